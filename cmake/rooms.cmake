@@ -1,0 +1,62 @@
+# One static library a room (a folder), from every source in it; a folder without sources is an
+# interface library. The links are the layers: tests/tidy checks that includes agree with them.
+#
+#   carillon_room(domain DEPS base absl::time)     in common/  ->  target carillon_domain
+#   carillon_room(adapters/mysql DEPS …)                       ->  target carillon_adapters_mysql
+#
+# Daemon folders prefix their rooms: carillon_room(plan PREFIX scheduler DEPS …). A dependency
+# without "::" or "carillon_" is a room of common/ (or of the same prefix when it is written "./x").
+function(carillon_room room)
+  cmake_parse_arguments(ARG "" "PREFIX" "DEPS;EXCLUDE" ${ARGN})
+  string(REPLACE "/" "_" name "${room}")
+  if(ARG_PREFIX)
+    set(name "${ARG_PREFIX}_${name}")
+  endif()
+  set(target carillon_${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  foreach(file IN LISTS ARG_EXCLUDE)
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${room}/${file})
+  endforeach()
+  set(deps)
+  foreach(dep IN LISTS ARG_DEPS)
+    if(dep MATCHES "^\\./(.*)$")
+      string(REPLACE "/" "_" dep "${CMAKE_MATCH_1}")
+      list(APPEND deps carillon_${ARG_PREFIX}_${dep})
+    elseif(dep MATCHES "::" OR dep MATCHES "^carillon_")
+      list(APPEND deps ${dep})
+    else()
+      string(REPLACE "/" "_" dep "${dep}")
+      list(APPEND deps carillon_${dep})
+    endif()
+  endforeach()
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    target_link_libraries(${target} PUBLIC ${deps})
+  else()
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE ${deps})
+  endif()
+endfunction()
+
+# carillon_test(unit_domain LABEL unit DIRS unit/domain DEPS carillon_domain [TIMEOUT seconds])
+# Every *_test.cc (and *_mysqltest.cc …) directly in DIRS; a test cannot fall out of the build.
+function(carillon_test name)
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "DIRS;DEPS" ${ARGN})
+  set(sources)
+  foreach(dir IN LISTS ARG_DIRS)
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*test.cc)
+    list(APPEND sources ${found})
+  endforeach()
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} carillon_failpoints_on GTest::gtest
+                                        GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+endfunction()

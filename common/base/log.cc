@@ -1,0 +1,55 @@
+#include "common/base/log.h"
+
+#include <spdlog/sinks/rotating_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <memory>
+
+namespace carillon::log {
+namespace {
+
+spdlog::level::level_enum ToSpdlog(Level level) {
+  switch (level) {
+    case Level::kDebug: return spdlog::level::debug;
+    case Level::kInfo: return spdlog::level::info;
+    case Level::kWarn: return spdlog::level::warn;
+    case Level::kError: return spdlog::level::err;
+    case Level::kOff: return spdlog::level::off;
+  }
+  return spdlog::level::info;
+}
+
+std::atomic<int> g_level{static_cast<int>(Level::kInfo)};
+
+spdlog::logger& Logger() {
+  // Leaked on purpose: threads may log while static objects are destroyed.
+  static spdlog::logger* const logger = [] {
+    auto* made = new spdlog::logger("carillon", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    made->set_pattern("%Y-%m-%dT%H:%M:%S.%f%z %l %v");
+    made->set_level(spdlog::level::trace);
+    made->flush_on(spdlog::level::info);
+    return made;
+  }();
+  return *logger;
+}
+
+}  // namespace
+
+void Configure(const Options& options) {
+  g_level.store(static_cast<int>(options.level));
+  if (options.file.empty()) return;
+  auto sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(
+      options.file, options.file_bytes_max, options.files_max);
+  sink->set_pattern("%Y-%m-%dT%H:%M:%S.%f%z %l %v");
+  Logger().sinks() = {sink};
+}
+
+bool Enabled(Level level) { return static_cast<int>(level) >= g_level.load(std::memory_order_relaxed); }
+
+void Write(Level level, std::string_view room, std::string_view line) {
+  Logger().log(ToSpdlog(level), "{}: {}", room, line);
+}
+
+}  // namespace carillon::log

@@ -1,0 +1,100 @@
+// Counters, gauges and histograms, read by the ops port. The table of every metric is
+// metrics_table.cc; docs/metrics.md is generated from it.
+//
+// Threads  Thread-safe; adding to a handle is one atomic operation.
+// Always   Label sets are bounded: never a job id or a run id.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/mutex.h"
+
+namespace carillon {
+
+class Counter {
+ public:
+  void Add(uint64_t n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
+  uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+class Gauge {
+ public:
+  void Set(double v) { value_.store(v, std::memory_order_relaxed); }
+  double value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<double> value_{0};
+};
+
+// Cumulative buckets by upper bound (inclusive), as Prometheus wants them.
+class Histogram {
+ public:
+  explicit Histogram(std::vector<double> bounds);
+  void Observe(double v);
+  // The estimate of quantile `q` in [0, 1]: linear inside its bucket; 0 when empty.
+  double Quantile(double q) const;
+
+  struct Snapshot {
+    std::vector<double> bounds;
+    std::vector<uint64_t> cumulative;  // one more than bounds: the last is +Inf
+    double sum = 0;
+  };
+  Snapshot Read() const;
+
+ private:
+  const std::vector<double> bounds_;
+  std::vector<std::atomic<uint64_t>> counts_;
+  std::atomic<double> sum_{0};
+};
+
+enum class MetricKind { kCounter, kGauge, kHistogram };
+
+struct MetricSpec {
+  std::string_view name;
+  MetricKind kind;
+  std::string_view label;  // at most one label; empty for none
+  std::string_view help;
+};
+
+// Every metric of Carillon, in the order of docs/metrics.md.
+const std::vector<MetricSpec>& MetricTable();
+
+class Metrics {
+ public:
+  // `name` must be in MetricTable() with that kind (checked); handles live as long as Metrics.
+  Counter& counter(std::string_view name, std::string_view label_value = {});
+  Gauge& gauge(std::string_view name, std::string_view label_value = {});
+  Histogram& histogram(std::string_view name, std::string_view label_value = {});
+
+  struct Sample {
+    const MetricSpec* spec;
+    std::string label_value;
+    double value = 0;               // counter, gauge
+    Histogram::Snapshot histogram;  // histogram
+  };
+  // Every metric that was touched, grouped by spec in table order.
+  std::vector<Sample> Collect() const;
+
+  // Called at the start of each Collect: sets gauges that are cheap to compute only on demand.
+  void OnCollect(std::function<void()> refresh);
+
+ private:
+  using Key = std::pair<std::string, std::string>;
+  mutable Mutex mu_;
+  std::map<Key, std::unique_ptr<Counter>> counters_ GUARDED_BY(mu_);
+  std::map<Key, std::unique_ptr<Gauge>> gauges_ GUARDED_BY(mu_);
+  std::map<Key, std::unique_ptr<Histogram>> histograms_ GUARDED_BY(mu_);
+  std::vector<std::function<void()>> refreshers_ GUARDED_BY(mu_);
+};
+
+}  // namespace carillon

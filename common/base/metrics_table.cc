@@ -1,0 +1,40 @@
+#include "common/base/metrics.h"
+
+namespace carillon {
+
+const std::vector<MetricSpec>& MetricTable() {
+  using enum MetricKind;
+  static const std::vector<MetricSpec> table = {
+      {"carillon_build_info", kGauge, "version", "1, with the version as a label."},
+      {"carillon_is_leader", kGauge, "", "1 on the member that assigns segments, else 0."},
+      {"carillon_owned_segments", kGauge, "", "Segments this member owns."},
+      {"carillon_fires_total", kCounter, "kind", "Runs planned, by the kind of schedule."},
+      {"carillon_gaps_total", kCounter, "reason", "Fires recorded in gaps instead of run."},
+      {"carillon_misfires_total", kCounter, "policy", "Fires later than misfire_grace, by policy."},
+      {"carillon_runs_total", kCounter, "state", "Runs that reached a final state."},
+      {"carillon_retries_total", kCounter, "cause", "Runs put back to PENDING for another attempt."},
+      {"carillon_fire_lateness_seconds", kHistogram, "", "Start minus nominal fire time, attempt 1."},
+      {"carillon_dispatch_delay_seconds", kHistogram, "", "Publish minus due time."},
+      {"carillon_run_duration_seconds", kHistogram, "", "End minus start of an attempt."},
+      {"carillon_claims_total", kCounter, "result", "Claims decided."},
+      {"carillon_results_total", kCounter, "result", "Results applied, by what they did."},
+      {"carillon_fenced_writes_total", kCounter, "op", "Writes refused because the epoch was over."},
+      {"carillon_store_errors_total", kCounter, "code", "Store operations that failed."},
+      {"carillon_rejected_messages_total", kCounter, "reason", "Bus messages never acted on."},
+      {"carillon_oldest_overdue_seconds", kGauge, "", "Age of the oldest run that is due and not claimed."},
+      {"carillon_unplanned_overdue_seconds", kGauge, "", "Age of the oldest fire that is due and not planned."},
+      {"carillon_queue_depth", kGauge, "queue", "Items waiting in a bounded queue."},
+      {"carillon_queue_rejections_total", kCounter, "queue", "Items a full queue refused (left in the store)."},
+      {"carillon_executors", kGauge, "state", "Executors by state."},
+      {"carillon_executor_slots", kGauge, "state", "Slots of this executor: used and free."},
+      {"carillon_leases_lost_total", kCounter, "", "Attempts declared LOST after their lease."},
+      {"carillon_clock_offset_seconds", kGauge, "", "This member's wall clock minus the database's."},
+      {"carillon_http_request_duration_seconds", kHistogram, "route", "Time to answer a request."},
+      {"carillon_http_requests_total", kCounter, "code", "Requests answered, by status code."},
+      {"carillon_warden_restarts_total", kCounter, "", "Wardens this executor had to start again."},
+      {"carillon_spool_entries", kGauge, "", "Results on disk that the scheduler has not applied yet."},
+  };
+  return table;
+}
+
+}  // namespace carillon

@@ -1,0 +1,112 @@
+// A run: one fire, one shard; its states and how it ended.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/domain/run_id.h"
+
+namespace carillon {
+
+// The table of transitions is docs/run-states.md; the code is run_state.h.
+enum class RunState {
+  kPending,
+  kRunning,
+  kHeld,  // outcome unknown, waits for a person; counts as running
+  kCompleted,
+  kFailed,
+  kTimedOut,
+  kCancelled,
+  kLost,
+  kSkipped,
+};
+std::string_view Name(RunState state);  // "PENDING", "TIMED_OUT", …
+Result<RunState> ParseRunState(std::string_view text);
+constexpr bool IsFinal(RunState state) {
+  return state != RunState::kPending && state != RunState::kRunning && state != RunState::kHeld;
+}
+
+// What made the run.
+enum class RunKind { kCron, kRate, kOnce, kManual };
+std::string_view Name(RunKind kind);  // "cron", "manual", …
+Result<RunKind> ParseRunKind(std::string_view text);
+
+// Stable codes of `reason`. Empty for a plain success.
+namespace reason {
+inline constexpr std::string_view kExitCode = "exit_code";          // FAILED: non-zero exit
+inline constexpr std::string_view kSignal = "signal";               // FAILED: killed by a signal
+inline constexpr std::string_view kSpawn = "spawn";                 // FAILED: could not be started
+inline constexpr std::string_view kTimeout = "timeout";             // TIMED_OUT
+inline constexpr std::string_view kCancelRequested = "cancelled";   // CANCELLED
+inline constexpr std::string_view kExecutorLost = "executor_lost";  // LOST: the lease ran out
+inline constexpr std::string_view kWardenDied = "warden_died";      // LOST: reported by the executor
+inline constexpr std::string_view kLeaseEnded = "lease_ended";      // LOST: the warden enforced the lease
+inline constexpr std::string_view kOverlap = "overlap";             // SKIPPED …
+inline constexpr std::string_view kPaused = "paused";
+inline constexpr std::string_view kEdited = "edited";
+inline constexpr std::string_view kDeleted = "deleted";
+inline constexpr std::string_view kQueueTimeout = "queue_timeout";
+inline constexpr std::string_view kMisfire = "misfire";
+inline constexpr std::string_view kBadDefinition = "bad_definition";  // FAILED: cannot be dispatched
+}  // namespace reason
+
+// The part of a run that decisions look at (run_state.h). One row of job_runs, locked.
+struct RunRow {
+  RunKey key;
+  JobNo job_no;
+  SegmentId segment;
+  RunKind kind = RunKind::kCron;
+  RunState state = RunState::kPending;
+  int attempt = 1;                  // the current one, from 1
+  WallTime due = kNever;            // when PENDING: may be claimed from here; kNever = job paused
+  int priority = 0;
+  int64_t def_version = 0;          // the job's version this run executes
+  ClaimToken claim_token = {};      // of the last claim; stays until the next one
+  ExecutorId executor = {};         // of the last claim
+  Incarnation incarnation = {};     // of that executor
+  bool cancel_requested = false;
+  ExecutorId pinned_executor = {};  // run now on this one only; empty = any
+  WallTime claimed = WallTime{};
+
+  bool operator==(const RunRow&) const = default;
+};
+
+// How one attempt ended, as its executor reports it (SPEC result message).
+struct AttemptResult {
+  RunState state = RunState::kCompleted;  // COMPLETED FAILED TIMED_OUT CANCELLED LOST
+  std::string reason = {};
+  std::string error = {};                 // Carillon's sentence; empty = none
+  std::optional<int> exit_code = {};
+  WallTime started = WallTime{};          // zero = never started
+  WallTime ended = WallTime{};
+  std::string output = {};                // any bytes; bounded at the executor
+  bool output_truncated = false;
+
+  bool operator==(const AttemptResult&) const = default;
+};
+
+// An earlier attempt of a run, or the last.
+struct RunAttempt {
+  int attempt = 1;
+  RunState state = RunState::kFailed;
+  ExecutorId executor = {};
+  WallTime claimed = WallTime{};
+  AttemptResult result = {};
+};
+
+// Everything about a run for a person (REST shape Run).
+struct RunDetail {
+  RunRow row;
+  JobId job_id = {};
+  std::string job_name = {};
+  WallTime planned = WallTime{};
+  AttemptResult result = {};         // of the current or last attempt; `started` may be set alone
+  std::string parameters_json = {};  // overrides of a manual run; empty = none
+  std::vector<RunAttempt> attempts = {};  // earlier ones, ascending; only when asked by id
+};
+
+}  // namespace carillon

@@ -1,0 +1,54 @@
+// The identity of a run: computable before anything acts, sorts by time, converts back.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+
+namespace carillon {
+
+// (fire time, schedule, shard): the primary key of job_runs. Whole microseconds since 1970.
+struct RunKey {
+  WallTime fire;            // 56 bits: 1970 to 4253
+  ScheduleId schedule_id;   // 52 bits
+  uint32_t shard = 0;       // 20 bits
+
+  auto operator<=>(const RunKey&) const = default;
+};
+
+// 26 characters of Crockford base32 (upper case), most significant first: 56 + 52 + 20 bits after
+// two zero bits. Two keys compare like their texts.
+std::string EncodeRunId(const RunKey& key);
+// Accepts lower case. kInvalid for another length, a character outside the alphabet, or bits
+// beyond 128.
+Result<RunKey> DecodeRunId(std::string_view text);
+
+// 128 random bits made by the executor for each claim; fences results and repeated claims.
+struct ClaimToken {
+  uint64_t high = 0;
+  uint64_t low = 0;
+
+  bool empty() const { return high == 0 && low == 0; }
+  auto operator<=>(const ClaimToken&) const = default;
+};
+
+// 32 lower-case hex digits.
+std::string FormatClaimToken(ClaimToken token);
+Result<ClaimToken> ParseClaimToken(std::string_view text);
+
+}  // namespace carillon
+
+template <>
+struct std::hash<carillon::RunKey> {
+  size_t operator()(const carillon::RunKey& key) const noexcept {
+    uint64_t h = static_cast<uint64_t>(carillon::ToUnixMicros(key.fire)) * 0x9e3779b97f4a7c15ull;
+    h ^= (key.schedule_id.value() + (h >> 29)) * 0xbf58476d1ce4e5b9ull;
+    h ^= (key.shard + (h >> 32)) * 0x94d049bb133111ebull;
+    return h ^ (h >> 31);
+  }
+};

@@ -1,0 +1,167 @@
+// Every transition of a run, decided in one place. Pure: (locked row, event, now) -> what to write.
+// Both stores call these inside their transaction, so they cannot disagree.
+//
+// Place    Steps 7, 9 and 10 of docs/life-of-a-run.md; table in docs/run-states.md.
+// Time     `now` is cluster time (the database's).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/domain/job.h"
+#include "common/domain/retry.h"
+#include "common/domain/run.h"
+
+namespace carillon {
+
+// The part of the job's row that decisions look at, locked in share mode before the run.
+struct JobRow {
+  JobNo job_no;
+  int64_t version = 0;
+  bool paused = false;
+  bool deleted = false;
+  OverlapPolicy overlap = OverlapPolicy::kAllow;
+  RetryRules retry = {};
+};
+
+// ---- claim -------------------------------------------------------------------------------------
+
+struct ClaimRequest {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  int64_t def_version = 0;
+  ClaimToken token;
+  ExecutorId executor;
+  Incarnation incarnation;
+  OverlapPolicy overlap = OverlapPolicy::kAllow;  // by the definition of def_version
+};
+
+enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped };
+// Stable names of refusals; also the label of carillon_claims_total.
+enum class ClaimReason {
+  kNone,
+  kGone,             // no such row (superseded by an edit, pause or delete)
+  kNotPending,       // RUNNING with another token, or final
+  kAttemptMoved,     // the task is of another attempt
+  kVersionMoved,     // the job was edited since the task was published
+  kNotDue,           // early by cluster time
+  kPaused,
+  kCancelled,
+  kExecutorDisabled,
+  kWrongExecutor,    // pinned to another one
+  kOverlap,          // kSkipped: another run of the job is active
+};
+std::string_view Name(ClaimReason reason);
+
+struct ClaimFacts {
+  WallTime now;
+  bool executor_enabled = true;   // and not draining
+  bool overlap_slot_free = true;  // only looked at for OverlapPolicy::kSkip
+};
+
+struct ClaimDecision {
+  ClaimVerdict verdict = ClaimVerdict::kRefused;
+  ClaimReason reason = ClaimReason::kNone;
+};
+
+// `row` is null when it does not exist. kAccepted: write RUNNING, token, executor, incarnation,
+// claimed = now, and take the overlap slot. kSkipped: write SKIPPED, reason overlap. Otherwise
+// write nothing. "Accepted again" (a lost reply) is RUNNING with the same token.
+ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
+
+// ---- ends of attempts --------------------------------------------------------------------------
+
+// What to write into the run's row when an attempt ended; also frees the overlap slot and the
+// cancel request when `state` is final.
+struct RunChange {
+  RunState state = RunState::kPending;
+  int attempt = 1;
+  WallTime due = kNever;           // when PENDING
+  int64_t def_version = 0;         // stamped when PENDING
+  std::string reason = {};
+  bool record_attempt = false;     // copy the ended attempt to run_attempts
+  bool store_result = false;       // the result's columns go on the run's row
+  bool dead_letter = false;        // every attempt is used up
+};
+
+enum class ResultVerdict {
+  kApplied,       // the row changes as `change` says
+  kRecordedOnly,  // late or of a superseded attempt: goes to run_attempts, row unchanged
+  kUnknownRun,    // no such row: acknowledged, counted
+};
+
+struct ResultReport {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  ClaimToken token;
+  ExecutorId executor;
+  AttemptResult result;
+};
+
+struct ResultDecision {
+  ResultVerdict verdict = ResultVerdict::kUnknownRun;
+  RunChange change = {};
+};
+
+// Applies where the token matches and the state is RUNNING, PENDING, LOST or HELD. A repeated
+// report of what is already recorded is kRecordedOnly. A result that fails is retried while
+// attempts are left, unless a cancel was asked for, the job was deleted (both final). A paused
+// job's retry waits with due = kNever. A late success of a LOST attempt whose retry was not yet
+// claimed completes the run; a late failure of it is only recorded.
+ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
+                            WallTime now);
+
+struct LostReport {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  ClaimToken token;
+};
+
+// The lease of a RUNNING attempt ran out. nullopt when the row moved meanwhile. on_lost: retry
+// (LOST -> PENDING while attempts are left, else final LOST with a dead letter), fail (final FAILED,
+// reason executor_lost), hold (HELD). A cancel that was asked for ends in CANCELLED.
+std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const LostReport& report,
+                                    WallTime now);
+
+// ---- by hand -----------------------------------------------------------------------------------
+
+enum class CancelEffect {
+  kNothing,         // already final
+  kCancelledNow,    // PENDING or HELD: write CANCELLED
+  kRequested,       // RUNNING: set cancel_requested; CANCELLED is written when the tree is dead
+};
+CancelEffect DecideCancel(const RunRow& row);
+
+// FAILED, TIMED_OUT, LOST, CANCELLED or HELD -> PENDING, attempt + 1, due now, the current version.
+// kConflict for other states; kNotFound when the job is deleted.
+Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, WallTime now);
+
+// ---- edits of the job, seen from one PENDING run of it -------------------------------------------
+
+enum class PendingEffect {
+  kKeep,       // re-stamp def_version only
+  kUnplan,     // delete the row; its schedule goes back to the earliest such fire (or is gone)
+  kSkip,       // SKIPPED with the edit's reason
+  kCancel,     // CANCELLED with the edit's reason
+  kHoldBack,   // due = kNever until the job is resumed
+};
+
+enum class JobChange { kEdited, kPaused, kDeleted };
+
+// `schedule_kept`: the run's schedule exists unchanged after the edit (manual: always).
+//                 fire > now          first attempt, fire <= now   later attempts
+//   kEdited       kept: kKeep         kKeep                        kKeep
+//                 else kUnplan
+//   kPaused       kUnplan             kSkip                        kHoldBack
+//   kDeleted      kUnplan             kSkip                        kCancel
+PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,
+                                  WallTime now);
+
+}  // namespace carillon

@@ -1,0 +1,41 @@
+// When a schedule fires. One piece of code for planning, preview and the explanation.
+//
+// Always   Next(after) is the least fire strictly after `after`; never "now"-dependent.
+// Errors   Compile: kInvalid with the reason and, for cron text, the position.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/domain/job.h"
+
+namespace carillon {
+
+// What a preview says about a fire beside its time.
+enum class DstNote { kNone, kMovedByGap, kRepeated };
+
+struct Fire {
+  WallTime time;
+  DstNote note = DstNote::kNone;
+};
+
+// A schedule ready to be asked. Immutable and cheap to copy; safe to share between threads.
+class Schedule {
+ public:
+  static Result<Schedule> Compile(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat);
+
+  // The least fire strictly after `after`, or nullopt when there is none (once, manual, a date
+  // that never comes). Bounded work: cron gives up 100 years after `after`.
+  std::optional<Fire> Next(WallTime after) const;
+
+  // One English sentence, e.g. "At 02:30 on Monday to Friday, Europe/Paris time".
+  std::string Explain() const;
+
+ private:
+  class Impl;
+  explicit Schedule(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;  // shared: immutable, copied into every planner's cache
+};
+
+}  // namespace carillon

@@ -1,0 +1,65 @@
+// The rest of what a member keeps in the store: idempotency keys, tokens, settings, partitions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace carillon {
+
+struct StoredAnswer {
+  int status = 200;
+  std::string body;
+  std::string location;  // headers that a replay repeats
+  std::string etag;
+};
+
+enum class RequestState {
+  kNew,       // the caller goes on and calls FinishRequest or AbandonRequest
+  kReplay,    // answer holds the first one
+  kInFlight,  // the first request has not finished (or its member died within the last minute)
+  kMismatch,  // the same key with another body
+};
+struct RequestLookup {
+  RequestState state = RequestState::kNew;
+  StoredAnswer answer = {};
+};
+
+struct TokenRecord {
+  std::string token_hash;  // hex of a hash of the whole token
+  std::string name;
+  std::string role;        // "admin"
+  WallTime created;
+};
+
+class AdminStore {
+ public:
+  virtual ~AdminStore() = default;
+
+  // Idempotency-Key, kept 24 h. `scope` = caller and route; `fingerprint` = hash of the body.
+  virtual Result<RequestLookup> BeginRequest(const std::string& scope, const std::string& key,
+                                             const std::string& fingerprint, WallTime now) = 0;
+  virtual Status FinishRequest(const std::string& scope, const std::string& key,
+                               const StoredAnswer& answer) = 0;
+  virtual Status AbandonRequest(const std::string& scope, const std::string& key) = 0;
+
+  // kExists when there is any token already: the first one is made once, on an empty store.
+  virtual Status CreateFirstToken(const TokenRecord& token) = 0;
+  virtual Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) = 0;
+
+  // Live settings; the version moves by one with each write. kConflict on another version.
+  struct Settings {
+    int64_t version = 0;
+    std::vector<std::pair<std::string, std::string>> values;  // sorted by name
+  };
+  virtual Result<Settings> ReadSettings() = 0;
+
+  // Adds the partitions for the coming days, drops whole days older than `retention` in which
+  // nothing is open, and deletes expired request keys. Safe to call from several members.
+  virtual Status Maintain(WallTime now, Duration retention) = 0;
+};
+
+}  // namespace carillon

@@ -1,0 +1,67 @@
+// Who is alive, who leads, and who should own which segment. Never needed for correctness: the
+// store decides who owns (segment_store.h).
+//
+// Threads  Thread-safe. Calls answer from a local view, except where said.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace carillon {
+
+struct MemberInfo {
+  MemberId id;
+  Incarnation incarnation;
+  std::string rest_url;
+  std::string grpc_address;
+
+  bool operator==(const MemberInfo&) const = default;
+};
+
+struct Assignment {
+  Generation generation;
+  std::map<SegmentId, MemberId> owners;
+
+  bool operator==(const Assignment&) const = default;
+};
+
+enum class SessionState {
+  kConnected,
+  kSuspended,  // no contact; the session may still live: go on, do not lead
+  kExpired,    // rejoin from scratch
+};
+
+class Coordinator {
+ public:
+  virtual ~Coordinator() = default;
+
+  // Enters the membership and the election, anew after an expiry. Blocks up to the session timeout.
+  virtual Status Join(const MemberInfo& self) = 0;
+  virtual void Leave() = 0;
+  virtual SessionState State() = 0;
+  // True while this member's election node is the lowest one (as last seen).
+  virtual bool IsLeader() = 0;
+  virtual std::optional<MemberId> Leader() = 0;
+  virtual std::vector<MemberInfo> Members() = 0;
+
+  virtual Result<Assignment> ReadAssignment() = 0;
+  // Only by the leader, checked in the same write; its generation must be one above the stored
+  // one. kFenced: not the leader any more. kConflict: another generation.
+  virtual Status WriteAssignment(const Assignment& assignment) = 0;
+
+  // A quorum write in this session: ownership may be inferred from it while the assignment's
+  // generation is the one an epoch was taken under. Returns that generation.
+  virtual Result<Generation> ProveSession() = 0;
+
+  // Called (from any thread) when membership, leadership, assignment or session changed.
+  virtual void OnChange(std::function<void()> wake) = 0;
+};
+
+}  // namespace carillon

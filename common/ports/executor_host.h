@@ -1,0 +1,75 @@
+// What the executor daemon asks of its host: the warden, which runs processes and outlives the
+// daemon, and the spool, where results wait. In the simulator both are in memory and survive a
+// daemon's crash as the real ones do.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/run.h"
+#include "common/ports/executor_link.h"
+
+namespace carillon {
+
+// One attempt to start. Everything the warden needs, resolved.
+struct StartAttempt {
+  HeldAttempt attempt;
+  std::string command;                       // for /bin/sh -c
+  std::map<std::string, std::string> env;    // complete: the process gets nothing else
+  Duration timeout = 3600s;
+  Duration kill_grace = 10s;
+  SteadyTime lease_end;                      // CLOCK_BOOTTIME
+  bool kill_at_lease_end = true;             // false: on_lost is hold or fail: let it finish
+  size_t output_bytes_max = 64 * 1024;       // of each stream
+};
+
+struct AttemptStarted {
+  HeldAttempt attempt;
+  WallTime started;
+};
+struct AttemptEnded {
+  HeldAttempt attempt;
+  AttemptResult result;  // already on disk
+};
+using WardenEvent = std::variant<AttemptStarted, AttemptEnded>;
+
+class Warden {
+ public:
+  virtual ~Warden() = default;
+  // Starts it, or ends it at once with LOST (lease_ended: nothing was started, after lease_end - 3 s)
+  // or FAILED (spawn). A second Start of the same (run, attempt) is ignored, whatever its token.
+  // kUnavailable: no warden can be reached or started now.
+  virtual Status Start(const StartAttempt& start) = 0;
+  // Moves lease ends later (never earlier).
+  virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
+  // SIGTERM, grace, SIGKILL to the whole tree; ends as CANCELLED when the tree is dead.
+  virtual Status Cancel(const HeldAttempt& attempt) = 0;
+  // Everything it holds: running, and ended but not yet forgotten. For a daemon that comes back.
+  struct Inventory {
+    std::vector<AttemptStarted> running;
+    std::vector<AttemptEnded> ended;
+  };
+  virtual Result<Inventory> List() = 0;
+  // The result was applied: its files may go.
+  virtual Status Forget(const std::vector<HeldAttempt>& attempts) = 0;
+  virtual std::vector<WardenEvent> Receive(size_t max) = 0;
+  virtual void OnReadable(std::function<void()> wake) = 0;
+};
+
+// Results that are not yet applied, on disk, in the order they ended. Used for in-process attempts,
+// whose exit no warden keeps.
+class ResultSpool {
+ public:
+  virtual ~ResultSpool() = default;
+  // Durable when it returns (one fsync for the whole batch). kExhausted: above spool_bytes_max or no
+  // space left on the device.
+  virtual Status Append(const std::vector<AttemptEnded>& results) = 0;
+  virtual Status Remove(const std::vector<HeldAttempt>& applied) = 0;
+  virtual Result<std::vector<AttemptEnded>> Load() = 0;
+};
+
+}  // namespace carillon

@@ -1,0 +1,58 @@
+// What is known of executors beyond the memory of the members.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace carillon {
+
+enum class ExecutorState { kOnline, kUnhealthy, kLost, kOffline };
+std::string_view Name(ExecutorState state);  // "ONLINE", …
+
+struct ExecutorLoad {
+  double cpu = 0;     // 0-1 of the host
+  double memory = 0;  // 0-1
+  double disk = 0;    // 0-1 of the work directory's file system
+  double io = 0;      // 0-1 of the time some process waited for IO
+};
+
+struct ExecutorRecord {
+  ExecutorId id;
+  Incarnation incarnation;
+  std::string host;
+  int ops_port = 0;
+  ExecutorState state = ExecutorState::kOnline;
+  bool enabled = true;
+  bool draining = false;
+  std::map<std::string, std::string> labels;
+  int slots = 0;
+  int running = 0;
+  ExecutorLoad load;
+  WallTime last_heartbeat;
+  WallTime registered;
+  std::string version;
+};
+
+class ExecutorStore {
+ public:
+  virtual ~ExecutorStore() = default;
+
+  // Inserts or refreshes; keeps enabled, draining and labels of a known one.
+  virtual Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) = 0;
+  // state, running, load, last_heartbeat of each; unknown ids are ignored.
+  virtual Status UpdateExecutors(const std::vector<ExecutorRecord>& records) = 0;
+  virtual Result<std::vector<ExecutorRecord>> ListExecutors() = 0;
+  virtual Result<ExecutorRecord> GetExecutor(const ExecutorId& id) = 0;
+  // Obeyed by every claim after this returns.
+  virtual Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) = 0;
+  virtual Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) = 0;
+  virtual Result<ExecutorRecord> SetExecutorLabels(
+      const ExecutorId& id, const std::map<std::string, std::string>& labels) = 0;
+};
+
+}  // namespace carillon

@@ -1,0 +1,23 @@
+// What every write of an owner carries: the segments it writes to and the epochs it holds them by.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "common/base/ids.h"
+
+namespace carillon {
+
+struct FencedSegment {
+  SegmentId segment;
+  Epoch epoch;
+
+  auto operator<=>(const FencedSegment&) const = default;
+};
+
+// Sorted by segment, each segment once. A fenced operation first locks these rows in share mode and
+// compares; it answers kFenced, having written nothing, when one differs (ask
+// SegmentStore::ReadEpochs which).
+using Fence = std::vector<FencedSegment>;
+
+}  // namespace carillon

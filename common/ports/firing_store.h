@@ -1,0 +1,176 @@
+// The firing path's writes: plan, sweep, claim, results, losses. Only a segment's owner calls them.
+//
+// Threads  Thread-safe; calls may block for the configured statement timeout.
+// Errors   kFenced: an epoch is over, nothing was written. kConflict: a row moved, nothing was
+//          written, re-read. kTimeout: the outcome of the commit is unknown: forget the segments,
+//          take them again, recover. kUnavailable: nothing was written. kExhausted: the batch is
+//          above BatchLimits. kInvalid: one item is refused by the store itself; bisect.
+// Always   Each call is one transaction. Batches may cross segments; all of a batch's segments are in
+//          its fence.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "common/domain/misfire.h"
+#include "common/domain/run_state.h"
+#include "common/ports/fence.h"
+
+namespace carillon {
+
+// Bounds of one batch; a store's adapter also bounds bytes by its packet size.
+inline constexpr size_t kBatchRowsMax = 1000;
+
+// A schedule that has unplanned fires at or before the scan's horizon.
+struct DueSchedule {
+  ScheduleId schedule_id;
+  JobNo job_no;
+  SegmentId segment;
+  int64_t version = 0;        // of the schedule; any edit of its job moves it
+  int64_t job_version = 0;    // stamped on the runs
+  WallTime next_fire;         // the first unplanned fire
+  ScheduleSpec spec;
+  DstGap dst_gap = DstGap::kFire;
+  DstRepeat dst_repeat = DstRepeat::kAuto;
+  MisfireRules misfire;
+  int priority = 0;
+};
+
+struct PlannedRun {
+  RunKey key;
+  JobNo job_no;
+  SegmentId segment;
+  RunKind kind = RunKind::kCron;
+  WallTime due;
+  int priority = 0;
+  int64_t def_version = 0;
+};
+
+struct ScheduleAdvance {
+  ScheduleId schedule_id;
+  SegmentId segment;
+  int64_t version = 0;      // compared
+  WallTime expected_next;   // compared
+  WallTime next_fire;       // kNever = no more fires
+};
+
+struct PlannedGap {
+  ScheduleId schedule_id;
+  JobNo job_no;
+  GapRange range;
+};
+
+struct PlanBatch {
+  std::vector<PlannedRun> runs;
+  std::vector<ScheduleAdvance> advances;
+  std::vector<PlannedGap> gaps;
+};
+
+struct PendingPage {
+  std::vector<RunRow> runs;          // by (due, key)
+  // Where the next page begins; nullopt = this was the last one.
+  std::optional<std::pair<WallTime, RunKey>> next;
+};
+
+struct RunningPage {
+  std::vector<RunRow> runs;          // RUNNING, by key
+  std::optional<RunKey> next;
+};
+
+struct ClaimReply {
+  ClaimVerdict verdict = ClaimVerdict::kRefused;
+  ClaimReason reason = ClaimReason::kNone;
+};
+
+// What happened to a run, for the owner's memory (wheel, leases, metrics).
+struct RunEffect {
+  RunKey key;
+  ResultVerdict verdict = ResultVerdict::kApplied;
+  RunRow after;                      // the row as written; only for kApplied
+  bool dead_letter = false;
+};
+
+struct SkipItem {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  std::string_view reason;           // run.h reason::…
+};
+
+// Where the due-but-unplanned watchdog and the overdue metric look.
+struct OverdueReport {
+  WallTime oldest_pending_due = kNever;     // PENDING; kNever = none
+  WallTime oldest_unplanned_fire = kNever;  // next_fire of an enabled schedule
+  int64_t pending_due = 0;                  // PENDING with due <= now, counted up to 100,000
+};
+
+struct JobVersionKey {
+  JobNo job_no;
+  int64_t version = 0;
+
+  auto operator<=>(const JobVersionKey&) const = default;
+};
+
+struct JobVersionRecord {
+  JobNo job_no;
+  int64_t version = 0;
+  JobId job_id;
+  JobDefinition definition;
+};
+
+class FiringStore {
+ public:
+  virtual ~FiringStore() = default;
+
+  // Schedules of `segments` with next_fire <= until, earliest first. No locks.
+  virtual Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments,
+                                                   WallTime until, size_t limit) = 0;
+
+  // Inserts the runs (PENDING, attempt 1) and gaps and advances the schedules, all or nothing.
+  // kConflict when an advance matched no row (an edit, pause or delete won) or a run's key exists.
+  virtual Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) = 0;
+
+  // PENDING runs with due <= until, no lower bound, from `after` (exclusive). No locks.
+  virtual Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
+                                          std::optional<std::pair<WallTime, RunKey>> after,
+                                          size_t limit) = 0;
+
+  // RUNNING runs, for a takeover. No locks.
+  virtual Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
+                                          std::optional<RunKey> after, size_t limit) = 0;
+
+  // RUNNING runs somebody asked to cancel. No locks.
+  virtual Result<std::vector<RunRow>> ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                                         size_t limit) = 0;
+
+  // Definitions by version, with the job's id; unknown ones are absent.
+  virtual Result<std::vector<JobVersionRecord>> LoadDefinitions(
+      const std::vector<JobVersionKey>& keys) = 0;
+
+  // Parameter overrides of a manual run ("" = none).
+  virtual Result<std::string> LoadRunParameters(const RunKey& key) = 0;
+
+  // Decides each request by DecideClaim on its locked row and writes. Replies in request order. Two
+  // requests for one run in a batch are decided one after the other.
+  virtual Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
+                                                const Fence& fence, WallTime now) = 0;
+
+  // PENDING -> SKIPPED for runs still at that attempt; items that moved are left alone. Returns
+  // how many were written.
+  virtual Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                              WallTime now) = 0;
+
+  // Applies by DecideResult. One effect per report, in order.
+  virtual Result<std::vector<RunEffect>> ApplyResults(const std::vector<ResultReport>& reports,
+                                                      const Fence& fence, WallTime now) = 0;
+
+  // Applies by DecideLost. One effect per report whose row still matched.
+  virtual Result<std::vector<RunEffect>> MarkLost(const std::vector<LostReport>& reports,
+                                                  const Fence& fence, WallTime now) = 0;
+
+  // For metrics and the watchdog, over all segments; no locks.
+  virtual Result<OverdueReport> ReadOverdue(WallTime now) = 0;
+};
+
+}  // namespace carillon

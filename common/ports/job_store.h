@@ -1,0 +1,79 @@
+// Jobs as people edit them. Any member calls these; writes lock the job's row and move its version.
+//
+// Threads  Thread-safe; blocking.
+// Errors   kNotFound: no such job, or deleted. kConflict: the version is not the expected one.
+//          kExists: the job_id is taken (also by a deleted job). kTimeout: outcome unknown; the
+//          caller reads again before it answers.
+// Always   When a write has returned, every later claim obeys it (P8).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/job.h"
+#include "common/domain/misfire.h"
+
+namespace carillon {
+
+struct StoredSchedule {
+  ScheduleId schedule_id;
+  ScheduleSpec spec;
+};
+
+struct StoredJob {
+  JobNo job_no;
+  JobId job_id;
+  SegmentId segment;
+  int64_t version = 1;
+  JobDefinition definition;         // `enabled` mirrors the state
+  std::vector<StoredSchedule> schedules;  // in the definition's order
+  std::string pause_reason;         // of the last pause; empty when enabled
+  WallTime created;
+  WallTime updated;
+};
+
+struct JobFilter {
+  std::optional<bool> enabled = {};
+  std::optional<std::string> user_id = {};
+  std::string name_contains = {};   // in name or job_id, case-insensitive
+  std::string after_job_id = {};    // cursor: strictly after, by job_id
+  size_t limit = 50;
+};
+
+struct WriteContext {
+  WallTime now;             // cluster time
+  std::string actor = {};   // who, for the version's record
+};
+
+class JobStore {
+ public:
+  virtual ~JobStore() = default;
+
+  // The definition is already validated. First fires are strictly after `now`. The new schedules of
+  // an enabled job are visible to ScanDue when this returns.
+  virtual Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
+                                      const WriteContext& context) = 0;
+  virtual Result<StoredJob> GetJob(const JobId& id) = 0;
+  virtual Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) = 0;
+
+  // A schedule whose spec is equal in both definitions keeps its id and its place; the others are
+  // removed or added (first fire strictly after now). Unclaimed runs change as DecidePendingEffect
+  // says. definition.enabled = false also pauses, true also resumes.
+  virtual Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
+                                       const JobDefinition& definition,
+                                       const WriteContext& context) = 0;
+
+  // Idempotent. Pausing unplans future runs; resuming records what was missed as one gap a schedule
+  // (reason paused) and goes on strictly after now. No version is expected; the version moves.
+  virtual Result<StoredJob> PauseJob(const JobId& id, const std::string& reason,
+                                     const WriteContext& context) = 0;
+  virtual Result<StoredJob> ResumeJob(const JobId& id, const std::string& reason,
+                                      const WriteContext& context) = 0;
+
+  // Its runs and history stay; running attempts finish.
+  virtual Status DeleteJob(const JobId& id, int64_t expected_version,
+                           const WriteContext& context) = 0;
+};
+
+}  // namespace carillon

@@ -1,0 +1,53 @@
+// Records between scheduler and executors. Like Kafka: partitions in order, at least once; a record
+// may come twice, late, or again from an earlier position after a restart.
+//
+// Errors   Send: kExhausted when the local queue is full. Poll: kUnavailable.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace carillon {
+
+inline constexpr std::string_view kTasksTopic = "carillon.tasks";
+inline constexpr std::string_view kResultsTopic = "carillon.results";
+inline constexpr std::string_view kDeadLettersTopic = "carillon.dead_letters";
+
+struct BusRecord {
+  std::string payload;
+  std::map<std::string, std::string> headers;
+};
+
+struct ReceivedRecord {
+  BusRecord record;
+  int partition = 0;
+  int64_t offset = 0;
+};
+
+class BusProducer {
+ public:
+  virtual ~BusProducer() = default;
+  // Hands the record to the bus; delivery is asynchronous and may fail silently (the caller's own
+  // time-out finds out). `partition_key` is hashed to a partition.
+  virtual Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) = 0;
+};
+
+class BusConsumer {
+ public:
+  virtual ~BusConsumer() = default;
+  // Up to `max` records, without waiting. Order holds within a partition.
+  virtual Result<std::vector<ReceivedRecord>> Poll(size_t max) = 0;
+  // Everything up to these positions is dealt with and need not come again.
+  virtual Status Commit(const std::vector<ReceivedRecord>& handled) = 0;
+  // Called (from any thread) when Poll may have something. Set before first use.
+  virtual void OnReadable(std::function<void()> wake) = 0;
+};
+
+}  // namespace carillon

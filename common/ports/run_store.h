@@ -1,0 +1,93 @@
+// Runs as people see and touch them. Any member calls these.
+//
+// Threads  Thread-safe; blocking.
+// Errors   As job_store.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/run_state.h"
+#include "common/ports/job_store.h"
+
+namespace carillon {
+
+struct ExecuteRequest {
+  JobId job_id;
+  std::string parameters_json = {};   // overrides; empty = none
+  ExecutorId executor = {};           // empty = any
+  std::optional<int> priority = {};
+};
+
+struct CreatedRun {
+  RunKey key;
+  SegmentId segment;
+};
+
+struct RunFilter {
+  std::optional<JobId> job_id = {};
+  std::optional<ExecutorId> executor = {};
+  std::vector<RunState> states = {};      // any of; empty = all
+  std::optional<WallTime> since = {};     // fire >= since
+  std::optional<WallTime> until = {};     // fire < until
+  std::optional<RunKey> before = {};      // cursor: strictly earlier in (fire, schedule, shard)
+  size_t limit = 50;
+};
+
+struct GapRecord {
+  ScheduleId schedule_id;
+  JobId job_id;
+  GapRange range;
+};
+
+struct GapFilter {
+  std::optional<JobId> job_id = {};
+  uint64_t before_id = UINT64_MAX;  // cursor, newest first
+  size_t limit = 50;
+};
+struct GapPage {
+  std::vector<GapRecord> gaps;
+  std::optional<uint64_t> next;
+};
+
+struct RunCounts {
+  int64_t pending = 0;  // due or not, counted up to 100,000
+  int64_t running = 0;  // likewise
+};
+
+struct DeadLetter {
+  uint64_t id = 0;
+  RunKey key;
+  JobId job_id;
+  RunState state = RunState::kFailed;
+  int attempts = 1;
+  std::string reason;
+  WallTime created;
+};
+
+class RunStore {
+ public:
+  virtual ~RunStore() = default;
+
+  // One PENDING run of kind manual, fire = due = now or the next free microsecond, on the job's own
+  // pseudo schedule. Allowed on a paused job.
+  virtual Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
+                                        const WriteContext& context) = 0;
+
+  // See DecideCancel. Returns true if something was cancelled or asked to.
+  virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
+  // Every open run of the job that is due or running; future planned runs are left. Returns how many.
+  virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
+  virtual Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) = 0;
+
+  virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
+  // Newest first, without attempts. Planned runs that are not due yet are included only when
+  // `states` names PENDING.
+  virtual Result<std::vector<RunDetail>> ListRuns(const RunFilter& filter, WallTime now) = 0;
+  virtual Result<GapPage> ListGaps(const GapFilter& filter) = 0;
+  virtual Result<RunCounts> CountOpenRuns() = 0;
+  virtual Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) = 0;
+};
+
+}  // namespace carillon

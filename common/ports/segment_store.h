@@ -1,0 +1,58 @@
+// Ownership of segments: the store is its only authority.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/ports/fence.h"
+
+namespace carillon {
+
+struct StoreIdentity {
+  std::string store_id;       // made once, with the schema
+  std::string server_id;      // changes when another server answers
+  uint32_t segment_count = 0;
+
+  bool operator==(const StoreIdentity&) const = default;
+};
+
+struct SegmentRecord {
+  SegmentId segment;
+  MemberId owner;             // empty = never taken
+  Incarnation incarnation;    // of the owner's process
+  Epoch epoch;
+  Generation assign_gen;
+};
+
+struct TakeRequest {
+  MemberId member;
+  Incarnation incarnation;
+  Generation generation;            // of the assignment that gives these segments to the member
+  std::vector<SegmentId> segments;  // sorted
+};
+
+class SegmentStore {
+ public:
+  virtual ~SegmentStore() = default;
+
+  virtual Result<StoreIdentity> Identify() = 0;
+
+  // Cluster time: the database's clock, with microseconds.
+  virtual Result<WallTime> Now() = 0;
+
+  // Takes what of `segments` the rules allow (assign_gen < generation, or equal and owned by this
+  // incarnation), in one transaction: closes the old owner's connections, owner, epoch + 1. Returns
+  // the segments taken with their new epochs; the others are simply absent. After kTimeout: call
+  // again (same generation, same incarnation takes again with a higher epoch).
+  virtual Result<Fence> Take(const TakeRequest& request) = 0;
+
+  // Locks and reads the epochs now in force: a proof of ownership as old as the call's start.
+  virtual Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) = 0;
+
+  // All segments, for status; no locks.
+  virtual Result<std::vector<SegmentRecord>> ListSegments() = 0;
+};
+
+}  // namespace carillon

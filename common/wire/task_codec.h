@@ -1,0 +1,56 @@
+// The payloads of the bus as bytes and back. Protobuf (proto/carillon/v1/task.proto) stays in here.
+//
+// Errors   Decode: kCorrupt for bytes that are not a bundle, an id that does not parse, a number out
+//          of its range, a bundle above kBundleTasksMax. Never throws, never reads out of bounds.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/job.h"
+#include "common/domain/run_state.h"
+
+namespace carillon {
+
+inline constexpr size_t kBundleTasksMax = 256;
+
+// One attempt to be claimed and run (SPEC task message and ours).
+struct TaskMessage {
+  RunKey key;
+  JobId job_id;
+  JobNo job_no;
+  SegmentId segment;
+  int attempt = 1;
+  int64_t def_version = 0;
+  MemberId member;            // whom to claim from
+  WallTime due;
+  WallTime created;           // when it was published
+  JobType type = JobType::kShell;
+  std::string command;        // templates already rendered
+  std::map<std::string, std::string> env;
+  int64_t timeout_s = 3600;
+  int64_t kill_grace_s = 10;
+  int64_t retry_count = 0;
+  int64_t retry_interval_s = 60;
+  int priority = 0;
+  OverlapPolicy overlap = OverlapPolicy::kAllow;
+  OnLost on_lost = OnLost::kRetry;
+  uint32_t shard_total = 1;
+
+  bool operator==(const TaskMessage&) const = default;
+};
+
+std::string EncodeTasks(const std::vector<TaskMessage>& tasks);
+Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes);
+
+struct ResultMessage {
+  ResultReport report;
+  JobId job_id;
+};
+
+std::string EncodeResults(const std::vector<ResultMessage>& results);
+Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes);
+
+}  // namespace carillon
