@@ -7,6 +7,8 @@
 namespace carillon {
 namespace {
 
+__extension__ typedef unsigned __int128 Uint128;
+
 constexpr std::string_view kAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 constexpr size_t kRunIdLength = 26;
 constexpr uint64_t kFireMask = (uint64_t{1} << 56) - 1;
@@ -26,7 +28,7 @@ std::string EncodeRunId(const RunKey& key) {
   CARILLON_CHECK(fire <= kFireMask && key.schedule_id.value() <= kScheduleMask &&
                      key.shard <= kShardMask,
                  "run key out of range");
-  unsigned __int128 bits = fire;
+  Uint128 bits = fire;
   bits = bits << 52 | key.schedule_id.value();
   bits = bits << 20 | key.shard;
   std::string text(kRunIdLength, '0');
@@ -39,7 +41,7 @@ std::string EncodeRunId(const RunKey& key) {
 Result<RunKey> DecodeRunId(std::string_view text) {
   const Error bad{ErrorCode::kInvalid, "not a run id: '" + std::string(text.substr(0, 64)) + "'"};
   if (text.size() != kRunIdLength) return bad;
-  unsigned __int128 bits = 0;
+  Uint128 bits = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const int digit = DigitValue(text[i]);
     if (digit < 0 || (i == 0 && digit > 7)) return bad;
