@@ -11,7 +11,7 @@ namespace carillon {
 
 }  // namespace carillon
 
-#define CARILLON_CHECK(condition, detail)                                        \
-  (static_cast<bool>(condition)                                                  \
-       ? static_cast<void>(0)                                                    \
+#define CARILLON_CHECK(condition, detail) \
+  (static_cast<bool>(condition)           \
+       ? static_cast<void>(0)             \
        : ::carillon::CheckFailed(__FILE__, __LINE__, #condition, (detail)))

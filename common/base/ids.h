@@ -41,9 +41,9 @@ using SegmentId = NumberId<struct SegmentIdTag, uint32_t>;    // job_no mod segm
 using Epoch = NumberId<struct EpochTag, uint64_t>;            // fencing number of a segment
 using Generation = NumberId<struct GenerationTag, uint64_t>;  // of an assignment
 
-using JobId = TextId<struct JobIdTag>;            // the user's id: [a-z0-9][a-z0-9_-]{0,62}
-using ExecutorId = TextId<struct ExecutorIdTag>;  // [a-z0-9][a-z0-9-]{0,62}
-using MemberId = TextId<struct MemberIdTag>;      // a scheduler process by its configured name
+using JobId = TextId<struct JobIdTag>;              // the user's id: [a-z0-9][a-z0-9_-]{0,62}
+using ExecutorId = TextId<struct ExecutorIdTag>;    // [a-z0-9][a-z0-9-]{0,62}
+using MemberId = TextId<struct MemberIdTag>;        // a scheduler process by its configured name
 using Incarnation = TextId<struct IncarnationTag>;  // random per start of a daemon
 
 }  // namespace carillon

@@ -46,7 +46,9 @@ void Configure(const Options& options) {
   Logger().sinks() = {sink};
 }
 
-bool Enabled(Level level) { return static_cast<int>(level) >= g_level.load(std::memory_order_relaxed); }
+bool Enabled(Level level) {
+  return static_cast<int>(level) >= g_level.load(std::memory_order_relaxed);
+}
 
 void Write(Level level, std::string_view room, std::string_view line) {
   Logger().log(ToSpdlog(level), "{}: {}", room, line);

@@ -9,9 +9,9 @@ namespace {
 
 // Seconds; fine below 100 ms, where lateness is judged.
 const std::vector<double>& SecondsBounds() {
-  static const std::vector<double> bounds = {0.001, 0.002, 0.005, 0.01, 0.02,  0.03, 0.05, 0.075,
-                                             0.1,   0.2,   0.5,   1.0,  2.0,   5.0,  10.0, 30.0,
-                                             60.0,  300.0, 3600.0};
+  static const std::vector<double> bounds = {0.001, 0.002, 0.005, 0.01,  0.02,  0.03, 0.05,
+                                             0.075, 0.1,   0.2,   0.5,   1.0,   2.0,  5.0,
+                                             10.0,  30.0,  60.0,  300.0, 3600.0};
   return bounds;
 }
 
@@ -34,8 +34,8 @@ Histogram::Histogram(std::vector<double> bounds)
     : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {}
 
 void Histogram::Observe(double v) {
-  const size_t bucket = static_cast<size_t>(
-      std::lower_bound(bounds_.begin(), bounds_.end(), v) - bounds_.begin());
+  const size_t bucket =
+      static_cast<size_t>(std::lower_bound(bounds_.begin(), bounds_.end(), v) - bounds_.begin());
   counts_[bucket].fetch_add(1, std::memory_order_relaxed);
   double sum = sum_.load(std::memory_order_relaxed);
   while (!sum_.compare_exchange_weak(sum, sum + v, std::memory_order_relaxed)) {

@@ -46,7 +46,7 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : expected_(std::move(value)) {}                    // NOLINT: implicit by design
+  Result(T value) : expected_(std::move(value)) {}  // NOLINT: implicit by design
   Result(Error error) : expected_(tl::make_unexpected(std::move(error))) {}  // NOLINT
   Result(ErrorCode code, std::string message)
       : expected_(tl::make_unexpected(Error{code, std::move(message)})) {}
@@ -107,9 +107,9 @@ using Status = Result<void>;
 #define CARILLON_CONCAT(a, b) CARILLON_CONCAT_INNER(a, b)
 
 // Returns the error of `expr` from the enclosing function, if it has one.
-#define CARILLON_TRY(expr)                                     \
-  do {                                                         \
-    auto carillon_try_status = (expr);                         \
+#define CARILLON_TRY(expr)                                             \
+  do {                                                                 \
+    auto carillon_try_status = (expr);                                 \
     if (!carillon_try_status.ok()) return carillon_try_status.error(); \
   } while (false)
 

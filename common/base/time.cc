@@ -39,12 +39,12 @@ std::string FormatRfc3339(WallTime t) {
   const year_month_day date(day);
   const int64_t rest = (sys - day).count();
   std::array<char, 40> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ",
-                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()), static_cast<int>(rest / (3600 * kMicrosPerSecond)),
-                static_cast<int>(rest / (60 * kMicrosPerSecond) % 60),
-                static_cast<int>(rest / kMicrosPerSecond % 60),
-                static_cast<int>(rest % kMicrosPerSecond));
+  std::snprintf(
+      buffer.data(), buffer.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ",
+      static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+      static_cast<unsigned>(date.day()), static_cast<int>(rest / (3600 * kMicrosPerSecond)),
+      static_cast<int>(rest / (60 * kMicrosPerSecond) % 60),
+      static_cast<int>(rest / kMicrosPerSecond % 60), static_cast<int>(rest % kMicrosPerSecond));
   return buffer.data();
 }
 
@@ -57,7 +57,8 @@ Result<WallTime> ParseRfc3339(std::string_view text) {
       !At(text, 16, ":") || h > 23 || mi > 59 || s > 59) {
     return Bad(text);
   }
-  const year_month_day date{year(y), month(static_cast<unsigned>(mo)), day(static_cast<unsigned>(d))};
+  const year_month_day date{year(y), month(static_cast<unsigned>(mo)),
+                            day(static_cast<unsigned>(d))};
   if (!date.ok()) return Bad(text);
   size_t pos = 19;
   int64_t micros = 0;

@@ -43,15 +43,17 @@ inline constexpr std::string_view kSpawn = "spawn";                 // FAILED: c
 inline constexpr std::string_view kTimeout = "timeout";             // TIMED_OUT
 inline constexpr std::string_view kCancelRequested = "cancelled";   // CANCELLED
 inline constexpr std::string_view kExecutorLost = "executor_lost";  // LOST: the lease ran out
-inline constexpr std::string_view kWardenDied = "warden_died";      // LOST: reported by the executor
-inline constexpr std::string_view kLeaseEnded = "lease_ended";      // LOST: the warden enforced the lease
-inline constexpr std::string_view kOverlap = "overlap";             // SKIPPED …
+inline constexpr std::string_view kWardenDied = "warden_died";  // LOST: reported by the executor
+inline constexpr std::string_view kLeaseEnded =
+    "lease_ended";                                       // LOST: the warden enforced the lease
+inline constexpr std::string_view kOverlap = "overlap";  // SKIPPED …
 inline constexpr std::string_view kPaused = "paused";
 inline constexpr std::string_view kEdited = "edited";
 inline constexpr std::string_view kDeleted = "deleted";
 inline constexpr std::string_view kQueueTimeout = "queue_timeout";
 inline constexpr std::string_view kMisfire = "misfire";
-inline constexpr std::string_view kBadDefinition = "bad_definition";  // FAILED: cannot be dispatched
+inline constexpr std::string_view kBadDefinition =
+    "bad_definition";  // FAILED: cannot be dispatched
 }  // namespace reason
 
 // The part of a run that decisions look at (run_state.h). One row of job_runs, locked.
@@ -61,13 +63,13 @@ struct RunRow {
   SegmentId segment;
   RunKind kind = RunKind::kCron;
   RunState state = RunState::kPending;
-  int attempt = 1;                  // the current one, from 1
-  WallTime due = kNever;            // when PENDING: may be claimed from here; kNever = job paused
+  int attempt = 1;        // the current one, from 1
+  WallTime due = kNever;  // when PENDING: may be claimed from here; kNever = job paused
   int priority = 0;
-  int64_t def_version = 0;          // the job's version this run executes
-  ClaimToken claim_token = {};      // of the last claim; stays until the next one
-  ExecutorId executor = {};         // of the last claim
-  Incarnation incarnation = {};     // of that executor
+  int64_t def_version = 0;       // the job's version this run executes
+  ClaimToken claim_token = {};   // of the last claim; stays until the next one
+  ExecutorId executor = {};      // of the last claim
+  Incarnation incarnation = {};  // of that executor
   bool cancel_requested = false;
   ExecutorId pinned_executor = {};  // run now on this one only; empty = any
   WallTime claimed = WallTime{};
@@ -79,11 +81,11 @@ struct RunRow {
 struct AttemptResult {
   RunState state = RunState::kCompleted;  // COMPLETED FAILED TIMED_OUT CANCELLED LOST
   std::string reason = {};
-  std::string error = {};                 // Carillon's sentence; empty = none
+  std::string error = {};  // Carillon's sentence; empty = none
   std::optional<int> exit_code = {};
-  WallTime started = WallTime{};          // zero = never started
+  WallTime started = WallTime{};  // zero = never started
   WallTime ended = WallTime{};
-  std::string output = {};                // any bytes; bounded at the executor
+  std::string output = {};  // any bytes; bounded at the executor
   bool output_truncated = false;
 
   bool operator==(const AttemptResult&) const = default;

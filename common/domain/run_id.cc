@@ -25,9 +25,9 @@ int DigitValue(char c) {
 
 std::string EncodeRunId(const RunKey& key) {
   const auto fire = static_cast<uint64_t>(ToUnixMicros(key.fire));
-  CARILLON_CHECK(fire <= kFireMask && key.schedule_id.value() <= kScheduleMask &&
-                     key.shard <= kShardMask,
-                 "run key out of range");
+  CARILLON_CHECK(
+      fire <= kFireMask && key.schedule_id.value() <= kScheduleMask && key.shard <= kShardMask,
+      "run key out of range");
   Uint128 bits = fire;
   bits = bits << 52 | key.schedule_id.value();
   bits = bits << 20 | key.shard;
@@ -66,8 +66,8 @@ Result<ClaimToken> ParseClaimToken(std::string_view text) {
   const Error bad{ErrorCode::kInvalid, "not a claim token"};
   if (text.size() != 32) return bad;
   ClaimToken token;
-  for (const auto& [part, out] : {std::pair{text.substr(0, 16), &token.high},
-                                  std::pair{text.substr(16), &token.low}}) {
+  for (const auto& [part, out] :
+       {std::pair{text.substr(0, 16), &token.high}, std::pair{text.substr(16), &token.low}}) {
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), *out, 16);
     if (error != std::errc() || end != part.data() + part.size()) return bad;
   }

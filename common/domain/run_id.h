@@ -14,9 +14,9 @@ namespace carillon {
 
 // (fire time, schedule, shard): the primary key of job_runs. Whole microseconds since 1970.
 struct RunKey {
-  WallTime fire;            // 56 bits: 1970 to 4253
-  ScheduleId schedule_id;   // 52 bits
-  uint32_t shard = 0;       // 20 bits
+  WallTime fire;           // 56 bits: 1970 to 4253
+  ScheduleId schedule_id;  // 52 bits
+  uint32_t shard = 0;      // 20 bits
 
   auto operator<=>(const RunKey&) const = default;
 };

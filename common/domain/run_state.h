@@ -43,16 +43,16 @@ enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped };
 // Stable names of refusals; also the label of carillon_claims_total.
 enum class ClaimReason {
   kNone,
-  kGone,             // no such row (superseded by an edit, pause or delete)
-  kNotPending,       // RUNNING with another token, or final
-  kAttemptMoved,     // the task is of another attempt
-  kVersionMoved,     // the job was edited since the task was published
-  kNotDue,           // early by cluster time
+  kGone,          // no such row (superseded by an edit, pause or delete)
+  kNotPending,    // RUNNING with another token, or final
+  kAttemptMoved,  // the task is of another attempt
+  kVersionMoved,  // the job was edited since the task was published
+  kNotDue,        // early by cluster time
   kPaused,
   kCancelled,
   kExecutorDisabled,
-  kWrongExecutor,    // pinned to another one
-  kOverlap,          // kSkipped: another run of the job is active
+  kWrongExecutor,  // pinned to another one
+  kOverlap,        // kSkipped: another run of the job is active
 };
 std::string_view Name(ClaimReason reason);
 
@@ -79,12 +79,12 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
 struct RunChange {
   RunState state = RunState::kPending;
   int attempt = 1;
-  WallTime due = kNever;           // when PENDING
-  int64_t def_version = 0;         // stamped when PENDING
+  WallTime due = kNever;    // when PENDING
+  int64_t def_version = 0;  // stamped when PENDING
   std::string reason = {};
-  bool record_attempt = false;     // copy the ended attempt to run_attempts
-  bool store_result = false;       // the result's columns go on the run's row
-  bool dead_letter = false;        // every attempt is used up
+  bool record_attempt = false;  // copy the ended attempt to run_attempts
+  bool store_result = false;    // the result's columns go on the run's row
+  bool dead_letter = false;     // every attempt is used up
 };
 
 enum class ResultVerdict {
@@ -125,17 +125,17 @@ struct LostReport {
 };
 
 // The lease of a RUNNING attempt ran out. nullopt when the row moved meanwhile. on_lost: retry
-// (LOST -> PENDING while attempts are left, else final LOST with a dead letter), fail (final FAILED,
-// reason executor_lost), hold (HELD). A cancel that was asked for ends in CANCELLED.
+// (LOST -> PENDING while attempts are left, else final LOST with a dead letter), fail (final
+// FAILED, reason executor_lost), hold (HELD). A cancel that was asked for ends in CANCELLED.
 std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const LostReport& report,
                                     WallTime now);
 
 // ---- by hand -----------------------------------------------------------------------------------
 
 enum class CancelEffect {
-  kNothing,         // already final
-  kCancelledNow,    // PENDING or HELD: write CANCELLED
-  kRequested,       // RUNNING: set cancel_requested; CANCELLED is written when the tree is dead
+  kNothing,       // already final
+  kCancelledNow,  // PENDING or HELD: write CANCELLED
+  kRequested,     // RUNNING: set cancel_requested; CANCELLED is written when the tree is dead
 };
 CancelEffect DecideCancel(const RunRow& row);
 
@@ -143,14 +143,15 @@ CancelEffect DecideCancel(const RunRow& row);
 // kConflict for other states; kNotFound when the job is deleted.
 Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, WallTime now);
 
-// ---- edits of the job, seen from one PENDING run of it -------------------------------------------
+// ---- edits of the job, seen from one PENDING run of it
+// -------------------------------------------
 
 enum class PendingEffect {
-  kKeep,       // re-stamp def_version only
-  kUnplan,     // delete the row; its schedule goes back to the earliest such fire (or is gone)
-  kSkip,       // SKIPPED with the edit's reason
-  kCancel,     // CANCELLED with the edit's reason
-  kHoldBack,   // due = kNever until the job is resumed
+  kKeep,      // re-stamp def_version only
+  kUnplan,    // delete the row; its schedule goes back to the earliest such fire (or is gone)
+  kSkip,      // SKIPPED with the edit's reason
+  kCancel,    // CANCELLED with the edit's reason
+  kHoldBack,  // due = kNever until the job is resumed
 };
 
 enum class JobChange { kEdited, kPaused, kDeleted };

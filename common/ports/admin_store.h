@@ -31,7 +31,7 @@ struct RequestLookup {
 struct TokenRecord {
   std::string token_hash;  // hex of a hash of the whole token
   std::string name;
-  std::string role;        // "admin"
+  std::string role;  // "admin"
   WallTime created;
 };
 

@@ -18,13 +18,13 @@ namespace carillon {
 // One attempt to start. Everything the warden needs, resolved.
 struct StartAttempt {
   HeldAttempt attempt;
-  std::string command;                       // for /bin/sh -c
-  std::map<std::string, std::string> env;    // complete: the process gets nothing else
+  std::string command;                     // for /bin/sh -c
+  std::map<std::string, std::string> env;  // complete: the process gets nothing else
   Duration timeout = 3600s;
   Duration kill_grace = 10s;
-  SteadyTime lease_end;                      // CLOCK_BOOTTIME
-  bool kill_at_lease_end = true;             // false: on_lost is hold or fail: let it finish
-  size_t output_bytes_max = 64 * 1024;       // of each stream
+  SteadyTime lease_end;                 // CLOCK_BOOTTIME
+  bool kill_at_lease_end = true;        // false: on_lost is hold or fail: let it finish
+  size_t output_bytes_max = 64 * 1024;  // of each stream
 };
 
 struct AttemptStarted {
@@ -40,8 +40,8 @@ using WardenEvent = std::variant<AttemptStarted, AttemptEnded>;
 class Warden {
  public:
   virtual ~Warden() = default;
-  // Starts it, or ends it at once with LOST (lease_ended: nothing was started, after lease_end - 3 s)
-  // or FAILED (spawn). A second Start of the same (run, attempt) is ignored, whatever its token.
+  // Starts it, or ends it at once with LOST (lease_ended: nothing was started, after lease_end - 3
+  // s) or FAILED (spawn). A second Start of the same (run, attempt) is ignored, whatever its token.
   // kUnavailable: no warden can be reached or started now.
   virtual Status Start(const StartAttempt& start) = 0;
   // Moves lease ends later (never earlier).
@@ -65,8 +65,8 @@ class Warden {
 class ResultSpool {
  public:
   virtual ~ResultSpool() = default;
-  // Durable when it returns (one fsync for the whole batch). kExhausted: above spool_bytes_max or no
-  // space left on the device.
+  // Durable when it returns (one fsync for the whole batch). kExhausted: above spool_bytes_max or
+  // no space left on the device.
   virtual Status Append(const std::vector<AttemptEnded>& results) = 0;
   virtual Status Remove(const std::vector<HeldAttempt>& applied) = 0;
   virtual Result<std::vector<AttemptEnded>> Load() = 0;

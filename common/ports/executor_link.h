@@ -26,7 +26,8 @@ struct HeldAttempt {
   ClaimToken token;
 };
 
-// ---- executor -> member --------------------------------------------------------------------------
+// ---- executor -> member
+// --------------------------------------------------------------------------
 
 struct Register {
   ExecutorRecord record;  // id, incarnation, host, ops_port, slots, version, labels
@@ -38,8 +39,8 @@ struct Heartbeat {
   int64_t sent_us = 0;
   int running_count = 0;
   ExecutorLoad load;
-  int free_slots = 0;        // of process slots
-  int free_light_slots = 0;  // of in-process types (noop)
+  int free_slots = 0;                  // of process slots
+  int free_light_slots = 0;            // of in-process types (noop)
   std::vector<HeldAttempt> running;    // of segments this member owns, as far as known
   std::vector<HeldAttempt> reporting;  // ended, result not yet applied
 };
@@ -52,7 +53,8 @@ struct ClaimBatch {
 
 using FromExecutor = std::variant<Register, Heartbeat, ClaimBatch>;
 
-// ---- member -> executor --------------------------------------------------------------------------
+// ---- member -> executor
+// --------------------------------------------------------------------------
 
 struct Registered {
   bool accepted = true;
@@ -91,9 +93,11 @@ struct CancelAttempts {
   std::vector<HeldAttempt> attempts;
 };
 
-using ToExecutor = std::variant<Registered, HeartbeatReply, ClaimBatchReply, ResultsApplied, CancelAttempts>;
+using ToExecutor =
+    std::variant<Registered, HeartbeatReply, ClaimBatchReply, ResultsApplied, CancelAttempts>;
 
-// ---- the two ends --------------------------------------------------------------------------------
+// ---- the two ends
+// --------------------------------------------------------------------------------
 
 struct MemberMessage {
   MemberId member;

@@ -8,11 +8,9 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/domain/executor_state.h"
 
 namespace carillon {
-
-enum class ExecutorState { kOnline, kUnhealthy, kLost, kOffline };
-std::string_view Name(ExecutorState state);  // "ONLINE", …
 
 struct ExecutorLoad {
   double cpu = 0;     // 0-1 of the host

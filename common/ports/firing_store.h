@@ -5,7 +5,8 @@
 //          written, re-read. kTimeout: the outcome of the commit is unknown: forget the segments,
 //          take them again, recover. kUnavailable: nothing was written. kExhausted: the batch is
 //          above BatchLimits. kInvalid: one item is refused by the store itself; bisect.
-// Always   Each call is one transaction. Batches may cross segments; all of a batch's segments are in
+// Always   Each call is one transaction. Batches may cross segments; all of a batch's segments are
+// in
 //          its fence.
 #pragma once
 
@@ -26,9 +27,9 @@ struct DueSchedule {
   ScheduleId schedule_id;
   JobNo job_no;
   SegmentId segment;
-  int64_t version = 0;        // of the schedule; any edit of its job moves it
-  int64_t job_version = 0;    // stamped on the runs
-  WallTime next_fire;         // the first unplanned fire
+  int64_t version = 0;      // of the schedule; any edit of its job moves it
+  int64_t job_version = 0;  // stamped on the runs
+  WallTime next_fire;       // the first unplanned fire
   ScheduleSpec spec;
   DstGap dst_gap = DstGap::kFire;
   DstRepeat dst_repeat = DstRepeat::kAuto;
@@ -49,9 +50,9 @@ struct PlannedRun {
 struct ScheduleAdvance {
   ScheduleId schedule_id;
   SegmentId segment;
-  int64_t version = 0;      // compared
-  WallTime expected_next;   // compared
-  WallTime next_fire;       // kNever = no more fires
+  int64_t version = 0;     // compared
+  WallTime expected_next;  // compared
+  WallTime next_fire;      // kNever = no more fires
 };
 
 struct PlannedGap {
@@ -67,13 +68,13 @@ struct PlanBatch {
 };
 
 struct PendingPage {
-  std::vector<RunRow> runs;          // by (due, key)
+  std::vector<RunRow> runs;  // by (due, key)
   // Where the next page begins; nullopt = this was the last one.
   std::optional<std::pair<WallTime, RunKey>> next;
 };
 
 struct RunningPage {
-  std::vector<RunRow> runs;          // RUNNING, by key
+  std::vector<RunRow> runs;  // RUNNING, by key
   std::optional<RunKey> next;
 };
 
@@ -86,7 +87,7 @@ struct ClaimReply {
 struct RunEffect {
   RunKey key;
   ResultVerdict verdict = ResultVerdict::kApplied;
-  RunRow after;                      // the row as written; only for kApplied
+  RunRow after;  // the row as written; only for kApplied
   bool dead_letter = false;
 };
 
@@ -95,7 +96,7 @@ struct SkipItem {
   SegmentId segment;
   JobNo job_no;
   int attempt = 1;
-  std::string_view reason;           // run.h reason::…
+  std::string_view reason;  // run.h reason::…
 };
 
 // Where the due-but-unplanned watchdog and the overdue metric look.

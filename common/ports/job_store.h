@@ -26,9 +26,9 @@ struct StoredJob {
   JobId job_id;
   SegmentId segment;
   int64_t version = 1;
-  JobDefinition definition;         // `enabled` mirrors the state
+  JobDefinition definition;               // `enabled` mirrors the state
   std::vector<StoredSchedule> schedules;  // in the definition's order
-  std::string pause_reason;         // of the last pause; empty when enabled
+  std::string pause_reason;               // of the last pause; empty when enabled
   WallTime created;
   WallTime updated;
 };
@@ -36,14 +36,14 @@ struct StoredJob {
 struct JobFilter {
   std::optional<bool> enabled = {};
   std::optional<std::string> user_id = {};
-  std::string name_contains = {};   // in name or job_id, case-insensitive
-  std::string after_job_id = {};    // cursor: strictly after, by job_id
+  std::string name_contains = {};  // in name or job_id, case-insensitive
+  std::string after_job_id = {};   // cursor: strictly after, by job_id
   size_t limit = 50;
 };
 
 struct WriteContext {
-  WallTime now;             // cluster time
-  std::string actor = {};   // who, for the version's record
+  WallTime now;            // cluster time
+  std::string actor = {};  // who, for the version's record
 };
 
 class JobStore {

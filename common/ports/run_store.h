@@ -15,8 +15,8 @@ namespace carillon {
 
 struct ExecuteRequest {
   JobId job_id;
-  std::string parameters_json = {};   // overrides; empty = none
-  ExecutorId executor = {};           // empty = any
+  std::string parameters_json = {};  // overrides; empty = none
+  ExecutorId executor = {};          // empty = any
   std::optional<int> priority = {};
 };
 
@@ -28,10 +28,10 @@ struct CreatedRun {
 struct RunFilter {
   std::optional<JobId> job_id = {};
   std::optional<ExecutorId> executor = {};
-  std::vector<RunState> states = {};      // any of; empty = all
-  std::optional<WallTime> since = {};     // fire >= since
-  std::optional<WallTime> until = {};     // fire < until
-  std::optional<RunKey> before = {};      // cursor: strictly earlier in (fire, schedule, shard)
+  std::vector<RunState> states = {};   // any of; empty = all
+  std::optional<WallTime> since = {};  // fire >= since
+  std::optional<WallTime> until = {};  // fire < until
+  std::optional<RunKey> before = {};   // cursor: strictly earlier in (fire, schedule, shard)
   size_t limit = 50;
 };
 
@@ -77,7 +77,8 @@ class RunStore {
 
   // See DecideCancel. Returns true if something was cancelled or asked to.
   virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
-  // Every open run of the job that is due or running; future planned runs are left. Returns how many.
+  // Every open run of the job that is due or running; future planned runs are left. Returns how
+  // many.
   virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
   virtual Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) = 0;
 

@@ -11,8 +11,8 @@
 namespace carillon {
 
 struct StoreIdentity {
-  std::string store_id;       // made once, with the schema
-  std::string server_id;      // changes when another server answers
+  std::string store_id;   // made once, with the schema
+  std::string server_id;  // changes when another server answers
   uint32_t segment_count = 0;
 
   bool operator==(const StoreIdentity&) const = default;
@@ -20,8 +20,8 @@ struct StoreIdentity {
 
 struct SegmentRecord {
   SegmentId segment;
-  MemberId owner;             // empty = never taken
-  Incarnation incarnation;    // of the owner's process
+  MemberId owner;           // empty = never taken
+  Incarnation incarnation;  // of the owner's process
   Epoch epoch;
   Generation assign_gen;
 };

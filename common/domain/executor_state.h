@@ -1,0 +1,19 @@
+// The health of an executor as its owners see it.
+#pragma once
+
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace carillon {
+
+enum class ExecutorState {
+  kOnline,
+  kUnhealthy,  // 3 heartbeats missed
+  kLost,       // silent for 10 s
+  kOffline,    // said goodbye
+};
+std::string_view Name(ExecutorState state);  // "ONLINE", …
+Result<ExecutorState> ParseExecutorState(std::string_view text);
+
+}  // namespace carillon

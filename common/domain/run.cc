@@ -1,0 +1,54 @@
+#include "common/domain/run.h"
+
+#include <array>
+
+namespace carillon {
+namespace {
+
+constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunState::kHeld,
+                                RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
+                                RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
+constexpr std::array kKinds = {RunKind::kCron, RunKind::kRate, RunKind::kOnce, RunKind::kManual};
+
+}  // namespace
+
+std::string_view Name(RunState state) {
+  switch (state) {
+    case RunState::kPending: return "PENDING";
+    case RunState::kRunning: return "RUNNING";
+    case RunState::kHeld: return "HELD";
+    case RunState::kCompleted: return "COMPLETED";
+    case RunState::kFailed: return "FAILED";
+    case RunState::kTimedOut: return "TIMED_OUT";
+    case RunState::kCancelled: return "CANCELLED";
+    case RunState::kLost: return "LOST";
+    case RunState::kSkipped: return "SKIPPED";
+  }
+  return "";
+}
+
+Result<RunState> ParseRunState(std::string_view text) {
+  for (const RunState state : kStates) {
+    if (Name(state) == text) return state;
+  }
+  return {ErrorCode::kInvalid, "not a run state: '" + std::string(text) + "'"};
+}
+
+std::string_view Name(RunKind kind) {
+  switch (kind) {
+    case RunKind::kCron: return "cron";
+    case RunKind::kRate: return "rate";
+    case RunKind::kOnce: return "once";
+    case RunKind::kManual: return "manual";
+  }
+  return "";
+}
+
+Result<RunKind> ParseRunKind(std::string_view text) {
+  for (const RunKind kind : kKinds) {
+    if (Name(kind) == text) return kind;
+  }
+  return {ErrorCode::kInvalid, "not a kind of run: '" + std::string(text) + "'"};
+}
+
+}  // namespace carillon

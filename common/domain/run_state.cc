@@ -1,0 +1,206 @@
+#include "common/domain/run_state.h"
+
+#include "common/base/failpoint.h"
+
+namespace carillon {
+namespace {
+
+bool TokenMatches(const RunRow& row, ClaimToken token) {
+  return row.claim_token == token || failpoint::Broken("claim.token");
+}
+
+uint64_t SeedOf(const RunKey& key) { return std::hash<RunKey>{}(key); }
+
+// Back to PENDING for one more attempt: the one place that stamps the version and obeys a pause.
+RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
+  const bool keep_version = failpoint::Broken("retry.version");
+  return {.state = RunState::kPending,
+          .attempt = row.attempt + 1,
+          .due = job.paused ? kNever : due,
+          .def_version = keep_version ? row.def_version : job.version,
+          .record_attempt = true};
+}
+
+RunChange Ended(const RunRow& row, RunState state, std::string_view why) {
+  return {.state = state,
+          .attempt = row.attempt,
+          .def_version = row.def_version,
+          .reason = std::string(why),
+          .store_result = true};
+}
+
+RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, WallTime now) {
+  if (row.cancel_requested) return Ended(row, RunState::kCancelled, why);
+  if (job == nullptr || job->deleted) return Ended(row, RunState::kLost, why);
+  switch (job->retry.on_lost) {
+    case OnLost::kHold: {
+      RunChange held = Ended(row, RunState::kHeld, why);
+      held.store_result = false;
+      return held;
+    }
+    case OnLost::kFail: {
+      RunChange failed = Ended(row, RunState::kFailed, why);
+      failed.dead_letter = true;
+      return failed;
+    }
+    case OnLost::kRetry: break;
+  }
+  // No back-off: the host failed, not the job, and the lease has already been waited for.
+  if (HasRetryLeft(job->retry, row.attempt)) return NextAttempt(row, *job, now);
+  RunChange lost = Ended(row, RunState::kLost, why);
+  lost.dead_letter = true;
+  return lost;
+}
+
+RunChange AfterFailure(const RunRow& row, const JobRow* job, const AttemptResult& result,
+                       WallTime now) {
+  RunChange ended = Ended(row, result.state, result.reason);
+  if (row.cancel_requested || job == nullptr || job->deleted) return ended;
+  if (HasRetryLeft(job->retry, row.attempt)) {
+    return NextAttempt(row, *job, now + RetryDelay(job->retry, row.attempt, SeedOf(row.key)));
+  }
+  ended.dead_letter = true;
+  return ended;
+}
+
+// The result of the attempt that the row is about (RUNNING or HELD).
+RunChange AfterCurrent(const RunRow& row, const JobRow* job, const AttemptResult& result,
+                       WallTime now) {
+  switch (result.state) {
+    case RunState::kFailed:
+    case RunState::kTimedOut: return AfterFailure(row, job, result, now);
+    case RunState::kLost: return AfterLoss(row, job, result.reason, now);
+    default: return Ended(row, result.state, result.reason);
+  }
+}
+
+}  // namespace
+
+std::string_view Name(ClaimReason reason) {
+  switch (reason) {
+    case ClaimReason::kNone: return "accepted";
+    case ClaimReason::kGone: return "gone";
+    case ClaimReason::kNotPending: return "not_pending";
+    case ClaimReason::kAttemptMoved: return "attempt_moved";
+    case ClaimReason::kVersionMoved: return "version_moved";
+    case ClaimReason::kNotDue: return "not_due";
+    case ClaimReason::kPaused: return "paused";
+    case ClaimReason::kCancelled: return "cancelled";
+    case ClaimReason::kExecutorDisabled: return "executor_disabled";
+    case ClaimReason::kWrongExecutor: return "wrong_executor";
+    case ClaimReason::kOverlap: return "overlap";
+  }
+  return "";
+}
+
+ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts) {
+  const auto refuse = [](ClaimReason why) { return ClaimDecision{ClaimVerdict::kRefused, why}; };
+  if (row == nullptr) return refuse(ClaimReason::kGone);
+  if (row->state == RunState::kRunning && row->attempt == request.attempt &&
+      TokenMatches(*row, request.token)) {
+    return {ClaimVerdict::kAcceptedAgain, ClaimReason::kNone};
+  }
+  if (row->state != RunState::kPending) return refuse(ClaimReason::kNotPending);
+  if (row->attempt != request.attempt) return refuse(ClaimReason::kAttemptMoved);
+  if (row->cancel_requested) return refuse(ClaimReason::kCancelled);
+  if (row->def_version != request.def_version) return refuse(ClaimReason::kVersionMoved);
+  if (row->due == kNever) return refuse(ClaimReason::kPaused);
+  if (row->due > facts.now) return refuse(ClaimReason::kNotDue);
+  if (!facts.executor_enabled) return refuse(ClaimReason::kExecutorDisabled);
+  if (!row->pinned_executor.empty() && row->pinned_executor != request.executor) {
+    return refuse(ClaimReason::kWrongExecutor);
+  }
+  if (request.overlap == OverlapPolicy::kSkip && !facts.overlap_slot_free) {
+    return {ClaimVerdict::kSkipped, ClaimReason::kOverlap};
+  }
+  return {ClaimVerdict::kAccepted, ClaimReason::kNone};
+}
+
+ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
+                            WallTime now) {
+  if (row == nullptr) return {ResultVerdict::kUnknownRun, {}};
+  const ResultDecision recorded{ResultVerdict::kRecordedOnly, {}};
+  if (!TokenMatches(*row, report.token)) return recorded;
+  switch (row->state) {
+    case RunState::kRunning:
+    case RunState::kHeld:
+      if (row->attempt != report.attempt) return recorded;
+      if (row->state == RunState::kHeld && report.result.state == RunState::kLost) return recorded;
+      return {ResultVerdict::kApplied, AfterCurrent(*row, job, report.result, now)};
+    case RunState::kLost:
+      if (row->attempt != report.attempt || report.result.state == RunState::kLost) {
+        return recorded;
+      }
+      return {ResultVerdict::kApplied, Ended(*row, report.result.state, report.result.reason)};
+    case RunState::kPending: {
+      // The attempt before this one was given up and has succeeded after all, and nobody has
+      // claimed the next one: the work is done.
+      if (row->attempt != report.attempt + 1 || report.result.state != RunState::kCompleted) {
+        return recorded;
+      }
+      RunChange done = Ended(*row, RunState::kCompleted, report.result.reason);
+      done.attempt = report.attempt;
+      return {ResultVerdict::kApplied, done};
+    }
+    default: return recorded;
+  }
+}
+
+std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const LostReport& report,
+                                    WallTime now) {
+  if (row == nullptr || row->state != RunState::kRunning || row->attempt != report.attempt ||
+      row->claim_token != report.token) {
+    return std::nullopt;
+  }
+  RunChange change = AfterLoss(*row, &job, reason::kExecutorLost, now);
+  return change;
+}
+
+CancelEffect DecideCancel(const RunRow& row) {
+  switch (row.state) {
+    case RunState::kPending:
+    case RunState::kHeld: return CancelEffect::kCancelledNow;
+    case RunState::kRunning: return CancelEffect::kRequested;
+    default: return CancelEffect::kNothing;
+  }
+}
+
+Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, WallTime now) {
+  const std::string id = EncodeRunId(row.key);
+  if (job.deleted) return {ErrorCode::kNotFound, "retry: the job of run " + id + " is deleted"};
+  switch (row.state) {
+    case RunState::kFailed:
+    case RunState::kTimedOut:
+    case RunState::kLost:
+    case RunState::kCancelled:
+    case RunState::kHeld: break;
+    default:
+      return {ErrorCode::kConflict,
+              "retry: run " + id + " is " + std::string(Name(row.state)) +
+                  "; only FAILED, TIMED_OUT, LOST, CANCELLED and HELD runs can be retried"};
+  }
+  return RunChange{.state = RunState::kPending,
+                   .attempt = row.attempt + 1,
+                   .due = now,
+                   .def_version = job.version,
+                   .record_attempt = true};
+}
+
+PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,
+                                  WallTime now) {
+  // A manual run's fire is its acceptance; the next free microsecond may lie ahead of `now`.
+  const bool planned_ahead = row.kind != RunKind::kManual && row.attempt == 1 && row.key.fire > now;
+  switch (change) {
+    case JobChange::kEdited:
+      return planned_ahead && !schedule_kept ? PendingEffect::kUnplan : PendingEffect::kKeep;
+    case JobChange::kPaused:
+      if (planned_ahead) return PendingEffect::kUnplan;
+      return row.attempt == 1 ? PendingEffect::kSkip : PendingEffect::kHoldBack;
+    case JobChange::kDeleted:
+      if (planned_ahead) return PendingEffect::kUnplan;
+      return row.attempt == 1 ? PendingEffect::kSkip : PendingEffect::kCancel;
+  }
+  return PendingEffect::kKeep;
+}
+
+}  // namespace carillon
