@@ -9,7 +9,8 @@
 
 namespace carillon {
 
-enum class GapReason { kMisfire, kPaused, kCatchUpLimit };
+// kEdited, kDeleted: fires that were due but not yet planned when their schedule was removed.
+enum class GapReason { kMisfire, kPaused, kCatchUpLimit, kEdited, kDeleted };
 std::string_view Name(GapReason reason);
 
 // Fires from `from` to `to`, both included, `count` of them, that were never planned as runs.
