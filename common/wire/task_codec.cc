@@ -1,0 +1,313 @@
+#include "common/wire/task_codec.h"
+
+#include <google/protobuf/arena.h>
+
+#include "carillon/v1/task.pb.h"
+#include "common/wire/job_json.h"
+
+namespace carillon {
+namespace {
+
+// What a decoder accepts. Wider than what a job may say where templates or our own variables add
+// to it, and never wider than what the receiver can hold.
+constexpr size_t kBundleBytesMax = 32u << 20;
+constexpr size_t kCommandBytesMax = 256u << 10;
+constexpr size_t kEnvEntriesMax = 256;
+constexpr size_t kEnvNameBytesMax = 128;
+constexpr size_t kEnvBytesMax = 1u << 20;  // all names and values of a task
+constexpr size_t kMemberBytesMax = 128;
+constexpr size_t kOutputBytesMax = 256u << 10;
+constexpr size_t kErrorBytesMax = 4096;
+constexpr size_t kReasonBytesMax = 64;
+constexpr uint32_t kAttemptMax = 1'000'000;
+constexpr uint32_t kSegmentMax = 65'535;
+constexpr uint32_t kShardsMax = 1u << 20;
+constexpr uint32_t kTimeoutMax_s = 604'800;
+constexpr uint32_t kRetriesMax = 100;
+constexpr uint32_t kRetryIntervalMax_s = 86'400;
+constexpr uint32_t kPriorityMax = 100;
+constexpr uint32_t kKillGraceMax_s = 3'600;
+constexpr int64_t kLastMicros = (int64_t{1} << 56) - 1;  // what a RunKey can carry
+
+Error Corrupt(std::string_view what) {
+  return {ErrorCode::kCorrupt, "bus payload: " + std::string(what)};
+}
+
+bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+bool IsEnvName(std::string_view name) {
+  if (name.empty() || name.size() > kEnvNameBytesMax || IsDigit(name[0])) return false;
+  for (char c : name) {
+    if (!IsAlpha(c) && !IsDigit(c) && c != '_') return false;
+  }
+  return true;
+}
+
+bool IsMemberId(std::string_view id) {
+  if (id.empty() || id.size() > kMemberBytesMax) return false;
+  for (char c : id) {
+    if (!IsAlpha(c) && !IsDigit(c) && std::string_view("._:-").find(c) == std::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool IsExecutorId(std::string_view id) {
+  if (id.empty() || id.size() > 63 || id[0] == '-') return false;
+  for (char c : id) {
+    if (!(c >= 'a' && c <= 'z') && !IsDigit(c) && c != '-') return false;
+  }
+  return true;
+}
+
+bool IsReason(std::string_view reason) {
+  if (reason.size() > kReasonBytesMax) return false;
+  for (char c : reason) {
+    if (!(c >= 'a' && c <= 'z') && !IsDigit(c) && c != '_') return false;
+  }
+  return true;
+}
+
+bool HasNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
+
+// A process's environment and command are C strings: a NUL would silently cut them.
+Status CheckProcessText(const v1::Task& from) {
+  if (from.command().size() > kCommandBytesMax || HasNul(from.command())) {
+    return Corrupt("command is too long or has a NUL");
+  }
+  if (from.env().size() > kEnvEntriesMax) return Corrupt("too many environment entries");
+  size_t bytes = 0;
+  for (const auto& [name, value] : from.env()) {
+    bytes += name.size() + value.size();
+    if (!IsEnvName(name) || HasNul(value) || bytes > kEnvBytesMax) {
+      return Corrupt("environment entry");
+    }
+  }
+  return {};
+}
+
+Status CheckNumbers(const v1::Task& from) {
+  if (from.attempt() < 1 || from.attempt() > kAttemptMax) return Corrupt("attempt");
+  if (from.segment() > kSegmentMax) return Corrupt("segment");
+  if (from.job_no() > static_cast<uint64_t>(INT64_MAX)) return Corrupt("job_no");
+  if (from.def_version() < 0) return Corrupt("def_version");
+  if (from.due_us() < 0 || from.due_us() > kLastMicros) return Corrupt("due_us");
+  if (from.timeout() < 1 || from.timeout() > kTimeoutMax_s) return Corrupt("timeout");
+  if (from.retry_count() > kRetriesMax) return Corrupt("retry_count");
+  if (from.retry_interval() > kRetryIntervalMax_s) return Corrupt("retry_interval");
+  if (from.priority() > kPriorityMax) return Corrupt("priority");
+  if (from.kill_grace() > kKillGraceMax_s) return Corrupt("kill_grace");
+  if (from.shard_total() < 1 || from.shard_total() > kShardsMax) return Corrupt("shard_total");
+  return {};
+}
+
+Status DecodeNames(const v1::Task& from, TaskMessage& task) {
+  const auto key = DecodeRunId(from.task_id());
+  const auto created = ParseRfc3339(from.create_time());
+  const auto type = ParseName<JobType>(from.type());
+  const auto overlap = ParseName<OverlapPolicy>(from.overlap_policy());
+  const auto on_lost = ParseName<OnLost>(from.on_lost());
+  if (!key.ok()) return Corrupt("task_id");
+  if (!ValidateJobId(from.job_id()).ok()) return Corrupt("job_id");
+  if (!IsMemberId(from.member())) return Corrupt("member");
+  if (!created.ok()) return Corrupt("create_time");
+  if (!type.ok() || !overlap.ok() || !on_lost.ok()) return Corrupt("type or policy");
+  if (key->shard >= from.shard_total()) return Corrupt("shard");
+  task.key = *key;
+  task.job_id = JobId(from.job_id());
+  task.member = MemberId(from.member());
+  task.created = *created;
+  task.type = *type;
+  task.overlap = *overlap;
+  task.on_lost = *on_lost;
+  return {};
+}
+
+Result<TaskMessage> DecodeTask(const v1::Task& from) {
+  TaskMessage task;
+  CARILLON_TRY(CheckNumbers(from));
+  CARILLON_TRY(CheckProcessText(from));
+  CARILLON_TRY(DecodeNames(from, task));
+  task.job_no = JobNo(from.job_no());
+  task.segment = SegmentId(from.segment());
+  task.attempt = static_cast<int>(from.attempt());
+  task.def_version = from.def_version();
+  task.due = FromUnixMicros(from.due_us());
+  task.command = from.command();
+  task.env = {from.env().begin(), from.env().end()};
+  task.timeout_s = from.timeout();
+  task.kill_grace_s = from.kill_grace();
+  task.retry_count = from.retry_count();
+  task.retry_interval_s = from.retry_interval();
+  task.priority = static_cast<int>(from.priority());
+  task.shard_total = from.shard_total();
+  return task;
+}
+
+void EncodeTask(const TaskMessage& task, v1::Task& to) {
+  to.set_task_id(EncodeRunId(task.key));
+  to.set_job_id(task.job_id.value());
+  to.set_command(task.command);
+  to.set_timeout(static_cast<uint32_t>(task.timeout_s));
+  to.set_retry_count(static_cast<uint32_t>(task.retry_count));
+  to.set_retry_interval(static_cast<uint32_t>(task.retry_interval_s));
+  to.set_priority(static_cast<uint32_t>(task.priority));
+  to.set_create_time(FormatRfc3339(task.created));
+  to.set_type(std::string(Name(task.type)));
+  to.set_attempt(static_cast<uint32_t>(task.attempt));
+  to.set_job_no(task.job_no.value());
+  to.set_segment(task.segment.value());
+  to.set_def_version(task.def_version);
+  to.set_member(task.member.value());
+  to.set_due_us(ToUnixMicros(task.due));
+  for (const auto& [name, value] : task.env) (*to.mutable_env())[name] = value;
+  to.set_kill_grace(static_cast<uint32_t>(task.kill_grace_s));
+  to.set_overlap_policy(std::string(Name(task.overlap)));
+  to.set_on_lost(std::string(Name(task.on_lost)));
+  to.set_shard_total(task.shard_total);
+}
+
+// Zero on our side and empty on the wire both say "never".
+std::string FormatOrEmpty(WallTime t) { return t == WallTime{} ? "" : FormatRfc3339(t); }
+Result<WallTime> ParseOrZero(const std::string& text) {
+  if (text.empty()) return WallTime{};
+  return ParseRfc3339(text);
+}
+
+// Valid UTF-8 of at most `bytes_max` bytes, cut between characters.
+std::string Clip(std::string_view text, size_t bytes_max) {
+  std::string valid = ToValidUtf8(text);
+  if (valid.size() <= bytes_max) return valid;
+  size_t end = bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(valid[end]) & 0xC0) == 0x80) --end;
+  valid.resize(end);
+  return valid;
+}
+
+bool IsAttemptEnd(RunState state) {
+  return state == RunState::kCompleted || state == RunState::kFailed ||
+         state == RunState::kTimedOut || state == RunState::kCancelled || state == RunState::kLost;
+}
+
+Status DecodeAttemptResult(const v1::TaskResult& from, AttemptResult& result) {
+  const auto state = ParseRunState(from.status());
+  const auto started = ParseOrZero(from.start_time());
+  const auto ended = ParseOrZero(from.end_time());
+  if (!state.ok() || !IsAttemptEnd(*state)) return Corrupt("status");
+  if (!started.ok() || !ended.ok()) return Corrupt("start_time or end_time");
+  if (from.output().size() > kOutputBytesMax) return Corrupt("output is too long");
+  if (from.error().size() > kErrorBytesMax) return Corrupt("error is too long");
+  if (!IsReason(from.reason())) return Corrupt("reason");
+  result.state = *state;
+  result.reason = from.reason();
+  result.error = from.error();
+  if (from.has_exit_code()) result.exit_code = from.exit_code();
+  result.started = *started;
+  result.ended = *ended;
+  result.output = from.output();
+  result.output_truncated = from.output_truncated();
+  return {};
+}
+
+Result<ResultMessage> DecodeResult(const v1::TaskResult& from) {
+  ResultMessage message;
+  const auto key = DecodeRunId(from.task_id());
+  const auto token = ParseClaimToken(from.claim_token());
+  if (!key.ok()) return Corrupt("task_id");
+  if (!ValidateJobId(from.job_id()).ok()) return Corrupt("job_id");
+  if (!IsExecutorId(from.executor_id())) return Corrupt("executor_id");
+  // The empty token stands in rows that were never claimed; no result may match those.
+  if (!token.ok() || token->empty()) return Corrupt("claim_token");
+  if (from.attempt() < 1 || from.attempt() > kAttemptMax) return Corrupt("attempt");
+  if (from.segment() > kSegmentMax) return Corrupt("segment");
+  if (from.job_no() > static_cast<uint64_t>(INT64_MAX)) return Corrupt("job_no");
+  CARILLON_TRY(DecodeAttemptResult(from, message.report.result));
+  message.job_id = JobId(from.job_id());
+  message.report.key = *key;
+  message.report.segment = SegmentId(from.segment());
+  message.report.job_no = JobNo(from.job_no());
+  message.report.attempt = static_cast<int>(from.attempt());
+  message.report.token = *token;
+  message.report.executor = ExecutorId(from.executor_id());
+  return message;
+}
+
+void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
+  const ResultReport& report = message.report;
+  const AttemptResult& result = report.result;
+  to.set_task_id(EncodeRunId(report.key));
+  to.set_job_id(message.job_id.value());
+  to.set_executor_id(report.executor.value());
+  to.set_status(std::string(Name(result.state)));
+  to.set_start_time(FormatOrEmpty(result.started));
+  to.set_end_time(FormatOrEmpty(result.ended));
+  to.set_output(result.output);
+  to.set_error(Clip(result.error, kErrorBytesMax));
+  if (result.exit_code) to.set_exit_code(*result.exit_code);
+  to.set_reason(result.reason);
+  to.set_attempt(static_cast<uint32_t>(report.attempt));
+  to.set_job_no(report.job_no.value());
+  to.set_segment(report.segment.value());
+  to.set_claim_token(FormatClaimToken(report.token));
+  to.set_output_truncated(result.output_truncated);
+}
+
+// Parses `bytes` as a Bundle on `arena`; null when they are not one.
+template <typename Bundle>
+const Bundle* ParseBundle(std::string_view bytes, google::protobuf::Arena& arena) {
+  if (bytes.size() > kBundleBytesMax) return nullptr;
+  auto* bundle = google::protobuf::Arena::CreateMessage<Bundle>(&arena);
+  return bundle->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ? bundle : nullptr;
+}
+
+}  // namespace
+
+std::string EncodeTasks(const std::vector<TaskMessage>& tasks) {
+  google::protobuf::Arena arena;
+  auto* bundle = google::protobuf::Arena::CreateMessage<v1::TaskBundle>(&arena);
+  for (const TaskMessage& task : tasks) EncodeTask(task, *bundle->add_tasks());
+  return bundle->SerializeAsString();
+}
+
+Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes) {
+  google::protobuf::Arena arena;
+  const auto* bundle = ParseBundle<v1::TaskBundle>(bytes, arena);
+  if (bundle == nullptr) return Corrupt("not a task bundle");
+  if (static_cast<size_t>(bundle->tasks_size()) > kBundleTasksMax) {
+    return Corrupt("too many tasks in a bundle");
+  }
+  std::vector<TaskMessage> tasks;
+  tasks.reserve(static_cast<size_t>(bundle->tasks_size()));
+  for (const v1::Task& from : bundle->tasks()) {
+    CARILLON_ASSIGN_OR_RETURN(TaskMessage task, DecodeTask(from));
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+std::string EncodeResults(const std::vector<ResultMessage>& results) {
+  google::protobuf::Arena arena;
+  auto* bundle = google::protobuf::Arena::CreateMessage<v1::ResultBundle>(&arena);
+  for (const ResultMessage& result : results) EncodeResult(result, *bundle->add_results());
+  return bundle->SerializeAsString();
+}
+
+Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes) {
+  google::protobuf::Arena arena;
+  const auto* bundle = ParseBundle<v1::ResultBundle>(bytes, arena);
+  if (bundle == nullptr) return Corrupt("not a result bundle");
+  if (static_cast<size_t>(bundle->results_size()) > kBundleTasksMax) {
+    return Corrupt("too many results in a bundle");
+  }
+  std::vector<ResultMessage> results;
+  results.reserve(static_cast<size_t>(bundle->results_size()));
+  for (const v1::TaskResult& from : bundle->results()) {
+    CARILLON_ASSIGN_OR_RETURN(ResultMessage message, DecodeResult(from));
+    results.push_back(std::move(message));
+  }
+  return results;
+}
+
+}  // namespace carillon
