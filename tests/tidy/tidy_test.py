@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""What a reviewer should not have to look for: layers, vendors, banned calls, sizes, words.
+
+Reads the files that git tracks (or would track). Every rule lists the offending file and line.
+"""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# Which rooms a file of a room may include (besides its own). "*" is every room under it.
+LAYERS = {
+    "common/base": [],
+    "common/domain": ["common/base"],
+    "common/ports": ["common/base", "common/domain"],
+    "common/wire": ["common/base", "common/domain", "common/ports"],
+    "common/config": ["common/base"],
+    "common/adapters/system": ["common/base"],
+    "common/adapters/memory": ["common/base", "common/domain", "common/ports"],
+    "common/adapters/mysql": ["common/base", "common/domain", "common/ports", "common/wire"],
+    "common/adapters/http": ["common/base"],
+    "common/adapters/prometheus": ["common/base"],
+    "scheduler/wheel": ["common/base", "common/domain"],
+    "scheduler/app": ["common/base", "common/domain", "common/ports", "common/wire", "scheduler/*"],
+    "scheduler/api": ["common/base", "common/domain", "common/ports", "common/wire",
+                      "common/adapters/http", "common/adapters/prometheus"],
+    "executor/app": ["common/base", "common/domain", "common/ports", "common/wire", "executor/*"],
+    "executor/warden": ["common/base", "common/domain", "common/ports", "common/wire",
+                        "executor/output"],
+    "cli/client": ["common/base", "common/domain", "common/wire", "common/adapters/http"],
+    "cli/commands": ["common/base", "common/domain", "common/wire", "common/adapters/http",
+                     "common/config", "cli/client"],
+}
+DAEMON_ROOM = ["common/base", "common/domain", "common/ports", "common/wire"]
+# Rooms that share a vocabulary with a neighbour: the neighbour's public header only.
+NEIGHBOURS = {}
+# Composition roots may include anything.
+ROOTS = re.compile(r"^(scheduler|executor|cli)/([a-z_]+/)?main\.cc$|^cli/standalone[a-z_]*\.(cc|h)$|^cli/main\.cc$")
+
+# A vendor's header appears only in these rooms.
+VENDORS = {
+    r"cppconn/|mysql": ["common/adapters/mysql"],
+    r"restinio|asio": ["common/adapters/http"],
+    r"curl/": ["common/adapters/http"],
+    r"prometheus/": ["common/adapters/prometheus"],
+    r"nlohmann/(?!json_fwd)": ["common/wire", "common/adapters/mysql", "scheduler/api", "cli/client",
+                               "cli/commands", "cli", "common/config"],
+    r"yaml-cpp": ["common/config", "cli/commands"],
+    r"CLI/": ["cli/commands", "cli"],
+    r"spdlog": ["common/base"],
+    r"sodium": ["common/wire", "scheduler/api", "cli"],
+    r"google/protobuf|\.pb\.h": ["common/wire"],
+    r"absl/": ["common/domain"],
+    r"grpc": ["common/adapters/grpc"],
+    r"rdkafka": ["common/adapters/kafka"],
+    r"zookeeper": ["common/adapters/zookeeper"],
+}
+
+BANNED = [
+    (re.compile(r"::now\(\)|sleep_for|sleep_until|\busleep\(|\bnanosleep\(|\bsleep\("),
+     "time comes from Clock; waiting is a condition"),
+    (re.compile(r"\bstd::rand\b|\bsrand\(|\brand\(\)|random_device"), "randomness is an injected Rng"),
+    (re.compile(r"\bsystem\(|\bpopen\("), "processes are the warden's"),
+    (re.compile(r"\bTODO\b|\bFIXME\b|\bXXX\b|\bHACK\b"), "unfinished work is not merged"),
+]
+BANNED_EXEMPT = re.compile(r"^(common/adapters/system/|tests/support/)")
+
+FORBIDDEN_WORDS = re.compile(
+    r"\b(this session|next session|assistant|claude|chatgpt|copilot|issue #?[0-9]+)\b|/work/", re.I)
+
+HEADER_LINES_MAX = 250
+SOURCE_LINES_MAX = 500
+LOOSE_NAMES = re.compile(r"(^|[/_])(util|utils|helper|helpers|misc|manager)([_./]|$)")
+
+
+def tracked():
+    out = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+                         cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [f for f in out.splitlines() if os.path.isfile(os.path.join(ROOT, f))]
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def room_of(path):
+    parts = path.split("/")
+    if parts[0] == "common" and parts[1] == "adapters":
+        return "/".join(parts[:3])
+    if parts[0] in ("common", "scheduler", "executor", "cli"):
+        return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
+    return parts[0]
+
+
+def allowed(room, target):
+    if room == target:
+        return True
+    rules = LAYERS.get(room, DAEMON_ROOM if room.split("/")[0] in ("scheduler", "executor") else [])
+    rules = rules + NEIGHBOURS.get(room, [])
+    return any(target == rule or (rule.endswith("/*") and target.startswith(rule[:-1]))
+               for rule in rules)
+
+
+class TidyTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.files = tracked()
+        cls.sources = [f for f in cls.files if f.endswith((".cc", ".h"))]
+        cls.product = [f for f in cls.sources if not f.startswith("tests/")]
+        assert len(cls.product) > 50, "the list of files looks wrong"
+
+    def report(self, problems):
+        self.assertFalse(problems, "\n" + "\n".join(problems))
+
+    def test_includes_follow_the_layers(self):
+        problems = []
+        for path in self.product:
+            if ROOTS.match(path):
+                continue
+            for number, line in enumerate(read(path).splitlines(), 1):
+                match = re.match(r'\s*#include "([^"]+)"', line)
+                if not match:
+                    continue
+                target = match.group(1)
+                if target.startswith("tests/"):
+                    problems.append(f"{path}:{number}: includes {target}")
+                elif "/" not in target:
+                    problems.append(f"{path}:{number}: includes are root-relative: {target}")
+                elif target.split("/")[0] in ("common", "scheduler", "executor", "cli"):
+                    if not allowed(room_of(path), room_of(target)):
+                        problems.append(f"{path}:{number}: {room_of(path)} may not include {target}")
+        self.report(problems)
+
+    def test_each_vendor_stays_in_its_room(self):
+        problems = []
+        for path in self.product:
+            for number, line in enumerate(read(path).splitlines(), 1):
+                match = re.match(r'\s*#include [<"]([^>"]+)[>"]', line)
+                if not match or match.group(1).split("/")[0] in ("common", "scheduler", "executor",
+                                                                 "cli", "tests"):
+                    continue
+                for vendor, rooms in VENDORS.items():
+                    if re.match(vendor, match.group(1)) and room_of(path) not in rooms:
+                        problems.append(f"{path}:{number}: {match.group(1)} belongs in {rooms}")
+        self.report(problems)
+
+    def test_nothing_banned_is_called(self):
+        problems = []
+        for path in self.sources:
+            if BANNED_EXEMPT.match(path):
+                continue
+            for number, line in enumerate(read(path).splitlines(), 1):
+                code = line if "TODO" in line or "FIXME" in line else re.sub(r"//.*$", "", line)
+                for pattern, why in BANNED:
+                    if pattern.search(code):
+                        problems.append(f"{path}:{number}: {why}: {line.strip()}")
+        self.report(problems)
+
+    def test_files_are_of_a_readable_size(self):
+        problems = []
+        for path in self.sources:
+            lines = read(path).count("\n")
+            limit = HEADER_LINES_MAX if path.endswith(".h") and not path.startswith("tests/") else SOURCE_LINES_MAX
+            if lines > limit:
+                problems.append(f"{path}: {lines} lines, more than {limit}")
+        self.report(problems)
+
+    def test_headers_are_guarded_and_say_what_they_are(self):
+        problems = []
+        for path in self.product:
+            if not path.endswith(".h"):
+                continue
+            text = read(path)
+            if "#pragma once" not in text:
+                problems.append(f"{path}: no #pragma once")
+            if not text.startswith("//"):
+                problems.append(f"{path}: does not open with a comment for its reader")
+        self.report(problems)
+
+    def test_names_say_what_a_file_is(self):
+        self.report([f for f in self.sources if LOOSE_NAMES.search(f)])
+
+    def test_the_project_speaks_of_itself_alone(self):
+        problems = []
+        for path in self.files:
+            if path == "tests/tidy/tidy_test.py" or path.endswith((".tsv", ".png")):
+                continue
+            for number, line in enumerate(read(path).splitlines(), 1):
+                if FORBIDDEN_WORDS.search(line):
+                    problems.append(f"{path}:{number}: {line.strip()[:100]}")
+        self.report(problems)
+
+    def test_no_test_is_switched_off(self):
+        problems = []
+        for path in self.files:
+            if not path.startswith("tests/") or path == "tests/tidy/tidy_test.py":
+                continue
+            for number, line in enumerate(read(path).splitlines(), 1):
+                if re.search(r"GTEST_SKIP|DISABLED_|unittest\.skip|skipTest", line):
+                    problems.append(f"{path}:{number}: {line.strip()}")
+        self.report(problems)
+
+    def test_links_in_the_documents_lead_somewhere(self):
+        problems = []
+        for path in self.files:
+            if not path.endswith(".md"):
+                continue
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", read(path)):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                if not os.path.exists(os.path.join(ROOT, os.path.dirname(path), target)):
+                    problems.append(f"{path}: {target}")
+        self.report(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
