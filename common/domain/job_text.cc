@@ -1,0 +1,90 @@
+#include "common/domain/job_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace carillon {
+namespace {
+
+constexpr size_t kVariableNameBytesMax = 63;
+
+// Length of the UTF-8 sequence at the front of `text`, 0 where there is none.
+size_t SequenceLength(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const uint8_t second = byte(1);
+  if (lead == 0xE0 && second < 0xA0) return 0;  // overlong
+  if (lead == 0xED && second > 0x9F) return 0;  // surrogates
+  if (lead == 0xF0 && second < 0x90) return 0;  // overlong
+  if (lead == 0xF4 && second > 0x8F) return 0;  // above U+10FFFF
+  return length;
+}
+
+bool IsLetterOrUnderscore(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+}  // namespace
+
+std::optional<size_t> CountUtf8(std::string_view text) {
+  size_t count = 0;
+  while (!text.empty()) {
+    const size_t length = SequenceLength(text);
+    if (length == 0) return std::nullopt;
+    text.remove_prefix(length);
+    ++count;
+  }
+  return count;
+}
+
+bool IsVariableName(std::string_view text) {
+  return !text.empty() && text.size() <= kVariableNameBytesMax &&
+         IsLetterOrUnderscore(text.front()) && std::all_of(text.begin(), text.end(), [](char c) {
+           return IsLetterOrUnderscore(c) || (c >= '0' && c <= '9');
+         });
+}
+
+bool IsReservedVariable(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kReserved{
+      "CARILLON_RUN_ID",        "CARILLON_JOB_ID",         "CARILLON_FIRE_TIME",
+      "CARILLON_ATTEMPT",       "CARILLON_SHARD_INDEX",    "CARILLON_SHARD_TOTAL",
+      "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE"};
+  return name.starts_with("CARILLON_PARAM_") ||
+         std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
+}
+
+bool IsControl(char c) {
+  const auto byte = static_cast<uint8_t>(c);
+  return byte < 0x20 || byte == 0x7F;
+}
+
+std::string AsciiUpper(std::string_view text) {
+  std::string upper(text);
+  for (char& c : upper) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return upper;
+}
+
+std::string EscapePointer(std::string_view token) {
+  std::string escaped;
+  for (const char c : token) {
+    if (c == '~') {
+      escaped += "~0";
+    } else if (c == '/') {
+      escaped += "~1";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+}  // namespace carillon
