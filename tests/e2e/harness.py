@@ -1,0 +1,216 @@
+"""A standalone server as a child process, and a small client for its REST API.
+
+Waiting is always for a condition with a deadline. Everything lives in a scratch directory that is
+removed when the test passed and kept (and named) when it failed.
+"""
+import http.client
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.parse
+
+BIN = os.environ.get("CARILLON_BIN", "build/dev/bin")
+
+
+def wait_until(condition, seconds, what, every=0.05):
+    """Calls `condition` until it is true; returns its value; raises after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds} s for {what}")
+        threading.Event().wait(every)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
+
+
+class ApiError(Exception):
+    def __init__(self, status, body):
+        super().__init__(f"{status}: {body}")
+        self.status = status
+        self.body = body
+
+
+class Api:
+    """One keep-alive connection; not for several threads."""
+
+    def __init__(self, url, token, timeout=15):
+        self.parts = urllib.parse.urlsplit(url)
+        self.token = token
+        self.timeout = timeout
+        self.connection = None
+
+    def raw(self, method, path, body=None, headers=None):
+        """(status, headers, bytes); a broken connection is tried once more for GET."""
+        sent = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+            sent["Content-Type"] = "application/json"
+        sent.update(headers or {})
+        for last in (method != "GET", True):
+            try:
+                if self.connection is None:
+                    self.connection = http.client.HTTPConnection(
+                        self.parts.hostname, self.parts.port, timeout=self.timeout)
+                self.connection.request(method, path, body=body, headers=sent)
+                answer = self.connection.getresponse()
+                return answer.status, dict(answer.getheaders()), answer.read()
+            except (OSError, http.client.HTTPException):
+                self.close()
+                if last:
+                    raise
+        raise AssertionError("unreachable")
+
+    def close(self):
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+    def call(self, method, path, body=None, headers=None):
+        status, _, data = self.raw(method, path, body, headers)
+        if status >= 400:
+            raise ApiError(status, data.decode("utf-8", "replace"))
+        return json.loads(data) if data else None
+
+    def get(self, path):
+        return self.call("GET", path)
+
+    def post(self, path, body=None, headers=None):
+        return self.call("POST", path, {} if body is None else body, headers)
+
+    def pages(self, path):
+        """Every item of a list."""
+        joiner = "&" if "?" in path else "?"
+        token = None
+        while True:
+            page = self.get(path + joiner + "page_size=500" +
+                            (f"&page_token={urllib.parse.quote(token)}" if token else ""))
+            yield from page["items"]
+            token = page["next_page_token"]
+            if not token:
+                return
+
+    def runs(self, job_id):
+        return list(self.pages(f"/api/jobs/{job_id}/history"))
+
+
+class Standalone:
+    def __init__(self, directory=None, extra=(), env=None):
+        self.scratch = directory or tempfile.mkdtemp(prefix="carillon-e2e-")
+        self.data_dir = os.path.join(self.scratch, "data")
+        self.extra = list(extra)
+        self.env = dict(os.environ, **(env or {}))
+        self.process = None
+        self.log_path = os.path.join(self.scratch, "standalone.log")
+
+    def start(self, seconds=60):
+        runtime = os.path.join(self.data_dir, "runtime.json")
+        before = self._runtime_pid(runtime)
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [os.path.join(BIN, "carillon"), "standalone", "--data-dir", self.data_dir,
+                 "--port", "0"] + self.extra,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.env)
+
+        def ready():
+            if self.process.poll() is not None:
+                raise AssertionError(f"standalone ended with {self.process.returncode}: {self.tail()}")
+            pid = self._runtime_pid(runtime)
+            return pid == self.process.pid and pid != before
+        wait_until(ready, seconds, "runtime.json of the new process; log: " + self.log_path)
+        with open(runtime) as f:
+            self.runtime = json.load(f)
+        with open(self.runtime["token_file"]) as f:
+            self.token = f.read().strip()
+        return self
+
+    @staticmethod
+    def _runtime_pid(path):
+        try:
+            with open(path) as f:
+                return json.load(f)["pid"]
+        except (OSError, ValueError, KeyError):
+            return None
+
+    def tail(self):
+        with open(self.log_path, "rb") as f:
+            return f.read()[-3000:].decode("utf-8", "replace")
+
+    def api(self, **options):
+        return Api(self.runtime["url"], self.token, **options)
+
+    def metrics(self):
+        """{name{label}: value} of the ops port."""
+        parts = urllib.parse.urlsplit(self.runtime["ops_url"])
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        connection.close()
+        values = {}
+        for line in text.splitlines():
+            if line and not line.startswith("#"):
+                name, value = line.rsplit(" ", 1)
+                values[name] = float(value)
+        return values
+
+    def kill(self, which="pid", sig=signal.SIGKILL):
+        with open(os.path.join(self.data_dir, "runtime.json")) as f:
+            pid = json.load(f)[which]
+        os.kill(pid, sig)
+        if which == "pid" and sig == signal.SIGKILL:
+            self.process.wait(30)
+        return pid
+
+    def stop(self, seconds=30):
+        """SIGTERM; the process must end by itself with 0."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(seconds)
+        assert self.process.returncode == 0, f"ended with {self.process.returncode}: {self.tail()}"
+
+    def destroy(self):
+        """Ends whatever is left, by force; for tearDown."""
+        pids = []
+        try:
+            with open(os.path.join(self.data_dir, "runtime.json")) as f:
+                known = json.load(f)
+            pids = [known.get(k) for k in ("warden_pid", "mariadbd_pid")]
+        except (OSError, ValueError):
+            pids = [getattr(self, "runtime", {}).get(k) for k in ("warden_pid", "mariadbd_pid")]
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(30)
+        for pid in pids:
+            if pid and alive(pid):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+
+    def remove(self):
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def cli(server, *arguments, check=True, stdin=None):
+    """Runs the command line against the server; (exit code, stdout, stderr)."""
+    env = dict(os.environ, CARILLON_ADDR=server.runtime["url"],
+               CARILLON_TOKEN_FILE=server.runtime["token_file"], NO_COLOR="1")
+    done = subprocess.run([os.path.join(BIN, "carillon"), *arguments], env=env, input=stdin,
+                          capture_output=True, text=True, timeout=60)
+    if check and done.returncode != 0:
+        raise AssertionError(f"carillon {' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
+    return done.returncode, done.stdout, done.stderr
