@@ -1,8 +1,9 @@
 // Jobs, runs and their parts as the JSON of docs/api.md, and back. nlohmann stays in wire/, api/
 // and cli/.
 //
-// Errors   Parse: kInvalid with the JSON pointer of the first offending field: unknown fields, wrong
-//          types, names outside an enum, numbers that are not whole. Bounds are ValidateJob's.
+// Errors   Parse: kInvalid with the JSON pointer of the first offending field: unknown fields,
+//          wrong types, names outside an enum, numbers that are not whole. Bounds are
+//          ValidateJob's. Text: also kExhausted above kJsonBytesMax.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

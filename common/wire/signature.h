@@ -19,7 +19,7 @@ class Signer {
  public:
   static Signer FromSeed(const std::array<unsigned char, 32>& seed);
   static Signer Generate();
-  std::string public_key() const;  // 32 bytes
+  std::string public_key() const;                  // 32 bytes
   std::string Sign(std::string_view bytes) const;  // 64 bytes
 
  private:
@@ -43,8 +43,15 @@ BusRecord SealTasks(const std::vector<TaskMessage>& tasks, const SealTarget& tar
                     const Signer& signer);
 
 // Why a record was not acted on; also the label of carillon_rejected_messages_total.
-enum class Rejection { kNone, kOtherExecutor, kBadHeaders, kBadSignature, kExpired,
-                       kOtherIncarnation, kCorrupt };
+enum class Rejection {
+  kNone,
+  kOtherExecutor,
+  kBadHeaders,
+  kBadSignature,
+  kExpired,
+  kOtherIncarnation,
+  kCorrupt
+};
 std::string_view Name(Rejection rejection);
 
 struct OpenedTasks {

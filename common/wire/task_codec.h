@@ -1,7 +1,8 @@
 // The payloads of the bus as bytes and back. Protobuf (proto/carillon/v1/task.proto) stays in here.
 //
-// Errors   Decode: kCorrupt for bytes that are not a bundle, an id that does not parse, a number out
-//          of its range, a bundle above kBundleTasksMax. Never throws, never reads out of bounds.
+// Errors   Decode: kCorrupt for bytes that are not a bundle, an id that does not parse, a number
+//          out of its range, a result without a claim token, a bundle above kBundleTasksMax. Never
+//          throws, never reads out of bounds.
 #pragma once
 
 #include <map>
@@ -24,11 +25,11 @@ struct TaskMessage {
   SegmentId segment;
   int attempt = 1;
   int64_t def_version = 0;
-  MemberId member;            // whom to claim from
+  MemberId member;  // whom to claim from
   WallTime due;
-  WallTime created;           // when it was published
+  WallTime created;  // when it was published
   JobType type = JobType::kShell;
-  std::string command;        // templates already rendered
+  std::string command;  // templates already rendered
   std::map<std::string, std::string> env;
   int64_t timeout_s = 3600;
   int64_t kill_grace_s = 10;

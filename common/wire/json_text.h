@@ -1,0 +1,25 @@
+// JSON text from outside as a document, with what nlohmann alone lets through refused.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace carillon {
+
+inline constexpr size_t kJsonDepthMax = 32;
+inline constexpr size_t kJsonBytesMax = 1u << 20;
+
+// One JSON document. kInvalid: not JSON, not UTF-8, nested deeper than kJsonDepthMax, a name twice
+// in one object (with the pointer of the second). kExhausted: above kJsonBytesMax.
+Result<nlohmann::json> ParseJsonText(std::string_view text);
+
+// One document on one line. Bytes that are not UTF-8 become U+FFFD; never throws.
+std::string JsonToText(const nlohmann::json& document);
+
+// `name` appended to `parent` as RFC 6901 wants it.
+std::string JsonPointer(std::string_view parent, std::string_view name);
+
+}  // namespace carillon
