@@ -23,6 +23,12 @@ class Stepper {
   virtual SteadyTime Step(SteadyTime now) = 0;
 };
 
+// One loop of a daemon: the app gives it a thread of that name, the simulator a turn.
+struct NamedStepper {
+  std::string name;  // at most 15 characters reach the thread
+  Stepper* stepper = nullptr;
+};
+
 class LoopRunner {
  public:
   // Starts the thread. `clock` and `stepper` outlive it.

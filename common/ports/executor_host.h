@@ -34,12 +34,16 @@ struct AttemptStarted {
 struct AttemptEnded {
   HeldAttempt attempt;
   AttemptResult result;  // already on disk
+  JobId job_id = {};     // for the result message; empty = not known any more
 };
 using WardenEvent = std::variant<AttemptStarted, AttemptEnded>;
 
 class Warden {
  public:
   virtual ~Warden() = default;
+  // Asked before a claim. kUnavailable: no warden is attached. kExhausted: the end of one more
+  // attempt could not be recorded (disk full, too much unreported).
+  virtual Status CanStart() { return {}; }
   // Starts it, or ends it at once with LOST (lease_ended: nothing was started, after lease_end - 3
   // s) or FAILED (spawn). A second Start of the same (run, attempt) is ignored, whatever its token.
   // kUnavailable: no warden can be reached or started now.

@@ -1,0 +1,18 @@
+// How busy this host is, for the heartbeat.
+//
+// Threads  Used by one loop.
+// Errors   What cannot be read is 0: load is advice, never needed for correctness.
+#pragma once
+
+#include "common/ports/executor_store.h"
+
+namespace carillon::executor {
+
+class LoadSource {
+ public:
+  virtual ~LoadSource() = default;
+  // Averages since the previous call.
+  virtual ExecutorLoad Sample() = 0;
+};
+
+}  // namespace carillon::executor
