@@ -1,0 +1,168 @@
+#include "common/adapters/http/http_client.h"
+
+#include <curl/curl.h>
+
+#include <mutex>
+
+#include <fmt/core.h>
+
+namespace carillon {
+namespace {
+
+struct ListDeleter {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+struct HandleDeleter {
+  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+};
+
+// What one transfer collects.
+struct Transfer {
+  HttpResponse response;
+  size_t bytes_max = 0;
+  bool too_long = false;
+};
+
+size_t OnBody(char* data, size_t size, size_t count, void* user) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  const size_t bytes = size * count;
+  if (transfer.response.body.size() + bytes > transfer.bytes_max) {
+    transfer.too_long = true;
+    return 0;
+  }
+  transfer.response.body.append(data, bytes);
+  return bytes;
+}
+
+size_t OnHeader(char* data, size_t size, size_t count, void* user) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  std::string_view line(data, size * count);
+  while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
+  if (line.starts_with("HTTP/")) {
+    transfer.response.headers.clear();  // an interim answer (100) came before
+    return size * count;
+  }
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return size * count;
+  std::string_view value = line.substr(colon + 1);
+  while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+  transfer.response.headers.emplace_back(LowerCase(line.substr(0, colon)), value);
+  return size * count;
+}
+
+bool HasControl(std::string_view text) {
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return true;
+  }
+  return false;
+}
+
+ErrorCode CodeOf(CURLcode code, bool connected) {
+  switch (code) {
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL: return ErrorCode::kInvalid;
+    default: return connected ? ErrorCode::kTimeout : ErrorCode::kUnavailable;
+  }
+}
+
+long Milliseconds(Duration duration) {
+  return static_cast<long>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+}  // namespace
+
+class HttpClient::Impl {
+ public:
+  explicit Impl(const HttpClientOptions& options) : options_(options) {
+    static std::once_flag once;
+    std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+    handle_.reset(curl_easy_init());
+    CARILLON_CHECK(handle_ != nullptr, "curl_easy_init");
+  }
+
+  Result<HttpResponse> Send(const HttpClientRequest& request) {
+    CARILLON_ASSIGN_OR_RETURN(auto headers, MakeHeaders(request));
+    Transfer transfer{.response = {}, .bytes_max = options_.response_bytes_max};
+    CURL* handle = handle_.get();
+    curl_easy_reset(handle);
+    SetLimits(handle);
+    curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
+    SetMethod(handle, request);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &OnBody);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, &transfer);
+    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &OnHeader);
+    curl_easy_setopt(handle, CURLOPT_HEADERDATA, &transfer);
+    const CURLcode code = curl_easy_perform(handle);
+    if (transfer.too_long) {
+      return Error{ErrorCode::kExhausted, fmt::format("{}: the answer is longer than {} bytes",
+                                                      request.url, options_.response_bytes_max)};
+    }
+    if (code != CURLE_OK) return Failure(request, code);
+    long status = 0;
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+    transfer.response.status = static_cast<int>(status);
+    return std::move(transfer.response);
+  }
+
+ private:
+  using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
+
+  Result<HeaderList> MakeHeaders(const HttpClientRequest& request) const {
+    // No "Expect: 100-continue": the server reads bodies of up to its limit without asking.
+    HeaderList list(curl_slist_append(nullptr, "Expect:"));
+    for (const auto& [name, value] : request.headers) {
+      if (HasControl(name) || HasControl(value)) {
+        return Error{ErrorCode::kInvalid, "header " + LowerCase(name) + ": a control character"};
+      }
+      // "Name;" is how libcurl is told to send a header without a value.
+      const std::string line = value.empty() ? name + ";" : name + ": " + value;
+      curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+      CARILLON_CHECK(longer != nullptr, "curl_slist_append");
+      static_cast<void>(list.release());
+      list.reset(longer);
+    }
+    return list;
+  }
+
+  void SetLimits(CURL* handle) const {
+    curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(handle, CURLOPT_PROXY, "");
+    curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(options_.connect_timeout));
+    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, Milliseconds(options_.total_timeout));
+  }
+
+  static void SetMethod(CURL* handle, const HttpClientRequest& request) {
+    const bool usual_body =
+        request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
+    if (usual_body || !request.body.empty()) {
+      curl_easy_setopt(handle, CURLOPT_POST, 1L);
+      curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.data());
+      curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE,
+                       static_cast<curl_off_t>(request.body.size()));
+    }
+    if (request.method == "HEAD") curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
+    curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  }
+
+  Error Failure(const HttpClientRequest& request, CURLcode code) const {
+    curl_off_t connected_us = 0;
+    curl_easy_getinfo(handle_.get(), CURLINFO_PRETRANSFER_TIME_T, &connected_us);
+    const ErrorCode ours = CodeOf(code, connected_us > 0);
+    return {ours, fmt::format("{} {}: {}", request.method, request.url, curl_easy_strerror(code))};
+  }
+
+  const HttpClientOptions options_;
+  std::unique_ptr<CURL, HandleDeleter> handle_;
+};
+
+HttpClient::HttpClient(const HttpClientOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+HttpClient::~HttpClient() = default;
+
+Result<HttpResponse> HttpClient::Send(const HttpClientRequest& request) {
+  return impl_->Send(request);
+}
+
+}  // namespace carillon

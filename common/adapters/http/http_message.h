@@ -1,0 +1,50 @@
+// Requests and responses as Carillon sees them; no vendor's types.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace carillon {
+
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+// What is wrong with a request that was readable as HTTP. The handler decides when to say so (after
+// it knows the caller).
+enum class HttpDefect {
+  kNone,
+  kTargetTooLong,  // path and query are not decoded
+  kBadTarget,      // escapes, control characters, UTF-8; path and query are empty
+  kBodyTooLarge,   // body is empty
+};
+
+struct HttpRequest {
+  std::string method;                 // "GET", upper case
+  std::string target;                 // as sent
+  std::vector<std::string> segments;  // of the path, percent-decoded: "/a/b%2Fc" -> "a", "b/c"
+  std::vector<std::pair<std::string, std::string>> query;  // decoded, in order
+  HttpHeaders headers;                                     // names in lower case, in order
+  std::string body;
+  std::string peer;  // address and port
+  HttpDefect defect = HttpDefect::kNone;
+
+  // The first header of that (lower-case) name, or null.
+  const std::string* Header(std::string_view name) const;
+  size_t CountHeader(std::string_view name) const;
+};
+
+struct HttpResponse {
+  int status = 200;
+  HttpHeaders headers;  // Content-Length, Connection and Date are the server's
+  std::string body;
+};
+
+// "Not Found"; "Unknown" for codes without a phrase here.
+std::string_view ReasonPhrase(int status);
+
+// ASCII only.
+std::string LowerCase(std::string_view text);
+
+}  // namespace carillon

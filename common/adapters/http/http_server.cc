@@ -1,0 +1,330 @@
+#include "common/adapters/http/http_server.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "common/adapters/http/http_include.h"
+#include "common/adapters/http/http_target.h"
+#include "common/adapters/http/worker_pool.h"
+#include "common/base/log.h"
+
+namespace carillon {
+namespace {
+
+namespace limits = restinio::connection_count_limits;
+
+struct Traits : restinio::default_traits_t {
+  static constexpr bool use_connection_count_limiter = true;
+};
+using Settings = restinio::server_settings_t<Traits>;
+using ConnectionSettings = restinio::impl::connection_settings_t<Traits>;
+using ConnectionFactory = restinio::impl::connection_factory_t<Traits>;
+using Limiter = restinio::connection_count_limit_types<Traits>::limiter_t;
+using LifetimeMonitor = restinio::connection_count_limit_types<Traits>::lifetime_monitor_t;
+using RequestHandle = restinio::request_handle_t;
+
+// How long the accept loop rests after an error such as "no more descriptors".
+constexpr std::chrono::milliseconds kAcceptRetry{50};
+// How often a connection looks at its deadlines.
+constexpr std::chrono::milliseconds kTimerPeriod{100};
+
+// A target of up to this length is read, so that a longer one than the limit gets an answer.
+constexpr size_t kTargetBytesRead = 4;  // times target_bytes_max
+
+void DropControls(std::string& value) {
+  for (char& c : value) {
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) c = '_';
+  }
+}
+
+std::string HeaderText(const HttpResponse& response, bool keep_alive, WallTime now) {
+  const bool has_body = response.status >= 200 && response.status != 204 && response.status != 304;
+  std::string text =
+      fmt::format("HTTP/1.1 {} {}\r\nConnection: {}\r\nDate: {}\r\n", response.status,
+                  ReasonPhrase(response.status), keep_alive ? "keep-alive" : "close",
+                  restinio::make_date_field_value(
+                      std::chrono::system_clock::time_point(now.time_since_epoch())));
+  if (has_body) text += fmt::format("Content-Length: {}\r\n", response.body.size());
+  for (const auto& [raw_name, raw_value] : response.headers) {
+    std::string name = raw_name;
+    std::string value = raw_value;
+    DropControls(name);
+    DropControls(value);
+    text += name + ": " + value + "\r\n";
+  }
+  return text + "\r\n";
+}
+
+std::string PeerText(const restinio::endpoint_t& endpoint) {
+  const auto address = endpoint.address();
+  return fmt::format(fmt::runtime(address.is_v6() ? "[{}]:{}" : "{}:{}"), address.to_string(),
+                     endpoint.port());
+}
+
+HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOptions& options) {
+  HttpRequest request;
+  const auto& header = source.header();
+  request.method = header.method().c_str();
+  request.target = header.request_target();
+  header.for_each_field([&](const auto& field) {
+    request.headers.emplace_back(LowerCase(field.name()), field.value());
+  });
+  request.peer = PeerText(source.remote_endpoint());
+  if (request.target.size() > options.target_bytes_max) {
+    request.defect = HttpDefect::kTargetTooLong;
+  } else if (auto target = ParseHttpTarget(request.target); target.ok()) {
+    request.segments = std::move(target->segments);
+    request.query = std::move(target->query);
+  } else {
+    request.defect = HttpDefect::kBadTarget;
+  }
+  if (source.body().size() <= options.body_bytes_max) {
+    request.body = source.body();
+  } else if (request.defect == HttpDefect::kNone) {
+    request.defect = HttpDefect::kBodyTooLarge;
+  }
+  return request;
+}
+
+// RESTinio's own acceptor stops for good when one accept fails (no descriptors) and forgets a
+// connection slot for each peer that is gone before it is looked at. This loop does neither; the
+// connections themselves are RESTinio's.
+class Server final : public HttpServer, private limits::impl::acceptor_callback_iface_t {
+ public:
+  Server(const HttpServerOptions& options, HttpHandler& handler, const Clock& clock)
+      : options_(options),
+        handler_(handler),
+        clock_(clock),
+        limiter_(this, limits::max_parallel_connections_t{options.connections_max},
+                 limits::max_active_accepts_t{1}),
+        acceptor_(io_),
+        incoming_(io_),
+        retry_timer_(io_),
+        work_(asio::make_work_guard(io_)),
+        pool_({.threads = options.workers, .queue_max = options.queue_max}) {}
+
+  ~Server() override { Stop(); }
+
+  Status Listen() {
+    try {
+      Open();
+    } catch (const std::exception& error) {
+      return {ErrorCode::kUnavailable, fmt::format("{}: listen on {} port {}: {}", options_.name,
+                                                   options_.address, options_.port, error.what())};
+    }
+    for (size_t i = 0; i < options_.io_threads; ++i) {
+      io_threads_.emplace_back([this] { io_.run(); });
+    }
+    asio::post(io_, [this] { limiter_.accept_next(0); });
+    return {};
+  }
+
+  uint16_t port() const override { return port_; }
+
+  std::string url() const override {
+    const auto address = endpoint_.address();
+    return fmt::format(fmt::runtime(address.is_v6() ? "http://[{}]:{}" : "http://{}:{}"),
+                       address.to_string(), port_);
+  }
+
+  void Stop() override {
+    if (stopping_.exchange(true)) return;
+    asio::post(io_, [this] {
+      std::error_code ignored;
+      acceptor_.close(ignored);
+      retry_timer_.cancel();
+    });
+    {
+      std::unique_lock lock(mu_);
+      idle_.wait_for(lock, options_.stop_grace, [this] { return in_progress_ == 0; });
+    }
+    pool_.Stop();
+    work_.reset();
+    io_.stop();
+    for (std::thread& thread : io_threads_) thread.join();
+  }
+
+  void SetEndpoint(const asio::ip::address& address) {
+    endpoint_ = restinio::endpoint_t(address, options_.port);
+  }
+
+ private:
+  void Open() {
+    acceptor_.open(endpoint_.protocol());
+    acceptor_.set_option(asio::ip::tcp::acceptor::reuse_address(true));
+    acceptor_.bind(endpoint_);
+    acceptor_.listen(asio::socket_base::max_listen_connections);
+    port_ = acceptor_.local_endpoint().port();
+    factory_ = MakeFactory();
+  }
+
+  std::unique_ptr<ConnectionFactory> MakeFactory() {
+    Settings settings;
+    settings
+        .incoming_http_msg_limits(restinio::incoming_http_msg_limits_t{}
+                                      .max_url_size(options_.target_bytes_max * kTargetBytesRead)
+                                      .max_field_name_size(256)
+                                      .max_field_value_size(options_.header_bytes_max)
+                                      .max_field_count(options_.header_count_max)
+                                      .max_body_size(options_.body_bytes_hard))
+        .read_next_http_message_timelimit(options_.read_timeout)
+        .write_http_response_timelimit(options_.write_timeout)
+        .handle_request_timeout(options_.handle_timeout)
+        .max_pipelined_requests(1)
+        .request_handler([this](RequestHandle request) { return Accept(std::move(request)); })
+        .socket_options_setter([](restinio::socket_options_t& socket) {
+          std::error_code ignored;
+          socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+        });
+    auto timers = std::make_shared<restinio::asio_timer_manager_t>(io_, kTimerPeriod);
+    auto connection_settings = std::make_shared<ConnectionSettings>(
+        settings, restinio::impl::create_parser_settings<Traits::http_methods_mapper_t>(),
+        std::move(timers));
+    return std::make_unique<ConnectionFactory>(std::move(connection_settings),
+                                               settings.socket_options_setter());
+  }
+
+  // ---- accepting: IO threads, one accept at a time ----
+
+  void call_accept_now(size_t /*index*/) noexcept override {
+    incoming_ = asio::ip::tcp::socket(io_);
+    acceptor_.async_accept(incoming_, [this](const std::error_code& error) noexcept {
+      // Counts the connection from here on; gone again when this scope drops it.
+      LifetimeMonitor monitor(&limiter_);
+      if (stopping_) return;
+      if (error) {
+        log::Warn("http", "{}: accept failed: {}", options_.name, error.message());
+        retry_timer_.expires_after(kAcceptRetry);
+        retry_timer_.async_wait([this](const std::error_code& cancelled) {
+          if (!cancelled && !stopping_) limiter_.accept_next(0);
+        });
+        return;
+      }
+      TakeConnection(std::move(monitor));
+      limiter_.accept_next(0);
+    });
+  }
+
+  void schedule_next_accept_attempt(size_t index) noexcept override {
+    if (stopping_) return;
+    asio::post(io_, [this, index] { limiter_.accept_next(index); });
+  }
+
+  void TakeConnection(LifetimeMonitor monitor) noexcept {
+    try {
+      std::error_code gone;
+      const auto peer = incoming_.remote_endpoint(gone);
+      if (gone) return;
+      factory_->create_new_connection(std::move(incoming_), peer, std::move(monitor))->init();
+    } catch (const std::exception& error) {
+      log::Warn("http", "{}: connection dropped: {}", options_.name, error.what());
+    }
+  }
+
+  // ---- requests ----
+
+  restinio::request_handling_status_t Accept(RequestHandle handle) {
+    {
+      const std::lock_guard lock(mu_);
+      ++in_progress_;
+    }
+    auto request = std::make_shared<HttpRequest>(ConvertRequest(*handle, options_));
+    const SteadyTime received = clock_.Steady();
+    const bool taken = !stopping_ && pool_.TryPost([this, handle, request, received] {
+      const bool late = clock_.Steady() - received > options_.queue_wait_max;
+      Respond(*handle, *request, late ? handler_.Overloaded(*request) : RunHandler(*request));
+    });
+    if (!taken) Respond(*handle, *request, handler_.Overloaded(*request));
+    return restinio::request_accepted();
+  }
+
+  HttpResponse RunHandler(const HttpRequest& request) {
+    try {
+      return handler_.Handle(request);
+    } catch (const std::exception& error) {
+      log::Error("http", "{}: {} {}: {}", options_.name, request.method, request.target,
+                 error.what());
+      return {.status = 500};
+    }
+  }
+
+  void Respond(restinio::request_t& handle, const HttpRequest& request, HttpResponse response) {
+    const bool keep_alive = handle.header().should_keep_alive() && !stopping_;
+    restinio::writable_items_container_t items;
+    items.emplace_back(HeaderText(response, keep_alive, clock_.Wall()));
+    const bool has_body = request.method != "HEAD" && response.status != 204 &&
+                          response.status != 304 && !response.body.empty();
+    if (has_body) items.emplace_back(std::move(response.body));
+    restinio::write_group_t group(std::move(items));
+    // Called when written, and as well when the connection is gone before.
+    group.after_write_notificator([this](const auto&) { Finished(); });
+    auto connection = std::move(restinio::impl::access_req_connection(handle));
+    connection->write_response_parts(
+        handle.request_id(),
+        restinio::response_output_flags_t{
+            restinio::response_parts_attr_t::final_parts,
+            keep_alive ? restinio::response_connection_attr_t::connection_keepalive
+                       : restinio::response_connection_attr_t::connection_close},
+        std::move(group));
+  }
+
+  void Finished() {
+    const std::lock_guard lock(mu_);
+    if (--in_progress_ == 0) idle_.notify_all();
+  }
+
+  const HttpServerOptions options_;
+  HttpHandler& handler_;
+  const Clock& clock_;
+  restinio::endpoint_t endpoint_;
+  uint16_t port_ = 0;
+  std::atomic<bool> stopping_{false};
+
+  std::mutex mu_;
+  std::condition_variable idle_;
+  size_t in_progress_ = 0;  // guarded by mu_: requests taken and not yet written
+
+  // In this order: connections that io_ drops at its end still report to limiter_.
+  Limiter limiter_;
+  std::unique_ptr<ConnectionFactory> factory_;
+  asio::io_context io_;
+  asio::ip::tcp::acceptor acceptor_;
+  asio::ip::tcp::socket incoming_;
+  asio::steady_timer retry_timer_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  WorkerPool pool_;
+  std::vector<std::thread> io_threads_;
+};
+
+Result<asio::ip::address> ParseAddress(const HttpServerOptions& options) {
+  const std::string text = options.address == "localhost" ? "127.0.0.1" : options.address;
+  std::error_code error;
+  const auto address = asio::ip::make_address(text, error);
+  if (error) {
+    return Error{ErrorCode::kInvalid,
+                 fmt::format("{}: '{}' is not an IP address", options.name, options.address)};
+  }
+  if (!address.is_loopback() && !options.allow_beyond_loopback) {
+    return Error{ErrorCode::kInvalid,
+                 fmt::format("{}: refusing to listen on {} without TLS: it is beyond loopback, "
+                             "and allow_beyond_loopback is off",
+                             options.name, options.address)};
+  }
+  return address;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options,
+                                                      HttpHandler& handler, const Clock& clock) {
+  CARILLON_ASSIGN_OR_RETURN(const asio::ip::address address, ParseAddress(options));
+  auto server = std::make_unique<Server>(options, handler, clock);
+  server->SetEndpoint(address);
+  CARILLON_TRY(server->Listen());
+  return std::unique_ptr<HttpServer>(std::move(server));
+}
+
+}  // namespace carillon

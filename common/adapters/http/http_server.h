@@ -1,0 +1,70 @@
+// An HTTP/1.1 server behind our own types: RESTinio for the protocol, our accept loop, our workers.
+//
+// Threads  Owns its IO threads and workers. Handle() is called on workers, several at once;
+//          Overloaded() on an IO thread: it must not block.
+// Time     A connection that has not sent a whole request within `read_timeout` is closed, so idle
+//          keep-alive connections end after it too.
+// Errors   Start: kInvalid (address, an address beyond loopback without leave), kUnavailable (port
+//          taken, no descriptors).
+// Always   Each request is answered once, in order; at most connections_max connections and
+//          workers + queue_max requests at a time. What is not HTTP, or breaks a hard limit (body
+//          beyond body_bytes_hard, headers), is closed without an answer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/adapters/http/http_message.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace carillon {
+
+class HttpHandler {
+ public:
+  virtual ~HttpHandler() = default;
+  // May block. An exception becomes a 500.
+  virtual HttpResponse Handle(const HttpRequest& request) = 0;
+  // The answer when the queue is full or the request waited too long.
+  virtual HttpResponse Overloaded(const HttpRequest& request) = 0;
+};
+
+struct HttpServerOptions {
+  std::string name = "http";          // in log lines
+  std::string address = "127.0.0.1";  // a literal address or "localhost"
+  uint16_t port = 0;                  // 0 = any
+  // There is no TLS yet: other addresses than loopback need this leave.
+  bool allow_beyond_loopback = false;
+  size_t io_threads = 1;
+  size_t workers = 8;
+  size_t queue_max = 256;               // requests waiting for a worker
+  size_t connections_max = 1024;        // more wait in the kernel's backlog
+  size_t target_bytes_max = 8u << 10;   // longer: HttpDefect::kTargetTooLong
+  size_t header_bytes_max = 16u << 10;  // one value; longer: closed (80 KiB together)
+  size_t header_count_max = 100;
+  uint64_t body_bytes_max = 1u << 20;   // longer: HttpDefect::kBodyTooLarge
+  uint64_t body_bytes_hard = 8u << 20;  // longer: closed
+  Duration read_timeout = 5s;
+  Duration write_timeout = 10s;
+  Duration queue_wait_max = 10s;  // older requests get Overloaded()
+  Duration handle_timeout = 60s;  // then the connection is closed
+  Duration stop_grace = 5s;       // for requests in progress when stopping
+};
+
+class HttpServer {
+ public:
+  // Listens when this returns. `handler` and `clock` outlive the server.
+  static Result<std::unique_ptr<HttpServer>> Start(const HttpServerOptions& options,
+                                                   HttpHandler& handler, const Clock& clock);
+  virtual ~HttpServer() = default;
+
+  virtual uint16_t port() const = 0;
+  // "http://127.0.0.1:8640"
+  virtual std::string url() const = 0;
+  // Takes no more connections, lets requests in progress end within stop_grace, closes the rest.
+  // Idempotent; the destructor calls it.
+  virtual void Stop() = 0;
+};
+
+}  // namespace carillon

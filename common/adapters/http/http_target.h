@@ -1,0 +1,30 @@
+// The target of a request ("/api/jobs/a%20b?state=FAILED") taken apart. Pure.
+//
+// Errors   kInvalid: not an absolute path, a bad or truncated escape, a NUL or another control
+//          character, bytes that are not UTF-8 (overlong forms and surrogates included).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace carillon {
+
+struct HttpTarget {
+  std::vector<std::string> segments;                       // decoded after splitting at '/'
+  std::vector<std::pair<std::string, std::string>> query;  // '+' is a space, as forms write it
+};
+
+// A fragment is cut off; more than kQueryParametersMax parameters are refused.
+inline constexpr size_t kQueryParametersMax = 200;
+Result<HttpTarget> ParseHttpTarget(std::string_view target);
+
+// The other way, for clients: everything but unreserved characters is escaped.
+std::string PercentEncode(std::string_view text);
+
+bool IsValidUtf8(std::string_view text);
+
+}  // namespace carillon

@@ -1,0 +1,41 @@
+// Threads that run handlers, so that what blocks (the store) never blocks an IO thread.
+//
+// Threads  TryPost is safe from any thread and never blocks. Stop: once, not from a worker.
+// Always   At most `queue_max` tasks wait; a task runs at most once.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace carillon {
+
+class WorkerPool {
+ public:
+  struct Options {
+    size_t threads = 8;
+    size_t queue_max = 256;  // tasks
+  };
+  explicit WorkerPool(const Options& options);
+  ~WorkerPool() { Stop(); }
+
+  // False: the queue is full or the pool was stopped; the task was not taken.
+  bool TryPost(std::function<void()> task);
+  // Ends after the tasks in progress; those still waiting are dropped.
+  void Stop();
+
+ private:
+  void Run();
+
+  const size_t queue_max_;
+  std::mutex mu_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;  // guarded by mu_
+  bool stopping_ = false;                    // guarded by mu_
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace carillon

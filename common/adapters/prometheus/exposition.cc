@@ -1,0 +1,69 @@
+#include "common/adapters/prometheus/exposition.h"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <limits>
+#include <sstream>
+
+namespace carillon {
+namespace {
+
+prometheus::MetricType TypeOf(MetricKind kind) {
+  switch (kind) {
+    case MetricKind::kCounter: return prometheus::MetricType::Counter;
+    case MetricKind::kGauge: return prometheus::MetricType::Gauge;
+    case MetricKind::kHistogram: return prometheus::MetricType::Histogram;
+  }
+  return prometheus::MetricType::Untyped;
+}
+
+prometheus::ClientMetric::Histogram Convert(const Histogram::Snapshot& snapshot) {
+  prometheus::ClientMetric::Histogram histogram;
+  histogram.sample_count = snapshot.cumulative.empty() ? 0 : snapshot.cumulative.back();
+  histogram.sample_sum = snapshot.sum;
+  for (size_t i = 0; i < snapshot.cumulative.size(); ++i) {
+    prometheus::ClientMetric::Bucket bucket;
+    bucket.cumulative_count = snapshot.cumulative[i];
+    bucket.upper_bound =
+        i < snapshot.bounds.size() ? snapshot.bounds[i] : std::numeric_limits<double>::infinity();
+    histogram.bucket.push_back(bucket);
+  }
+  return histogram;
+}
+
+prometheus::ClientMetric Convert(const Metrics::Sample& sample) {
+  prometheus::ClientMetric metric;
+  if (!sample.spec->label.empty()) {
+    metric.label.push_back({std::string(sample.spec->label), sample.label_value});
+  }
+  switch (sample.spec->kind) {
+    case MetricKind::kCounter: metric.counter.value = sample.value; break;
+    case MetricKind::kGauge: metric.gauge.value = sample.value; break;
+    case MetricKind::kHistogram: metric.histogram = Convert(sample.histogram); break;
+  }
+  return metric;
+}
+
+}  // namespace
+
+std::string ToPrometheusText(const std::vector<Metrics::Sample>& samples) {
+  std::vector<prometheus::MetricFamily> families;
+  const MetricSpec* current = nullptr;
+  for (const Metrics::Sample& sample : samples) {  // grouped by spec already
+    if (sample.spec != current) {
+      current = sample.spec;
+      prometheus::MetricFamily family;
+      family.name = std::string(current->name);
+      family.help = std::string(current->help);
+      family.type = TypeOf(current->kind);
+      families.push_back(std::move(family));
+    }
+    families.back().metric.push_back(Convert(sample));
+  }
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, families);
+  return text.str();
+}
+
+}  // namespace carillon
