@@ -1,0 +1,74 @@
+// One member of the scheduler: every room, wired over ports. The same object runs on threads in a
+// daemon and by turns in the simulator.
+//
+// Place    Composition of docs/life-of-a-run.md; the daemon gives each stepper a LoopRunner.
+// Threads  Each stepper is called by one thread at a time; different steppers concurrently. The
+//          MemberView half is thread-safe.
+// Owns     All rooms. The ports must outlive it; stop every loop before destroying it.
+// Always   Destroying it writes nothing: it is what a crash looks like. A clean stop calls Leave().
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "common/ports/admin_store.h"
+#include "common/ports/coordinator.h"
+#include "common/ports/executor_link.h"
+#include "common/ports/executor_store.h"
+#include "common/ports/firing_store.h"
+#include "common/ports/message_bus.h"
+#include "common/ports/segment_store.h"
+#include "common/wire/signature.h"
+#include "scheduler/app/member_options.h"
+#include "scheduler/app/member_status.h"
+#include "scheduler/wheel/wake.h"
+
+namespace carillon::scheduler {
+
+struct MemberPorts {
+  const Clock& clock;
+  FiringStore& firing;
+  SegmentStore& segments;
+  ExecutorStore& executors;
+  AdminStore& admin;
+  BusProducer& producer;  // tasks and dead letters
+  BusConsumer& results;   // kResultsTopic, this member's own position
+  ExecutorHub& hub;
+  Coordinator& coordinator;
+  const Signer& signer;
+  Metrics& metrics;
+};
+
+struct NamedStepper {
+  std::string name;  // "plan", "fire", "claims", "results", "link", "owner", "recover", "maintain"
+  Stepper* stepper;
+  WakeSlot* wake;  // Set() the runner's Wake here before the first Step
+};
+
+class Member final : public MemberView {
+ public:
+  Member(const MemberPorts& ports, MemberOptions options);
+  ~Member() override;
+
+  // In an order in which one turn each makes progress; valid as long as the member.
+  std::vector<NamedStepper> steppers();
+
+  // Leaves the membership, so that others take over at once. Stop the loops first.
+  void Leave();
+
+  MemberStatus GetStatus() const override;
+  void Nudge(SegmentId segment) override;
+  void NudgeExecutors() override;
+  bool ready() const override;
+  Result<WallTime> ClusterNow() const override;
+
+ private:
+  struct Rooms;
+  std::unique_ptr<Rooms> rooms_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,58 @@
+// What the REST part may ask of the member it runs in, and how it makes an edit felt at once.
+//
+// Place    app/member.h implements it; api/ and its tests see only this.
+// Threads  Thread-safe. Status() copies under a few short locks; nothing here blocks on a store.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/ports/coordinator.h"
+#include "common/ports/executor_store.h"
+
+namespace carillon::scheduler {
+
+struct QueueDepth {
+  std::string name;
+  size_t depth = 0;
+  size_t capacity = 0;
+};
+
+struct MemberStatus {
+  MemberId self;
+  Incarnation incarnation;
+  bool is_leader = false;
+  std::optional<MemberId> leader = {};
+  std::vector<MemberInfo> members = {};
+  std::vector<SegmentId> owned_segments = {};  // ascending; recovered and planning
+  size_t recovering_segments = 0;              // taken, not yet recovered
+  std::vector<ExecutorRecord> executors = {};  // those with a link to this member, by id
+  Duration clock_offset = {};                  // own wall clock minus the database's
+  bool clock_trusted = false;                  // measured, and within the limit (500 ms)
+  Duration late_p50 = {};                      // start minus fire time, since the process began
+  Duration late_p99 = {};
+  Duration oldest_overdue = {};    // due and not claimed; zero = none
+  Duration oldest_unplanned = {};  // due and not planned; zero = none
+  std::vector<QueueDepth> queues = {};
+  bool accepting = false;  // planning goes on: not held back by a backlog
+};
+
+class MemberView {
+ public:
+  virtual ~MemberView() = default;
+  virtual MemberStatus GetStatus() const = 0;
+  // Something of this segment changed in the store (run now, edit, cancel, retry): look now instead
+  // of at the next scan. Cheap; harmless for a segment this member does not own.
+  virtual void Nudge(SegmentId segment) = 0;
+  // An executor was enabled, disabled or told to drain.
+  virtual void NudgeExecutors() = 0;
+  // /readyz: the clock is trusted, the store answered lately and every segment that is assigned
+  // here is owned and recovered.
+  virtual bool ready() const = 0;
+  // Cluster time, which WriteContext::now wants. kUnavailable before the first measurement.
+  virtual Result<WallTime> ClusterNow() const = 0;
+};
+
+}  // namespace carillon::scheduler
