@@ -1,0 +1,81 @@
+#include "common/adapters/memory/memory_store.h"
+
+#include <utility>
+
+#include "common/base/failpoint.h"
+
+namespace carillon::memory {
+
+MemoryStore::MemoryStore(const Clock& clock, Options options)
+    : clock_(clock), options_(std::move(options)), tables_(options_.segment_count) {
+  CARILLON_CHECK(options_.segment_count > 0, "a store has at least one segment");
+}
+
+void MemoryStore::ObserveRuns(Tables::RunObserver observer) {
+  MutexLock lock(mu_);
+  tables_.Observe(std::move(observer));
+}
+
+Result<StoreIdentity> MemoryStore::Identify() {
+  return StoreIdentity{options_.store_id, options_.server_id, options_.segment_count};
+}
+
+Result<WallTime> MemoryStore::Now() { return clock_.Wall(); }
+
+Result<Fence> MemoryStore::Take(const TakeRequest& request) {
+  MutexLock lock(mu_);
+  for (const SegmentId segment : request.segments) {
+    if (!tables_.HasSegment(segment)) {
+      return {ErrorCode::kInvalid, "take: no segment " + std::to_string(segment.value())};
+    }
+  }
+  Fence taken;
+  for (const SegmentId segment : request.segments) {
+    SegmentRecord& record = tables_.segments[segment.value()];
+    const bool newer = record.assign_gen < request.generation;
+    const bool mine = record.assign_gen == request.generation && record.owner == request.member &&
+                      record.incarnation == request.incarnation;
+    if (!newer && !mine) continue;
+    record.owner = request.member;
+    record.incarnation = request.incarnation;
+    record.epoch = Epoch(record.epoch.value() + 1);
+    record.assign_gen = request.generation;
+    taken.push_back({segment, record.epoch});
+  }
+  return taken;
+}
+
+Result<std::vector<SegmentRecord>> MemoryStore::ReadEpochs(const std::vector<SegmentId>& segments) {
+  MutexLock lock(mu_);
+  std::vector<SegmentRecord> found;
+  for (const SegmentId segment : segments) {
+    if (tables_.HasSegment(segment)) found.push_back(tables_.segments[segment.value()]);
+  }
+  return found;
+}
+
+Result<std::vector<SegmentRecord>> MemoryStore::ListSegments() {
+  MutexLock lock(mu_);
+  return tables_.segments;
+}
+
+Status MemoryStore::CheckFence(const Fence& fence) const {
+  for (const FencedSegment& held : fence) {
+    if (!tables_.HasSegment(held.segment)) {
+      return {ErrorCode::kInvalid, "fence: no segment " + std::to_string(held.segment.value())};
+    }
+    const SegmentRecord& record = tables_.segments[held.segment.value()];
+    if (record.epoch != held.epoch && !failpoint::Broken("fence")) {
+      return {ErrorCode::kFenced, "segment " + std::to_string(held.segment.value()) +
+                                      ": held by epoch " + std::to_string(record.epoch.value()) +
+                                      ", ours was " + std::to_string(held.epoch.value())};
+    }
+  }
+  return {};
+}
+
+void MemoryStore::AddGap(ScheduleId schedule_id, JobNo job_no, const GapRange& range) {
+  tables_.gaps[++tables_.last_gap_id] = {schedule_id, job_no, range};
+}
+
+}  // namespace carillon::memory

@@ -1,0 +1,167 @@
+// The memory twin of the store: every port of the store over one shared state.
+//
+// Place    Unit tests and the simulator. Passes the same contract suite as the MariaDB adapter.
+// Threads  Thread-safe: each call holds the one mutex from its first read to its last write, which
+//          is what the database's row locks amount to.
+// Time     Now() is the given clock's wall time: the cluster's time.
+// Owns     Everything; nothing outlives the object. Bounded by Maintain's retention only.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/adapters/memory/memory_tables.h"
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/ports/admin_store.h"
+#include "common/ports/executor_store.h"
+#include "common/ports/firing_store.h"
+#include "common/ports/job_store.h"
+#include "common/ports/run_store.h"
+#include "common/ports/segment_store.h"
+
+namespace carillon::memory {
+
+inline constexpr Duration kRequestKeyKept = 24h;
+inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
+inline constexpr int64_t kCountedMax = 100'000;
+
+class MemoryStore final : public SegmentStore,
+                          public FiringStore,
+                          public JobStore,
+                          public RunStore,
+                          public ExecutorStore,
+                          public AdminStore {
+ public:
+  struct Options {
+    uint32_t segment_count = 64;
+    std::string store_id = "memory";
+    std::string server_id = "memory";
+  };
+  MemoryStore(const Clock& clock, Options options);
+
+  // Tests: called, with the store locked, after each change of a run's row.
+  void ObserveRuns(Tables::RunObserver observer);
+
+  // SegmentStore
+  Result<StoreIdentity> Identify() override;
+  Result<WallTime> Now() override;
+  Result<Fence> Take(const TakeRequest& request) override;
+  Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override;
+  Result<std::vector<SegmentRecord>> ListSegments() override;
+
+  // FiringStore
+  Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments, WallTime until,
+                                           size_t limit) override;
+  Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) override;
+  Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
+                                  std::optional<std::pair<WallTime, RunKey>> after,
+                                  size_t limit) override;
+  Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
+                                  std::optional<RunKey> after, size_t limit) override;
+  Result<std::vector<RunRow>> ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                                 size_t limit) override;
+  Result<std::vector<JobVersionRecord>> LoadDefinitions(
+      const std::vector<JobVersionKey>& keys) override;
+  Result<std::string> LoadRunParameters(const RunKey& key) override;
+  Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
+                                        const Fence& fence, WallTime now) override;
+  Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                      WallTime now) override;
+  Result<std::vector<RunEffect>> ApplyResults(const std::vector<ResultReport>& reports,
+                                              const Fence& fence, WallTime now) override;
+  Result<std::vector<RunEffect>> MarkLost(const std::vector<LostReport>& reports,
+                                          const Fence& fence, WallTime now) override;
+  Result<OverdueReport> ReadOverdue(WallTime now) override;
+
+  // JobStore
+  Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
+                              const WriteContext& context) override;
+  Result<StoredJob> GetJob(const JobId& id) override;
+  Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) override;
+  Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
+                               const JobDefinition& definition,
+                               const WriteContext& context) override;
+  Result<StoredJob> PauseJob(const JobId& id, const std::string& reason,
+                             const WriteContext& context) override;
+  Result<StoredJob> ResumeJob(const JobId& id, const std::string& reason,
+                              const WriteContext& context) override;
+  Status DeleteJob(const JobId& id, int64_t expected_version, const WriteContext& context) override;
+
+  // RunStore
+  Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
+                                const WriteContext& context) override;
+  Result<bool> CancelRun(const RunKey& key, const WriteContext& context) override;
+  Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) override;
+  Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) override;
+  Result<RunDetail> GetRun(const RunKey& key) override;
+  Result<std::vector<RunDetail>> ListRuns(const RunFilter& filter, WallTime now) override;
+  Result<GapPage> ListGaps(const GapFilter& filter) override;
+  Result<RunCounts> CountOpenRuns() override;
+  Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) override;
+
+  // ExecutorStore
+  Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override;
+  Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override;
+  Result<std::vector<ExecutorRecord>> ListExecutors() override;
+  Result<ExecutorRecord> GetExecutor(const ExecutorId& id) override;
+  Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) override;
+  Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) override;
+  Result<ExecutorRecord> SetExecutorLabels(
+      const ExecutorId& id, const std::map<std::string, std::string>& labels) override;
+
+  // AdminStore
+  Result<RequestLookup> BeginRequest(const std::string& scope, const std::string& key,
+                                     const std::string& fingerprint, WallTime now) override;
+  Status FinishRequest(const std::string& scope, const std::string& key,
+                       const StoredAnswer& answer) override;
+  Status AbandonRequest(const std::string& scope, const std::string& key) override;
+  Status CreateFirstToken(const TokenRecord& token) override;
+  Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override;
+  Result<Settings> ReadSettings() override;
+  Status Maintain(WallTime now, Duration retention) override;
+
+ private:
+  Status CheckFence(const Fence& fence) const REQUIRES(mu_);
+  Status CheckAdvances(const PlanBatch& batch) const REQUIRES(mu_);
+  Status CheckNewRuns(const PlanBatch& batch) REQUIRES(mu_);
+  ClaimReply ClaimOne(const ClaimRequest& request, WallTime now) REQUIRES(mu_);
+  RunEffect ApplyOne(const ResultReport& report, WallTime now) REQUIRES(mu_);
+  void WriteChange(RunEntry entry, const RunChange& change, const AttemptResult& result,
+                   WallTime now) REQUIRES(mu_);
+  void AddGap(ScheduleId schedule_id, JobNo job_no, const GapRange& range) REQUIRES(mu_);
+
+  Result<JobEntry*> FindLiveJob(const JobId& id) REQUIRES(mu_);
+  Result<JobEntry*> FindAtVersion(const JobId& id, int64_t version) REQUIRES(mu_);
+  StoredJob ToStored(const JobEntry& job) const REQUIRES(mu_);
+  ScheduleId AddSchedule(const JobEntry& job, const ScheduleSpec& spec, WallTime now) REQUIRES(mu_);
+  void NextVersion(JobEntry& job, WallTime now) REQUIRES(mu_);
+  void TouchSchedules(const JobEntry& job) REQUIRES(mu_);
+  void RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason reason, WallTime now)
+      REQUIRES(mu_);
+  void ReplaceSchedules(JobEntry& job, const JobDefinition& old, WallTime now) REQUIRES(mu_);
+  void ChangePending(JobEntry& job, JobChange change, std::string_view why, WallTime now)
+      REQUIRES(mu_);
+  void ChangeOnePending(JobEntry& job, const RunEntry& entry, PendingEffect effect,
+                        std::string_view why, WallTime now) REQUIRES(mu_);
+  bool Unplan(const RunRow& row, WallTime now) REQUIRES(mu_);
+  void Pause(JobEntry& job, const std::string& reason, WallTime now) REQUIRES(mu_);
+  void Resume(JobEntry& job, WallTime now) REQUIRES(mu_);
+
+  bool CancelEntry(const RunEntry& entry, WallTime now) REQUIRES(mu_);
+  RunDetail ToDetail(const RunEntry& entry, bool with_attempts) REQUIRES(mu_);
+  bool Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) REQUIRES(mu_);
+  Result<ExecutorRecord*> FindExecutor(const ExecutorId& id) REQUIRES(mu_);
+
+  const Clock& clock_;
+  const Options options_;
+  mutable Mutex mu_;
+  Tables tables_ GUARDED_BY(mu_);
+};
+
+// The part of a job's row that run_state.h looks at.
+JobRow ToJobRow(const JobEntry& job);
+
+}  // namespace carillon::memory

@@ -1,0 +1,144 @@
+// Executors, idempotency keys, tokens, settings, retention.
+#include "common/adapters/memory/memory_store.h"
+
+namespace carillon::memory {
+
+Result<ExecutorRecord> MemoryStore::RegisterExecutor(const ExecutorRecord& record) {
+  MutexLock lock(mu_);
+  const auto [it, added] = tables_.executors.emplace(record.id, record);
+  if (!added) {
+    ExecutorRecord fresh = record;
+    fresh.enabled = it->second.enabled;
+    fresh.draining = it->second.draining;
+    fresh.labels = it->second.labels;
+    it->second = std::move(fresh);
+  }
+  return it->second;
+}
+
+Status MemoryStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {
+  MutexLock lock(mu_);
+  for (const ExecutorRecord& record : records) {
+    const auto it = tables_.executors.find(record.id);
+    if (it == tables_.executors.end()) continue;
+    it->second.state = record.state;
+    it->second.running = record.running;
+    it->second.load = record.load;
+    it->second.last_heartbeat = record.last_heartbeat;
+  }
+  return {};
+}
+
+Result<std::vector<ExecutorRecord>> MemoryStore::ListExecutors() {
+  MutexLock lock(mu_);
+  std::vector<ExecutorRecord> all;
+  for (const auto& [id, record] : tables_.executors) all.push_back(record);
+  return all;
+}
+
+Result<ExecutorRecord*> MemoryStore::FindExecutor(const ExecutorId& id) {
+  const auto it = tables_.executors.find(id);
+  if (it == tables_.executors.end()) return {ErrorCode::kNotFound, "no executor " + id.value()};
+  return &it->second;
+}
+
+Result<ExecutorRecord> MemoryStore::GetExecutor(const ExecutorId& id) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord* record, FindExecutor(id));
+  return *record;
+}
+
+Result<ExecutorRecord> MemoryStore::SetExecutorEnabled(const ExecutorId& id, bool enabled) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(ExecutorRecord * record, FindExecutor(id));
+  record->enabled = enabled;
+  return *record;
+}
+
+Result<ExecutorRecord> MemoryStore::SetExecutorDraining(const ExecutorId& id, bool draining) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(ExecutorRecord * record, FindExecutor(id));
+  record->draining = draining;
+  return *record;
+}
+
+Result<ExecutorRecord> MemoryStore::SetExecutorLabels(
+    const ExecutorId& id, const std::map<std::string, std::string>& labels) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(ExecutorRecord * record, FindExecutor(id));
+  record->labels = labels;
+  return *record;
+}
+
+Result<RequestLookup> MemoryStore::BeginRequest(const std::string& scope, const std::string& key,
+                                                const std::string& fingerprint, WallTime now) {
+  MutexLock lock(mu_);
+  const auto id = std::make_pair(scope, key);
+  const auto it = tables_.requests.find(id);
+  if (it != tables_.requests.end() && now - it->second.begun < kRequestKeyKept) {
+    const RequestEntry& first = it->second;
+    if (first.fingerprint != fingerprint) return RequestLookup{RequestState::kMismatch};
+    if (first.answer) return RequestLookup{RequestState::kReplay, *first.answer};
+    if (now - first.begun < kRequestInFlight) return RequestLookup{RequestState::kInFlight};
+  }
+  tables_.requests[id] = {.fingerprint = fingerprint, .begun = now};
+  return RequestLookup{RequestState::kNew};
+}
+
+Status MemoryStore::FinishRequest(const std::string& scope, const std::string& key,
+                                  const StoredAnswer& answer) {
+  MutexLock lock(mu_);
+  const auto it = tables_.requests.find({scope, key});
+  if (it == tables_.requests.end()) return {ErrorCode::kNotFound, "no request key " + key};
+  it->second.answer = answer;
+  return {};
+}
+
+Status MemoryStore::AbandonRequest(const std::string& scope, const std::string& key) {
+  MutexLock lock(mu_);
+  tables_.requests.erase({scope, key});
+  return {};
+}
+
+Status MemoryStore::CreateFirstToken(const TokenRecord& token) {
+  MutexLock lock(mu_);
+  if (!tables_.tokens.empty()) return {ErrorCode::kExists, "there is a token already"};
+  tables_.tokens[token.token_hash] = token;
+  return {};
+}
+
+Result<std::optional<TokenRecord>> MemoryStore::FindToken(const std::string& token_hash) {
+  MutexLock lock(mu_);
+  const auto it = tables_.tokens.find(token_hash);
+  if (it == tables_.tokens.end()) return std::optional<TokenRecord>{};
+  return std::optional<TokenRecord>{it->second};
+}
+
+Result<AdminStore::Settings> MemoryStore::ReadSettings() {
+  MutexLock lock(mu_);
+  return tables_.settings;
+}
+
+Status MemoryStore::Maintain(WallTime now, Duration retention) {
+  MutexLock lock(mu_);
+  std::erase_if(tables_.requests,
+                [now](const auto& entry) { return now - entry.second.begun >= kRequestKeyKept; });
+  const Duration day = 24h;
+  const auto day_of = [day](WallTime time) { return time.time_since_epoch() / day; };
+  const auto first_kept = day_of(now - retention);
+  std::set<int64_t> days_open;
+  std::vector<RunKey> old;
+  for (const auto& [key, entry] : tables_.runs()) {
+    if (day_of(key.fire) >= first_kept) break;
+    old.push_back(key);
+    if (!IsFinal(entry.row.state)) days_open.insert(day_of(key.fire));
+  }
+  for (const RunKey& key : old) {
+    if (!days_open.contains(day_of(key.fire))) tables_.EraseRun(key);
+  }
+  std::erase_if(tables_.gaps,
+                [&](const auto& gap) { return day_of(gap.second.range.to) < first_kept; });
+  return {};
+}
+
+}  // namespace carillon::memory

@@ -1,0 +1,210 @@
+// Steps 7, 9 and 10: claims, skips, results, losses. What to write is decided by run_state.h.
+#include <algorithm>
+
+#include "common/adapters/memory/memory_store.h"
+
+namespace carillon::memory {
+namespace {
+
+template <typename Item>
+Status CheckBatch(const std::vector<Item>& items, const Fence& fence, std::string_view what) {
+  if (items.size() > kBatchRowsMax) {
+    return {ErrorCode::kExhausted, std::string(what) + ": more than kBatchRowsMax items"};
+  }
+  for (const Item& item : items) {
+    const bool covered =
+        std::any_of(fence.begin(), fence.end(),
+                    [&item](const FencedSegment& held) { return held.segment == item.segment; });
+    if (!covered) {
+      return {ErrorCode::kInvalid,
+              std::string(what) + ": run " + EncodeRunId(item.key) + " is outside the fence"};
+    }
+  }
+  return {};
+}
+
+// The attempt that a loss ends: nothing is known but when it began.
+AttemptResult LossOf(const RunEntry& entry, WallTime now) {
+  return {.state = RunState::kLost,
+          .reason = std::string(reason::kExecutorLost),
+          .started = entry.result.started,
+          .ended = now};
+}
+
+// Whether a report that changes nothing is news about its attempt.
+bool IsNews(const RunEntry& entry, const ResultReport& report) {
+  if (report.attempt < entry.row.attempt) return true;
+  // The row ended by a loss; this is what really became of it.
+  return report.attempt == entry.row.attempt && IsFinal(entry.row.state) &&
+         entry.row.claim_token == report.token && entry.result.state == RunState::kLost;
+}
+
+}  // namespace
+
+JobRow ToJobRow(const JobEntry& job) {
+  return {.job_no = job.job_no,
+          .version = job.version,
+          .paused = !job.definition.enabled,
+          .deleted = job.deleted,
+          .overlap = job.definition.overlap_policy,
+          .retry = RetryRulesOf(job.definition)};
+}
+
+Result<std::vector<ClaimReply>> MemoryStore::Claim(const std::vector<ClaimRequest>& requests,
+                                                   const Fence& fence, WallTime now) {
+  CARILLON_TRY(CheckBatch(requests, fence, "claim"));
+  MutexLock lock(mu_);
+  CARILLON_TRY(CheckFence(fence));
+  std::vector<ClaimReply> replies;
+  replies.reserve(requests.size());
+  for (const ClaimRequest& request : requests) replies.push_back(ClaimOne(request, now));
+  return replies;
+}
+
+ClaimReply MemoryStore::ClaimOne(const ClaimRequest& request, WallTime now) {
+  const RunEntry* found = tables_.FindRun(request.key);
+  ClaimFacts facts{.now = now};
+  const auto executor = tables_.executors.find(request.executor);
+  facts.executor_enabled = executor == tables_.executors.end() ||
+                           (executor->second.enabled && !executor->second.draining);
+  if (found != nullptr) {
+    const std::set<RunKey>& active = tables_.FindJob(found->row.job_no)->active;
+    facts.overlap_slot_free = std::all_of(active.begin(), active.end(),
+                                          [&](const RunKey& key) { return key == request.key; });
+  }
+  const ClaimDecision decision =
+      DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);
+  if (decision.verdict == ClaimVerdict::kAccepted) {
+    RunEntry entry = *found;
+    entry.row.state = RunState::kRunning;
+    entry.row.claim_token = request.token;
+    entry.row.executor = request.executor;
+    entry.row.incarnation = request.incarnation;
+    entry.row.claimed = now;
+    entry.result = {};
+    tables_.PutRun(std::move(entry));
+  } else if (decision.verdict == ClaimVerdict::kSkipped) {
+    RunEntry entry = *found;
+    entry.row.state = RunState::kSkipped;
+    entry.result.reason = std::string(reason::kOverlap);
+    entry.result.ended = now;
+    tables_.PutRun(std::move(entry));
+  }
+  return {decision.verdict, decision.reason};
+}
+
+Result<size_t> MemoryStore::Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                                 WallTime now) {
+  CARILLON_TRY(CheckBatch(items, fence, "skip"));
+  MutexLock lock(mu_);
+  CARILLON_TRY(CheckFence(fence));
+  size_t written = 0;
+  for (const SkipItem& item : items) {
+    const RunEntry* found = tables_.FindRun(item.key);
+    if (found == nullptr || found->row.state != RunState::kPending ||
+        found->row.attempt != item.attempt) {
+      continue;
+    }
+    RunEntry entry = *found;
+    entry.row.state = RunState::kSkipped;
+    entry.result.reason = std::string(item.reason);
+    entry.result.ended = now;
+    tables_.PutRun(std::move(entry));
+    ++written;
+  }
+  return written;
+}
+
+void MemoryStore::WriteChange(RunEntry entry, const RunChange& change, const AttemptResult& result,
+                              WallTime now) {
+  const int attempts = entry.row.attempt;
+  ApplyChange(entry, change, result);
+  if (change.dead_letter) {
+    const uint64_t id = ++tables_.last_dead_letter_id;
+    tables_.dead_letters[id] = {.id = id,
+                                .key = entry.row.key,
+                                .job_id = tables_.FindJob(entry.row.job_no)->id,
+                                .state = change.state,
+                                .attempts = attempts,
+                                .reason = change.reason,
+                                .created = now};
+  }
+  tables_.PutRun(std::move(entry));
+}
+
+Result<std::vector<RunEffect>> MemoryStore::ApplyResults(const std::vector<ResultReport>& reports,
+                                                         const Fence& fence, WallTime now) {
+  CARILLON_TRY(CheckBatch(reports, fence, "results"));
+  MutexLock lock(mu_);
+  CARILLON_TRY(CheckFence(fence));
+  std::vector<RunEffect> effects;
+  effects.reserve(reports.size());
+  for (const ResultReport& report : reports) effects.push_back(ApplyOne(report, now));
+  return effects;
+}
+
+RunEffect MemoryStore::ApplyOne(const ResultReport& report, WallTime now) {
+  const RunEntry* found = tables_.FindRun(report.key);
+  const JobEntry* job = found == nullptr ? nullptr : tables_.FindJob(found->row.job_no);
+  const JobRow job_row = job == nullptr ? JobRow{} : ToJobRow(*job);
+  const ResultDecision decision = DecideResult(found == nullptr ? nullptr : &found->row,
+                                               job == nullptr ? nullptr : &job_row, report, now);
+  RunEffect effect{.key = report.key, .verdict = decision.verdict};
+  if (decision.verdict == ResultVerdict::kApplied) {
+    WriteChange(*found, decision.change, report.result, now);
+    effect.after = tables_.FindRun(report.key)->row;
+    effect.dead_letter = decision.change.dead_letter;
+  } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(*found, report)) {
+    RunEntry entry = *found;
+    RecordAttempt(entry, {.attempt = report.attempt,
+                          .state = report.result.state,
+                          .executor = report.executor,
+                          .claimed = entry.row.claimed,
+                          .result = report.result});
+    tables_.PutRun(std::move(entry));
+  }
+  return effect;
+}
+
+Result<std::vector<RunEffect>> MemoryStore::MarkLost(const std::vector<LostReport>& reports,
+                                                     const Fence& fence, WallTime now) {
+  CARILLON_TRY(CheckBatch(reports, fence, "lost"));
+  MutexLock lock(mu_);
+  CARILLON_TRY(CheckFence(fence));
+  std::vector<RunEffect> effects;
+  for (const LostReport& report : reports) {
+    const RunEntry* found = tables_.FindRun(report.key);
+    if (found == nullptr) continue;
+    const JobRow job = ToJobRow(*tables_.FindJob(found->row.job_no));
+    const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
+    if (!change) continue;
+    WriteChange(*found, *change, LossOf(*found, now), now);
+    effects.push_back({.key = report.key,
+                       .after = tables_.FindRun(report.key)->row,
+                       .dead_letter = change->dead_letter});
+  }
+  return effects;
+}
+
+Result<std::vector<JobVersionRecord>> MemoryStore::LoadDefinitions(
+    const std::vector<JobVersionKey>& keys) {
+  MutexLock lock(mu_);
+  std::vector<JobVersionRecord> found;
+  for (const JobVersionKey& key : keys) {
+    const JobEntry* job = tables_.FindJob(key.job_no);
+    if (job == nullptr) continue;
+    const auto version = job->versions.find(key.version);
+    if (version == job->versions.end()) continue;
+    found.push_back({key.job_no, key.version, job->id, version->second});
+  }
+  return found;
+}
+
+Result<std::string> MemoryStore::LoadRunParameters(const RunKey& key) {
+  MutexLock lock(mu_);
+  const RunEntry* found = tables_.FindRun(key);
+  if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  return found->parameters_json;
+}
+
+}  // namespace carillon::memory

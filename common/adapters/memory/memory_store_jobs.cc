@@ -1,0 +1,326 @@
+// Jobs and their schedules. Every write moves the job's version, that of its schedules, and the
+// stamp of its unclaimed runs, in one go: this is what claims and plans compare (P8).
+#include <algorithm>
+#include <cctype>
+
+#include "common/adapters/memory/memory_store.h"
+
+namespace carillon::memory {
+namespace {
+
+std::optional<Schedule> CompileOf(const JobDefinition& definition, const ScheduleSpec& spec) {
+  Result<Schedule> compiled = Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat);
+  if (!compiled.ok()) return std::nullopt;
+  return std::move(compiled).value();
+}
+
+WallTime NextOf(const std::optional<Schedule>& schedule, WallTime after) {
+  if (!schedule) return kNever;
+  const std::optional<Fire> fire = schedule->Next(after);
+  return fire ? fire->time : kNever;
+}
+
+// The fires from `next_fire` to `now`, both included, as one range; count 0 when there are none.
+// Leaves `next_fire` strictly after `now`.
+GapRange Missed(const std::optional<Schedule>& schedule, GapReason reason, WallTime now,
+                WallTime* next_fire) {
+  GapRange missed{.from = *next_fire, .to = *next_fire, .count = 0, .reason = reason};
+  if (!schedule) return missed;
+  const MisfireRules skip_all{.policy = MisfirePolicy::kSkip, .grace = Duration{0}};
+  while (*next_fire <= now) {
+    // "Later than the grace" is strict; one microsecond on, the fire at `now` counts too.
+    const FirePlan plan = PlanFires(*schedule, *next_fire, now + 1us, now, skip_all, kBatchRowsMax);
+    for (const GapRange& gap : plan.gaps) {
+      missed.count += gap.count;
+      missed.to = gap.to;
+    }
+    *next_fire = plan.next.value_or(kNever);
+  }
+  return missed;
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+bool Matches(const JobEntry& job, const JobFilter& filter) {
+  if (job.deleted || job.id.value() <= filter.after_job_id) return false;
+  if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
+  if (filter.user_id && job.definition.user_id != *filter.user_id) return false;
+  if (filter.name_contains.empty()) return true;
+  const std::string wanted = Lower(filter.name_contains);
+  return Lower(job.definition.name).find(wanted) != std::string::npos ||
+         Lower(job.id.value()).find(wanted) != std::string::npos;
+}
+
+}  // namespace
+
+Result<JobEntry*> MemoryStore::FindLiveJob(const JobId& id) {
+  JobEntry* job = tables_.FindJob(id);
+  if (job == nullptr || job->deleted) return {ErrorCode::kNotFound, "no job " + id.value()};
+  return job;
+}
+
+Result<JobEntry*> MemoryStore::FindAtVersion(const JobId& id, int64_t version) {
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  if (job->version != version) {
+    return {ErrorCode::kConflict, "job " + id.value() + " is at version " +
+                                      std::to_string(job->version) + ", not " +
+                                      std::to_string(version)};
+  }
+  return job;
+}
+
+StoredJob MemoryStore::ToStored(const JobEntry& job) const {
+  StoredJob stored{.job_no = job.job_no,
+                   .job_id = job.id,
+                   .segment = job.segment,
+                   .version = job.version,
+                   .definition = job.definition,
+                   .pause_reason = job.pause_reason,
+                   .created = job.created,
+                   .updated = job.updated};
+  for (const ScheduleId id : job.schedules) {
+    stored.schedules.push_back({id, tables_.FindSchedule(id)->spec});
+  }
+  return stored;
+}
+
+ScheduleId MemoryStore::AddSchedule(const JobEntry& job, const ScheduleSpec& spec, WallTime now) {
+  const ScheduleId id(++tables_.last_schedule_id);
+  tables_.PutSchedule({.id = id,
+                       .job_no = job.job_no,
+                       .segment = job.segment,
+                       .spec = spec,
+                       .version = 1,
+                       .next_fire = NextOf(CompileOf(job.definition, spec), now),
+                       .active = job.definition.enabled});
+  return id;
+}
+
+Result<StoredJob> MemoryStore::CreateJob(const JobId& id, const JobDefinition& definition,
+                                         const WriteContext& context) {
+  MutexLock lock(mu_);
+  if (tables_.FindJob(id) != nullptr) {
+    return {ErrorCode::kExists, "job_id " + id.value() + " is taken"};
+  }
+  const JobNo job_no(++tables_.last_job_no);
+  JobEntry& job = tables_.AddJob({.job_no = job_no,
+                                  .id = id,
+                                  .segment = tables_.SegmentOf(job_no),
+                                  .version = 1,
+                                  .definition = definition,
+                                  .created = context.now,
+                                  .updated = context.now,
+                                  .versions = {{1, definition}}});
+  for (const ScheduleSpec& spec : definition.schedules) {
+    job.schedules.push_back(AddSchedule(job, spec, context.now));
+  }
+  return ToStored(job);
+}
+
+Result<StoredJob> MemoryStore::GetJob(const JobId& id) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindLiveJob(id));
+  return ToStored(*job);
+}
+
+Result<std::vector<StoredJob>> MemoryStore::ListJobs(const JobFilter& filter) {
+  MutexLock lock(mu_);
+  std::vector<StoredJob> page;
+  for (const auto& [id, job_no] : tables_.job_ids()) {
+    if (page.size() >= filter.limit) break;
+    const JobEntry& job = *tables_.FindJob(job_no);
+    if (memory::Matches(job, filter)) page.push_back(ToStored(job));
+  }
+  return page;
+}
+
+void MemoryStore::NextVersion(JobEntry& job, WallTime now) {
+  ++job.version;
+  job.updated = now;
+  job.versions[job.version] = job.definition;
+}
+
+void MemoryStore::TouchSchedules(const JobEntry& job) {
+  for (const ScheduleId id : job.schedules) {
+    ScheduleEntry schedule = *tables_.FindSchedule(id);
+    ++schedule.version;
+    schedule.active = job.definition.enabled && !job.deleted;
+    tables_.PutSchedule(std::move(schedule));
+  }
+}
+
+void MemoryStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason reason,
+                                 WallTime now) {
+  ScheduleEntry schedule = *tables_.FindSchedule(id);
+  const GapRange missed =
+      Missed(CompileOf(job.definition, schedule.spec), reason, now, &schedule.next_fire);
+  if (missed.count > 0) AddGap(id, job.job_no, missed);
+  ++schedule.version;
+  schedule.active = false;
+  schedule.next_fire = kNever;
+  tables_.PutSchedule(std::move(schedule));
+}
+
+bool MemoryStore::Unplan(const RunRow& row, WallTime now) {
+  // A later planned run of the schedule that already ended (somebody cancelled it ahead of time)
+  // stays; going back behind it would plan its key twice.
+  const auto& runs = tables_.runs();
+  for (auto later = runs.upper_bound(row.key); later != runs.end(); ++later) {
+    const RunRow& other = later->second.row;
+    if (other.key.schedule_id == row.key.schedule_id && other.key.fire > now &&
+        IsFinal(other.state)) {
+      return false;
+    }
+  }
+  ScheduleEntry schedule = *tables_.FindSchedule(row.key.schedule_id);
+  schedule.next_fire = std::min(schedule.next_fire, row.key.fire);
+  tables_.PutSchedule(std::move(schedule));
+  tables_.EraseRun(row.key);
+  return true;
+}
+
+void MemoryStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, PendingEffect effect,
+                                   std::string_view why, WallTime now) {
+  if (effect == PendingEffect::kUnplan) {
+    if (Unplan(entry.row, now)) return;
+    effect = PendingEffect::kSkip;
+  }
+  RunEntry changed = entry;
+  switch (effect) {
+    case PendingEffect::kKeep: break;
+    case PendingEffect::kHoldBack: changed.row.due = kNever; break;
+    case PendingEffect::kSkip:
+    case PendingEffect::kCancel:
+      changed.row.state =
+          effect == PendingEffect::kSkip ? RunState::kSkipped : RunState::kCancelled;
+      changed.result.reason = std::string(why);
+      changed.result.ended = now;
+      break;
+    case PendingEffect::kUnplan: break;
+  }
+  if (!IsFinal(changed.row.state)) changed.row.def_version = job.version;
+  tables_.PutRun(std::move(changed));
+}
+
+// Runs of removed schedules are told by their absence from job.schedules.
+void MemoryStore::ChangePending(JobEntry& job, JobChange change, std::string_view why,
+                                WallTime now) {
+  const std::set<RunKey> open = job.open;
+  for (const RunKey& key : open) {
+    const RunEntry entry = *tables_.FindRun(key);
+    if (entry.row.state != RunState::kPending) continue;
+    const bool kept = job.manual == key.schedule_id ||
+                      std::find(job.schedules.begin(), job.schedules.end(), key.schedule_id) !=
+                          job.schedules.end();
+    ChangeOnePending(job, entry, DecidePendingEffect(entry.row, change, kept, now), why, now);
+  }
+}
+
+void MemoryStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, WallTime now) {
+  std::vector<ScheduleId> left = job.schedules;
+  std::vector<ScheduleId> next;
+  for (const ScheduleSpec& spec : job.definition.schedules) {
+    const auto same = std::find_if(left.begin(), left.end(), [&](ScheduleId id) {
+      return tables_.FindSchedule(id)->spec == spec;
+    });
+    if (same == left.end()) {
+      next.push_back(AddSchedule(job, spec, now));
+    } else {
+      next.push_back(*same);
+      left.erase(same);
+    }
+  }
+  JobEntry before;
+  before.job_no = job.job_no;
+  before.definition = old;
+  const GapReason reason = old.enabled ? GapReason::kEdited : GapReason::kPaused;
+  for (const ScheduleId id : left) RemoveSchedule(before, id, reason, now);
+  job.schedules = std::move(next);
+}
+
+void MemoryStore::Pause(JobEntry& job, const std::string& reason, WallTime now) {
+  job.definition.enabled = false;
+  job.pause_reason = reason;
+  ChangePending(job, JobChange::kPaused, reason::kPaused, now);
+}
+
+void MemoryStore::Resume(JobEntry& job, WallTime now) {
+  job.definition.enabled = true;
+  job.pause_reason.clear();
+  for (const ScheduleId id : job.schedules) {
+    ScheduleEntry schedule = *tables_.FindSchedule(id);
+    const GapRange missed = Missed(CompileOf(job.definition, schedule.spec), GapReason::kPaused,
+                                   now, &schedule.next_fire);
+    if (missed.count > 0) AddGap(id, job.job_no, missed);
+    tables_.PutSchedule(std::move(schedule));
+  }
+  const std::set<RunKey> open = job.open;
+  for (const RunKey& key : open) {
+    RunEntry entry = *tables_.FindRun(key);
+    if (entry.row.state != RunState::kPending) continue;
+    entry.row.def_version = job.version;
+    if (entry.row.due == kNever) entry.row.due = now;
+    tables_.PutRun(std::move(entry));
+  }
+}
+
+Result<StoredJob> MemoryStore::ReplaceJob(const JobId& id, int64_t expected_version,
+                                          const JobDefinition& definition,
+                                          const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
+  const JobDefinition old = job->definition;
+  job->definition = definition;
+  NextVersion(*job, context.now);
+  ReplaceSchedules(*job, old, context.now);
+  ChangePending(*job, JobChange::kEdited, reason::kEdited, context.now);
+  if (old.enabled && !definition.enabled) Pause(*job, "", context.now);
+  if (!old.enabled && definition.enabled) Resume(*job, context.now);
+  TouchSchedules(*job);
+  return ToStored(*job);
+}
+
+Result<StoredJob> MemoryStore::PauseJob(const JobId& id, const std::string& reason,
+                                        const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  if (!job->definition.enabled) return ToStored(*job);
+  job->definition.enabled = false;
+  NextVersion(*job, context.now);
+  Pause(*job, reason, context.now);
+  TouchSchedules(*job);
+  return ToStored(*job);
+}
+
+Result<StoredJob> MemoryStore::ResumeJob(const JobId& id, const std::string& /*reason*/,
+                                         const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  if (job->definition.enabled) return ToStored(*job);
+  job->definition.enabled = true;
+  NextVersion(*job, context.now);
+  Resume(*job, context.now);
+  TouchSchedules(*job);
+  return ToStored(*job);
+}
+
+Status MemoryStore::DeleteJob(const JobId& id, int64_t expected_version,
+                              const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
+  job->deleted = true;
+  NextVersion(*job, context.now);
+  ChangePending(*job, JobChange::kDeleted, reason::kDeleted, context.now);
+  const GapReason reason = job->definition.enabled ? GapReason::kDeleted : GapReason::kPaused;
+  for (const ScheduleId schedule : job->schedules) {
+    RemoveSchedule(*job, schedule, reason, context.now);
+  }
+  return {};
+}
+
+}  // namespace carillon::memory

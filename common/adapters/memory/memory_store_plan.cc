@@ -1,0 +1,212 @@
+// Steps 1 and 2: what is due, what is planned, what is open.
+#include <algorithm>
+#include <queue>
+
+#include "common/adapters/memory/memory_store.h"
+
+namespace carillon::memory {
+namespace {
+
+// Walks several ordered sets as one, least element first, until `visit` returns false.
+template <typename Set, typename Visit>
+void Merge(const std::vector<std::pair<typename Set::const_iterator, typename Set::const_iterator>>&
+               ranges,
+           Visit visit) {
+  using Range = std::pair<typename Set::const_iterator, typename Set::const_iterator>;
+  const auto later = [](const Range& a, const Range& b) { return *b.first < *a.first; };
+  std::priority_queue<Range, std::vector<Range>, decltype(later)> heads(later);
+  for (const Range& range : ranges) {
+    if (range.first != range.second) heads.push(range);
+  }
+  while (!heads.empty()) {
+    Range head = heads.top();
+    heads.pop();
+    if (!visit(*head.first)) return;
+    if (++head.first != head.second) heads.push(head);
+  }
+}
+
+bool FenceCovers(const Fence& fence, SegmentId segment) {
+  return std::any_of(fence.begin(), fence.end(),
+                     [segment](const FencedSegment& held) { return held.segment == segment; });
+}
+
+}  // namespace
+
+Result<std::vector<DueSchedule>> MemoryStore::ScanDue(const std::vector<SegmentId>& segments,
+                                                      WallTime until, size_t limit) {
+  MutexLock lock(mu_);
+  std::vector<std::pair<Tables::DueIndex::const_iterator, Tables::DueIndex::const_iterator>> ranges;
+  for (const SegmentId segment : segments) {
+    if (!tables_.HasSegment(segment)) continue;
+    const Tables::DueIndex& due = tables_.due(segment);
+    ranges.push_back({due.begin(), due.end()});
+  }
+  std::vector<DueSchedule> found;
+  // The lock is not seen inside a lambda by the thread-safety analysis.
+  Tables& tables = tables_;
+  Merge<Tables::DueIndex>(ranges, [&](const std::pair<WallTime, ScheduleId>& entry) {
+    if (entry.first > until || found.size() >= limit) return false;
+    const ScheduleEntry& schedule = *tables.FindSchedule(entry.second);
+    const JobEntry& job = *tables.FindJob(schedule.job_no);
+    found.push_back({.schedule_id = schedule.id,
+                     .job_no = job.job_no,
+                     .segment = job.segment,
+                     .version = schedule.version,
+                     .job_version = job.version,
+                     .next_fire = schedule.next_fire,
+                     .spec = schedule.spec,
+                     .dst_gap = job.definition.dst_gap,
+                     .dst_repeat = job.definition.dst_repeat,
+                     .misfire = MisfireRulesOf(job.definition),
+                     .priority = job.definition.priority});
+    return true;
+  });
+  return found;
+}
+
+Status MemoryStore::CheckAdvances(const PlanBatch& batch) const {
+  std::map<ScheduleId, WallTime> moved;
+  for (const ScheduleAdvance& advance : batch.advances) {
+    const ScheduleEntry* schedule = tables_.FindSchedule(advance.schedule_id);
+    const auto earlier = moved.find(advance.schedule_id);
+    const bool matches =
+        schedule != nullptr && schedule->active && schedule->version == advance.version &&
+        (earlier == moved.end() ? schedule->next_fire : earlier->second) == advance.expected_next;
+    if (!matches) {
+      return {ErrorCode::kConflict, "plan: schedule " +
+                                        std::to_string(advance.schedule_id.value()) +
+                                        " moved since it was read"};
+    }
+    moved[advance.schedule_id] = advance.next_fire;
+  }
+  return {};
+}
+
+Status MemoryStore::CheckNewRuns(const PlanBatch& batch) {
+  std::set<RunKey> fresh;
+  for (const PlannedRun& run : batch.runs) {
+    if (tables_.FindJob(run.job_no) == nullptr) {
+      return {ErrorCode::kInvalid, "plan: no job " + std::to_string(run.job_no.value())};
+    }
+    if (tables_.FindRun(run.key) != nullptr || !fresh.insert(run.key).second) {
+      return {ErrorCode::kConflict, "plan: run " + EncodeRunId(run.key) + " exists"};
+    }
+  }
+  return {};
+}
+
+Status MemoryStore::Plan(const PlanBatch& batch, const Fence& fence, WallTime now) {
+  if (std::max({batch.runs.size(), batch.advances.size(), batch.gaps.size()}) > kBatchRowsMax) {
+    return {ErrorCode::kExhausted, "plan: more than kBatchRowsMax rows"};
+  }
+  for (const PlannedRun& run : batch.runs) {
+    if (!FenceCovers(fence, run.segment)) return {ErrorCode::kInvalid, "plan: run outside fence"};
+  }
+  MutexLock lock(mu_);
+  CARILLON_TRY(CheckFence(fence));
+  CARILLON_TRY(CheckAdvances(batch));
+  CARILLON_TRY(CheckNewRuns(batch));
+  for (const ScheduleAdvance& advance : batch.advances) {
+    ScheduleEntry schedule = *tables_.FindSchedule(advance.schedule_id);
+    schedule.next_fire = advance.next_fire;
+    tables_.PutSchedule(std::move(schedule));
+  }
+  for (const PlannedRun& run : batch.runs) {
+    tables_.PutRun({.row = {.key = run.key,
+                            .job_no = run.job_no,
+                            .segment = run.segment,
+                            .kind = run.kind,
+                            .due = run.due,
+                            .priority = run.priority,
+                            .def_version = run.def_version},
+                    .planned = now});
+  }
+  for (const PlannedGap& gap : batch.gaps) AddGap(gap.schedule_id, gap.job_no, gap.range);
+  return {};
+}
+
+Result<PendingPage> MemoryStore::ScanPending(const std::vector<SegmentId>& segments, WallTime until,
+                                             std::optional<std::pair<WallTime, RunKey>> after,
+                                             size_t limit) {
+  MutexLock lock(mu_);
+  std::vector<std::pair<Tables::PendingIndex::const_iterator, Tables::PendingIndex::const_iterator>>
+      ranges;
+  for (const SegmentId segment : segments) {
+    if (!tables_.HasSegment(segment)) continue;
+    const Tables::PendingIndex& pending = tables_.pending(segment);
+    ranges.push_back({after ? pending.upper_bound(*after) : pending.begin(), pending.end()});
+  }
+  PendingPage page;
+  std::optional<std::pair<WallTime, RunKey>> last;
+  Tables& tables = tables_;
+  Merge<Tables::PendingIndex>(ranges, [&](const std::pair<WallTime, RunKey>& entry) {
+    if (entry.first > until || entry.first == kNever) return false;
+    if (page.runs.size() >= limit) {
+      page.next = last;
+      return false;
+    }
+    page.runs.push_back(tables.FindRun(entry.second)->row);
+    last = entry;
+    return true;
+  });
+  return page;
+}
+
+Result<RunningPage> MemoryStore::ScanRunning(const std::vector<SegmentId>& segments,
+                                             std::optional<RunKey> after, size_t limit) {
+  MutexLock lock(mu_);
+  std::vector<std::pair<std::set<RunKey>::const_iterator, std::set<RunKey>::const_iterator>> ranges;
+  for (const SegmentId segment : segments) {
+    if (!tables_.HasSegment(segment)) continue;
+    const std::set<RunKey>& running = tables_.running(segment);
+    ranges.push_back({after ? running.upper_bound(*after) : running.begin(), running.end()});
+  }
+  RunningPage page;
+  Tables& tables = tables_;
+  Merge<std::set<RunKey>>(ranges, [&](const RunKey& key) {
+    if (page.runs.size() >= limit) {
+      page.next = page.runs.empty() ? after : page.runs.back().key;
+      return false;
+    }
+    page.runs.push_back(tables.FindRun(key)->row);
+    return true;
+  });
+  return page;
+}
+
+Result<std::vector<RunRow>> MemoryStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                                            size_t limit) {
+  MutexLock lock(mu_);
+  std::vector<RunRow> found;
+  for (const SegmentId segment : segments) {
+    if (!tables_.HasSegment(segment)) continue;
+    for (const RunKey& key : tables_.cancels(segment)) {
+      if (found.size() >= limit) return found;
+      found.push_back(tables_.FindRun(key)->row);
+    }
+  }
+  return found;
+}
+
+Result<OverdueReport> MemoryStore::ReadOverdue(WallTime now) {
+  MutexLock lock(mu_);
+  OverdueReport report;
+  for (const SegmentRecord& record : tables_.segments) {
+    const Tables::PendingIndex& pending = tables_.pending(record.segment);
+    if (!pending.empty()) {
+      report.oldest_pending_due = std::min(report.oldest_pending_due, pending.begin()->first);
+    }
+    for (auto it = pending.begin(); it != pending.end() && it->first <= now; ++it) {
+      if (report.pending_due >= kCountedMax) break;
+      ++report.pending_due;
+    }
+    const Tables::DueIndex& due = tables_.due(record.segment);
+    if (!due.empty()) {
+      report.oldest_unplanned_fire = std::min(report.oldest_unplanned_fire, due.begin()->first);
+    }
+  }
+  return report;
+}
+
+}  // namespace carillon::memory

@@ -1,0 +1,181 @@
+// Runs as people see and touch them.
+#include <algorithm>
+
+#include "common/adapters/memory/memory_store.h"
+
+namespace carillon::memory {
+namespace {
+
+// Planned and not yet due: not something a person has to deal with.
+bool IsAhead(const RunRow& row, WallTime now) {
+  return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
+         row.key.fire > now;
+}
+
+}  // namespace
+
+Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
+                                           const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(request.job_id));
+  if (!job->manual) {
+    const ScheduleId id(++tables_.last_schedule_id);
+    tables_.PutSchedule(
+        {.id = id, .job_no = job->job_no, .segment = job->segment, .spec = {}, .active = false});
+    job->manual = id;
+  }
+  RunKey key{.fire = context.now, .schedule_id = *job->manual};
+  while (tables_.FindRun(key) != nullptr) key.fire += 1us;
+  RunEntry entry;
+  entry.row = {.key = key,
+               .job_no = job->job_no,
+               .segment = job->segment,
+               .kind = RunKind::kManual,
+               .due = key.fire,
+               .priority = request.priority.value_or(job->definition.priority),
+               .def_version = job->version,
+               .pinned_executor = request.executor};
+  entry.planned = context.now;
+  entry.parameters_json = request.parameters_json;
+  tables_.PutRun(std::move(entry));
+  return CreatedRun{key, job->segment};
+}
+
+bool MemoryStore::CancelEntry(const RunEntry& entry, WallTime now) {
+  RunEntry changed = entry;
+  switch (DecideCancel(entry.row)) {
+    case CancelEffect::kNothing: return false;
+    case CancelEffect::kCancelledNow:
+      changed.row.state = RunState::kCancelled;
+      changed.row.cancel_requested = false;
+      changed.result.reason = std::string(reason::kCancelRequested);
+      changed.result.ended = now;
+      break;
+    case CancelEffect::kRequested: changed.row.cancel_requested = true; break;
+  }
+  tables_.PutRun(std::move(changed));
+  return true;
+}
+
+Result<bool> MemoryStore::CancelRun(const RunKey& key, const WriteContext& context) {
+  MutexLock lock(mu_);
+  const RunEntry* found = tables_.FindRun(key);
+  if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  return CancelEntry(RunEntry(*found), context.now);
+}
+
+Result<int64_t> MemoryStore::CancelJobRuns(const JobId& id, const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  const std::set<RunKey> open = job->open;
+  int64_t cancelled = 0;
+  for (const RunKey& key : open) {
+    const RunEntry entry = *tables_.FindRun(key);
+    if (IsAhead(entry.row, context.now)) continue;
+    if (CancelEntry(entry, context.now)) ++cancelled;
+  }
+  return cancelled;
+}
+
+Result<RunDetail> MemoryStore::RetryRun(const RunKey& key, const WriteContext& context) {
+  MutexLock lock(mu_);
+  const RunEntry* found = tables_.FindRun(key);
+  if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  const JobRow job = ToJobRow(*tables_.FindJob(found->row.job_no));
+  CARILLON_ASSIGN_OR_RETURN(const RunChange change,
+                            DecideRetryByHand(found->row, job, context.now));
+  AttemptResult ended = found->result;
+  ended.state = found->row.state;
+  WriteChange(*found, change, ended, context.now);
+  return ToDetail(*tables_.FindRun(key), true);
+}
+
+RunDetail MemoryStore::ToDetail(const RunEntry& entry, bool with_attempts) {
+  const JobEntry& job = *tables_.FindJob(entry.row.job_no);
+  const auto version = job.versions.find(entry.row.def_version);
+  const JobDefinition& definition =
+      version == job.versions.end() ? job.definition : version->second;
+  RunDetail detail{.row = entry.row,
+                   .job_id = job.id,
+                   .job_name = definition.name,
+                   .planned = entry.planned,
+                   .result = entry.result,
+                   .parameters_json = entry.parameters_json};
+  if (with_attempts) detail.attempts = entry.attempts;
+  return detail;
+}
+
+Result<RunDetail> MemoryStore::GetRun(const RunKey& key) {
+  MutexLock lock(mu_);
+  const RunEntry* found = tables_.FindRun(key);
+  if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  return ToDetail(*found, true);
+}
+
+bool MemoryStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) {
+  const RunRow& row = entry.row;
+  if (filter.since && row.key.fire < *filter.since) return false;
+  if (filter.until && row.key.fire >= *filter.until) return false;
+  if (filter.executor && row.executor != *filter.executor) return false;
+  if (filter.job_id && tables_.FindJob(row.job_no)->id != *filter.job_id) return false;
+  if (filter.states.empty()) return !IsAhead(row, now);
+  return std::find(filter.states.begin(), filter.states.end(), row.state) != filter.states.end();
+}
+
+Result<std::vector<RunDetail>> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {
+  MutexLock lock(mu_);
+  const std::map<RunKey, RunEntry>& runs = tables_.runs();
+  std::vector<RunDetail> page;
+  auto it = filter.before ? runs.lower_bound(*filter.before) : runs.end();
+  while (it != runs.begin() && page.size() < filter.limit) {
+    --it;
+    if (filter.since && it->first.fire < *filter.since) break;
+    if (Matches(it->second, filter, now)) page.push_back(ToDetail(it->second, false));
+  }
+  return page;
+}
+
+Result<GapPage> MemoryStore::ListGaps(const GapFilter& filter) {
+  MutexLock lock(mu_);
+  GapPage page;
+  auto it = tables_.gaps.lower_bound(filter.before_id);
+  std::optional<uint64_t> last;
+  while (it != tables_.gaps.begin()) {
+    --it;
+    const JobEntry& job = *tables_.FindJob(it->second.job_no);
+    if (filter.job_id && job.id != *filter.job_id) continue;
+    if (page.gaps.size() >= filter.limit) {
+      page.next = last;
+      break;
+    }
+    page.gaps.push_back({it->second.schedule_id, job.id, it->second.range});
+    last = it->first;
+  }
+  return page;
+}
+
+Result<RunCounts> MemoryStore::CountOpenRuns() {
+  MutexLock lock(mu_);
+  RunCounts counts;
+  for (const SegmentRecord& record : tables_.segments) {
+    counts.pending += static_cast<int64_t>(tables_.pending(record.segment).size());
+    counts.running += static_cast<int64_t>(tables_.running(record.segment).size());
+  }
+  counts.running += static_cast<int64_t>(tables_.held());
+  counts.pending = std::min(counts.pending, kCountedMax);
+  counts.running = std::min(counts.running, kCountedMax);
+  return counts;
+}
+
+Result<std::vector<DeadLetter>> MemoryStore::ListDeadLetters(uint64_t before_id, size_t limit) {
+  MutexLock lock(mu_);
+  std::vector<DeadLetter> page;
+  auto it = tables_.dead_letters.lower_bound(before_id);
+  while (it != tables_.dead_letters.begin() && page.size() < limit) {
+    --it;
+    page.push_back(it->second);
+  }
+  return page;
+}
+
+}  // namespace carillon::memory

@@ -1,0 +1,142 @@
+// The rows of the memory store and their ordered indexes.
+//
+// Threads  Not thread-safe; MemoryStore guards it with its one mutex.
+// Always   Every write of a run or schedule goes through PutRun, EraseRun or PutSchedule, so that
+//          the indexes agree with the rows and the observer sees each change.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/ports/admin_store.h"
+#include "common/ports/executor_store.h"
+#include "common/ports/firing_store.h"
+#include "common/ports/run_store.h"
+#include "common/ports/segment_store.h"
+
+namespace carillon::memory {
+
+struct RunEntry {
+  RunRow row;
+  WallTime planned = WallTime{};
+  AttemptResult result = {};
+  std::string parameters_json = {};
+  std::vector<RunAttempt> attempts = {};  // earlier ones, ascending
+};
+
+struct ScheduleEntry {
+  ScheduleId id;
+  JobNo job_no;
+  SegmentId segment;
+  ScheduleSpec spec = {};
+  int64_t version = 1;
+  WallTime next_fire = kNever;
+  bool active = true;  // false: the job is paused or deleted, or the schedule was removed
+};
+
+struct JobEntry {
+  JobNo job_no;
+  JobId id = {};
+  SegmentId segment;
+  int64_t version = 1;
+  JobDefinition definition = {};
+  bool deleted = false;
+  std::string pause_reason = {};
+  WallTime created = WallTime{};
+  WallTime updated = WallTime{};
+  std::vector<ScheduleId> schedules = {};  // in the definition's order
+  std::optional<ScheduleId> manual = {};   // the pseudo schedule of manual runs
+  std::map<int64_t, JobDefinition> versions = {};
+  std::set<RunKey> open = {};    // PENDING, RUNNING, HELD
+  std::set<RunKey> active = {};  // claimed once and not final since: what overlap=skip looks at
+};
+
+struct GapEntry {
+  ScheduleId schedule_id;
+  JobNo job_no;
+  GapRange range;
+};
+
+struct RequestEntry {
+  std::string fingerprint;
+  WallTime begun;
+  std::optional<StoredAnswer> answer = {};
+};
+
+class Tables {
+ public:
+  using PendingIndex = std::set<std::pair<WallTime, RunKey>>;
+  using DueIndex = std::set<std::pair<WallTime, ScheduleId>>;
+  // Called after each change of a run's row; null = it did not, or does not, exist.
+  using RunObserver = std::function<void(const RunRow* before, const RunRow* after)>;
+
+  explicit Tables(uint32_t segment_count);
+
+  void Observe(RunObserver observer) { observer_ = std::move(observer); }
+
+  const RunEntry* FindRun(const RunKey& key) const;
+  // Replaces the row and re-indexes it.
+  void PutRun(RunEntry entry);
+  void EraseRun(const RunKey& key);
+
+  const ScheduleEntry* FindSchedule(ScheduleId id) const;
+  void PutSchedule(ScheduleEntry entry);
+
+  JobEntry* FindJob(JobNo job_no);
+  JobEntry* FindJob(const JobId& id);
+  JobEntry& AddJob(JobEntry entry);
+
+  bool HasSegment(SegmentId segment) const { return segment.value() < pending_.size(); }
+  SegmentId SegmentOf(JobNo job_no) const {
+    return SegmentId(static_cast<uint32_t>(job_no.value() % pending_.size()));
+  }
+  const PendingIndex& pending(SegmentId segment) const { return pending_[segment.value()]; }
+  const DueIndex& due(SegmentId segment) const { return due_[segment.value()]; }
+  const std::set<RunKey>& running(SegmentId segment) const { return running_[segment.value()]; }
+  const std::set<RunKey>& cancels(SegmentId segment) const { return cancels_[segment.value()]; }
+  const std::map<RunKey, RunEntry>& runs() const { return runs_; }
+  const std::map<JobId, JobNo>& job_ids() const { return job_ids_; }
+  size_t held() const { return held_; }
+
+  // ---- tables without an index ----
+  std::vector<SegmentRecord> segments;
+  std::map<uint64_t, GapEntry> gaps;
+  std::map<uint64_t, DeadLetter> dead_letters;
+  std::map<ExecutorId, ExecutorRecord> executors;
+  std::map<std::pair<std::string, std::string>, RequestEntry> requests;
+  std::map<std::string, TokenRecord> tokens;
+  AdminStore::Settings settings;
+  uint64_t last_job_no = 0;
+  uint64_t last_schedule_id = 0;
+  uint64_t last_gap_id = 0;
+  uint64_t last_dead_letter_id = 0;
+
+ private:
+  void Unindex(const RunRow& row);
+  void Index(const RunRow& row);
+
+  RunObserver observer_;
+  std::map<RunKey, RunEntry> runs_;
+  std::map<ScheduleId, ScheduleEntry> schedules_;
+  std::map<JobNo, JobEntry> jobs_;
+  std::map<JobId, JobNo> job_ids_;
+  // By segment number.
+  std::vector<PendingIndex> pending_;  // PENDING runs by (due, key)
+  std::vector<DueIndex> due_;          // active schedules by (next_fire, id)
+  std::vector<std::set<RunKey>> running_;
+  std::vector<std::set<RunKey>> cancels_;  // RUNNING and asked to cancel
+  size_t held_ = 0;
+};
+
+// Writes a RunChange (run_state.h) onto a row: columns, earlier attempts. Freeing of the overlap
+// slot follows from the state. `result` is what the attempt ended with.
+void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& result);
+// Keeps what a superseded attempt reported: the first word, except that a real end replaces LOST.
+void RecordAttempt(RunEntry& entry, RunAttempt attempt);
+
+}  // namespace carillon::memory
