@@ -8,6 +8,8 @@
 #include <set>
 
 #include "common/domain/job_text.h"
+#include "common/domain/schedule.h"
+#include "common/domain/zone.h"
 
 namespace carillon {
 namespace {
@@ -24,11 +26,6 @@ constexpr size_t kValueBytesMax = 32'768;  // of a parameter or an environment v
 constexpr size_t kDescriptionBytesMax = 10'000;
 constexpr size_t kUserIdBytesMax = 64;
 constexpr size_t kRetryIntervalsMax = 100;
-constexpr Duration kEveryMin = 1ms;
-constexpr Duration kEveryMax = 87'600h;  // ten years of 365 days
-constexpr int64_t kWholeMillisecond = 1'000;
-// The last instant that a run's identity can carry (run_id.h): 56 bits of microseconds.
-constexpr WallTime kLastFire = FromUnixMicros((int64_t{1} << 56) - 1);
 
 Error Wrong(std::string pointer, std::string why) {
   return {ErrorCode::kInvalid, std::move(why), std::move(pointer)};
@@ -73,29 +70,14 @@ Status CheckCommand(const JobDefinition& job) {
   return CheckText("/command", job.command, kCommandBytesMax);
 }
 
-Status CheckInstant(const std::string& pointer, WallTime t) {
-  if (t >= WallTime{} && t <= kLastFire) return {};
-  return Wrong(pointer, "is outside the years 1970 to 4253");
-}
-
-Status CheckRate(const ScheduleSpec& spec, const std::string& pointer) {
-  if (spec.every < kEveryMin || spec.every > kEveryMax ||
-      spec.every.count() % kWholeMillisecond != 0) {
-    return Wrong(pointer + "/every_ms",
-                 fmt::format("must be a whole number of milliseconds from 1 to {}",
-                             kEveryMax.count() / kWholeMillisecond));
+Status CheckSchedule(const JobDefinition& job, const ScheduleSpec& spec,
+                     const std::string& pointer) {
+  if (spec.kind == ScheduleKind::kManual) {
+    return Wrong(pointer + "/kind", "must be cron, rate or once; no schedule at all means manual");
   }
-  return CheckInstant(pointer + "/start_time", spec.start);
-}
-
-Status CheckSchedule(const ScheduleSpec& spec, const std::string& pointer) {
-  switch (spec.kind) {
-    case ScheduleKind::kCron: return {};
-    case ScheduleKind::kRate: return CheckRate(spec, pointer);
-    case ScheduleKind::kOnce: return CheckInstant(pointer + "/at", spec.at);
-    case ScheduleKind::kManual: break;
-  }
-  return Wrong(pointer + "/kind", "must be cron, rate or once; no schedule at all means manual");
+  const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
+  if (schedule.ok()) return {};
+  return Wrong(pointer + schedule.error().pointer, schedule.error().message);
 }
 
 Status CheckSchedules(const JobDefinition& job) {
@@ -104,8 +86,10 @@ Status CheckSchedules(const JobDefinition& job) {
                                            job.schedules.size(), kSchedulesMax));
   }
   for (size_t i = 0; i < job.schedules.size(); ++i) {
-    CARILLON_TRY(CheckSchedule(job.schedules[i], fmt::format("/schedules/{}", i)));
+    CARILLON_TRY(CheckSchedule(job, job.schedules[i], fmt::format("/schedules/{}", i)));
   }
+  const auto zone = Zone::Load(job.time_zone);
+  if (!zone.ok()) return Wrong("/time_zone", zone.error().message);
   return {};
 }
 

@@ -42,13 +42,14 @@ struct FirePlan {
 // `next` then lies inside the horizon). A fire with now - fire > grace is a misfire: policy skip
 // records it in a gap; latest runs only the last of the misfired ones, if it is inside the catch-up
 // window; all runs those inside the window, the newest catch_up_max of them, in order. `next` is
-// strictly after the last fire that was planned or put into a gap. Counting a gap is exact up to
-// 10,000,000 fires a call; beyond, the call stops there and the caller calls again.
+// strictly after the last fire that was planned or put into a gap. A gap's count is exact and comes
+// from arithmetic, so a year of missed milliseconds costs no more than a minute of them.
 FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, WallTime horizon_end,
                    const MisfireRules& rules, size_t fires_max);
 
 // The same rule for a run that was planned in time but comes to be dispatched late (the
-// scheduler or every executor was away): true = run it, false = SKIPPED, reason misfire.
+// scheduler or every executor was away): true = run it, false = SKIPPED, reason misfire. A run that
+// a person started (a manual schedule) is always wanted.
 bool StillWanted(const Schedule& schedule, WallTime fire, WallTime now, const MisfireRules& rules);
 
 }  // namespace carillon

@@ -1,0 +1,114 @@
+// Cron expressions: text to structure, structure to a set of local times. Knows no time zone.
+//
+// Place    Schedule (schedule.h) walks the periods of a zone and asks CronPattern in each.
+// Errors   ParseCron: kInvalid naming the field, its column (from 1) and the reason.
+// Always   Parsing is bounded by kCronTextBytesMax; a search is bounded by its end, field by field
+//          and month by month, never second by second.
+//
+// The language, with examples, is docs/schedules.md. What is decided here:
+//   - five fields (minute first) or six (second first);
+//   - a reversed range ("22-2") is refused: it would silently mean something else elsewhere.
+//     SUN as the end of a range is 7, so that FRI-SUN works;
+//   - a field that begins with '*' or '?' is unrestricted; where both day fields are restricted
+//     a day that satisfies either matches, otherwise it must satisfy both;
+//   - "a/n" means from a to the field's end in steps of n.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace carillon {
+
+inline constexpr size_t kCronTextBytesMax = 256;
+
+enum class CronUnit { kSecond, kMinute, kHour, kDayOfMonth, kMonth, kDayOfWeek };
+
+enum class CronItemKind {
+  kValues,          // from, from + step, … up to `to`
+  kLastDay,         // L, L-n: `n` days before the last day of the month
+  kNearestWorkday,  // nW: the working day nearest to day `n`, within the month
+  kLastWorkday,     // LW, L-nW: the working day nearest to the day `n` days before the last
+  kWorkdays,        // W: every Monday to Friday
+  kLastWeekday,     // 5L: the last `from` (a weekday) of the month
+  kNthWeekday,      // 5#2: the `n`th `from` (a weekday) of the month
+};
+
+struct CronItem {
+  CronItemKind kind = CronItemKind::kValues;
+  int from = 0;
+  int to = 0;
+  int step = 1;
+  int n = 0;
+
+  bool operator==(const CronItem&) const = default;
+};
+
+struct CronField {
+  bool starred = false;  // begins with '*' or '?': unrestricted
+  std::vector<CronItem> items;
+
+  bool operator==(const CronField&) const = default;
+};
+
+struct CronExpression {
+  bool has_seconds = false;  // six fields
+  std::array<CronField, 6> fields;
+
+  const CronField& field(CronUnit unit) const { return fields[static_cast<size_t>(unit)]; }
+  bool operator==(const CronExpression&) const = default;
+};
+
+Result<CronExpression> ParseCron(std::string_view text);
+
+// The same schedule in one spelling: numbers for names, '*' for '?', macros written out. Parsing it
+// gives an equal expression.
+std::string FormatCron(const CronExpression& expression);
+
+// The least and the most value of a field, and its name in messages ("day of week").
+struct CronBounds {
+  int least;
+  int most;
+  std::string_view name;
+};
+CronBounds BoundsOf(CronUnit unit);
+
+// The set of local times an expression names. A local time is seconds since 1970-01-01T00:00:00 on
+// a calendar without zones. Immutable.
+class CronPattern {
+ public:
+  explicit CronPattern(const CronExpression& expression);
+
+  // The least member in [from, until).
+  std::optional<int64_t> Next(int64_t from, int64_t until) const;
+  // The number of members in [from, until). Cost grows with the months between, not the members.
+  int64_t Count(int64_t from, int64_t until) const;
+  bool Matches(int64_t local_second) const;
+
+  // The hour field is restricted: the schedule names the hour.
+  bool names_hour() const { return names_hour_; }
+
+ private:
+  struct Month;
+  uint32_t DaysOf(const Month& month) const;
+  int64_t CountDays(int64_t from_day, int64_t until_day) const;
+  int CountBefore(int second_of_day) const;
+  int NextInDay(int second_of_day) const;
+
+  uint64_t seconds_ = 0;  // bit n: value n
+  uint64_t minutes_ = 0;
+  uint64_t hours_ = 0;
+  uint64_t months_ = 0;
+  // The matching days (bit d: day d) of a month that begins on weekday [0 = Sunday] and has
+  // 28 + [index] days: nothing else decides them.
+  std::array<std::array<uint32_t, 4>, 7> days_{};
+  int fires_per_day_ = 0;
+  bool names_hour_ = false;
+};
+
+}  // namespace carillon

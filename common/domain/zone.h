@@ -1,0 +1,61 @@
+// A time zone as a list of periods of constant offset from UTC.
+//
+// Threads  Load is thread-safe; a Zone is immutable.
+// Owns     Zones live until the process ends and are shared: at most one for each zone of the
+// host's
+//          tz database. A change of the database is seen after a restart.
+// Errors   Load: kInvalid for a name that is no IANA zone of this host (package tzdata).
+// Always   Periods cover kZoneBegin to kZoneEnd without a hole; neighbours differ in their offset.
+//          Seconds are UTC since 1970; a local time is seconds on the zone's own calendar.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace carillon {
+
+inline constexpr int64_t kZoneBegin = -31'536'000;   // 1969-01-01
+inline constexpr int64_t kZoneEnd = 10'413'792'000;  // 2300-01-01
+
+// [begin, end) in UTC. The clock shows begin + offset … end + offset.
+struct ZonePeriod {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int32_t offset = 0;
+  // Local times [gap_from, begin + offset) were jumped over at `begin`; gap_from == begin + offset
+  // where nothing was.
+  int64_t gap_from = 0;
+  // Instants [begin, second_until) show a local time for the second time; == begin where none do.
+  int64_t second_until = 0;
+  // Instants [first_from, end) show a local time that will come again; == end where none do.
+  int64_t first_from = 0;
+};
+
+class Zone {
+ public:
+  static Result<const Zone*> Load(std::string_view name);
+
+  const std::string& name() const { return name_; }
+  size_t size() const { return steps_.size(); }
+  ZonePeriod Period(size_t index) const;
+  // The period that contains `second`, which must lie in [kZoneBegin, kZoneEnd).
+  size_t IndexAt(int64_t second) const;
+  int32_t OffsetAt(int64_t second) const { return steps_[IndexAt(second)].offset; }
+
+ private:
+  struct Step {
+    int64_t begin;
+    int32_t offset;
+  };
+  Zone(std::string name, std::vector<Step> steps)
+      : name_(std::move(name)), steps_(std::move(steps)) {}
+
+  const std::string name_;
+  const std::vector<Step> steps_;
+};
+
+}  // namespace carillon
