@@ -1,0 +1,72 @@
+// A bus inside one process: topics of partitions with offsets, consumers that go on from what their
+// group committed.
+//
+// Place    Standalone's bus; under the fault wrapper, the simulator's.
+// Threads  Thread-safe. The bus outlives its producers and consumers.
+// Owns     The records. A partition drops a record when every group with a live consumer has
+//          committed past it; groups without a live consumer hold nothing back.
+// Errors   Send: kExhausted when the partition holds `records_max` records that some live
+//          consumer's group has not committed.
+// Always   Order within a partition; a position never lies before what is kept.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/ports/message_bus.h"
+
+namespace carillon::memory {
+
+class MemoryBus {
+ public:
+  struct Options {
+    int partitions = 8;           // of each topic
+    size_t records_max = 65'536;  // of each partition
+  };
+  MemoryBus() : MemoryBus(Options{}) {}
+  explicit MemoryBus(Options options);
+
+  int partitions() const { return options_.partitions; }
+  std::unique_ptr<BusProducer> NewProducer();
+  // A consumer of `partitions` (empty = all) of the topic for `group`. It starts at the group's
+  // committed positions, a new group at the oldest record. One live consumer of a group a
+  // partition.
+  std::unique_ptr<BusConsumer> NewConsumer(std::string_view topic, std::string_view group,
+                                           std::vector<int> partitions = {});
+  // Records now kept, over all topics.
+  size_t size() const;
+
+ private:
+  friend class MemoryProducer;
+  friend class MemoryConsumer;
+
+  struct Partition {
+    int64_t first = 0;  // offset of records.front()
+    std::deque<BusRecord> records;
+    std::map<std::string, int64_t> committed;  // by group: the next offset it wants
+    std::set<std::string> live;                // groups with a consumer
+  };
+  struct Topic {
+    std::vector<Partition> partitions;
+    std::map<uint64_t, std::function<void()>> wakes;  // by consumer
+  };
+
+  Topic& FindTopic(const std::string& name) REQUIRES(mu_);
+  void Trim(Partition& partition) REQUIRES(mu_);
+  Status Append(std::string_view topic, uint64_t partition_key, BusRecord record);
+
+  const Options options_;
+  mutable Mutex mu_;
+  std::map<std::string, Topic> topics_ GUARDED_BY(mu_);
+  uint64_t last_consumer_ GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace carillon::memory

@@ -1,0 +1,65 @@
+// Election, membership and assignment inside one process.
+//
+// Place    Standalone with its one member; the simulator with many, whose sessions it suspends and
+//          expires.
+// Threads  Thread-safe. The ensemble outlives its coordinators.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/ports/coordinator.h"
+
+namespace carillon::memory {
+
+class MemoryEnsemble {
+ public:
+  // A client of the ensemble: not a member until Join.
+  std::unique_ptr<Coordinator> NewClient();
+
+  // ---- for tests: what a network and a server can do to the session of a process ----
+  // No contact: the client answers from its last view. Its session lives until it expires.
+  void Suspend(const Incarnation& incarnation);
+  // Contact again: a client whose session expired meanwhile learns of it now.
+  void Restore(const Incarnation& incarnation);
+  // The server forgets the session: its member and election nodes are gone.
+  void Expire(const Incarnation& incarnation);
+  // The process died: its nodes stay until its session expires.
+  void Abandon(const Incarnation& incarnation);
+  // What every connected client would read.
+  Assignment assignment() const;
+
+ private:
+  friend class MemoryCoordinator;
+
+  struct View {
+    std::vector<MemberInfo> members;  // by order of joining: the first one leads
+    Assignment assignment;
+  };
+  struct Client {
+    std::optional<MemberInfo> self;
+    bool suspended = false;
+    bool expired = false;
+    View last;  // what it saw before it was suspended
+    std::function<void()> wake;
+  };
+
+  Client* FindClient(const Incarnation& incarnation) REQUIRES(mu_);
+  const View& ViewOf(const Client& client) const REQUIRES(mu_);
+  bool Leads(const Client& client) const REQUIRES(mu_);
+  bool HasSession(const Client& client) const REQUIRES(mu_);
+  void RemoveMember(const Incarnation& incarnation) REQUIRES(mu_);
+  std::vector<std::function<void()>> Wakes() REQUIRES(mu_);
+
+  mutable Mutex mu_;
+  uint64_t last_client_ GUARDED_BY(mu_) = 0;
+  std::map<uint64_t, Client> clients_ GUARDED_BY(mu_);
+  View now_ GUARDED_BY(mu_);
+};
+
+}  // namespace carillon::memory

@@ -1,0 +1,59 @@
+// The control link inside one process: any number of executors and members, each pair connected
+// while both ends exist.
+//
+// Place    Standalone's link; under the fault wrapper, the simulator's.
+// Threads  Thread-safe. The switchboard outlives its ends. A wake-up runs on the sender's thread,
+//          outside the lock; after an end is destroyed its wake-up is not called again, but one
+//          call may be in progress: destroy an end only after its peers' threads stopped or its
+//          wake target can stand it.
+// Errors   Send: kUnavailable when the other end does not exist, kExhausted when its queue holds
+//          `messages_max`.
+// Always   Messages of one pair arrive in order, once, and are lost with the end they wait for.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/ports/executor_link.h"
+
+namespace carillon::memory {
+
+class MemorySwitchboard {
+ public:
+  struct Options {
+    size_t messages_max = 16'384;  // waiting at one end
+  };
+  MemorySwitchboard() : MemorySwitchboard(Options{}) {}
+  explicit MemorySwitchboard(Options options) : options_(options) {}
+
+  // One live hub a member, one live link an (executor, incarnation).
+  std::unique_ptr<ExecutorHub> OpenHub(const MemberId& member);
+  std::unique_ptr<ExecutorLink> OpenLink(const ExecutorId& executor,
+                                         const Incarnation& incarnation);
+
+ private:
+  friend class MemoryHub;
+  friend class MemoryLink;
+  using ExecutorKey = std::pair<ExecutorId, Incarnation>;
+
+  template <typename Message>
+  struct End {
+    std::deque<Message> waiting;
+    std::function<void()> wake;
+  };
+
+  Status ToHub(const MemberId& member, ExecutorMessage message);
+  Status ToLink(const ExecutorKey& executor, MemberMessage message);
+
+  const Options options_;
+  Mutex mu_;
+  std::map<MemberId, End<ExecutorMessage>> hubs_ GUARDED_BY(mu_);
+  std::map<ExecutorKey, End<MemberMessage>> links_ GUARDED_BY(mu_);
+};
+
+}  // namespace carillon::memory
