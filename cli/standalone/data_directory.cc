@@ -1,0 +1,137 @@
+#include "cli/standalone/data_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace carillon::cli {
+namespace {
+
+constexpr int kRuntimeSchema = 1;
+constexpr size_t kSecretBytesMax = 4096;
+
+Error Failed(const std::string& what, const std::string& path) {
+  return {ErrorCode::kUnavailable, what + " " + path + ": " + std::strerror(errno)};
+}
+
+Status SyncPath(const std::string& path, int flags) {
+  const int fd = open(path.c_str(), flags | O_CLOEXEC);
+  if (fd < 0) return Failed("open", path);
+  const int rc = fsync(fd);
+  close(fd);
+  if (rc != 0) return Failed("fsync", path);
+  return {};
+}
+
+Status WriteAll(int fd, const std::string& text, const std::string& path) {
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = write(fd, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return Failed("write", path);
+    done += static_cast<size_t>(n);
+  }
+  return {};
+}
+
+// Readers see the old file or the whole new one, also after a crash.
+Status ReplaceFile(const std::string& directory, const std::string& name, const std::string& text) {
+  const std::string path = directory + "/" + name;
+  const std::string fresh = path + ".new";
+  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) return Failed("create", fresh);
+  const Status written = WriteAll(fd, text, fresh);
+  const bool synced = fsync(fd) == 0;
+  close(fd);
+  if (!written.ok()) return written;
+  if (!synced) return Failed("fsync", fresh);
+  if (rename(fresh.c_str(), path.c_str()) != 0) return Failed("rename to", path);
+  return SyncPath(directory, O_RDONLY | O_DIRECTORY);
+}
+
+std::string HolderOf(int lock) {
+  char text[32] = {};
+  const ssize_t n = pread(lock, text, sizeof(text) - 1, 0);
+  return n > 0 ? " (pid " + std::string(text, static_cast<size_t>(n)) + ")" : "";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& path) {
+  std::error_code error;
+  const std::string full = std::filesystem::absolute(path, error).lexically_normal().string();
+  const bool fresh = std::filesystem::create_directories(full, error);
+  if (error) {
+    return {ErrorCode::kUnavailable, "make data directory " + full + ": " + error.message()};
+  }
+  if (fresh && chmod(full.c_str(), 0700) != 0) return Failed("chmod", full);
+  const std::string lock_path = full + "/carillon.lock";
+  const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock < 0) return Failed("open", lock_path);
+  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    const std::string holder = HolderOf(lock);
+    close(lock);
+    return {ErrorCode::kConflict, "another server" + holder + " is using the data directory " +
+                                      full + "; choose another with --data-dir"};
+  }
+  const std::string pid = std::to_string(getpid());
+  if (ftruncate(lock, 0) != 0 || pwrite(lock, pid.data(), pid.size(), 0) < 0) {
+    const Error failed = Failed("write", lock_path);
+    close(lock);
+    return failed;
+  }
+  // What a killed predecessor published is no longer true.
+  unlink((full + "/runtime.json").c_str());
+  return std::unique_ptr<DataDirectory>(new DataDirectory(full, lock));
+}
+
+DataDirectory::~DataDirectory() { close(lock_); }
+
+Result<std::string> DataDirectory::ReadSecret(const std::string& name) const {
+  const std::string path = Sub(name);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    if (errno == ENOENT) return std::string();
+    return Failed("open", path);
+  }
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (in.bad() || text.str().size() > kSecretBytesMax) {
+    return {ErrorCode::kCorrupt, "cannot read " + path};
+  }
+  return text.str();
+}
+
+Status DataDirectory::WriteSecret(const std::string& name, const std::string& text) const {
+  return ReplaceFile(path_, name, text);
+}
+
+Status DataDirectory::Publish(const Runtime& runtime) const {
+  const nlohmann::json json = {
+      {"schema", kRuntimeSchema},
+      {"pid", getpid()},
+      {"warden_pid", runtime.warden_pid},
+      {"mariadbd_pid", runtime.mariadbd_pid},
+      {"url", runtime.url},
+      {"ops_url", runtime.ops_url},
+      {"token_file", token_file()},
+      {"data_dir", path_},
+      {"store",
+       {{"socket", runtime.store_socket},
+        {"database", runtime.store_database},
+        {"user", runtime.store_user}}},
+  };
+  return ReplaceFile(path_, "runtime.json", json.dump(2) + "\n");
+}
+
+void DataDirectory::Unpublish() const { unlink(Sub("runtime.json").c_str()); }
+
+}  // namespace carillon::cli

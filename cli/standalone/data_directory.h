@@ -1,0 +1,54 @@
+// The files of a standalone server's data directory that outside programs rely on.
+//
+// Owns     The lock: one server at a time on a directory.
+// Errors   Open: kConflict when another server holds it (names its pid), kUnavailable when the
+//          directory cannot be made or written.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/base/result.h"
+
+namespace carillon::cli {
+
+// What runtime.json tells (docs/operations.md).
+struct Runtime {
+  int warden_pid = 0;
+  int mariadbd_pid = 0;
+  std::string url;
+  std::string ops_url;
+  std::string store_socket;
+  std::string store_database;
+  std::string store_user;
+};
+
+class DataDirectory {
+ public:
+  // Makes it (mode 0700) if it is missing, and locks it until destroyed.
+  static Result<std::unique_ptr<DataDirectory>> Open(const std::string& path);
+  ~DataDirectory();
+  DataDirectory(const DataDirectory&) = delete;
+  DataDirectory& operator=(const DataDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string Sub(const std::string& name) const { return path_ + "/" + name; }
+  std::string token_file() const { return Sub("admin.token"); }
+
+  // The secret of the file `name` (mode 0600); empty when it does not exist.
+  Result<std::string> ReadSecret(const std::string& name) const;
+  // Durable when it returns: written beside, fsynced, renamed.
+  Status WriteSecret(const std::string& name, const std::string& text) const;
+
+  // Replaces runtime.json as a whole.
+  Status Publish(const Runtime& runtime) const;
+  void Unpublish() const;
+
+ private:
+  DataDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+
+  const std::string path_;
+  const int lock_;
+};
+
+}  // namespace carillon::cli
