@@ -1,0 +1,54 @@
+#include "scheduler/assign/fence_watch.h"
+
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+
+Status FenceWatch::Check(const Fence& fence) {
+  if (fence.empty()) return {};
+  std::vector<SegmentId> segments;
+  segments.reserve(fence.size());
+  for (const FencedSegment& item : fence) segments.push_back(item.segment);
+  const SteadyTime sent = clock_.Steady();
+  auto records = segments_.ReadEpochs(segments);
+  if (!records.ok()) {
+    metrics_.counter("carillon_store_errors_total", ErrorCodeName(records.code())).Add();
+    return records.error();
+  }
+  std::map<SegmentId, Epoch> stored;
+  for (const SegmentRecord& record : *records) stored[record.segment] = record.epoch;
+  Fence held;
+  Fence lost;
+  for (const FencedSegment& item : fence) {
+    const auto found = stored.find(item.segment);
+    const bool ours = found != stored.end() && found->second == item.epoch;
+    (ours ? held : lost).push_back(item);
+  }
+  Succeeded(held, sent);
+  table_.Drop(lost, DropCause::kFenced);
+  return {};
+}
+
+void FenceWatch::Succeeded(const Fence& fence, SteadyTime sent) {
+  // A proof is as old as its request: at the reply another owner may already have taken over.
+  const bool from_receipt = failpoint::Broken("proof.from_receipt");
+  table_.Proved(fence, from_receipt ? clock_.Steady() : sent);
+}
+
+void FenceWatch::Failed(std::string_view op, const Fence& fence, const Error& error) {
+  if (error.code == ErrorCode::kFenced) {
+    metrics_.counter("carillon_fenced_writes_total", op).Add();
+    log::Warn("assign", "{}: fenced: {}", op, error.message);
+    const Status checked = Check(fence);
+    // Without an answer the next write will be fenced again and ask again.
+    if (!checked.ok())
+      log::Warn("assign", "{}: cannot read epochs: {}", op, checked.error().message);
+    return;
+  }
+  if (error.code == ErrorCode::kConflict) return;  // the caller's business
+  metrics_.counter("carillon_store_errors_total", ErrorCodeName(error.code)).Add();
+  log::Warn("assign", "{}: {}: {}", op, ErrorCodeName(error.code), error.message);
+  if (error.code == ErrorCode::kTimeout) table_.Drop(fence, DropCause::kUnknownOutcome);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,50 @@
+// What every room does with the outcome of a fenced write: a success proves ownership, a fenced one
+// ends it for the segments whose epoch moved, an unknown one ends it for all of them so that they
+// are taken again with a higher epoch (DESIGN §4: one path for everything).
+//
+// Threads  Thread-safe.
+#pragma once
+
+#include <string_view>
+
+#include "common/base/clock.h"
+#include "common/base/failpoint.h"
+#include "common/base/metrics.h"
+#include "common/ports/segment_store.h"
+#include "scheduler/assign/segment_table.h"
+
+namespace carillon::scheduler {
+
+class FenceWatch {
+ public:
+  FenceWatch(const Clock& clock, SegmentStore& segments, SegmentTable& table, Metrics& metrics)
+      : clock_(clock), segments_(segments), table_(table), metrics_(metrics) {}
+
+  // Runs `write` (a fenced store call under `fence`) and files its outcome. `op` labels the
+  // metrics.
+  template <typename Write>
+  auto Run(std::string_view op, const Fence& fence, Write write) {
+    const SteadyTime sent = clock_.Steady();
+    auto outcome = write();
+    if (outcome.ok()) {
+      Succeeded(fence, sent);
+    } else {
+      Failed(op, fence, outcome.error());
+    }
+    return outcome;
+  }
+
+  // A fence read: the epochs now in force, compared with ours; also a proof.
+  Status Check(const Fence& fence);
+
+ private:
+  void Succeeded(const Fence& fence, SteadyTime sent);
+  void Failed(std::string_view op, const Fence& fence, const Error& error);
+
+  const Clock& clock_;
+  SegmentStore& segments_;
+  SegmentTable& table_;
+  Metrics& metrics_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,146 @@
+#include "scheduler/assign/segment_owner.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kSampleEvery = 1s;
+constexpr Duration kFirstSamplesEvery = 20ms;  // until there are enough for a short round trip
+constexpr size_t kFirstSamples = 5;
+
+}  // namespace
+
+SegmentOwner::SegmentOwner(const Ports& ports, Options options)
+    : ports_(ports),
+      options_(std::move(options)),
+      rng_(options_.seed),
+      backoff_({.first = 20ms, .longest = 1s}) {}
+
+SteadyTime SegmentOwner::Step(SteadyTime now) {
+  if (now >= next_sample_ || ports_.cluster.needs_sample()) MeasureClock(now);
+  JudgeClock();
+  if (now >= next_take_) FollowAssignment();
+  if (now >= next_proof_) RenewProof(now);
+  return std::min({next_sample_, std::max(next_take_, now + 100ms), next_proof_});
+}
+
+void SegmentOwner::MeasureClock(SteadyTime now) {
+  next_sample_ = now + (samples_taken_ < kFirstSamples ? kFirstSamplesEvery : kSampleEvery);
+  const SteadyTime sent = ports_.clock.Steady();
+  const auto answer = ports_.segments.Now();
+  if (!answer.ok()) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(answer.code())).Add();
+    return;
+  }
+  ++samples_taken_;
+  ports_.cluster.AddSample(sent, ports_.clock.Steady(), *answer);
+}
+
+// Beyond the limit either clock may be wrong: a host whose clock is off must not own anything, or
+// its wall times (start, end, logs) would contradict the ledger.
+void SegmentOwner::JudgeClock() {
+  const auto offset = ports_.cluster.Offset();
+  if (!offset || ports_.cluster.needs_sample()) return;
+  ports_.metrics.gauge("carillon_clock_offset_seconds")
+      .Set(std::chrono::duration<double>(*offset).count());
+  const bool trusted = std::chrono::abs(*offset) <= options_.clock_offset_max;
+  if (clock_trusted_.exchange(trusted) == trusted && trusted) return;
+  if (trusted) {
+    log::Info("assign", "clock within the limit of the database's offset_us={}", offset->count());
+    return;
+  }
+  const auto view = ports_.table.View();
+  if (view->all().empty()) return;
+  log::Error("assign",
+             "clock differs from the database's by {} us: segments released; correct this "
+             "host's clock",
+             offset->count());
+  ports_.table.Drop(view->FenceFor(view->Segments()), DropCause::kClockUntrusted);
+}
+
+void SegmentOwner::FollowAssignment() {
+  const auto assignment = ports_.coordinator.ReadAssignment();
+  // While the coordinator is away an owner goes on with what it has.
+  if (!assignment.ok() || assignment->generation.value() == 0) return;
+  std::vector<SegmentId> wanted;
+  for (const auto& [segment, member] : assignment->owners) {
+    if (member == options_.self) wanted.push_back(segment);
+  }
+  SetWanted(wanted);
+  const auto view = ports_.table.View();
+  std::vector<SegmentId> given_up;
+  for (const OwnedSegment& owned : view->all()) {
+    if (!std::binary_search(wanted.begin(), wanted.end(), owned.segment)) {
+      given_up.push_back(owned.segment);
+    }
+  }
+  ports_.table.Drop(view->FenceFor(given_up), DropCause::kReassigned);
+  std::vector<SegmentId> missing;
+  for (SegmentId segment : wanted) {
+    if (view->Find(segment) == nullptr) missing.push_back(segment);
+  }
+  if (!missing.empty() && clock_trusted()) TakeMissing(*assignment, missing);
+}
+
+void SegmentOwner::TakeMissing(const Assignment& assignment,
+                               const std::vector<SegmentId>& missing) {
+  const SteadyTime sent = ports_.clock.Steady();
+  const auto taken = ports_.segments.Take({.member = options_.self,
+                                           .incarnation = options_.incarnation,
+                                           .generation = assignment.generation,
+                                           .segments = missing});
+  const SteadyTime returned = ports_.clock.Steady();
+  if (!taken.ok()) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(taken.code())).Add();
+    log::Warn("assign", "take: {}", taken.error().message);
+    next_take_ = returned + backoff_.Next(rng_);
+    return;
+  }
+  if (!taken->empty()) {
+    log::Info("assign", "segments taken count={} generation={}", taken->size(),
+              assignment.generation.value());
+    ports_.table.Add(*taken, assignment.generation, sent, returned);
+  }
+  // What the rules refused waits for a newer assignment.
+  if (taken->size() < missing.size()) {
+    next_take_ = returned + backoff_.Next(rng_);
+  } else {
+    backoff_.Reset();
+  }
+}
+
+void SegmentOwner::RenewProof(SteadyTime now) {
+  next_proof_ = now + options_.proof_every;
+  const auto view = ports_.table.View();
+  ports_.metrics.gauge("carillon_owned_segments").Set(static_cast<double>(view->all().size()));
+  if (view->all().empty()) return;
+  const Status checked = ports_.fences.Check(view->FenceFor(view->Segments()));
+  if (!checked.ok()) ProveBySession();
+}
+
+void SegmentOwner::ProveBySession() {
+  const SteadyTime sent = ports_.clock.Steady();
+  const auto generation = ports_.coordinator.ProveSession();
+  if (generation.ok()) ports_.table.ProvedBySession(*generation, sent);
+}
+
+bool SegmentOwner::Wants(SegmentId segment) const {
+  MutexLock lock(mu_);
+  return std::binary_search(wanted_.begin(), wanted_.end(), segment);
+}
+
+bool SegmentOwner::settled() const {
+  MutexLock lock(mu_);
+  return assignment_known_ && ports_.table.View()->ActiveSegments() == wanted_;
+}
+
+void SegmentOwner::SetWanted(const std::vector<SegmentId>& wanted) {
+  MutexLock lock(mu_);
+  wanted_ = wanted;
+  assignment_known_ = true;
+}
+
+}  // namespace carillon::scheduler

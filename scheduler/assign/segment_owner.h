@@ -1,0 +1,77 @@
+// Takes the segments the assignment gives to this member, gives up the others, and keeps the proof
+// of ownership and cluster time fresh.
+//
+// Place    DESIGN §5, before step 1 of docs/life-of-a-run.md.
+// Threads  One loop calls Step.
+// Time     Never leads: cluster time is measured before anything is taken; beyond the offset limit
+//          everything is released.
+// Errors   Retried at the next Step; a Take whose outcome is unknown is simply repeated (the same
+//          incarnation takes again with a higher epoch).
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "common/base/backoff.h"
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "common/ports/coordinator.h"
+#include "common/ports/segment_store.h"
+#include "scheduler/assign/fence_watch.h"
+#include "scheduler/wheel/cluster_clock.h"
+
+namespace carillon::scheduler {
+
+class SegmentOwner final : public Stepper {
+ public:
+  struct Options {
+    MemberId self;
+    Incarnation incarnation;
+    Duration proof_every = 1s;
+    Duration clock_offset_max = 500ms;
+    uint64_t seed = 1;
+  };
+  struct Ports {
+    const Clock& clock;
+    SegmentStore& segments;
+    Coordinator& coordinator;
+    ClusterClock& cluster;
+    SegmentTable& table;
+    FenceWatch& fences;
+    Metrics& metrics;
+  };
+  SegmentOwner(const Ports& ports, Options options);
+
+  SteadyTime Step(SteadyTime now) override;
+
+  // Thread-safe: the clock is measured and within the limit.
+  bool clock_trusted() const { return clock_trusted_.load(std::memory_order_relaxed); }
+  // Thread-safe: the assignment gives the segment to this member (it may not be taken yet).
+  bool Wants(SegmentId segment) const;
+  // Thread-safe: everything wanted is owned and active.
+  bool settled() const;
+
+ private:
+  void MeasureClock(SteadyTime now);
+  void JudgeClock();
+  void FollowAssignment();
+  void TakeMissing(const Assignment& assignment, const std::vector<SegmentId>& missing);
+  void RenewProof(SteadyTime now);
+  void ProveBySession();
+  void SetWanted(const std::vector<SegmentId>& wanted);
+
+  const Ports ports_;
+  const Options options_;
+  Rng rng_;
+  Backoff backoff_;
+  SteadyTime next_sample_{};
+  SteadyTime next_take_{};
+  SteadyTime next_proof_{};
+  size_t samples_taken_ = 0;
+  std::atomic<bool> clock_trusted_{false};
+  mutable Mutex mu_;
+  std::vector<SegmentId> wanted_ GUARDED_BY(mu_);  // ascending
+  bool assignment_known_ GUARDED_BY(mu_) = false;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,92 @@
+// Which segments this member owns, by which epoch, and how fresh the proof of it is.
+//
+// Place    DESIGN §5. segment_owner.h fills it; every room that writes takes its fence from here.
+// Threads  Thread-safe. View() hands out an immutable snapshot.
+// Time     Proofs age from when their request was sent, by this member's steady clock.
+// Always   A segment that was dropped and taken again has a higher epoch: memory that was filed
+// under
+//          the old one is recognised by it and ignored.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/base/time.h"
+#include "common/ports/fence.h"
+
+namespace carillon::scheduler {
+
+struct OwnedSegment {
+  SegmentId segment;
+  Epoch epoch;
+  Generation generation;  // of the assignment it was taken under
+  SteadyTime taken;       // when Take had returned: at or after the epoch's commit
+  bool active = false;    // recovered: may be planned
+};
+
+// Ownership at one moment. Immutable.
+class OwnedView {
+ public:
+  OwnedView() = default;
+  explicit OwnedView(const std::map<SegmentId, OwnedSegment>& owned);
+
+  const OwnedSegment* Find(SegmentId segment) const;
+  bool Holds(SegmentId segment, Epoch epoch) const;
+  const std::vector<OwnedSegment>& all() const { return owned_; }  // ascending
+  std::vector<SegmentId> Segments() const;
+  std::vector<SegmentId> ActiveSegments() const;
+  // The fence of those of `segments` that are owned; any order, repeats allowed.
+  Fence FenceFor(std::vector<SegmentId> segments) const;
+
+ private:
+  std::vector<OwnedSegment> owned_;
+};
+
+enum class DropCause { kFenced, kUnknownOutcome, kReassigned, kClockUntrusted };
+std::string_view Name(DropCause cause);
+
+class SegmentTable {
+ public:
+  explicit SegmentTable(Duration proof_max_age) : proof_max_age_(proof_max_age) {}
+
+  // Called after each change, from any thread, outside the lock. Set before first use.
+  void OnChange(std::function<void()> wake) { wake_ = std::move(wake); }
+
+  void Add(const Fence& taken, Generation generation, SteadyTime sent, SteadyTime returned);
+  // Those held by another epoch are left alone. Returns how many were dropped.
+  size_t Drop(const Fence& fence, DropCause cause);
+  void Activate(const Fence& fence);
+  // A fenced operation that was sent at `sent` found these epochs in force.
+  void Proved(const Fence& fence, SteadyTime sent);
+  // Our session lived after `sent` while `generation` was the assignment's: proves what was taken
+  // under exactly that generation.
+  void ProvedBySession(Generation generation, SteadyTime sent);
+
+  // Leases may be renewed: owned by this epoch with a proof younger than the limit.
+  bool MayRenew(SegmentId segment, Epoch epoch, SteadyTime now) const;
+
+  std::shared_ptr<const OwnedView> View() const;
+  // Moves with every Add, Drop and Activate.
+  uint64_t version() const { return version_.load(std::memory_order_acquire); }
+
+ private:
+  struct Held {
+    OwnedSegment segment;
+    SteadyTime proved;
+  };
+  void PublishLocked() REQUIRES(mu_);
+
+  const Duration proof_max_age_;
+  std::function<void()> wake_;
+  std::atomic<uint64_t> version_{0};
+  mutable Mutex mu_;
+  std::map<SegmentId, Held> held_ GUARDED_BY(mu_);
+  std::shared_ptr<const OwnedView> view_ GUARDED_BY(mu_) = std::make_shared<const OwnedView>();
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,123 @@
+#include "scheduler/leader/leader.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+#include "scheduler/assign/rendezvous.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kLookEvery = 500ms;
+constexpr Duration kUnfitLookEvery = 50ms;      // the clock is measured within the first steps
+constexpr uint64_t kGenerationsPerStep = 1000;  // when the coordinator has fallen behind the store
+
+}  // namespace
+
+LeaderLoop::LeaderLoop(const Clock& clock, Coordinator& coordinator, SegmentStore& segments,
+                       Metrics& metrics, Options options)
+    : clock_(clock),
+      coordinator_(coordinator),
+      segments_(segments),
+      metrics_(metrics),
+      options_(std::move(options)),
+      rng_(options_.seed),
+      backoff_({.first = 50ms, .longest = 2s}) {}
+
+SteadyTime LeaderLoop::Step(SteadyTime now) {
+  if (now < next_try_) return next_try_;
+  next_try_ = now + kLookEvery;
+  if (!options_.fit()) {
+    Leave();
+    next_try_ = now + kUnfitLookEvery;
+    return next_try_;
+  }
+  if (!EnsureJoined(now)) return next_try_;
+  const bool leads = coordinator_.IsLeader();
+  if (is_leader_.exchange(leads) != leads) {
+    log::Info("leader", "{} the leader member={}", leads ? "became" : "is no longer",
+              options_.self.id.value());
+  }
+  metrics_.gauge("carillon_is_leader").Set(leads ? 1 : 0);
+  if (leads) Lead(now);
+  return next_try_;
+}
+
+bool LeaderLoop::EnsureJoined(SteadyTime now) {
+  if (joined_ && coordinator_.State() != SessionState::kExpired) return true;
+  is_leader_ = false;
+  metrics_.gauge("carillon_is_leader").Set(0);
+  const Status joined = coordinator_.Join(options_.self);
+  if (!joined.ok()) {
+    log::Warn("leader", "join: {}", joined.error().message);
+    next_try_ = now + backoff_.Next(rng_);
+    return false;
+  }
+  backoff_.Reset();
+  joined_ = true;
+  return true;
+}
+
+void LeaderLoop::Leave() {
+  if (joined_) coordinator_.Leave();
+  joined_ = false;
+  is_leader_ = false;
+}
+
+void LeaderLoop::Lead(SteadyTime now) {
+  const auto current = coordinator_.ReadAssignment();
+  const auto records = segments_.ListSegments();
+  if (!current.ok() || !records.ok()) {
+    next_try_ = now + backoff_.Next(rng_);
+    return;
+  }
+  const std::vector<MemberInfo> members = coordinator_.Members();
+  std::vector<MemberId> ids;
+  for (const MemberInfo& member : members) ids.push_back(member.id);
+  const auto owners = AssignSegments(static_cast<uint32_t>(records->size()), ids);
+  if (owners.empty()) return;
+  if (owners == current->owners && !NeedsNewGeneration(*current, *records, members)) {
+    backoff_.Reset();
+    return;
+  }
+  uint64_t wanted = current->generation.value() + 1;
+  for (const SegmentRecord& record : *records) {
+    wanted = std::max(wanted, record.assign_gen.value() + 1);
+  }
+  const Status written =
+      WriteUpTo({current->generation, owners}, current->generation, Generation(wanted));
+  if (!written.ok()) {
+    log::Warn("leader", "assignment not written: {}", written.error().message);
+    next_try_ = now + backoff_.Next(rng_);
+    return;
+  }
+  log::Info("leader", "assignment written generation={} members={}", wanted, ids.size());
+}
+
+// The coordinator wants each generation to be one above the stored one. When it was emptied (or is
+// new, as in standalone) it counts up here until the store's generations are passed.
+Status LeaderLoop::WriteUpTo(Assignment assignment, Generation stored, Generation wanted) {
+  const uint64_t last = std::min(wanted.value(), stored.value() + kGenerationsPerStep);
+  for (uint64_t generation = stored.value() + 1; generation <= last; ++generation) {
+    assignment.generation = Generation(generation);
+    CARILLON_TRY(coordinator_.WriteAssignment(assignment));
+  }
+  if (last < wanted.value()) return {ErrorCode::kExhausted, "generations go on at the next step"};
+  return {};
+}
+
+bool LeaderLoop::NeedsNewGeneration(const Assignment& current,
+                                    const std::vector<SegmentRecord>& records,
+                                    const std::vector<MemberInfo>& members) const {
+  std::map<MemberId, Incarnation> alive;
+  for (const MemberInfo& member : members) alive[member.id] = member.incarnation;
+  return std::any_of(records.begin(), records.end(), [&](const SegmentRecord& record) {
+    if (record.assign_gen < current.generation) return false;  // can be taken
+    const auto assigned = current.owners.find(record.segment);
+    if (assigned == current.owners.end()) return true;
+    return record.assign_gen > current.generation || record.owner != assigned->second ||
+           record.incarnation != alive[assigned->second];
+  });
+}
+
+}  // namespace carillon::scheduler

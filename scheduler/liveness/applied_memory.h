@@ -1,0 +1,52 @@
+// Results the database has, as far as this member remembers, so that an acknowledgement that was
+// lost can be repeated without asking the database.
+//
+// Threads  Thread-safe.
+// Always   Holds at most `capacity` attempts; the oldest go first (their results come again over
+// the
+//          bus and are acknowledged there).
+#pragma once
+
+#include <deque>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/ports/executor_link.h"
+
+namespace carillon::scheduler {
+
+class AppliedMemory {
+ public:
+  explicit AppliedMemory(size_t capacity) : capacity_(capacity) {}
+
+  void Add(const std::vector<HeldAttempt>& applied) {
+    MutexLock lock(mu_);
+    for (const HeldAttempt& held : applied) {
+      if (!known_.insert(held.token).second) continue;
+      order_.push_back(held.token);
+      if (order_.size() <= capacity_) continue;
+      known_.erase(order_.front());
+      order_.pop_front();
+    }
+  }
+
+  // Those of `reported` that are known to be applied.
+  std::vector<HeldAttempt> Among(const std::vector<HeldAttempt>& reported) const {
+    std::vector<HeldAttempt> applied;
+    MutexLock lock(mu_);
+    for (const HeldAttempt& held : reported) {
+      if (known_.count(held.token) > 0) applied.push_back(held);
+    }
+    return applied;
+  }
+
+ private:
+  const size_t capacity_;
+  mutable Mutex mu_;
+  std::set<ClaimToken> known_ GUARDED_BY(mu_);
+  std::deque<ClaimToken> order_ GUARDED_BY(mu_);
+};
+
+}  // namespace carillon::scheduler

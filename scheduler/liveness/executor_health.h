@@ -1,0 +1,22 @@
+// How silence becomes a state. Pure.
+#pragma once
+
+#include "common/base/time.h"
+#include "common/ports/executor_store.h"
+
+namespace carillon::scheduler {
+
+struct HealthRules {
+  Duration heartbeat = 2s;
+  int missed_until_unhealthy = 3;
+  Duration lost_after = 10s;
+};
+
+// Unhealthy after three missed beats, lost after ten seconds.
+constexpr ExecutorState HealthOf(Duration silence, const HealthRules& rules) {
+  if (silence >= rules.lost_after) return ExecutorState::kLost;
+  if (silence > rules.heartbeat * rules.missed_until_unhealthy) return ExecutorState::kUnhealthy;
+  return ExecutorState::kOnline;
+}
+
+}  // namespace carillon::scheduler

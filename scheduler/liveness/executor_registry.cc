@@ -1,0 +1,85 @@
+#include "scheduler/liveness/executor_registry.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kRegistersPerStep = 64;
+constexpr size_t kHealthRowsPerWrite = 1000;
+
+}  // namespace
+
+ExecutorRegistry::ExecutorRegistry(const Ports& ports, Options options)
+    : ports_(ports), options_(std::move(options)) {}
+
+SteadyTime ExecutorRegistry::Step(SteadyTime now) {
+  RegisterWaiting(now);
+  if (nudged_.exchange(false) || now >= next_refresh_) Refresh(now);
+  if (now >= next_write_) WriteHealth(now);
+  return std::min(next_refresh_, next_write_);
+}
+
+void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
+  for (RegisterArrival& arrival : ports_.registers.PopUpTo(kRegistersPerStep)) {
+    const auto stored = ports_.store.RegisterExecutor(arrival.record);
+    if (!stored.ok()) {
+      ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(stored.code())).Add();
+      log::Warn("liveness", "register: {}", stored.error().message);
+      continue;  // it asks again
+    }
+    ports_.executors.Accept(*stored, now);
+    log::Info("liveness", "executor registered executor_id={} slots={}",
+              arrival.from.executor.value(), stored->slots);
+    const Status sent =
+        ports_.hub.Send(arrival.from.executor, arrival.from.incarnation,
+                        Registered{.enabled = stored->enabled, .draining = stored->draining});
+    if (!sent.ok()) log::Debug("liveness", "registered: {}", sent.error().message);
+    if (options_.executors_changed) options_.executors_changed();
+  }
+}
+
+void ExecutorRegistry::Refresh(SteadyTime now) {
+  next_refresh_ = now + options_.refresh_every;
+  auto stored = ports_.store.ListExecutors();
+  if (!stored.ok()) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(stored.code())).Add();
+    return;
+  }
+  stored_ = std::move(*stored);
+  ports_.executors.Refresh(stored_);
+  if (options_.executors_changed) options_.executors_changed();
+}
+
+void ExecutorRegistry::WriteHealth(SteadyTime now) {
+  next_write_ = now + options_.write_every;
+  if (!options_.writes_health()) return;
+  std::vector<ExecutorRecord> rows = ports_.executors.Records();
+  std::map<ExecutorId, ExecutorState> states;
+  for (const ExecutorRecord& record : rows) states[record.id] = record.state;
+  // Nobody here has a link to these: they were known before this member started.
+  if (const auto cluster_now = ports_.cluster.Now()) {
+    for (ExecutorRecord record : stored_) {
+      const bool silent = *cluster_now - record.last_heartbeat >= options_.lost_after;
+      const bool counts =
+          record.state == ExecutorState::kOnline || record.state == ExecutorState::kUnhealthy;
+      if (states.count(record.id) > 0 || !silent || !counts) continue;
+      record.state = ExecutorState::kLost;
+      rows.push_back(std::move(record));
+    }
+  }
+  for (size_t from = 0; from < rows.size(); from += kHealthRowsPerWrite) {
+    const auto end =
+        rows.begin() + static_cast<long>(std::min(rows.size(), from + kHealthRowsPerWrite));
+    const Status written =
+        ports_.store.UpdateExecutors({rows.begin() + static_cast<long>(from), end});
+    if (!written.ok()) {
+      ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(written.code())).Add();
+      return;
+    }
+  }
+}
+
+}  // namespace carillon::scheduler

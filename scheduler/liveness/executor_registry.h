@@ -1,0 +1,49 @@
+// The store's side of executors: registers them, keeps their switches fresh, records their health.
+//
+// Threads  One loop calls Step; Nudge is thread-safe.
+// Errors   Store away: registers wait in their queue's order; executors ask again.
+#pragma once
+
+#include <atomic>
+
+#include "scheduler/liveness/link_service.h"
+
+namespace carillon::scheduler {
+
+class ExecutorRegistry final : public Stepper {
+ public:
+  struct Ports {
+    const Clock& clock;
+    ExecutorStore& store;
+    ExecutorHub& hub;
+    const ClusterClock& cluster;
+    ExecutorTable& executors;
+    RegisterQueue& registers;
+    Metrics& metrics;
+  };
+  struct Options {
+    Duration refresh_every = 2s;
+    Duration write_every = 5s;
+    Duration lost_after = 10s;
+    std::function<bool()> writes_health;      // only one member (the leader) does
+    std::function<void()> executors_changed;  // wakes the firing loop
+  };
+  ExecutorRegistry(const Ports& ports, Options options);
+
+  SteadyTime Step(SteadyTime now) override;
+  void Nudge() { nudged_ = true; }
+
+ private:
+  void RegisterWaiting(SteadyTime now);
+  void Refresh(SteadyTime now);
+  void WriteHealth(SteadyTime now);
+
+  const Ports ports_;
+  const Options options_;
+  std::atomic<bool> nudged_{false};
+  SteadyTime next_refresh_{};
+  SteadyTime next_write_{};
+  std::vector<ExecutorRecord> stored_;  // as of the last refresh
+};
+
+}  // namespace carillon::scheduler

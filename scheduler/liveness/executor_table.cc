@@ -1,0 +1,130 @@
+#include "scheduler/liveness/executor_table.h"
+
+namespace carillon::scheduler {
+
+ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, SteadyTime now) {
+  MutexLock lock(mu_);
+  const auto found = known_.find(record.id);
+  if (found == known_.end()) {
+    return known_.size() < options_.executors_max ? Admission::kAdmit : Admission::kRefuse;
+  }
+  if (found->second.record.incarnation == record.incarnation) return Admission::kAdmit;
+  const SteadyTime heard = found->second.heard;
+  if (now - heard >= options_.incarnation_wait) return Admission::kAdmit;
+  auto [newcomer, fresh] = newcomers_.try_emplace(record.id, Newcomer{record.incarnation, now});
+  if (!fresh && newcomer->second.incarnation != record.incarnation) {
+    newcomer->second = {record.incarnation, now};
+  }
+  // The one we know spoke after the newcomer had already come: there are two of them.
+  const bool both_alive =
+      heard > newcomer->second.since && now - newcomer->second.since >= options_.health.heartbeat;
+  return both_alive ? Admission::kRefuse : Admission::kWait;
+}
+
+void ExecutorTable::Accept(const ExecutorRecord& record, SteadyTime now) {
+  MutexLock lock(mu_);
+  newcomers_.erase(record.id);
+  Known& known = known_[record.id];
+  const bool same = known.record.incarnation == record.incarnation;
+  known.record = record;
+  known.record.state = ExecutorState::kOnline;
+  known.heard = now;
+  if (!same) {
+    // Nothing is known of the new process's room until its first heartbeat.
+    known.free_slots = 0;
+    known.free_light_slots = 0;
+    ++known.heartbeats;
+  }
+  changed_.insert(record.id);
+}
+
+bool ExecutorTable::Heard(const ExecutorId& id, const Incarnation& incarnation,
+                          const Heartbeat& heartbeat, WallTime wall, SteadyTime now) {
+  MutexLock lock(mu_);
+  const auto found = known_.find(id);
+  if (found == known_.end() || found->second.record.incarnation != incarnation) return false;
+  Known& known = found->second;
+  known.heard = now;
+  known.free_slots = heartbeat.free_slots;
+  known.free_light_slots = heartbeat.free_light_slots;
+  ++known.heartbeats;
+  known.record.running = heartbeat.running_count;
+  known.record.load = heartbeat.load;
+  known.record.last_heartbeat = wall;
+  known.record.state = ExecutorState::kOnline;
+  changed_.insert(id);
+  return true;
+}
+
+bool ExecutorTable::HeardFrom(const ExecutorId& id, const Incarnation& incarnation,
+                              SteadyTime now) {
+  MutexLock lock(mu_);
+  const auto found = known_.find(id);
+  if (found == known_.end() || found->second.record.incarnation != incarnation) return false;
+  found->second.heard = now;
+  return true;
+}
+
+void ExecutorTable::Refresh(const std::vector<ExecutorRecord>& stored) {
+  MutexLock lock(mu_);
+  for (const ExecutorRecord& record : stored) {
+    const auto found = known_.find(record.id);
+    if (found == known_.end()) continue;
+    ExecutorRecord& known = found->second.record;
+    if (known.enabled != record.enabled || known.draining != record.draining) {
+      changed_.insert(record.id);
+    }
+    known.enabled = record.enabled;
+    known.draining = record.draining;
+    known.labels = record.labels;
+  }
+}
+
+bool ExecutorTable::JudgeHealth(SteadyTime now) {
+  bool any = false;
+  MutexLock lock(mu_);
+  for (auto& [id, known] : known_) {
+    const ExecutorState state = HealthOf(now - known.heard, options_.health);
+    if (state == known.record.state) continue;
+    known.record.state = state;
+    changed_.insert(id);
+    any = true;
+  }
+  return any;
+}
+
+std::vector<ExecutorView> ExecutorTable::TakeChanges() {
+  std::vector<ExecutorView> views;
+  MutexLock lock(mu_);
+  views.reserve(changed_.size());
+  for (const ExecutorId& id : changed_) views.push_back(ViewOf(known_.at(id)));
+  changed_.clear();
+  return views;
+}
+
+std::vector<ExecutorRecord> ExecutorTable::Records() const {
+  std::vector<ExecutorRecord> records;
+  MutexLock lock(mu_);
+  records.reserve(known_.size());
+  for (const auto& [id, known] : known_) records.push_back(known.record);
+  return records;
+}
+
+std::optional<Incarnation> ExecutorTable::IncarnationOf(const ExecutorId& id) const {
+  MutexLock lock(mu_);
+  const auto found = known_.find(id);
+  if (found == known_.end()) return std::nullopt;
+  return found->second.record.incarnation;
+}
+
+ExecutorView ExecutorTable::ViewOf(const Known& known) {
+  const ExecutorRecord& record = known.record;
+  return {.id = record.id,
+          .incarnation = record.incarnation,
+          .usable = record.state == ExecutorState::kOnline && record.enabled && !record.draining,
+          .free_slots = known.free_slots,
+          .free_light_slots = known.free_light_slots,
+          .heartbeats = known.heartbeats};
+}
+
+}  // namespace carillon::scheduler

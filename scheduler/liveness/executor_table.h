@@ -1,0 +1,85 @@
+// The executors that have a link to this member: which process, how healthy, how much room.
+//
+// Place    Steps 5 and 7 of docs/life-of-a-run.md.
+// Threads  Thread-safe. TakeChanges has one consumer, the firing loop.
+// Time     `now` is this member's steady clock.
+// Always   One incarnation for each id: a second one is accepted only when the first has fallen
+//          silent, and refused when the first is heard again while the second waits.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/ports/executor_link.h"
+#include "scheduler/liveness/executor_health.h"
+
+namespace carillon::scheduler {
+
+// What routing needs to know.
+struct ExecutorView {
+  ExecutorId id;
+  Incarnation incarnation;
+  bool usable = false;  // online, enabled, not draining
+  int free_slots = 0;   // as of the last heartbeat
+  int free_light_slots = 0;
+  uint64_t heartbeats = 0;  // how many were heard: tells a new report from an old one
+};
+
+class ExecutorTable {
+ public:
+  struct Options {
+    HealthRules health = {};
+    Duration incarnation_wait = 6s;
+    size_t executors_max = 20'000;
+  };
+  explicit ExecutorTable(Options options) : options_(options) {}
+
+  enum class Admission {
+    kAdmit,   // register it in the store, then Accept
+    kWait,    // another incarnation was heard lately: no answer yet
+    kRefuse,  // another incarnation is alive, or the table is full
+  };
+  Admission Admit(const ExecutorRecord& record, SteadyTime now);
+  // `record` as the store has it.
+  void Accept(const ExecutorRecord& record, SteadyTime now);
+
+  // False when this incarnation is not the accepted one: it must register again.
+  bool Heard(const ExecutorId& id, const Incarnation& incarnation, const Heartbeat& heartbeat,
+             WallTime wall, SteadyTime now);
+  // Any other message is a sign of life too.
+  bool HeardFrom(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
+
+  // enabled, draining and labels as the store has them.
+  void Refresh(const std::vector<ExecutorRecord>& stored);
+  // Judges silence. Returns true if a state changed.
+  bool JudgeHealth(SteadyTime now);
+
+  std::vector<ExecutorView> TakeChanges();
+  std::vector<ExecutorRecord> Records() const;
+  std::optional<Incarnation> IncarnationOf(const ExecutorId& id) const;
+
+ private:
+  struct Known {
+    ExecutorRecord record;
+    SteadyTime heard;
+    int free_slots = 0;
+    int free_light_slots = 0;
+    uint64_t heartbeats = 0;
+  };
+  struct Newcomer {
+    Incarnation incarnation;
+    SteadyTime since;
+  };
+  static ExecutorView ViewOf(const Known& known);
+
+  const Options options_;
+  mutable Mutex mu_;
+  std::map<ExecutorId, Known> known_ GUARDED_BY(mu_);
+  std::map<ExecutorId, Newcomer> newcomers_ GUARDED_BY(mu_);
+  std::set<ExecutorId> changed_ GUARDED_BY(mu_);
+};
+
+}  // namespace carillon::scheduler

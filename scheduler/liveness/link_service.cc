@@ -1,0 +1,101 @@
+#include "scheduler/liveness/link_service.h"
+
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kMessagesPerStep = 1024;
+constexpr Duration kHealthEvery = 500ms;
+
+}  // namespace
+
+LinkService::LinkService(const Ports& ports, Options options)
+    : ports_(ports), options_(std::move(options)) {}
+
+SteadyTime LinkService::Step(SteadyTime now) {
+  std::vector<ExecutorMessage> messages = ports_.hub.Receive(kMessagesPerStep);
+  for (ExecutorMessage& message : messages) {
+    const LeaseHolder from{message.executor, message.incarnation};
+    std::visit([&](auto& body) { Handle(from, body); }, message.message);
+  }
+  if (now >= next_health_) JudgeHealth(now);
+  return messages.size() == kMessagesPerStep ? now : next_health_;
+}
+
+void LinkService::Handle(const LeaseHolder& from, Register& message) {
+  message.record.id = from.executor;
+  message.record.incarnation = from.incarnation;
+  if (const auto wall = ports_.cluster.Now()) {
+    message.record.registered = *wall;
+    message.record.last_heartbeat = *wall;
+  }
+  const auto admission = ports_.executors.Admit(message.record, ports_.clock.Steady());
+  if (admission == ExecutorTable::Admission::kWait) return;
+  if (admission == ExecutorTable::Admission::kRefuse) {
+    log::Error("liveness", "executor refused: another process with this id is alive executor_id={}",
+               from.executor.value());
+    Send(from, Registered{.accepted = false,
+                          .refusal = "another executor with the id " + from.executor.value() +
+                                     " is alive; give each its own executor_id"});
+    return;
+  }
+  if (!ports_.registers.Push({from, std::move(message.record)}).ok()) {
+    ports_.metrics.counter("carillon_queue_rejections_total", ports_.registers.name()).Add();
+  }
+}
+
+void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
+  // The time of arrival, not of the step: a batch of messages may have taken a while.
+  const SteadyTime now = ports_.clock.Steady();
+  const WallTime wall = ports_.cluster.Now().value_or(WallTime{});
+  HeartbeatReply reply{.sent_us = message.sent_us, .lease = options_.lease};
+  reply.registered = ports_.executors.Heard(from.executor, from.incarnation, message, wall, now);
+  // A process this member does not know gets no lease either: it registers first.
+  if (reply.registered) {
+    reply.renewed = ports_.leases.Renew(from, message.running, now);
+    std::vector<HeldAttempt> reporting = ports_.leases.Renew(from, message.reporting, now);
+    reply.renewed.insert(reply.renewed.end(), reporting.begin(), reporting.end());
+  }
+  Send(from, std::move(reply));
+  std::vector<HeldAttempt> applied = ports_.applied.Among(message.reporting);
+  if (!applied.empty()) Send(from, ResultsApplied{std::move(applied)});
+  if (options_.executors_changed) options_.executors_changed();
+}
+
+void LinkService::Handle(const LeaseHolder& from, ClaimBatch& message) {
+  const SteadyTime now = ports_.clock.Steady();
+  if (!ports_.executors.HeardFrom(from.executor, from.incarnation, now)) {
+    ports_.metrics.counter("carillon_rejected_messages_total", "unregistered").Add();
+    return;
+  }
+  if (!ports_.claims.Push({from, now, std::move(message)}).ok()) {
+    ports_.metrics.counter("carillon_queue_rejections_total", ports_.claims.name()).Add();
+  }
+}
+
+void LinkService::Send(const LeaseHolder& to, ToExecutor message) {
+  const Status sent = ports_.hub.Send(to.executor, to.incarnation, std::move(message));
+  // A stream that broke: the executor asks again over the next one.
+  if (!sent.ok()) log::Debug("liveness", "send: {}", sent.error().message);
+}
+
+void LinkService::JudgeHealth(SteadyTime now) {
+  next_health_ = now + kHealthEvery;
+  if (!ports_.executors.JudgeHealth(now)) return;
+  std::map<ExecutorState, int> counts{
+      {ExecutorState::kOnline, 0}, {ExecutorState::kUnhealthy, 0}, {ExecutorState::kLost, 0}};
+  for (const ExecutorRecord& record : ports_.executors.Records()) {
+    ++counts[record.state];
+    if (record.state != ExecutorState::kOnline) {
+      log::Warn("liveness", "executor state={} executor_id={}", Name(record.state),
+                record.id.value());
+    }
+  }
+  for (const auto& [state, count] : counts) {
+    ports_.metrics.gauge("carillon_executors", Name(state)).Set(count);
+  }
+  if (options_.executors_changed) options_.executors_changed();
+}
+
+}  // namespace carillon::scheduler

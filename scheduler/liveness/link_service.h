@@ -1,0 +1,67 @@
+// Reads what executors send and answers what can be answered from memory.
+//
+// Place    Step 7 of docs/life-of-a-run.md. Registers go on to executor_registry.h, claims to
+//          claims/claim_applier.h; heartbeats are answered here.
+// Threads  One loop calls Step. Never waits for the store: leases are renewed while it is away.
+// Always   A queue that is full drops the message and counts it; executors send again.
+#pragma once
+
+#include "common/base/bounded_queue.h"
+#include "common/base/clock.h"
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "common/ports/executor_link.h"
+#include "scheduler/liveness/applied_memory.h"
+#include "scheduler/liveness/executor_table.h"
+#include "scheduler/liveness/lease_book.h"
+#include "scheduler/wheel/cluster_clock.h"
+
+namespace carillon::scheduler {
+
+struct ClaimArrival {
+  LeaseHolder from;
+  SteadyTime received;
+  ClaimBatch batch;
+};
+using ClaimQueue = BoundedQueue<ClaimArrival>;
+
+struct RegisterArrival {
+  LeaseHolder from;
+  ExecutorRecord record;
+};
+using RegisterQueue = BoundedQueue<RegisterArrival>;
+
+class LinkService final : public Stepper {
+ public:
+  struct Ports {
+    const Clock& clock;
+    ExecutorHub& hub;
+    const ClusterClock& cluster;
+    LeaseBook& leases;
+    ExecutorTable& executors;
+    const AppliedMemory& applied;
+    ClaimQueue& claims;
+    RegisterQueue& registers;
+    Metrics& metrics;
+  };
+  struct Options {
+    Duration lease = 20s;
+    std::function<void()> executors_changed;  // wakes the firing loop
+  };
+  LinkService(const Ports& ports, Options options);
+
+  SteadyTime Step(SteadyTime now) override;
+
+ private:
+  void Handle(const LeaseHolder& from, Register& message);
+  void Handle(const LeaseHolder& from, Heartbeat& message);
+  void Handle(const LeaseHolder& from, ClaimBatch& message);
+  void Send(const LeaseHolder& to, ToExecutor message);
+  void JudgeHealth(SteadyTime now);
+
+  const Ports ports_;
+  const Options options_;
+  SteadyTime next_health_{};
+};
+
+}  // namespace carillon::scheduler

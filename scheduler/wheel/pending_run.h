@@ -1,0 +1,67 @@
+// A PENDING run on its way through the owner's memory, and what happens to it there. These are the
+// items of the queues between the rooms of the firing path.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/bounded_queue.h"
+#include "common/domain/run_state.h"
+
+namespace carillon::scheduler {
+
+// What only runs made by hand carry.
+struct RunExtras {
+  ExecutorId pinned_executor = {};
+  std::string parameters_json = {};  // overrides; empty = none
+};
+
+struct PendingRun {
+  RunKey key;
+  JobNo job_no;
+  SegmentId segment;
+  Epoch epoch;  // under which this memory is valid
+  int attempt = 1;
+  int64_t def_version = 0;
+  WallTime due;
+  int priority = 0;
+  RunKind kind = RunKind::kCron;
+  std::shared_ptr<const RunExtras> extras = {};  // shared: immutable, null for almost every run
+};
+
+// A run of kind manual needs its parameters before it can be dispatched.
+inline bool NeedsExtras(const PendingRun& run) {
+  return run.kind == RunKind::kManual && run.extras == nullptr;
+}
+
+PendingRun ToPendingRun(const RunRow& row, Epoch epoch);
+
+// What the claims, results and recovery rooms tell the firing loop about a run it tracks.
+struct RunEvent {
+  enum class What {
+    kClaimed,   // accepted (again): the executor's slot is taken
+    kRefused,   // forget it; the store knows better
+    kReturned,  // not by this executor: give it to another one
+    kEnded,     // the attempt is over: the slot is free
+  };
+  What what = What::kClaimed;
+  RunKey key;
+  int attempt = 1;
+};
+
+using RunFeed = BoundedQueue<std::vector<PendingRun>>;
+using RunEvents = BoundedQueue<std::vector<RunEvent>>;
+
+// A run that is decided without an executor; plan/skip_writer.h writes it.
+struct SkipRequest {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  Epoch epoch;
+  int attempt = 1;
+  std::string_view reason;  // run.h reason::…
+};
+using SkipQueue = BoundedQueue<std::vector<SkipRequest>>;
+
+}  // namespace carillon::scheduler

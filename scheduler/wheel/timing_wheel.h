@@ -1,0 +1,83 @@
+// Holds future fires and hands back those that are due.
+//
+// A hashed wheel of kWheelSlots buckets, one tick (1 ms) a bucket; entries of later revolutions
+// wait in their bucket. Example with 8 slots, cursor at tick 10:
+//
+//   Insert(a, 11)  Insert(b, 13)  Insert(c, 19)      bucket 3: a(11) c(19)   bucket 5: b(13)
+//   Advance(12) -> a       buckets 3 and 4 are visited; c stays, its tick is a revolution later
+//   Advance(40) -> b c     more than a revolution: every bucket is visited once
+//
+// Place    Step 3 of docs/life-of-a-run.md: wheel_loop fills it and drains it.
+// Threads  Not thread-safe; one loop owns it.
+// Time     Never reads a clock. Times come from the caller; `now` may stall, never go back.
+// Owns     Its buckets. Keys are copied in; nothing must outlive the wheel.
+// Errors   Insert: kExhausted above `capacity` (the caller leaves the row for the sweep).
+// Always   A key is in at most one bucket; size() <= capacity; nothing is handed back before its
+// time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/domain/run_id.h"
+
+namespace carillon::scheduler {
+
+inline constexpr Duration kWheelTick = 1ms;
+inline constexpr size_t kWheelSlots = size_t{1} << 16;  // a revolution is 65.5 s
+
+class TimingWheel {
+ public:
+  struct Due {
+    RunKey key;
+    SteadyTime due;
+  };
+
+  // `slots` is a power of two, at least 64.
+  TimingWheel(SteadyTime start, size_t capacity, size_t slots = kWheelSlots);
+
+  // A key that is already held is left where it is (ok). A time that has passed is due at the next
+  // Advance.
+  Status Insert(const RunKey& key, SteadyTime due);
+  // False when the key is not held.
+  bool Erase(const RunKey& key);
+  bool Contains(const RunKey& key) const { return ticks_.count(key) > 0; }
+
+  // Removes and returns everything due at or before `now`, by time, at most `max`; what is left
+  // over comes with the next call.
+  std::vector<Due> Advance(SteadyTime now, size_t max = SIZE_MAX);
+
+  // No entry is due before this; nullopt when empty. May be early (an entry of a later revolution),
+  // never late.
+  std::optional<SteadyTime> NextDue() const;
+
+  size_t size() const { return ticks_.size(); }
+  size_t capacity() const { return capacity_; }
+
+ private:
+  struct Entry {
+    RunKey key;
+    SteadyTime due;
+    int64_t tick;
+  };
+
+  size_t SlotOf(int64_t tick) const { return static_cast<size_t>(tick) & mask_; }
+  void CollectBucket(size_t slot, int64_t now_tick, std::vector<Entry>* due);
+  void SetOccupied(size_t slot, bool occupied);
+  // Slots from `from`, walking forward, to the first occupied one; nullopt when there is none.
+  std::optional<size_t> DistanceToOccupied(size_t from) const;
+
+  const size_t capacity_;
+  const size_t mask_;
+  int64_t cursor_;  // every tick <= cursor_ was visited
+  std::vector<std::vector<Entry>> buckets_;
+  std::vector<uint64_t> occupied_;  // a bit for each bucket
+  std::vector<Entry> backlog_;      // due already, beyond an Advance's `max`; latest first
+  std::unordered_map<RunKey, int64_t> ticks_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,54 @@
+// The timing wheel in cluster time: takes runs by their wall-clock due time and hands them back
+// when cluster time has reached it.
+//
+// Place    Step 3 of docs/life-of-a-run.md, a part of fire/firing_loop.h.
+// Threads  Not thread-safe; the firing loop owns it.
+// Time     Due times are mapped to the steady clock when they go in, and compared with cluster time
+//          again when they come out: a run whose time was put off by a step goes back in.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "scheduler/wheel/cluster_clock.h"
+#include "scheduler/wheel/timing_wheel.h"
+
+namespace carillon::scheduler {
+
+class WheelLoop {
+ public:
+  WheelLoop(const ClusterClock& cluster, SteadyTime start, size_t capacity)
+      : cluster_(cluster), wheel_(start, capacity) {}
+
+  // kUnavailable before cluster time is known.
+  Status Insert(const RunKey& key, WallTime due);
+  bool Erase(const RunKey& key) { return wheel_.Erase(key); }
+
+  // Due by cluster time, at most `max`. `due_of` tells a key's due time (kNever: forget it).
+  template <typename DueOf>
+  std::vector<RunKey> Drain(SteadyTime now, size_t max, DueOf due_of) {
+    std::vector<RunKey> ready;
+    for (const TimingWheel::Due& entry : wheel_.Advance(now, max)) {
+      const WallTime due = due_of(entry.key);
+      if (due == kNever) continue;
+      if (IsDue(due)) {
+        ready.push_back(entry.key);
+      } else {
+        PutBack(entry.key, due);
+      }
+    }
+    return ready;
+  }
+
+  std::optional<SteadyTime> NextDue() const { return wheel_.NextDue(); }
+  bool IsDue(WallTime due) const;
+  size_t size() const { return wheel_.size(); }
+
+ private:
+  void PutBack(const RunKey& key, WallTime due);
+
+  const ClusterClock& cluster_;
+  TimingWheel wheel_;
+};
+
+}  // namespace carillon::scheduler
