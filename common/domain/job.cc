@@ -9,6 +9,7 @@
 
 #include "common/domain/job_text.h"
 #include "common/domain/schedule.h"
+#include "common/domain/template.h"
 #include "common/domain/zone.h"
 
 namespace carillon {
@@ -128,23 +129,6 @@ Status CheckParameter(const std::string& name, const ParameterValue& value) {
   return {};
 }
 
-Status CheckParameters(const JobDefinition& job) {
-  if (job.parameters.size() > kParametersMax) {
-    return Wrong("/parameters", fmt::format("has {} entries; at most {} are allowed",
-                                            job.parameters.size(), kParametersMax));
-  }
-  std::set<std::string> upper_names;
-  for (const auto& [name, value] : job.parameters) {
-    CARILLON_TRY(CheckParameter(name, value));
-    if (!upper_names.insert(AsciiUpper(name)).second) {
-      return Wrong("/parameters/" + name,
-                   "differs from another parameter only by case; both would be CARILLON_PARAM_" +
-                       AsciiUpper(name));
-    }
-  }
-  return {};
-}
-
 Status CheckEnv(const JobDefinition& job) {
   if (job.env.size() > kEnvMax) {
     return Wrong("/env",
@@ -227,13 +211,31 @@ Result<Enum> ValueIn(const std::array<NameOf<Enum>, kSize>& table, std::string_v
 
 }  // namespace
 
+Status ValidateParameters(const std::map<std::string, ParameterValue>& parameters) {
+  if (parameters.size() > kParametersMax) {
+    return Wrong("/parameters", fmt::format("has {} entries; at most {} are allowed",
+                                            parameters.size(), kParametersMax));
+  }
+  std::set<std::string> upper_names;
+  for (const auto& [name, value] : parameters) {
+    CARILLON_TRY(CheckParameter(name, value));
+    if (!upper_names.insert(AsciiUpper(name)).second) {
+      return Wrong("/parameters/" + name,
+                   "differs from another parameter only by case; both would be CARILLON_PARAM_" +
+                       AsciiUpper(name));
+    }
+  }
+  return {};
+}
+
 Status ValidateJob(const JobDefinition& job) {
   CARILLON_TRY(CheckName(job));
   CARILLON_TRY(CheckCommand(job));
   CARILLON_TRY(CheckSchedules(job));
   CARILLON_TRY(CheckNumbers(job));
-  CARILLON_TRY(CheckParameters(job));
+  CARILLON_TRY(ValidateParameters(job.parameters));
   CARILLON_TRY(CheckEnv(job));
+  CARILLON_TRY(ValidateTemplates(job));
   CARILLON_TRY(CheckLabels(job));
   CARILLON_TRY(CheckText("/description", job.description, kDescriptionBytesMax));
   return CheckText("/user_id", job.user_id, kUserIdBytesMax);

@@ -44,7 +44,8 @@ using ParameterValue = std::variant<std::string, int64_t, double, bool>;
 struct JobDefinition {
   std::string name = {};                              // 1-200 characters
   JobType type = JobType::kShell;
-  std::string command = {};                           // shell: 1-65,536 bytes; noop: empty
+  std::string command = {};                           // shell: 1-65,536 bytes; noop: empty;
+                                                      // a template (template.h)
   std::vector<ScheduleSpec> schedules = {};           // <= 32; none = manual only
   std::string time_zone = "UTC";                      // of schedules that name none
   int64_t timeout_s = 3600;                           // 1-604,800
@@ -76,6 +77,10 @@ struct JobDefinition {
 // Bounds of every field, the cron text and the zone. kInvalid with the JSON pointer of the first
 // field that is wrong.
 Status ValidateJob(const JobDefinition& job);
+
+// The rules of `parameters` alone, for those given at execute: at most 100, names as above, no two
+// that differ only by case (both would be one CARILLON_PARAM_…). Pointers begin with "/parameters".
+Status ValidateParameters(const std::map<std::string, ParameterValue>& parameters);
 
 // "[a-z0-9][a-z0-9_-]{0,62}"; kInvalid with pointer "/job_id" otherwise.
 Status ValidateJobId(std::string_view text);
