@@ -1,0 +1,38 @@
+// Everything the REST API needs of the member it runs in. The composition root fills it.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/metrics.h"
+#include "common/ports/admin_store.h"
+#include "common/ports/executor_store.h"
+#include "common/ports/job_store.h"
+#include "common/ports/run_store.h"
+#include "common/ports/segment_store.h"
+#include "scheduler/api/status_source.h"
+
+namespace carillon::scheduler {
+
+// References outlive the server. The functions are called on several threads at once.
+struct ApiContext {
+  JobStore& jobs;
+  RunStore& runs;
+  ExecutorStore& executors;
+  AdminStore& admin;
+  SegmentStore& segments;
+  StatusSource& status;
+  // After a write that can make work due in `segment`; must not block.
+  std::function<void(SegmentId)> nudge;
+  // After an executor was enabled, disabled, drained or labelled; must not block.
+  std::function<void()> nudge_executors;
+  // The database's time; kUnavailable while it is not known.
+  std::function<Result<WallTime>()> cluster_now;
+  const Clock& clock;
+  uint64_t seed;  // of trace ids and generated job ids; never of anything secret
+  Metrics& metrics;
+  std::string version;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,232 @@
+#include "scheduler/api/api_handler.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+#include "scheduler/api/index_page.h"
+#include "scheduler/api/request_parts.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kKeyLengthMax = 255;  // characters of an Idempotency-Key
+constexpr const char* kRoom = "api";
+
+Problem Unauthenticated(bool token_sent) {
+  Problem problem{.status = 401,
+                  .code = "unauthenticated",
+                  .detail = "Send a token: Authorization: Bearer <token>."};
+  problem.headers.emplace_back("WWW-Authenticate",
+                               token_sent ? "Bearer realm=\"carillon\", error=\"invalid_token\""
+                                          : "Bearer realm=\"carillon\"");
+  return problem;
+}
+
+std::optional<Problem> DefectProblem(HttpDefect defect) {
+  switch (defect) {
+    case HttpDefect::kTargetTooLong:
+      return Problem{.status = 414, .code = "uri_too_long", .detail = "The URL is over 8 KiB."};
+    case HttpDefect::kBadTarget:
+      return Problem{.status = 400,
+                     .code = "bad_uri",
+                     .detail = "The URL has a bad escape, a control character or is not UTF-8."};
+    case HttpDefect::kBodyTooLarge:
+      return Problem{.status = 413, .code = "body_too_large", .detail = "The body is over 1 MiB."};
+    case HttpDefect::kNone: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Outcome<std::string> ReadKey(const HttpRequest& request) {
+  const std::string* header = request.Header("idempotency-key");
+  if (header == nullptr) return std::string();
+  std::string key = *header;
+  if (key.size() >= 2 && key.front() == '"' && key.back() == '"') {
+    key = key.substr(1, key.size() - 2);
+  }
+  const bool visible =
+      std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (request.CountHeader("idempotency-key") > 1 || key.empty() || !visible ||
+      key.size() > kKeyLengthMax) {
+    return Problem{.status = 400,
+                   .code = "bad_idempotency_key",
+                   .detail = "Idempotency-Key has to be 1 to 255 visible ASCII characters."};
+  }
+  return key;
+}
+
+std::string HeaderOf(const HttpResponse& response, std::string_view name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+HttpResponse Replay(const StoredAnswer& answer) {
+  HttpResponse response{.status = answer.status};
+  response.body = answer.body;
+  response.headers.emplace_back(
+      "Content-Type", answer.status < 400 ? "application/json" : "application/problem+json");
+  if (!answer.location.empty()) response.headers.emplace_back("Location", answer.location);
+  if (!answer.etag.empty()) response.headers.emplace_back("ETag", answer.etag);
+  response.headers.emplace_back("Idempotent-Replayed", "true");
+  return response;
+}
+
+double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+// The path without its query: what a problem is an instance of.
+std::string PathOf(const HttpRequest& request) {
+  return request.target.substr(0, request.target.find('?'));
+}
+
+}  // namespace
+
+ApiHandler::ApiHandler(const ApiContext& context)
+    : context_(context), identifiers_(context.seed), authenticator_(context.admin, context.clock) {}
+
+HttpResponse ApiHandler::Handle(const HttpRequest& request) {
+  const SteadyTime start = context_.clock.Steady();
+  Trace trace{.id = identifiers_.TraceId(request)};
+  HttpResponse response;
+  try {
+    response = Finish(request, trace, Serve(request, trace));
+  } catch (const std::exception& error) {
+    log::Error(kRoom, "{} {}: {} (trace {})", request.method, PathOf(request), error.what(),
+               trace.id);
+    response = Finish(request, trace, Problem{.detail = "This should not have happened."});
+  }
+  const Duration took = context_.clock.Steady() - start;
+  context_.metrics.histogram("carillon_http_request_duration_seconds", trace.route)
+      .Observe(Seconds(took));
+  return response;
+}
+
+HttpResponse ApiHandler::Overloaded(const HttpRequest& request) {
+  Problem problem{.status = 503,
+                  .code = "overloaded",
+                  .detail = "Too many requests are waiting; try again soon."};
+  problem.headers.emplace_back("Retry-After", "1");
+  return Finish(request, {.id = identifiers_.TraceId(request)}, std::move(problem));
+}
+
+Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (reads && request.segments.size() == 1 && request.segments[0].empty()) {
+    trace.route = "/";
+    return IndexPage(context_.version);
+  }
+  CARILLON_ASSIGN_OR_RETURN(Caller caller, Identify(request));
+  const auto defect = DefectProblem(request.defect);
+  if (defect && request.defect != HttpDefect::kBodyTooLarge) return *defect;
+  RouteMatch match = MatchRoute(request.method, request.segments);
+  if (match.route == nullptr) {
+    if (match.allow.empty()) return NotFound("There is nothing at this path.");
+    Problem problem{.status = 405,
+                    .code = "method_not_allowed",
+                    .detail = "This path answers to " + match.allow + "."};
+    problem.headers.emplace_back("Allow", match.allow);
+    return problem;
+  }
+  trace.route = match.route->path;
+  if (!Allows(caller, match.route->permission)) {
+    return Problem{
+        .status = 403,
+        .code = "forbidden",
+        .detail = fmt::format("This needs the permission '{}'.", Name(match.route->permission))};
+  }
+  if (defect) return *defect;
+  Call call{.api = context_,
+            .identifiers = identifiers_,
+            .request = request,
+            .caller = std::move(caller),
+            .arguments = std::move(match.arguments)};
+  return Dispatch(*match.route, call);
+}
+
+Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
+  auto caller = authenticator_.Authenticate(request);
+  if (!caller.ok()) return caller.error();
+  if (!caller->has_value()) return Unauthenticated(request.Header("authorization") != nullptr);
+  return std::move(**caller);
+}
+
+Reply ApiHandler::Dispatch(const Route& route, Call& call) {
+  if (route.keyed == Keyed::kNo) return route.handler(call);
+  CARILLON_ASSIGN_OR_RETURN(call.idempotency_key, ReadKey(call.request));
+  return call.idempotency_key.empty() ? route.handler(call) : DispatchOnce(route, call);
+}
+
+Reply ApiHandler::DispatchOnce(const Route& route, Call& call) {
+  const std::string scope =
+      call.caller.name + " " + call.request.method + " " + PathOf(call.request);
+  const std::string& key = call.idempotency_key;
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, context_.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(
+      const RequestLookup lookup,
+      context_.admin.BeginRequest(scope, key, HashToken(call.request.body), now));
+  switch (lookup.state) {
+    case RequestState::kReplay: return Replay(lookup.answer);
+    case RequestState::kInFlight: {
+      Problem problem{.status = 409,
+                      .code = "request_in_flight",
+                      .detail = "The first request with this Idempotency-Key has not ended."};
+      problem.headers.emplace_back("Retry-After", "1");
+      return problem;
+    }
+    case RequestState::kMismatch:
+      return Problem{.status = 422,
+                     .code = "idempotency_mismatch",
+                     .detail = "This Idempotency-Key was used with another body."};
+    case RequestState::kNew: break;
+  }
+  Reply reply = route.handler(call);
+  Status kept;
+  if (reply.ok()) {
+    kept = context_.admin.FinishRequest(scope, key,
+                                        {.status = reply->status,
+                                         .body = reply->body,
+                                         .location = HeaderOf(*reply, "Location"),
+                                         .etag = HeaderOf(*reply, "ETag")});
+  } else if (reply.error().code != "outcome_unknown") {
+    // Nothing was done: the same key may try again. While the outcome is unknown the key stays in
+    // flight for the store's minute, so that a hasty repetition does not do it twice.
+    kept = context_.admin.AbandonRequest(scope, key);
+  }
+  if (!kept.ok()) {
+    log::Warn(kRoom, "idempotency key of {} not settled: {}", scope, kept.error().message);
+  }
+  return reply;
+}
+
+HttpResponse ApiHandler::Finish(const HttpRequest& request, const Trace& trace, Reply reply) {
+  if (reply.ok()) return Seal(request, trace, std::move(reply).value());
+  const Problem& problem = reply.error();
+  if (problem.status >= 500) {
+    log::Warn(kRoom, "{} {}: {} {}: {} (trace {})", request.method, PathOf(request), problem.status,
+              problem.code, problem.log_detail.empty() ? problem.detail : problem.log_detail,
+              trace.id);
+  }
+  return Seal(request, trace, ProblemResponse(problem, PathOf(request), trace.id));
+}
+
+HttpResponse ApiHandler::Seal(const HttpRequest& request, const Trace& trace,
+                              HttpResponse response) {
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const std::string etag = HeaderOf(response, "ETag");
+  const std::string* known = request.Header("if-none-match");
+  if (reads && response.status == 200 && !etag.empty() && known != nullptr &&
+      NamesTag(*known, etag)) {
+    response.status = 304;
+    response.body.clear();
+  }
+  response.headers.emplace_back("X-Trace-Id", trace.id);
+  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  response.headers.emplace_back("Cache-Control", "no-store");
+  context_.metrics.counter("carillon_http_requests_total", std::to_string(response.status)).Add();
+  log::Debug(kRoom, "{} {} {} (trace {})", request.method, PathOf(request), response.status,
+             trace.id);
+  return response;
+}
+
+}  // namespace carillon::scheduler

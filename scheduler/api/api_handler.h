@@ -1,0 +1,40 @@
+// The life of an API request: trace, token, route, permission, limits, idempotency, handler,
+// answer.
+//
+// Threads  Handle is called on several workers at once.
+// Always   Without a known token the answer is 401, whatever else is wrong with the request; only
+//          GET / needs none.
+#pragma once
+
+#include "common/adapters/http/http_server.h"
+#include "scheduler/api/route.h"
+
+namespace carillon::scheduler {
+
+class ApiHandler : public HttpHandler {
+ public:
+  explicit ApiHandler(const ApiContext& context);
+
+  HttpResponse Handle(const HttpRequest& request) override;
+  HttpResponse Overloaded(const HttpRequest& request) override;
+
+ private:
+  // What the answer says about the request beside its content.
+  struct Trace {
+    std::string id;
+    std::string_view route = "unmatched";  // the label of the metrics
+  };
+
+  Reply Serve(const HttpRequest& request, Trace& trace);
+  Outcome<Caller> Identify(const HttpRequest& request);
+  Reply Dispatch(const Route& route, Call& call);
+  Reply DispatchOnce(const Route& route, Call& call);
+  HttpResponse Finish(const HttpRequest& request, const Trace& trace, Reply reply);
+  HttpResponse Seal(const HttpRequest& request, const Trace& trace, HttpResponse response);
+
+  const ApiContext context_;
+  Identifiers identifiers_;
+  Authenticator authenticator_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,32 @@
+#include "scheduler/api/api_server.h"
+
+#include <utility>
+
+#include "scheduler/api/api_handler.h"
+
+namespace carillon::scheduler {
+
+ApiServer::ApiServer(std::unique_ptr<HttpHandler> handler) : handler_(std::move(handler)) {}
+ApiServer::~ApiServer() { Stop(); }
+
+Result<std::unique_ptr<ApiServer>> ApiServer::Start(const ApiOptions& options,
+                                                    const ApiContext& context) {
+  std::unique_ptr<ApiServer> api(new ApiServer(std::make_unique<ApiHandler>(context)));
+  CARILLON_ASSIGN_OR_RETURN(
+      api->server_, HttpServer::Start({.name = "api",
+                                       .address = options.address,
+                                       .port = options.port,
+                                       .allow_beyond_loopback = options.allow_beyond_loopback,
+                                       .workers = options.workers},
+                                      *api->handler_, context.clock));
+  return api;
+}
+
+uint16_t ApiServer::port() const { return server_->port(); }
+std::string ApiServer::url() const { return server_->url(); }
+
+void ApiServer::Stop() {
+  if (server_) server_->Stop();
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,41 @@
+// The REST API of a member: ApiHandler on an HTTP server.
+//
+// Threads  Owns its IO threads and workers (http_server.h).
+// Errors   Start: as HttpServer::Start. Without TLS it refuses addresses beyond loopback unless
+//          `allow_beyond_loopback`.
+// Always   After Stop() nothing of the context is used any more.
+#pragma once
+
+#include <memory>
+
+#include "common/adapters/http/http_server.h"
+#include "scheduler/api/api_context.h"
+#include "scheduler/api/tokens.h"  // CreateAdminToken, for the composition root
+
+namespace carillon::scheduler {
+
+struct ApiOptions {
+  std::string address = "127.0.0.1";
+  uint16_t port = 8640;  // 0 = any
+  bool allow_beyond_loopback = false;
+  size_t workers = 8;  // each may hold one store connection
+};
+
+class ApiServer {
+ public:
+  static Result<std::unique_ptr<ApiServer>> Start(const ApiOptions& options,
+                                                  const ApiContext& context);
+  ~ApiServer();
+
+  uint16_t port() const;
+  std::string url() const;  // "http://127.0.0.1:8640"
+  void Stop();
+
+ private:
+  explicit ApiServer(std::unique_ptr<HttpHandler> handler);
+
+  const std::unique_ptr<HttpHandler> handler_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,75 @@
+#include "scheduler/api/identifiers.h"
+
+#include <fmt/core.h>
+
+#include "scheduler/api/tokens.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kSlugLengthMax = 48;  // characters, so that the suffix still fits into a job id
+constexpr size_t kSuffixLength = 6;
+constexpr std::string_view kSuffixAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+std::string Slug(std::string_view name) {
+  std::string slug;
+  for (const char c : LowerCase(name)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (plain) {
+      slug += c;
+    } else if (!slug.empty() && slug.back() != '-') {
+      slug += '-';
+    }
+    if (slug.size() >= kSlugLengthMax) break;
+  }
+  while (!slug.empty() && slug.back() == '-') slug.pop_back();
+  return slug.empty() ? "job" : slug;
+}
+
+std::string Suffix(uint64_t random) {
+  std::string suffix;
+  for (size_t i = 0; i < kSuffixLength; ++i) {
+    suffix += kSuffixAlphabet[random % kSuffixAlphabet.size()];
+    random /= kSuffixAlphabet.size();
+  }
+  return suffix;
+}
+
+bool IsLowerHex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string Identifiers::TraceId(const HttpRequest& request) {
+  // 00-<32 hex>-<16 hex>-<2 hex>
+  constexpr size_t kTraceStart = 3;
+  constexpr size_t kTraceLength = 32;
+  constexpr size_t kParentLength = 55;
+  const std::string* parent = request.Header("traceparent");
+  if (parent != nullptr && parent->size() == kParentLength && parent->starts_with("00-")) {
+    const std::string trace = parent->substr(kTraceStart, kTraceLength);
+    if (IsLowerHex(trace) && trace.find_first_not_of('0') != std::string::npos) return trace;
+  }
+  return fmt::format("{:016x}{:016x}", Next(), Next());
+}
+
+JobId Identifiers::NewJobId(std::string_view name) {
+  return JobId(Slug(name) + "-" + Suffix(Next()));
+}
+
+JobId Identifiers::JobIdForKey(std::string_view name, std::string_view key) {
+  return JobId(Slug(name) + "-" + Suffix(std::stoull(ShortHash(key), nullptr, 16)));
+}
+
+uint64_t Identifiers::Next() {
+  const MutexLock lock(mu_);
+  return rng_.Next();
+}
+
+std::string ShortHash(std::string_view text) {
+  constexpr size_t kHexDigits = 16;
+  return HashToken(text).substr(0, kHexDigits);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,37 @@
+// Trace ids and generated job ids. Not secrets.
+//
+// Threads  Thread-safe.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/adapters/http/http_message.h"
+#include "common/base/ids.h"
+#include "common/base/mutex.h"
+#include "common/base/rng.h"
+
+namespace carillon::scheduler {
+
+class Identifiers {
+ public:
+  explicit Identifiers(uint64_t seed) : rng_(seed) {}
+
+  // The trace id of a W3C `traceparent` header, or a new one: 32 lower-case hex digits.
+  std::string TraceId(const HttpRequest& request);
+  // What `name` has of [a-z0-9], joined by '-', and six random characters: "nightly-backup-3f9k2c".
+  JobId NewJobId(std::string_view name);
+  // The same with the suffix taken from `key`: a repeated request makes the same id.
+  static JobId JobIdForKey(std::string_view name, std::string_view key);
+
+ private:
+  uint64_t Next();
+
+  Mutex mu_;
+  Rng rng_ GUARDED_BY(mu_);
+};
+
+// Hex of the first 8 bytes of BLAKE2b: fingerprints of bodies, filters and entities.
+std::string ShortHash(std::string_view text);
+
+}  // namespace carillon::scheduler

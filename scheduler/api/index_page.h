@@ -1,0 +1,12 @@
+// GET /: says what this is. Needs no token and shows nothing of the system but its version.
+#pragma once
+
+#include <string>
+
+#include "common/adapters/http/http_message.h"
+
+namespace carillon::scheduler {
+
+HttpResponse IndexPage(const std::string& version);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,340 @@
+#include "scheduler/api/job_routes.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fmt/core.h>
+
+#include "common/wire/job_json.h"
+#include "common/wire/json_text.h"
+#include "scheduler/api/fires.h"
+#include "scheduler/api/page.h"
+#include "scheduler/api/request_parts.h"
+#include "scheduler/api/run_routes.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kReasonCharactersMax = 1000;
+constexpr int kIdAttempts = 5;  // generated ids tried before giving up
+
+// The job id in the path. One that cannot exist is simply not found.
+Outcome<JobId> PathJobId(const Call& call) {
+  const std::string& text = call.arguments.at(0);
+  if (!ValidateJobId(text).ok()) return NotFound("There is no such job.");
+  return JobId(text);
+}
+
+HttpResponse JobResponse(int status, const StoredJob& job, WallTime now) {
+  HttpResponse response = JsonResponse(status, JobToJson(job, now));
+  response.headers.emplace_back("ETag", VersionTag(job.version));
+  return response;
+}
+
+// 412 with the job as it is now, so that a client can show a three-way difference.
+Problem StaleVersion(const StoredJob& job, WallTime now) {
+  Problem problem{.status = 412,
+                  .code = "stale_version",
+                  .detail = fmt::format("The job is at version {} now.", job.version)};
+  problem.members["current_version"] = job.version;
+  problem.members["current"] = JobToJson(job, now);
+  problem.headers.emplace_back("ETag", VersionTag(job.version));
+  return problem;
+}
+
+// What the body of POST and PUT says, valid, with its owner filled in.
+Outcome<ParsedJob> ReadJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json document, ReadJson(call.request, Body::kRequired));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, carillon::ParseJob(document));
+  if (!parsed.job_id.empty()) CARILLON_TRY(ValidateJobId(parsed.job_id));
+  return parsed;
+}
+
+WriteContext ContextOf(const Call& call, WallTime now) {
+  return {.now = now, .actor = call.caller.name};
+}
+
+HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime now) {
+  call.api.nudge(job.segment);
+  HttpResponse response = JobResponse(201, job, now);
+  response.headers.emplace_back("Location", "/api/jobs/" + job.job_id.value());
+  return response;
+}
+
+// After a lost reply or a taken id: the job under this id if it is the one that was to be made.
+std::optional<StoredJob> FindSame(const Call& call, const JobId& id,
+                                  const JobDefinition& definition) {
+  auto found = call.api.jobs.GetJob(id);
+  if (!found.ok() || !(found->definition == definition)) return std::nullopt;
+  return std::move(found).value();
+}
+
+Reply CreateNamed(const Call& call, const JobId& id, const JobDefinition& definition,
+                  WallTime now) {
+  auto created = call.api.jobs.CreateJob(id, definition, ContextOf(call, now));
+  if (created.ok()) return CreatedResponse(call, *created, now);
+  if (created.code() == ErrorCode::kTimeout) {
+    if (const auto same = FindSame(call, id, definition); same && same->version == 1) {
+      return CreatedResponse(call, *same, now);
+    }
+    return OutcomeUnknown(fmt::format(
+        "Whether job {} was created is not known; GET it before trying again.", id.value()));
+  }
+  if (created.code() == ErrorCode::kExists) {
+    return Problem{.status = 409,
+                   .code = "exists",
+                   .detail = "The job_id is taken, perhaps by a job that was deleted.",
+                   .errors = {{"/job_id", "exists", "The job_id is taken."}}};
+  }
+  return created.error();
+}
+
+Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime now) {
+  if (!call.idempotency_key.empty()) {
+    const JobId id =
+        Identifiers::JobIdForKey(definition.name, call.caller.name + " " + call.idempotency_key);
+    auto reply = CreateNamed(call, id, definition, now);
+    if (reply.ok() || reply.error().code != "exists") return reply;
+    // The first request with this key did make it, but its answer was lost.
+    if (const auto same = FindSame(call, id, definition)) return CreatedResponse(call, *same, now);
+  }
+  for (int attempt = 0; attempt < kIdAttempts; ++attempt) {
+    auto reply = CreateNamed(call, call.identifiers.NewJobId(definition.name), definition, now);
+    if (reply.ok() || reply.error().code != "exists") return reply;
+  }
+  return Problem{.status = 503, .code = "exhausted", .detail = "No free job_id was found."};
+}
+
+// The job as it is, when the caller's precondition names this version.
+Outcome<StoredJob> ReadAtVersion(const Call& call, const JobId& id,
+                                 const Precondition& precondition, WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(StoredJob job, call.api.jobs.GetJob(id));
+  if (precondition.version && *precondition.version != job.version) return StaleVersion(job, now);
+  return job;
+}
+
+Reply WriteDefinition(const Call& call, const StoredJob& job, const JobDefinition& definition,
+                      WallTime now) {
+  auto written =
+      call.api.jobs.ReplaceJob(job.job_id, job.version, definition, ContextOf(call, now));
+  if (!written.ok() && written.code() == ErrorCode::kTimeout) {
+    auto found = call.api.jobs.GetJob(job.job_id);
+    const bool ours =
+        found.ok() && found->version == job.version + 1 && found->definition == definition;
+    if (!ours) {
+      return OutcomeUnknown(
+          "Whether the change was stored is not known; GET the job before "
+          "trying again.");
+    }
+    written = std::move(found);
+  }
+  if (!written.ok() && written.code() == ErrorCode::kConflict) {
+    CARILLON_ASSIGN_OR_RETURN(const StoredJob current, call.api.jobs.GetJob(job.job_id));
+    return StaleVersion(current, now);
+  }
+  if (!written.ok()) return written.error();
+  call.api.nudge(written->segment);
+  return JobResponse(200, *written, now);
+}
+
+using StateChange = Result<StoredJob> (JobStore::*)(const JobId&, const std::string&,
+                                                    const WriteContext&);
+
+// Pause and resume: idempotent, so an unknown outcome is simply tried once more.
+Reply ChangeState(const Call& call, StateChange change) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why,
+                            TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  auto changed = (call.api.jobs.*change)(id, why, ContextOf(call, now));
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    changed = (call.api.jobs.*change)(id, why, ContextOf(call, now));
+  }
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether the job's state was changed is not known; try again.");
+  }
+  if (!changed.ok()) return changed.error();
+  call.api.nudge(changed->segment);
+  return JobResponse(200, *changed, now);
+}
+
+// The overrides of a manual run, checked by the rules of a job's own fields.
+Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional,
+                                                        {"parameters", "executor_id", "priority"}));
+  json probe = {{"name", "run"}, {"type", "noop"}};
+  for (const char* name : {"parameters", "priority"}) {
+    if (body.contains(name) && !body[name].is_null()) probe[name] = body[name];
+  }
+  CARILLON_ASSIGN_OR_RETURN(const ParsedJob checked, carillon::ParseJob(probe));
+  ExecuteRequest request{.job_id = id};
+  if (probe.contains("parameters")) request.parameters_json = JsonToText(probe["parameters"]);
+  if (probe.contains("priority")) request.priority = checked.definition.priority;
+  CARILLON_ASSIGN_OR_RETURN(const std::string executor,
+                            TextMember(body, "executor_id", kReasonCharactersMax));
+  if (executor.empty()) return request;
+  request.executor = ExecutorId(executor);
+  const auto known = call.api.executors.GetExecutor(request.executor);
+  if (known.ok()) return request;
+  if (known.code() != ErrorCode::kNotFound) return known.error();
+  return InvalidField("/executor_id", "unknown_executor", "There is no such executor.");
+}
+
+}  // namespace
+
+Reply ListJobs(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query,
+      Query::Read(call.request, {"status", "user_id", "q", "page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "jobs"));
+  if (!page.cursor().empty() && !ValidateJobId(page.cursor()).ok()) return BadPageToken();
+  JobFilter filter{.user_id = query.Text("user_id"),
+                   .name_contains = query.Text("q").value_or(""),
+                   .after_job_id = page.cursor(),
+                   .limit = page.size() + 1};
+  if (const auto status = query.Text("status")) {
+    if (*status != "ENABLED" && *status != "PAUSED") {
+      return InvalidField("?status", "unknown_value", "This has to be ENABLED or PAUSED.");
+    }
+    filter.enabled = *status == "ENABLED";
+  }
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const auto jobs, call.api.jobs.ListJobs(filter));
+  for (const StoredJob& job : jobs) {
+    if (!page.Add(JobToJson(job, now), job.job_id.value())) break;
+  }
+  return page.Finish(false);
+}
+
+Reply CreateJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadJob(call));
+  if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.name;
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  if (parsed.job_id.empty()) return CreateUnnamed(call, parsed.definition, now);
+  return CreateNamed(call, JobId(parsed.job_id), parsed.definition, now);
+}
+
+Reply GetJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, call.api.jobs.GetJob(id));
+  return JobResponse(200, job, now);
+}
+
+Reply ReplaceJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Precondition precondition, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadJob(call));
+  if (!parsed.job_id.empty() && parsed.job_id != id.value()) {
+    return InvalidField("/job_id", "immutable", "A job keeps its job_id.");
+  }
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, precondition, now));
+  if (parsed.definition.user_id.empty()) parsed.definition.user_id = job.definition.user_id;
+  return WriteDefinition(call, job, parsed.definition, now);
+}
+
+Reply PatchJobFields(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Precondition precondition, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(const json patch, ReadJson(call.request, Body::kRequired));
+  if (!patch.is_object()) return InvalidField("", "wrong_type", "A patch has to be an object.");
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, precondition, now));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, carillon::PatchJob(job, patch));
+  if (!parsed.job_id.empty() && parsed.job_id != id.value()) {
+    return InvalidField("/job_id", "immutable", "A job keeps its job_id.");
+  }
+  if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.name;
+  return WriteDefinition(call, job, parsed.definition, now);
+}
+
+Reply DeleteJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Precondition precondition, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, precondition, now));
+  const Status deleted = call.api.jobs.DeleteJob(id, job.version, ContextOf(call, now));
+  if (!deleted.ok() && deleted.code() == ErrorCode::kTimeout) {
+    const auto found = call.api.jobs.GetJob(id);
+    if (found.ok() || found.code() != ErrorCode::kNotFound) {
+      return OutcomeUnknown(
+          "Whether the job was deleted is not known; GET it before trying "
+          "again.");
+    }
+  } else if (!deleted.ok() && deleted.code() == ErrorCode::kConflict) {
+    CARILLON_ASSIGN_OR_RETURN(const StoredJob current, call.api.jobs.GetJob(id));
+    return StaleVersion(current, now);
+  } else if (!deleted.ok()) {
+    return deleted.error();
+  }
+  call.api.nudge(job.segment);
+  return HttpResponse{.status = 204};
+}
+
+Reply PauseJob(const Call& call) { return ChangeState(call, &JobStore::PauseJob); }
+Reply ResumeJob(const Call& call) { return ChangeState(call, &JobStore::ResumeJob); }
+
+Reply ExecuteJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const ExecuteRequest request, ReadExecute(call, id));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const auto created = call.api.runs.ExecuteJob(request, ContextOf(call, now));
+  if (!created.ok() && created.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown(fmt::format(
+        "Whether a run was made is not known; look at /api/jobs/{}/history before trying again.",
+        id.value()));
+  }
+  if (!created.ok()) return created.error();
+  call.api.nudge(created->segment);
+  const std::string run_id = EncodeRunId(created->key);
+  HttpResponse response = JsonResponse(202, {{"run_id", run_id}});
+  response.headers.emplace_back("Location", "/api/runs/" + run_id);
+  return response;
+}
+
+Reply CancelJobRuns(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why,
+                            TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const auto cancelled = call.api.runs.CancelJobRuns(id, ContextOf(call, now));
+  if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("How many runs were cancelled is not known; trying again is harmless.");
+  }
+  if (!cancelled.ok()) return cancelled.error();
+  // Only quickens the order to the executors; their owner's sweep finds it anyway.
+  const auto job = call.api.jobs.GetJob(id);
+  if (job.ok()) call.api.nudge(job->segment);
+  return JsonResponse(202, {{"cancelled", *cancelled}});
+}
+
+Reply JobHistory(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  return ListRunsOf(call, id);
+}
+
+Reply NextFires(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {"n"}));
+  CARILLON_ASSIGN_OR_RETURN(const auto count, query.Number("n", {.low = 1, .high = kFiresMax}));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, call.api.jobs.GetJob(id));
+  json body = {{"job_id", id.value()},
+               {"state", job.definition.enabled ? "ENABLED" : "PAUSED"},
+               {"items", json::array()}};
+  if (!job.definition.enabled) {
+    body["pause_reason"] = job.pause_reason;
+    return JsonResponse(200, body);
+  }
+  CARILLON_ASSIGN_OR_RETURN(
+      body["items"],
+      UpcomingFires(job.definition, now, static_cast<size_t>(count.value_or(kFiresDefault))));
+  return JsonResponse(200, body);
+}
+
+}  // namespace carillon::scheduler

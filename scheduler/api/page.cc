@@ -1,0 +1,87 @@
+#include "scheduler/api/page.h"
+
+#include <sodium.h>
+
+#include "common/wire/json_text.h"
+#include "scheduler/api/identifiers.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kTokenLengthMax = 512;  // characters
+constexpr int kVariant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
+
+std::string ToBase64(std::string_view bytes) {
+  std::string text(sodium_base64_encoded_len(bytes.size(), kVariant), '\0');
+  sodium_bin2base64(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
+                    bytes.size(), kVariant);
+  text.pop_back();  // the terminator
+  return text;
+}
+
+std::optional<std::string> FromBase64(std::string_view text) {
+  std::string bytes(text.size(), '\0');
+  size_t length = 0;
+  const char* end = nullptr;
+  const int failed = sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(),
+                                       text.data(), text.size(), nullptr, &length, &end, kVariant);
+  if (failed != 0 || end != text.data() + text.size()) return std::nullopt;
+  bytes.resize(length);
+  return bytes;
+}
+
+}  // namespace
+
+Outcome<Page> Page::Read(const Query& query, std::string_view list) {
+  Page page;
+  CARILLON_ASSIGN_OR_RETURN(const auto size,
+                            query.Number("page_size", {.low = 1, .high = kPageSizeMax}));
+  page.size_ = static_cast<size_t>(size.value_or(kPageSizeDefault));
+  page.binding_ = ShortHash(std::string(list) + "?" + query.Filter());
+  const auto token = query.Text("page_token");
+  if (!token || token->empty()) return page;
+  const auto bytes = token->size() <= kTokenLengthMax ? FromBase64(*token) : std::nullopt;
+  if (!bytes || !bytes->starts_with(page.binding_) || bytes->size() == page.binding_.size()) {
+    return BadPageToken();
+  }
+  page.cursor_ = bytes->substr(page.binding_.size());
+  return page;
+}
+
+bool Page::Add(nlohmann::json item, std::string cursor) {
+  if (count_ >= size_ || refused_) {
+    refused_ = true;
+    return false;
+  }
+  std::string text = JsonToText(item);
+  if (count_ > 0 && text_.size() + text.size() > kPageBytesMax) {
+    refused_ = true;
+    return false;
+  }
+  if (count_ > 0) text_ += ',';
+  text_ += text;
+  ++count_;
+  last_ = std::move(cursor);
+  return true;
+}
+
+HttpResponse Page::Finish(bool more) {
+  const bool goes_on = (more || refused_) && count_ > 0;
+  const std::string token = goes_on ? "\"" + ToBase64(binding_ + last_) + "\"" : "null";
+  HttpResponse response{.status = 200, .headers = {{"Content-Type", "application/json"}}};
+  response.body = "{\"items\":[" + text_ + "],\"next_page_token\":" + token + "}";
+  return response;
+}
+
+Problem BadPageToken() {
+  return InvalidField("?page_token", "bad_page_token",
+                      "This token is not one of this list with these filters.");
+}
+
+HttpResponse JsonResponse(int status, const nlohmann::json& body) {
+  HttpResponse response{.status = status, .headers = {{"Content-Type", "application/json"}}};
+  response.body = JsonToText(body);
+  return response;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,47 @@
+// Pages of lists: page_size, opaque page_token, {items, next_page_token}.
+//
+// Errors   400, code bad_page_token: not one of ours, or made for other filters.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "scheduler/api/request_parts.h"
+
+namespace carillon::scheduler {
+
+inline constexpr int64_t kPageSizeMax = 500;
+inline constexpr int64_t kPageSizeDefault = 50;
+// A page ends early above this many bytes, with a token to go on.
+inline constexpr size_t kPageBytesMax = 8u << 20;
+
+class Page {
+ public:
+  // `list` names the kind of list; the token is bound to it and to the query's filters.
+  static Outcome<Page> Read(const Query& query, std::string_view list);
+
+  size_t size() const { return size_; }
+  const std::string& cursor() const { return cursor_; }  // empty = from the start
+
+  // Takes an item unless the page is full; false: it has to come on the next page. `cursor` says
+  // where to go on after the item.
+  bool Add(nlohmann::json item, std::string cursor);
+  // `more`: the list goes on after the last item added (set by a refused Add as well).
+  HttpResponse Finish(bool more);
+
+ private:
+  std::string binding_;
+  size_t size_ = 0;
+  std::string cursor_;
+  std::string text_;  // the items so far, as JSON
+  size_t count_ = 0;
+  bool refused_ = false;
+  std::string last_;
+};
+
+Problem BadPageToken();
+
+HttpResponse JsonResponse(int status, const nlohmann::json& body);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,70 @@
+// What goes wrong, as RFC 9457 shows it: application/problem+json with a stable `code`.
+//
+// Always   Never a stack trace, never what the store's driver said: that goes to the log, found by
+//          the trace id.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "common/adapters/http/http_message.h"
+#include "common/base/result.h"
+
+namespace carillon::scheduler {
+
+struct FieldError {
+  std::string pointer;  // RFC 6901 into the body, or "?name" of a query parameter
+  std::string code;
+  std::string detail;
+};
+
+struct Problem {
+  int status = 500;
+  std::string code = "internal";
+  std::string detail = {};
+  std::vector<FieldError> errors = {};
+  HttpHeaders headers = {};                           // Retry-After, Allow, …
+  nlohmann::json members = nlohmann::json::object();  // extension members (the current version, …)
+  std::string log_detail = {};                        // for the log only
+};
+
+// The table of docs/errors.md.
+Problem ToProblem(const Error& error);
+Problem InvalidField(std::string pointer, std::string code, std::string detail);
+Problem NotFound(std::string detail);
+// A write whose commit was not answered: it may or may not have happened.
+Problem OutcomeUnknown(std::string detail);
+
+HttpResponse ProblemResponse(const Problem& problem, const std::string& instance,
+                             const std::string& trace_id);
+
+// A value or a Problem; an Error turns into its Problem, so CARILLON_TRY and
+// CARILLON_ASSIGN_OR_RETURN work on both sides.
+template <typename T>
+class [[nodiscard]] Outcome {
+ public:
+  Outcome(T value) : expected_(std::move(value)) {}                                  // NOLINT
+  Outcome(Problem problem) : expected_(tl::make_unexpected(std::move(problem))) {}   // NOLINT
+  Outcome(const Error& error) : expected_(tl::make_unexpected(ToProblem(error))) {}  // NOLINT
+
+  bool ok() const { return expected_.has_value(); }
+  T& value() & { return expected_.value(); }
+  const T& value() const& { return expected_.value(); }
+  T&& value() && { return std::move(expected_).value(); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  const Problem& error() const { return expected_.error(); }
+  Problem& error() { return expected_.error(); }
+
+ private:
+  tl::expected<T, Problem> expected_;
+};
+
+using Reply = Outcome<HttpResponse>;
+
+}  // namespace carillon::scheduler

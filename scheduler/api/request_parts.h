@@ -1,0 +1,69 @@
+// The parts of a request that handlers ask for: body, query, preconditions.
+//
+// Errors   400 with the pointer of what is wrong, 415 for a body that is not JSON, 428 for a
+// missing
+//          If-Match.
+#pragma once
+
+#include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/time.h"
+#include "scheduler/api/problem.h"
+
+namespace carillon::scheduler {
+
+// The JSON document of the body; an empty body is `{}` when `optional`. Members with a NUL in their
+// name or text are refused.
+enum class Body { kRequired, kOptional };
+Outcome<nlohmann::json> ReadJson(const HttpRequest& request, Body body);
+
+// The same, and it is an object with no other members than `known`.
+Outcome<nlohmann::json> ReadObject(const HttpRequest& request, Body body,
+                                   std::initializer_list<std::string_view> known);
+
+// A text member of at most `characters_max`, empty when absent or null.
+Outcome<std::string> TextMember(const nlohmann::json& object, std::string_view name,
+                                size_t characters_max);
+// A whole number member in [low, high]; nullopt when absent.
+struct Bounds {
+  int64_t low;
+  int64_t high;
+};
+Outcome<std::optional<int64_t>> NumberMember(const nlohmann::json& object, std::string_view name,
+                                             Bounds bounds);
+
+// The query; parameters nobody asks for are refused, so that a misspelt filter is not ignored.
+class Query {
+ public:
+  // `single` appear at most once, `repeated` at most 50 times.
+  static Outcome<Query> Read(const HttpRequest& request,
+                             std::initializer_list<std::string_view> single,
+                             std::initializer_list<std::string_view> repeated = {});
+
+  std::optional<std::string> Text(std::string_view name) const;
+  std::vector<std::string> All(std::string_view name) const;
+  Outcome<std::optional<WallTime>> Time(std::string_view name) const;
+  Outcome<std::optional<int64_t>> Number(std::string_view name, Bounds bounds) const;
+  // Everything but page_size and page_token, in order: what a page token belongs to.
+  std::string Filter() const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> values_;
+};
+
+// "v17" of an If-Match header: the version, or nullopt for "*".
+struct Precondition {
+  std::optional<int64_t> version;
+};
+Outcome<Precondition> RequireIfMatch(const HttpRequest& request);
+std::string VersionTag(int64_t version);
+
+// True when an If-None-Match / If-Match list names `tag` ("*" names all). Weak tags count.
+bool NamesTag(std::string_view list, std::string_view tag);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,94 @@
+#include "scheduler/api/route.h"
+
+#include "scheduler/api/job_routes.h"
+#include "scheduler/api/run_routes.h"
+#include "scheduler/api/system_routes.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// True when `segments` fit `path`; the segments at its {} go to `arguments`.
+bool Fits(std::string_view path, const std::vector<std::string>& segments,
+          std::vector<std::string>& arguments) {
+  arguments.clear();
+  path.remove_prefix(1);
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const size_t slash = path.find('/');
+    const std::string_view part = path.substr(0, slash);
+    if (part == "{}") {
+      arguments.push_back(segments[i]);
+    } else if (part != segments[i]) {
+      return false;
+    }
+    const bool last = i + 1 == segments.size();
+    if (slash == std::string_view::npos) return last;
+    path.remove_prefix(slash + 1);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view Name(Permission permission) {
+  return permission == Permission::kRead ? "read" : "write";
+}
+
+bool Allows(const Caller& caller, Permission permission) {
+  if (caller.role == "admin") return true;
+  return caller.role == "read_only" && permission == Permission::kRead;
+}
+
+const std::vector<Route>& RouteTable() {
+  using enum Permission;
+  using enum Keyed;
+  static const std::vector<Route> table = {
+      {"GET", "/api/jobs", kRead, kNo, &ListJobs},
+      {"POST", "/api/jobs", kWrite, kYes, &CreateJob},
+      {"GET", "/api/jobs/{}", kRead, kNo, &GetJob},
+      {"PUT", "/api/jobs/{}", kWrite, kNo, &ReplaceJob},
+      {"PATCH", "/api/jobs/{}", kWrite, kNo, &PatchJobFields},
+      {"DELETE", "/api/jobs/{}", kWrite, kNo, &DeleteJob},
+      {"POST", "/api/jobs/{}/pause", kWrite, kNo, &PauseJob},
+      {"POST", "/api/jobs/{}/resume", kWrite, kNo, &ResumeJob},
+      {"POST", "/api/jobs/{}/execute", kWrite, kYes, &ExecuteJob},
+      {"POST", "/api/jobs/{}/cancel", kWrite, kNo, &CancelJobRuns},
+      {"GET", "/api/jobs/{}/history", kRead, kNo, &JobHistory},
+      {"GET", "/api/jobs/{}/next", kRead, kNo, &NextFires},
+      {"GET", "/api/runs", kRead, kNo, &ListRuns},
+      {"GET", "/api/runs/{}", kRead, kNo, &GetRun},
+      {"POST", "/api/runs/{}/cancel", kWrite, kNo, &CancelRun},
+      {"POST", "/api/runs/{}/retry", kWrite, kYes, &RetryRun},
+      {"GET", "/api/runs/{}/logs", kRead, kNo, &RunLogs},
+      {"GET", "/api/gaps", kRead, kNo, &ListGaps},
+      {"GET", "/api/dead-letters", kRead, kNo, &ListDeadLetters},
+      {"GET", "/api/executors", kRead, kNo, &ListExecutors},
+      {"GET", "/api/executors/{}", kRead, kNo, &GetExecutor},
+      {"PATCH", "/api/executors/{}", kWrite, kNo, &PatchExecutor},
+      {"POST", "/api/executors/{}/enable", kWrite, kNo, &EnableExecutor},
+      {"POST", "/api/executors/{}/disable", kWrite, kNo, &DisableExecutor},
+      {"POST", "/api/executors/{}/drain", kWrite, kNo, &DrainExecutor},
+      {"GET", "/api/system/status", kRead, kNo, &SystemStatus},
+      {"GET", "/api/system/config", kRead, kNo, &SystemConfig},
+      {"POST", "/api/schedules/preview", kRead, kNo, &PreviewSchedule},
+  };
+  return table;
+}
+
+RouteMatch MatchRoute(std::string_view method, const std::vector<std::string>& segments) {
+  const std::string_view served = method == "HEAD" ? "GET" : method;
+  RouteMatch match;
+  std::vector<std::string> arguments;
+  for (const Route& route : RouteTable()) {
+    if (!Fits(route.path, segments, arguments)) continue;
+    if (route.method == served) {
+      match.route = &route;
+      match.arguments = arguments;
+    }
+    if (!match.allow.empty()) match.allow += ", ";
+    match.allow += route.method;
+    if (route.method == "GET") match.allow += ", HEAD";
+  }
+  return match;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,54 @@
+// One table of routes: method, path, permission, handler.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/adapters/http/http_message.h"
+#include "scheduler/api/api_context.h"
+#include "scheduler/api/identifiers.h"
+#include "scheduler/api/problem.h"
+#include "scheduler/api/tokens.h"
+
+namespace carillon::scheduler {
+
+// One authenticated request on its way through a handler.
+struct Call {
+  const ApiContext& api;
+  Identifiers& identifiers;
+  const HttpRequest& request;
+  Caller caller;
+  std::vector<std::string> arguments;  // what the {} of the path stand for, decoded
+  std::string idempotency_key;         // empty = none
+};
+
+enum class Permission { kRead, kWrite };
+std::string_view Name(Permission permission);
+bool Allows(const Caller& caller, Permission permission);
+
+// Whether Idempotency-Key is honoured.
+enum class Keyed { kNo, kYes };
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  // "/api/jobs/{}/history"
+  Permission permission;
+  Keyed keyed;
+  Reply (*handler)(const Call& call);
+};
+
+// Every route below /api, in the order of docs/api.md.
+const std::vector<Route>& RouteTable();
+
+struct RouteMatch {
+  const Route* route = nullptr;  // null: no route for this method (or at all)
+  std::vector<std::string> arguments;
+  std::string allow;  // methods of the path, empty when the path is unknown
+};
+// HEAD is served as GET.
+RouteMatch MatchRoute(std::string_view method, const std::vector<std::string>& segments);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,204 @@
+#include "scheduler/api/run_routes.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "common/wire/job_json.h"
+#include "scheduler/api/page.h"
+#include "scheduler/api/request_parts.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kReasonCharactersMax = 1000;
+constexpr int64_t kAttemptMax = 1'000'000;
+
+Outcome<RunKey> PathRunKey(const Call& call) {
+  const auto key = DecodeRunId(call.arguments.at(0));
+  if (!key.ok()) return NotFound("There is no such run.");
+  return *key;
+}
+
+std::optional<uint64_t> ParseCursor(const std::string& text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
+                              const std::optional<JobId>& job_id) {
+  RunFilter filter{.job_id = job_id, .limit = page.size() + 1};
+  if (const auto text = query.Text("job_id")) filter.job_id = JobId(*text);
+  if (const auto text = query.Text("executor_id")) filter.executor = ExecutorId(*text);
+  for (const std::string& text : query.All("state")) {
+    const auto state = ParseRunState(text);
+    if (!state.ok()) return InvalidField("?state", "unknown_value", "There is no such state.");
+    filter.states.push_back(*state);
+  }
+  CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));
+  CARILLON_ASSIGN_OR_RETURN(filter.until, query.Time("until"));
+  if (!page.cursor().empty()) {
+    const auto before = DecodeRunId(page.cursor());
+    if (!before.ok()) return BadPageToken();
+    filter.before = *before;
+  }
+  return filter;
+}
+
+// Only quickens what the owner's sweep finds anyway.
+void NudgeOwner(const Call& call, const RunKey& key) {
+  const auto run = call.api.runs.GetRun(key);
+  if (run.ok()) call.api.nudge(run->row.segment);
+}
+
+HttpResponse RetriedResponse(const Call& call, const RunDetail& run) {
+  call.api.nudge(run.row.segment);
+  HttpResponse response = JsonResponse(202, RunToJson(run, true));
+  response.headers.emplace_back("Location", "/api/runs/" + EncodeRunId(run.row.key));
+  return response;
+}
+
+json DeadLetterToJson(const DeadLetter& letter) {
+  return {{"id", std::to_string(letter.id)},
+          {"run_id", EncodeRunId(letter.key)},
+          {"job_id", letter.job_id.value()},
+          {"state", std::string(Name(letter.state))},
+          {"attempts", letter.attempts},
+          {"reason", letter.reason},
+          {"create_time", FormatRfc3339(letter.created)}};
+}
+
+}  // namespace
+
+Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query,
+      job_id ? Query::Read(call.request,
+                           {"executor_id", "since", "until", "page_size", "page_token"}, {"state"})
+             : Query::Read(call.request,
+                           {"job_id", "executor_id", "since", "until", "page_size", "page_token"},
+                           {"state"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page,
+                            Page::Read(query, job_id ? "runs/" + job_id->value() : "runs"));
+  CARILLON_ASSIGN_OR_RETURN(const RunFilter filter, ReadFilter(query, page, job_id));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const auto runs = call.api.runs.ListRuns(filter, now);
+  if (!runs.ok() && runs.code() != ErrorCode::kNotFound) return runs.error();
+  if (job_id && page.cursor().empty() && (!runs.ok() || runs->empty())) {
+    // A deleted job keeps its history; one that never was has none.
+    CARILLON_TRY(call.api.jobs.GetJob(*job_id));
+  }
+  if (runs.ok()) {
+    for (const RunDetail& run : *runs) {
+      if (!page.Add(RunToJson(run, false), EncodeRunId(run.row.key))) break;
+    }
+  }
+  return page.Finish(false);
+}
+
+Reply ListRuns(const Call& call) { return ListRunsOf(call, std::nullopt); }
+
+Reply GetRun(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
+  HttpResponse response = JsonResponse(200, RunToJson(run, true));
+  response.headers.emplace_back("ETag", "\"" + ShortHash(response.body) + "\"");
+  return response;
+}
+
+Reply CancelRun(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why,
+                            TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const WriteContext context{.now = now, .actor = call.caller.name};
+  auto cancelled = call.api.runs.CancelRun(key, context);
+  if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
+    cancelled = call.api.runs.CancelRun(key, context);  // idempotent
+  }
+  if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether the run was cancelled is not known; trying again is harmless.");
+  }
+  if (!cancelled.ok()) return cancelled.error();
+  if (*cancelled) NudgeOwner(call, key);
+  return JsonResponse(202, {{"cancelled", *cancelled ? 1 : 0}});
+}
+
+Reply RetryRun(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {}));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.api.runs.GetRun(key));
+  const auto retried = call.api.runs.RetryRun(key, {.now = now, .actor = call.caller.name});
+  if (retried.ok()) return RetriedResponse(call, *retried);
+  if (retried.code() != ErrorCode::kTimeout) return retried.error();
+  const auto after = call.api.runs.GetRun(key);
+  if (after.ok() && after->row.attempt > before.row.attempt) return RetriedResponse(call, *after);
+  return OutcomeUnknown("Whether the run will be tried again is not known; GET it first.");
+}
+
+Reply RunLogs(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {"attempt"}));
+  CARILLON_ASSIGN_OR_RETURN(const auto attempt,
+                            query.Number("attempt", {.low = 1, .high = kAttemptMax}));
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
+  const AttemptResult* result = &run.result;
+  if (attempt && *attempt != run.row.attempt) {
+    result = nullptr;
+    for (const RunAttempt& earlier : run.attempts) {
+      if (earlier.attempt == *attempt) result = &earlier.result;
+    }
+    if (result == nullptr) return NotFound("The run has no such attempt.");
+  }
+  HttpResponse response{.status = 200};
+  response.headers = {{"Content-Type", "text/plain; charset=utf-8"},
+                      {"X-Output-Truncated", result->output_truncated ? "true" : "false"}};
+  response.body = ToValidUtf8(result->output);
+  return response;
+}
+
+Reply ListGaps(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"job_id", "page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "gaps"));
+  GapFilter filter{.limit = page.size()};
+  if (const auto job_id = query.Text("job_id")) filter.job_id = JobId(*job_id);
+  if (!page.cursor().empty()) {
+    const auto before = ParseCursor(page.cursor());
+    if (!before) return BadPageToken();
+    filter.before_id = *before;
+  }
+  const auto gaps = call.api.runs.ListGaps(filter);
+  if (!gaps.ok() && gaps.code() != ErrorCode::kNotFound) return gaps.error();
+  if (!gaps.ok()) return page.Finish(false);
+  const std::string next = gaps->next ? std::to_string(*gaps->next) : "";
+  // Gaps are small: a whole page always fits, so the token after its last item is the store's.
+  for (const GapRecord& gap : gaps->gaps) page.Add(GapToJson(gap), next);
+  return page.Finish(gaps->next.has_value());
+}
+
+Reply ListDeadLetters(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "dead-letters"));
+  uint64_t before_id = UINT64_MAX;
+  if (!page.cursor().empty()) {
+    const auto before = ParseCursor(page.cursor());
+    if (!before) return BadPageToken();
+    before_id = *before;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto letters,
+                            call.api.runs.ListDeadLetters(before_id, page.size() + 1));
+  for (const DeadLetter& letter : letters) {
+    if (!page.Add(DeadLetterToJson(letter), std::to_string(letter.id))) break;
+  }
+  return page.Finish(false);
+}
+
+}  // namespace carillon::scheduler

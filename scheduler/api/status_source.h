@@ -1,0 +1,37 @@
+// What only a member knows of the cluster; the rest of GET /api/system/status is in the store.
+//
+// Threads  Read() is called on several workers at once and must not block on the store.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+
+namespace carillon::scheduler {
+
+struct ClusterMember {
+  MemberId id;
+  std::string address;  // of its REST port; empty = unknown
+  // Its wall clock minus the database's; only known of the member that answers.
+  std::optional<Duration> clock_offset = {};
+};
+
+struct ClusterView {
+  std::optional<MemberId> leader = {};  // nullopt = unknown
+  std::vector<ClusterMember> members = {};
+  Duration oldest_overdue = {};  // of what is due and not claimed; zero = none
+  // Start minus nominal fire time of first attempts, since the process began; zero = none yet.
+  Duration late_p50 = {};
+  Duration late_p99 = {};
+};
+
+class StatusSource {
+ public:
+  virtual ~StatusSource() = default;
+  virtual ClusterView Read() = 0;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,275 @@
+#include "scheduler/api/system_routes.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "common/wire/job_json.h"
+#include "scheduler/api/fires.h"
+#include "scheduler/api/page.h"
+#include "scheduler/api/request_parts.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kExecutorIdLengthMax = 63;
+constexpr size_t kReasonCharactersMax = 1000;
+
+bool IsExecutorId(std::string_view text) {
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= kExecutorIdLengthMax && plain(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
+}
+
+Outcome<ExecutorId> PathExecutorId(const Call& call) {
+  const std::string& text = call.arguments.at(0);
+  if (!IsExecutorId(text)) return NotFound("There is no such executor.");
+  return ExecutorId(text);
+}
+
+// Only what people change is part of the tag: load and heartbeats move all the time.
+std::string ExecutorTag(const ExecutorRecord& executor) {
+  const json part = {
+      {"enabled", executor.enabled}, {"draining", executor.draining}, {"labels", executor.labels}};
+  return "\"" + ShortHash(part.dump()) + "\"";
+}
+
+HttpResponse ExecutorResponse(const ExecutorRecord& executor) {
+  HttpResponse response = JsonResponse(200, ExecutorToJson(executor));
+  response.headers.emplace_back("ETag", ExecutorTag(executor));
+  return response;
+}
+
+// Setting a flag is idempotent: an unknown outcome is simply tried once more.
+using SetFlag = Result<ExecutorRecord> (ExecutorStore::*)(const ExecutorId&, bool);
+Outcome<ExecutorRecord> Set(const Call& call, const ExecutorId& id, SetFlag set, bool value) {
+  auto changed = (call.api.executors.*set)(id, value);
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    changed = (call.api.executors.*set)(id, value);
+  }
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown(
+        "Whether the executor was changed is not known; trying again is "
+        "harmless.");
+  }
+  if (!changed.ok()) return changed.error();
+  call.api.nudge_executors();
+  return std::move(changed).value();
+}
+
+Outcome<ExecutorId> ReadAction(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(ExecutorId id, PathExecutorId(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why,
+                            TextMember(body, "reason", kReasonCharactersMax));
+  return id;
+}
+
+// Labels follow the rules of a job's labels.
+Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
+  CARILLON_ASSIGN_OR_RETURN(
+      ParsedJob parsed,
+      carillon::ParseJob({{"name", "labels"}, {"type", "noop"}, {"labels", labels}}));
+  return std::move(parsed.definition.labels);
+}
+
+double Milliseconds(Duration duration) { return static_cast<double>(duration.count()) / 1000.0; }
+
+struct OwnedSegments {
+  json list = json::array();
+  std::map<std::string, int64_t> counts;
+};
+
+OwnedSegments DescribeSegments(const std::vector<SegmentRecord>& segments) {
+  OwnedSegments owned;
+  for (const SegmentRecord& record : segments) {
+    const std::string& owner = record.owner.value();
+    owned.list.push_back({{"segment", record.segment.value()},
+                          {"owner", owner.empty() ? json(nullptr) : json(owner)},
+                          {"epoch", record.epoch.value()}});
+    if (!owner.empty()) ++owned.counts[owner];
+  }
+  return owned;
+}
+
+json DescribeMembers(const ClusterView& view, const OwnedSegments& owned) {
+  json members = json::array();
+  for (const ClusterMember& member : view.members) {
+    const auto count = owned.counts.find(member.id.value());
+    members.push_back(
+        {{"id", member.id.value()},
+         {"address", member.address},
+         {"owned_segments", count == owned.counts.end() ? 0 : count->second},
+         {"clock_offset_ms",
+          member.clock_offset ? json(Milliseconds(*member.clock_offset)) : json(nullptr)}});
+  }
+  return members;
+}
+
+json CountByState(const std::vector<ExecutorRecord>& executors) {
+  json counts = json::object();
+  for (const ExecutorState state : {ExecutorState::kOnline, ExecutorState::kUnhealthy,
+                                    ExecutorState::kLost, ExecutorState::kOffline}) {
+    counts[std::string(Name(state))] = std::count_if(
+        executors.begin(), executors.end(), [&](const auto& e) { return e.state == state; });
+  }
+  return counts;
+}
+
+json ErrorsOf(const Error& error) {
+  return json::array(
+      {{{"pointer", error.pointer}, {"code", "invalid"}, {"detail", error.message}}});
+}
+
+// The schedules of a preview, as a job would hold them.
+Outcome<Result<ParsedJob>> ReadPreview(const json& body) {
+  json probe = {{"name", "preview"}, {"type", "noop"}};
+  for (const char* name : {"cron_expression", "schedules", "time_zone", "dst_gap", "dst_repeat"}) {
+    if (body.contains(name) && !body[name].is_null()) probe[name] = body[name];
+  }
+  if (!probe.contains("cron_expression") && !probe.contains("schedules")) {
+    return InvalidField("/cron_expression", "missing",
+                        "A cron_expression or schedules are needed.");
+  }
+  return carillon::ParseJob(probe);
+}
+
+}  // namespace
+
+Reply ListExecutors(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "executors"));
+  CARILLON_ASSIGN_OR_RETURN(auto executors, call.api.executors.ListExecutors());
+  std::sort(executors.begin(), executors.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
+  for (const ExecutorRecord& executor : executors) {
+    if (executor.id.value() <= page.cursor()) continue;
+    if (!page.Add(ExecutorToJson(executor), executor.id.value())) break;
+  }
+  return page.Finish(false);
+}
+
+Reply GetExecutor(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, PathExecutorId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor, call.api.executors.GetExecutor(id));
+  return ExecutorResponse(executor);
+}
+
+Reply PatchExecutor(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, PathExecutorId(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired, {"labels"}));
+  if (!body.contains("labels")) return InvalidField("/labels", "missing", "Labels are needed.");
+  CARILLON_ASSIGN_OR_RETURN(const auto labels, ReadLabels(body["labels"]));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.api.executors.GetExecutor(id));
+  const std::string* wanted = call.request.Header("if-match");
+  if (wanted != nullptr && !NamesTag(*wanted, ExecutorTag(before))) {
+    Problem problem{.status = 412,
+                    .code = "stale_version",
+                    .detail = "The executor was changed since it was read."};
+    problem.members["current"] = ExecutorToJson(before);
+    problem.headers.emplace_back("ETag", ExecutorTag(before));
+    return problem;
+  }
+  auto changed = call.api.executors.SetExecutorLabels(id, labels);
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    changed = call.api.executors.SetExecutorLabels(id, labels);  // idempotent
+  }
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether the labels were stored is not known; GET the executor.");
+  }
+  if (!changed.ok()) return changed.error();
+  call.api.nudge_executors();
+  return ExecutorResponse(*changed);
+}
+
+Reply EnableExecutor(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, ReadAction(call));
+  CARILLON_TRY(Set(call, id, &ExecutorStore::SetExecutorDraining, false));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
+                            Set(call, id, &ExecutorStore::SetExecutorEnabled, true));
+  return ExecutorResponse(executor);
+}
+
+Reply DisableExecutor(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, ReadAction(call));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
+                            Set(call, id, &ExecutorStore::SetExecutorEnabled, false));
+  return ExecutorResponse(executor);
+}
+
+Reply DrainExecutor(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, ReadAction(call));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
+                            Set(call, id, &ExecutorStore::SetExecutorDraining, true));
+  return ExecutorResponse(executor);
+}
+
+// What the store cannot tell while it is away is null; the rest is still said.
+Reply SystemStatus(const Call& call) {
+  const ClusterView view = call.api.status.Read();
+  const auto segments = call.api.segments.ListSegments();
+  const auto executors = call.api.executors.ListExecutors();
+  const auto counts = call.api.runs.CountOpenRuns();
+  const OwnedSegments owned = segments.ok() ? DescribeSegments(*segments) : OwnedSegments{};
+  json body = {
+      {"leader", view.leader ? json(view.leader->value()) : json(nullptr)},
+      {"members", DescribeMembers(view, owned)},
+      {"segments", segments.ok() ? owned.list : json(nullptr)},
+      {"executors", executors.ok() ? CountByState(*executors) : json(nullptr)},
+      {"runs_pending", counts.ok() ? json(counts->pending) : json(nullptr)},
+      {"runs_running", counts.ok() ? json(counts->running) : json(nullptr)},
+      {"oldest_overdue_ms", Milliseconds(view.oldest_overdue)},
+      {"late_ms", {{"p50", Milliseconds(view.late_p50)}, {"p99", Milliseconds(view.late_p99)}}},
+      {"store_reachable", segments.ok() && executors.ok() && counts.ok()},
+      {"version", call.api.version}};
+  return JsonResponse(200, body);
+}
+
+Reply SystemConfig(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const AdminStore::Settings settings, call.api.admin.ReadSettings());
+  json values = json::object();
+  for (const auto& [name, value] : settings.values) values[name] = value;
+  HttpResponse response = JsonResponse(200, {{"version", settings.version}, {"settings", values}});
+  response.headers.emplace_back("ETag", VersionTag(settings.version));
+  return response;
+}
+
+Reply PreviewSchedule(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kRequired,
+                                       {"cron_expression", "schedules", "time_zone", "dst_gap",
+                                        "dst_repeat", "n", "after"}));
+  CARILLON_ASSIGN_OR_RETURN(const auto count,
+                            NumberMember(body, "n", {.low = 1, .high = kFiresMax}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string after_text,
+                            TextMember(body, "after", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(WallTime after, call.api.cluster_now());
+  if (!after_text.empty()) {
+    const auto time = ParseRfc3339(after_text);
+    if (!time.ok()) return InvalidField("/after", "bad_time", "This has to be an RFC 3339 time.");
+    after = *time;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto parsed, ReadPreview(body));
+  json answer = {{"valid", false},
+                 {"errors", json::array()},
+                 {"explanations", json::array()},
+                 {"items", json::array()}};
+  const auto fires = parsed.ok() ? UpcomingFires(parsed->definition, after,
+                                                 static_cast<size_t>(count.value_or(kFiresDefault)))
+                                 : Result<json>(parsed.error());
+  if (!fires.ok()) {
+    answer["errors"] = ErrorsOf(fires.error());
+    return JsonResponse(200, answer);
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto explanations, Explain(parsed->definition));
+  answer["valid"] = true;
+  answer["explanations"] = explanations;
+  answer["items"] = *fires;
+  return JsonResponse(200, answer);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,18 @@
+// Handlers of /api/executors, /api/system and /api/schedules. docs/api.md describes each.
+#pragma once
+
+#include "scheduler/api/route.h"
+
+namespace carillon::scheduler {
+
+Reply ListExecutors(const Call& call);
+Reply GetExecutor(const Call& call);
+Reply PatchExecutor(const Call& call);
+Reply EnableExecutor(const Call& call);
+Reply DisableExecutor(const Call& call);
+Reply DrainExecutor(const Call& call);
+Reply SystemStatus(const Call& call);
+Reply SystemConfig(const Call& call);
+Reply PreviewSchedule(const Call& call);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,60 @@
+// Bearer tokens: made, hashed, looked up.
+//
+// Threads  Thread-safe.
+// Always   The store sees only hashes; a whole token exists once, in the hands of its maker.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/adapters/http/http_message.h"
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/ports/admin_store.h"
+
+namespace carillon::scheduler {
+
+// "carillon_" and 256 random bits in base64url.
+std::string NewToken();
+// Hex of BLAKE2b-256 of the whole token: what the store keeps.
+std::string HashToken(std::string_view token);
+
+// Makes the first token of an empty store and returns it. kExists: there is one already.
+Result<std::string> CreateAdminToken(AdminStore& store, WallTime now);
+
+struct Caller {
+  std::string name;
+  std::string role;
+};
+
+class Authenticator {
+ public:
+  Authenticator(AdminStore& store, const Clock& clock) : store_(store), clock_(clock) {}
+
+  // nullopt: no token, several, or none that is known. An error: the store could not say. Tokens
+  // seen within kFresh are not looked up again; within kStale they are believed while the store
+  // is unreachable, so that status can be read then.
+  Result<std::optional<Caller>> Authenticate(const HttpRequest& request);
+
+  static constexpr Duration kFresh = 5s;
+  static constexpr Duration kStale = 60s;
+  static constexpr size_t kCachedMax = 1024;  // tokens
+
+ private:
+  struct Known {
+    Caller caller;
+    SteadyTime seen;
+  };
+  std::optional<Known> Recall(const std::string& hash);
+  void Remember(const std::string& hash, const Caller& caller);
+
+  AdminStore& store_;
+  const Clock& clock_;
+  Mutex mu_;
+  // Keyed by hash: a comparison that leaks its time tells nothing about the token.
+  std::map<std::string, Known> known_ GUARDED_BY(mu_);
+};
+
+}  // namespace carillon::scheduler
