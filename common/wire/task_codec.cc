@@ -1,6 +1,7 @@
 #include "common/wire/task_codec.h"
 
 #include <google/protobuf/arena.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include "carillon/v1/task.pb.h"
 #include "common/wire/job_json.h"
@@ -254,10 +255,20 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
   to.set_output_truncated(result.output_truncated);
 }
 
+// The library would write a line to stderr for each bad string that somebody sends us.
+void SilenceProtobuf() {
+  static const bool done = [] {
+    google::protobuf::SetLogHandler(nullptr);
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
 // Parses `bytes` as a Bundle on `arena`; null when they are not one.
 template <typename Bundle>
 const Bundle* ParseBundle(std::string_view bytes, google::protobuf::Arena& arena) {
   if (bytes.size() > kBundleBytesMax) return nullptr;
+  SilenceProtobuf();
   auto* bundle = google::protobuf::Arena::CreateMessage<Bundle>(&arena);
   return bundle->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ? bundle : nullptr;
 }

@@ -1,0 +1,14 @@
+// libFuzzer: a job as POST takes it. What is accepted must survive the store's text unchanged.
+#include <cstdint>
+#include <cstdlib>
+
+#include "common/wire/job_json.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto job =
+      carillon::ParseJobText(std::string_view(reinterpret_cast<const char*>(data), size));
+  if (!job.ok()) return 0;
+  const auto again = carillon::DefinitionFromText(carillon::DefinitionToText(job->definition));
+  if (!again.ok() || *again != job->definition) std::abort();
+  return 0;
+}

@@ -1,0 +1,125 @@
+// Valid values of everything that wire/ carries, at random from a seed.
+#pragma once
+
+#include "common/base/rng.h"
+#include "common/wire/task_codec.h"
+
+namespace carillon::test {
+
+inline std::string RandomText(Rng& rng, size_t length_max) {
+  constexpr std::string_view kPieces[] = {"a", "Z", "7", " ", "\"", "\\", "\n", "é", "钟", "🔔"};
+  std::string text;
+  for (size_t n = rng.Below(length_max + 1); n > 0; --n) text += kPieces[rng.Below(10)];
+  return text;
+}
+
+// The same without control characters.
+inline std::string RandomLine(Rng& rng, size_t length_max) {
+  std::string text = RandomText(rng, length_max);
+  std::erase(text, '\n');
+  return text;
+}
+
+inline std::string RandomName(Rng& rng) { return "n" + std::to_string(rng.Below(1'000'000)); }
+
+inline RunKey RandomKey(Rng& rng) {
+  return {.fire = FromUnixMicros(static_cast<int64_t>(rng.Below(uint64_t{1} << 56))),
+          .schedule_id = ScheduleId(rng.Below(uint64_t{1} << 52)),
+          .shard = static_cast<uint32_t>(rng.Below(8))};
+}
+
+inline TaskMessage RandomTask(Rng& rng) {
+  TaskMessage task{.key = RandomKey(rng),
+                   .job_id = JobId("job-" + std::to_string(rng.Below(1000))),
+                   .job_no = JobNo(rng.Below(uint64_t{1} << 40)),
+                   .segment = SegmentId(static_cast<uint32_t>(rng.Below(64))),
+                   .attempt = static_cast<int>(1 + rng.Below(100)),
+                   .def_version = static_cast<int64_t>(rng.Below(1000)),
+                   .member = MemberId("scheduler-" + std::to_string(1 + rng.Below(9))),
+                   .due = FromUnixMicros(static_cast<int64_t>(rng.Below(uint64_t{1} << 56))),
+                   .created = FromUnixMicros(static_cast<int64_t>(rng.Below(uint64_t{1} << 56))),
+                   .type = rng.Chance(0.5) ? JobType::kShell : JobType::kNoop,
+                   .command = RandomText(rng, 40),
+                   .timeout_s = static_cast<int64_t>(1 + rng.Below(604'800)),
+                   .kill_grace_s = static_cast<int64_t>(rng.Below(3'601)),
+                   .retry_count = static_cast<int64_t>(rng.Below(101)),
+                   .retry_interval_s = static_cast<int64_t>(rng.Below(86'401)),
+                   .priority = static_cast<int>(rng.Below(101)),
+                   .overlap = rng.Chance(0.5) ? OverlapPolicy::kAllow : OverlapPolicy::kSkip,
+                   .on_lost = static_cast<OnLost>(rng.Below(3)),
+                   .shard_total = 8};
+  for (size_t n = rng.Below(4); n > 0; --n) task.env[RandomName(rng)] = RandomText(rng, 10);
+  return task;
+}
+
+inline ResultMessage RandomResult(Rng& rng) {
+  constexpr RunState kEnds[] = {RunState::kCompleted, RunState::kFailed, RunState::kTimedOut,
+                                RunState::kCancelled, RunState::kLost};
+  ResultMessage message;
+  message.job_id = JobId("job-" + std::to_string(rng.Below(1000)));
+  message.report = {.key = RandomKey(rng),
+                    .segment = SegmentId(static_cast<uint32_t>(rng.Below(64))),
+                    .job_no = JobNo(rng.Below(uint64_t{1} << 40)),
+                    .attempt = static_cast<int>(1 + rng.Below(100)),
+                    .token = {.high = 1 + rng.Below(1u << 30), .low = rng.Next()},
+                    .executor = ExecutorId("executor-" + std::to_string(rng.Below(9)))};
+  AttemptResult& result = message.report.result;
+  result.state = kEnds[rng.Below(5)];
+  if (rng.Chance(0.5)) result.reason = std::string(reason::kExitCode);
+  if (rng.Chance(0.5)) result.error = RandomText(rng, 20);
+  if (rng.Chance(0.5)) result.exit_code = static_cast<int>(rng.Below(512)) - 256;
+  if (rng.Chance(0.5)) result.started = FromUnixMicros(static_cast<int64_t>(1 + rng.Below(1e15)));
+  if (rng.Chance(0.5)) result.ended = FromUnixMicros(static_cast<int64_t>(1 + rng.Below(1e15)));
+  for (size_t n = rng.Below(50); n > 0; --n) result.output += static_cast<char>(rng.Next());
+  result.output_truncated = rng.Chance(0.5);
+  return message;
+}
+
+// A job that ValidateJob accepts.
+inline JobDefinition RandomJob(Rng& rng) {
+  constexpr std::string_view kZones[] = {"UTC", "Europe/Paris", "Asia/Shanghai"};
+  constexpr std::string_view kCrons[] = {"*/5 * * * *", "0 30 2 * * 1-5", "@hourly", "0 0 1 1 *"};
+  JobDefinition job{.name = "n" + RandomLine(rng, 20),
+                    .command = "echo " + RandomText(rng, 30),
+                    .time_zone = std::string(kZones[rng.Below(3)]),
+                    .timeout_s = static_cast<int64_t>(1 + rng.Below(604'800)),
+                    .kill_grace_s = static_cast<int64_t>(rng.Below(3'601)),
+                    .queue_timeout_s = static_cast<int64_t>(rng.Below(3'601)),
+                    .retry_count = static_cast<int64_t>(rng.Below(101)),
+                    .retry_interval_s = static_cast<int64_t>(rng.Below(86'401)),
+                    .retry_backoff = static_cast<RetryBackoff>(rng.Below(2)),
+                    .on_lost = static_cast<OnLost>(rng.Below(3)),
+                    .priority = static_cast<int>(rng.Below(101)),
+                    .enabled = rng.Chance(0.5),
+                    .misfire_policy = static_cast<MisfirePolicy>(rng.Below(3)),
+                    .misfire_grace_s = static_cast<int64_t>(rng.Below(86'401)),
+                    .catch_up_window_s = static_cast<int64_t>(rng.Below(1'000'000)),
+                    .catch_up_max = static_cast<int64_t>(1 + rng.Below(10'000)),
+                    .overlap_policy = static_cast<OverlapPolicy>(rng.Below(2)),
+                    .dst_gap = static_cast<DstGap>(rng.Below(2)),
+                    .dst_repeat = static_cast<DstRepeat>(rng.Below(4)),
+                    .description = RandomText(rng, 30),
+                    .user_id = RandomName(rng)};
+  for (size_t n = rng.Below(4); n > 0; --n) {
+    ScheduleSpec spec{.kind = static_cast<ScheduleKind>(rng.Below(3))};
+    if (spec.kind == ScheduleKind::kCron) {
+      spec.cron_expression = std::string(kCrons[rng.Below(4)]);
+      spec.time_zone = std::string(kZones[rng.Below(3)]);
+    } else if (spec.kind == ScheduleKind::kRate) {
+      spec.every = Duration(static_cast<int64_t>(1 + rng.Below(1'000'000)) * 1000);
+      spec.start = FromUnixMicros(static_cast<int64_t>(rng.Below(4e15)));
+    } else {
+      spec.at = FromUnixMicros(static_cast<int64_t>(rng.Below(4e15)));
+    }
+    job.schedules.push_back(spec);
+  }
+  for (size_t n = rng.Below(3); n > 0; --n) job.retry_intervals_s.push_back(1 + n);
+  const ParameterValue values[] = {RandomText(rng, 9), static_cast<int64_t>(rng.Next()),
+                                   static_cast<double>(rng.Below(1000)) / 8, rng.Chance(0.5)};
+  for (size_t n = rng.Below(5); n > 0; --n) job.parameters[RandomName(rng)] = values[n - 1];
+  for (size_t n = rng.Below(3); n > 0; --n) job.env[RandomName(rng)] = RandomText(rng, 9);
+  for (size_t n = rng.Below(3); n > 0; --n) job.labels[RandomName(rng)] = RandomName(rng);
+  return job;
+}
+
+}  // namespace carillon::test
