@@ -1,0 +1,209 @@
+#include "common/config/config_table.h"
+
+namespace carillon::config {
+namespace {
+
+constexpr int64_t kPortMax = 65'535;
+constexpr int64_t kKiB = 1024;
+constexpr int64_t kMiB = 1024 * kKiB;
+constexpr int64_t kGiB = 1024 * kMiB;
+
+using enum SettingType;
+
+std::vector<Setting> MakeTable() {
+  return {
+      {.name = "data_dir",
+       .fallback = "~/.local/share/carillon",
+       .help = "Directory of everything standalone keeps: database, spool, tokens, runtime.json. "
+               "A leading `~` is `$HOME`."},
+      {.name = "retention_days",
+       .type = kInteger,
+       .fallback = "14",
+       .least = 1,
+       .most = 3650,
+       .help = "Whole days that runs, their output and gaps are kept."},
+
+      {.name = "rest.listen", .fallback = "127.0.0.1", .help = "Address of the REST API."},
+      {.name = "rest.port",
+       .type = kInteger,
+       .fallback = "8640",
+       .most = kPortMax,
+       .help = "Port of the REST API; 0 = any free one."},
+      {.name = "rest.allow_beyond_loopback",
+       .type = kFlag,
+       .fallback = "false",
+       .help = "Lets the REST API listen on other addresses than loopback without TLS: tokens "
+               "then cross the network in the clear."},
+      {.name = "rest.workers",
+       .type = kInteger,
+       .fallback = "8",
+       .least = 1,
+       .most = 256,
+       .help = "Requests handled at the same time."},
+      {.name = "rest.queue_max",
+       .type = kInteger,
+       .fallback = "256",
+       .least = 1,
+       .most = 65'536,
+       .help = "Requests waiting for a worker; more are answered 503."},
+      {.name = "rest.connections_max",
+       .type = kInteger,
+       .fallback = "1024",
+       .least = 1,
+       .most = 65'536,
+       .help = "Open connections; more wait in the kernel."},
+      {.name = "rest.body_bytes_max",
+       .type = kInteger,
+       .fallback = "1048576",
+       .least = kKiB,
+       .most = 8 * kMiB,
+       .help = "Longest request body; longer ones are answered 413."},
+
+      {.name = "ops.listen",
+       .fallback = "127.0.0.1",
+       .help = "Address of the ops port (`/livez`, `/readyz`, `/metrics`), which asks for no "
+               "token: loopback only."},
+      {.name = "ops.port",
+       .type = kInteger,
+       .fallback = "8642",
+       .most = kPortMax,
+       .help = "The ops port; 0 = any free one."},
+
+      {.name = "log.level",
+       .type = kChoice,
+       .fallback = "info",
+       .choices = "debug|info|warn|error|off",
+       .help = "Lines below this level are not written."},
+      {.name = "log.file", .fallback = "", .help = "Rotating log file; empty = standard error."},
+      {.name = "log.file_bytes_max",
+       .type = kInteger,
+       .fallback = "67108864",
+       .least = 64 * kKiB,
+       .most = 4 * kGiB,
+       .help = "Size at which the log file is rotated."},
+      {.name = "log.files_max",
+       .type = kInteger,
+       .fallback = "5",
+       .least = 1,
+       .most = 1000,
+       .help = "Log files kept, the current one included."},
+
+      {.name = "store.connections",
+       .type = kInteger,
+       .fallback = "8",
+       .least = 2,
+       .most = 256,
+       .help = "Connections of the REST API to the database; planning, claims and results have "
+               "their own."},
+      {.name = "store.buffer_pool_mib",
+       .type = kInteger,
+       .fallback = "128",
+       .least = 16,
+       .most = 1'048'576,
+       .help = "Buffer pool of the private database of standalone, in MiB."},
+
+      {.name = "scheduler.id",
+       .type = kIdentity,
+       .fallback = "scheduler-1",
+       .help = "Name of this member; unique in the cluster."},
+      {.name = "scheduler.segments",
+       .type = kInteger,
+       .fallback = "64",
+       .least = 1,
+       .most = 4096,
+       .help = "Segments the jobs are divided into. Fixed when the store is created."},
+      {.name = "scheduler.horizon_s",
+       .type = kInteger,
+       .fallback = "30",
+       .least = 1,
+       .most = 600,
+       .help = "How far ahead fires become planned runs, in seconds."},
+      {.name = "scheduler.wheel_capacity",
+       .type = kInteger,
+       .fallback = "400000",
+       .least = 1'000,
+       .most = 10'000'000,
+       .help = "Planned runs held in memory; planning stops at three quarters of it."},
+      {.name = "scheduler.dispatch_timeout_ms",
+       .type = kInteger,
+       .fallback = "5000",
+       .least = 100,
+       .most = 60'000,
+       .help = "A published run that nobody claimed is published again after this time."},
+      {.name = "scheduler.lease_ms",
+       .type = kInteger,
+       .fallback = "20000",
+       .least = 2'000,
+       .most = 600'000,
+       .help = "How long an executor may run without word from its owner; at least three "
+               "heartbeats."},
+      {.name = "scheduler.heartbeat_ms",
+       .type = kInteger,
+       .fallback = "2000",
+       .least = 100,
+       .most = 30'000,
+       .help = "Time between heartbeats of an executor."},
+      {.name = "scheduler.executor_lost_ms",
+       .type = kInteger,
+       .fallback = "10000",
+       .least = 500,
+       .most = 300'000,
+       .help = "An executor silent for this long gets nothing new; at least three heartbeats."},
+      {.name = "scheduler.clock_offset_max_ms",
+       .type = kInteger,
+       .fallback = "500",
+       .least = 10,
+       .most = 10'000,
+       .help = "A member whose clock is further than this from the database's owns nothing."},
+
+      {.name = "executor.id",
+       .type = kIdentity,
+       .fallback = "executor-1",
+       .help = "Name of this executor; unique in the cluster."},
+      {.name = "executor.slots",
+       .type = kInteger,
+       .fallback = "0",
+       .most = 10'000,
+       .help = "Processes at the same time; 0 = four for each core."},
+      {.name = "executor.light_slots",
+       .type = kInteger,
+       .fallback = "4096",
+       .least = 1,
+       .most = 100'000,
+       .help = "Attempts of in-process job types (`noop`) at the same time."},
+      {.name = "executor.output_bytes_max",
+       .type = kInteger,
+       .fallback = "65536",
+       .least = kKiB,
+       .most = 64 * kKiB,
+       .help = "Output kept of each stream of an attempt: its end."},
+      {.name = "executor.labels",
+       .type = kPairs,
+       .fallback = "",
+       .help = "Labels this executor registers with, `name=value,…`."},
+  };
+}
+
+}  // namespace
+
+const std::vector<Setting>& SettingTable() {
+  static const std::vector<Setting> table = MakeTable();
+  return table;
+}
+
+const Setting* FindSetting(std::string_view name) {
+  for (const Setting& setting : SettingTable()) {
+    if (setting.name == name) return &setting;
+  }
+  return nullptr;
+}
+
+std::string EnvironmentName(std::string_view setting) {
+  std::string name = "CARILLON_";
+  for (char c : setting) {
+    name += c == '.' ? '_' : (c >= 'a' && c <= 'z') ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return name;
+}
+
+}  // namespace carillon::config

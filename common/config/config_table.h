@@ -1,0 +1,41 @@
+// Every setting of Carillon: one table for loading, `check-config` and docs/configuration.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace carillon::config {
+
+enum class SettingType {
+  kText,
+  kInteger,   // within [least, most]; a setting with a unit is one too
+  kFlag,      // true | false
+  kChoice,    // one of `choices`
+  kIdentity,  // [a-z0-9][a-z0-9-]{0,62}
+  kPairs,     // name=value,name=value; in YAML also a map
+};
+
+struct Setting {
+  std::string_view name;  // "scheduler.lease_s": the suffix is the unit
+  SettingType type = SettingType::kText;
+  std::string_view fallback;  // the default, as it would be written
+  int64_t least = 0;          // kInteger
+  int64_t most = 0;           // kInteger
+  std::string_view choices;   // kChoice: separated by '|'
+  std::string_view help;
+};
+
+// In the order of docs/configuration.md.
+const std::vector<Setting>& SettingTable();
+// Null when there is none.
+const Setting* FindSetting(std::string_view name);
+
+// "rest.port" -> "CARILLON_REST_PORT".
+std::string EnvironmentName(std::string_view setting);
+
+// The whole of docs/configuration.md.
+std::string ConfigurationPage();
+
+}  // namespace carillon::config

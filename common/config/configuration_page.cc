@@ -1,0 +1,72 @@
+#include "common/config/config_table.h"
+
+namespace carillon::config {
+namespace {
+
+constexpr std::string_view kHead = R"(# Configuration
+
+<!-- Generated from common/config/config_table.cc; the test unit_config compares them. After a
+     change of the table: CARILLON_WRITE_DOCS=1 ctest -R unit_config -->
+
+Every setting has a default. A value is taken from the first of these that names it:
+
+1. flags: `--data-dir`, `--port`, and `--set NAME=VALUE` for any setting
+2. the environment: the setting's name in capitals, dots as underscores, behind `CARILLON_`
+   (`rest.port` is `CARILLON_REST_PORT`)
+3. the YAML file of `--config`, nested or with dots
+4. the default
+
+```yaml
+retention_days: 30
+rest:
+  port: 9000
+executor:
+  slots: 16
+  labels: {zone: a, disk: ssd}
+```
+
+An unknown name, a wrong type or a number out of its bounds stops the start with the file and the
+line; nothing is guessed. An unknown `CARILLON_*` variable is only named in the log, because jobs and
+the command line use that prefix as well. Settings take effect at the next start.
+
+| setting | default | bounds | what it does |
+|---|---|---|---|
+)";
+
+constexpr std::string_view kTail = R"(
+The command line's own variables (`CARILLON_ADDR`, `CARILLON_TOKEN`, …) are in
+[cli.md](cli.md).
+)";
+
+std::string Bounds(const Setting& setting) {
+  switch (setting.type) {
+    case SettingType::kText: return "text";
+    case SettingType::kInteger:
+      return std::to_string(setting.least) + " to " + std::to_string(setting.most);
+    case SettingType::kFlag: return "`true`, `false`";
+    case SettingType::kChoice: {
+      std::string bounds = "`";
+      for (char c : setting.choices) bounds += c == '|' ? std::string("`, `") : std::string(1, c);
+      return bounds + "`";
+    }
+    case SettingType::kIdentity: return "`[a-z0-9][a-z0-9-]{0,62}`";
+    case SettingType::kPairs: return "`name=value,…`";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string ConfigurationPage() {
+  std::string page(kHead);
+  for (const Setting& setting : SettingTable()) {
+    const std::string fallback =
+        setting.fallback.empty() ? "none" : "`" + std::string(setting.fallback) + "`";
+    page += "| `" + std::string(setting.name) + "` | " + fallback + " | " + Bounds(setting) +
+            " | " + std::string(setting.help) + " |\n";
+  }
+  page += kTail;
+  return page;
+}
+
+}  // namespace carillon::config

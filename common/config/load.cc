@@ -1,0 +1,272 @@
+#include "common/config/load.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <set>
+
+#include "common/config/config_table.h"
+#include "common/config/yaml_settings.h"
+
+namespace carillon::config {
+namespace {
+
+constexpr std::string_view kPrefix = "CARILLON_";
+
+// Variables of that prefix which are nobody's setting: the command line's and a job process's own.
+bool IsKnownVariable(std::string_view name) {
+  static const std::set<std::string_view> names = {
+      "CARILLON_ADDR",          "CARILLON_TOKEN",          "CARILLON_TOKEN_FILE",
+      "CARILLON_CONTEXT",       "CARILLON_CONFIG",         "CARILLON_RUN_ID",
+      "CARILLON_JOB_ID",        "CARILLON_FIRE_TIME",      "CARILLON_ATTEMPT",
+      "CARILLON_SHARD_INDEX",   "CARILLON_SHARD_TOTAL",    "CARILLON_WRITE_DOCS",
+      "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE"};
+  return names.contains(name) || name.substr(0, 15) == "CARILLON_PARAM_";
+}
+
+std::optional<int64_t> ParseInteger(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+bool IsIdentity(std::string_view text) {
+  if (text.empty() || text.size() > 63 || text[0] == '-') return false;
+  for (char c : text) {
+    if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-') return false;
+  }
+  return true;
+}
+
+std::optional<std::map<std::string, std::string>> ParsePairs(std::string_view text) {
+  std::map<std::string, std::string> pairs;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view pair = text.substr(0, comma);
+    const size_t equals = pair.find('=');
+    if (equals == 0 || equals == std::string_view::npos) return std::nullopt;
+    if (!pairs.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second) {
+      return std::nullopt;
+    }
+    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
+  }
+  return pairs;
+}
+
+bool IsChoice(std::string_view choices, std::string_view text) {
+  while (true) {
+    const size_t bar = choices.find('|');
+    if (choices.substr(0, bar) == text) return true;
+    if (bar == std::string_view::npos) return false;
+    choices.remove_prefix(bar + 1);
+  }
+}
+
+// What the setting takes, when `text` is not that; empty when it is.
+std::string Complaint(const Setting& setting, const std::string& text) {
+  switch (setting.type) {
+    case SettingType::kText:
+      return text.find_first_of(std::string_view("\0\n\r", 3)) == std::string::npos
+                 ? ""
+                 : "must be one line";
+    case SettingType::kInteger: {
+      const auto number = ParseInteger(text);
+      if (number && *number >= setting.least && *number <= setting.most) return "";
+      return "must be a whole number from " + std::to_string(setting.least) + " to " +
+             std::to_string(setting.most);
+    }
+    case SettingType::kFlag:
+      return text == "true" || text == "false" ? "" : "must be true or false";
+    case SettingType::kChoice:
+      return IsChoice(setting.choices, text) ? ""
+                                             : "must be one of " + std::string(setting.choices);
+    case SettingType::kIdentity:
+      return IsIdentity(text) ? "" : "must match [a-z0-9][a-z0-9-]{0,62}";
+    case SettingType::kPairs: return ParsePairs(text) ? "" : "must be name=value,name=value";
+  }
+  return "has an unknown type";
+}
+
+// The known name with the fewest edits to `name`, when that is a likely typing error.
+std::string Nearest(std::string_view name) {
+  size_t least = 4;
+  std::string nearest;
+  for (const Setting& setting : SettingTable()) {
+    std::vector<size_t> row(setting.name.size() + 1);
+    for (size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= name.size(); ++i) {
+      size_t diagonal = row[0];
+      row[0] = i;
+      for (size_t j = 1; j < row.size(); ++j) {
+        const size_t replace = diagonal + (name[i - 1] == setting.name[j - 1] ? 0 : 1);
+        diagonal = row[j];
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
+      }
+    }
+    if (row.back() < least) {
+      least = row.back();
+      nearest = setting.name;
+    }
+  }
+  return nearest;
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return {ErrorCode::kUnavailable, "configuration file " + path + " cannot be read"};
+  std::string text(kConfigFileBytesMax + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  if (in.bad()) return {ErrorCode::kUnavailable, "configuration file " + path + " cannot be read"};
+  if (text.size() > kConfigFileBytesMax) {
+    return {ErrorCode::kInvalid, "configuration file " + path + " is larger than 1 MiB"};
+  }
+  return text;
+}
+
+}  // namespace
+
+class Loader {
+ public:
+  Result<Config> Run(const LoadRequest& request) {
+    for (const Setting& setting : SettingTable()) {
+      config_.values_[std::string(setting.name)] = {.text = std::string(setting.fallback)};
+    }
+    CARILLON_TRY(ReadYaml(request.file));
+    CARILLON_TRY(ReadEnvironment(request.environment));
+    for (const Override& flag : request.flags) {
+      CARILLON_TRY(Set(flag.name, {flag.value, Origin::kFlag, flag.flag}));
+    }
+    CARILLON_TRY(CheckTogether());
+    return std::move(config_);
+  }
+
+ private:
+  Status ReadYaml(const std::string& file) {
+    if (file.empty()) return {};
+    CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+    auto settings = ReadYamlSettings(text);
+    if (!settings.ok()) {
+      return Error{settings.code(), file + ": " + settings.error().message};
+    }
+    for (const FileSetting& setting : *settings) {
+      CARILLON_TRY(Set(setting.name,
+                       {setting.text, Origin::kFile, file + ":" + std::to_string(setting.line)}));
+    }
+    return {};
+  }
+
+  Status ReadEnvironment(const std::map<std::string, std::string>& environment) {
+    std::set<std::string> names;
+    for (const Setting& setting : SettingTable()) {
+      const std::string name = EnvironmentName(setting.name);
+      names.insert(name);
+      const auto found = environment.find(name);
+      if (found == environment.end()) continue;
+      CARILLON_TRY(Set(setting.name, {found->second, Origin::kEnvironment, name}));
+    }
+    for (const auto& [name, value] : environment) {
+      if (name.compare(0, kPrefix.size(), kPrefix) != 0) continue;
+      if (names.contains(name) || IsKnownVariable(name)) continue;
+      config_.warnings_.push_back("environment variable " + name + " is no setting");
+    }
+    return {};
+  }
+
+  Status Set(std::string_view name, Value value) {
+    const Setting* setting = FindSetting(name);
+    if (setting == nullptr) {
+      const std::string nearest = Nearest(name);
+      return {ErrorCode::kInvalid, value.place + ": there is no setting " + std::string(name) +
+                                       (nearest.empty() ? "" : "; did you mean " + nearest + "?")};
+    }
+    const std::string complaint = Complaint(*setting, value.text);
+    if (!complaint.empty()) {
+      return {ErrorCode::kInvalid, value.place + ": " + std::string(name) + " " + complaint +
+                                       ", not '" + value.text.substr(0, 200) + "'"};
+    }
+    config_.values_.find(name)->second = std::move(value);
+    return {};
+  }
+
+  // Rules between settings.
+  Status CheckTogether() const {
+    for (const std::string_view name : {"scheduler.lease_ms", "scheduler.executor_lost_ms"}) {
+      const int64_t least = 3 * config_.Integer("scheduler.heartbeat_ms");
+      if (config_.Integer(name) >= least) continue;
+      return {ErrorCode::kInvalid, std::string(name) +
+                                       " must be at least three times scheduler.heartbeat_ms (" +
+                                       std::to_string(least) + ")"};
+    }
+    return {};
+  }
+
+  Config config_;
+};
+
+Result<Config> Load(const LoadRequest& request) { return Loader().Run(request); }
+
+const Value& Config::Get(std::string_view name) const {
+  const auto found = values_.find(name);
+  CARILLON_CHECK(found != values_.end(), name);
+  return found->second;
+}
+
+const std::string& Config::Text(std::string_view name) const {
+  const std::string& text = Get(name).text;
+  const SettingType type = FindSetting(name)->type;
+  CARILLON_CHECK(
+      type == SettingType::kText || type == SettingType::kChoice || type == SettingType::kIdentity,
+      name);
+  return text;
+}
+
+int64_t Config::Integer(std::string_view name) const {
+  const auto number = ParseInteger(Get(name).text);
+  CARILLON_CHECK(FindSetting(name)->type == SettingType::kInteger && number, name);
+  return *number;
+}
+
+bool Config::Flag(std::string_view name) const {
+  const bool on = Get(name).text == "true";
+  CARILLON_CHECK(FindSetting(name)->type == SettingType::kFlag, name);
+  return on;
+}
+
+std::map<std::string, std::string> Config::Pairs(std::string_view name) const {
+  const auto pairs = ParsePairs(Get(name).text);
+  CARILLON_CHECK(FindSetting(name)->type == SettingType::kPairs && pairs, name);
+  return *pairs;
+}
+
+Duration Config::Time(std::string_view name) const {
+  const int64_t number = Integer(name);
+  const std::string_view unit = name.substr(name.rfind('_') + 1);
+  if (unit == "ms") return Duration(number * 1000);
+  if (unit == "s") return Duration(number * 1'000'000);
+  CARILLON_CHECK(unit == "days", name);
+  return Duration(number * 86'400'000'000);
+}
+
+std::map<std::string, std::string> ProcessEnvironment() {
+  std::map<std::string, std::string> environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+std::string ExpandHome(std::string_view path, std::string_view home) {
+  if (path != "~" && path.substr(0, 2) != "~/") return std::string(path);
+  return std::string(home) + std::string(path.substr(1));
+}
+
+}  // namespace carillon::config

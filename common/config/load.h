@@ -1,0 +1,70 @@
+// The settings of one process: flags over environment over file over defaults, all checked.
+//
+// Threads  Config is immutable after Load; safe to share.
+// Errors   Load: kInvalid names the place (file and line, variable or flag), the setting and what
+//          it takes. kUnavailable: the file cannot be read.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace carillon::config {
+
+enum class Origin { kDefault, kFile, kEnvironment, kFlag };
+
+struct Value {
+  std::string text;  // as written there; kPairs from a YAML map as name=value,…
+  Origin origin = Origin::kDefault;
+  std::string place;  // "carillon.yaml:3", "CARILLON_REST_PORT", "--port"; empty for a default
+};
+
+class Config {
+ public:
+  // Every name below must be in SettingTable() with that type (checked).
+  const std::string& Text(std::string_view name) const;  // kText, kChoice, kIdentity
+  int64_t Integer(std::string_view name) const;
+  bool Flag(std::string_view name) const;
+  std::map<std::string, std::string> Pairs(std::string_view name) const;
+  // An integer whose name ends in _ms, _s or _days.
+  Duration Time(std::string_view name) const;
+
+  // Where a setting came from.
+  const Value& Get(std::string_view name) const;
+  // What is odd but stops nothing, e.g. an unknown CARILLON_* variable. For the log.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  friend class Loader;
+  std::map<std::string, Value, std::less<>> values_;
+  std::vector<std::string> warnings_;
+};
+
+struct Override {
+  std::string name;
+  std::string value;
+  std::string flag;  // as the user typed it, for messages: "--port"
+};
+
+struct LoadRequest {
+  std::string file = {};                                // empty = none
+  std::map<std::string, std::string> environment = {};  // the process's; others are skipped
+  std::vector<Override> flags = {};                     // a later one wins
+};
+
+inline constexpr size_t kConfigFileBytesMax = 1u << 20;
+
+Result<Config> Load(const LoadRequest& request);
+
+// The environment of this process.
+std::map<std::string, std::string> ProcessEnvironment();
+
+// A leading "~" as `home`; other paths as they are.
+std::string ExpandHome(std::string_view path, std::string_view home);
+
+}  // namespace carillon::config

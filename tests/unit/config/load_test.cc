@@ -1,0 +1,166 @@
+#include "common/config/load.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "common/config/config_table.h"
+
+namespace carillon::config {
+namespace {
+
+class LoadTest : public ::testing::Test {
+ protected:
+  LoadTest() : file_(::testing::TempDir() + "carillon-" + std::to_string(getpid()) + ".yaml") {}
+  ~LoadTest() override { std::filesystem::remove(file_); }
+
+  Result<Config> LoadYaml(const std::string& text) {
+    std::ofstream(file_) << text;
+    return Load({.file = file_});
+  }
+  ErrorCode YamlFails(const std::string& text, const std::string& expected_place) {
+    const auto config = LoadYaml(text);
+    EXPECT_FALSE(config.ok()) << text;
+    if (config.ok()) return ErrorCode::kExists;
+    EXPECT_NE(config.error().message.find(expected_place), std::string::npos)
+        << config.error().message;
+    return config.code();
+  }
+
+  const std::string file_;
+};
+
+TEST_F(LoadTest, WithoutSourcesEverythingIsItsDefault) {
+  const auto config = Load({});
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  for (const Setting& setting : SettingTable()) {
+    EXPECT_EQ(config->Get(setting.name).text, setting.fallback);
+    EXPECT_EQ(config->Get(setting.name).origin, Origin::kDefault);
+  }
+  EXPECT_EQ(config->Integer("rest.port"), 8640);
+  EXPECT_EQ(config->Integer("ops.port"), 8642);
+  EXPECT_EQ(config->Time("retention_days"), 14 * 24h);
+  EXPECT_EQ(config->Time("scheduler.horizon_s"), 30s);
+  EXPECT_EQ(config->Time("scheduler.heartbeat_ms"), 2s);
+  EXPECT_EQ(config->Text("rest.listen"), "127.0.0.1");
+  EXPECT_FALSE(config->Flag("rest.allow_beyond_loopback"));
+  EXPECT_TRUE(config->Pairs("executor.labels").empty());
+}
+
+TEST_F(LoadTest, DefaultsAreWithinTheirOwnBounds) {
+  for (const Setting& setting : SettingTable()) {
+    const auto config =
+        Load({.flags = {{std::string(setting.name), std::string(setting.fallback), "--set"}}});
+    EXPECT_TRUE(config.ok()) << setting.name << ": " << config.error().message;
+  }
+}
+
+TEST_F(LoadTest, FlagsWinOverEnvironmentOverFile) {
+  std::ofstream(file_) << "rest:\n  port: 1001\nops.port: 1002\nretention_days: 3\n";
+  const auto config =
+      Load({.file = file_,
+            .environment = {{"CARILLON_REST_PORT", "2001"},
+                            {"CARILLON_OPS_PORT", "2002"},
+                            {"PATH", "/bin"}},
+            .flags = {{"rest.port", "3000", "--port"}, {"rest.port", "3001", "--port"}}});
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->Integer("rest.port"), 3001);
+  EXPECT_EQ(config->Get("rest.port").origin, Origin::kFlag);
+  EXPECT_EQ(config->Get("rest.port").place, "--port");
+  EXPECT_EQ(config->Integer("ops.port"), 2002);
+  EXPECT_EQ(config->Get("ops.port").place, "CARILLON_OPS_PORT");
+  EXPECT_EQ(config->Integer("retention_days"), 3);
+  EXPECT_EQ(config->Get("retention_days").place, file_ + ":4");
+}
+
+TEST_F(LoadTest, PairsAreReadFromTextAndFromAMap) {
+  const std::map<std::string, std::string> expected = {{"disk", "ssd"}, {"zone", "a"}};
+  EXPECT_EQ(LoadYaml("executor: {labels: {zone: a, disk: ssd}}").value().Pairs("executor.labels"),
+            expected);
+  EXPECT_EQ(LoadYaml("executor.labels: zone=a,disk=ssd").value().Pairs("executor.labels"),
+            expected);
+}
+
+TEST_F(LoadTest, EmptyFileIsFine) {
+  EXPECT_TRUE(LoadYaml("").ok());
+  EXPECT_TRUE(LoadYaml("# nothing\n").ok());
+}
+
+TEST_F(LoadTest, WhatIsWrongIsNamedWithItsPlace) {
+  EXPECT_EQ(YamlFails("rest:\n  prot: 1\n", file_ + ":2"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("rest:\n  port: many\n", "rest.port"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("rest.port: 65536\n", ":1"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("rest.port: -1\n", "rest.port"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("rest.port: [1]\n", "line 1"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("rest.port:\n", "rest.port"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("rest.port: 1\nrest:\n  port: 1\n", "line 3"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("rest: {port: 1\n", file_), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("- rest.port\n", "line 1"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("a: {b: {c: {d: {e: 1}}}}\n", "a.b.c.d"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("log.level: loud\n", "log.level"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("executor.id: Upper\n", "executor.id"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("executor.labels: zone\n", "executor.labels"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("rest.allow_beyond_loopback: perhaps\n", "allow"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails(std::string(kConfigFileBytesMax + 1, '#'), file_), ErrorCode::kInvalid);
+}
+
+TEST_F(LoadTest, MissingFileIsUnavailable) {
+  EXPECT_EQ(Load({.file = "/nonexistent/carillon.yaml"}).code(), ErrorCode::kUnavailable);
+}
+
+TEST_F(LoadTest, WrongEnvironmentAndFlagsAreRefused) {
+  EXPECT_EQ(Load({.environment = {{"CARILLON_REST_PORT", ""}}}).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(Load({.flags = {{"rest.port", "x", "--port"}}}).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(Load({.flags = {{"no.such", "x", "--set"}}}).code(), ErrorCode::kInvalid);
+}
+
+TEST_F(LoadTest, UnknownVariableIsOnlyAWarning) {
+  const auto config = Load({.environment = {{"CARILLON_REST_PROT", "1"},
+                                            {"CARILLON_TOKEN", "x"},
+                                            {"CARILLON_PARAM_DAY", "monday"}}});
+  ASSERT_TRUE(config.ok());
+  ASSERT_EQ(config->warnings().size(), 1u);
+  EXPECT_NE(config->warnings()[0].find("CARILLON_REST_PROT"), std::string::npos);
+}
+
+TEST_F(LoadTest, LeaseAndLossOutlastThreeHeartbeats) {
+  const auto with = [](std::string name, std::string value) {
+    return Load({.flags = {{"scheduler.heartbeat_ms", "3000", "--set"},
+                           {std::move(name), std::move(value), "--set"}}});
+  };
+  EXPECT_TRUE(with("scheduler.executor_lost_ms", "9000").ok());
+  EXPECT_EQ(with("scheduler.executor_lost_ms", "8999").code(), ErrorCode::kInvalid);
+  EXPECT_EQ(with("scheduler.lease_ms", "8999").code(), ErrorCode::kInvalid);
+}
+
+TEST_F(LoadTest, TildeIsTheHomeDirectory) {
+  EXPECT_EQ(ExpandHome("~/x", "/home/u"), "/home/u/x");
+  EXPECT_EQ(ExpandHome("~", "/home/u"), "/home/u");
+  EXPECT_EQ(ExpandHome("~other/x", "/home/u"), "~other/x");
+  EXPECT_EQ(ExpandHome("/x", "/home/u"), "/x");
+}
+
+TEST(ConfigTableTest, NamesAndVariablesAreUnique) {
+  std::map<std::string, int> seen;
+  for (const Setting& setting : SettingTable()) {
+    EXPECT_EQ(seen[std::string(setting.name)]++, 0) << setting.name;
+    EXPECT_EQ(seen[EnvironmentName(setting.name)]++, 0) << setting.name;
+  }
+  EXPECT_EQ(EnvironmentName("rest.body_bytes_max"), "CARILLON_REST_BODY_BYTES_MAX");
+}
+
+TEST(ConfigTableTest, PageInDocsIsTheTable) {
+  const std::filesystem::path path =
+      std::filesystem::path(__FILE__).parent_path() / "../../../docs/configuration.md";
+  if (getenv("CARILLON_WRITE_DOCS") != nullptr) std::ofstream(path) << ConfigurationPage();
+  std::ostringstream page;
+  page << std::ifstream(path).rdbuf();
+  EXPECT_EQ(page.str(), ConfigurationPage()) << "run with CARILLON_WRITE_DOCS=1";
+}
+
+}  // namespace
+}  // namespace carillon::config
