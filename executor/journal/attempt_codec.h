@@ -1,0 +1,23 @@
+// Attempts and their ends as bytes: on the warden's socket and in the journals on disk.
+//
+// Errors   A Get* that meets nonsense fails its reader (byte_codec.h).
+// Always   A change of these layouts raises kAttemptCodecVersion; both users write it down.
+#pragma once
+
+#include "common/ports/executor_host.h"
+#include "executor/journal/byte_codec.h"
+
+namespace carillon::executor {
+
+inline constexpr uint32_t kAttemptCodecVersion = 1;
+
+void PutHeld(ByteWriter& out, const HeldAttempt& held);
+HeldAttempt GetHeld(ByteReader& in);
+
+void PutStart(ByteWriter& out, const StartAttempt& start);
+StartAttempt GetStart(ByteReader& in);
+
+void PutEnded(ByteWriter& out, const AttemptEnded& ended);
+AttemptEnded GetEnded(ByteReader& in);
+
+}  // namespace carillon::executor

@@ -1,0 +1,413 @@
+#include "executor/warden/attempt_book.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "executor/warden/lease_watch.h"
+#include "executor/warden/process_tree.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr size_t kOutputBytesMax = 256 * 1024;  // of each stream, whatever the daemon asks
+constexpr Duration kCommitAgain = 200ms;
+constexpr Duration kLeftoverLook = 50ms;
+constexpr uint64_t kFreeBytesMin = 4u << 20;
+constexpr uint64_t kFreeInodesMin = 64;
+
+enum TokenKind : uint64_t { kOut = 0, kErr = 1, kReport = 2 };
+
+}  // namespace
+
+AttemptBook::AttemptBook(const Clock& clock, std::unique_ptr<WardenJournal> journal,
+                         WardenJournal::Contents contents, Options options)
+    : clock_(clock), journal_(std::move(journal)), options_(std::move(options)), leftovers_({}) {
+  for (RecordedEnd& end : contents.ends) {
+    Entry& entry = entries_[NameOf(end.attempt)];
+    entry.stage = Stage::kEnded;
+    entry.held = end.attempt;
+    entry.end_record = end.record;
+  }
+  std::vector<OpenStart> open_starts;
+  for (OpenStart& start : contents.open_starts) {
+    // A crash between the two records of one commit: the end counts.
+    if (entries_.count(NameOf(start.attempt)) > 0) {
+      journal_->Remove(start.record);
+      continue;
+    }
+    Entry& entry = entries_[NameOf(start.attempt)];
+    entry.stage = Stage::kLeftOver;
+    entry.held = start.attempt;
+    entry.start_record = start.record;
+    entry.started = start.started;
+    open_starts.push_back(std::move(start));
+  }
+  leftovers_ = Leftovers(std::move(open_starts));
+}
+
+AttemptBook::Entry* AttemptBook::Find(const AttemptName& name) {
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+AttemptBook::Entry* AttemptBook::FindHeld(const HeldAttempt& held) {
+  Entry* entry = Find(NameOf(held));
+  return entry != nullptr && entry->held.token == held.token ? entry : nullptr;
+}
+
+std::string AttemptBook::WorkDirectoryOf(const AttemptName& name) const {
+  return fmt::format("{}/{}.{}", options_.work_directory, EncodeRunId(name.key), name.attempt);
+}
+
+void AttemptBook::Start(StartAttempt start) {
+  const AttemptName name = NameOf(start.attempt);
+  if (entries_.count(name) > 0 || forgotten_.count(name) > 0) return;
+  start.output_bytes_max = std::min(start.output_bytes_max, kOutputBytesMax);
+  Entry& entry = entries_[name];
+  entry.held = start.attempt;
+  entry.output_bytes_max = start.output_bytes_max;
+  entry.start = std::move(start);
+  if (stopping_) {
+    EndUnstarted(name, entry, RunState::kLost, reason::kWardenDied, "the warden is stopping");
+  } else if (by_run_no_.size() + prepared_.size() >= kRunningMax) {
+    EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn, "too many processes are running");
+  } else if (DecideAtStart({entry.start->lease_end, true}, clock_.Steady()) != LeaseAction::kNone) {
+    EndUnstarted(name, entry, RunState::kLost, reason::kLeaseEnded,
+                 "its lease ended before it could be started");
+  } else {
+    const Result<SegmentLog::RecordId> record = journal_->PrepareStart(*entry.start, clock_.Wall());
+    if (!record.ok()) {
+      EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn,
+                   "not started, its end could not be recorded: " + record.error().message);
+      return;
+    }
+    entry.start_record = *record;
+    prepared_.push_back(name);
+  }
+}
+
+void AttemptBook::EndUnstarted(const AttemptName& name, Entry& entry, RunState state,
+                               std::string_view reason, std::string error) {
+  AttemptEnded ended{entry.held,
+                     {.state = state,
+                      .reason = std::string(reason),
+                      .error = std::move(error),
+                      .ended = clock_.Wall()}};
+  if (entry.start) ended.job_id = entry.start->job_id;
+  RecordEnd(name, entry, std::move(ended));
+}
+
+void AttemptBook::RecordEnd(const AttemptName& name, Entry& entry, AttemptEnded ended) {
+  entry.start.reset();
+  const Result<SegmentLog::RecordId> record = journal_->PrepareEnd(ended, entry.start_record);
+  // An end that never acted may be told from memory when there is no room to record it: should it
+  // be lost, the lease tells the same.
+  entry.memory = std::move(ended);
+  entry.end_record = record.ok() ? *record : 0;
+  entry.stage = Stage::kEnding;
+  ending_.push_back(name);
+}
+
+void AttemptBook::Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
+  for (const HeldAttempt& held : attempts) {
+    Entry* entry = FindHeld(held);
+    if (entry == nullptr) continue;
+    if (entry->start) entry->start->lease_end = RenewedEnd(entry->start->lease_end, lease_end);
+    if (entry->live) entry->live->Renew(lease_end);
+  }
+}
+
+void AttemptBook::Cancel(const HeldAttempt& attempt) {
+  Entry* entry = FindHeld(attempt);
+  if (entry == nullptr) return;
+  entry->cancelled = true;
+  if (!entry->live) return;
+  entry->live->End(RunState::kCancelled, reason::kCancelRequested, LiveRun::Grace::kGiven,
+                   clock_.Steady());
+}
+
+void AttemptBook::Forget(const std::vector<HeldAttempt>& attempts) {
+  for (const HeldAttempt& held : attempts) {
+    const AttemptName name = NameOf(held);
+    Entry* entry = Find(name);
+    if (entry == nullptr || entry->stage != Stage::kEnded) continue;
+    if (entry->end_record != 0) journal_->Remove(entry->end_record);
+    entries_.erase(name);
+    if (forgotten_.insert(name).second) forgotten_order_.push_back(name);
+    if (forgotten_order_.size() > kForgottenMax) {
+      forgotten_.erase(forgotten_order_.front());
+      forgotten_order_.pop_front();
+    }
+  }
+}
+
+void AttemptBook::Stop() {
+  stopping_ = true;
+  for (const auto& [run_no, name] : by_run_no_) {
+    Find(name)->live->End(RunState::kLost, reason::kWardenDied, LiveRun::Grace::kNone,
+                          clock_.Steady());
+  }
+}
+
+void AttemptBook::Commit(SteadyTime now) {
+  if (journal_->dirty()) {
+    if (now < next_commit_) return;
+    const Status status = journal_->Commit();
+    if (!status.ok()) {
+      std::fprintf(stderr, "warden: %s\n", status.error().message.c_str());
+      next_commit_ = now + kCommitAgain;
+      return;
+    }
+  }
+  for (const AttemptName& name : std::exchange(ending_, {})) {
+    Entry& entry = *Find(name);
+    if (entry.start_record != 0) journal_->ReleaseReserve(entry.output_bytes_max);
+    entry.stage = Stage::kEnded;
+    if (entry.end_record != 0) entry.memory.reset();
+    events_.push_back({name, true});
+  }
+  for (const AttemptName& name : std::exchange(prepared_, {})) {
+    Entry* entry = Find(name);
+    if (entry != nullptr && entry->stage == Stage::kPrepared) Launch(name, *entry);
+  }
+}
+
+void AttemptBook::Launch(const AttemptName& name, Entry& entry) {
+  const LiveRun::Now now = Now();
+  if (stopping_) {
+    EndUnstarted(name, entry, RunState::kLost, reason::kWardenDied, "the warden is stopping");
+    return;
+  }
+  if (entry.cancelled) {
+    EndUnstarted(name, entry, RunState::kCancelled, reason::kCancelRequested,
+                 "cancelled before it was started");
+    return;
+  }
+  // Looked at again: the disk may have taken long.
+  if (DecideAtStart({entry.start->lease_end, true}, now.steady) != LeaseAction::kNone) {
+    EndUnstarted(name, entry, RunState::kLost, reason::kLeaseEnded,
+                 "its lease ended before it could be started");
+    return;
+  }
+  auto live = std::make_unique<LiveRun>(*std::move(entry.start));
+  const JobId job_id = live->start().job_id;
+  const Status spawned = live->Spawn(WorkDirectoryOf(name), options_.open_files, now);
+  if (!spawned.ok()) {
+    AttemptEnded ended{entry.held,
+                       {.state = RunState::kFailed,
+                        .reason = std::string(reason::kSpawn),
+                        .error = "could not " + spawned.error().message,
+                        .ended = now.wall},
+                       job_id};
+    RecordEnd(name, entry, std::move(ended));
+    return;
+  }
+  entry.start.reset();
+  entry.live = std::move(live);
+  entry.started = now.wall;
+  entry.stage = Stage::kRunning;
+  Watch(name, entry);
+}
+
+void AttemptBook::Watch(const AttemptName& name, Entry& entry) {
+  entry.run_no = next_run_no_++;
+  by_run_no_[entry.run_no] = name;
+  children_[entry.live->keeper()] = entry.run_no;
+  const struct {
+    int fd;
+    TokenKind kind;
+  } watched[] = {{entry.live->fd(OutputStream::kOut), kOut},
+                 {entry.live->fd(OutputStream::kErr), kErr},
+                 {entry.live->report_fd(), kReport}};
+  for (const auto& [fd, kind] : watched) {
+    // Edges, not levels: the kernel then keeps the streams in the order of their writes.
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLET;
+    event.data.u64 = entry.run_no * 4 + kind;
+    CARILLON_CHECK(epoll_ctl(options_.epoll, EPOLL_CTL_ADD, fd, &event) == 0, "epoll_ctl");
+  }
+}
+
+void AttemptBook::OnReady(uint64_t token, bool writers_gone) {
+  const auto found = by_run_no_.find(token / 4);
+  if (found == by_run_no_.end()) return;
+  const AttemptName name = found->second;
+  LiveRun& live = *Find(name)->live;
+  if (token % 4 == kReport) {
+    live.ReadReport();
+    if (live.TakeStarted()) events_.push_back({name, false});
+    FinishIfOver(name);
+    return;
+  }
+  const OutputStream stream = token % 4 == kErr ? OutputStream::kErr : OutputStream::kOut;
+  if (live.ReadOutput(stream, writers_gone)) more_.push_back(token);
+}
+
+void AttemptBook::ReadMore() {
+  for (const uint64_t token : std::exchange(more_, {})) OnReady(token, false);
+}
+
+void AttemptBook::FinishIfOver(const AttemptName& name) {
+  Entry* entry = Find(name);
+  if (entry == nullptr || !entry->live || !entry->live->finished()) return;
+  if (entry->live->keeper_killed()) RemoveInBackground(WorkDirectoryOf(name));
+  AttemptEnded ended = entry->live->Finish(clock_.Wall());
+  by_run_no_.erase(entry->run_no);
+  entry->live.reset();
+  RecordEnd(name, *entry, std::move(ended));
+}
+
+void AttemptBook::ReapChildren() {
+  for (;;) {
+    int status = 0;
+    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) return;
+    const auto child = children_.find(pid);
+    if (child == children_.end()) continue;
+    const auto run = by_run_no_.find(child->second);
+    children_.erase(child);
+    if (run == by_run_no_.end()) continue;
+    const AttemptName name = run->second;
+    LiveRun& live = *Find(name)->live;
+    live.KeeperExited();
+    if (live.TakeStarted()) events_.push_back({name, false});
+    if (live.keeper_killed()) {
+      ++keepers_killed_;  // its tree was adopted by this process and dies first: KillStrays
+    } else {
+      FinishIfOver(name);
+    }
+  }
+}
+
+// Children that are nobody's keeper came here when their keeper was killed.
+void AttemptBook::KillStrays() {
+  const pid_t self = getpid();
+  const std::vector<ProcessEntry> processes = ReadProcesses();
+  bool found = false;
+  for (const ProcessEntry& entry : processes) {
+    if (entry.parent != self || entry.state == 'Z' || children_.count(entry.pid) > 0) continue;
+    KillDescendants(entry.pid);
+    kill(entry.pid, SIGKILL);
+    found = true;
+  }
+  if (found) return;
+  keepers_killed_ = 0;
+  std::vector<AttemptName> over;
+  for (const auto& [run_no, name] : by_run_no_) {
+    if (Find(name)->live->keeper_killed()) over.push_back(name);
+  }
+  for (const AttemptName& name : over) FinishIfOver(name);
+}
+
+void AttemptBook::StepLeftovers(SteadyTime now) {
+  if (leftovers_.empty() || now < next_leftover_look_) return;
+  next_leftover_look_ = now + kLeftoverLook;
+  for (const OpenStart& start : leftovers_.Step(now)) {
+    const AttemptName name = NameOf(start.attempt);
+    AttemptEnded ended{start.attempt,
+                       {.state = RunState::kLost,
+                        .reason = std::string(reason::kWardenDied),
+                        .error = "the warden died while it ran",
+                        .started = start.started,
+                        .ended = clock_.Wall()},
+                       start.job_id};
+    RecordEnd(name, *Find(name), std::move(ended));
+  }
+}
+
+void AttemptBook::Tick(SteadyTime now) {
+  for (const auto& [run_no, name] : by_run_no_) Find(name)->live->Tick(now);
+  if (keepers_killed_ > 0) KillStrays();
+  StepLeftovers(now);
+}
+
+SteadyTime AttemptBook::NextTick() const {
+  if (journal_->dirty()) return next_commit_;
+  if (!prepared_.empty() || !ending_.empty()) return SteadyTime{};
+  SteadyTime next = SteadyTime::max();
+  for (const auto& [run_no, name] : by_run_no_) {
+    next = std::min(next, entries_.at(name).live->NextTick());
+  }
+  if (!leftovers_.empty()) next = std::min(next, next_leftover_look_);
+  if (keepers_killed_ > 0) next = std::min(next, clock_.Steady() + kLeftoverLook / 5);
+  return next;
+}
+
+Result<AttemptEnded> AttemptBook::EndOf(const Entry& entry) {
+  if (entry.memory) return *entry.memory;
+  return journal_->ReadEnd(entry.end_record);
+}
+
+std::optional<WardenMessage> AttemptBook::TakeEvent() {
+  while (!events_.empty()) {
+    const Event event = events_.front();
+    events_.pop_front();
+    Entry* entry = Find(event.name);
+    if (entry == nullptr) continue;
+    if (!event.ended) {
+      return warden_message::Started{{entry->held, entry->started}};
+    }
+    std::optional<WardenMessage> described = Describe(event.name, 0);
+    auto* listed = described ? std::get_if<warden_message::ListEnded>(&*described) : nullptr;
+    if (listed != nullptr) return warden_message::Ended{std::move(listed->ended)};
+  }
+  return std::nullopt;
+}
+
+std::vector<AttemptName> AttemptBook::Names() const {
+  std::vector<AttemptName> names;
+  names.reserve(entries_.size());
+  for (const auto& [name, entry] : entries_) names.push_back(name);
+  return names;
+}
+
+std::optional<WardenMessage> AttemptBook::Describe(const AttemptName& name, uint64_t request) {
+  Entry* entry = Find(name);
+  if (entry == nullptr) return std::nullopt;
+  if (entry->stage != Stage::kEnded) {
+    return warden_message::ListRunning{request, {entry->held, entry->started}};
+  }
+  Result<AttemptEnded> ended = EndOf(*entry);
+  if (!ended.ok()) {
+    std::fprintf(stderr, "warden: %s\n", ended.error().message.c_str());
+    ended = AttemptEnded{entry->held,
+                         {.state = RunState::kLost,
+                          .reason = std::string(reason::kWardenDied),
+                          .error = "the record of its end is unreadable",
+                          .ended = clock_.Wall()}};
+  }
+  return warden_message::ListEnded{request, *std::move(ended)};
+}
+
+Status AttemptBook::Ready() {
+  CARILLON_TRY(journal_->EnsureHeadroom());
+  struct statvfs disk {};
+  if (statvfs(options_.work_directory.c_str(), &disk) != 0) {
+    return {ErrorCode::kUnavailable, "the working directory cannot be reached"};
+  }
+  if (uint64_t{disk.f_bavail} * disk.f_frsize < kFreeBytesMin ||
+      (disk.f_files > 0 && disk.f_favail < kFreeInodesMin)) {
+    return {ErrorCode::kExhausted, "no space left in " + options_.work_directory};
+  }
+  return {};
+}
+
+void AttemptBook::RemoveInBackground(const std::string& directory) {
+  const pid_t cleaner = fork();
+  if (cleaner == 0) {
+    close_range(3, ~0u, 0);
+    RemoveTree(directory);
+    _exit(0);
+  }
+  if (cleaner > 0) children_[cleaner] = 0;
+}
+
+}  // namespace carillon::executor

@@ -1,0 +1,131 @@
+// Every attempt the warden knows: prepared, running, left over by a dead warden, ended.
+//
+// Place    Step 8 of docs/life-of-a-run.md; behind WardenServer, which owns the loop.
+// Threads  The warden's only one.
+// Owns     The journal, the runs, at most kRunningMax of them.
+// Errors   What cannot be started ends at once; nothing is refused silently.
+// Always   A (run, attempt) is started at most once, also across a restart of the warden, and only
+//          after that is on disk; an end is told only after it is on disk.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "executor/warden/leftovers.h"
+#include "executor/warden/live_run.h"
+#include "executor/warden/warden_journal.h"
+#include "executor/warden/warden_protocol.h"
+
+namespace carillon::executor {
+
+class AttemptBook {
+ public:
+  static constexpr size_t kRunningMax = 4096;
+  static constexpr size_t kForgottenMax = 16384;
+
+  struct Options {
+    std::string work_directory;  // exists
+    int epoll = -1;
+    rlimit open_files{};  // of the commands
+  };
+  AttemptBook(const Clock& clock, std::unique_ptr<WardenJournal> journal,
+              WardenJournal::Contents contents, Options options);
+
+  // ---- from the daemon
+  void Start(StartAttempt start);
+  void Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end);
+  void Cancel(const HeldAttempt& attempt);
+  void Forget(const std::vector<HeldAttempt>& attempts);
+  // The warden was told to stop: everything is killed and recorded, nothing starts any more.
+  void Stop();
+
+  // ---- from epoll: `token` as registered
+  static constexpr uint64_t kFirstToken = 4;
+  void OnReady(uint64_t token, bool writers_gone);
+  void ReadMore();  // pipes that had more than one turn's worth
+  bool wants_more() const { return !more_.empty(); }
+  void ReapChildren();
+
+  // ---- once a turn, in this order
+  void Tick(SteadyTime now);
+  // Makes durable what happened, then acts on it: starts processes, queues ends to be told.
+  void Commit(SteadyTime now);
+  SteadyTime NextTick() const;
+
+  // ---- to the daemon
+  // The next thing to tell, oldest first.
+  std::optional<WardenMessage> TakeEvent();
+  void DropEvents() { events_.clear(); }
+  std::vector<AttemptName> Names() const;
+  // What List says about one; nullopt when it is gone meanwhile.
+  std::optional<WardenMessage> Describe(const AttemptName& name, uint64_t request);
+  // Whether one more attempt could be started and recorded.
+  Status Ready();
+  // Deletes a directory in a process of its own, which this one waits for.
+  void RemoveInBackground(const std::string& directory);
+
+  bool running() const { return !by_run_no_.empty(); }
+  bool empty() const { return entries_.empty(); }
+  bool clean() const { return !journal_->dirty(); }
+
+ private:
+  enum class Stage { kPrepared, kRunning, kLeftOver, kEnding, kEnded };
+  struct Entry {
+    Stage stage = Stage::kPrepared;
+    HeldAttempt held;
+    std::optional<StartAttempt> start;  // kPrepared
+    std::unique_ptr<LiveRun> live;      // kRunning
+    uint64_t run_no = 0;
+    bool cancelled = false;  // kPrepared
+    size_t output_bytes_max = 0;
+    SegmentLog::RecordId start_record = 0;
+    SegmentLog::RecordId end_record = 0;  // 0 = only in memory
+    std::optional<AttemptEnded> memory;
+    WallTime started{};
+  };
+  struct Event {
+    AttemptName name;
+    bool ended = false;
+  };
+
+  Entry* Find(const AttemptName& name);
+  Entry* FindHeld(const HeldAttempt& held);
+  void Launch(const AttemptName& name, Entry& entry);
+  void Watch(const AttemptName& name, Entry& entry);
+  void EndUnstarted(const AttemptName& name, Entry& entry, RunState state, std::string_view reason,
+                    std::string error);
+  void RecordEnd(const AttemptName& name, Entry& entry, AttemptEnded ended);
+  void FinishIfOver(const AttemptName& name);
+  void KillStrays();
+  void StepLeftovers(SteadyTime now);
+  Result<AttemptEnded> EndOf(const Entry& entry);
+  std::string WorkDirectoryOf(const AttemptName& name) const;
+  LiveRun::Now Now() const { return {clock_.Steady(), clock_.Wall()}; }
+
+  const Clock& clock_;
+  const std::unique_ptr<WardenJournal> journal_;
+  const Options options_;
+  Leftovers leftovers_;
+  std::unordered_map<AttemptName, Entry, AttemptNameHash> entries_;
+  std::unordered_map<uint64_t, AttemptName> by_run_no_;  // what lives
+  std::unordered_map<pid_t, uint64_t> children_;  // keepers, and 0 for one that only cleans up
+  std::vector<AttemptName> prepared_;             // started with the next commit
+  std::vector<AttemptName> ending_;               // told after the next commit
+  std::vector<uint64_t> more_;
+  std::deque<Event> events_;
+  std::deque<AttemptName> forgotten_order_;
+  std::unordered_set<AttemptName, AttemptNameHash> forgotten_;
+  uint64_t next_run_no_ = 1;
+  size_t keepers_killed_ = 0;  // runs that wait for KillStrays
+  bool stopping_ = false;
+  SteadyTime next_commit_{};
+  SteadyTime next_leftover_look_{};
+};
+
+}  // namespace carillon::executor

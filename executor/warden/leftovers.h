@@ -1,0 +1,34 @@
+// Ends what a dead warden left running, before anybody hears that it was lost.
+//
+// Place    After a restart of the warden; DESIGN promise P4.
+// Threads  Not thread-safe; the warden's only one. Looks only when Step is called.
+// Always   An attempt is handed out only when no process carries its mark and no keeper of the dead
+//          warden is left. A process that dropped its environment and whose keeper was killed by
+//          hand too cannot be found (docs/semantics.md).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "executor/warden/process_tree.h"
+#include "executor/warden/warden_journal.h"
+
+namespace carillon::executor {
+
+class Leftovers {
+ public:
+  explicit Leftovers(std::vector<OpenStart> starts);
+  bool empty() const { return waiting_.empty(); }
+  const std::vector<OpenStart>& waiting() const { return waiting_; }
+  // Kills what it finds; returns the attempts of which nothing lives any more.
+  std::vector<OpenStart> Step(SteadyTime now);
+
+ private:
+  bool KeepersLeft(const std::vector<ProcessEntry>& processes, SteadyTime now);
+
+  std::vector<OpenStart> waiting_;
+  std::string own_command_line_;
+  SteadyTime keepers_killed_at_ = SteadyTime::max();  // when patience with keepers ends
+};
+
+}  // namespace carillon::executor

@@ -1,0 +1,255 @@
+#include "executor/warden/live_run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "executor/warden/lease_watch.h"
+#include "executor/warden/process_tree.h"
+
+namespace carillon::executor {
+namespace {
+
+// One page: a stream holds one unread packet at most, so that the order in which epoll reports the
+// two streams is the order of the writes. A stream that says a lot gets room instead.
+constexpr int kOrderedPipeBytes = 4096;
+constexpr int kGrownPipeBytes = 65536;
+constexpr size_t kOrderedBytesMax = 64 * 1024;
+constexpr size_t kReadBytes = 65536;
+constexpr int kReadsPerTurnMax = 8;
+// A keeper answers a kill within one of its waits; after this the warden does it itself.
+constexpr Duration kKeeperAnswers = 500ms;
+constexpr Duration kPushEvery = 50ms;
+
+struct PipePair {
+  FileDescriptor read;
+  FileDescriptor write;
+};
+
+Result<PipePair> MakePipe(int flags) {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC | flags) != 0) {
+    return {ErrorCode::kExhausted, fmt::format("pipe: {}", std::strerror(errno))};
+  }
+  PipePair made{FileDescriptor(fds[0]), FileDescriptor(fds[1])};
+  fcntl(made.read.get(), F_SETFL, O_NONBLOCK | (flags & O_DIRECT));
+  return made;
+}
+
+// Packets and a single slot, where the kernel can; else an ordinary pipe.
+Result<PipePair> MakeOutputPipe(bool* grown) {
+  Result<PipePair> made = MakePipe(O_DIRECT);
+  if (!made.ok()) made = MakePipe(0);
+  if (made.ok()) *grown = fcntl(made->read.get(), F_SETPIPE_SZ, kOrderedPipeBytes) < 0;
+  return made;
+}
+
+std::string_view SpawnStepText(SpawnStep step) {
+  switch (step) {
+    case SpawnStep::kDirectory: return "make its working directory";
+    case SpawnStep::kPipe: return "make a pipe";
+    case SpawnStep::kFork: return "fork";
+    case SpawnStep::kExec: return "exec /bin/sh";
+    case SpawnStep::kNone: break;
+  }
+  return "start";
+}
+
+}  // namespace
+
+Status LiveRun::Spawn(const std::string& work_directory, const rlimit& open_files, Now now) {
+  CARILLON_ASSIGN_OR_RETURN(PipePair out, MakeOutputPipe(&grown_[0]));
+  CARILLON_ASSIGN_OR_RETURN(PipePair err, MakeOutputPipe(&grown_[1]));
+  CARILLON_ASSIGN_OR_RETURN(PipePair report, MakePipe(0));
+  ShimSpec spec;
+  spec.command = start_.command;
+  for (const auto& [name, value] : start_.env) spec.env.push_back(name + "=" + value);
+  spec.work_directory = work_directory;
+  spec.out_write = out.write.get();
+  spec.err_write = err.write.get();
+  spec.report_write = report.write.get();
+  spec.open_files = open_files;
+  started_wall_ = now.wall;
+  deadline_ = now.steady + start_.timeout;
+  const pid_t warden = getpid();
+  keeper_ = fork();
+  if (keeper_ == 0) RunShim(spec, warden);
+  if (keeper_ < 0) {
+    return {ErrorCode::kExhausted, fmt::format("fork: {}", std::strerror(errno))};
+  }
+  pipes_[0] = std::move(out.read);
+  pipes_[1] = std::move(err.read);
+  report_ = std::move(report.read);
+  // The environment may hold secrets and is not needed again.
+  start_.env.clear();
+  start_.command.clear();
+  return {};
+}
+
+bool LiveRun::ReadOutput(OutputStream stream, bool writers_gone) {
+  const size_t which = static_cast<size_t>(stream);
+  if (!pipes_[which].open()) return false;
+  static char buffer[kReadBytes];
+  const int reads = grown_[which] || writers_gone ? kReadsPerTurnMax : 1;
+  for (int i = 0; i < reads; ++i) {
+    const ssize_t n = read(pipes_[which].get(), buffer, sizeof(buffer));
+    if (n < 0) return errno == EINTR;
+    if (n == 0) {
+      pipes_[which].Close();
+      return false;
+    }
+    output_.Append(stream, std::string_view(buffer, static_cast<size_t>(n)));
+    bytes_read_[which] += static_cast<size_t>(n);
+  }
+  if (!grown_[which] && bytes_read_[which] > kOrderedBytesMax) {
+    grown_[which] = true;  // also where the kernel refuses: then only the reading differs
+    fcntl(pipes_[which].get(), F_SETPIPE_SZ, kGrownPipeBytes);
+    return true;
+  }
+  return grown_[which] || writers_gone;
+}
+
+void LiveRun::ReadReport() {
+  ShimReport report;
+  while (read(report_.get(), &report, sizeof(report)) == static_cast<ssize_t>(sizeof(report))) {
+    switch (report.kind) {
+      case ShimReportKind::kStarted: started_report_ = true; break;
+      case ShimReportKind::kSpawnFailed:
+        spawn_failure_ = report;
+        ended_report_ = true;
+        break;
+      case ShimReportKind::kEnded:
+        wait_status_ = report.value;
+        ended_report_ = true;
+        break;
+    }
+  }
+}
+
+void LiveRun::KeeperExited() {
+  ReadReport();
+  keeper_ = -1;
+  if (!ended_report_) keeper_killed_ = true;
+}
+
+void LiveRun::End(RunState state, std::string_view reason, Grace grace, SteadyTime now) {
+  if (finished() || (ending_ && (ending_->killing || grace == Grace::kGiven))) return;
+  if (!ending_) ending_ = Ending{.state = state, .reason = std::string(reason)};
+  if (grace == Grace::kNone || start_.kill_grace <= Duration::zero()) {
+    Kill(now);
+    return;
+  }
+  ending_->kill_at = now + start_.kill_grace;
+  if (keeper_ > 0) kill(keeper_, SIGTERM);
+}
+
+void LiveRun::Kill(SteadyTime now) {
+  ending_->killing = true;
+  ending_->next_push = now + kKeeperAnswers;
+  if (keeper_ > 0) kill(keeper_, SIGUSR1);
+}
+
+void LiveRun::Tick(SteadyTime now) {
+  if (finished()) return;
+  const WatchedLease lease{start_.lease_end, start_.kill_at_lease_end};
+  if (DecideWhileRunning(lease, now) == LeaseAction::kKill) {
+    End(RunState::kLost, reason::kLeaseEnded, Grace::kNone, now);
+  }
+  if (!ending_) {
+    if (now >= deadline_) End(RunState::kTimedOut, reason::kTimeout, Grace::kGiven, now);
+    return;
+  }
+  if (!ending_->killing) {
+    if (now >= ending_->kill_at) Kill(now);
+    return;
+  }
+  if (now < ending_->next_push || keeper_ <= 0) return;
+  // Somebody stopped the keeper. Its tree dies first, so that it cannot be orphaned alive.
+  ending_->next_push = now + kPushEvery;
+  if (KillDescendants(keeper_) == 0) kill(keeper_, SIGCONT);
+}
+
+SteadyTime LiveRun::NextTick() const {
+  if (finished()) return SteadyTime::max();
+  if (ending_ && ending_->killing) return ending_->next_push;
+  const SteadyTime lease = NextLeaseCheck({start_.lease_end, start_.kill_at_lease_end});
+  return std::min(lease, ending_ ? ending_->kill_at : deadline_);
+}
+
+void LiveRun::Renew(SteadyTime lease_end) {
+  start_.lease_end = RenewedEnd(start_.lease_end, lease_end);
+}
+
+bool LiveRun::TakeStarted() {
+  if (!started_report_ || started_told_) return false;
+  started_told_ = true;
+  return true;
+}
+
+AttemptEnded LiveRun::Finish(WallTime now) {
+  for (const OutputStream stream : {OutputStream::kOut, OutputStream::kErr}) {
+    // The tree is dead: what is left is in the pipe, and a descriptor that was passed to somebody
+    // else's process keeps nobody waiting. The bound is for such a somebody who goes on writing.
+    for (int turn = 0; turn < 64 && ReadOutput(stream, true); ++turn) {
+    }
+  }
+  AttemptResult result = ending_ ? EndedByWarden() : ExitResult();
+  result.started = spawn_failure_ ? WallTime{} : started_wall_;
+  result.ended = std::max(now, started_wall_);
+  result.output = output_.Render();
+  result.output_truncated = output_.truncated();
+  return {start_.attempt, std::move(result), start_.job_id};
+}
+
+AttemptResult LiveRun::EndedByWarden() const {
+  AttemptResult result{.state = ending_->state, .reason = ending_->reason};
+  switch (ending_->state) {
+    case RunState::kTimedOut:
+      result.error = fmt::format("timed out after {} s", start_.timeout / 1s);
+      break;
+    case RunState::kCancelled: result.error = "cancelled on request"; break;
+    default:
+      result.error = ending_->reason == reason::kLeaseEnded
+                         ? "killed: its lease ended and was not renewed"
+                         : "killed: the warden was stopped";
+  }
+  return result;
+}
+
+AttemptResult LiveRun::ExitResult() const {
+  AttemptResult result{.state = RunState::kFailed};
+  if (spawn_failure_) {
+    result.reason = reason::kSpawn;
+    result.error = fmt::format("could not {}: {}", SpawnStepText(spawn_failure_->step),
+                               std::strerror(spawn_failure_->value));
+  } else if (!wait_status_) {
+    result.state = RunState::kLost;
+    result.reason = reason::kWardenDied;
+    result.error = "the process that keeps this attempt was killed";
+  } else if (WIFSIGNALED(*wait_status_)) {
+    const int signal_number = WTERMSIG(*wait_status_);
+    const char* name = sigabbrev_np(signal_number);
+    result.reason = reason::kSignal;
+    result.error =
+        fmt::format("killed by signal {} (SIG{})", signal_number, name != nullptr ? name : "?");
+  } else {
+    const int code = WEXITSTATUS(*wait_status_);
+    result.exit_code = code;
+    if (code == 0) {
+      result.state = RunState::kCompleted;
+    } else {
+      result.reason = reason::kExitCode;
+      result.error = fmt::format("exit code {}", code);
+    }
+  }
+  return result;
+}
+
+}  // namespace carillon::executor

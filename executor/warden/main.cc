@@ -1,0 +1,67 @@
+// carillon-warden: runs processes for the executor daemon and outlives it. Started by the daemon;
+// nothing to do by hand.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "common/adapters/system/system_clock.h"
+#include "executor/warden/daemonize.h"
+#include "executor/warden/warden_server.h"
+
+namespace {
+
+constexpr char kUsage[] =
+    "carillon-warden --directory DIR [--idle-exit-ms N] [--foreground]\n"
+    "Started by the Carillon executor, one per data directory.\n";
+
+struct Arguments {
+  carillon::executor::WardenOptions options;
+  bool foreground = false;
+  bool valid = true;
+};
+
+Arguments Parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--directory" && i + 1 < argc) {
+      arguments.options.directory = argv[++i];
+    } else if (argument == "--idle-exit-ms" && i + 1 < argc) {
+      arguments.options.idle_exit = std::chrono::milliseconds(std::atoll(argv[++i]));
+    } else if (argument == "--foreground") {
+      arguments.foreground = true;
+    } else {
+      arguments.valid = false;
+    }
+  }
+  arguments.valid = arguments.valid && !arguments.options.directory.empty();
+  return arguments;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace carillon::executor;
+  const Arguments arguments = Parse(argc, argv);
+  if (!arguments.valid) {
+    std::fputs(kUsage, stderr);
+    return 2;
+  }
+  if (!arguments.foreground) {
+    const carillon::Status status = Daemonize(arguments.options.directory + "/" + kWardenLog);
+    if (!status.ok()) {
+      std::fprintf(stderr, "carillon-warden: %s\n", status.error().message.c_str());
+      return 1;
+    }
+  }
+  const carillon::SystemClock clock;
+  auto server = WardenServer::Create(clock, arguments.options);
+  if (!server.ok()) {
+    // Losing the race for the directory is no fault: two starts at once are normal.
+    if (server.code() == carillon::ErrorCode::kConflict) return 0;
+    std::fprintf(stderr, "carillon-warden: %s\n", server.error().message.c_str());
+    return 1;
+  }
+  (*server)->Run();
+  return 0;
+}

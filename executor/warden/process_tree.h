@@ -1,0 +1,37 @@
+// Who descends from whom on this host, read from /proc; and killing all of it.
+//
+// Threads  Stateless.
+// Errors   A process that vanishes while it is read is not there.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace carillon::executor {
+
+struct ProcessEntry {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  char state = '?';  // 'Z' is a zombie: dead, not yet waited for
+  std::string name;  // at most 15 bytes
+};
+
+std::vector<ProcessEntry> ReadProcesses();
+// Living descendants of `root` (itself not included), parents before children.
+std::vector<pid_t> DescendantsOf(pid_t root, const std::vector<ProcessEntry>& processes);
+
+// One round: freezes every descendant of `root`, looks again until no new one appears, then kills
+// all of them. The caller repeats it until its own waiting says that nobody is left. Returns how
+// many were found.
+size_t KillDescendants(pid_t root);
+
+// /proc/<pid>/environ and cmdline: NUL-separated; empty when it cannot be read.
+std::string ReadEnvironment(pid_t pid);
+std::string ReadCommandLine(pid_t pid);
+// True if `environment` has the entry "NAME=value".
+bool HasVariable(std::string_view environment, std::string_view entry);
+
+}  // namespace carillon::executor

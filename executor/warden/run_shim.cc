@@ -1,0 +1,235 @@
+#include "executor/warden/run_shim.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+#include "executor/warden/process_tree.h"
+
+namespace carillon::executor {
+namespace {
+
+// What a finished command leaves running gets SIGTERM, and SIGKILL this many waits later.
+constexpr int kLeftoverWaitsMax = 25;
+constexpr long kWaitNanos = 20'000'000;  // 20 ms
+// The kernel takes a run before it takes Carillon.
+constexpr char kOomScoreAdjust[] = "200";
+
+void CloseAllExcept(std::array<int, 3> kept) {
+  std::sort(kept.begin(), kept.end());
+  unsigned next = 3;
+  for (const int fd : kept) {
+    if (fd < 3) continue;
+    if (static_cast<unsigned>(fd) > next) close_range(next, static_cast<unsigned>(fd) - 1, 0);
+    next = static_cast<unsigned>(fd) + 1;
+  }
+  close_range(next, ~0u, 0);
+}
+
+void WriteOomScore() {
+  const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  // Advice to the kernel: a host that forbids it runs the command all the same.
+  static_cast<void>(!write(fd, kOomScoreAdjust, sizeof(kOomScoreAdjust) - 1));
+  close(fd);
+}
+
+void ResetSignals() {
+  for (int signal_number = 1; signal_number < NSIG; ++signal_number) {
+    if (signal_number != SIGKILL && signal_number != SIGSTOP) signal(signal_number, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// In the command's process: everything between fork and exec. Returns only when exec failed.
+int BecomeCommand(const ShimSpec& spec, pid_t shim) {
+  setsid();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != shim) _exit(127);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  setrlimit(RLIMIT_NOFILE, &spec.open_files);
+  umask(022);
+  WriteOomScore();
+  if (chdir(spec.work_directory.c_str()) != 0) return errno;
+  if (dup2(spec.out_write, STDOUT_FILENO) < 0 || dup2(spec.err_write, STDERR_FILENO) < 0) {
+    return errno;
+  }
+  std::vector<char*> env;
+  env.reserve(spec.env.size() + 1);
+  for (const std::string& entry : spec.env) env.push_back(const_cast<char*>(entry.c_str()));
+  env.push_back(nullptr);
+  char shell[] = "sh";
+  char option[] = "-c";
+  char no_more_options[] = "--";  // a command may begin with a minus
+  char* const arguments[] = {shell, option, no_more_options,
+                             const_cast<char*>(spec.command.c_str()), nullptr};
+  ResetSignals();
+  execve("/bin/sh", arguments, env.data());
+  return errno;
+}
+
+class Keeper {
+ public:
+  Keeper(const ShimSpec& spec, pid_t warden) : spec_(spec), warden_(warden) {}
+
+  [[noreturn]] void Run() {
+    Prepare();
+    if (Launch()) {
+      while (!Step()) {
+      }
+      Report({ShimReportKind::kEnded, SpawnStep::kNone, status_});
+    }
+    close(spec_.report_write);
+    RemoveTree(spec_.work_directory);
+    _exit(0);
+  }
+
+ private:
+  void Prepare() {
+    prctl(PR_SET_NAME, kShimName);
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    prctl(PR_SET_PDEATHSIG, SIGUSR2);
+    if (getppid() != warden_) _exit(0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    // The warden ignores it, and an ignored signal cannot be waited for.
+    signal(SIGCHLD, SIG_DFL);
+    CloseAllExcept({spec_.out_write, spec_.err_write, spec_.report_write});
+    sigemptyset(&awaited_);
+    for (const int wanted : {SIGCHLD, SIGTERM, SIGUSR1, SIGUSR2}) sigaddset(&awaited_, wanted);
+  }
+
+  void Report(const ShimReport& report) {
+    // One write below PIPE_BUF is whole or nothing; a warden that is gone needs no report.
+    static_cast<void>(!write(spec_.report_write, &report, sizeof(report)));
+  }
+
+  bool Fail(SpawnStep step, int error) {
+    Report({ShimReportKind::kSpawnFailed, step, error});
+    return false;
+  }
+
+  bool MakeDirectory() {
+    if (mkdir(spec_.work_directory.c_str(), 0700) == 0) return true;
+    if (errno != EEXIST) return false;
+    RemoveTree(spec_.work_directory);
+    return mkdir(spec_.work_directory.c_str(), 0700) == 0;
+  }
+
+  bool Launch() {
+    if (!MakeDirectory()) return Fail(SpawnStep::kDirectory, errno);
+    int exec_pipe[2];
+    if (pipe2(exec_pipe, O_CLOEXEC) != 0) return Fail(SpawnStep::kPipe, errno);
+    const pid_t self = getpid();
+    first_ = fork();
+    if (first_ < 0) return Fail(SpawnStep::kFork, errno);
+    if (first_ == 0) {
+      const int error = BecomeCommandKeeping(exec_pipe[1], self);
+      static_cast<void>(!write(exec_pipe[1], &error, sizeof(error)));
+      _exit(127);
+    }
+    close(exec_pipe[1]);
+    close(spec_.out_write);
+    close(spec_.err_write);
+    int error = 0;
+    ssize_t n = 0;
+    do {
+      n = read(exec_pipe[0], &error, sizeof(error));
+    } while (n < 0 && errno == EINTR);
+    close(exec_pipe[0]);
+    if (n == static_cast<ssize_t>(sizeof(error))) {
+      waitpid(first_, &status_, 0);
+      return Fail(SpawnStep::kExec, error);
+    }
+    Report({ShimReportKind::kStarted, SpawnStep::kNone, first_});
+    return true;
+  }
+
+  int BecomeCommandKeeping(int exec_pipe, pid_t self) {
+    CloseAllExcept({spec_.out_write, spec_.err_write, exec_pipe});
+    return BecomeCommand(spec_, self);
+  }
+
+  // Reaps, kills where it is time to, waits for the next signal. True when nobody is left.
+  bool Step() {
+    if (!Reap()) return true;
+    if (first_done_ && leftover_waits_++ == 0) TerminateLeftovers();
+    if (kill_all_ || leftover_waits_ > kLeftoverWaitsMax) KillDescendants(getpid());
+    const bool patient = !first_done_ && !kill_all_;
+    const timespec wait{0, kWaitNanos};
+    siginfo_t info{};
+    const int got = patient ? sigwaitinfo(&awaited_, &info) : sigtimedwait(&awaited_, &info, &wait);
+    if (got > 0) Handle(got, info);
+    return false;
+  }
+
+  // False when no child is left, and so no descendant either.
+  bool Reap() {
+    for (;;) {
+      int status = 0;
+      const pid_t pid = waitpid(-1, &status, WNOHANG);
+      if (pid == 0) return true;
+      if (pid < 0) return errno != ECHILD;
+      if (pid == first_) {
+        first_done_ = true;
+        status_ = status;
+      }
+    }
+  }
+
+  void TerminateLeftovers() {
+    for (const pid_t pid : DescendantsOf(getpid(), ReadProcesses())) kill(pid, SIGTERM);
+  }
+
+  void Handle(int signal_number, const siginfo_t& info) {
+    if (signal_number == SIGUSR2 && getppid() != warden_) kill_all_ = true;
+    if (info.si_pid != warden_) return;  // a command cannot order its keeper about
+    if (signal_number == SIGUSR1) kill_all_ = true;
+    if (signal_number == SIGTERM && !first_done_) kill(-first_, SIGTERM);
+  }
+
+  const ShimSpec& spec_;
+  const pid_t warden_;
+  sigset_t awaited_{};
+  pid_t first_ = -1;
+  int status_ = 0;
+  bool first_done_ = false;
+  bool kill_all_ = false;
+  int leftover_waits_ = 0;
+};
+
+}  // namespace
+
+void RunShim(const ShimSpec& spec, pid_t warden) { Keeper(spec, warden).Run(); }
+
+void RemoveTree(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (!error) return;
+  // A directory that was made unwritable: open it up, then try once more.
+  fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);
+  for (auto it = fs::recursive_directory_iterator(path, error);
+       !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+    std::error_code ignored;
+    if (it->is_directory(ignored) && !it->is_symlink(ignored)) {
+      fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, ignored);
+    }
+  }
+  fs::remove_all(path, error);
+}
+
+}  // namespace carillon::executor

@@ -1,0 +1,107 @@
+// The daemon's end of the warden: port Warden over the warden's unix socket.
+//
+// Place    Step 8 of docs/life-of-a-run.md, on the daemon's side.
+// Threads  Thread-safe. Owns one thread for the socket, which also starts the warden when none
+//          answers. Only List waits, for at most list_timeout.
+// Owns     Starts that were not answered yet; they are sent again after a reconnect, which a warden
+//          that knows them ignores.
+// Errors   kUnavailable while no warden is attached; the caller asks again later.
+// Always   After each (re)connect everything the warden holds is reported again as events: one that
+//          was lost with the connection comes back.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "common/base/clock.h"
+#include "common/base/metrics.h"
+#include "common/base/mutex.h"
+#include "common/ports/executor_host.h"
+#include "executor/journal/file_descriptor.h"
+#include "executor/warden/warden_journal.h"
+#include "executor/warden/warden_protocol.h"
+
+namespace carillon::executor {
+
+class WardenClient : public Warden {
+ public:
+  struct Options {
+    std::string directory;        // of the warden; created (0700) when missing
+    std::string executable = {};  // empty = beside this process's own
+    Duration idle_exit = 60s;     // of the warden, once nobody needs it
+    Duration list_timeout = 5s;
+  };
+  static constexpr size_t kUnansweredStartsMax = 8192;
+  static constexpr size_t kEventsMax = 8192;
+  static constexpr size_t kUnsentBytesMax = 32u << 20;
+
+  WardenClient(Options options, Metrics& metrics);
+  // Hangs up; what runs goes on, and the warden keeps its end for the next daemon.
+  ~WardenClient() override;
+
+  Status CanStart() override;
+  Status Start(const StartAttempt& start) override;
+  Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
+  Status Cancel(const HeldAttempt& attempt) override;
+  Result<Inventory> List() override;
+  Status Forget(const std::vector<HeldAttempt>& attempts) override;
+  std::vector<WardenEvent> Receive(size_t max) override;
+  void OnReadable(std::function<void()> wake) override;
+
+  // Tells the warden that this daemon stops for good: once it holds nothing it ends at once.
+  void Leave();
+  // 0 while none is attached.
+  int64_t warden_pid() const;
+  uint64_t restarts() const;
+
+ private:
+  struct Listing {
+    Inventory inventory;
+    bool done = false;
+  };
+
+  void Run();
+  bool Connect();
+  void Disconnect();
+  void Serve();
+  bool Write();
+  bool Read();
+  // Both under mu_; true when there is something new to receive.
+  bool Handle(WardenMessage message) REQUIRES(mu_);
+  void OnListEnd(uint64_t request) REQUIRES(mu_);
+  void OnWelcome(int64_t pid) REQUIRES(mu_);
+  Status Enqueue(const WardenMessage& message) REQUIRES(mu_);
+  void Poke();
+  void WaitForPoke(Duration at_most);
+
+  const Options options_;
+  Counter& restarts_metric_;
+  FileDescriptor poke_;  // eventfd: something to send, or stop
+  mutable Mutex mu_;
+  std::condition_variable_any listed_;
+  std::function<void()> wake_ GUARDED_BY(mu_);
+  bool stopping_ GUARDED_BY(mu_) = false;
+  bool attached_ GUARDED_BY(mu_) = false;
+  Status ready_ GUARDED_BY(mu_);
+  int64_t pid_ GUARDED_BY(mu_) = 0;
+  int64_t last_pid_ GUARDED_BY(mu_) = 0;
+  uint64_t restarts_ GUARDED_BY(mu_) = 0;
+  std::string unsent_ GUARDED_BY(mu_);
+  std::unordered_map<AttemptName, StartAttempt, AttemptNameHash> unanswered_ GUARDED_BY(mu_);
+  std::deque<WardenEvent> events_ GUARDED_BY(mu_);
+  uint64_t next_request_ GUARDED_BY(mu_) = 1;
+  std::map<uint64_t, Listing> listings_ GUARDED_BY(mu_);
+  // The thread's own.
+  FileDescriptor socket_;
+  FrameReader reader_;
+  std::thread thread_;
+};
+
+}  // namespace carillon::executor

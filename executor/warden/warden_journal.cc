@@ -1,0 +1,107 @@
+#include "executor/warden/warden_journal.h"
+
+#include "executor/journal/attempt_codec.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr uint8_t kStartRecord = 'S';
+constexpr uint8_t kEndRecord = 'E';
+// Of an end besides its output: names, texts, markers.
+constexpr size_t kEndOverheadBytes = 4096;
+constexpr size_t kHeadroomBytes = 4u << 20;
+
+size_t ReserveFor(size_t output_bytes_max) { return 2 * output_bytes_max + kEndOverheadBytes; }
+
+bool ReadRecord(SegmentLog::RecordId id, std::string_view bytes,
+                WardenJournal::Contents* contents) {
+  ByteReader in(bytes);
+  const uint8_t kind = in.U8();
+  if (in.U32() != kAttemptCodecVersion) return false;
+  if (kind == kStartRecord) {
+    OpenStart start;
+    start.attempt = GetHeld(in);
+    start.job_id = JobId(in.Text());
+    start.started = FromUnixMicros(in.I64());
+    start.record = id;
+    if (in.Finished()) contents->open_starts.push_back(std::move(start));
+    return in.Finished();
+  }
+  if (kind != kEndRecord) return false;
+  const AttemptEnded ended = GetEnded(in);
+  if (in.Finished()) contents->ends.push_back({ended.attempt, id});
+  return in.Finished();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<WardenJournal>> WardenJournal::Open(const std::string& directory,
+                                                           size_t bytes_max, Contents* contents) {
+  // The bound is kept where something is started: an end must always find room.
+  CARILLON_ASSIGN_OR_RETURN(std::unique_ptr<SegmentLog> log,
+                            SegmentLog::Open({.directory = directory, .bytes_max = SIZE_MAX}));
+  contents->unreadable = log->corrupt_segments();
+  CARILLON_TRY(log->ForEach([contents](SegmentLog::RecordId id, std::string_view bytes) {
+    if (!ReadRecord(id, bytes, contents)) ++contents->unreadable;
+  }));
+  return std::unique_ptr<WardenJournal>(new WardenJournal(std::move(log), bytes_max));
+}
+
+Result<SegmentLog::RecordId> WardenJournal::PrepareStart(const StartAttempt& start, WallTime now) {
+  const size_t reserve = ReserveFor(start.output_bytes_max);
+  if (log_->live_bytes() > bytes_max_) {
+    return {ErrorCode::kExhausted, "too many results wait for the scheduler to apply them"};
+  }
+  Status reserved = log_->Reserve(reserve);
+  if (!reserved.ok() && headroom_) {
+    log_->Unreserve(kHeadroomBytes);
+    headroom_ = false;
+    reserved = log_->Reserve(reserve);
+  }
+  CARILLON_TRY(reserved);
+  ByteWriter out;
+  out.U8(kStartRecord);
+  out.U32(kAttemptCodecVersion);
+  PutHeld(out, start.attempt);
+  out.Text(start.job_id.value());
+  out.I64(ToUnixMicros(now));
+  Result<SegmentLog::RecordId> record = log_->Append(out.Take());
+  if (!record.ok()) log_->Unreserve(reserve);
+  return record;
+}
+
+Result<SegmentLog::RecordId> WardenJournal::PrepareEnd(const AttemptEnded& ended,
+                                                       SegmentLog::RecordId start) {
+  ByteWriter out;
+  out.U8(kEndRecord);
+  out.U32(kAttemptCodecVersion);
+  PutEnded(out, ended);
+  CARILLON_ASSIGN_OR_RETURN(const SegmentLog::RecordId record, log_->Append(out.Take()));
+  if (start != 0) log_->Remove(start);
+  return record;
+}
+
+void WardenJournal::ReleaseReserve(size_t output_bytes_max) {
+  log_->Unreserve(ReserveFor(output_bytes_max));
+}
+
+Result<AttemptEnded> WardenJournal::ReadEnd(SegmentLog::RecordId record) {
+  CARILLON_ASSIGN_OR_RETURN(const std::string bytes, log_->Read(record));
+  ByteReader in(bytes);
+  const bool known = in.U8() == kEndRecord && in.U32() == kAttemptCodecVersion;
+  AttemptEnded ended = GetEnded(in);
+  if (!known || !in.Finished()) return {ErrorCode::kCorrupt, "warden: end of an attempt"};
+  return ended;
+}
+
+Status WardenJournal::EnsureHeadroom() {
+  if (log_->live_bytes() > bytes_max_ / 4 * 3) {
+    return {ErrorCode::kExhausted, "too many results wait for the scheduler to apply them"};
+  }
+  if (headroom_) return {};
+  CARILLON_TRY(log_->Reserve(kHeadroomBytes));
+  headroom_ = true;
+  return {};
+}
+
+}  // namespace carillon::executor

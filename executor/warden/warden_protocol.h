@@ -1,0 +1,105 @@
+// What daemon and warden say to each other on the warden's unix socket.
+//
+// A frame is a length (4 bytes, of what follows), a type (1 byte) and a payload. The daemon speaks
+// first, with Hello; the warden answers Welcome, or Refused and hangs up.
+//
+// Errors   Decoding: kCorrupt for a frame above kFrameBytesMax, an unknown type, wrong bytes. The
+//          side that meets one closes the connection.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/ports/executor_host.h"
+
+namespace carillon::executor {
+
+inline constexpr uint32_t kWardenProtocolVersion = 1;
+inline constexpr size_t kFrameBytesMax = 4u << 20;
+inline constexpr size_t kHeldPerFrameMax = 4096;
+
+namespace warden_message {
+
+// ---- daemon -> warden
+struct Hello {
+  uint32_t version = kWardenProtocolVersion;
+};
+struct Start {
+  StartAttempt start;
+};
+struct Renew {
+  SteadyTime lease_end;
+  std::vector<HeldAttempt> attempts;
+};
+struct Cancel {
+  HeldAttempt attempt;
+};
+struct List {
+  uint64_t request = 0;
+};
+struct Forget {
+  std::vector<HeldAttempt> attempts;
+};
+// The daemon stops for good: the warden need not wait for it once it holds nothing.
+struct Leave {};
+
+// ---- warden -> daemon
+struct Welcome {
+  uint32_t version = kWardenProtocolVersion;
+  int64_t pid = 0;
+};
+struct Refused {
+  std::string text;
+};
+struct Started {
+  AttemptStarted started;
+};
+struct Ended {
+  AttemptEnded ended;
+};
+// The answer to List: any number of these two, then ListEnd. A running attempt that has not begun
+// to act has a zero start.
+struct ListRunning {
+  uint64_t request = 0;
+  AttemptStarted running;
+};
+struct ListEnded {
+  uint64_t request = 0;
+  AttemptEnded ended;
+};
+struct ListEnd {
+  uint64_t request = 0;
+};
+// Whether one more start could be recorded; sent after Welcome and when it changes.
+struct Readiness {
+  bool ready = true;
+  std::string text;
+};
+
+}  // namespace warden_message
+
+using WardenMessage =
+    std::variant<warden_message::Hello, warden_message::Start, warden_message::Renew,
+                 warden_message::Cancel, warden_message::List, warden_message::Forget,
+                 warden_message::Leave, warden_message::Welcome, warden_message::Refused,
+                 warden_message::Started, warden_message::Ended, warden_message::ListRunning,
+                 warden_message::ListEnded, warden_message::ListEnd, warden_message::Readiness>;
+
+std::string EncodeFrame(const WardenMessage& message);
+
+// Cuts a stream of bytes into messages.
+class FrameReader {
+ public:
+  void Feed(std::string_view bytes) { buffer_.append(bytes); }
+  // The next whole message; false when there is none yet.
+  Result<bool> Next(WardenMessage* message);
+
+ private:
+  std::string buffer_;
+  size_t consumed_ = 0;
+};
+
+}  // namespace carillon::executor

@@ -1,0 +1,269 @@
+#include "executor/warden/warden_server.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace carillon::executor {
+namespace {
+
+constexpr uint64_t kListenerToken = 0;
+constexpr uint64_t kConnectionToken = 1;
+constexpr uint64_t kSignalsToken = 2;
+constexpr int kEventsPerTurnMax = 256;
+constexpr int kMessagesPerTurnMax = 512;
+constexpr size_t kListingsMax = 16;
+constexpr Duration kReadyCheck = 1s;
+constexpr int kWaitMillisMax = 1000;
+
+Error SystemError(const std::string& what) {
+  return {ErrorCode::kUnavailable, fmt::format("warden: {}: {}", what, std::strerror(errno))};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<WardenServer>> WardenServer::Create(const Clock& clock,
+                                                           WardenOptions options) {
+  std::unique_ptr<WardenServer> server(new WardenServer(clock, std::move(options)));
+  CARILLON_TRY(server->Lock());
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return SystemError("subreaper");
+  server->epoll_ = FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
+  if (!server->epoll_.open()) return SystemError("epoll");
+  CARILLON_TRY(server->PrepareSignals());
+  CARILLON_TRY(server->PrepareBook());
+  CARILLON_ASSIGN_OR_RETURN(const int listener,
+                            ListenInDirectory(server->directory_.get(), kWardenSocket));
+  server->channel_ = std::make_unique<DaemonChannel>(FileDescriptor(listener));
+  CARILLON_TRY(server->Watch(listener, kListenerToken, EPOLLIN));
+  server->idle_since_ = clock.Steady();
+  return server;
+}
+
+// A record lock: unlike flock it is not shared with what this process forks.
+Status WardenServer::Lock() {
+  directory_ = FileDescriptor(open(options_.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory_.open()) return SystemError("open " + options_.directory);
+  lock_ = FileDescriptor(openat(directory_.get(), kWardenLock, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock_.open()) return SystemError("open the lock in " + options_.directory);
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (fcntl(lock_.get(), F_SETLK, &whole) == 0) return {};
+  if (errno == EACCES || errno == EAGAIN) {
+    return {ErrorCode::kConflict, "another warden holds " + options_.directory};
+  }
+  return SystemError("lock " + options_.directory);
+}
+
+Status WardenServer::PrepareSignals() {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write, not the end
+  signal(SIGHUP, SIG_IGN);
+  sigset_t handled;
+  sigemptyset(&handled);
+  for (const int wanted : {SIGCHLD, SIGTERM, SIGINT}) sigaddset(&handled, wanted);
+  sigset_t blocked = handled;
+  // Blocked here because a keeper inherits the mask: an order that reaches it before it listens
+  // must wait, not kill it.
+  for (const int wanted : {SIGUSR1, SIGUSR2}) sigaddset(&blocked, wanted);
+  if (sigprocmask(SIG_BLOCK, &blocked, nullptr) != 0) return SystemError("sigprocmask");
+  signals_ = FileDescriptor(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_.open()) return SystemError("signalfd");
+  return Watch(signals_.get(), kSignalsToken, EPOLLIN);
+}
+
+Status WardenServer::PrepareBook() {
+  WardenJournal::Contents contents;
+  CARILLON_ASSIGN_OR_RETURN(
+      auto journal,
+      WardenJournal::Open(options_.directory + "/journal", options_.journal_bytes_max, &contents));
+  if (contents.unreadable > 0) {
+    std::fprintf(stderr, "warden: %zu unreadable places in the journal\n", contents.unreadable);
+  }
+  rlimit open_files{};
+  if (getrlimit(RLIMIT_NOFILE, &open_files) != 0) return SystemError("getrlimit");
+  const rlimit raised{open_files.rlim_max, open_files.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &raised);  // three descriptors a run; fewer only bound the runs
+  const std::string work = options_.directory + "/work";
+  const std::string old = options_.directory + "/work.old";
+  const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;
+  if (mkdir(work.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("mkdir " + work);
+  book_ = std::make_unique<AttemptBook>(
+      clock_, std::move(journal), std::move(contents),
+      AttemptBook::Options{
+          .work_directory = work, .epoll = epoll_.get(), .open_files = open_files});
+  if (had_work) book_->RemoveInBackground(old);
+  return {};
+}
+
+Status WardenServer::Watch(int fd, uint64_t token, uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = token;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return SystemError("epoll_ctl");
+  return {};
+}
+
+void WardenServer::Run() {
+  do {
+    Turn();
+  } while (!Done(clock_.Steady()));
+  unlinkat(directory_.get(), kWardenSocket, 0);
+}
+
+void WardenServer::Turn() {
+  std::array<epoll_event, kEventsPerTurnMax> events;
+  const int count = epoll_wait(epoll_.get(), events.data(), kEventsPerTurnMax, WaitMillis());
+  for (int i = 0; i < count; ++i) {
+    Dispatch(events[static_cast<size_t>(i)].data.u64, events[static_cast<size_t>(i)].events);
+  }
+  if (book_->wants_more()) book_->ReadMore();
+  book_->Tick(clock_.Steady());
+  book_->Commit(clock_.Steady());
+  CheckReady(clock_.Steady());
+  Tell(clock_.Steady());
+}
+
+int WardenServer::WaitMillis() const {
+  if (book_->wants_more()) return 0;
+  const SteadyTime now = clock_.Steady();
+  const SteadyTime next = std::min(book_->NextTick(), next_ready_check_);
+  if (next <= now) return 0;
+  const int64_t millis = (next - now + 999us) / 1ms;
+  return static_cast<int>(std::min<int64_t>(millis, kWaitMillisMax));
+}
+
+void WardenServer::Dispatch(uint64_t token, uint32_t events) {
+  if (token >= AttemptBook::kFirstToken) {
+    book_->OnReady(token, (events & (EPOLLHUP | EPOLLERR)) != 0);
+  } else if (token == kListenerToken) {
+    Attach();
+  } else if (token == kConnectionToken) {
+    OnConnection(events);
+  } else {
+    OnSignals();
+  }
+}
+
+void WardenServer::OnSignals() {
+  signalfd_siginfo info;
+  while (read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+    if (info.ssi_signo == SIGCHLD || stopping_) continue;
+    stopping_ = true;
+    book_->Stop();
+  }
+  book_->ReapChildren();
+}
+
+void WardenServer::Attach() {
+  if (!channel_->Accept()) return;
+  listings_.clear();
+  book_->DropEvents();
+  ready_told_ = false;
+  left_ = false;
+  watching_writes_ = false;
+  if (!Watch(channel_->connection(), kConnectionToken, EPOLLIN).ok()) Detach();
+}
+
+void WardenServer::Detach() {
+  channel_->Close();
+  listings_.clear();
+  book_->DropEvents();
+  idle_since_ = clock_.Steady();
+}
+
+void WardenServer::OnConnection(uint32_t events) {
+  if (channel_->connection() < 0) return;
+  if ((events & EPOLLOUT) != 0 && !channel_->Flush()) return Detach();
+  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
+  const bool open = channel_->Read();
+  WardenMessage message;
+  for (int i = 0; channel_->Next(&message); ++i) Handle(std::move(message));
+  if (!open || channel_->connection() < 0) Detach();
+}
+
+void WardenServer::Handle(WardenMessage message) {
+  using namespace warden_message;
+  if (auto* start = std::get_if<Start>(&message)) {
+    book_->Start(std::move(start->start));
+  } else if (const auto* renew = std::get_if<Renew>(&message)) {
+    book_->Renew(renew->attempts, renew->lease_end);
+  } else if (const auto* cancel = std::get_if<Cancel>(&message)) {
+    book_->Cancel(cancel->attempt);
+  } else if (const auto* forget = std::get_if<Forget>(&message)) {
+    book_->Forget(forget->attempts);
+  } else if (const auto* list = std::get_if<List>(&message)) {
+    if (listings_.size() < kListingsMax) listings_.push_back({list->request, book_->Names()});
+  } else if (std::holds_alternative<Leave>(message)) {
+    left_ = true;
+  }
+}
+
+void WardenServer::CheckReady(SteadyTime now) {
+  if (now < next_ready_check_ && ready_told_) return;
+  next_ready_check_ = now + kReadyCheck;
+  const Status status =
+      stopping_ ? Status(ErrorCode::kUnavailable, "the warden is stopping") : book_->Ready();
+  if (!channel_->attached() || (ready_told_ && status.ok() == ready_)) return;
+  ready_ = status.ok();
+  ready_told_ = true;
+  channel_->Send(
+      warden_message::Readiness{ready_, status.ok() ? std::string() : status.error().message});
+}
+
+void WardenServer::Tell(SteadyTime) {
+  if (channel_->connection() < 0) return;
+  if (channel_->attached()) {
+    while (channel_->CanSend()) {
+      std::optional<WardenMessage> event = book_->TakeEvent();
+      if (!event) break;
+      channel_->Send(*event);
+    }
+    TellList();
+  }
+  if (!channel_->Flush()) return Detach();
+  if (channel_->unsent() == watching_writes_) return;
+  watching_writes_ = channel_->unsent();
+  epoll_event event{};
+  event.events = EPOLLIN | (watching_writes_ ? uint32_t{EPOLLOUT} : 0u);
+  event.data.u64 = kConnectionToken;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, channel_->connection(), &event);
+}
+
+void WardenServer::TellList() {
+  while (!listings_.empty() && channel_->CanSend()) {
+    Listing& listing = listings_.front();
+    if (listing.names.empty()) {
+      channel_->Send(warden_message::ListEnd{listing.request});
+      listings_.erase(listings_.begin());
+      continue;
+    }
+    const AttemptName name = listing.names.back();
+    listing.names.pop_back();
+    if (const auto item = book_->Describe(name, listing.request)) channel_->Send(*item);
+  }
+}
+
+bool WardenServer::Done(SteadyTime now) {
+  if (book_->running() || !book_->clean()) return false;
+  if (stopping_) return true;
+  if (channel_->connection() >= 0 || !book_->empty()) {
+    idle_since_ = now;
+    return false;
+  }
+  return left_ || now - idle_since_ >= options_.idle_exit;
+}
+
+}  // namespace carillon::executor

@@ -1,0 +1,78 @@
+// The warden's loop: one thread, one epoll, one directory.
+//
+// Place    carillon-warden's main; docs/executor.md tells users what it does for their processes.
+// Threads  One. Nothing in it waits except epoll, and fsync of the journal.
+// Owns     The directory (locked): journal, working directories, socket.
+// Errors   Create: kConflict when another warden holds the directory.
+// Always   Survives the daemon; ends by itself only when it holds nothing.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "executor/warden/attempt_book.h"
+#include "executor/warden/daemon_channel.h"
+
+namespace carillon::executor {
+
+// Names inside the warden's directory.
+inline constexpr char kWardenSocket[] = "socket";
+inline constexpr char kWardenLock[] = "lock";
+inline constexpr char kWardenLog[] = "log";
+
+struct WardenOptions {
+  std::string directory;  // exists
+  Duration idle_exit = 60s;
+  size_t journal_bytes_max = 256u << 20;
+};
+
+class WardenServer {
+ public:
+  static Result<std::unique_ptr<WardenServer>> Create(const Clock& clock, WardenOptions options);
+  // Returns when there is nothing left to do, or after SIGTERM when all is killed and recorded.
+  void Run();
+
+ private:
+  WardenServer(const Clock& clock, WardenOptions options) : clock_(clock), options_(options) {}
+  Status Lock();
+  Status PrepareSignals();
+  Status PrepareBook();
+  Status Watch(int fd, uint64_t token, uint32_t events);
+  void Turn();
+  int WaitMillis() const;
+  void Dispatch(uint64_t token, uint32_t events);
+  void OnSignals();
+  void OnConnection(uint32_t events);
+  void Attach();
+  void Detach();
+  void Handle(WardenMessage message);
+  void Tell(SteadyTime now);
+  void TellList();
+  void CheckReady(SteadyTime now);
+  bool Done(SteadyTime now);
+
+  const Clock& clock_;
+  const WardenOptions options_;
+  FileDescriptor directory_;
+  FileDescriptor lock_;
+  FileDescriptor epoll_;
+  FileDescriptor signals_;
+  std::unique_ptr<DaemonChannel> channel_;
+  std::unique_ptr<AttemptBook> book_;
+  bool watching_writes_ = false;
+  struct Listing {
+    uint64_t request = 0;
+    std::vector<AttemptName> names;  // taken from the back
+  };
+  std::vector<Listing> listings_;  // oldest first
+  bool ready_ = true;
+  bool ready_told_ = false;
+  SteadyTime next_ready_check_{};
+  bool stopping_ = false;
+  bool left_ = false;  // the last daemon said that it will not come back
+  SteadyTime idle_since_{};
+};
+
+}  // namespace carillon::executor
