@@ -1,0 +1,179 @@
+// The contract of ExecutorStore and AdminStore.
+#pragma once
+
+#include "tests/contract/store_driver.h"
+
+namespace carillon::test {
+
+template <typename Factory>
+class ExecutorStoreContract : public StoreContract<Factory> {};
+TYPED_TEST_SUITE(ExecutorStoreContract, StoreFactories);
+
+inline ExecutorRecord Executor(const std::string& id, const std::string& incarnation = "x1") {
+  return {.id = ExecutorId(id),
+          .incarnation = Incarnation(incarnation),
+          .host = "host-" + id,
+          .ops_port = 8642,
+          .labels = {{"zone", "a"}},
+          .slots = 8,
+          .last_heartbeat = kT0,
+          .registered = kT0,
+          .version = "1.0"};
+}
+
+TYPED_TEST(ExecutorStoreContract, RegistrationIsReadBack) {
+  StoreDriver s = this->driver();
+  const ExecutorRecord made = s.v(s.executors.RegisterExecutor(Executor("e1")));
+  EXPECT_TRUE(made.enabled);
+  EXPECT_FALSE(made.draining);
+  const ExecutorRecord read = s.v(s.executors.GetExecutor(ExecutorId("e1")));
+  EXPECT_EQ(read.incarnation, Incarnation("x1"));
+  EXPECT_EQ(read.host, "host-e1");
+  EXPECT_EQ(read.ops_port, 8642);
+  EXPECT_EQ(read.slots, 8);
+  EXPECT_EQ(read.version, "1.0");
+  EXPECT_EQ(read.labels.at("zone"), "a");
+  EXPECT_EQ(read.registered, kT0);
+  EXPECT_CODE(s.executors.GetExecutor(ExecutorId("e9")), ErrorCode::kNotFound);
+}
+
+TYPED_TEST(ExecutorStoreContract, RegisteringAgainKeepsWhatPeopleSet) {
+  StoreDriver s = this->driver();
+  const ExecutorId id("e1");
+  s.v(s.executors.RegisterExecutor(Executor("e1")));
+  s.v(s.executors.SetExecutorEnabled(id, false));
+  s.v(s.executors.SetExecutorDraining(id, true));
+  s.v(s.executors.SetExecutorLabels(id, {{"zone", "b"}}));
+  ExecutorRecord again = Executor("e1", "x2");
+  again.slots = 16;
+  const ExecutorRecord record = s.v(s.executors.RegisterExecutor(again));
+  EXPECT_EQ(record.incarnation, Incarnation("x2"));
+  EXPECT_EQ(record.slots, 16);
+  EXPECT_FALSE(record.enabled);
+  EXPECT_TRUE(record.draining);
+  EXPECT_EQ(record.labels.at("zone"), "b");
+  this->Reopen();
+  StoreDriver reopened = this->driver();
+  EXPECT_FALSE(reopened.v(reopened.executors.GetExecutor(id)).enabled);
+}
+
+TYPED_TEST(ExecutorStoreContract, UpdatesTouchStateAndLoadOfKnownOnesOnly) {
+  StoreDriver s = this->driver();
+  s.v(s.executors.RegisterExecutor(Executor("e1")));
+  s.v(s.executors.SetExecutorEnabled(ExecutorId("e1"), false));
+  ExecutorRecord update = Executor("e1");
+  update.state = ExecutorState::kLost;
+  update.running = 3;
+  update.load = {.cpu = 0.5, .memory = 0.25, .disk = 0.75, .io = 0.125};
+  update.last_heartbeat = kT0 + 5s;
+  update.enabled = true;
+  ASSERT_OK(s.executors.UpdateExecutors({update, Executor("e9")}));
+  const std::vector<ExecutorRecord> all = s.v(s.executors.ListExecutors());
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].state, ExecutorState::kLost);
+  EXPECT_EQ(all[0].running, 3);
+  EXPECT_DOUBLE_EQ(all[0].load.cpu, 0.5);
+  EXPECT_DOUBLE_EQ(all[0].load.io, 0.125);
+  EXPECT_EQ(all[0].last_heartbeat, kT0 + 5s);
+  EXPECT_FALSE(all[0].enabled);
+}
+
+TYPED_TEST(ExecutorStoreContract, SettersNeedAKnownExecutor) {
+  StoreDriver s = this->driver();
+  const ExecutorId id("e9");
+  EXPECT_CODE(s.executors.SetExecutorEnabled(id, true), ErrorCode::kNotFound);
+  EXPECT_CODE(s.executors.SetExecutorDraining(id, true), ErrorCode::kNotFound);
+  EXPECT_CODE(s.executors.SetExecutorLabels(id, {}), ErrorCode::kNotFound);
+}
+
+template <typename Factory>
+class AdminStoreContract : public StoreContract<Factory> {};
+TYPED_TEST_SUITE(AdminStoreContract, StoreFactories);
+
+TYPED_TEST(AdminStoreContract, RepeatedRequestGetsTheFirstAnswer) {
+  StoreDriver s = this->driver();
+  const StoredAnswer answer{201, R"({"job_id":"a"})", "/api/jobs/a", "\"1\""};
+  EXPECT_EQ(s.v(s.admin.BeginRequest("POST /jobs", "k", "f", kT0)).state, RequestState::kNew);
+  EXPECT_EQ(s.v(s.admin.BeginRequest("POST /jobs", "k", "f", kT0 + 1s)).state,
+            RequestState::kInFlight);
+  ASSERT_OK(s.admin.FinishRequest("POST /jobs", "k", answer));
+  const RequestLookup replay = s.v(s.admin.BeginRequest("POST /jobs", "k", "f", kT0 + 2s));
+  EXPECT_EQ(replay.state, RequestState::kReplay);
+  EXPECT_EQ(replay.answer.status, 201);
+  EXPECT_EQ(replay.answer.body, answer.body);
+  EXPECT_EQ(replay.answer.location, answer.location);
+  EXPECT_EQ(replay.answer.etag, answer.etag);
+  EXPECT_EQ(s.v(s.admin.BeginRequest("POST /jobs", "k", "other", kT0 + 2s)).state,
+            RequestState::kMismatch);
+  EXPECT_EQ(s.v(s.admin.BeginRequest("PUT /jobs/a", "k", "f", kT0 + 2s)).state, RequestState::kNew);
+}
+
+TYPED_TEST(AdminStoreContract, AbandonedDeadAndExpiredRequestsStartAnew) {
+  StoreDriver s = this->driver();
+  s.v(s.admin.BeginRequest("s", "abandoned", "f", kT0));
+  ASSERT_OK(s.admin.AbandonRequest("s", "abandoned"));
+  EXPECT_EQ(s.v(s.admin.BeginRequest("s", "abandoned", "f", kT0 + 1s)).state, RequestState::kNew);
+  s.v(s.admin.BeginRequest("s", "dead", "f", kT0));
+  EXPECT_EQ(s.v(s.admin.BeginRequest("s", "dead", "f", kT0 + 61s)).state, RequestState::kNew);
+  EXPECT_EQ(s.v(s.admin.BeginRequest("s", "dead", "f", kT0 + 62s)).state, RequestState::kInFlight);
+  s.v(s.admin.BeginRequest("s", "old", "f", kT0));
+  ASSERT_OK(s.admin.FinishRequest("s", "old", {200, "x", "", ""}));
+  EXPECT_EQ(s.v(s.admin.BeginRequest("s", "old", "f", kT0 + 23h)).state, RequestState::kReplay);
+  EXPECT_EQ(s.v(s.admin.BeginRequest("s", "old", "f", kT0 + 24h + 1s)).state, RequestState::kNew);
+}
+
+TYPED_TEST(AdminStoreContract, FirstTokenIsMadeOnce) {
+  StoreDriver s = this->driver();
+  EXPECT_FALSE(s.v(s.admin.FindToken("abc")).has_value());
+  ASSERT_OK(s.admin.CreateFirstToken({"abc", "first", "admin", kT0}));
+  EXPECT_CODE(s.admin.CreateFirstToken({"def", "second", "admin", kT0}), ErrorCode::kExists);
+  const std::optional<TokenRecord> found = s.v(s.admin.FindToken("abc"));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->name, "first");
+  EXPECT_EQ(found->role, "admin");
+  EXPECT_EQ(found->created, kT0);
+  EXPECT_FALSE(s.v(s.admin.FindToken("def")).has_value());
+}
+
+TYPED_TEST(AdminStoreContract, NewStoreHasNoSettings) {
+  StoreDriver s = this->driver();
+  EXPECT_EQ(s.v(s.admin.ReadSettings()).version, 0);
+  EXPECT_TRUE(s.v(s.admin.ReadSettings()).values.empty());
+}
+
+TYPED_TEST(AdminStoreContract, RetentionDropsWholeOldDaysThatHaveNothingOpen) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  ASSERT_OK(s.admin.Maintain(kT0, 14 * 24h));
+  const StoredJob job = s.Create("a", s.Manual());
+  const auto finished = [&](WallTime at, uint64_t token) {
+    const RunRow row = s.Start(s.Execute(job, at), token, fence, at);
+    s.Apply(s.ReportOf(row, RunState::kCompleted, at), fence, at);
+    return row.key;
+  };
+  const RunKey old = finished(kT0 + 1h, 1);
+  const RunKey beside_open = finished(kT0 + 25h, 2);
+  const RunRow open = s.Execute(job, kT0 + 26h);
+  const RunKey recent = finished(kT0 + 49h, 3);
+  // Members do this at any time, and again.
+  for (int i = 0; i < 2; ++i) ASSERT_OK(s.admin.Maintain(kT0 + 16 * 24h + 1h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(old), ErrorCode::kNotFound);
+  EXPECT_EQ(s.Get(beside_open).row.state, RunState::kCompleted);
+  EXPECT_EQ(s.Get(open.key).row, open);
+  EXPECT_EQ(s.Get(recent).row.state, RunState::kCompleted);
+}
+
+TYPED_TEST(AdminStoreContract, StoreTakesRunsOfTheDaysAheadAfterMaintenance) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  ASSERT_OK(s.admin.Maintain(kT0, 14 * 24h));
+  JobDefinition definition = s.Manual();
+  for (const Duration ahead : {1h, 30h, 72h, 24h * 400}) {
+    definition.schedules.push_back({.kind = ScheduleKind::kOnce, .at = kT0 + ahead});
+  }
+  s.Create("a", definition);
+  s.Plan(kT0 + 24h * 500, fence);
+  EXPECT_EQ(s.Pending(kT0 + 24h * 500).size(), 4u);
+}
+
+}  // namespace carillon::test

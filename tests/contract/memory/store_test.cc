@@ -1,0 +1,41 @@
+// The store ports' contract on the memory twin.
+#include "common/adapters/memory/memory_store.h"
+#include "tests/contract/store_driver.h"
+#include "tests/support/manual_clock.h"
+
+namespace carillon::test {
+
+class MemoryStoreHandle final : public StoreHandle {
+ public:
+  explicit MemoryStoreHandle(memory::MemoryStore& store) : store_(store) {}
+  SegmentStore& segments() override { return store_; }
+  FiringStore& firing() override { return store_; }
+  JobStore& jobs() override { return store_; }
+  RunStore& runs() override { return store_; }
+  ExecutorStore& executors() override { return store_; }
+  AdminStore& admin() override { return store_; }
+
+ private:
+  memory::MemoryStore& store_;
+};
+
+class MemoryStoreFactory {
+ public:
+  std::unique_ptr<StoreHandle> Open() { return std::make_unique<MemoryStoreHandle>(store_); }
+
+ private:
+  ManualClock clock_;
+  memory::MemoryStore store_{clock_, {.segment_count = kSegments}};
+};
+
+using StoreFactories = ::testing::Types<MemoryStoreFactory>;
+
+}  // namespace carillon::test
+
+#include "tests/contract/admin_store_contract.h"
+#include "tests/contract/claim_contract.h"
+#include "tests/contract/job_store_contract.h"
+#include "tests/contract/plan_contract.h"
+#include "tests/contract/result_contract.h"
+#include "tests/contract/run_store_contract.h"
+#include "tests/contract/segment_store_contract.h"
