@@ -1,0 +1,111 @@
+// The contract of the coordinator: membership, election, assignment.
+//
+// To run it against an adapter, define before including:
+//   struct MyCoordinatorFactory {
+//     std::unique_ptr<Coordinator> Client();              // of one ensemble
+//     void Expire(const Incarnation& incarnation);        // the server ends that session
+//     void Settle(const std::function<bool()>& seen);     // returns when `seen`, or after a while
+//   };
+//   using CoordinatorFactories = ::testing::Types<MyCoordinatorFactory>;   // in carillon::test
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+
+#include "common/ports/coordinator.h"
+
+namespace carillon::test {
+
+template <typename Factory>
+class CoordinatorContract : public ::testing::Test {
+ protected:
+  std::unique_ptr<Coordinator> Joined(const std::string& name) {
+    std::unique_ptr<Coordinator> client = factory_.Client();
+    EXPECT_TRUE(client->Join(Info(name)).ok());
+    return client;
+  }
+  static MemberInfo Info(const std::string& name) {
+    return {MemberId(name), Incarnation("inc-" + name), "http://" + name, name + ":1"};
+  }
+  void Settle(const std::function<bool()>& seen) {
+    factory_.Settle(seen);
+    EXPECT_TRUE(seen());
+  }
+  Factory factory_;
+};
+TYPED_TEST_SUITE(CoordinatorContract, CoordinatorFactories);
+
+TYPED_TEST(CoordinatorContract, FirstToJoinLeadsAndAllSeeIt) {
+  const auto a = this->Joined("a");
+  this->Settle([&] { return a->IsLeader(); });
+  const auto b = this->Joined("b");
+  this->Settle([&] { return b->Members().size() == 2 && a->Members().size() == 2; });
+  EXPECT_FALSE(b->IsLeader());
+  EXPECT_EQ(b->Leader(), MemberId("a"));
+  EXPECT_EQ(a->State(), SessionState::kConnected);
+}
+
+TYPED_TEST(CoordinatorContract, LeavingHandsTheLeadOver) {
+  const auto a = this->Joined("a");
+  const auto b = this->Joined("b");
+  this->Settle([&] { return a->IsLeader(); });
+  a->Leave();
+  this->Settle([&] { return b->IsLeader() && b->Members().size() == 1; });
+  EXPECT_FALSE(a->IsLeader());
+}
+
+TYPED_TEST(CoordinatorContract, ExpiredMemberStopsLeadingAndCanRejoin) {
+  const auto a = this->Joined("a");
+  const auto b = this->Joined("b");
+  this->Settle([&] { return a->IsLeader(); });
+  this->factory_.Expire(Incarnation("inc-a"));
+  this->Settle([&] { return a->State() == SessionState::kExpired && b->IsLeader(); });
+  EXPECT_FALSE(a->IsLeader());
+  EXPECT_FALSE(a->ProveSession().ok());
+  ASSERT_TRUE(a->Join(this->Info("a")).ok());
+  this->Settle([&] { return a->State() == SessionState::kConnected && b->Members().size() == 2; });
+  EXPECT_TRUE(b->IsLeader());
+}
+
+TYPED_TEST(CoordinatorContract, OnlyTheLeaderWritesTheNextGeneration) {
+  const auto a = this->Joined("a");
+  const auto b = this->Joined("b");
+  this->Settle([&] { return a->IsLeader(); });
+  const auto empty = b->ReadAssignment();
+  ASSERT_TRUE(empty.ok());
+  EXPECT_EQ(empty->generation, Generation(0));
+  const Assignment first{Generation(1),
+                         {{SegmentId(0), MemberId("a")}, {SegmentId(1), MemberId("b")}}};
+  EXPECT_EQ(b->WriteAssignment(first).code(), ErrorCode::kFenced);
+  Assignment leap = first;
+  leap.generation = Generation(2);
+  EXPECT_EQ(a->WriteAssignment(leap).code(), ErrorCode::kConflict);
+  ASSERT_TRUE(a->WriteAssignment(first).ok());
+  EXPECT_EQ(a->WriteAssignment(first).code(), ErrorCode::kConflict);
+  this->Settle([&] { return b->ReadAssignment().value_or({}) == first; });
+  const auto proof = b->ProveSession();
+  ASSERT_TRUE(proof.ok());
+  EXPECT_EQ(*proof, Generation(1));
+}
+
+TYPED_TEST(CoordinatorContract, FormerLeaderIsFenced) {
+  const auto a = this->Joined("a");
+  const auto b = this->Joined("b");
+  this->Settle([&] { return a->IsLeader(); });
+  this->factory_.Expire(Incarnation("inc-a"));
+  EXPECT_FALSE(a->WriteAssignment({Generation(1), {}}).ok());
+  this->Settle([&] { return b->IsLeader(); });
+  EXPECT_TRUE(b->WriteAssignment({Generation(1), {}}).ok());
+}
+
+TYPED_TEST(CoordinatorContract, ChangesWakeTheOthers) {
+  const auto a = this->Joined("a");
+  bool woken = false;
+  a->OnChange([&woken] { woken = true; });
+  const auto b = this->Joined("b");
+  this->Settle([&] { return woken; });
+}
+
+}  // namespace carillon::test

@@ -1,0 +1,111 @@
+// The contract of the control link: ExecutorLink and ExecutorHub.
+//
+// To run it against an adapter, define before including:
+//   struct MyLinkFactory {
+//     std::unique_ptr<ExecutorHub> Hub(const MemberId& member);
+//     std::unique_ptr<ExecutorLink> Link(const ExecutorId&, const Incarnation&);  // to every hub
+//     void Settle(const std::function<bool()>& seen);     // returns when `seen`, or after a while
+//   };
+//   using LinkFactories = ::testing::Types<MyLinkFactory>;      // in carillon::test
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+
+#include "common/ports/executor_link.h"
+
+namespace carillon::test {
+
+template <typename Factory>
+class LinkContract : public ::testing::Test {
+ protected:
+  void Settle(const std::function<bool()>& seen) {
+    factory_.Settle(seen);
+    EXPECT_TRUE(seen());
+  }
+  std::unique_ptr<ExecutorLink> Link(const std::string& id, const std::string& incarnation = "x") {
+    return factory_.Link(ExecutorId(id), Incarnation(incarnation));
+  }
+  static Heartbeat Beat(int64_t sent) { return {.sent_us = sent}; }
+  Factory factory_;
+};
+TYPED_TEST_SUITE(LinkContract, LinkFactories);
+
+TYPED_TEST(LinkContract, ExecutorSeesItsMembers) {
+  const auto one = this->factory_.Hub(MemberId("m1"));
+  const auto two = this->factory_.Hub(MemberId("m2"));
+  const auto link = this->Link("e1");
+  this->Settle([&] { return link->Members().size() == 2; });
+}
+
+TYPED_TEST(LinkContract, MessagesArriveInOrderWithTheirSender) {
+  const auto hub = this->factory_.Hub(MemberId("m1"));
+  const auto link = this->Link("e1", "x7");
+  this->Settle([&] { return link->Members().size() == 1; });
+  for (int64_t i = 0; i < 10; ++i) {
+    ASSERT_TRUE(link->Send(MemberId("m1"), this->Beat(i)).ok());
+  }
+  std::vector<ExecutorMessage> got;
+  this->Settle([&] {
+    for (ExecutorMessage& message : hub->Receive(3)) got.push_back(std::move(message));
+    return got.size() == 10;
+  });
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(got[i].executor, ExecutorId("e1"));
+    EXPECT_EQ(got[i].incarnation, Incarnation("x7"));
+    EXPECT_EQ(std::get<Heartbeat>(got[i].message).sent_us, static_cast<int64_t>(i));
+  }
+}
+
+TYPED_TEST(LinkContract, AnswersGoToTheRightExecutorOnly) {
+  const auto hub = this->factory_.Hub(MemberId("m1"));
+  const auto one = this->Link("e1");
+  const auto two = this->Link("e2");
+  this->Settle([&] { return one->Members().size() == 1 && two->Members().size() == 1; });
+  ASSERT_TRUE(one->Send(MemberId("m1"), this->Beat(1)).ok());
+  ASSERT_TRUE(two->Send(MemberId("m1"), this->Beat(2)).ok());
+  size_t seen = 0;
+  this->Settle([&] { return (seen += hub->Receive(10).size()) == 2; });
+  ASSERT_TRUE(hub->Send(ExecutorId("e2"), Incarnation("x"), HeartbeatReply{.sent_us = 5}).ok());
+  std::vector<MemberMessage> got;
+  this->Settle([&] {
+    for (MemberMessage& message : two->Receive(10)) got.push_back(std::move(message));
+    return got.size() == 1;
+  });
+  EXPECT_EQ(got[0].member, MemberId("m1"));
+  EXPECT_EQ(std::get<HeartbeatReply>(got[0].message).sent_us, 5);
+  EXPECT_TRUE(one->Receive(10).empty());
+}
+
+TYPED_TEST(LinkContract, SendingToNobodyIsUnavailable) {
+  const auto hub = this->factory_.Hub(MemberId("m1"));
+  const auto link = this->Link("e1");
+  EXPECT_EQ(link->Send(MemberId("m9"), this->Beat(1)).code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(hub->Send(ExecutorId("e9"), Incarnation("x"), Registered{}).code(),
+            ErrorCode::kUnavailable);
+  EXPECT_EQ(hub->Send(ExecutorId("e1"), Incarnation("other"), Registered{}).code(),
+            ErrorCode::kUnavailable);
+}
+
+TYPED_TEST(LinkContract, MessagesWakeTheReceiver) {
+  const auto hub = this->factory_.Hub(MemberId("m1"));
+  bool woken = false;
+  hub->OnReadable([&woken] { woken = true; });
+  const auto link = this->Link("e1");
+  this->Settle([&] { return link->Members().size() == 1; });
+  ASSERT_TRUE(link->Send(MemberId("m1"), this->Beat(1)).ok());
+  this->Settle([&] { return woken; });
+}
+
+TYPED_TEST(LinkContract, DepartedMemberIsSeenAsGone) {
+  auto hub = this->factory_.Hub(MemberId("m1"));
+  const auto link = this->Link("e1");
+  this->Settle([&] { return link->Members().size() == 1; });
+  hub.reset();
+  this->Settle([&] { return link->Members().empty(); });
+  EXPECT_EQ(link->Send(MemberId("m1"), this->Beat(1)).code(), ErrorCode::kUnavailable);
+}
+
+}  // namespace carillon::test

@@ -1,0 +1,169 @@
+// The contracts of bus, link and coordinator on the in-process adapters, and what only those
+// promise.
+#include "common/adapters/memory/memory_bus.h"
+#include "common/adapters/memory/memory_coordinator.h"
+#include "common/adapters/memory/memory_link.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace carillon::test {
+
+struct MemoryBusFactory {
+  static constexpr int kPartitions = 4;
+  std::unique_ptr<BusProducer> Producer() { return bus.NewProducer(); }
+  std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group) {
+    return bus.NewConsumer(topic, group);
+  }
+  memory::MemoryBus bus{{.partitions = kPartitions, .records_max = 1000}};
+};
+using BusFactories = ::testing::Types<MemoryBusFactory>;
+
+struct MemoryLinkFactory {
+  std::unique_ptr<ExecutorHub> Hub(const MemberId& member) { return board.OpenHub(member); }
+  std::unique_ptr<ExecutorLink> Link(const ExecutorId& id, const Incarnation& incarnation) {
+    return board.OpenLink(id, incarnation);
+  }
+  void Settle(const std::function<bool()>&) {}
+  memory::MemorySwitchboard board;
+};
+using LinkFactories = ::testing::Types<MemoryLinkFactory>;
+
+struct MemoryCoordinatorFactory {
+  std::unique_ptr<Coordinator> Client() { return ensemble.NewClient(); }
+  void Expire(const Incarnation& incarnation) { ensemble.Expire(incarnation); }
+  void Settle(const std::function<bool()>&) {}
+  memory::MemoryEnsemble ensemble;
+};
+using CoordinatorFactories = ::testing::Types<MemoryCoordinatorFactory>;
+
+}  // namespace carillon::test
+
+#include "tests/contract/bus_contract.h"
+#include "tests/contract/coordinator_contract.h"
+#include "tests/contract/link_contract.h"
+
+namespace carillon::test {
+namespace {
+
+TEST(MemoryBusTest, FullPartitionPushesBackUntilItsConsumersCommit) {
+  memory::MemoryBus bus({.partitions = 1, .records_max = 3});
+  const auto producer = bus.NewProducer();
+  const auto consumer = bus.NewConsumer(kTasksTopic, "g");
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(producer->Send(kTasksTopic, 0, {"x", {}}).ok());
+  EXPECT_EQ(producer->Send(kTasksTopic, 0, {"x", {}}).code(), ErrorCode::kExhausted);
+  const auto got = consumer->Poll(2);
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ(producer->Send(kTasksTopic, 0, {"x", {}}).code(), ErrorCode::kExhausted);
+  ASSERT_TRUE(consumer->Commit(*got).ok());
+  EXPECT_EQ(bus.size(), 1u);
+  EXPECT_TRUE(producer->Send(kTasksTopic, 0, {"x", {}}).ok());
+}
+
+TEST(MemoryBusTest, WithoutConsumersTheNewestRecordsAreKept) {
+  memory::MemoryBus bus({.partitions = 1, .records_max = 3});
+  const auto producer = bus.NewProducer();
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(producer->Send(kTasksTopic, 0, {std::to_string(i), {}}).ok());
+  }
+  EXPECT_EQ(bus.size(), 3u);
+  const auto consumer = bus.NewConsumer(kTasksTopic, "late");
+  const auto got = consumer->Poll(10);
+  ASSERT_TRUE(got.ok());
+  ASSERT_EQ(got->size(), 3u);
+  EXPECT_EQ(got->front().record.payload, "7");
+}
+
+TEST(MemoryBusTest, OnePartitionForOneConsumer) {
+  memory::MemoryBus bus({.partitions = 4, .records_max = 10});
+  const auto producer = bus.NewProducer();
+  const auto consumer = bus.NewConsumer(kTasksTopic, "g", {2});
+  for (uint64_t key = 0; key < 8; ++key) {
+    ASSERT_TRUE(producer->Send(kTasksTopic, key, {std::to_string(key), {}}).ok());
+  }
+  const auto got = consumer->Poll(100);
+  ASSERT_TRUE(got.ok());
+  ASSERT_EQ(got->size(), 2u);
+  EXPECT_EQ(got->at(1).record.payload, "6");
+}
+
+TEST(MemoryBusTest, SendingWakesTheConsumer) {
+  memory::MemoryBus bus;
+  const auto producer = bus.NewProducer();
+  const auto consumer = bus.NewConsumer(kTasksTopic, "g");
+  int wakes = 0;
+  consumer->OnReadable([&wakes] { ++wakes; });
+  ASSERT_TRUE(producer->Send(kTasksTopic, 1, {"x", {}}).ok());
+  EXPECT_EQ(wakes, 1);
+}
+
+TEST(MemoryBusTest, ManyThreadsLoseNothing) {
+  memory::MemoryBus bus({.partitions = 4, .records_max = 100'000});
+  const auto consumer = bus.NewConsumer(kTasksTopic, "g");
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&bus, t] {
+      const auto producer = bus.NewProducer();
+      for (uint64_t i = 0; i < 1000; ++i) {
+        EXPECT_TRUE(producer->Send(kTasksTopic, t + i, {"x", {}}).ok());
+      }
+    });
+  }
+  size_t count = 0;
+  while (count < 4000) {
+    const auto got = consumer->Poll(100);
+    ASSERT_TRUE(got.ok());
+    ASSERT_TRUE(consumer->Commit(*got).ok());
+    count += got->size();
+    std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(count, 4000u);
+  EXPECT_EQ(bus.size(), 0u);
+}
+
+TEST(MemoryLinkTest, FullQueuePushesBack) {
+  memory::MemorySwitchboard board({.messages_max = 2});
+  const auto hub = board.OpenHub(MemberId("m"));
+  const auto link = board.OpenLink(ExecutorId("e"), Incarnation("x"));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(link->Send(MemberId("m"), Heartbeat{}).ok());
+  EXPECT_EQ(link->Send(MemberId("m"), Heartbeat{}).code(), ErrorCode::kExhausted);
+  EXPECT_EQ(hub->Receive(1).size(), 1u);
+  EXPECT_TRUE(link->Send(MemberId("m"), Heartbeat{}).ok());
+}
+
+TEST(MemoryCoordinatorTest, SuspendedClientGoesOnWithItsLastView) {
+  memory::MemoryEnsemble ensemble;
+  const auto a = ensemble.NewClient();
+  const auto b = ensemble.NewClient();
+  ASSERT_TRUE(a->Join({.id = MemberId("a"), .incarnation = Incarnation("ia")}).ok());
+  ASSERT_TRUE(b->Join({.id = MemberId("b"), .incarnation = Incarnation("ib")}).ok());
+  ensemble.Suspend(Incarnation("ia"));
+  ensemble.Expire(Incarnation("ia"));
+  EXPECT_EQ(a->State(), SessionState::kSuspended);
+  EXPECT_EQ(a->Members().size(), 2u);
+  EXPECT_EQ(a->ProveSession().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(a->WriteAssignment({Generation(1), {}}).code(), ErrorCode::kUnavailable);
+  EXPECT_TRUE(b->IsLeader());
+  ensemble.Restore(Incarnation("ia"));
+  EXPECT_EQ(a->State(), SessionState::kExpired);
+  EXPECT_FALSE(a->IsLeader());
+}
+
+TEST(MemoryCoordinatorTest, NodesOfADeadProcessStayUntilItsSessionExpires) {
+  memory::MemoryEnsemble ensemble;
+  auto a = ensemble.NewClient();
+  const auto b = ensemble.NewClient();
+  ASSERT_TRUE(a->Join({.id = MemberId("a"), .incarnation = Incarnation("ia")}).ok());
+  ASSERT_TRUE(b->Join({.id = MemberId("b"), .incarnation = Incarnation("ib")}).ok());
+  ensemble.Abandon(Incarnation("ia"));
+  a.reset();
+  EXPECT_EQ(b->Leader(), MemberId("a"));
+  ensemble.Expire(Incarnation("ia"));
+  EXPECT_TRUE(b->IsLeader());
+}
+
+}  // namespace
+}  // namespace carillon::test
