@@ -36,6 +36,7 @@ void SegmentOwner::MeasureClock(SteadyTime now) {
     return;
   }
   ++samples_taken_;
+  last_answer_us_ = ports_.clock.Steady().time_since_epoch().count();
   ports_.cluster.AddSample(sent, ports_.clock.Steady(), *answer);
 }
 

@@ -48,6 +48,8 @@ class SegmentOwner final : public Stepper {
   bool clock_trusted() const { return clock_trusted_.load(std::memory_order_relaxed); }
   // Thread-safe: the assignment gives the segment to this member (it may not be taken yet).
   bool Wants(SegmentId segment) const;
+  // Thread-safe: when the store last answered; zero = never.
+  SteadyTime last_answer() const { return SteadyTime(Duration(last_answer_us_.load())); }
   // Thread-safe: everything wanted is owned and active.
   bool settled() const;
 
@@ -69,6 +71,7 @@ class SegmentOwner final : public Stepper {
   SteadyTime next_proof_{};
   size_t samples_taken_ = 0;
   std::atomic<bool> clock_trusted_{false};
+  std::atomic<int64_t> last_answer_us_{0};
   mutable Mutex mu_;
   std::vector<SegmentId> wanted_ GUARDED_BY(mu_);  // ascending
   bool assignment_known_ GUARDED_BY(mu_) = false;

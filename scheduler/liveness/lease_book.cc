@@ -161,6 +161,11 @@ std::optional<LeaseHolder> LeaseBook::HolderOf(const RunKey& key, ClaimToken tok
   return found->second.holder;
 }
 
+bool LeaseBook::Knows(const RunKey& key) const {
+  MutexLock lock(mu_);
+  return leases_.count(key) > 0;
+}
+
 bool LeaseBook::AnotherRunActive(JobNo job, const RunKey& key) const {
   MutexLock lock(mu_);
   const auto count = runs_of_job_.find(job);

@@ -90,6 +90,7 @@ class LeaseBook {
 
   // Who held the attempt last; nullopt when unknown.
   std::optional<LeaseHolder> HolderOf(const RunKey& key, ClaimToken token) const;
+  bool Knows(const RunKey& key) const;
   // Another run of the job has a lease here (first look of the overlap rule; the claim decides).
   bool AnotherRunActive(JobNo job, const RunKey& key) const;
   size_t size() const;

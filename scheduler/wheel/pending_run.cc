@@ -12,8 +12,9 @@ PendingRun ToPendingRun(const RunRow& row, Epoch epoch) {
                  .due = row.due,
                  .priority = row.priority,
                  .kind = row.kind};
-  if (row.kind != RunKind::kManual && !row.pinned_executor.empty()) {
-    run.extras = std::make_shared<const RunExtras>(RunExtras{row.pinned_executor});
+  if (!row.pinned_executor.empty()) {
+    run.extras =
+        std::make_shared<const RunExtras>(RunExtras{.pinned_executor = row.pinned_executor});
   }
   return run;
 }

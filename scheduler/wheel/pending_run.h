@@ -2,6 +2,7 @@
 // items of the queues between the rooms of the firing path.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ namespace carillon::scheduler {
 // What only runs made by hand carry.
 struct RunExtras {
   ExecutorId pinned_executor = {};
+  bool parameters_loaded = false;
   std::string parameters_json = {};  // overrides; empty = none
 };
 
@@ -32,7 +34,7 @@ struct PendingRun {
 
 // A run of kind manual needs its parameters before it can be dispatched.
 inline bool NeedsExtras(const PendingRun& run) {
-  return run.kind == RunKind::kManual && run.extras == nullptr;
+  return run.kind == RunKind::kManual && (run.extras == nullptr || !run.extras->parameters_loaded);
 }
 
 PendingRun ToPendingRun(const RunRow& row, Epoch epoch);
@@ -42,6 +44,7 @@ struct RunEvent {
   enum class What {
     kClaimed,   // accepted (again): the executor's slot is taken
     kRefused,   // forget it; the store knows better
+    kStale,     // forget it and look at the store again: it was edited, or is not due
     kReturned,  // not by this executor: give it to another one
     kEnded,     // the attempt is over: the slot is free
   };
@@ -50,8 +53,32 @@ struct RunEvent {
   int attempt = 1;
 };
 
+struct RunEvents {
+  ExecutorId executor = {};  // who claimed; not set for kEnded
+  std::vector<RunEvent> events;
+};
+
+// Events must not get lost silently: one that did would hold a slot for ever.
+class RunEventQueue {
+ public:
+  RunEventQueue(std::string name, size_t capacity) : queue_(std::move(name), capacity) {}
+  void OnPush(std::function<void()> wake) { queue_.OnPush(std::move(wake)); }
+  void Push(RunEvents events) {
+    if (!events.events.empty() && !queue_.Push(std::move(events)).ok()) lost_ = true;
+  }
+  std::vector<RunEvents> PopUpTo(size_t max) { return queue_.PopUpTo(max); }
+  // True once after events were lost: the firing loop checks what it believes to be claimed.
+  bool TakeLost() { return lost_.exchange(false); }
+  const BoundedQueue<RunEvents>& queue() const { return queue_; }
+
+ private:
+  BoundedQueue<RunEvents> queue_;
+  std::atomic<bool> lost_{false};
+};
+
 using RunFeed = BoundedQueue<std::vector<PendingRun>>;
-using RunEvents = BoundedQueue<std::vector<RunEvent>>;
+// Runs made by hand whose parameters plan/parameter_loader.h reads; they come back over the feed.
+using LoadQueue = BoundedQueue<PendingRun>;
 
 // A run that is decided without an executor; plan/skip_writer.h writes it.
 struct SkipRequest {

@@ -1,0 +1,84 @@
+#include "scheduler/app/member.h"
+
+#include "scheduler/app/member_rooms.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// Ready means that the store answered this lately.
+constexpr Duration kStoreAnswerMaxAge = 5s;
+
+}  // namespace
+
+Member::Member(const MemberPorts& ports, MemberOptions options)
+    : rooms_(std::make_unique<Rooms>(ports, options)) {}
+
+Member::~Member() = default;
+
+std::vector<NamedStepper> Member::steppers() {
+  Rooms& r = *rooms_;
+  const auto named = [&r](const char* name, Stepper& stepper) {
+    return NamedStepper{name, &stepper, &r.WakeOf(name)};
+  };
+  return {named("owner", r.owner),           named("leader", r.leader),
+          named("recover", r.recover_loop),  named("plan", r.plan_loop),
+          named("fire", r.firing),           named("link", r.link),
+          named("claims", r.claim_applier),  named("results", r.result_applier),
+          named("maintain", r.maintain_loop)};
+}
+
+void Member::Leave() { rooms_->leader.Leave(); }
+
+MemberStatus Member::GetStatus() const {
+  const Rooms& r = *rooms_;
+  const auto view = r.segments.View();
+  MemberStatus status{.self = r.options.self.id, .incarnation = r.options.self.incarnation};
+  status.is_leader = r.leader.is_leader();
+  status.leader = r.ports.coordinator.Leader();
+  status.members = r.ports.coordinator.Members();
+  status.owned_segments = view->ActiveSegments();
+  status.recovering_segments = view->all().size() - status.owned_segments.size();
+  status.executors = r.executors.Records();
+  status.clock_offset = r.cluster.Offset().value_or(Duration::zero());
+  status.clock_trusted = r.owner.clock_trusted();
+  const Histogram& late = r.ports.metrics.histogram("carillon_fire_lateness_seconds");
+  const auto quantile = [&late](double q) {
+    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(late.Quantile(q)));
+  };
+  status.late_p50 = quantile(0.5);
+  status.late_p99 = quantile(0.99);
+  status.oldest_overdue = r.maintenance.oldest_overdue();
+  status.oldest_unplanned = r.maintenance.oldest_unplanned();
+  status.queues = r.gauges.Depths();
+  status.queues.push_back({"runs", r.firing.backlog(), r.options.wheel_capacity});
+  status.queues.push_back({"ready", r.firing.ready(), r.options.wheel_capacity});
+  status.accepting = r.planner.accepting();
+  return status;
+}
+
+void Member::Nudge(SegmentId segment) {
+  rooms_->planner.Nudge();
+  rooms_->sweep.Nudge(segment);
+  rooms_->cancels.Nudge();
+  rooms_->WakeOf("plan").Wake();
+  rooms_->WakeOf("recover").Wake();
+}
+
+void Member::NudgeExecutors() {
+  rooms_->registry.Nudge();
+  rooms_->WakeOf("recover").Wake();
+}
+
+bool Member::ready() const {
+  const Rooms& r = *rooms_;
+  const Duration silence = r.ports.clock.Steady() - r.owner.last_answer();
+  return r.owner.clock_trusted() && r.owner.settled() && silence < kStoreAnswerMaxAge;
+}
+
+Result<WallTime> Member::ClusterNow() const {
+  const auto now = rooms_->cluster.Now();
+  if (now) return *now;
+  return {ErrorCode::kUnavailable, "cluster time is not known yet: the store has not answered"};
+}
+
+}  // namespace carillon::scheduler

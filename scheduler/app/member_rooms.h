@@ -1,0 +1,84 @@
+// The rooms of a member and what connects them. Private to app/.
+//
+// Owns     Everything below, in an order in which later members may use earlier ones.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "scheduler/app/member.h"
+#include "scheduler/app/queue_gauges.h"
+#include "scheduler/app/sequence_stepper.h"
+#include "scheduler/assign/segment_owner.h"
+#include "scheduler/claims/claim_applier.h"
+#include "scheduler/fire/firing_loop.h"
+#include "scheduler/leader/leader.h"
+#include "scheduler/liveness/executor_registry.h"
+#include "scheduler/maintain/maintenance.h"
+#include "scheduler/plan/parameter_loader.h"
+#include "scheduler/plan/segment_planner.h"
+#include "scheduler/plan/skip_writer.h"
+#include "scheduler/plan/sweep.h"
+#include "scheduler/recover/cancel_pusher.h"
+#include "scheduler/recover/lease_reaper.h"
+#include "scheduler/recover/takeover.h"
+#include "scheduler/results/result_applier.h"
+
+namespace carillon::scheduler {
+
+struct Member::Rooms {
+  Rooms(const MemberPorts& p, const MemberOptions& o);
+  ~Rooms();
+
+  void ConnectWakes();
+  WakeSlot& WakeOf(const std::string& loop) { return *wakes.at(loop); }
+  std::function<void()> Waker(const std::string& loop);
+  void WarmDefinitions(const std::vector<PendingRun>& runs);
+
+  const MemberPorts ports;
+  const MemberOptions options;
+  Rng seeds;
+  // shared: callbacks left with the ports may outlive the member.
+  std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
+
+  // Self-synchronised state.
+  ClusterClock cluster;
+  SegmentTable segments;
+  FenceWatch fences;
+  LeaseBook leases;
+  ExecutorTable executors;
+  AppliedMemory applied;
+  DefinitionCache definitions;
+
+  // Queues between loops.
+  RunFeed feed;
+  RunEventQueue events;
+  LoadQueue loads;
+  SkipQueue skips;
+  ClaimQueue claims;
+  RegisterQueue registers;
+
+  // Rooms, by loop.
+  SegmentOwner owner;
+  LeaderLoop leader;
+  Takeover takeover;
+  LeaseReaper reaper;
+  CancelPusher cancels;
+  ExecutorRegistry registry;
+  FiringLoop firing;
+  SegmentPlanner planner;
+  Sweep sweep;
+  ParameterLoader parameters;
+  SkipWriter skip_writer;
+  LinkService link;
+  ClaimApplier claim_applier;
+  ResultApplier result_applier;
+  Maintenance maintenance;
+  QueueGauges gauges;
+
+  SequenceStepper recover_loop;
+  SequenceStepper plan_loop;
+  SequenceStepper maintain_loop;
+};
+
+}  // namespace carillon::scheduler

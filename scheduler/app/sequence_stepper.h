@@ -1,0 +1,27 @@
+// Several rooms on one loop: each is stepped when its time has come.
+//
+// Threads  One loop calls Step.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "common/base/loop.h"
+
+namespace carillon::scheduler {
+
+class SequenceStepper final : public Stepper {
+ public:
+  explicit SequenceStepper(std::vector<Stepper*> steppers) : steppers_(std::move(steppers)) {}
+
+  SteadyTime Step(SteadyTime now) override {
+    SteadyTime next = SteadyTime::max();
+    for (Stepper* stepper : steppers_) next = std::min(next, stepper->Step(now));
+    return next;
+  }
+
+ private:
+  const std::vector<Stepper*> steppers_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,218 @@
+#include "scheduler/claims/claim_applier.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kArrivalsPerStep = 256;
+constexpr Duration kBusyWithin = 20ms;  // since the last write: there is load, gathering pays
+constexpr Duration kIdle = 1s;
+
+bool Accepted(const ClaimReply& reply) {
+  return reply.verdict == ClaimVerdict::kAccepted || reply.verdict == ClaimVerdict::kAcceptedAgain;
+}
+
+RunEvent::What EventOf(const ClaimReply& reply) {
+  if (Accepted(reply)) return RunEvent::What::kClaimed;
+  switch (reply.reason) {
+    case ClaimReason::kVersionMoved:
+    case ClaimReason::kNotDue: return RunEvent::What::kStale;
+    case ClaimReason::kExecutorDisabled:
+    case ClaimReason::kWrongExecutor: return RunEvent::What::kReturned;
+    default: return RunEvent::What::kRefused;
+  }
+}
+
+std::string_view LabelOf(const ClaimReply& reply) {
+  if (reply.verdict == ClaimVerdict::kAccepted) return "accepted";
+  if (reply.verdict == ClaimVerdict::kAcceptedAgain) return "accepted_again";
+  return Name(reply.reason);
+}
+
+HeldAttempt HeldOf(const ClaimRequest& request) {
+  return {.key = request.key,
+          .segment = request.segment,
+          .job_no = request.job_no,
+          .attempt = request.attempt,
+          .token = request.token};
+}
+
+}  // namespace
+
+ClaimApplier::ClaimApplier(const Ports& ports, Options options)
+    : ports_(ports), options_(std::move(options)) {}
+
+SteadyTime ClaimApplier::Step(SteadyTime now) {
+  Gather();
+  if (arrivals_.empty()) return now + kIdle;
+  const SteadyTime waited_until = arrivals_.front().received + options_.gather;
+  const bool busy = now - last_write_ < kBusyWithin;
+  if (busy && gathered_ < options_.gather_rows && now < waited_until) return waited_until;
+  std::vector<Item> items;
+  size_t taken = 0;
+  while (taken < arrivals_.size()) {
+    const ClaimArrival& arrival = arrivals_[taken];
+    if (!items.empty() && items.size() + arrival.batch.requests.size() > kBatchRowsMax) break;
+    for (const ClaimRequest& request : arrival.batch.requests) {
+      Item item{.arrival = taken, .request = request};
+      // Who asks is known from the link, not from what the message says.
+      item.request.executor = arrival.from.executor;
+      item.request.incarnation = arrival.from.incarnation;
+      items.push_back(std::move(item));
+    }
+    ++taken;
+  }
+  gathered_ -= std::min(gathered_, items.size());
+  Apply(std::move(items));
+  arrivals_.erase(arrivals_.begin(), arrivals_.begin() + static_cast<long>(taken));
+  last_write_ = ports_.clock.Steady();
+  return last_write_;
+}
+
+void ClaimApplier::Gather() {
+  if (arrivals_.size() >= kArrivalsPerStep) return;
+  for (ClaimArrival& arrival : ports_.claims.PopUpTo(kArrivalsPerStep - arrivals_.size())) {
+    gathered_ += arrival.batch.requests.size();
+    arrivals_.push_back(std::move(arrival));
+  }
+}
+
+void ClaimApplier::Apply(std::vector<Item> items) {
+  const auto view = ports_.segments.View();
+  Screen(items, *view);
+  std::vector<Item*> open;
+  for (Item& item : items) {
+    if (!item.decided && item.epoch != Epoch{}) open.push_back(&item);
+  }
+  for (size_t from = 0; from < open.size(); from += kBatchRowsMax) {
+    const auto begin = open.begin() + static_cast<long>(from);
+    const auto count = static_cast<long>(std::min(open.size() - from, kBatchRowsMax));
+    std::vector<Item*> batch(begin, begin + count);
+    Decide(batch, *view);
+  }
+  File(items);
+  Answer(items);
+}
+
+// What needs no look at the row.
+void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
+  for (Item& item : items) {
+    const OwnedSegment* owned = view.Find(item.request.segment);
+    if (owned != nullptr) item.epoch = owned->epoch;
+    const bool foreign = owned == nullptr && !options_.wants(item.request.segment);
+    // A lost attempt's token is refused for good; so is one that asks the wrong member.
+    if (!foreign && !ports_.leases.IsLost(item.request.key, item.request.token)) continue;
+    item.decided = true;
+    item.reply = {ClaimVerdict::kRefused, ClaimReason::kGone};
+  }
+}
+
+void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {
+  const auto cluster_now = ports_.cluster.Now();
+  if (items.empty() || !cluster_now) return;
+  std::vector<ClaimRequest> requests;
+  std::vector<SegmentId> segments;
+  for (const Item* item : items) {
+    requests.push_back(item->request);
+    segments.push_back(item->request.segment);
+  }
+  const Fence fence = view.FenceFor(std::move(segments));
+  const auto replies = ports_.fences.Run(
+      "claim", fence, [&] { return ports_.store.Claim(requests, fence, *cluster_now); });
+  if (replies.ok()) {
+    for (size_t i = 0; i < items.size(); ++i) {
+      items[i]->decided = true;
+      items[i]->reply = (*replies)[i];
+    }
+    return;
+  }
+  const bool splits = replies.code() == ErrorCode::kInvalid ||
+                      replies.code() == ErrorCode::kExhausted ||
+                      replies.code() == ErrorCode::kCorrupt;
+  if (!splits) return;  // no answer: they ask again
+  if (items.size() == 1) {
+    log::Error("claims", "run {} refused by the store: {}", EncodeRunId(items[0]->request.key),
+               replies.error().message);
+    items[0]->decided = true;
+    items[0]->reply = {ClaimVerdict::kRefused, ClaimReason::kGone};
+    return;
+  }
+  const auto middle = items.begin() + static_cast<long>(items.size() / 2);
+  std::vector<Item*> first(items.begin(), middle);
+  std::vector<Item*> second(middle, items.end());
+  Decide(first, view);
+  Decide(second, view);
+}
+
+void ClaimApplier::File(std::vector<Item>& items) {
+  std::map<size_t, std::vector<Item*>> by_arrival;
+  for (Item& item : items) {
+    if (item.decided) by_arrival[item.arrival].push_back(&item);
+  }
+  for (auto& [arrival, decided] : by_arrival) FileOf(arrivals_[arrival].from, decided);
+}
+
+void ClaimApplier::Grant(const LeaseHolder& holder, const std::vector<Item*>& items) {
+  std::vector<LeaseBook::GrantItem> grants;
+  std::vector<Item*> accepted;
+  for (Item* item : items) {
+    if (!Accepted(item->reply)) continue;
+    grants.push_back({HeldOf(item->request), item->epoch});
+    accepted.push_back(item);
+  }
+  const auto answers = ports_.leases.GrantAll(holder, grants, ports_.clock.Steady());
+  std::vector<HeldAttempt> again;
+  for (size_t i = 0; i < accepted.size(); ++i) {
+    if (accepted[i]->reply.verdict == ClaimVerdict::kAcceptedAgain) again.push_back(grants[i].held);
+    if (answers[i] == LeaseBook::Grant::kGranted) continue;
+    // Lost meanwhile, or no lease can be kept: it must not start. When the segment went away under
+    // us nothing is said: the next owner decides.
+    accepted[i]->decided = answers[i] != LeaseBook::Grant::kNotOwned;
+    accepted[i]->reply = {ClaimVerdict::kRefused, ClaimReason::kNotPending};
+  }
+  // A repeated claim that crossed its own run's result must not leave a lease behind.
+  ports_.leases.Erase(ports_.applied.Among(again));
+}
+
+void ClaimApplier::FileOf(const LeaseHolder& holder, const std::vector<Item*>& items) {
+  Grant(holder, items);
+  RunEvents events{.executor = holder.executor};
+  std::map<std::string_view, uint64_t> counts;
+  for (const Item* item : items) {
+    if (!item->decided) continue;
+    ++counts[LabelOf(item->reply)];
+    events.events.push_back({EventOf(item->reply), item->request.key, item->request.attempt});
+    if (item->reply.verdict == ClaimVerdict::kSkipped) {
+      ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add();
+    }
+  }
+  for (const auto& [label, count] : counts) {
+    ports_.metrics.counter("carillon_claims_total", label).Add(count);
+  }
+  ports_.events.Push(std::move(events));
+}
+
+void ClaimApplier::Answer(const std::vector<Item>& items) {
+  std::map<size_t, ClaimBatchReply> replies;
+  for (const Item& item : items) {
+    if (!item.decided) continue;
+    ClaimBatchReply& reply = replies[item.arrival];
+    reply.items.push_back(
+        {item.request.key, item.request.token, item.reply.verdict, item.reply.reason});
+  }
+  for (auto& [at, reply] : replies) {
+    const ClaimArrival& arrival = arrivals_[at];
+    reply.batch_id = arrival.batch.batch_id;
+    reply.sent_us = arrival.batch.sent_us;
+    reply.lease = options_.lease;
+    const Status sent =
+        ports_.hub.Send(arrival.from.executor, arrival.from.incarnation, std::move(reply));
+    // A lost answer: the executor asks again and is accepted again.
+    if (!sent.ok()) log::Debug("claims", "answer: {}", sent.error().message);
+  }
+}
+
+}  // namespace carillon::scheduler

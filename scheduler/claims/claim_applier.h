@@ -1,0 +1,78 @@
+// Grants claims: one serial applier for all executors and segments of this member.
+//
+// Place    Step 7 of docs/life-of-a-run.md. The decision is DecideClaim's, inside the store's
+// fenced
+//          transaction with the row locked; here batches are formed, leases filed, answers sent.
+// Threads  One loop calls Step.
+// Time     A batch waits at most `gather` for more, and only under load.
+// Errors   Without a decision there is no answer: executors ask again with the same token and an
+//          accepted claim is then accepted again. kTimeout, kFenced: the segments leave the table.
+//          kInvalid: the batch is bisected; the bad request is refused.
+// Always   A run that was put into a LOST batch is not accepted again, whatever the row said
+// before.
+#pragma once
+
+#include <map>
+
+#include "common/base/loop.h"
+#include "common/ports/firing_store.h"
+#include "scheduler/assign/fence_watch.h"
+#include "scheduler/liveness/link_service.h"
+#include "scheduler/wheel/pending_run.h"
+
+namespace carillon::scheduler {
+
+class ClaimApplier final : public Stepper {
+ public:
+  struct Ports {
+    const Clock& clock;
+    FiringStore& store;
+    const ClusterClock& cluster;
+    SegmentTable& segments;
+    FenceWatch& fences;
+    LeaseBook& leases;
+    const AppliedMemory& applied;
+    ExecutorHub& hub;
+    ClaimQueue& claims;
+    RunEventQueue& events;
+    Metrics& metrics;
+  };
+  struct Options {
+    Duration lease = 20s;
+    Duration gather = 2ms;
+    size_t gather_rows = 256;  // enough to write at once
+    // True: the segment is (to be) owned here, so the executor should ask again.
+    std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
+  };
+  ClaimApplier(const Ports& ports, Options options);
+
+  SteadyTime Step(SteadyTime now) override;
+
+ private:
+  // One request on its way through a batch.
+  struct Item {
+    size_t arrival = 0;  // index of the executor's batch
+    ClaimRequest request;
+    Epoch epoch;
+    bool decided = false;
+    ClaimReply reply;
+  };
+
+  void Gather();
+  void Apply(std::vector<Item> items);
+  void Screen(std::vector<Item>& items, const OwnedView& view);
+  // Decides items [from, to) in the store, splitting where one request is refused by it.
+  void Decide(std::vector<Item*>& items, const OwnedView& view);
+  void File(std::vector<Item>& items);
+  void FileOf(const LeaseHolder& holder, const std::vector<Item*>& items);
+  void Grant(const LeaseHolder& holder, const std::vector<Item*>& items);
+  void Answer(const std::vector<Item>& items);
+
+  const Ports ports_;
+  const Options options_;
+  std::vector<ClaimArrival> arrivals_;
+  size_t gathered_ = 0;
+  SteadyTime last_write_{};
+};
+
+}  // namespace carillon::scheduler

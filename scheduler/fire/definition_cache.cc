@@ -1,0 +1,83 @@
+#include "scheduler/fire/definition_cache.h"
+
+#include <algorithm>
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kEntryBytes = 1024;  // what an entry costs beside its texts
+
+size_t BytesOf(const JobDefinition& job) {
+  size_t bytes = kEntryBytes + job.command.size() + job.description.size();
+  for (const auto& [name, value] : job.env) bytes += name.size() + value.size();
+  return bytes;
+}
+
+}  // namespace
+
+const Schedule* Definition::ScheduleAt(WallTime fire) const {
+  std::call_once(compiled_, [this] {
+    for (const ScheduleSpec& spec : job().schedules) {
+      auto schedule = Schedule::Compile(spec, job().dst_gap, job().dst_repeat);
+      if (schedule.ok()) schedules_.push_back(std::move(*schedule));
+    }
+  });
+  for (const Schedule& schedule : schedules_) {
+    const auto next = schedule.Next(fire - Duration(1));
+    if (next && next->time == fire) return &schedule;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const Definition> DefinitionCache::Get(const JobVersionKey& key) {
+  MutexLock lock(mu_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return nullptr;
+  by_use_.splice(by_use_.begin(), by_use_, found->second);
+  return found->second->definition;
+}
+
+Result<DefinitionCache::Found> DefinitionCache::Load(const std::vector<JobVersionKey>& keys) {
+  Found found;
+  std::vector<JobVersionKey> missing;
+  for (const JobVersionKey& key : keys) {
+    const auto [at, fresh] = found.try_emplace(key);
+    if (!fresh) continue;
+    at->second = Get(key);
+    if (at->second == nullptr) missing.push_back(key);
+  }
+  for (size_t from = 0; from < missing.size(); from += kBatchRowsMax) {
+    const auto begin = missing.begin() + static_cast<long>(from);
+    const auto count = std::min(missing.size() - from, kBatchRowsMax);
+    CARILLON_ASSIGN_OR_RETURN(std::vector<JobVersionRecord> records,
+                              store_.LoadDefinitions({begin, begin + static_cast<long>(count)}));
+    for (JobVersionRecord& record : records) {
+      const JobVersionKey key{record.job_no, record.version};
+      found[key] = std::make_shared<const Definition>(std::move(record));
+      Put(key, found[key]);
+    }
+  }
+  std::erase_if(found, [](const auto& entry) { return entry.second == nullptr; });
+  return found;
+}
+
+size_t DefinitionCache::size() const {
+  MutexLock lock(mu_);
+  return entries_.size();
+}
+
+void DefinitionCache::Put(const JobVersionKey& key, std::shared_ptr<const Definition> definition) {
+  const size_t bytes = BytesOf(definition->job());
+  MutexLock lock(mu_);
+  if (entries_.count(key) > 0) return;
+  by_use_.push_front({key, std::move(definition), bytes});
+  entries_[key] = by_use_.begin();
+  bytes_ += bytes;
+  while (entries_.size() > limits_.entries_max || bytes_ > limits_.bytes_max) {
+    bytes_ -= by_use_.back().bytes;
+    entries_.erase(by_use_.back().key);
+    by_use_.pop_back();
+  }
+}
+
+}  // namespace carillon::scheduler

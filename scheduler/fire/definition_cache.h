@@ -1,0 +1,74 @@
+// Job definitions by version, as the firing path needs them.
+//
+// Place    Step 4 of docs/life-of-a-run.md. The planner and the sweep warm it, so that the firing
+// loop
+//          seldom has to wait for the store.
+// Threads  Thread-safe; Load blocks on the store, outside the lock.
+// Errors   Load: the store's. A version that does not exist is absent from the answer.
+// Always   At most `entries_max` and about `bytes_max` of commands; the least recently used go
+// first.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/ports/firing_store.h"
+#include "scheduler/route/credit_book.h"
+
+namespace carillon::scheduler {
+
+class Definition {
+ public:
+  explicit Definition(JobVersionRecord record) : record_(std::move(record)) {}
+
+  const JobVersionRecord& record() const { return record_; }
+  const JobDefinition& job() const { return record_.definition; }
+  SlotClass slots() const {
+    return job().type == JobType::kNoop ? SlotClass::kLight : SlotClass::kProcess;
+  }
+  // The schedule of this definition that fires at exactly `fire`; null when there is none (a manual
+  // run, or one whose schedule was edited away). Thread-safe.
+  const Schedule* ScheduleAt(WallTime fire) const;
+
+ private:
+  const JobVersionRecord record_;
+  mutable std::once_flag compiled_;
+  mutable std::vector<Schedule> schedules_;
+};
+
+class DefinitionCache {
+ public:
+  struct Limits {
+    size_t entries_max = 50'000;
+    size_t bytes_max = size_t{64} << 20;
+  };
+  DefinitionCache(FiringStore& store, Limits limits) : store_(store), limits_(limits) {}
+
+  // shared: the firing loop keeps it while the run is on its way, the cache may drop it meanwhile.
+  std::shared_ptr<const Definition> Get(const JobVersionKey& key);
+  using Found = std::map<JobVersionKey, std::shared_ptr<const Definition>>;
+  // All of `keys` that exist, read from the store where they are missing.
+  Result<Found> Load(const std::vector<JobVersionKey>& keys);
+  size_t size() const;
+
+ private:
+  struct Entry {
+    JobVersionKey key;
+    std::shared_ptr<const Definition> definition;
+    size_t bytes = 0;
+  };
+  void Put(const JobVersionKey& key, std::shared_ptr<const Definition> definition);
+
+  FiringStore& store_;
+  const Limits limits_;
+  mutable Mutex mu_;
+  std::list<Entry> by_use_ GUARDED_BY(mu_);  // most recent first
+  std::map<JobVersionKey, std::list<Entry>::iterator> entries_ GUARDED_BY(mu_);
+  size_t bytes_ GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,276 @@
+#include "scheduler/fire/firing_loop.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kFeedBatchesPerStep = 32;
+constexpr size_t kEventBatchesPerStep = 1024;
+constexpr size_t kDuePerStep = 8192;
+constexpr Duration kSettledKept = 2s;     // longer than a scan's answer can be old
+constexpr Duration kClaimedChecked = 5s;  // before a claimed run without a lease is let go
+
+bool SameTask(const PendingRun& a, const PendingRun& b) {
+  return a.def_version == b.def_version && a.due == b.due && a.priority == b.priority;
+}
+
+}  // namespace
+
+FiringLoop::FiringLoop(const Ports& ports, Options options)
+    : ports_(ports),
+      options_(std::move(options)),
+      dispatch_delay_(ports_.metrics.histogram("carillon_dispatch_delay_seconds")),
+      wheel_depth_(ports_.metrics.gauge("carillon_queue_depth", "wheel")),
+      ready_depth_(ports_.metrics.gauge("carillon_queue_depth", "ready")),
+      in_flight_depth_(ports_.metrics.gauge("carillon_queue_depth", "in_flight")),
+      wheel_(ports_.cluster, ports_.clock.Steady(), options_.capacity),
+      runs_(options_.capacity),
+      credits_(options_.prefetch_max),
+      router_(FindRoutePolicy(options_.route_policy)),
+      dispatcher_(ports_.producer, ports_.signer, ports_.metrics) {
+  CARILLON_CHECK(FindRoutePolicy(options_.route_policy) != nullptr, options_.route_policy);
+}
+
+SteadyTime FiringLoop::Step(SteadyTime now) {
+  FollowOwnership();
+  FollowExecutors(now);
+  TakeEvents(now);
+  TakeFeed(now);
+  DrainWheel(now);
+  LoadDefinitions(now);
+  ReturnTimedOut(now);
+  AskAgain(now);
+  LookAtWaiting(now);
+  Dispatch(now);
+  FlushSkips();
+  ForgetSettled(now);
+  PublishCounts();
+  return NextWake(now);
+}
+
+void FiringLoop::FollowOwnership() {
+  const uint64_t version = ports_.segments.version();
+  if (version == view_version_) return;
+  view_version_ = version;
+  view_ = ports_.segments.View();
+  for (const RunKey& key : runs_.Keys()) {
+    const TrackedRun* tracked = runs_.Find(key);
+    if (!view_->Holds(tracked->run.segment, tracked->run.epoch)) Forget(key);
+  }
+}
+
+void FiringLoop::FollowExecutors(SteadyTime now) {
+  for (const ExecutorView& view : ports_.executors.TakeChanges()) {
+    const bool gone = credits_.Update({.id = view.id,
+                                       .incarnation = view.incarnation,
+                                       .usable = view.usable,
+                                       .free_slots = view.free_slots,
+                                       .free_light_slots = view.free_light_slots,
+                                       .heartbeats = view.heartbeats});
+    if (!gone) continue;
+    // What it has not claimed goes elsewhere at once; should it still claim, the claim decides.
+    const CreditBook::Index executor = credits_.Find(view.id);
+    for (const Noted& noted : in_flight_) {
+      TrackedRun* tracked = runs_.Find(noted.key, noted.stamp);
+      if (tracked == nullptr || tracked->executor != executor) continue;
+      Release(*tracked);
+      tracked->avoid = executor;
+      EnterLane(*tracked, now);
+    }
+  }
+}
+
+void FiringLoop::TakeEvents(SteadyTime now) {
+  const std::vector<RunEvents> batches = ports_.events.PopUpTo(kEventBatchesPerStep);
+  for (const RunEvents& batch : batches) {
+    const auto executor =
+        batch.executor.empty() ? CreditBook::kNone : credits_.Find(batch.executor);
+    for (const RunEvent& event : batch.events) Handle(event, executor, now);
+  }
+  if (ports_.events.TakeLost()) CheckClaimed(now);
+}
+
+void FiringLoop::Handle(const RunEvent& event, CreditBook::Index executor, SteadyTime now) {
+  TrackedRun* tracked = runs_.Find(event.key);
+  if (tracked == nullptr || tracked->run.attempt != event.attempt) return;
+  switch (event.what) {
+    case RunEvent::What::kClaimed: return HandleClaimed(*tracked, executor, now);
+    case RunEvent::What::kRefused:
+    case RunEvent::What::kStale:
+    case RunEvent::What::kReturned: return HandleRefused(*tracked, event, executor, now);
+    case RunEvent::What::kEnded: Release(*tracked); return Settle(*tracked, now);
+  }
+}
+
+void FiringLoop::HandleClaimed(TrackedRun& tracked, CreditBook::Index executor, SteadyTime now) {
+  if (tracked.place == Place::kClaimed || tracked.place == Place::kSettled) return;
+  if (tracked.place == Place::kInFlight && tracked.executor == executor) {
+    credits_.Claimed(executor, tracked.definition->slots(), now - tracked.since, now);
+  } else {
+    // It had timed out here and was ready, or published elsewhere, again.
+    Release(tracked);
+    if (executor != CreditBook::kNone && tracked.definition) {
+      credits_.ClaimedLate(executor, tracked.definition->slots());
+    }
+  }
+  tracked.executor = tracked.definition ? executor : CreditBook::kNone;
+  tracked.heartbeats = executor == CreditBook::kNone ? 0 : credits_.heartbeats(executor);
+  runs_.Move(tracked, Place::kClaimed, now);
+}
+
+void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
+                               CreditBook::Index executor, SteadyTime now) {
+  const bool here = tracked.place == Place::kInFlight && tracked.executor == executor;
+  // Refused to one executor while another one has it: says nothing about the run.
+  if (!here && tracked.place != Place::kReady) return;
+  if (event.what == RunEvent::What::kReturned) {
+    if (!here) return;
+    Release(tracked);
+    tracked.avoid = executor;
+    return EnterLane(tracked, now);
+  }
+  Release(tracked);
+  if (event.what == RunEvent::What::kRefused) return Settle(tracked, now);
+  runs_.Erase(tracked.run.key);
+  if (options_.look_again) options_.look_again();
+}
+
+void FiringLoop::TakeFeed(SteadyTime now) {
+  auto batches = ports_.feed.PopUpTo(kFeedBatchesPerStep);
+  more_input_ = batches.size() == kFeedBatchesPerStep;
+  for (auto& batch : batches) {
+    for (PendingRun& run : batch) Offer(std::move(run), now);
+  }
+}
+
+void FiringLoop::Offer(PendingRun run, SteadyTime now) {
+  if (!view_->Holds(run.segment, run.epoch)) return;
+  TrackedRun* known = runs_.Find(run.key);
+  if (known == nullptr) return Admit(std::move(run), now);
+  if (Supersedes(run, *known, now)) {
+    if (NeedsExtras(run) && !NeedsExtras(known->run)) run.extras = known->run.extras;
+    Forget(run.key);
+    return Admit(std::move(run), now);
+  }
+  // The clock moved under the wheel: what the store calls due is due.
+  if (known->place == Place::kWheel && wheel_.IsDue(known->run.due)) {
+    wheel_.Erase(run.key);
+    MakeReady(*known, now);
+  }
+}
+
+bool FiringLoop::Supersedes(const PendingRun& run, const TrackedRun& known, SteadyTime now) const {
+  if (run.epoch != known.run.epoch) return true;
+  if (run.attempt != known.run.attempt) return run.attempt > known.run.attempt;
+  switch (known.place) {
+    case Place::kInFlight:
+    case Place::kClaimed: return false;  // the claim decides, or the scan is old
+    case Place::kSettled: return !SameTask(run, known.run) || now - known.since >= kSettledKept;
+    default: break;
+  }
+  if (NeedsExtras(known.run) && !NeedsExtras(run)) return true;
+  return !SameTask(run, known.run) && run.def_version >= known.run.def_version;
+}
+
+void FiringLoop::Admit(PendingRun run, SteadyTime now) {
+  TrackedRun* tracked = runs_.Add(std::move(run));
+  if (tracked == nullptr) {
+    ports_.metrics.counter("carillon_queue_rejections_total", "wheel").Add();
+    return;
+  }
+  if (wheel_.IsDue(tracked->run.due)) return MakeReady(*tracked, now);
+  if (!wheel_.Insert(tracked->run.key, tracked->run.due).ok()) {
+    ports_.metrics.counter("carillon_queue_rejections_total", "wheel").Add();
+    return runs_.Erase(tracked->run.key);
+  }
+  runs_.Move(*tracked, Place::kWheel, now);
+}
+
+void FiringLoop::DrainWheel(SteadyTime now) {
+  const auto due_of = [this](const RunKey& key) {
+    const TrackedRun* tracked = runs_.Find(key);
+    const bool waits = tracked != nullptr && tracked->place == Place::kWheel;
+    return waits ? tracked->run.due : kNever;
+  };
+  for (const RunKey& key : wheel_.Drain(now, kDuePerStep, due_of)) {
+    MakeReady(*runs_.Find(key), now);
+  }
+}
+
+void FiringLoop::MakeReady(TrackedRun& tracked, SteadyTime now) {
+  if (NeedsExtras(tracked.run)) return AskParameters(tracked, now);
+  tracked.definition = ports_.definitions.Get({tracked.run.job_no, tracked.run.def_version});
+  if (tracked.definition != nullptr) return EnterLane(tracked, now);
+  runs_.Move(tracked, Place::kUndefined, now);
+  undefined_.push_back(tracked.run.key);
+}
+
+void FiringLoop::AskParameters(TrackedRun& tracked, SteadyTime now) {
+  const uint32_t stamp = runs_.Move(tracked, Place::kLoading, now);
+  loading_.push_back({now, tracked.run.key, stamp});
+  if (!ports_.loads.Push(tracked.run).ok()) {
+    ports_.metrics.counter("carillon_queue_rejections_total", ports_.loads.name()).Add();
+  }
+}
+
+void FiringLoop::EnterLane(TrackedRun& tracked, SteadyTime now) {
+  const uint32_t stamp = runs_.Move(tracked, Place::kReady, now);
+  const ExecutorId pinned = tracked.run.extras ? tracked.run.extras->pinned_executor : ExecutorId{};
+  const auto lane =
+      lanes_.try_emplace(LaneKey{pinned, tracked.definition->slots()}, options_.ageing_per_priority)
+          .first;
+  lane->second.heap.Push(tracked.run, stamp);
+}
+
+// Gives back what the run holds at its place; the caller moves or erases it.
+void FiringLoop::Release(TrackedRun& tracked) {
+  if (tracked.place == Place::kWheel) wheel_.Erase(tracked.run.key);
+  if (tracked.executor != CreditBook::kNone) {
+    const SlotClass slots = tracked.definition->slots();
+    if (tracked.place == Place::kInFlight) credits_.Returned(tracked.executor, slots);
+    if (tracked.place == Place::kClaimed) {
+      credits_.Ended(tracked.executor, slots, tracked.heartbeats);
+    }
+  }
+  tracked.executor = CreditBook::kNone;
+}
+
+void FiringLoop::Settle(TrackedRun& tracked, SteadyTime now) {
+  tracked.definition.reset();
+  const uint32_t stamp = runs_.Move(tracked, Place::kSettled, now);
+  settled_.push_back({now, tracked.run.key, stamp});
+}
+
+void FiringLoop::Forget(const RunKey& key) {
+  TrackedRun* tracked = runs_.Find(key);
+  if (tracked == nullptr) return;
+  Release(*tracked);
+  runs_.Erase(key);
+}
+
+void FiringLoop::ForgetSettled(SteadyTime now) {
+  while (!settled_.empty() && now - settled_.front().at >= kSettledKept) {
+    if (runs_.Find(settled_.front().key, settled_.front().stamp) != nullptr) {
+      runs_.Erase(settled_.front().key);
+    }
+    settled_.pop_front();
+  }
+}
+
+// After events were lost: a run that nobody has a lease for is not claimed any more.
+void FiringLoop::CheckClaimed(SteadyTime now) {
+  log::Warn("fire", "run events were lost; checking what is claimed");
+  for (const RunKey& key : runs_.Keys()) {
+    TrackedRun* tracked = runs_.Find(key);
+    if (tracked->place != Place::kClaimed || now - tracked->since < kClaimedChecked) continue;
+    if (ports_.leases.Knows(key)) continue;
+    Release(*tracked);
+    Settle(*tracked, now);
+  }
+}
+
+}  // namespace carillon::scheduler

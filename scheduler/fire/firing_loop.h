@@ -1,0 +1,152 @@
+// From the wheel to the bus: takes planned runs, waits for their time, chooses executors,
+// publishes, and follows each run until its attempt is over.
+//
+// Place    Steps 2 to 6 of docs/life-of-a-run.md.
+// Threads  One loop calls Step; counts are thread-safe. Meets the other rooms through queues.
+// Time     Due times are cluster time; time-outs are steady.
+// Errors   Nothing here is the truth: whatever is dropped (full queues, lost segments, refused
+// bundles)
+//          is PENDING in the store and the sweep offers it again. Definitions are read from the
+//          store on a cache miss; there is no write on this path.
+// Always   Never publishes a run before its due time by cluster time, nor for a segment that is not
+//          held under the epoch the run was filed with.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "common/base/clock.h"
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "scheduler/fire/dispatcher.h"
+#include "scheduler/fire/firing_plan.h"
+#include "scheduler/fire/ready_heap.h"
+#include "scheduler/fire/run_table.h"
+#include "scheduler/liveness/executor_table.h"
+#include "scheduler/liveness/lease_book.h"
+#include "scheduler/route/router.h"
+#include "scheduler/wheel/wheel_loop.h"
+
+namespace carillon::scheduler {
+
+class FiringLoop final : public Stepper {
+ public:
+  struct Ports {
+    const Clock& clock;
+    const ClusterClock& cluster;
+    const SegmentTable& segments;
+    const LeaseBook& leases;
+    ExecutorTable& executors;
+    DefinitionCache& definitions;
+    RunFeed& feed;
+    RunEventQueue& events;
+    LoadQueue& loads;
+    SkipQueue& skips;
+    BusProducer& producer;
+    const Signer& signer;
+    Metrics& metrics;
+  };
+  struct Options {
+    MemberId self;
+    size_t capacity = 400'000;
+    Duration dispatch_timeout = 5s;
+    Duration dispatch_gap = 2ms;
+    size_t dispatch_per_step = 4096;
+    Duration ageing_per_priority = 1s;
+    int prefetch_max = 1024;
+    std::string_view route_policy = "round_robin";
+    std::function<void()> look_again = {};  // a run was edited meanwhile: the sweep should look
+  };
+  FiringLoop(const Ports& ports, Options options);
+
+  SteadyTime Step(SteadyTime now) override;
+
+  // Thread-safe. Runs in memory that no executor has yet.
+  size_t backlog() const { return backlog_.load(std::memory_order_relaxed); }
+  // Thread-safe. Of those, due ones.
+  size_t ready() const { return ready_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Lane {
+    explicit Lane(Duration ageing) : heap(ageing) {}
+    ReadyHeap heap;
+    size_t look_at = 0;    // where the next look at what waits begins
+    bool blocked = false;  // nobody has room, in this step
+  };
+  using LaneKey = std::pair<ExecutorId, SlotClass>;  // pinned executor, slots
+  struct Noted {
+    SteadyTime at;
+    RunKey key;
+    uint32_t stamp = 0;
+  };
+
+  // firing_loop.cc: what comes in
+  void FollowOwnership();
+  void FollowExecutors(SteadyTime now);
+  void TakeEvents(SteadyTime now);
+  void Handle(const RunEvent& event, CreditBook::Index executor, SteadyTime now);
+  void HandleClaimed(TrackedRun& tracked, CreditBook::Index executor, SteadyTime now);
+  void HandleRefused(TrackedRun& tracked, const RunEvent& event, CreditBook::Index executor,
+                     SteadyTime now);
+  void TakeFeed(SteadyTime now);
+  void Offer(PendingRun run, SteadyTime now);
+  bool Supersedes(const PendingRun& run, const TrackedRun& known, SteadyTime now) const;
+  void Admit(PendingRun run, SteadyTime now);
+  void DrainWheel(SteadyTime now);
+  void MakeReady(TrackedRun& tracked, SteadyTime now);
+  void AskParameters(TrackedRun& tracked, SteadyTime now);
+  void EnterLane(TrackedRun& tracked, SteadyTime now);
+  void Release(TrackedRun& tracked);
+  void Settle(TrackedRun& tracked, SteadyTime now);
+  void Forget(const RunKey& key);
+  void ForgetSettled(SteadyTime now);
+  void CheckClaimed(SteadyTime now);
+
+  // firing_loop_dispatch.cc: what goes out
+  void LoadDefinitions(SteadyTime now);
+  void ReturnTimedOut(SteadyTime now);
+  void AskAgain(SteadyTime now);
+  void LookAtWaiting(SteadyTime now);
+  std::string_view Judge(const TrackedRun& tracked, WallTime cluster_now) const;
+  void Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now);
+  void FlushSkips();
+  void Dispatch(SteadyTime now);
+  Lane* BestLane(LaneKey* key);
+  bool DispatchTop(const LaneKey& key, Lane& lane, WallTime cluster_now, SteadyTime now);
+  void TakeBack(const std::vector<RunKey>& refused, SteadyTime now);
+  void PublishCounts();
+  SteadyTime NextWake(SteadyTime now) const;
+
+  const Ports ports_;
+  const Options options_;
+  Histogram& dispatch_delay_;
+  Gauge& wheel_depth_;
+  Gauge& ready_depth_;
+  Gauge& in_flight_depth_;
+  WheelLoop wheel_;
+  RunTable runs_;
+  CreditBook credits_;
+  Router router_;
+  Dispatcher dispatcher_;
+  std::shared_ptr<const OwnedView> view_;
+  uint64_t view_version_ = UINT64_MAX;
+  std::map<LaneKey, Lane> lanes_;
+  std::deque<Noted> in_flight_;
+  std::deque<Noted> loading_;
+  std::deque<Noted> settled_;
+  std::vector<RunKey> undefined_;
+  std::vector<SkipRequest> skips_;
+  SteadyTime definitions_retry_{};
+  SteadyTime last_dispatch_{};
+  SteadyTime dispatch_pause_{};  // the bus refused: not before this
+  SteadyTime next_look_{};
+  bool more_input_ = false;
+  bool more_ready_ = false;
+  std::atomic<size_t> backlog_{0};
+  std::atomic<size_t> ready_{0};
+};
+
+}  // namespace carillon::scheduler

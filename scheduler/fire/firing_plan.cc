@@ -1,0 +1,34 @@
+#include "scheduler/fire/firing_plan.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// Only the first attempt of a fire can be a misfire: a later one has been started before.
+bool CanMisfire(const PendingRun& run) { return run.kind != RunKind::kManual && run.attempt == 1; }
+
+bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now) {
+  const MisfireRules rules = MisfireRulesOf(definition.job());
+  if (!CanMisfire(run) || now - run.key.fire <= rules.grace) return false;
+  const Schedule* schedule = definition.ScheduleAt(run.key.fire);
+  return schedule != nullptr && !StillWanted(*schedule, run.key.fire, now, rules);
+}
+
+}  // namespace
+
+std::string_view DecideFiring(const PendingRun& run, const Definition& definition,
+                              const FiringFacts& facts) {
+  const JobDefinition& job = definition.job();
+  const Duration queue_timeout = std::chrono::seconds(job.queue_timeout_s);
+  if (queue_timeout > Duration::zero() && facts.now - run.due > queue_timeout) {
+    return reason::kQueueTimeout;
+  }
+  if (IsMisfire(run, definition, facts.now)) return reason::kMisfire;
+  const bool overlaps = job.overlap_policy == OverlapPolicy::kSkip && facts.another_run_active;
+  return overlaps ? reason::kOverlap : std::string_view{};
+}
+
+bool AgesOut(const PendingRun& run, const Definition& definition) {
+  return definition.job().queue_timeout_s > 0 || CanMisfire(run);
+}
+
+}  // namespace carillon::scheduler

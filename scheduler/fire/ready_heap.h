@@ -1,0 +1,55 @@
+// Runs that are due, in the order in which they get a credit: by priority with ageing, then by due
+// time.
+//
+// A point of priority is worth `ageing` of waiting, so the rank of a run never changes and the heap
+// is never sorted again:  rank = due − priority × ageing, the least first.
+//   ageing 1 s: priority 30 due at 10:00:20 goes before priority 0 due at 10:00:00 (rank 09:59:50),
+//   and after it when due at 10:00:31. Nothing waits behind higher priorities for more than 100 s
+//   of them.
+//
+// Threads  Not thread-safe; the firing loop owns it.
+// Always   Entries are not removed when their run goes away: `stamp` tells the owner they are old.
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <vector>
+
+#include "scheduler/wheel/pending_run.h"
+
+namespace carillon::scheduler {
+
+class ReadyHeap {
+ public:
+  struct Entry {
+    int64_t rank_us = 0;
+    WallTime due;
+    RunKey key;
+    uint32_t stamp = 0;
+
+    auto operator<=>(const Entry&) const = default;
+  };
+
+  explicit ReadyHeap(Duration ageing) : ageing_(ageing) {}
+
+  void Push(const PendingRun& run, uint32_t stamp) {
+    heap_.push_back(
+        {ToUnixMicros(run.due) - run.priority * ageing_.count(), run.due, run.key, stamp});
+    std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+  }
+  const Entry& Top() const { return heap_.front(); }
+  void Pop() {
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+    heap_.pop_back();
+  }
+  bool empty() const { return heap_.empty(); }
+  size_t size() const { return heap_.size(); }
+  // In no particular order, for a look at everything that waits.
+  const std::vector<Entry>& entries() const { return heap_; }
+
+ private:
+  const Duration ageing_;
+  std::vector<Entry> heap_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,91 @@
+// Every run the firing loop knows, and where it stands, from the feed to the end of its attempt.
+//
+// Threads  Not thread-safe; the firing loop owns it.
+// Always   At most `capacity` runs. Each change of place gives the run a new stamp, so that what
+// heaps
+//          and queues still hold of its earlier places is recognised as old.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <unordered_map>
+
+#include "scheduler/fire/definition_cache.h"
+#include "scheduler/wheel/pending_run.h"
+
+namespace carillon::scheduler {
+
+enum class Place {
+  kWheel,      // not due yet
+  kLoading,    // waits for its parameters
+  kUndefined,  // waits for its definition
+  kReady,      // due, waits for a credit
+  kInFlight,   // published, not claimed
+  kClaimed,    // an executor has it
+  kSettled,    // over; remembered a moment, because a scan may still show it as PENDING
+};
+inline constexpr size_t kPlaces = 7;
+
+struct TrackedRun {
+  PendingRun run;
+  Place place = Place::kSettled;
+  uint32_t stamp = 0;
+  SteadyTime since{};                              // in this place
+  CreditBook::Index executor = CreditBook::kNone;  // kInFlight, kClaimed
+  CreditBook::Index avoid = CreditBook::kNone;     // let it time out, or handed it back
+  uint64_t heartbeats = 0;                         // of the executor when it claimed
+  std::shared_ptr<const Definition> definition = {};
+};
+
+class RunTable {
+ public:
+  explicit RunTable(size_t capacity) : capacity_(capacity) {}
+
+  // nullptr when unknown. Valid until the run is erased.
+  TrackedRun* Find(const RunKey& key) {
+    const auto found = runs_.find(key);
+    return found == runs_.end() ? nullptr : &found->second;
+  }
+  // The run if it still has that stamp.
+  TrackedRun* Find(const RunKey& key, uint32_t stamp) {
+    TrackedRun* found = Find(key);
+    return found != nullptr && found->stamp == stamp ? found : nullptr;
+  }
+  // nullptr when the table is full. The run must be unknown.
+  TrackedRun* Add(PendingRun run) {
+    if (runs_.size() >= capacity_) return nullptr;
+    const RunKey key = run.key;
+    ++counts_[static_cast<size_t>(Place::kSettled)];
+    return &runs_.emplace(key, TrackedRun{.run = std::move(run)}).first->second;
+  }
+  uint32_t Move(TrackedRun& tracked, Place place, SteadyTime now) {
+    --counts_[static_cast<size_t>(tracked.place)];
+    ++counts_[static_cast<size_t>(place)];
+    tracked.place = place;
+    tracked.since = now;
+    tracked.stamp = ++last_stamp_;
+    return tracked.stamp;
+  }
+  void Erase(const RunKey& key) {
+    const auto found = runs_.find(key);
+    if (found == runs_.end()) return;
+    --counts_[static_cast<size_t>(found->second.place)];
+    runs_.erase(found);
+  }
+  std::vector<RunKey> Keys() const {
+    std::vector<RunKey> keys;
+    keys.reserve(runs_.size());
+    for (const auto& [key, tracked] : runs_) keys.push_back(key);
+    return keys;
+  }
+  size_t count(Place place) const { return counts_[static_cast<size_t>(place)]; }
+  size_t size() const { return runs_.size(); }
+
+ private:
+  const size_t capacity_;
+  uint32_t last_stamp_ = 0;
+  std::array<size_t, kPlaces> counts_{};
+  std::unordered_map<RunKey, TrackedRun> runs_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,63 @@
+#include "scheduler/fire/task_builder.h"
+
+#include "common/domain/template.h"
+#include "common/wire/parameters_json.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kTaskBytes = 160;  // the fields without texts
+constexpr size_t kVariableBytes = 8;
+
+Status Render(const PendingRun& run, const Definition& definition, TaskMessage* task) {
+  const JobDefinition& job = definition.job();
+  AttemptFacts facts{.key = run.key,
+                     .job_id = definition.record().job_id,
+                     .attempt = run.attempt,
+                     .shard_total = task->shard_total,
+                     .parameters = job.parameters};
+  if (run.extras && !run.extras->parameters_json.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const Parameters given,
+                              ParametersFromText(run.extras->parameters_json));
+    facts.parameters = MergeParameters(std::move(facts.parameters), given);
+  }
+  CARILLON_ASSIGN_OR_RETURN(RenderedAttempt rendered, RenderAttempt(job, facts));
+  task->command = std::move(rendered.command);
+  task->env = std::move(rendered.env);
+  return {};
+}
+
+}  // namespace
+
+Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definition,
+                              const MemberId& member, WallTime now) {
+  const JobDefinition& job = definition.job();
+  TaskMessage task{.key = run.key,
+                   .job_id = definition.record().job_id,
+                   .job_no = run.job_no,
+                   .segment = run.segment,
+                   .attempt = run.attempt,
+                   .def_version = run.def_version,
+                   .member = member,
+                   .due = run.due,
+                   .created = now,
+                   .type = job.type,
+                   .timeout_s = job.timeout_s,
+                   .kill_grace_s = job.kill_grace_s,
+                   .retry_count = job.retry_count,
+                   .retry_interval_s = job.retry_interval_s,
+                   .priority = run.priority,
+                   .overlap = job.overlap_policy,
+                   .on_lost = job.on_lost};
+  // A no-op has no process and so neither a command nor an environment.
+  if (job.type != JobType::kNoop) CARILLON_TRY(Render(run, definition, &task));
+  return task;
+}
+
+size_t TaskBytes(const TaskMessage& task) {
+  size_t bytes = kTaskBytes + task.command.size();
+  for (const auto& [name, value] : task.env) bytes += name.size() + value.size() + kVariableBytes;
+  return bytes;
+}
+
+}  // namespace carillon::scheduler

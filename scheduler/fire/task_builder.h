@@ -1,0 +1,21 @@
+// From a run and its definition to the message an executor acts on. Pure.
+//
+// Place    Step 6 of docs/life-of-a-run.md.
+// Errors   kInvalid: a placeholder or the given parameters cannot be rendered; the run is SKIPPED
+// with
+//          bad_definition.
+#pragma once
+
+#include "common/wire/task_codec.h"
+#include "scheduler/fire/definition_cache.h"
+#include "scheduler/wheel/pending_run.h"
+
+namespace carillon::scheduler {
+
+Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definition,
+                              const MemberId& member, WallTime now);
+
+// About what it adds to a bundle.
+size_t TaskBytes(const TaskMessage& task);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,32 @@
+#include "scheduler/plan/parameter_loader.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kRunsPerStep = 128;
+constexpr Duration kIdle = 1s;
+
+}  // namespace
+
+SteadyTime ParameterLoader::Step(SteadyTime now) {
+  std::vector<PendingRun> taken = wanted_.PopUpTo(kRunsPerStep);
+  std::vector<PendingRun> loaded;
+  for (PendingRun& run : taken) {
+    auto parameters = store_.LoadRunParameters(run.key);
+    if (!parameters.ok()) {
+      metrics_.counter("carillon_store_errors_total", ErrorCodeName(parameters.code())).Add();
+      continue;
+    }
+    RunExtras extras = run.extras ? *run.extras : RunExtras{};
+    extras.parameters_loaded = true;
+    extras.parameters_json = std::move(*parameters);
+    run.extras = std::make_shared<const RunExtras>(std::move(extras));
+    loaded.push_back(std::move(run));
+  }
+  if (!loaded.empty() && !feed_.Push(std::move(loaded)).ok()) {
+    metrics_.counter("carillon_queue_rejections_total", feed_.name()).Add();
+  }
+  return taken.size() == kRunsPerStep ? now : now + kIdle;
+}
+
+}  // namespace carillon::scheduler

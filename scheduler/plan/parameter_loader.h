@@ -1,0 +1,31 @@
+// Reads the parameter overrides of runs made by hand and hands the runs back to the feed, so that
+// the firing loop itself does not wait for the store.
+//
+// Place    Between steps 2 and 4 of docs/life-of-a-run.md, for runs of kind manual only.
+// Threads  One loop calls Step.
+// Errors   A run whose row is gone is dropped; when the store is away it is asked for again by the
+//          firing loop, which keeps the run.
+#pragma once
+
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "common/ports/firing_store.h"
+#include "scheduler/wheel/pending_run.h"
+
+namespace carillon::scheduler {
+
+class ParameterLoader final : public Stepper {
+ public:
+  ParameterLoader(FiringStore& store, LoadQueue& wanted, RunFeed& feed, Metrics& metrics)
+      : store_(store), wanted_(wanted), feed_(feed), metrics_(metrics) {}
+
+  SteadyTime Step(SteadyTime now) override;
+
+ private:
+  FiringStore& store_;
+  LoadQueue& wanted_;
+  RunFeed& feed_;
+  Metrics& metrics_;
+};
+
+}  // namespace carillon::scheduler

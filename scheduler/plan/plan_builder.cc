@@ -1,0 +1,73 @@
+#include "scheduler/plan/plan_builder.h"
+
+#include <algorithm>
+
+#include "common/base/failpoint.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kRowsBesideRuns = 3;  // the advance and up to two gaps of one plan
+
+RunKind KindOf(ScheduleKind kind) {
+  switch (kind) {
+    case ScheduleKind::kCron: return RunKind::kCron;
+    case ScheduleKind::kRate: return RunKind::kRate;
+    case ScheduleKind::kOnce: return RunKind::kOnce;
+    case ScheduleKind::kManual: return RunKind::kManual;
+  }
+  return RunKind::kManual;
+}
+
+WallTime HorizonEnd(ScheduleId id, const PlanTimes& times) {
+  const auto spread = static_cast<uint64_t>((times.horizon - times.look).count());
+  const uint64_t hash = (id.value() + 1) * 0x9e3779b97f4a7c15ull;
+  const Duration cut = spread == 0 ? Duration::zero() : Duration((hash >> 16) % spread);
+  return times.now + times.horizon - cut;
+}
+
+}  // namespace
+
+PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
+                             const PlanTimes& times, size_t rows_max) {
+  const WallTime end = HorizonEnd(due.schedule_id, times);
+  const size_t fires_max = rows_max > kRowsBesideRuns ? rows_max - kRowsBesideRuns : 1;
+  FirePlan plan = PlanFires(compiled, due.next_fire, times.now, end, due.misfire, fires_max);
+  if (failpoint::Broken("plan.next_after_now")) {
+    const auto next = compiled.Next(times.now);
+    plan.next = next ? std::optional<WallTime>(next->time) : std::nullopt;
+  }
+  PlannedSchedule planned{.due = due};
+  planned.runs.reserve(plan.fires.size());
+  for (WallTime fire : plan.fires) {
+    planned.runs.push_back({.key = {.fire = fire, .schedule_id = due.schedule_id},
+                            .job_no = due.job_no,
+                            .segment = due.segment,
+                            .kind = KindOf(due.spec.kind),
+                            .due = fire,
+                            .priority = due.priority,
+                            .def_version = due.job_version});
+  }
+  for (const GapRange& range : plan.gaps) {
+    planned.gaps.push_back({.schedule_id = due.schedule_id, .job_no = due.job_no, .range = range});
+  }
+  planned.advance = {.schedule_id = due.schedule_id,
+                     .segment = due.segment,
+                     .version = due.version,
+                     .expected_next = due.next_fire,
+                     .next_fire = plan.next.value_or(kNever)};
+  planned.more = planned.advance.next_fire <= end;
+  return planned;
+}
+
+PlanBatch ToBatch(const std::vector<PlannedSchedule>& planned) {
+  PlanBatch batch;
+  for (const PlannedSchedule& one : planned) {
+    batch.runs.insert(batch.runs.end(), one.runs.begin(), one.runs.end());
+    batch.gaps.insert(batch.gaps.end(), one.gaps.begin(), one.gaps.end());
+    batch.advances.push_back(one.advance);
+  }
+  return batch;
+}
+
+}  // namespace carillon::scheduler

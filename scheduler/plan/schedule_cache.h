@@ -1,0 +1,42 @@
+// Compiled schedules by (schedule, version): parsing an expression costs more than asking it.
+//
+// Threads  Not thread-safe; the planner owns it.
+// Errors   Get: what Schedule::Compile says, each time (the planner sets such schedules aside).
+// Always   Holds at most `capacity`; the oldest go first.
+#pragma once
+
+#include <deque>
+#include <map>
+
+#include "common/ports/firing_store.h"
+
+namespace carillon::scheduler {
+
+class ScheduleCache {
+ public:
+  explicit ScheduleCache(size_t capacity) : capacity_(capacity) {}
+
+  Result<Schedule> Get(const DueSchedule& due) {
+    const Key key{due.schedule_id, due.version};
+    const auto found = compiled_.find(key);
+    if (found != compiled_.end()) return found->second;
+    CARILLON_ASSIGN_OR_RETURN(Schedule schedule,
+                              Schedule::Compile(due.spec, due.dst_gap, due.dst_repeat));
+    compiled_.emplace(key, schedule);
+    order_.push_back(key);
+    if (order_.size() > capacity_) {
+      compiled_.erase(order_.front());
+      order_.pop_front();
+    }
+    return schedule;
+  }
+  size_t size() const { return compiled_.size(); }
+
+ private:
+  using Key = std::pair<ScheduleId, int64_t>;
+  const size_t capacity_;
+  std::map<Key, Schedule> compiled_;
+  std::deque<Key> order_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,203 @@
+#include "scheduler/plan/segment_planner.h"
+
+#include <algorithm>
+
+#include "common/base/failpoint.h"
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr int kConflictsUntilAside = 5;  // of one schedule alone: no edit races that often
+constexpr Duration kConflictWait = 20ms;
+constexpr Duration kBacklogLookEvery = 200ms;
+constexpr size_t kRowsWorthWriting = 8;  // less room than this closes a batch
+
+}  // namespace
+
+SegmentPlanner::SegmentPlanner(const Ports& ports, Options options)
+    : ports_(ports),
+      options_(std::move(options)),
+      rng_(options_.seed),
+      backoff_({.first = 50ms, .longest = 2s}),
+      schedules_(options_.schedules_cached) {}
+
+SteadyTime SegmentPlanner::Step(SteadyTime now) {
+  if (!nudged_.exchange(false) && now < next_scan_) return next_scan_;
+  const bool room = options_.backlog() < options_.backlog_max;
+  if (accepting_.exchange(room) != room) {
+    log::Warn("plan", "{}", room ? "planning goes on" : "backlog above its limit: planning waits");
+  }
+  next_scan_ = now + (room ? options_.scan_every : kBacklogLookEvery);
+  if (!room) return next_scan_;
+  const auto view = ports_.segments.View();
+  if (PlanRound(*view, now)) next_scan_ = ports_.clock.Steady();
+  return next_scan_;
+}
+
+// True when there is more to plan at once.
+bool SegmentPlanner::PlanRound(const OwnedView& view, SteadyTime now) {
+  const std::vector<SegmentId> segments = view.ActiveSegments();
+  const auto cluster_now = ports_.cluster.Now();
+  if (segments.empty() || !cluster_now) return false;
+  const PlanTimes times{*cluster_now, options_.look, options_.horizon};
+  const size_t limit = options_.batch_rows + aside_.size();
+  const auto due = ports_.store.ScanDue(segments, *cluster_now + options_.look, limit);
+  if (!due.ok()) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(due.code())).Add();
+    next_scan_ = now + backoff_.Next(rng_);
+    return false;
+  }
+  backoff_.Reset();
+  more_ = due->size() == limit;
+  size_t at = 0;
+  for (size_t batch = 0; at < due->size(); ++batch) {
+    if (batch == options_.batches_per_step) return true;
+    std::vector<PlannedSchedule> planned = TakeBatch(*due, &at, times, now);
+    if (planned.empty()) continue;
+    if (Write(view, std::move(planned), now) == Outcome::kStop) return false;
+  }
+  return more_;
+}
+
+std::vector<PlannedSchedule> SegmentPlanner::TakeBatch(const std::vector<DueSchedule>& due,
+                                                       size_t* at, const PlanTimes& times,
+                                                       SteadyTime now) {
+  std::vector<PlannedSchedule> planned;
+  size_t rows = 0;
+  while (*at < due.size() && rows + kRowsWorthWriting <= options_.batch_rows) {
+    const DueSchedule& one = due[(*at)++];
+    if (IsAside(one.schedule_id, now)) continue;
+    const auto compiled = schedules_.Get(one);
+    if (!compiled.ok()) {
+      SetAside(one.schedule_id, compiled.error(), now);
+      continue;
+    }
+    planned.push_back(PlanSchedule(one, *compiled, times, options_.batch_rows - rows));
+    rows += planned.back().rows();
+    more_ = more_ || planned.back().more;
+  }
+  return planned;
+}
+
+SegmentPlanner::Outcome SegmentPlanner::Write(const OwnedView& view,
+                                              std::vector<PlannedSchedule> planned,
+                                              SteadyTime now) {
+  std::vector<SegmentId> segments;
+  for (const PlannedSchedule& one : planned) segments.push_back(one.due.segment);
+  const Fence fence = view.FenceFor(std::move(segments));
+  const auto cluster_now = ports_.cluster.Now();
+  if (!cluster_now) return Outcome::kStop;
+  const PlanBatch batch = ToBatch(planned);
+  const Status written = ports_.fences.Run(
+      "plan", fence, [&] { return ports_.store.Plan(batch, fence, *cluster_now); });
+  if (written.ok()) {
+    Count(planned, *cluster_now);
+    if (!failpoint::Hit("plan.before_feed")) Feed(view, planned);
+    return Outcome::kDone;
+  }
+  switch (written.code()) {
+    case ErrorCode::kConflict:
+    case ErrorCode::kExists:
+    case ErrorCode::kInvalid:
+    case ErrorCode::kExhausted:
+    case ErrorCode::kCorrupt:
+      if (planned.size() > 1) return Split(view, std::move(planned), now);
+      RefuseOne(planned.front(), written.error(), now);
+      return Outcome::kDone;
+    case ErrorCode::kFenced:
+    case ErrorCode::kTimeout:
+      next_scan_ = now;  // what is still owned goes on
+      return Outcome::kStop;
+    default: next_scan_ = now + backoff_.Next(rng_); return Outcome::kStop;
+  }
+}
+
+SegmentPlanner::Outcome SegmentPlanner::Split(const OwnedView& view,
+                                              std::vector<PlannedSchedule> planned,
+                                              SteadyTime now) {
+  const auto middle = planned.begin() + static_cast<long>(planned.size() / 2);
+  std::vector<PlannedSchedule> second(std::make_move_iterator(middle),
+                                      std::make_move_iterator(planned.end()));
+  planned.erase(middle, planned.end());
+  if (Write(view, std::move(planned), now) == Outcome::kStop) return Outcome::kStop;
+  return Write(view, std::move(second), now);
+}
+
+// An edit, pause or delete won: the next scan reads what it left. A schedule that loses again and
+// again loses to no edit.
+void SegmentPlanner::RefuseOne(const PlannedSchedule& planned, const Error& error, SteadyTime now) {
+  const ScheduleId id = planned.due.schedule_id;
+  const bool moved = error.code == ErrorCode::kConflict || error.code == ErrorCode::kExists;
+  Aside& aside = aside_[id];
+  if (moved && ++aside.conflicts < kConflictsUntilAside) {
+    aside.until = now + kConflictWait * aside.conflicts;
+    next_scan_ = std::min(next_scan_, aside.until);
+    return;
+  }
+  SetAside(id, error, now);
+}
+
+void SegmentPlanner::SetAside(ScheduleId id, const Error& error, SteadyTime now) {
+  ports_.metrics.counter("carillon_schedules_set_aside_total", ErrorCodeName(error.code)).Add();
+  log::Error("plan", "schedule set aside for {} s schedule_id={}: {}",
+             options_.set_aside.count() / 1'000'000, id.value(), error.message);
+  if (aside_.size() >= options_.set_aside_max) aside_.clear();  // they are found again at once
+  aside_[id] = {.until = now + options_.set_aside};
+}
+
+bool SegmentPlanner::IsAside(ScheduleId id, SteadyTime now) {
+  const auto found = aside_.find(id);
+  if (found == aside_.end()) return false;
+  if (now < found->second.until) return true;
+  // Conflicts are counted while the schedule keeps coming back unplanned.
+  if (found->second.conflicts == 0) aside_.erase(found);
+  return false;
+}
+
+void SegmentPlanner::Feed(const OwnedView& view, const std::vector<PlannedSchedule>& planned) {
+  std::vector<PendingRun> runs;
+  for (const PlannedSchedule& one : planned) {
+    aside_.erase(one.due.schedule_id);
+    const OwnedSegment* owned = view.Find(one.due.segment);
+    for (const PlannedRun& run : one.runs) {
+      runs.push_back({.key = run.key,
+                      .job_no = run.job_no,
+                      .segment = run.segment,
+                      .epoch = owned->epoch,
+                      .def_version = run.def_version,
+                      .due = run.due,
+                      .priority = run.priority,
+                      .kind = run.kind});
+    }
+  }
+  if (runs.empty()) return;
+  if (options_.warm) options_.warm(runs);
+  if (!ports_.feed.Push(std::move(runs)).ok()) {
+    // The sweep finds them when they are due.
+    ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
+  }
+}
+
+void SegmentPlanner::Count(const std::vector<PlannedSchedule>& planned, WallTime now) {
+  for (const PlannedSchedule& one : planned) {
+    if (!one.runs.empty()) {
+      ports_.metrics.counter("carillon_fires_total", Name(one.runs.front().kind))
+          .Add(one.runs.size());
+    }
+    uint64_t misfires = 0;
+    for (const PlannedGap& gap : one.gaps) {
+      const auto fires = static_cast<uint64_t>(gap.range.count);
+      ports_.metrics.counter("carillon_gaps_total", Name(gap.range.reason)).Add(fires);
+      misfires += fires;
+    }
+    for (const PlannedRun& run : one.runs) {
+      if (now - run.key.fire > one.due.misfire.grace) ++misfires;
+    }
+    if (misfires > 0) {
+      ports_.metrics.counter("carillon_misfires_total", Name(one.due.misfire.policy)).Add(misfires);
+    }
+  }
+}
+
+}  // namespace carillon::scheduler

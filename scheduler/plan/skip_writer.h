@@ -1,0 +1,48 @@
+// Records the runs that the firing plan decided not to run.
+//
+// Place    Step 4 of docs/life-of-a-run.md.
+// Threads  One loop calls Step.
+// Errors   kUnavailable: kept and written later (at most `held_max`; beyond, the sweep offers them
+// to
+//          the firing plan again). Fenced or unknown: dropped, the owner finds them again.
+#pragma once
+
+#include <deque>
+
+#include "common/base/backoff.h"
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "common/ports/firing_store.h"
+#include "scheduler/assign/fence_watch.h"
+#include "scheduler/wheel/cluster_clock.h"
+#include "scheduler/wheel/pending_run.h"
+
+namespace carillon::scheduler {
+
+class SkipWriter final : public Stepper {
+ public:
+  struct Ports {
+    const Clock& clock;
+    FiringStore& store;
+    const ClusterClock& cluster;
+    SegmentTable& segments;
+    FenceWatch& fences;
+    SkipQueue& queue;
+    Metrics& metrics;
+  };
+  SkipWriter(const Ports& ports, uint64_t seed);
+
+  SteadyTime Step(SteadyTime now) override;
+
+ private:
+  // False: the store is away, `items` should be kept.
+  bool Write(const OwnedView& view, const std::vector<SkipRequest>& items);
+
+  const Ports ports_;
+  Rng rng_;
+  Backoff backoff_;
+  std::deque<SkipRequest> held_;
+  SteadyTime retry_at_{};
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,81 @@
+// Finds PENDING runs that no memory knows: retries, runs made by hand, what an earlier owner
+// planned, what did not fit into the wheel, what a full queue dropped.
+//
+// Two looks. At a takeover: everything due up to the horizon, once. From then on: everything due by
+// now, with no lower bound, a page at a time from a cursor that wraps. Future runs are not looked
+// at again: this process planned or found them itself (docs/adr/0002-sweep-lookahead.md).
+//
+// Place    Step 2 of docs/life-of-a-run.md. What it finds is offered to the firing loop, which
+// knows
+//          what it has already.
+// Threads  One loop calls Step; Nudge is thread-safe.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "common/base/backoff.h"
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "common/ports/firing_store.h"
+#include "scheduler/assign/segment_table.h"
+#include "scheduler/wheel/cluster_clock.h"
+#include "scheduler/wheel/pending_run.h"
+
+namespace carillon::scheduler {
+
+class Sweep final : public Stepper {
+ public:
+  struct Ports {
+    const Clock& clock;
+    FiringStore& store;
+    const ClusterClock& cluster;
+    const SegmentTable& segments;
+    RunFeed& feed;
+    Metrics& metrics;
+  };
+  struct Options {
+    Duration every = 500ms;
+    Duration page_gap = 20ms;  // between pages of one round
+    Duration horizon = 30s;    // of the look at a takeover
+    size_t page_rows = kBatchRowsMax;
+    size_t backlog_busy = 20'000;  // ready runs: above it, one page a round is enough
+    std::function<size_t()> backlog = [] { return size_t{0}; };
+    std::function<void(const std::vector<PendingRun>&)> warm = {};
+    uint64_t seed = 1;
+  };
+  Sweep(const Ports& ports, Options options);
+
+  SteadyTime Step(SteadyTime now) override;
+  // Look at this segment now, as far as the horizon: an edit may have moved runs that are planned.
+  void Nudge(SegmentId segment);
+  // Look at what is due now, everywhere.
+  void NudgeDue() { due_nudged_ = true; }
+
+ private:
+  using Cursor = std::optional<std::pair<WallTime, RunKey>>;
+
+  // Pages through `segments` to the horizon; false when the store did not answer.
+  bool LookAhead(const OwnedView& view, const std::vector<SegmentId>& segments);
+  bool LookAtDue(const OwnedView& view, SteadyTime now);
+  // False when the feed is full.
+  bool Offer(const OwnedView& view, const std::vector<RunRow>& rows);
+  std::vector<SegmentId> TakeNudged();
+  void Failed(const Error& error, SteadyTime now);
+
+  const Ports ports_;
+  const Options options_;
+  Rng rng_;
+  Backoff backoff_;
+  std::map<SegmentId, Epoch> seen_;  // takeovers looked at
+  Cursor cursor_;
+  SteadyTime next_due_look_{};
+  SteadyTime retry_at_{};
+  std::atomic<bool> due_nudged_{false};
+  Mutex mu_;
+  std::set<SegmentId> nudged_ GUARDED_BY(mu_);
+};
+
+}  // namespace carillon::scheduler

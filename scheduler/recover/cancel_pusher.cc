@@ -1,0 +1,47 @@
+#include "scheduler/recover/cancel_pusher.h"
+
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kLookEvery = 500ms;
+constexpr Duration kSayAgain = 2s;  // an executor that has it needs no reminder
+
+}  // namespace
+
+SteadyTime CancelPusher::Step(SteadyTime now) {
+  if (!nudged_.exchange(false) && now < next_) return next_;
+  next_ = now + kLookEvery;
+  const auto view = ports_.segments.View();
+  const std::vector<SegmentId> segments = view->ActiveSegments();
+  if (segments.empty()) return next_;
+  const auto asked = ports_.store.ScanCancelRequests(segments, kBatchRowsMax);
+  if (!asked.ok()) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(asked.code())).Add();
+    return next_;
+  }
+  std::unordered_map<RunKey, SteadyTime> said;
+  std::map<ExecutorId, CancelAttempts> messages;
+  for (const RunRow& row : *asked) {
+    const auto before = said_.find(row.key);
+    if (before != said_.end() && now - before->second < kSayAgain) {
+      said.insert(*before);
+      continue;
+    }
+    said[row.key] = now;
+    messages[row.executor].attempts.push_back(
+        {row.key, row.segment, row.job_no, row.attempt, row.claim_token});
+  }
+  said_ = std::move(said);
+  for (auto& [executor, message] : messages) {
+    // The process that runs there now: it may have inherited the attempt from an earlier one.
+    const auto incarnation = ports_.executors.IncarnationOf(executor);
+    if (!incarnation) continue;
+    const Status sent = ports_.hub.Send(executor, *incarnation, std::move(message));
+    if (!sent.ok()) log::Debug("recover", "cancel: {}", sent.error().message);
+  }
+  return next_;
+}
+
+}  // namespace carillon::scheduler

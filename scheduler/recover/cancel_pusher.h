@@ -1,0 +1,42 @@
+// Tells executors to cancel what somebody asked to cancel, until the run is final.
+//
+// Place    Beside step 8 of docs/life-of-a-run.md.
+// Threads  One loop calls Step; Nudge is thread-safe.
+// Always   The request is a column of the run: it survives whoever carries it.
+#pragma once
+
+#include <atomic>
+#include <unordered_map>
+
+#include "common/base/clock.h"
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "common/ports/firing_store.h"
+#include "scheduler/liveness/executor_table.h"
+#include "scheduler/liveness/lease_book.h"
+
+namespace carillon::scheduler {
+
+class CancelPusher final : public Stepper {
+ public:
+  struct Ports {
+    FiringStore& store;
+    const SegmentTable& segments;
+    const LeaseBook& leases;
+    const ExecutorTable& executors;
+    ExecutorHub& hub;
+    Metrics& metrics;
+  };
+  explicit CancelPusher(const Ports& ports) : ports_(ports) {}
+
+  SteadyTime Step(SteadyTime now) override;
+  void Nudge() { nudged_ = true; }
+
+ private:
+  const Ports ports_;
+  std::atomic<bool> nudged_{false};
+  SteadyTime next_{};
+  std::unordered_map<RunKey, SteadyTime> said_;  // of the last scan's runs
+};
+
+}  // namespace carillon::scheduler

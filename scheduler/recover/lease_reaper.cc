@@ -1,0 +1,79 @@
+#include "scheduler/recover/lease_reaper.h"
+
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kLookEvery = 500ms;
+
+}  // namespace
+
+LeaseReaper::LeaseReaper(const Ports& ports, uint64_t seed)
+    : ports_(ports), rng_(seed), backoff_({.first = 100ms, .longest = 2s}) {}
+
+SteadyTime LeaseReaper::Step(SteadyTime now) {
+  if (now < next_) return next_;
+  next_ = now + kLookEvery;
+  const std::vector<ExpiredLease> expired = ports_.leases.TakeExpired(now, kBatchRowsMax);
+  if (expired.empty()) return next_;
+  const auto view = ports_.segments.View();
+  if (Write(*view, expired)) {
+    backoff_.Reset();
+    if (expired.size() == kBatchRowsMax) next_ = now;
+  } else {
+    next_ = now + backoff_.Next(rng_);
+  }
+  return next_;
+}
+
+bool LeaseReaper::Write(const OwnedView& view, const std::vector<ExpiredLease>& expired) {
+  const auto cluster_now = ports_.cluster.Now();
+  if (!cluster_now) return false;
+  std::vector<ExpiredLease> written;
+  std::vector<LostReport> reports;
+  std::vector<SegmentId> segments;
+  for (const ExpiredLease& lease : expired) {
+    if (!view.Holds(lease.report.segment, lease.epoch)) continue;
+    written.push_back(lease);
+    reports.push_back(lease.report);
+    segments.push_back(lease.report.segment);
+  }
+  if (reports.empty()) return true;
+  const Fence fence = view.FenceFor(std::move(segments));
+  const auto effects = ports_.fences.Run(
+      "lost", fence, [&] { return ports_.store.MarkLost(reports, fence, *cluster_now); });
+  if (!effects.ok()) return false;
+  ports_.leases.Resolve(written, ports_.clock.Steady());
+  Effects(view, *effects);
+  RunEvents events;
+  for (const LostReport& report : reports) {
+    events.events.push_back({RunEvent::What::kEnded, report.key, report.attempt});
+  }
+  ports_.events.Push(std::move(events));
+  return true;
+}
+
+void LeaseReaper::Effects(const OwnedView& view, const std::vector<RunEffect>& effects) {
+  std::vector<PendingRun> again;
+  for (const RunEffect& effect : effects) {
+    ports_.metrics.counter("carillon_leases_lost_total").Add();
+    const RunRow& after = effect.after;
+    log::Warn("recover", "run {} lost: lease over executor_id={} now={}", EncodeRunId(effect.key),
+              after.executor.value(), Name(after.state));
+    if (IsFinal(after.state)) {
+      ports_.metrics.counter("carillon_runs_total", Name(after.state)).Add();
+    }
+    const OwnedSegment* owned = view.Find(after.segment);
+    if (after.state == RunState::kPending && after.due != kNever && owned != nullptr) {
+      again.push_back(ToPendingRun(after, owned->epoch));
+    }
+  }
+  if (again.empty()) return;
+  ports_.metrics.counter("carillon_retries_total", "lost").Add(again.size());
+  if (!ports_.feed.Push(std::move(again)).ok()) {
+    ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
+  }
+}
+
+}  // namespace carillon::scheduler

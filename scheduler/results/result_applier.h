@@ -1,0 +1,97 @@
+// Takes results off the bus into the store and says so to the executors.
+//
+// Place    Steps 9 and 10 of docs/life-of-a-run.md. What a result does to its run is
+// DecideResult's,
+//          inside the store's fenced transaction.
+// Threads  One loop calls Step.
+// Errors   Store away or segment not (yet) owned: the records are held, not committed, and tried
+// again.
+//          kInvalid: bisected; the bad result is stored without its output, and if that is refused
+//          too it goes to the dead letters topic. Undecodable records go there at once.
+// Always   Bus positions are committed after the store, per partition in order; "applied" is said
+//          after the store's commit. Segments the assignment gives to another member are left to
+//          it: executors send again until somebody acknowledges.
+#pragma once
+
+#include <deque>
+#include <map>
+
+#include "common/base/backoff.h"
+#include "common/base/loop.h"
+#include "common/ports/firing_store.h"
+#include "common/ports/message_bus.h"
+#include "common/wire/task_codec.h"
+#include "scheduler/assign/fence_watch.h"
+#include "scheduler/liveness/applied_memory.h"
+#include "scheduler/liveness/executor_table.h"
+#include "scheduler/liveness/lease_book.h"
+#include "scheduler/wheel/cluster_clock.h"
+#include "scheduler/wheel/pending_run.h"
+
+namespace carillon::scheduler {
+
+class ResultApplier final : public Stepper {
+ public:
+  struct Ports {
+    const Clock& clock;
+    FiringStore& store;
+    const ClusterClock& cluster;
+    SegmentTable& segments;
+    FenceWatch& fences;
+    LeaseBook& leases;
+    AppliedMemory& applied;
+    const ExecutorTable& executors;
+    ExecutorHub& hub;
+    BusConsumer& results;
+    BusProducer& producer;
+    RunFeed& feed;
+    RunEventQueue& events;
+    Metrics& metrics;
+  };
+  struct Options {
+    Duration gather = 4ms;
+    size_t records_held_max = 10'000;
+    std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
+    uint64_t seed = 1;
+  };
+  ResultApplier(const Ports& ports, Options options);
+
+  SteadyTime Step(SteadyTime now) override;
+
+ private:
+  struct Held {
+    ReceivedRecord record;
+    size_t open = 0;  // results of it that are not dealt with
+  };
+  struct Item {
+    uint64_t held = 0;  // sequence number of its record
+    ResultMessage message;
+  };
+
+  bool Receive(SteadyTime now);
+  void Decode(ReceivedRecord record);
+  // Applies what can be applied; false when the store is away.
+  bool ApplyOpen(SteadyTime now);
+  bool Write(const OwnedView& view, std::vector<Item> items);
+  bool WritePoison(const OwnedView& view, Item item, const Error& error);
+  void Effects(const OwnedView& view, const std::vector<Item>& items,
+               const std::vector<RunEffect>& effects);
+  void Observe(const ResultReport& report, const RunEffect& effect);
+  void Acknowledge(const std::vector<Item>& items);
+  void DeadLetter(std::string payload, std::string_view why);
+  void Done(uint64_t held);
+  void CommitDone();
+
+  const Ports ports_;
+  const Options options_;
+  Rng rng_;
+  Backoff backoff_;
+  std::map<uint64_t, Held> held_;  // by sequence
+  uint64_t next_sequence_ = 0;
+  std::deque<Item> open_;
+  SteadyTime oldest_open_{};
+  SteadyTime last_write_{};
+  SteadyTime retry_at_{};
+};
+
+}  // namespace carillon::scheduler

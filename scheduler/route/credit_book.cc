@@ -1,0 +1,87 @@
+#include "scheduler/route/credit_book.h"
+
+#include <algorithm>
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kWindow = 1s;
+// Twice the pipe's content: a window that happened to be slow must not throttle the next.
+constexpr double kGain = 2.0;
+
+}  // namespace
+
+bool CreditBook::Update(const Report& report) {
+  const auto [at, fresh] = index_.try_emplace(report.id, executors_.size());
+  if (fresh) executors_.push_back({.id = report.id});
+  Executor& executor = executors_[at->second];
+  const bool replaced = !fresh && executor.incarnation != report.incarnation;
+  const bool went = executor.usable && !report.usable;
+  if (replaced) executor.prefetch = 0;
+  executor.incarnation = report.incarnation;
+  executor.usable = report.usable;
+  if (executor.heartbeats != report.heartbeats) {
+    executor.heartbeats = report.heartbeats;
+    const int free[2] = {report.free_slots, report.free_light_slots};
+    for (size_t i = 0; i < 2; ++i) {
+      executor.rooms[i].free = free[i];
+      executor.rooms[i].claimed_since = 0;
+      executor.rooms[i].ended_since = 0;
+    }
+  }
+  return replaced || went;
+}
+
+CreditBook::Index CreditBook::Find(const ExecutorId& id) const {
+  const auto found = index_.find(id);
+  return found == index_.end() ? kNone : found->second;
+}
+
+int CreditBook::Available(Index index, SlotClass slots) const {
+  const Executor& executor = executors_[index];
+  if (!executor.usable) return 0;
+  const Room& room = executor.rooms[static_cast<size_t>(slots)];
+  const int free = room.free + room.ended_since - room.claimed_since;
+  return std::max(0, free + executor.prefetch - room.published);
+}
+
+void CreditBook::Published(Index index, SlotClass slots) { ++RoomOf(index, slots).published; }
+
+void CreditBook::Claimed(Index index, SlotClass slots, Duration waited, SteadyTime now) {
+  Room& room = RoomOf(index, slots);
+  --room.published;
+  ++room.claimed_since;
+  Measure(executors_[index], waited, now);
+}
+
+void CreditBook::ClaimedLate(Index index, SlotClass slots) { ++RoomOf(index, slots).claimed_since; }
+
+void CreditBook::Returned(Index index, SlotClass slots) { --RoomOf(index, slots).published; }
+
+void CreditBook::Ended(Index index, SlotClass slots, uint64_t heartbeats_at_claim) {
+  Room& room = RoomOf(index, slots);
+  if (heartbeats_at_claim == executors_[index].heartbeats) {
+    --room.claimed_since;
+  } else {
+    ++room.ended_since;
+  }
+}
+
+void CreditBook::Measure(Executor& executor, Duration waited, SteadyTime now) {
+  if (now - executor.window >= kWindow) {
+    const double seconds =
+        std::chrono::duration<double>(std::min(now - executor.window, 10 * kWindow)).count();
+    if (executor.claims > 0) {
+      const double trip = std::chrono::duration<double>(executor.shortest).count();
+      const double content = kGain * executor.claims / seconds * trip;
+      executor.prefetch = static_cast<int>(std::min<double>(content, prefetch_max_));
+    }
+    executor.window = now;
+    executor.claims = 0;
+    executor.shortest = Duration::max();
+  }
+  ++executor.claims;
+  executor.shortest = std::min(executor.shortest, waited);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,91 @@
+// How much each executor may still be given, as this member knows it. Pure bookkeeping.
+//
+// An executor's heartbeat says how many slots were free when it was sent. What happened since is
+// added up here:   free + ended since − published and not claimed − claimed since + prefetch.
+// Prefetch follows Little's law: completions a second × round trip of a claim, so that short runs
+// find their successor waiting and long runs hold nothing back.
+//
+//   reported 8 free; 5 published, 3 of them claimed, 1 of those ended: 8 − 2 − 2 = 4 free
+//
+// Place    Step 5 of docs/life-of-a-run.md.
+// Threads  Not thread-safe; the firing loop owns it.
+// Always   An executor that is not usable has no credit. Errors of the estimate cost a wait at the
+//          executor, never correctness: the claim decides.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+
+namespace carillon::scheduler {
+
+// Which slots a task takes: those of processes, or the many of in-process types.
+enum class SlotClass { kProcess, kLight };
+
+class CreditBook {
+ public:
+  using Index = size_t;
+  static constexpr Index kNone = static_cast<Index>(-1);
+
+  struct Report {
+    ExecutorId id;
+    Incarnation incarnation;
+    bool usable = false;
+    int free_slots = 0;
+    int free_light_slots = 0;
+    uint64_t heartbeats = 0;  // a higher number than before: the report is new
+  };
+  explicit CreditBook(int prefetch_max) : prefetch_max_(prefetch_max) {}
+
+  // Returns true when the executor's process was replaced or it became unusable: what is published
+  // to it and not claimed should go elsewhere.
+  bool Update(const Report& report);
+
+  Index Find(const ExecutorId& id) const;
+  size_t size() const { return executors_.size(); }
+  const ExecutorId& id(Index index) const { return executors_[index].id; }
+  const Incarnation& incarnation(Index index) const { return executors_[index].incarnation; }
+  uint64_t heartbeats(Index index) const { return executors_[index].heartbeats; }
+  int Available(Index index, SlotClass slots) const;
+
+  void Published(Index index, SlotClass slots);
+  // Claimed after being published here, `waited` ago.
+  void Claimed(Index index, SlotClass slots, Duration waited, SteadyTime now);
+  // Claimed here although it was not counted as published any more (it had timed out).
+  void ClaimedLate(Index index, SlotClass slots);
+  void Returned(Index index, SlotClass slots);
+  // `heartbeats_at_claim` tells whether the latest report knew the run.
+  void Ended(Index index, SlotClass slots, uint64_t heartbeats_at_claim);
+
+ private:
+  struct Room {
+    int free = 0;
+    int published = 0;
+    int claimed_since = 0;
+    int ended_since = 0;
+  };
+  struct Executor {
+    ExecutorId id;
+    Incarnation incarnation;
+    bool usable = false;
+    uint64_t heartbeats = 0;
+    Room rooms[2];
+    // Rate and round trip over windows of a second.
+    SteadyTime window{};
+    int claims = 0;
+    Duration shortest = Duration::max();
+    int prefetch = 0;
+  };
+  Room& RoomOf(Index index, SlotClass slots) {
+    return executors_[index].rooms[static_cast<size_t>(slots)];
+  }
+  void Measure(Executor& executor, Duration waited, SteadyTime now);
+
+  const int prefetch_max_;
+  std::vector<Executor> executors_;
+  std::map<ExecutorId, Index> index_;
+};
+
+}  // namespace carillon::scheduler
