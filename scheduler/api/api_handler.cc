@@ -73,6 +73,14 @@ HttpResponse Replay(const StoredAnswer& answer) {
   return response;
 }
 
+// Who asked for what, of bounded length.
+std::string ScopeOf(const Route& route, const Call& call) {
+  std::string arguments;
+  for (const std::string& argument : call.arguments) arguments += argument + "/";
+  return fmt::format("{} {} {} {}", call.caller.name, route.method, route.path,
+                     ShortHash(arguments));
+}
+
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 // The path without its query: what a problem is an instance of.
@@ -152,14 +160,15 @@ Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
 }
 
 Reply ApiHandler::Dispatch(const Route& route, Call& call) {
+  // Only reads have parameters; on a write they would be ignored, which is worse than refused.
+  if (route.method != "GET") CARILLON_TRY(Query::Read(call.request, {}));
   if (route.keyed == Keyed::kNo) return route.handler(call);
   CARILLON_ASSIGN_OR_RETURN(call.idempotency_key, ReadKey(call.request));
   return call.idempotency_key.empty() ? route.handler(call) : DispatchOnce(route, call);
 }
 
 Reply ApiHandler::DispatchOnce(const Route& route, Call& call) {
-  const std::string scope =
-      call.caller.name + " " + call.request.method + " " + PathOf(call.request);
+  const std::string scope = ScopeOf(route, call);
   const std::string& key = call.idempotency_key;
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, context_.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(

@@ -1,12 +1,14 @@
 #include "scheduler/api/fires.h"
 
-#include <absl/time/time.h>
+#include <algorithm>
+#include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
 #include <fmt/core.h>
 
 #include "common/domain/schedule.h"
+#include "common/domain/zone.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -46,16 +48,30 @@ json DstName(DstNote note) {
   return nullptr;
 }
 
-json FireToJson(const Fire& fire, size_t index, const std::string& zone_name) {
-  absl::TimeZone zone = absl::UTCTimeZone();
-  absl::LoadTimeZone(zone_name, &zone);
-  const absl::Time time = absl::FromUnixMicros(ToUnixMicros(fire.time));
-  return {{"schedule", index},
-          {"fire_time", FormatRfc3339(fire.time)},
-          {"local_time", absl::FormatTime("%Y-%m-%dT%H:%M:%E6S%Ez", time, zone)},
-          {"utc_offset", absl::FormatTime("%Ez", time, zone)},
-          {"time_zone", zone_name},
-          {"dst", DstName(fire.note)}};
+// What the zone's clock shows at `time`, and how far it is from UTC: "+02:00".
+struct LocalTime {
+  std::string time;
+  std::string offset;
+};
+
+Result<LocalTime> ToLocal(WallTime time, const std::string& zone_name) {
+  CARILLON_ASSIGN_OR_RETURN(const Zone* zone, Zone::Load(zone_name));
+  const int64_t second = std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+  const int32_t offset = zone->OffsetAt(std::clamp(second, kZoneBegin, kZoneEnd - 1));
+  const int32_t minutes = std::abs(offset) / 60;
+  LocalTime local;
+  local.offset = fmt::format("{}{:02}:{:02}", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
+  local.time = FormatRfc3339(time + std::chrono::seconds(offset));
+  local.time.pop_back();  // the Z
+  local.time += local.offset;
+  return local;
+}
+
+Result<json> FireToJson(const Fire& fire, size_t index, const std::string& zone_name) {
+  CARILLON_ASSIGN_OR_RETURN(const LocalTime local, ToLocal(fire.time, zone_name));
+  return json{{"schedule", index},        {"fire_time", FormatRfc3339(fire.time)},
+              {"local_time", local.time}, {"utc_offset", local.offset},
+              {"time_zone", zone_name},   {"dst", DstName(fire.note)}};
 }
 
 }  // namespace
@@ -72,8 +88,9 @@ Result<json> UpcomingFires(const JobDefinition& job, WallTime after, size_t coun
       }
     }
     if (first == nullptr) break;
-    items.push_back(
-        FireToJson(*first->next, static_cast<size_t>(first - sources.data()), first->zone));
+    const auto index = static_cast<size_t>(first - sources.data());
+    CARILLON_ASSIGN_OR_RETURN(json item, FireToJson(*first->next, index, first->zone));
+    items.push_back(std::move(item));
     first->next = first->schedule.Next(first->next->time);
   }
   return items;

@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kReasonCharactersMax = 1000;
+constexpr size_t kFilterBytesMax = 1000;
 constexpr int kIdAttempts = 5;  // generated ids tried before giving up
 
 // The job id in the path. One that cannot exist is simply not found.
@@ -175,10 +176,12 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
   CARILLON_ASSIGN_OR_RETURN(const std::string executor,
                             TextMember(body, "executor_id", kReasonCharactersMax));
   if (executor.empty()) return request;
-  request.executor = ExecutorId(executor);
-  const auto known = call.api.executors.GetExecutor(request.executor);
-  if (known.ok()) return request;
-  if (known.code() != ErrorCode::kNotFound) return known.error();
+  if (IsExecutorId(executor)) {
+    request.executor = ExecutorId(executor);
+    const auto known = call.api.executors.GetExecutor(request.executor);
+    if (known.ok()) return request;
+    if (known.code() != ErrorCode::kNotFound) return known.error();
+  }
   return InvalidField("/executor_id", "unknown_executor", "There is no such executor.");
 }
 
@@ -194,6 +197,10 @@ Reply ListJobs(const Call& call) {
                    .name_contains = query.Text("q").value_or(""),
                    .after_job_id = page.cursor(),
                    .limit = page.size() + 1};
+  if (filter.user_id.value_or("").size() > kFilterBytesMax ||
+      filter.name_contains.size() > kFilterBytesMax) {
+    return InvalidField("?q", "too_long", "A filter may have at most 1,000 bytes.");
+  }
   if (const auto status = query.Text("status")) {
     if (*status != "ENABLED" && *status != "PAUSED") {
       return InvalidField("?status", "unknown_value", "This has to be ENABLED or PAUSED.");

@@ -17,7 +17,9 @@ constexpr int64_t kAttemptMax = 1'000'000;
 
 Outcome<RunKey> PathRunKey(const Call& call) {
   const auto key = DecodeRunId(call.arguments.at(0));
-  if (!key.ok()) return NotFound("There is no such run.");
+  if (!key.ok()) {
+    return Problem{.status = 400, .code = "bad_run_id", .detail = "This is not a run id."};
+  }
   return *key;
 }
 
@@ -28,11 +30,23 @@ std::optional<uint64_t> ParseCursor(const std::string& text) {
   return number;
 }
 
+Outcome<JobId> FilterJobId(const std::string& text) {
+  if (ValidateJobId(text).ok()) return JobId(text);
+  return InvalidField("?job_id", "bad_value", "This is not a job_id.");
+}
+
 Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
                               const std::optional<JobId>& job_id) {
   RunFilter filter{.job_id = job_id, .limit = page.size() + 1};
-  if (const auto text = query.Text("job_id")) filter.job_id = JobId(*text);
-  if (const auto text = query.Text("executor_id")) filter.executor = ExecutorId(*text);
+  if (const auto text = query.Text("job_id")) {
+    CARILLON_ASSIGN_OR_RETURN(filter.job_id, FilterJobId(*text));
+  }
+  if (const auto text = query.Text("executor_id")) {
+    if (!IsExecutorId(*text)) {
+      return InvalidField("?executor_id", "bad_value", "This is not an executor_id.");
+    }
+    filter.executor = ExecutorId(*text);
+  }
   for (const std::string& text : query.All("state")) {
     const auto state = ParseRunState(text);
     if (!state.ok()) return InvalidField("?state", "unknown_value", "There is no such state.");
@@ -168,7 +182,9 @@ Reply ListGaps(const Call& call) {
                             Query::Read(call.request, {"job_id", "page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "gaps"));
   GapFilter filter{.limit = page.size()};
-  if (const auto job_id = query.Text("job_id")) filter.job_id = JobId(*job_id);
+  if (const auto text = query.Text("job_id")) {
+    CARILLON_ASSIGN_OR_RETURN(filter.job_id, FilterJobId(*text));
+  }
   if (!page.cursor().empty()) {
     const auto before = ParseCursor(page.cursor());
     if (!before) return BadPageToken();

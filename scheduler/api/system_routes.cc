@@ -14,14 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kExecutorIdLengthMax = 63;
 constexpr size_t kReasonCharactersMax = 1000;
-
-bool IsExecutorId(std::string_view text) {
-  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !text.empty() && text.size() <= kExecutorIdLengthMax && plain(text.front()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
-}
 
 Outcome<ExecutorId> PathExecutorId(const Call& call) {
   const std::string& text = call.arguments.at(0);
