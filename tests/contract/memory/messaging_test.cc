@@ -26,7 +26,9 @@ struct MemoryLinkFactory {
   std::unique_ptr<ExecutorLink> Link(const ExecutorId& id, const Incarnation& incarnation) {
     return board.OpenLink(id, incarnation);
   }
-  void Settle(const std::function<bool()>&) {}
+  void Settle(const std::function<bool()>& seen) {
+    for (int i = 0; i < 100 && !seen(); ++i) continue;
+  }
   memory::MemorySwitchboard board;
 };
 using LinkFactories = ::testing::Types<MemoryLinkFactory>;
@@ -34,7 +36,9 @@ using LinkFactories = ::testing::Types<MemoryLinkFactory>;
 struct MemoryCoordinatorFactory {
   std::unique_ptr<Coordinator> Client() { return ensemble.NewClient(); }
   void Expire(const Incarnation& incarnation) { ensemble.Expire(incarnation); }
-  void Settle(const std::function<bool()>&) {}
+  void Settle(const std::function<bool()>& seen) {
+    for (int i = 0; i < 100 && !seen(); ++i) continue;
+  }
   memory::MemoryEnsemble ensemble;
 };
 using CoordinatorFactories = ::testing::Types<MemoryCoordinatorFactory>;
