@@ -1,0 +1,197 @@
+// A real API server on a free port over the memory store, with faults on demand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/adapters/http/http_client.h"
+#include "common/adapters/memory/memory_store.h"
+#include "common/adapters/system/system_clock.h"
+#include "scheduler/api/api_server.h"
+#include "tests/support/manual_clock.h"
+#include "tests/unit/scheduler/api/faulty_stores.h"
+
+namespace carillon::test {
+
+using nlohmann::json;
+
+struct Answer {
+  int status = 0;
+  HttpHeaders headers;
+  std::string text;
+
+  json body() const {
+    const json parsed = json::parse(text, nullptr, false);
+    EXPECT_FALSE(parsed.is_discarded()) << text;
+    return parsed;
+  }
+  std::string header(std::string_view name) const {
+    for (const auto& [key, value] : headers) {
+      if (key == name) return value;
+    }
+    return {};
+  }
+  // The code of a problem, after checking that it is a whole one.
+  std::string code() const {
+    EXPECT_EQ(header("content-type"), "application/problem+json") << text;
+    const json problem = body();
+    for (const char* member :
+         {"type", "title", "status", "detail", "instance", "code", "errors", "trace_id"}) {
+      EXPECT_TRUE(problem.contains(member)) << member << " in " << text;
+    }
+    EXPECT_EQ(problem.value("status", 0), status);
+    EXPECT_EQ(problem.value("trace_id", ""), header("x-trace-id"));
+    return problem.value("code", "");
+  }
+  std::string pointer() const {
+    const json problem = body();
+    return problem["errors"].empty() ? "none" : problem["errors"][0].value("pointer", "none");
+  }
+};
+
+class FixedStatus : public scheduler::StatusSource {
+ public:
+  scheduler::ClusterView Read() override {
+    return {.leader = MemberId("scheduler-1"),
+            .members = {{.id = MemberId("scheduler-1"),
+                         .address = "127.0.0.1:8640",
+                         .clock_offset = 1500us}},
+            .oldest_overdue = 250ms,
+            .late_p50 = 2ms,
+            .late_p99 = 7ms};
+  }
+};
+
+class ApiEnv : public ::testing::Test {
+ protected:
+  ApiEnv() {
+    token_ = *scheduler::CreateAdminToken(store_, clock_.Wall());
+    auto started = scheduler::ApiServer::Start(
+        {.port = 0, .workers = 8}, {.jobs = faults_.jobs,
+                                    .runs = faults_.runs,
+                                    .executors = store_,
+                                    .admin = faults_.admin,
+                                    .segments = store_,
+                                    .status = status_,
+                                    .nudge = [this](SegmentId segment) { Nudged(segment); },
+                                    .nudge_executors = [this] { ++executor_nudges_; },
+                                    .cluster_now = [this] { return store_.Now(); },
+                                    .clock = server_clock_,
+                                    .seed = 7,
+                                    .metrics = metrics_,
+                                    .version = "0.1.0-test"});
+    EXPECT_TRUE(started.ok()) << started.error().message;
+    server_ = std::move(started).value();
+  }
+
+  Answer SendOn(HttpClient& client, const std::string& method, const std::string& path,
+                const std::string& body, HttpHeaders headers) {
+    auto sent = client.Send({.method = method,
+                             .url = server_->url() + path,
+                             .headers = std::move(headers),
+                             .body = body});
+    EXPECT_TRUE(sent.ok()) << method << " " << path << ": " << sent.error().message;
+    if (!sent.ok()) return {};
+    return {.status = sent->status, .headers = sent->headers, .text = sent->body};
+  }
+  HttpHeaders Authorized(HttpHeaders headers = {}) const {
+    headers.emplace_back("Authorization", "Bearer " + token_);
+    return headers;
+  }
+  Answer Send(const std::string& method, const std::string& path, const std::string& body = "",
+              HttpHeaders headers = {}) {
+    headers = Authorized(std::move(headers));
+    if (!body.empty()) headers.emplace_back("Content-Type", "application/json");
+    return SendOn(client_, method, path, body, std::move(headers));
+  }
+  Answer Get(const std::string& path) { return Send("GET", path); }
+  Answer Post(const std::string& path, const json& body = json::object(),
+              HttpHeaders headers = {}) {
+    return Send("POST", path, body.dump(), std::move(headers));
+  }
+
+  // A job that runs `true` nightly, changed by `changes`; its JSON.
+  static json JobBody(json changes = json::object()) {
+    json job = {{"name", "Nightly"}, {"command", "true"}, {"cron_expression", "0 3 * * *"}};
+    job.update(changes);
+    return job;
+  }
+  json Create(json changes = json::object()) {
+    const Answer created = Post("/api/jobs", JobBody(std::move(changes)));
+    EXPECT_EQ(created.status, 201) << created.text;
+    return created.body();
+  }
+  std::string Execute(const std::string& job_id) {
+    const Answer answer = Post("/api/jobs/" + job_id + "/execute");
+    EXPECT_EQ(answer.status, 202) << answer.text;
+    return answer.body().value("run_id", "");
+  }
+  // Takes a PENDING run through a claim to a result, as an owner would.
+  void Finish(const std::string& run_id, AttemptResult result);
+  ExecutorRecord AddExecutor(const std::string& id);
+
+  size_t nudges() const { return nudges_; }
+
+  ManualClock clock_;
+  SystemClock server_clock_;
+  memory::MemoryStore store_{clock_, {}};
+  FaultyStores faults_{store_};
+  FixedStatus status_;
+  Metrics metrics_;
+  std::atomic<size_t> nudges_{0};
+  std::atomic<size_t> executor_nudges_{0};
+  std::string token_;
+  std::unique_ptr<scheduler::ApiServer> server_;
+  HttpClient client_;
+
+ private:
+  void Nudged(SegmentId /*segment*/) { ++nudges_; }
+  int claims_ = 0;
+  std::set<uint32_t> owned_;
+};
+
+inline ExecutorRecord ApiEnv::AddExecutor(const std::string& id) {
+  ExecutorRecord record{.id = ExecutorId(id), .incarnation = Incarnation("i1"), .host = "host"};
+  record.slots = 8;
+  return *store_.RegisterExecutor(record);
+}
+
+inline void ApiEnv::Finish(const std::string& run_id, AttemptResult result) {
+  const RunDetail run = *store_.GetRun(*DecodeRunId(run_id));
+  const auto fence = *store_.Take({.member = MemberId("scheduler-1"),
+                                   .incarnation = Incarnation("m1"),
+                                   .generation = Generation(1),
+                                   .segments = {run.row.segment}});
+  ClaimToken token{.high = 1, .low = static_cast<uint64_t>(++claims_)};
+  const ClaimRequest claim{.key = run.row.key,
+                           .segment = run.row.segment,
+                           .job_no = run.row.job_no,
+                           .attempt = run.row.attempt,
+                           .def_version = run.row.def_version,
+                           .token = token,
+                           .executor = ExecutorId("executor-1"),
+                           .incarnation = Incarnation("i1")};
+  const auto claimed = store_.Claim({claim}, fence, clock_.Wall());
+  ASSERT_TRUE(claimed.ok());
+  ASSERT_EQ(claimed->size(), 1u);
+  result.started = clock_.Wall();
+  result.ended = clock_.Wall();
+  const auto applied = store_.ApplyResults({{.key = run.row.key,
+                                             .segment = run.row.segment,
+                                             .job_no = run.row.job_no,
+                                             .attempt = run.row.attempt,
+                                             .token = token,
+                                             .executor = ExecutorId("executor-1"),
+                                             .result = std::move(result)}},
+                                           fence, clock_.Wall());
+  ASSERT_TRUE(applied.ok());
+}
+
+}  // namespace carillon::test
