@@ -21,6 +21,8 @@ struct Runtime {
   std::string store_socket;
   std::string store_database;
   std::string store_user;
+
+  bool operator==(const Runtime&) const = default;
 };
 
 class DataDirectory {

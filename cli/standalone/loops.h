@@ -1,0 +1,30 @@
+// The threads of a daemon: one LoopRunner for each stepper.
+//
+// Threads  Add and Stop are called by one thread.
+// Always   Runners outlive every wake-up: they are destroyed with this object, not by Stop.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/loop.h"
+
+namespace carillon::cli {
+
+class Loops {
+ public:
+  // Starts the loop; `clock` and `stepper` outlive Stop.
+  LoopRunner& Add(const std::string& name, const Clock& clock, Stepper& stepper) {
+    runners_.push_back(std::make_unique<LoopRunner>(name, clock, stepper));
+    return *runners_.back();
+  }
+  void Stop() {
+    for (auto& runner : runners_) runner->Stop();
+  }
+
+ private:
+  std::vector<std::unique_ptr<LoopRunner>> runners_;
+};
+
+}  // namespace carillon::cli
