@@ -1,0 +1,55 @@
+// What must hold for any text given as a cron expression; shared by the fuzzer and the unit test.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/domain/cron.h"
+#include "common/domain/schedule.h"
+
+namespace carillon::test {
+
+struct CronCheck {
+  bool accepted = false;
+  std::string complaint = {};  // empty = everything held
+};
+
+inline ScheduleSpec CronSpec(std::string text) {
+  return {.kind = ScheduleKind::kCron,
+          .cron_expression = std::move(text),
+          .time_zone = "America/New_York"};
+}
+
+// A refusal has code and reason. What is accepted has ascending fires that Count and Nth confirm,
+// an explanation, and a spelling of its own that gives the same fires.
+inline CronCheck CheckCronText(std::string_view text) {
+  constexpr int kFires = 5;
+  const auto schedule =
+      Schedule::Compile(CronSpec(std::string(text)), DstGap::kFire, DstRepeat::kAuto);
+  if (!schedule.ok()) {
+    const bool told = schedule.code() == ErrorCode::kInvalid && !schedule.error().message.empty();
+    return {.accepted = false, .complaint = told ? "" : "refused without a reason"};
+  }
+  CronCheck check{.accepted = true};
+  const std::string spelled = FormatCron(ParseCron(text).value());
+  const auto again = Schedule::Compile(CronSpec(spelled), DstGap::kFire, DstRepeat::kAuto);
+  if (!again.ok()) return {.accepted = true, .complaint = "own spelling refused: " + spelled};
+  if (schedule->Explain().empty()) check.complaint = "no explanation";
+  const WallTime start = FromUnixMicros(1'772'960'399'000'000);  // 2026-03-08: a gap follows
+  const WallTime first = start + Duration(1);
+  WallTime at = start;
+  for (int i = 0; i < kFires; ++i) {
+    const auto fire = schedule->Next(at);
+    const auto same = again->Next(at);
+    if (fire.has_value() != same.has_value()) check.complaint = "own spelling ends elsewhere";
+    if (!fire || !same) break;
+    if (fire->time != same->time) check.complaint = "own spelling fires elsewhere";
+    if (fire->time <= at) check.complaint = "a fire that is not after";
+    at = fire->time;
+    if (schedule->Count(first, at) != i) check.complaint = "Count disagrees with Next";
+    if (schedule->Nth(first, i) != at) check.complaint = "Nth disagrees with Next";
+  }
+  return check;
+}
+
+}  // namespace carillon::test
