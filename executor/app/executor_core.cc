@@ -1,0 +1,295 @@
+#include "executor/app/executor_core.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+#include "executor/tasks/task_kinds.h"
+#include "executor/warden/lease_watch.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr Duration kRecoverAgain = 100ms;
+constexpr Duration kSampleEvery = 1s;
+// A change is told at once, but not more often than this.
+constexpr Duration kChangeBeatEvery = 200ms;
+// A lease that its member did not renew for this long is offered to every member: the segment may
+// have a new owner.
+constexpr Duration kOwnerSilent = 5s;
+
+ExecutorRecord RecordOf(const ExecutorOptions& options, WallTime now) {
+  ExecutorRecord record;
+  record.id = options.executor_id;
+  record.incarnation = options.incarnation;
+  record.host = options.host;
+  record.ops_port = options.ops_port;
+  record.labels = options.labels;
+  record.slots = options.slots;
+  record.version = options.version;
+  record.last_heartbeat = now;
+  record.registered = now;
+  return record;
+}
+
+}  // namespace
+
+ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
+                           ResultSender& sender)
+    : ports_(ports),
+      options_(options),
+      sender_(sender),
+      rng_(ports.rng),
+      intake_(ports.tasks, ports.metrics,
+              {options.executor_id, options.incarnation, ports.public_keys}),
+      sessions_(ports.link, RecordOf(options, ports.clock.Wall())) {}
+
+SteadyTime ExecutorCore::Step(SteadyTime now) {
+  more_ = false;
+  // Until it is known what an earlier daemon left, nothing is claimed: slots may be taken.
+  const bool recovered = Recover(now);
+  TakeMessages(now);
+  TakeWardenEvents();
+  StartDue(now);
+  CheckLeases(now);
+  HandOver();
+  if (recovered) {
+    TakeTasks(now);
+    DropExpired(now);
+    ClaimFree(now);
+    AskAgain(now);
+  }
+  sessions_.Sync(now);
+  sessions_.FlushClaims(now);
+  if (recovered) Beat(now);
+  PublishStatus();
+  return recovered ? NextWake(now) : now + kRecoverAgain;
+}
+
+bool ExecutorCore::Recover(SteadyTime) {
+  if (spool_loaded_ && warden_listed_) return true;
+  if (!spool_loaded_) {
+    Result<std::vector<AttemptEnded>> spooled = ports_.spool.Load();
+    if (!spooled.ok()) {
+      log::Error("executor", "spool: {}", spooled.error().message);
+      return false;
+    }
+    for (AttemptEnded& ended : *spooled) AdoptEnded(std::move(ended), ResultHome::kSpool);
+    spool_loaded_ = true;
+  }
+  Result<Warden::Inventory> inventory = ports_.warden.List();
+  if (!inventory.ok()) return false;
+  for (const AttemptStarted& started : inventory->running) AdoptRunning(started);
+  for (AttemptEnded& ended : inventory->ended) AdoptEnded(std::move(ended), ResultHome::kWarden);
+  warden_listed_ = true;
+  if (runs_.size() > 0) {
+    log::Info("executor", "found {} running and {} to report", runs_.count(RunStage::kRunning),
+              runs_.count(RunStage::kReporting));
+  }
+  return true;
+}
+
+void ExecutorCore::TakeTasks(SteadyTime now) {
+  const size_t room = std::min(kQueueMax - queues_[0].size(), kQueueMax - queues_[1].size());
+  const size_t records = std::min(kRecordsPerStep, room / kBundleTasksMax);
+  if (records == 0) return;  // they wait on the bus
+  std::vector<TaskMessage> tasks = intake_.Take(records, ports_.clock.Wall());
+  more_ = more_ || !tasks.empty();
+  for (TaskMessage& task : tasks) Admit(std::move(task), now);
+}
+
+void ExecutorCore::Admit(TaskMessage task, SteadyTime now) {
+  const AttemptId id{task.key, task.attempt};
+  if (RunEntry* known = runs_.Find(id)) {
+    // Published again: a newer version of the job, or by the segment's new owner. An open claim
+    // keeps its token and goes to the owner of now; one that is accepted keeps what it has.
+    if (known->stage == RunStage::kQueued) {
+      known->member = task.member;
+      known->task = std::move(task);
+    } else if (known->stage == RunStage::kClaiming && known->member != task.member &&
+               known->task.def_version == task.def_version) {
+      known->member = task.member;
+      known->asked = SteadyTime{};
+      next_ask_ = now;
+    }
+    return;
+  }
+  const Lane lane = KindOf(task.type).in_process ? Lane::kLight : Lane::kProcess;
+  if (draining_.load() || !QueueOf(lane).Push(id, {task.priority, now, now + kQueueWaitMax}).ok()) {
+    ports_.metrics.counter("carillon_queue_rejections_total", "executor").Add();
+    return;
+  }
+  RunEntry entry;
+  entry.id = id;
+  entry.held = {
+      .key = task.key, .segment = task.segment, .job_no = task.job_no, .attempt = task.attempt};
+  entry.lane = lane;
+  entry.member = task.member;
+  entry.since = now;
+  entry.kill_at_lease_end = task.on_lost == OnLost::kRetry;
+  entry.task = std::move(task);
+  runs_.Insert(std::move(entry));
+}
+
+// Their owner publishes them elsewhere; should it choose this executor again they come back.
+void ExecutorCore::DropExpired(SteadyTime now) {
+  for (Queue& queue : queues_) {
+    for (const AttemptId& id : queue.PopExpired(now)) {
+      RunEntry* entry = runs_.Find(id);
+      if (entry != nullptr) runs_.Move(*entry, Next(entry->stage, RunEvent::kQueueExpired).stage);
+      ports_.metrics.counter("carillon_queue_rejections_total", "executor").Add();
+    }
+  }
+}
+
+bool ExecutorCore::Accepts(Lane lane) {
+  if (draining_.load() || !to_sender_.empty()) return false;
+  if (runs_.reporting_bytes() > kReportingBytesMax) return false;
+  if (lane == Lane::kLight) return !sender_.blocked();
+  return warden_listed_ && runs_.count(RunStage::kReporting) < kReportingMax &&
+         ports_.warden.CanStart().ok();
+}
+
+int ExecutorCore::FreeSlots(Lane lane) {
+  const int slots = lane == Lane::kLight ? options_.light_slots : options_.slots;
+  return std::max(0, slots - runs_.used(lane));
+}
+
+void ExecutorCore::ClaimFree(SteadyTime now) {
+  for (const Lane lane : {Lane::kLight, Lane::kProcess}) {
+    if (QueueOf(lane).size() == 0 || !Accepts(lane)) continue;
+    while (FreeSlots(lane) > 0) {
+      const std::optional<AttemptId> id = QueueOf(lane).Pop();
+      if (!id) break;
+      RunEntry* entry = runs_.Find(*id);
+      if (entry == nullptr) continue;
+      if (!sessions_.Connected(entry->member)) {
+        // Nobody to claim from: the segment's next owner publishes it again.
+        runs_.Move(*entry, RunStage::kGone);
+        continue;
+      }
+      runs_.Move(*entry, Next(entry->stage, RunEvent::kSlotTaken).stage);
+      entry->held.token = {rng_.Next(), rng_.Next()};
+      entry->since = now;
+      claims_[entry->held.token] = *id;
+      SendClaim(*entry, now);
+    }
+  }
+}
+
+void ExecutorCore::SendClaim(RunEntry& entry, SteadyTime now) {
+  entry.asked = now;
+  ClaimRequest request;
+  request.key = entry.held.key;
+  request.segment = entry.held.segment;
+  request.job_no = entry.held.job_no;
+  request.attempt = entry.held.attempt;
+  request.def_version = entry.task.def_version;
+  request.token = entry.held.token;
+  request.executor = options_.executor_id;
+  request.incarnation = options_.incarnation;
+  request.overlap = entry.task.overlap;
+  sessions_.QueueClaim(entry.member, std::move(request), now);
+}
+
+// A claim is asked again with its own token only: "accepted again" is the owner's to say. When its
+// lease would have ended it is dropped; whoever owns the segment then decides by the lease.
+void ExecutorCore::AskAgain(SteadyTime now) {
+  if (now < next_ask_) return;
+  next_ask_ = now + kAskAgain / 2;
+  for (const AttemptId& id : runs_.InStage(RunStage::kClaiming)) {
+    RunEntry& entry = *runs_.Find(id);
+    if (now >= entry.since + lease_ - kLeaseMargin) {
+      GiveUp(entry);
+      continue;
+    }
+    if (now >= entry.since + kSlotPatience) runs_.SetSlot(entry, false);
+    if (now >= entry.asked + kAskAgain) SendClaim(entry, now);
+  }
+}
+
+void ExecutorCore::GiveUp(RunEntry& entry) {
+  log::Warn("executor", "claim of run {} attempt {} was never answered", EncodeRunId(entry.id.key),
+            entry.id.attempt);
+  claims_.erase(entry.held.token);
+  runs_.Move(entry, Next(entry.stage, RunEvent::kGivenUp).stage);
+}
+
+void ExecutorCore::Beat(SteadyTime now) {
+  if (now >= next_sample_) {
+    next_sample_ = now + kSampleEvery;
+    load_ = ports_.load.Sample();
+  }
+  const auto fill = [this, now](const MemberId& member, Heartbeat* heartbeat) {
+    FillHeartbeat(member, now, heartbeat);
+  };
+  const bool usable = (FreeSlots(Lane::kProcess) > 0 && Accepts(Lane::kProcess)) ||
+                      (FreeSlots(Lane::kLight) > 0 && Accepts(Lane::kLight));
+  const bool changed = usable != told_usable_ && now >= next_change_beat_;
+  if (changed) {
+    told_usable_ = usable;
+    next_change_beat_ = now + kChangeBeatEvery;
+  }
+  sessions_.SendHeartbeats(
+      now, changed ? MemberSessions::Cause::kChange : MemberSessions::Cause::kTime, fill);
+}
+
+void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbeat* heartbeat) {
+  heartbeat->load = load_;
+  heartbeat->running_count = runs_.count(RunStage::kStarting) + runs_.count(RunStage::kRunning);
+  if (Accepts(Lane::kProcess)) {
+    heartbeat->free_slots =
+        std::max(0, FreeSlots(Lane::kProcess) - static_cast<int>(QueueOf(Lane::kProcess).size()));
+  }
+  if (Accepts(Lane::kLight)) {
+    heartbeat->free_light_slots =
+        std::max(0, FreeSlots(Lane::kLight) - static_cast<int>(QueueOf(Lane::kLight).size()));
+  }
+  runs_.ForEach([&](const RunEntry& entry) {
+    const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
+    if (!runs && entry.stage != RunStage::kReporting) return;
+    const bool owner_silent =
+        now - entry.renewed > kOwnerSilent || !sessions_.Connected(entry.member);
+    if (entry.member != member && !owner_silent) return;
+    (runs ? heartbeat->running : heartbeat->reporting).push_back(entry.held);
+  });
+}
+
+void ExecutorCore::PublishStatus() {
+  const int running = runs_.count(RunStage::kStarting) + runs_.count(RunStage::kRunning);
+  const int reporting = runs_.count(RunStage::kReporting);
+  idle_.store(running + reporting + runs_.count(RunStage::kClaiming) == 0 && spool_loaded_ &&
+              warden_listed_);
+  ports_.metrics.gauge("carillon_executor_slots", "used").Set(runs_.used(Lane::kProcess));
+  ports_.metrics.gauge("carillon_executor_slots", "free").Set(FreeSlots(Lane::kProcess));
+  ports_.metrics.gauge("carillon_queue_depth", "executor").Set(runs_.count(RunStage::kQueued));
+  MutexLock lock(mu_);
+  status_ = {.running = running,
+             .queued = runs_.count(RunStage::kQueued),
+             .reporting = reporting,
+             .warden_ready = warden_listed_ && ports_.warden.CanStart().ok()};
+  refusal_ = sessions_.refusal();
+}
+
+SteadyTime ExecutorCore::NextWake(SteadyTime now) const {
+  if (more_) return now;
+  SteadyTime next = sessions_.NextDue();
+  if (runs_.count(RunStage::kClaiming) > 0) next = std::min(next, next_ask_);
+  if (!starting_.empty() || !to_sender_.empty()) next = std::min(next, now + kRecoverAgain);
+  for (const Queue& queue : queues_) {
+    // A full disk or an absent warden is looked at again.
+    if (queue.size() > 0) next = std::min({next, queue.NextExpiry(), now + kRecoverAgain});
+  }
+  return next;
+}
+
+std::string ExecutorCore::refusal() const {
+  MutexLock lock(mu_);
+  return refusal_;
+}
+
+ExecutorDaemon::Status ExecutorCore::status() const {
+  MutexLock lock(mu_);
+  return status_;
+}
+
+}  // namespace carillon::executor

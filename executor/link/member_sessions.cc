@@ -1,0 +1,127 @@
+#include "executor/link/member_sessions.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr Duration kSyncEvery = 100ms;
+constexpr Duration kRegisterAgain = 1s;
+// A batch without an answer for this long does not hold back the next one.
+constexpr Duration kUnderWayMax = 50ms;
+
+}  // namespace
+
+void MemberSessions::Sync(SteadyTime now) {
+  if (now >= next_sync_) {
+    next_sync_ = now + kSyncEvery;
+    std::map<MemberId, Session> present;
+    for (const MemberId& member : link_.Members()) {
+      const auto known = sessions_.find(member);
+      present[member] = known == sessions_.end() ? Session{} : std::move(known->second);
+    }
+    sessions_ = std::move(present);
+  }
+  for (auto& [member, session] : sessions_) {
+    if (session.registered || now < session.register_at) continue;
+    session.register_at = now + kRegisterAgain;
+    const Status sent = link_.Send(member, Register{record_});
+    if (!sent.ok()) log::Debug("link", "register: {}", sent.error().message);
+  }
+}
+
+std::vector<MemberId> MemberSessions::Members() const {
+  std::vector<MemberId> members;
+  for (const auto& [member, session] : sessions_) members.push_back(member);
+  return members;
+}
+
+void MemberSessions::OnRegistered(const MemberId& member, const Registered& message) {
+  const auto found = sessions_.find(member);
+  if (found == sessions_.end()) return;
+  Session& session = found->second;
+  if (message.accepted) {
+    if (!session.registered) log::Info("link", "registered member={}", member.value());
+    session.registered = true;
+    session.heartbeat_at = SteadyTime{};
+    refusal_.clear();
+    return;
+  }
+  if (refusal_ != message.refusal) log::Error("link", "refused: {}", message.refusal);
+  session.registered = false;
+  refusal_ = message.refusal;
+}
+
+void MemberSessions::OnHeartbeatReply(const MemberId& member, const HeartbeatReply& reply) {
+  const auto found = sessions_.find(member);
+  if (found == sessions_.end() || reply.registered) return;
+  found->second.registered = false;
+}
+
+void MemberSessions::OnClaimReply(const MemberId& member, const ClaimBatchReply& reply) {
+  const auto found = sessions_.find(member);
+  if (found != sessions_.end()) found->second.under_way.erase(reply.batch_id);
+}
+
+void MemberSessions::QueueClaim(const MemberId& member, ClaimRequest request, SteadyTime now) {
+  const auto found = sessions_.find(member);
+  if (found == sessions_.end()) return;
+  Session& session = found->second;
+  if (session.claims.empty()) session.claims_since = now;
+  session.claims.push_back(std::move(request));
+  if (session.claims.size() >= kClaimBatchMax) SendClaims(member, session, now);
+}
+
+bool MemberSessions::ClaimsDue(const Session& session, SteadyTime now) const {
+  if (session.claims.empty()) return false;
+  return now >= session.claims_since + kClaimLinger || session.under_way.empty();
+}
+
+void MemberSessions::FlushClaims(SteadyTime now) {
+  for (auto& [member, session] : sessions_) {
+    while (!session.under_way.empty() && now >= session.under_way.begin()->second + kUnderWayMax) {
+      session.under_way.erase(session.under_way.begin());
+    }
+    if (ClaimsDue(session, now)) SendClaims(member, session, now);
+  }
+}
+
+void MemberSessions::SendClaims(const MemberId& member, Session& session, SteadyTime now) {
+  ClaimBatch batch;
+  batch.sent_us = now.time_since_epoch().count();
+  batch.batch_id = next_batch_++;
+  batch.requests = std::exchange(session.claims, {});
+  const uint64_t id = batch.batch_id;
+  const Status sent = link_.Send(member, std::move(batch));
+  if (sent.ok()) {
+    session.under_way[id] = now;
+  } else {
+    log::Debug("link", "claims: {}", sent.error().message);
+  }
+}
+
+void MemberSessions::SendHeartbeats(SteadyTime now, Cause cause, const Fill& fill) {
+  for (auto& [member, session] : sessions_) {
+    if (!session.registered) continue;
+    if (cause == Cause::kTime && now < session.heartbeat_at) continue;
+    session.heartbeat_at = now + kHeartbeatEvery;
+    Heartbeat heartbeat;
+    heartbeat.sent_us = now.time_since_epoch().count();
+    fill(member, &heartbeat);
+    const Status sent = link_.Send(member, std::move(heartbeat));
+    if (!sent.ok()) log::Debug("link", "heartbeat: {}", sent.error().message);
+  }
+}
+
+SteadyTime MemberSessions::NextDue() const {
+  SteadyTime next = next_sync_;
+  for (const auto& [member, session] : sessions_) {
+    next = std::min(next, session.registered ? session.heartbeat_at : session.register_at);
+    if (!session.claims.empty()) next = std::min(next, session.claims_since + kClaimLinger);
+  }
+  return next;
+}
+
+}  // namespace carillon::executor

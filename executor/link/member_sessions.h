@@ -1,0 +1,70 @@
+// What this executor has going with each member: registration, heartbeats, batches of claims.
+//
+// Place    Step 7 of docs/life-of-a-run.md and the leases of DESIGN.
+// Threads  Not thread-safe; the core loop owns it.
+// Time     Never reads a clock. Messages carry the sender's steady time: leases age from it.
+// Errors   A message that cannot be sent is lost; registration and heartbeats come again by
+//          themselves, an unanswered claim is asked again by the core.
+// Always   A batch of claims leaves at 256 requests, after 2 ms, or at once when none is under way.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/ports/executor_link.h"
+
+namespace carillon::executor {
+
+inline constexpr size_t kClaimBatchMax = 256;
+inline constexpr Duration kClaimLinger = 2ms;
+inline constexpr Duration kHeartbeatEvery = 2s;
+
+class MemberSessions {
+ public:
+  MemberSessions(ExecutorLink& link, ExecutorRecord record)
+      : link_(link), record_(std::move(record)) {}
+
+  // Looks who is there; registers where that is due.
+  void Sync(SteadyTime now);
+  bool Connected(const MemberId& member) const { return sessions_.count(member) > 0; }
+  std::vector<MemberId> Members() const;
+
+  void OnRegistered(const MemberId& member, const Registered& message);
+  void OnHeartbeatReply(const MemberId& member, const HeartbeatReply& reply);
+  void OnClaimReply(const MemberId& member, const ClaimBatchReply& reply);
+
+  void QueueClaim(const MemberId& member, ClaimRequest request, SteadyTime now);
+  void FlushClaims(SteadyTime now);
+
+  // Sends a heartbeat to each registered member that is due one, or to all with `changed`.
+  using Fill = std::function<void(const MemberId& member, Heartbeat* heartbeat)>;
+  enum class Cause { kTime, kChange };
+  void SendHeartbeats(SteadyTime now, Cause cause, const Fill& fill);
+
+  SteadyTime NextDue() const;
+  const std::string& refusal() const { return refusal_; }
+
+ private:
+  struct Session {
+    bool registered = false;
+    bool refused = false;
+    SteadyTime register_at{};  // next try
+    SteadyTime heartbeat_at{};
+    std::vector<ClaimRequest> claims;
+    SteadyTime claims_since{};
+    std::map<uint64_t, SteadyTime> under_way;  // batch -> sent
+  };
+  bool ClaimsDue(const Session& session, SteadyTime now) const;
+  void SendClaims(const MemberId& member, Session& session, SteadyTime now);
+
+  ExecutorLink& link_;
+  const ExecutorRecord record_;
+  std::map<MemberId, Session> sessions_;
+  std::string refusal_;
+  SteadyTime next_sync_{};
+  uint64_t next_batch_ = 1;
+};
+
+}  // namespace carillon::executor

@@ -1,0 +1,83 @@
+// Tasks that wait for a slot of this executor: high priority first, and waiting counts.
+//
+// Place    Between steps 6 and 7 of docs/life-of-a-run.md.
+// Threads  Not thread-safe; the core loop owns it.
+// Time     Never reads a clock.
+// Errors   Push: kExhausted at `capacity`; the task is left to its owner, which publishes it again.
+// Always   Order follows (arrival − priority × kWaitPerPriority): a task of priority 0 that waited
+//          a second goes before one of priority 9 that just came.
+#pragma once
+
+#include <compare>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace carillon::executor {
+
+inline constexpr Duration kWaitPerPriority = 100ms;
+
+template <typename Id>
+class LocalQueue {
+ public:
+  explicit LocalQueue(size_t capacity) : capacity_(capacity) {}
+
+  struct Waiting {
+    int priority = 0;
+    SteadyTime arrived;
+    SteadyTime expires;
+  };
+  Status Push(const Id& id, const Waiting& waiting) {
+    if (order_.size() >= capacity_) {
+      return {ErrorCode::kExhausted, "the executor's queue is full"};
+    }
+    const SteadyTime rank = waiting.arrived - waiting.priority * kWaitPerPriority;
+    order_.insert({rank, id});
+    expiry_.insert({waiting.expires, id});
+    places_[id] = {rank, waiting.expires};
+    return {};
+  }
+  std::optional<Id> Pop() {
+    if (order_.empty()) return std::nullopt;
+    const Id id = order_.begin()->second;
+    Remove(id);
+    return id;
+  }
+  // Those that waited too long.
+  std::vector<Id> PopExpired(SteadyTime now) {
+    std::vector<Id> expired;
+    while (!expiry_.empty() && expiry_.begin()->first <= now) {
+      expired.push_back(expiry_.begin()->second);
+      Remove(expired.back());
+    }
+    return expired;
+  }
+  void Remove(const Id& id) {
+    const auto place = places_.find(id);
+    if (place == places_.end()) return;
+    order_.erase({place->second.rank, id});
+    expiry_.erase({place->second.expires, id});
+    places_.erase(place);
+  }
+  SteadyTime NextExpiry() const {
+    return expiry_.empty() ? SteadyTime::max() : expiry_.begin()->first;
+  }
+  size_t size() const { return order_.size(); }
+  size_t capacity() const { return capacity_; }
+
+ private:
+  struct Place {
+    SteadyTime rank;
+    SteadyTime expires;
+  };
+  const size_t capacity_;
+  std::set<std::pair<SteadyTime, Id>> order_;
+  std::set<std::pair<SteadyTime, Id>> expiry_;
+  std::map<Id, Place> places_;
+};
+
+}  // namespace carillon::executor

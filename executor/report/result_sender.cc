@@ -1,0 +1,133 @@
+#include "executor/report/result_sender.h"
+
+#include "common/base/log.h"
+
+namespace carillon::executor {
+namespace {
+
+// Of a result whose job id was lost with the record of its start. The owner finds the run by its
+// key; the id is for readers of the topic.
+constexpr char kUnknownJob[] = "unknown";
+
+}  // namespace
+
+SteadyTime ResultSender::Step(SteadyTime now) {
+  TakeReported();
+  const bool saved = Save();
+  DropApplied();
+  while (!resend_.empty() && resend_.front().first + kResendAfter <= now) {
+    const auto [sent, key] = resend_.front();
+    resend_.pop_front();
+    const auto found = unapplied_.find(key);
+    if (found != unapplied_.end() && found->second.sent == sent) to_send_.push_back(key);
+  }
+  const bool published = Publish(now);
+  blocked_.store(!saved, std::memory_order_relaxed);
+  ports_.metrics.gauge("carillon_spool_entries").Set(static_cast<double>(unapplied_.size()));
+  if (!saved || !published) return now + kRetryAfter;
+  if (reported_.size() > 0 || applied_.size() > 0) return now;
+  return resend_.empty() ? now + kResendAfter : resend_.front().first + kResendAfter;
+}
+
+void ResultSender::TakeReported() {
+  for (ReportedResult& result : reported_.PopUpTo(kResultsPerStep)) {
+    const AttemptId key = IdOf(result.ended.attempt);
+    if (unapplied_.contains(key)) continue;
+    if (result.home == ResultHome::kMemory) {
+      unsaved_.push_back(result.ended);
+    } else {
+      to_send_.push_back(key);
+    }
+    unapplied_[key] = Unapplied{std::move(result)};
+  }
+}
+
+bool ResultSender::Save() {
+  if (unsaved_.empty()) return true;
+  const Status saved = ports_.spool.Append({unsaved_.begin(), unsaved_.end()});
+  if (!saved.ok()) {
+    if (!blocked()) log::Error("report", "results wait in memory: {}", saved.error().message);
+    return false;
+  }
+  for (const AttemptEnded& ended : unsaved_) {
+    const AttemptId key = IdOf(ended.attempt);
+    unapplied_[key].result.home = ResultHome::kSpool;
+    to_send_.push_back(key);
+  }
+  unsaved_.clear();
+  return true;
+}
+
+void ResultSender::DropApplied() {
+  for (HeldAttempt& attempt : applied_.PopUpTo(kResultsPerStep)) {
+    const auto found = unapplied_.find(IdOf(attempt));
+    if (found == unapplied_.end()) continue;
+    auto& forget =
+        found->second.result.home == ResultHome::kWarden ? forget_warden_ : forget_spool_;
+    forget.push_back(std::move(attempt));
+    unapplied_.erase(found);
+  }
+  // A failure leaves them for the next step; until then the result would only be sent again.
+  if (!forget_spool_.empty() && ports_.spool.Remove(forget_spool_).ok()) forget_spool_.clear();
+  if (!forget_warden_.empty() && ports_.warden.Forget(forget_warden_).ok()) forget_warden_.clear();
+}
+
+bool ResultSender::Publish(SteadyTime now) {
+  std::map<SegmentId, std::vector<AttemptId>> bundles;
+  for (const AttemptId& key : to_send_) {
+    const auto found = unapplied_.find(key);
+    if (found != unapplied_.end()) {
+      bundles[found->second.result.ended.attempt.segment].push_back(key);
+    }
+  }
+  to_send_.clear();
+  bool all = true;
+  for (const auto& [segment, keys] : bundles) {
+    std::vector<AttemptId> bundle;
+    size_t bytes = 0;
+    for (const AttemptId& key : keys) {
+      const size_t size = unapplied_[key].result.ended.result.output.size() + 512;
+      if (!bundle.empty() && (bundle.size() == kBundleTasksMax || bytes + size > kBundleBytesMax)) {
+        all = SendBundle(segment, bundle, now) && all;
+        bundle.clear();
+        bytes = 0;
+      }
+      bundle.push_back(key);
+      bytes += size;
+    }
+    all = SendBundle(segment, bundle, now) && all;
+  }
+  return all;
+}
+
+bool ResultSender::SendBundle(SegmentId segment, const std::vector<AttemptId>& keys,
+                              SteadyTime now) {
+  std::vector<ResultMessage> messages;
+  messages.reserve(keys.size());
+  for (const AttemptId& key : keys) messages.push_back(MessageOf(unapplied_[key].result.ended));
+  const Status sent = ports_.producer.Send(kResultsTopic, segment.value(),
+                                           {.payload = EncodeResults(messages), .headers = {}});
+  if (!sent.ok()) {
+    to_send_.insert(to_send_.end(), keys.begin(), keys.end());
+    return false;
+  }
+  for (const AttemptId& key : keys) {
+    unapplied_[key].sent = now;
+    resend_.emplace_back(now, key);
+  }
+  return true;
+}
+
+ResultMessage ResultSender::MessageOf(const AttemptEnded& ended) const {
+  const HeldAttempt& held = ended.attempt;
+  return {.report = {.key = held.key,
+                     .segment = held.segment,
+                     .job_no = held.job_no,
+                     .attempt = held.attempt,
+                     .token = held.token,
+                     .executor = executor_,
+                     .result = ended.result},
+          .job_id = ended.job_id.empty() ? JobId(kUnknownJob) : ended.job_id};
+}
+
+}  // namespace carillon::executor

@@ -1,0 +1,98 @@
+// Makes results durable, publishes them, and publishes them again until the database has them.
+//
+// Place    Step 9 of docs/life-of-a-run.md.
+// Threads  One loop calls Step; Report, Applied and the counts are thread-safe.
+// Errors   A result that cannot be written to disk, or that the bus refuses, waits in memory and is
+//          tried again; blocked() tells the core loop to claim nothing more meanwhile.
+// Always   A result is published only after it is on disk, and leaves the disk only after the owner
+//          said that the database has it (P6).
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/bounded_queue.h"
+#include "common/base/clock.h"
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "common/ports/executor_host.h"
+#include "common/ports/message_bus.h"
+#include "common/wire/task_codec.h"
+#include "executor/runs/run_table.h"
+
+namespace carillon::executor {
+
+// Where a result is when the sender gets it.
+enum class ResultHome {
+  kMemory,  // of an in-process attempt: the sender spools it first
+  kSpool,
+  kWarden,
+};
+
+struct ReportedResult {
+  AttemptEnded ended;
+  ResultHome home = ResultHome::kMemory;
+};
+
+class ResultSender final : public Stepper {
+ public:
+  struct Ports {
+    ResultSpool& spool;
+    Warden& warden;
+    BusProducer& producer;
+    Metrics& metrics;
+  };
+  static constexpr Duration kResendAfter = 5s;
+  static constexpr Duration kRetryAfter = 100ms;
+  static constexpr size_t kResultsPerStep = 2048;
+  static constexpr size_t kBundleBytesMax = 512u << 10;
+
+  ResultSender(Ports ports, ExecutorId executor, size_t queue_max)
+      : ports_(ports),
+        executor_(std::move(executor)),
+        reported_("results", queue_max),
+        applied_("applied results", queue_max) {}
+
+  // kExhausted: the caller keeps it and tries again.
+  Status Report(ReportedResult result) { return reported_.Push(std::move(result)); }
+  Status Applied(HeldAttempt attempt) { return applied_.Push(std::move(attempt)); }
+  void OnWork(const std::function<void()>& wake) {
+    reported_.OnPush(wake);
+    applied_.OnPush(wake);
+  }
+
+  SteadyTime Step(SteadyTime now) override;
+
+  bool blocked() const { return blocked_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Unapplied {
+    ReportedResult result;
+    SteadyTime sent{};
+  };
+
+  void TakeReported();
+  bool Save();
+  void DropApplied();
+  bool Publish(SteadyTime now);
+  bool SendBundle(SegmentId segment, const std::vector<AttemptId>& keys, SteadyTime now);
+  ResultMessage MessageOf(const AttemptEnded& ended) const;
+
+  const Ports ports_;
+  const ExecutorId executor_;
+  BoundedQueue<ReportedResult> reported_;
+  BoundedQueue<HeldAttempt> applied_;
+  std::deque<AttemptEnded> unsaved_;
+  std::unordered_map<AttemptId, Unapplied, AttemptIdHash> unapplied_;
+  std::deque<AttemptId> to_send_;
+  std::deque<std::pair<SteadyTime, AttemptId>> resend_;  // by the time it was sent
+  std::vector<HeldAttempt> forget_spool_;
+  std::vector<HeldAttempt> forget_warden_;
+  std::atomic<bool> blocked_{false};
+};
+
+}  // namespace carillon::executor

@@ -1,0 +1,85 @@
+// Every attempt this daemon knows, and the slots they take.
+//
+// Place    Steps 7 to 9 of docs/life-of-a-run.md.
+// Threads  Not thread-safe; the core loop owns it.
+// Always   An attempt is known once, by (run, attempt): a task that is delivered again finds it.
+//          A process takes a slot from its claim to its end; an in-process attempt from its claim
+//          until its result is applied, which bounds what waits to be reported.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/ports/executor_host.h"
+#include "common/wire/task_codec.h"
+#include "executor/runs/run_machine.h"
+
+namespace carillon::executor {
+
+enum class Lane { kProcess = 0, kLight = 1 };
+
+struct AttemptId {
+  RunKey key;
+  int attempt = 1;
+
+  auto operator<=>(const AttemptId&) const = default;
+};
+inline AttemptId IdOf(const HeldAttempt& held) { return {held.key, held.attempt}; }
+struct AttemptIdHash {
+  size_t operator()(const AttemptId& id) const noexcept {
+    return std::hash<RunKey>{}(id.key) * 31 + static_cast<size_t>(id.attempt);
+  }
+};
+
+struct RunEntry {
+  AttemptId id;
+  HeldAttempt held;  // its token from the claim on
+  RunStage stage = RunStage::kQueued;
+  Lane lane = Lane::kProcess;
+  TaskMessage task;      // until it is started
+  MemberId member;       // whom it was claimed from, later who renewed it last
+  SteadyTime since{};    // queued: arrival; claiming: first asked
+  SteadyTime asked{};    // claiming: asked last
+  SteadyTime renewed{};  // lease last heard of
+  SteadyTime lease_end{};
+  bool kill_at_lease_end = true;
+  bool holds_slot = false;
+  bool cancel_asked = false;
+  bool spooled = false;     // reporting: the spool has it, not the warden
+  size_t output_bytes = 0;  // reporting
+};
+
+class RunTable {
+ public:
+  RunEntry* Find(const AttemptId& id);
+  // The entry of this attempt with this very token.
+  RunEntry* FindHeld(const HeldAttempt& held);
+  // `entry.id` must not be known yet.
+  RunEntry& Insert(RunEntry entry);
+  // Moves it and keeps the counts; kGone erases it, the reference dies.
+  void Move(RunEntry& entry, RunStage stage);
+  // An unanswered claim gives its slot back, a later acceptance takes it again.
+  void SetSlot(RunEntry& entry, bool holds);
+
+  int used(Lane lane) const { return used_[static_cast<size_t>(lane)]; }
+  int count(RunStage stage) const { return counts_[static_cast<size_t>(stage)]; }
+  int queued(Lane lane) const { return queued_[static_cast<size_t>(lane)]; }
+  size_t reporting_bytes() const { return reporting_bytes_; }
+  size_t size() const { return entries_.size(); }
+  // `visit` must not insert or erase.
+  void ForEach(const std::function<void(RunEntry&)>& visit);
+  std::vector<AttemptId> InStage(RunStage stage) const;
+  void AddOutput(RunEntry& entry, size_t bytes);
+
+ private:
+  std::unordered_map<AttemptId, RunEntry, AttemptIdHash> entries_;
+  std::array<int, 6> counts_{};
+  std::array<int, 2> used_{};
+  std::array<int, 2> queued_{};
+  size_t reporting_bytes_ = 0;
+};
+
+}  // namespace carillon::executor

@@ -1,0 +1,50 @@
+#include "executor/tasks/task_kinds.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace carillon::executor {
+namespace {
+
+AttemptResult RunNoop(const TaskMessage&, WallTime now) {
+  return {.state = RunState::kCompleted, .exit_code = 0, .started = now, .ended = now};
+}
+
+constexpr std::array<TaskKind, 2> kKinds = {{
+    {JobType::kShell},
+    {JobType::kNoop, true, RunNoop},
+}};
+
+}  // namespace
+
+const TaskKind& KindOf(JobType type) {
+  for (const TaskKind& kind : kKinds) {
+    if (kind.type == type) return kind;
+  }
+  CARILLON_CHECK(false, "a job type without a row in kKinds");
+}
+
+StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
+                     const ProcessDefaults& defaults) {
+  StartAttempt start;
+  start.attempt = held;
+  start.command = task.command;
+  start.env = defaults.env;
+  for (const auto& [name, value] : task.env) start.env[name] = value;
+  start.env["CARILLON_RUN_ID"] = EncodeRunId(task.key);
+  start.env["CARILLON_JOB_ID"] = task.job_id.value();
+  start.env["CARILLON_FIRE_TIME"] = FormatRfc3339(task.key.fire);
+  start.env["CARILLON_ATTEMPT"] = fmt::format("{}", task.attempt);
+  start.env["CARILLON_SHARD_INDEX"] = fmt::format("{}", task.key.shard);
+  start.env["CARILLON_SHARD_TOTAL"] = fmt::format("{}", task.shard_total);
+  start.timeout = std::chrono::seconds(task.timeout_s);
+  start.kill_grace = std::chrono::seconds(task.kill_grace_s);
+  start.lease_end = lease_end;
+  start.kill_at_lease_end = task.on_lost == OnLost::kRetry;
+  start.output_bytes_max = defaults.output_bytes_max;
+  start.job_id = task.job_id;
+  return start;
+}
+
+}  // namespace carillon::executor

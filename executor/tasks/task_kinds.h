@@ -1,0 +1,34 @@
+// What the job types mean on an executor. A new type is one row of the table in task_kinds.cc.
+//
+// Place    Step 8 of docs/life-of-a-run.md.
+// Threads  Stateless.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "common/ports/executor_host.h"
+#include "common/wire/task_codec.h"
+
+namespace carillon::executor {
+
+struct TaskKind {
+  JobType type;
+  // Runs inside the daemon: no process, no warden, a light slot.
+  bool in_process = false;
+  // in_process: does all of it, at once.
+  AttemptResult (*run)(const TaskMessage& task, WallTime now) = nullptr;
+};
+
+const TaskKind& KindOf(JobType type);
+
+struct ProcessDefaults {
+  std::map<std::string, std::string> env;  // what a process gets unless its job says otherwise
+  size_t output_bytes_max = 64 * 1024;
+};
+// What the warden is asked to run. The environment is the defaults, over them the task's own, over
+// those the names that Carillon promises (SPEC: CARILLON_RUN_ID and its like).
+StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
+                     const ProcessDefaults& defaults);
+
+}  // namespace carillon::executor
