@@ -61,6 +61,15 @@ Status ReconcileCron(const json& body, JobDefinition& job) {
   return {};
 }
 
+// The one schedule of a body that wrote cron_expression stands for that field and time_zone.
+Error PointIntoBody(Error error, const json& body) {
+  constexpr std::string_view kOnly = "/schedules/0/";
+  if (!body.contains("schedules") && error.pointer.starts_with(kOnly)) {
+    error.pointer.erase(0, kOnly.size() - 1);
+  }
+  return error;
+}
+
 Result<ParsedJob> ReadRequest(const json& body) {
   if (!body.is_object()) return Error{ErrorCode::kInvalid, "a job must be a JSON object", ""};
   ParsedJob parsed;
@@ -80,7 +89,8 @@ Result<ParsedJob> ReadRequest(const json& body) {
   }
   FillScheduleZones(parsed.definition);
   CARILLON_TRY(ReconcileCron(body, parsed.definition));
-  CARILLON_TRY(ValidateJob(parsed.definition));
+  const Status valid = ValidateJob(parsed.definition);
+  if (!valid.ok()) return PointIntoBody(valid.error(), body);
   return parsed;
 }
 

@@ -15,7 +15,12 @@ class StrictBuilder : public nlohmann::json_sax<json> {
   bool boolean(bool value) override { return Put(value); }
   bool number_integer(number_integer_t value) override { return Put(value); }
   bool number_unsigned(number_unsigned_t value) override { return Put(value); }
-  bool number_float(number_float_t value, const string_t& /*text*/) override { return Put(value); }
+  bool number_float(number_float_t value, const string_t& text) override {
+    // A whole number beyond 64 bits would come out rounded.
+    if (text.find_first_of(".eE") != std::string::npos) return Put(value);
+    failed_at_ = Next();
+    return Fail("a whole number of more than 64 bits");
+  }
   bool string(string_t& value) override { return Put(std::move(value)); }
   bool binary(binary_t& /*value*/) override { return Fail("binary values are not JSON"); }
   bool start_object(size_t /*elements*/) override { return Open(json::object()); }
@@ -90,6 +95,13 @@ class StrictBuilder : public nlohmann::json_sax<json> {
           JsonPointer(pointer, parent.is_object() ? keys_[i] : std::to_string(parent.size() - 1));
     }
     return pointer;
+  }
+
+  // Pointer of the value that comes next.
+  std::string Next() const {
+    if (open_.empty()) return "";
+    const json& parent = *open_.back();
+    return JsonPointer(Here(), parent.is_object() ? keys_.back() : std::to_string(parent.size()));
   }
 
   json root_;

@@ -68,6 +68,11 @@ TEST_F(JobRoutesTest, RefusesWhatIsWrongWithItsPointer) {
     EXPECT_EQ(refused.code(), "invalid") << change;
     EXPECT_EQ(refused.pointer(), pointer) << change;
   }
+  const Answer huge =
+      Send("POST", "/api/jobs",
+           R"({"name":"x","command":"true","parameters":{"n":99999999999999999999}})");
+  EXPECT_EQ(huge.status, 400);
+  EXPECT_EQ(huge.pointer(), "/parameters/n");
   EXPECT_EQ(nudges(), 0u);
 }
 
