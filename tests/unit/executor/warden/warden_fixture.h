@@ -1,0 +1,107 @@
+// A real warden in a directory of its own, and a daemon's client on it.
+#pragma once
+
+#include <signal.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/adapters/system/system_clock.h"
+#include "executor/warden/warden_client.h"
+#include "tests/support/process_wait.h"
+
+namespace carillon::executor {
+
+class WardenFixture : public ::testing::Test {
+ protected:
+  void SetUp() override { Attach(); }
+  void TearDown() override {
+    if (client_ == nullptr) Attach();
+    const pid_t warden = pid();
+    Detach();
+    if (warden <= 0) return;
+    kill(warden, SIGTERM);
+    EXPECT_TRUE(test::WaitUntil([&] { return !test::ProcessAlive(warden); }));
+  }
+
+  void Attach() {
+    client_ = std::make_unique<WardenClient>(
+        WardenClient::Options{.directory = directory(),
+                              .executable = test::BuiltExecutable("carillon-warden"),
+                              .idle_exit = idle_exit_},
+        metrics_);
+    ASSERT_TRUE(WaitAttached());
+  }
+  void Detach() { client_.reset(); }
+  bool WaitAttached() {
+    return test::WaitUntil([this] { return client_->warden_pid() > 0; });
+  }
+  std::string directory() const { return scratch_ / "warden"; }
+  pid_t pid() const { return static_cast<pid_t>(client_->warden_pid()); }
+
+  // A start that succeeds unless the test changes it.
+  StartAttempt Command(const std::string& command) {
+    StartAttempt start;
+    start.attempt.key = {.fire = FromUnixMicros(1'772'323'200'000'000 + ++made_),
+                         .schedule_id = ScheduleId(7)};
+    start.attempt.job_no = JobNo(7);
+    start.attempt.token = {.high = 1, .low = made_};
+    start.job_id = JobId("job-7");
+    start.command = command;
+    start.env = {{"PATH", "/usr/bin:/bin"},
+                 {"CARILLON_RUN_ID", EncodeRunId(start.attempt.key)},
+                 {"CARILLON_ATTEMPT", "1"}};
+    start.lease_end = clock_.Steady() + 60s;
+    return start;
+  }
+
+  void Pump() {
+    for (WardenEvent& event : client_->Receive(1000)) {
+      if (auto* started = std::get_if<AttemptStarted>(&event)) {
+        ++starts_[NameOf(started->attempt)];
+      } else {
+        auto& ended = std::get<AttemptEnded>(event);
+        ++end_counts_[NameOf(ended.attempt)];
+        ends_[NameOf(ended.attempt)] = std::move(ended);
+      }
+    }
+  }
+  bool Ended(const HeldAttempt& held) {
+    Pump();
+    return ends_.count(NameOf(held)) > 0;
+  }
+  bool Started(const HeldAttempt& held) {
+    Pump();
+    return starts_.count(NameOf(held)) > 0;
+  }
+  // Starts it and waits for its end; a LOST without a reason when it does not come.
+  AttemptResult Run(const StartAttempt& start) {
+    EXPECT_TRUE(client_->Start(start).ok());
+    return End(start);
+  }
+  AttemptResult End(const StartAttempt& start, Duration deadline = 15s) {
+    const bool came = test::WaitUntil([&] { return Ended(start.attempt); }, deadline);
+    EXPECT_TRUE(came) << "no end of " << start.command;
+    return came ? ends_[NameOf(start.attempt)].result : AttemptResult{.state = RunState::kLost};
+  }
+  bool WaitForFile(const std::string& path) {
+    return test::WaitUntil([&] { return !test::ReadFile(path).empty(); });
+  }
+
+  SystemClock clock_;
+  Metrics metrics_;
+  test::ScratchDirectory scratch_;
+  Duration idle_exit_ = 60s;
+  std::unique_ptr<WardenClient> client_;
+  uint64_t made_ = 0;
+  std::map<AttemptName, int> starts_;
+  std::map<AttemptName, int> end_counts_;
+  std::map<AttemptName, AttemptEnded> ends_;
+};
+
+}  // namespace carillon::executor

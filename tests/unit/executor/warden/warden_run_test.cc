@@ -1,0 +1,181 @@
+// What a process gets, and how its end is told.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+
+#include "tests/unit/executor/warden/warden_fixture.h"
+
+namespace carillon::executor {
+namespace {
+
+class WardenRunTest : public WardenFixture {};
+
+TEST_F(WardenRunTest, CommandThatSucceeds) {
+  const AttemptResult result = Run(Command("echo hello"));
+  EXPECT_EQ(result.state, RunState::kCompleted);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.output, "hello\n");
+  EXPECT_FALSE(result.output_truncated);
+  EXPECT_EQ(result.reason, "");
+  EXPECT_GE(result.ended, result.started);
+  EXPECT_GT(result.started, WallTime{});
+}
+
+TEST_F(WardenRunTest, EndCarriesWhatTheResultMessageNeeds) {
+  const StartAttempt start = Command("true");
+  Run(start);
+  const AttemptEnded& ended = ends_[NameOf(start.attempt)];
+  EXPECT_EQ(ended.job_id, start.job_id);
+  EXPECT_EQ(ended.attempt.token, start.attempt.token);
+  EXPECT_EQ(ended.attempt.job_no, start.attempt.job_no);
+  EXPECT_EQ(starts_[NameOf(start.attempt)], 1);
+}
+
+TEST_F(WardenRunTest, ExitCodeAndSignal) {
+  const AttemptResult code = Run(Command("exit 42"));
+  EXPECT_EQ(code.state, RunState::kFailed);
+  EXPECT_EQ(code.reason, reason::kExitCode);
+  EXPECT_EQ(code.exit_code, 42);
+  const AttemptResult killed = Run(Command("kill -SEGV $$"));
+  EXPECT_EQ(killed.state, RunState::kFailed);
+  EXPECT_EQ(killed.reason, reason::kSignal);
+  EXPECT_EQ(killed.exit_code, std::nullopt);
+}
+
+TEST_F(WardenRunTest, CommandThatBeginsWithAMinus) {
+  const AttemptResult result = Run(Command("-no-such-command"));
+  EXPECT_EQ(result.state, RunState::kFailed);
+  EXPECT_EQ(result.exit_code, 127);
+}
+
+TEST_F(WardenRunTest, CommandTooLongToExecuteFailsAsSpawn) {
+  StartAttempt start = Command("true");
+  start.env["HUGE"] = std::string(3 << 20, 'x');
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kFailed);
+  EXPECT_EQ(result.reason, reason::kSpawn);
+  EXPECT_EQ(result.started, WallTime{});
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+}
+
+TEST_F(WardenRunTest, EnvironmentIsExactlyWhatWasGiven) {
+  setenv("CARILLON_TEST_LEAK", "1", 1);
+  StartAttempt start = Command("cat /proc/self/environ | tr '\\0' '\\n' | sort");
+  start.env["TEXT"] = "two words";
+  const AttemptResult result = Run(start);
+  std::string expected;
+  for (const auto& [name, value] : start.env) expected += name + "=" + value + "\n";
+  // The shell itself adds PWD to what it passes on.
+  std::string got = result.output;
+  const size_t pwd = got.find("PWD=");
+  if (pwd != std::string::npos) got.erase(pwd, got.find('\n', pwd) - pwd + 1);
+  EXPECT_EQ(got, expected);
+  unsetenv("CARILLON_TEST_LEAK");
+}
+
+TEST_F(WardenRunTest, NoDescriptorIsInherited) {
+  const AttemptResult result = Run(Command("ls /proc/self/fd | wc -l; readlink /proc/self/fd/0"));
+  // 0, 1, 2 and the one that ls opens to look.
+  EXPECT_EQ(result.output, "4\n/dev/null\n");
+}
+
+TEST_F(WardenRunTest, WorkingDirectoryIsFreshAndRemoved) {
+  const AttemptResult first = Run(Command("pwd; ls -A; umask; mkdir a; touch a/b; chmod 000 a"));
+  const std::string directory = first.output.substr(0, first.output.find('\n'));
+  EXPECT_EQ(first.output, directory + "\n0022\n");
+  EXPECT_TRUE(test::WaitUntil([&] { return !std::filesystem::exists(directory); }));
+  const AttemptResult second = Run(Command("pwd; ls -A"));
+  EXPECT_NE(second.output, directory + "\n");
+  EXPECT_EQ(std::count(second.output.begin(), second.output.end(), '\n'), 1);
+}
+
+TEST_F(WardenRunTest, OwnSessionAndDefaultSignals) {
+  const AttemptResult result =
+      Run(Command("test $(ps -o sid= -p $$) -eq $$ && echo session;"
+                  "grep -E 'SigBlk|SigIgn' /proc/self/status | tr -d '\\t'; ulimit -c"));
+  // The C library keeps 32 and 33 for itself and does not let go of what its parent ignored.
+  const std::regex expected("session\nSigBlk:0{16}\nSigIgn:0{7}[01][08]0{7}\n0\n");
+  EXPECT_TRUE(std::regex_match(result.output, expected)) << result.output;
+}
+
+TEST_F(WardenRunTest, StreamsAreMergedInTheOrderOfTheirWrites) {
+  for (int i = 0; i < 20; ++i) {
+    const AttemptResult result =
+        Run(Command("echo 1; echo 2 >&2; echo 3; echo 4; echo 5 >&2; echo 6 >&2; echo 7"));
+    ASSERT_EQ(result.output, "1\n2\n3\n4\n5\n6\n7\n") << i;
+  }
+}
+
+TEST_F(WardenRunTest, EachStreamKeepsItsLastBytesWithAMarker) {
+  StartAttempt start =
+      Command("echo first >&2; head -c 300000 /dev/zero | tr '\\0' a; echo; echo last >&2");
+  start.output_bytes_max = 1000;
+  const AttemptResult result = Run(start);
+  EXPECT_TRUE(result.output_truncated);
+  EXPECT_EQ(result.output.substr(0, 6), "first\n");
+  EXPECT_NE(result.output.find("[carillon: the first 299001 bytes of stdout were cut]\n"),
+            std::string::npos);
+  EXPECT_EQ(result.output.substr(result.output.size() - 8), "aa\nlast\n");
+  EXPECT_LT(result.output.size(), 1200u);
+}
+
+TEST_F(WardenRunTest, TenMegabytesInOneLine) {
+  StartAttempt start = Command("head -c 10485760 /dev/zero | tr '\\0' x");
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kCompleted);
+  EXPECT_TRUE(result.output_truncated);
+  EXPECT_EQ(std::count(result.output.begin(), result.output.end(), 'x'), 64 * 1024);
+}
+
+TEST_F(WardenRunTest, AnyBytesAreKept) {
+  const AttemptResult result = Run(Command("printf '\\377\\000\\200z'"));
+  EXPECT_EQ(result.output, std::string("\xff\0\x80z", 4));
+}
+
+TEST_F(WardenRunTest, CommandThatClosesItsDescriptors) {
+  const AttemptResult result = Run(Command("exec >&- 2>&- <&-; exit 3"));
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.output, "");
+}
+
+TEST_F(WardenRunTest, BackgroundChildThatKeepsThePipeDoesNotHoldTheRun) {
+  StartAttempt start = Command("sleep 1000 & echo $! > " + (scratch_ / "pid") + "; echo done");
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kCompleted);
+  EXPECT_EQ(result.output, "done\n");
+  const auto pids = test::ReadPids(scratch_ / "pid");
+  ASSERT_EQ(pids.size(), 1u);
+  EXPECT_FALSE(test::ProcessAlive(pids[0]));
+}
+
+TEST_F(WardenRunTest, LeftoversThatIgnoreSigtermAreKilledToo) {
+  const std::string pid_file = scratch_ / "pid";
+  const AttemptResult result = Run(Command("setsid sh -c 'trap \"\" TERM; echo $$ > " + pid_file +
+                                           "; sleep 1000' >/dev/null 2>&1 & "
+                                           "while ! test -s " +
+                                           pid_file + "; do sleep 0.01; done"));
+  EXPECT_EQ(result.state, RunState::kCompleted);
+  const auto pids = test::ReadPids(pid_file);
+  ASSERT_EQ(pids.size(), 1u);
+  EXPECT_FALSE(test::ProcessAlive(pids[0]));
+}
+
+TEST_F(WardenRunTest, ManyQuickProcesses) {
+  constexpr int kRuns = 500;
+  std::vector<StartAttempt> starts;
+  for (int i = 0; i < kRuns; ++i) {
+    starts.push_back(Command("echo " + std::to_string(i)));
+    ASSERT_TRUE(client_->Start(starts.back()).ok());
+  }
+  for (int i = 0; i < kRuns; ++i) {
+    const AttemptResult result = End(starts[static_cast<size_t>(i)]);
+    EXPECT_EQ(result.state, RunState::kCompleted);
+    EXPECT_EQ(result.output, std::to_string(i) + "\n");
+  }
+  for (const auto& [name, count] : end_counts_) EXPECT_EQ(count, 1);
+}
+
+}  // namespace
+}  // namespace carillon::executor
