@@ -1,24 +1,19 @@
 #include "common/adapters/mysql/private_mariadbd.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <pwd.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/socket.h>
+#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <vector>
 
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/server_process.h"
+#include "common/adapters/mysql/session.h"
 #include "common/base/log.h"
 
 namespace carillon::mysql {
@@ -26,271 +21,265 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Duration kStepEvery = 50ms;
-// A server that dies at once is not started in a busy loop.
-constexpr Duration kRestartEvery = 500ms;
-constexpr size_t kLogTailBytes = 2000;
-// sun_path holds 108 bytes with its terminator.
-constexpr size_t kSocketPathMax = 107;
-constexpr int kPollMs = 20;
+constexpr Duration kReadyPoll = 10ms;
+constexpr int kMaxConnections = 64;
 
-Error Failed(const std::string& what) {
-  return {ErrorCode::kUnavailable, what + ": " + std::strerror(errno)};
-}
-
-std::string UserName() {
-  if (geteuid() == 0) return "root";
-  if (const passwd* entry = getpwuid(geteuid())) return entry->pw_name;
-  return std::to_string(geteuid());
-}
-
-// A directory that only we can enter; refuses one that somebody else made.
-Status PrivateDirectory(const std::string& path) {
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return Failed("make " + path);
-  struct stat info {};
-  if (lstat(path.c_str(), &info) != 0) return Failed("stat " + path);
-  if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid()) {
-    return {ErrorCode::kDenied, path + " is not a directory of this user"};
+Status MakePrivateDirectory(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return {ErrorCode::kUnavailable, fmt::format("{}: {}", path, std::strerror(errno))};
   }
-  if (chmod(path.c_str(), 0700) != 0) return Failed("chmod " + path);
+  // Somebody else may have been quicker in a directory that all can write to.
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) {
+    return {ErrorCode::kDenied, fmt::format("{} is not a directory of ours", path)};
+  }
+  if ((info.st_mode & 0077) != 0 && chmod(path.c_str(), 0700) != 0) {
+    return {ErrorCode::kDenied, fmt::format("{} is open to others", path)};
+  }
   return {};
 }
 
-std::string FindProgram(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  std::string path = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
-  std::istringstream directories(path + ":/usr/sbin:/usr/bin");
-  for (std::string directory; std::getline(directories, directory, ':');) {
-    const std::string candidate = directory + "/" + name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return name;
+uint64_t HashOf(const std::string& text) {
+  uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a: the same in every process
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return hash;
 }
-
-// Starts a program in a session of its own, stdio to `log`, no other descriptor.
-Result<pid_t> Launch(const std::vector<std::string>& arguments, const std::string& log) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  posix_spawn_file_actions_adddup2(&files, 1, 2);
-  posix_spawn_file_actions_addclosefrom_np(&files, 3);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, argv[0], &files, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  if (error != 0) {
-    errno = error;
-    return Failed("start " + arguments[0] + " (Debian package mariadb-server-core)");
-  }
-  return pid;
-}
-
-bool CommandLineNames(int pid, const std::string& argument) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
-  for (std::string word; std::getline(in, word, '\0');) {
-    if (word == argument) return true;
-  }
-  return false;
-}
-
-bool WaitForDeath(int pidfd, Duration timeout) {
-  pollfd waiting{pidfd, POLLIN, 0};
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count();
-  return poll(&waiting, 1, static_cast<int>(ms)) > 0;
-}
-
-// Waits without reading a clock: up to `turns` times kPollMs.
-void Nap() { poll(nullptr, 0, kPollMs); }
 
 }  // namespace
 
-PrivateMariadbd::PrivateMariadbd(PrivateMariadbdOptions options, const Clock& clock)
-    : options_(std::move(options)), clock_(clock), user_(UserName()) {}
-
-PrivateMariadbd::~PrivateMariadbd() {
-  if (pidfd_ >= 0) close(pidfd_);
-}
-
 Result<std::unique_ptr<PrivateMariadbd>> PrivateMariadbd::Start(
     const PrivateMariadbdOptions& options, const Clock& clock) {
-  PrivateMariadbdOptions absolute = options;
-  absolute.directory = fs::absolute(options.directory).lexically_normal().string();
-  std::unique_ptr<PrivateMariadbd> server(new PrivateMariadbd(std::move(absolute), clock));
+  std::unique_ptr<PrivateMariadbd> server(new PrivateMariadbd(options, clock));
   CARILLON_TRY(server->Prepare());
-  if (server->Adopt()) {
-    log::Info("mariadbd", "adopted pid {} of an earlier process", server->pid());
-    return server;
-  }
-  CARILLON_TRY(server->Spawn());
-  CARILLON_TRY(server->AwaitReady());
+  CARILLON_TRY(server->CreateData());
+  CARILLON_TRY(server->TakeOverOrStart());
   return server;
 }
 
+PrivateMariadbd::~PrivateMariadbd() {
+  const Status stopped = Stop();
+  if (!stopped.ok()) log::Warn("mariadbd", "{}", stopped.error().message);
+}
+
 Status PrivateMariadbd::Prepare() {
-  CARILLON_TRY(PrivateDirectory(options_.directory));
-  socket_ = options_.directory + "/mariadbd.sock";
-  if (socket_.size() > kSocketPathMax) {
-    // Derived from the directory alone, so that the next process finds the same one.
-    const std::string base = "/tmp/carillon-" + std::to_string(geteuid()) + "-" +
-                             std::to_string(std::hash<std::string>{}(options_.directory));
-    CARILLON_TRY(PrivateDirectory(base));
-    socket_ = base + "/mariadbd.sock";
-  }
-  if (fs::exists(options_.directory + "/data")) return {};
-  return Install();
-}
-
-Status PrivateMariadbd::Install() {
-  // Installed beside and renamed, so that a crash leaves no half-made data directory.
-  const std::string fresh = options_.directory + "/data.new";
-  const std::string log = options_.directory + "/install.log";
   std::error_code error;
+  options_.directory = fs::absolute(options_.directory, error).lexically_normal();
+  if (options_.mariadbd.empty()) options_.mariadbd = FindProgram("mariadbd");
+  if (options_.mariadb_install_db.empty()) {
+    options_.mariadb_install_db = FindProgram("mariadb-install-db");
+  }
+  if (options_.mariadbd.empty() || options_.mariadb_install_db.empty()) {
+    return {ErrorCode::kNotFound,
+            "no mariadbd on this machine: install the package mariadb-server-core"};
+  }
+  user_ = CurrentUser();
+  if (user_.empty()) {
+    return {ErrorCode::kNotFound,
+            fmt::format("user id {} has no name, which the database needs", geteuid())};
+  }
+  CARILLON_TRY(MakePrivateDirectory(options_.directory));
+  CARILLON_TRY(LockDirectory());
+  return ChooseSocket();
+}
+
+Status PrivateMariadbd::LockDirectory() {
+  const std::string path = options_.directory + "/lock";
+  lock_fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock_fd_ < 0) {
+    return {ErrorCode::kUnavailable, fmt::format("{}: {}", path, std::strerror(errno))};
+  }
+  if (flock(lock_fd_, LOCK_EX | LOCK_NB) == 0) return {};
+  return {ErrorCode::kConflict,
+          fmt::format("another process uses the data directory {}", options_.directory)};
+}
+
+Status PrivateMariadbd::ChooseSocket() {
+  socket_path_ = options_.directory + "/server.sock";
+  if (socket_path_.size() <= kSocketPathMax) return {};
+  const std::string run = fmt::format("/run/user/{}", geteuid());
+  struct stat info {};
+  const bool has_run = stat(run.c_str(), &info) == 0 && info.st_uid == geteuid();
+  const std::string folder = fmt::format("{}/carillon-{}-{:016x}", has_run ? run : "/tmp",
+                                         geteuid(), HashOf(options_.directory));
+  CARILLON_TRY(MakePrivateDirectory(folder));
+  socket_path_ = folder + "/server.sock";
+  return {};
+}
+
+// Made beside its place and renamed, so that a directory called "data" is always complete.
+Status PrivateMariadbd::CreateData() {
+  const std::string data = options_.directory + "/data";
+  std::error_code error;
+  if (fs::exists(data, error)) return {};
+  const std::string fresh = options_.directory + "/data.new";
+  for (const FoundProcess& left : FindByArgument("--datadir=" + fresh)) kill(left.pid, SIGKILL);
   fs::remove_all(fresh, error);
-  CARILLON_ASSIGN_OR_RETURN(
-      const pid_t pid,
-      Launch({FindProgram(options_.installer), "--no-defaults", "--datadir=" + fresh,
-              "--user=" + user_, "--skip-test-db", "--skip-name-resolve",
-              "--auth-root-authentication-method=socket", "--auth-root-socket-user=" + user_},
-             log));
+  log::Info("mariadbd", "making a database in {}", data);
+  std::vector<std::string> command = {options_.mariadb_install_db,
+                                      "--no-defaults",
+                                      "--datadir=" + fresh,
+                                      "--auth-root-authentication-method=socket",
+                                      "--auth-root-socket-user=" + user_,
+                                      "--skip-test-db",
+                                      "--skip-name-resolve"};
+  if (geteuid() == 0) command.push_back("--user=" + user_);
+  const std::string log_path = options_.directory + "/install.log";
+  CARILLON_ASSIGN_OR_RETURN(const pid_t pid, Spawn(command, log_path));
+  const int pidfd = OpenPidfd(pid);
+  const bool ended = pidfd >= 0 && AwaitExit(pidfd, kServerStartMax);
+  if (!ended) kill(-pid, SIGKILL);
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  waitpid(pid, &status, 0);
+  if (pidfd >= 0) close(pidfd);
+  if (!ended || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return {ErrorCode::kUnavailable,
+            fmt::format("the database could not be made: see {}", log_path)};
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return {ErrorCode::kUnavailable, "mariadb-install-db failed; see " + log};
-  }
-  fs::rename(fresh, options_.directory + "/data", error);
-  if (error) return {ErrorCode::kUnavailable, "rename " + fresh + ": " + error.message()};
-  return {};
+  fs::rename(fresh, data, error);
+  if (!error) return {};
+  return {ErrorCode::kUnavailable, fmt::format("{}: {}", data, error.message())};
 }
 
-bool PrivateMariadbd::Adopt() {
-  std::ifstream in(options_.directory + "/mariadbd.pid");
-  int pid = 0;
-  if (!(in >> pid) || pid <= 1) return false;
-  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (pidfd < 0) return false;
-  // The pid may have been given to another process since.
-  if (!CommandLineNames(pid, "--datadir=" + options_.directory + "/data")) {
+std::vector<std::string> PrivateMariadbd::Command() const {
+  const std::string& d = options_.directory;
+  std::vector<std::string> command = {
+      options_.mariadbd, "--no-defaults", "--datadir=" + d + "/data", "--socket=" + socket_path_,
+      "--pid-file=" + d + "/server.pid", "--log-error=" + d + "/server.log", "--skip-networking",
+      "--skip-log-bin", "--skip-symbolic-links", "--local-infile=0", "--performance-schema=OFF",
+      "--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin",
+      "--transaction-isolation=READ-COMMITTED",
+      fmt::format("--max-connections={}", kMaxConnections), "--max-allowed-packet=64M",
+      fmt::format("--innodb-buffer-pool-size={}", options_.buffer_pool_bytes),
+      fmt::format("--innodb-log-file-size={}", options_.redo_log_bytes),
+      fmt::format("--innodb-flush-log-at-trx-commit={}", options_.durable ? 1 : 0),
+      // Deadlock victims are chosen at once; nobody waits for a lock longer than a statement may.
+      "--innodb-deadlock-detect=ON", "--innodb-autoinc-lock-mode=2"};
+  if (geteuid() == 0) command.push_back("--user=" + user_);
+  return command;
+}
+
+Status PrivateMariadbd::TakeOverOrStart() {
+  for (const FoundProcess& left : FindByArgument("--datadir=" + options_.directory + "/data")) {
+    const int pidfd = OpenPidfd(left.pid);
+    if (pidfd < 0) continue;  // ended by itself
+    if (left.command == Command() && pid_ == 0) {
+      pid_ = left.pid;
+      pidfd_ = pidfd;
+      child_ = false;
+      if (AwaitReady().ok()) {
+        adopted_ = true;
+        log::Info("mariadbd", "taking over the server that is running (pid {})", pid_);
+        return {};
+      }
+      pid_ = 0;
+      pidfd_ = -1;
+    }
+    log::Warn("mariadbd", "ending a server that was left behind (pid {})", left.pid);
+    const Status ended = EndServer(left.pid, pidfd, false);
     close(pidfd);
-    return false;
+    CARILLON_TRY(ended);
   }
-  pidfd_ = pidfd;
-  pid_ = pid;
-  if (AwaitReady().ok()) return true;
-  log::Warn("mariadbd", "pid {} of an earlier process does not answer; ending it", pid);
-  Stop();
-  return false;
+  return Launch();
 }
 
-Status PrivateMariadbd::Spawn() {
-  const std::string& home = options_.directory;
-  CARILLON_ASSIGN_OR_RETURN(
-      const pid_t pid,
-      Launch({FindProgram(options_.server), "--no-defaults", "--datadir=" + home + "/data",
-              "--socket=" + socket_, "--pid-file=" + home + "/mariadbd.pid", "--user=" + user_,
-              "--skip-networking", "--skip-name-resolve", "--character-set-server=utf8mb4",
-              "--collation-server=utf8mb4_bin", "--transaction-isolation=READ-COMMITTED",
-              "--innodb-flush-log-at-trx-commit=1",
-              "--innodb-buffer-pool-size=" + std::to_string(options_.buffer_pool_mib) + "M",
-              "--innodb-log-file-size=" + std::to_string(options_.redo_log_mib) + "M",
-              "--max-connections=" + std::to_string(options_.connections_max),
-              "--max-allowed-packet=64M", "--performance-schema=OFF", "--skip-log-bin",
-              "--default-time-zone=+00:00"},
-             home + "/mariadbd.log"));
-  if (pidfd_ >= 0) close(pidfd_);
-  pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (pidfd_ < 0) return Failed("watch mariadbd");
-  pid_ = pid;
-  ++starts_;
-  return {};
-}
-
-bool PrivateMariadbd::Alive() {
-  if (pidfd_ < 0) return false;
-  if (!WaitForDeath(pidfd_, Duration::zero())) return true;
-  // Reaps it when it was our child; an adopted one has another parent.
-  waitpid(pid_, nullptr, WNOHANG);
-  close(pidfd_);
-  pidfd_ = -1;
-  return false;
-}
-
-bool PrivateMariadbd::AcceptsConnections() const {
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return false;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, socket_.data(), socket_.size());
-  bool greeted = false;
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) {
-    // The kernel accepts for a server that is stopped or still recovering; its greeting does not
-    // come then.
-    pollfd readable{fd, POLLIN, 0};
-    char byte = 0;
-    greeted = poll(&readable, 1, 1000) > 0 && read(fd, &byte, 1) == 1;
+Status PrivateMariadbd::Launch() {
+  unlink(socket_path_.c_str());
+  CARILLON_ASSIGN_OR_RETURN(pid_, Spawn(Command(), options_.directory + "/server.log"));
+  child_ = true;
+  adopted_ = false;
+  pidfd_ = OpenPidfd(pid_);
+  if (pidfd_ < 0) {
+    kill(pid_, SIGKILL);
+    Reap();
+    return {ErrorCode::kUnavailable, fmt::format("pidfd: {}", std::strerror(errno))};
   }
-  close(fd);
-  return greeted;
+  Status ready = AwaitReady();
+  if (!ready.ok()) {
+    const Status ended = EndServer(pid_, pidfd_, true);
+    Reap();
+    if (!ended.ok()) return ended;
+  }
+  return ready;
 }
 
 Status PrivateMariadbd::AwaitReady() {
-  const SteadyTime deadline = clock_.Steady() + options_.start_timeout;
-  while (!AcceptsConnections()) {
-    if (!Alive()) {
-      return {ErrorCode::kUnavailable, "mariadbd ended while starting:\n" + LastLogLines()};
+  const SessionOptions session{
+      .socket_path = socket_path_, .user = user_, .connect_timeout_s = 2, .read_timeout_s = 5};
+  const SteadyTime deadline = clock_.Steady() + kServerStartMax;
+  std::string last = "no answer";
+  while (clock_.Steady() < deadline) {
+    const Result<std::unique_ptr<Session>> connected = Session::Connect(session);
+    if (connected.ok()) return {};
+    last = connected.error().message;
+    if (connected.code() == ErrorCode::kDenied) break;
+    if (AwaitExit(pidfd_, kReadyPoll)) {
+      last = "it ended";
+      break;
     }
-    if (clock_.Steady() > deadline) {
-      return {ErrorCode::kUnavailable, "mariadbd did not answer in time:\n" + LastLogLines()};
-    }
-    Nap();
   }
+  return {ErrorCode::kUnavailable,
+          fmt::format("mariadbd does not start ({}): see {}/server.log", last, options_.directory)};
+}
+
+Status PrivateMariadbd::EndServer(pid_t pid, int pidfd, bool child) {
+  kill(pid, SIGTERM);
+  if (!AwaitExit(pidfd, kServerStopMax)) {
+    log::Warn("mariadbd", "pid {} does not stop and is killed", pid);
+    kill(pid, SIGKILL);
+    if (!AwaitExit(pidfd, kServerStopMax)) {
+      return {ErrorCode::kUnavailable, fmt::format("mariadbd (pid {}) cannot be ended", pid)};
+    }
+  }
+  if (child) waitpid(pid, nullptr, 0);
   return {};
 }
 
+void PrivateMariadbd::Reap() {
+  if (child_ && pid_ > 0) waitpid(pid_, nullptr, WNOHANG);
+  if (pidfd_ >= 0) close(pidfd_);
+  pidfd_ = -1;
+  pid_ = 0;
+  child_ = false;
+}
+
 SteadyTime PrivateMariadbd::Step(SteadyTime now) {
-  if (!Alive() && now >= next_start_) {
-    next_start_ = now + kRestartEvery;
-    log::Warn("mariadbd", "it died (pid {}); starting it again", pid());
-    const Status started = Spawn();
-    if (!started.ok()) log::Error("mariadbd", "{}", started.error().message);
+  if (lock_fd_ < 0) return now + kServerWatchEvery;  // stopped
+  if (pid_ > 0) {
+    struct stat info {};
+    const bool ended = AwaitExit(pidfd_, Duration{0});
+    const bool reachable = stat(socket_path_.c_str(), &info) == 0;
+    if (!ended && reachable) return now + kServerWatchEvery;
+    if (ended) {
+      log::Error("mariadbd", "the server (pid {}) has ended; starting it again", pid_);
+    } else {
+      log::Error("mariadbd", "the server's socket {} is gone; starting it again", socket_path_);
+      const Status stopped = EndServer(pid_, pidfd_, child_);
+      if (!stopped.ok()) log::Error("mariadbd", "{}", stopped.error().message);
+    }
+    Reap();
   }
-  return now + kStepEvery;
+  ++restarts_;
+  // Its socket's directory may have been cleaned away with it.
+  Status started = ChooseSocket();
+  if (started.ok()) started = Launch();
+  if (!started.ok()) log::Error("mariadbd", "{}", started.error().message);
+  return clock_.Steady() + kServerWatchEvery;
 }
 
-void PrivateMariadbd::Stop() {
-  if (!Alive()) return;
-  kill(pid_, SIGTERM);
-  kill(pid_, SIGCONT);
-  if (!WaitForDeath(pidfd_, options_.stop_timeout)) {
-    log::Warn("mariadbd", "pid {} did not end in time; killing it", pid());
-    kill(pid_, SIGKILL);
-    WaitForDeath(pidfd_, options_.stop_timeout);
-  }
-  Alive();
+Status PrivateMariadbd::Stop() {
+  Status ended;
+  if (pid_ > 0) ended = EndServer(pid_, pidfd_, child_);
+  child_ = false;  // waited for
+  Abandon();
+  return ended;
 }
 
-std::string PrivateMariadbd::LastLogLines() const {
-  std::ifstream in(options_.directory + "/mariadbd.log", std::ios::binary | std::ios::ate);
-  if (!in) return "(no log)";
-  const auto size = static_cast<size_t>(in.tellg());
-  const size_t take = std::min(size, kLogTailBytes);
-  in.seekg(static_cast<std::streamoff>(size - take));
-  std::string text(take, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(take));
-  return text;
+void PrivateMariadbd::Abandon() {
+  Reap();
+  if (lock_fd_ >= 0) close(lock_fd_);
+  lock_fd_ = -1;
 }
 
 }  // namespace carillon::mysql

@@ -1,76 +1,97 @@
-// A MariaDB server of our own on a unix socket in a data directory: the store of a standalone
-// server, and of the tests.
+// A MariaDB server of our own, for `carillon standalone`: made, started, watched, stopped.
 //
-// The server is not tied to our life: after `kill -9` of this process it goes on, and the next
-// Start on the same directory adopts it (or ends it, if it does not answer).
+// Layout   <directory>/lock       held (flock) by the one process that uses the directory
+//          <directory>/data/      the server's data
+//          <directory>/server.log what it has to say
+//          <directory>/server.sock, or a directory of mode 0700 below /run/user or /tmp where that
+//          path would be too long for a unix socket (107 bytes)
 //
-// Threads  One loop calls Step; socket(), pid() and starts() are thread-safe.
-// Owns     The server process from Start until Stop. The destructor leaves it running.
-// Errors   Start: kUnavailable with the server's last log lines. Run one Start at a time on a
-//          directory (the caller holds the directory's lock).
-// Always   Nobody but the same user reaches it: no port, a socket in a directory of mode 0700,
-//          and accounts that ask the kernel who is calling.
+// Access   No network port. The server accepts only this process's own user, whose uid the kernel
+//          vouches for on the socket; there is no password to keep.
+//
+// Left by a killed predecessor: its server lives on (it has no parent-death signal, so that the
+// commits in flight are finished and a restart finds it warm). It is found by its --datadir among
+// the running processes, never by a stored pid. Started with the same options and answering, it is
+// taken over; otherwise it is ended first.
+//
+// Threads  Not thread-safe: one owner calls Step, which blocks while it starts the server again.
+// Errors   Start: kConflict: another process uses the directory; kUnavailable: the server does not
+//          start (the message names its log); kNotFound: no mariadbd on this machine.
 #pragma once
 
-#include <atomic>
+#include <sys/types.h>
+
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/loop.h"
+#include "common/base/result.h"
 
 namespace carillon::mysql {
 
+inline constexpr Duration kServerStartMax = 60s;  // recovery of a large log takes its time
+inline constexpr Duration kServerStopMax = 30s;   // then it is killed; InnoDB recovers
+inline constexpr Duration kServerWatchEvery = 500ms;
+inline constexpr size_t kSocketPathMax = 107;
+
 struct PrivateMariadbdOptions {
-  std::string directory;            // made if missing; holds data/, the socket and the log
-  std::string server = "mariadbd";  // found on PATH, /usr/sbin included
-  std::string installer = "mariadb-install-db";
-  size_t buffer_pool_mib = 256;
-  size_t redo_log_mib = 256;
-  size_t connections_max = 64;
-  Duration start_timeout = 60s;  // of crash recovery too
-  Duration stop_timeout = 30s;
+  std::string directory;  // made with mode 0700 if it is not there
+  int64_t buffer_pool_bytes = 128 << 20;
+  int64_t redo_log_bytes = 128 << 20;
+  bool durable = true;        // false: tests that do not look at crashes
+  std::string mariadbd = {};  // paths; empty = found on the machine
+  std::string mariadb_install_db = {};
 };
 
-class PrivateMariadbd : public Stepper {
+class PrivateMariadbd final : public Stepper {
  public:
-  // Blocks until the server accepts connections.
+  // Blocks until the server answers. `clock` outlives the object.
   static Result<std::unique_ptr<PrivateMariadbd>> Start(const PrivateMariadbdOptions& options,
                                                         const Clock& clock);
+  // Stops the server, waiting for it.
   ~PrivateMariadbd() override;
 
-  // Notices the server's death and starts it again; does not wait for its recovery. Asks to be
-  // called every 50 ms.
+  // Looks whether the server lives, and starts it again if not. Returns when to look again.
   SteadyTime Step(SteadyTime now) override;
-  // SIGTERM, then SIGKILL after stop_timeout.
-  void Stop();
 
-  const std::string& socket() const { return socket_; }
-  // The account of the operating system's user: root, or the name of the user.
+  // Clean shutdown; the object is of no use afterwards. Idempotent.
+  Status Stop();
+  // Lets go of the directory and leaves the server running, as if this process had been killed.
+  void Abandon();
+
+  const std::string& socket_path() const { return socket_path_; }
   const std::string& user() const { return user_; }
-  int pid() const { return pid_.load(); }
-  // Servers started by this object: 0 when the first was adopted.
-  int starts() const { return starts_.load(); }
+  pid_t pid() const { return pid_; }
+  bool adopted() const { return adopted_; }
+  int restarts() const { return restarts_; }
 
  private:
-  PrivateMariadbd(PrivateMariadbdOptions options, const Clock& clock);
-  Status Prepare();
-  Status Install();
-  bool Adopt();
-  Status Spawn();
-  bool Alive();
-  bool AcceptsConnections() const;
-  Status AwaitReady();
-  std::string LastLogLines() const;
+  PrivateMariadbd(PrivateMariadbdOptions options, const Clock& clock)
+      : options_(std::move(options)), clock_(clock) {}
 
-  const PrivateMariadbdOptions options_;
+  Status Prepare();
+  Status LockDirectory();
+  Status ChooseSocket();
+  Status CreateData();
+  Status TakeOverOrStart();
+  Status Launch();
+  Status AwaitReady();
+  Status EndServer(pid_t pid, int pidfd, bool child);
+  std::vector<std::string> Command() const;
+  void Reap();
+
+  PrivateMariadbdOptions options_;
   const Clock& clock_;
-  std::string socket_;
-  std::string user_;
-  std::atomic<int> pid_{0};
-  std::atomic<int> starts_{0};
-  int pidfd_ = -1;
-  SteadyTime next_start_{};
+  std::string socket_path_ = {};
+  std::string user_ = {};
+  int lock_fd_ = -1;
+  pid_t pid_ = 0;
+  int pidfd_ = -1;      // readable when the server has ended
+  bool child_ = false;  // ours to wait for
+  bool adopted_ = false;
+  int restarts_ = 0;
 };
 
 }  // namespace carillon::mysql

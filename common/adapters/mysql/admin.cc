@@ -1,0 +1,128 @@
+// Idempotency keys, tokens, settings, retention.
+#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/partitions.h"
+#include "common/adapters/mysql/transaction.h"
+
+namespace carillon::mysql {
+namespace {
+
+struct FirstRequest {
+  std::string fingerprint;
+  WallTime begun = WallTime{};
+  bool finished = false;
+  StoredAnswer answer = {};
+};
+
+Result<std::optional<FirstRequest>> LockRequest(Session& session, const std::string& scope,
+                                                const std::string& key) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT fingerprint, begun_us, finished, status, body, location, "
+                               "etag FROM request_keys WHERE scope = ? AND request_key = ? "
+                               "FOR UPDATE",
+                               {scope, key}));
+  if (!rows.Next()) return std::optional<FirstRequest>{};
+  return std::optional<FirstRequest>{FirstRequest{
+      .fingerprint = rows.Text(1),
+      .begun = rows.Time(2),
+      .finished = rows.Int(3) != 0,
+      .answer = {static_cast<int>(rows.Int(4)), rows.Text(5), rows.Text(6), rows.Text(7)}}};
+}
+
+}  // namespace
+
+Result<RequestLookup> MysqlStore::BeginRequest(const std::string& scope, const std::string& key,
+                                               const std::string& fingerprint, WallTime now) {
+  // Two first requests at once: the second insert is a duplicate, and finds the first one then.
+  return InTransaction(
+      *pool_, {.operation = "request key", .retry_duplicates = true},
+      [&](Session& session) -> Result<RequestLookup> {
+        CARILLON_ASSIGN_OR_RETURN(const std::optional<FirstRequest> first,
+                                  LockRequest(session, scope, key));
+        if (first && now - first->begun < kRequestKeyKept) {
+          if (first->fingerprint != fingerprint) return RequestLookup{RequestState::kMismatch};
+          if (first->finished) return RequestLookup{RequestState::kReplay, first->answer};
+          if (now - first->begun < kRequestInFlight) return RequestLookup{RequestState::kInFlight};
+        }
+        const std::string statement =
+            first ? "UPDATE request_keys SET fingerprint = ?, begun_us = ?, finished = 0, "
+                    "body = NULL WHERE scope = ? AND request_key = ?"
+                  : "INSERT INTO request_keys (fingerprint, begun_us, scope, request_key) "
+                    "VALUES (?, ?, ?, ?)";
+        CARILLON_TRY(session.Execute(statement, {fingerprint, ToUnixMicros(now), scope, key}));
+        return RequestLookup{RequestState::kNew};
+      });
+}
+
+Status MysqlStore::FinishRequest(const std::string& scope, const std::string& key,
+                                 const StoredAnswer& answer) {
+  return InTransaction(*pool_, {.operation = "request key"}, [&](Session& session) -> Status {
+    CARILLON_ASSIGN_OR_RETURN(
+        const int64_t matched,
+        session.Execute(
+            "UPDATE request_keys SET finished = 1, status = ?, body = ?, "
+            "location = ?, etag = ? WHERE scope = ? AND request_key = ?",
+            {int64_t{answer.status}, answer.body, answer.location, answer.etag, scope, key}));
+    if (matched == 0) return {ErrorCode::kNotFound, "no request key " + key};
+    return {};
+  });
+}
+
+Status MysqlStore::AbandonRequest(const std::string& scope, const std::string& key) {
+  return InTransaction(*pool_, {.operation = "request key"}, [&](Session& session) -> Status {
+    CARILLON_TRY(session.Execute("DELETE FROM request_keys WHERE scope = ? AND request_key = ?",
+                                 {scope, key}));
+    return {};
+  });
+}
+
+Status MysqlStore::CreateFirstToken(const TokenRecord& token) {
+  return InTransaction(*pool_, {.operation = "first token"}, [&](Session& session) -> Status {
+    // The identity's row serialises members that start on the empty store at once.
+    CARILLON_TRY(session.Query("SELECT id FROM store_identity WHERE id = 1 FOR UPDATE"));
+    {
+      CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query("SELECT 1 FROM tokens LIMIT 1"));
+      if (rows.Next()) return {ErrorCode::kExists, "there is a token already"};
+    }
+    CARILLON_TRY(session.Execute(
+        "INSERT INTO tokens (token_hash, name, role, created_us) VALUES (?, ?, ?, ?)",
+        {token.token_hash, token.name, token.role, ToUnixMicros(token.created)}));
+    return {};
+  });
+}
+
+Result<std::optional<TokenRecord>> MysqlStore::FindToken(const std::string& token_hash) {
+  return InRead(*pool_, "find token", [&](Session& session) -> Result<std::optional<TokenRecord>> {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Query("SELECT token_hash, name, role, created_us FROM tokens WHERE token_hash = ?",
+                      {token_hash}));
+    if (!rows.Next()) return std::optional<TokenRecord>{};
+    return std::optional<TokenRecord>{
+        TokenRecord{rows.Text(1), rows.Text(2), rows.Text(3), rows.Time(4)}};
+  });
+}
+
+Result<AdminStore::Settings> MysqlStore::ReadSettings() {
+  return InRead(*pool_, "settings", [](Session& session) -> Result<Settings> {
+    // One statement: the version and the values belong together.
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query("SELECT i.settings_version, c.name, c.value FROM store_identity i "
+                                 "LEFT JOIN system_config c ON TRUE WHERE i.id = 1 "
+                                 "ORDER BY c.name"));
+    Settings settings;
+    while (rows.Next()) {
+      settings.version = rows.Int(1);
+      if (!rows.IsNull(2)) settings.values.emplace_back(rows.Text(2), rows.Text(3));
+    }
+    return settings;
+  });
+}
+
+Status MysqlStore::Maintain(WallTime now, Duration retention) {
+  CARILLON_TRY(AddPartitions(*pool_, now));
+  CARILLON_TRY(DropPartitions(*pool_, now - retention));
+  return DeleteOldRows(
+      *pool_, {.runs_before = now - retention, .request_keys_before = now - kRequestKeyKept});
+}
+
+}  // namespace carillon::mysql

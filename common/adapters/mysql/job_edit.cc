@@ -1,0 +1,225 @@
+#include "common/adapters/mysql/job_edit.h"
+
+#include <algorithm>
+
+#include "common/adapters/mysql/run_writer.h"
+
+namespace carillon::mysql {
+namespace {
+
+std::optional<Schedule> CompileOf(const JobDefinition& definition, const ScheduleSpec& spec) {
+  Result<Schedule> compiled = Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat);
+  if (!compiled.ok()) return std::nullopt;
+  return std::move(compiled).value();
+}
+
+WallTime NextOf(const std::optional<Schedule>& schedule, WallTime after) {
+  if (!schedule) return kNever;
+  const std::optional<Fire> fire = schedule->Next(after);
+  return fire ? fire->time : kNever;
+}
+
+// The fires from `next_fire` to `now`, both included, as one range; count 0 when there are none.
+// Leaves `next_fire` strictly after `now`.
+GapRange Missed(const std::optional<Schedule>& schedule, GapReason reason, WallTime now,
+                WallTime* next_fire) {
+  GapRange missed{.from = *next_fire, .to = *next_fire, .count = 0, .reason = reason};
+  if (!schedule) return missed;
+  const MisfireRules skip_all{.policy = MisfirePolicy::kSkip, .grace = Duration{0}};
+  while (*next_fire <= now) {
+    // "Later than the grace" is strict; one microsecond on, the fire at `now` counts too.
+    const FirePlan plan = PlanFires(*schedule, *next_fire, now + 1us, now, skip_all, kBatchRowsMax);
+    for (const GapRange& gap : plan.gaps) {
+      missed.count += gap.count;
+      missed.to = gap.to;
+    }
+    *next_fire = plan.next.value_or(kNever);
+  }
+  return missed;
+}
+
+}  // namespace
+
+Result<JobEdit> JobEdit::Begin(Session& session, const JobId& id, const WriteContext& context,
+                               Incarnations& incarnations) {
+  JobEdit edit(incarnations, context);
+  CARILLON_ASSIGN_OR_RETURN(edit.job_, LockLiveJob(session, id, JobLock::kUpdate));
+  edit.old_overlap_ = edit.job_.definition.overlap_policy;
+  CARILLON_ASSIGN_OR_RETURN(std::vector<StoredScheduleRow> rows,
+                            LockSchedules(session, edit.job_.job_no));
+  std::sort(rows.begin(), rows.end(), [](const StoredScheduleRow& a, const StoredScheduleRow& b) {
+    return a.position < b.position;
+  });
+  for (StoredScheduleRow& row : rows) {
+    const WallTime next = row.place(edit.job_.definition.enabled);
+    edit.places_.push_back({std::move(row), next});
+  }
+  CARILLON_TRY(edit.LoadOpenRuns(session));
+  CARILLON_TRY(edit.LoadPastRecall(session));
+  return edit;
+}
+
+// With the job's and the schedules' rows locked nobody can add a PENDING run of the job, and what
+// was added is committed: a plain read finds all keys; the states are those of the locked rows.
+Status JobEdit::LoadOpenRuns(Session& session) {
+  std::vector<RunKey> keys;
+  {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX "
+                      "(open_runs) WHERE r.open_segment = ? AND r.job_no = ?",
+                      {uint64_t{job_.segment.value()}, job_.job_no.value()}));
+    while (rows.Next()) {
+      keys.push_back(
+          {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
+    }
+  }
+  CARILLON_ASSIGN_OR_RETURN(LockedRuns locked, LockRuns(session, keys, incarnations_));
+  for (auto& [key, run] : locked) {
+    if (run.row.state == RunState::kPending) {
+      pending_.push_back({.run = std::move(run)});
+    } else if (!IsFinal(run.row.state)) {
+      active_.push_back(std::move(run));
+    }
+  }
+  std::sort(pending_.begin(), pending_.end(),
+            [](const Pending& a, const Pending& b) { return a.run.row.key < b.run.row.key; });
+  return {};
+}
+
+Status JobEdit::LoadPastRecall(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT r.schedule_id, MAX(r.fire_us) FROM job_runs r FORCE INDEX (by_job) "
+                    "WHERE r.job_no = ? AND r.fire_us > ? AND (r.state <> 'PENDING' OR "
+                    "r.attempt > 1) GROUP BY r.schedule_id",
+                    {job_.job_no.value(), ToUnixMicros(context_.now)}));
+  while (rows.Next()) past_recall_[ScheduleId(rows.Unsigned(1))] = rows.Time(2);
+  return {};
+}
+
+StoredJob JobEdit::ToStored() const {
+  StoredJob stored{.job_no = job_.job_no,
+                   .job_id = job_.job_id,
+                   .segment = job_.segment,
+                   .version = job_.version,
+                   .definition = job_.definition,
+                   .schedules = {},
+                   .pause_reason = job_.pause_reason,
+                   .created = job_.created,
+                   .updated = job_.updated};
+  for (const Place& place : places_) {
+    stored.schedules.push_back({place.row.due.schedule_id, place.row.due.spec});
+  }
+  return stored;
+}
+
+void JobEdit::NextVersion() {
+  ++job_.version;
+  job_.updated = context_.now;
+}
+
+void JobEdit::Remove(Place& place, const JobDefinition& definition, GapReason reason) {
+  const ScheduleId id = place.row.due.schedule_id;
+  const GapRange missed =
+      Missed(CompileOf(definition, place.row.due.spec), reason, context_.now, &place.next);
+  if (missed.count > 0) gaps_.push_back({id, job_.job_no, missed});
+  removed_.push_back(id);
+}
+
+void JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> ids) {
+  const JobDefinition old = job_.definition;
+  job_.definition = definition;
+  NextVersion();
+  std::vector<Place> left = std::move(places_);
+  places_.clear();
+  for (const ScheduleSpec& spec : definition.schedules) {
+    const auto same = std::find_if(left.begin(), left.end(),
+                                   [&](const Place& place) { return place.row.due.spec == spec; });
+    if (same != left.end()) {
+      places_.push_back(std::move(*same));
+      left.erase(same);
+      continue;
+    }
+    Place fresh{
+        .row = {}, .next = NextOf(CompileOf(definition, spec), context_.now), .added = true};
+    fresh.row.due.schedule_id = ids.back();
+    fresh.row.due.spec = spec;
+    ids.pop_back();
+    places_.push_back(std::move(fresh));
+  }
+  const GapReason reason = old.enabled ? GapReason::kEdited : GapReason::kPaused;
+  for (Place& place : left) Remove(place, old, reason);
+  ChangePending(JobChange::kEdited, reason::kEdited);
+  if (old.enabled && !definition.enabled) PauseRuns("");
+  if (!old.enabled && definition.enabled) ResumeSchedules();
+}
+
+void JobEdit::Pause(const std::string& reason) {
+  NextVersion();
+  PauseRuns(reason);
+}
+
+void JobEdit::PauseRuns(const std::string& reason) {
+  job_.definition.enabled = false;
+  job_.pause_reason = reason;
+  ChangePending(JobChange::kPaused, reason::kPaused);
+}
+
+void JobEdit::Resume() {
+  NextVersion();
+  ResumeSchedules();
+}
+
+void JobEdit::ResumeSchedules() {
+  job_.definition.enabled = true;
+  job_.pause_reason.clear();
+  for (Place& place : places_) {
+    const GapRange missed = Missed(CompileOf(job_.definition, place.row.due.spec),
+                                   GapReason::kPaused, context_.now, &place.next);
+    if (missed.count > 0) gaps_.push_back({place.row.due.schedule_id, job_.job_no, missed});
+  }
+  for (Pending& pending : pending_) pending.released = pending.run.row.due == kNever;
+}
+
+void JobEdit::Delete() {
+  job_.deleted = true;
+  NextVersion();
+  ChangePending(JobChange::kDeleted, reason::kDeleted);
+  const GapReason reason = job_.definition.enabled ? GapReason::kDeleted : GapReason::kPaused;
+  for (Place& place : places_) Remove(place, job_.definition, reason);
+  places_.clear();
+}
+
+// Takes a planned run back. A later one of its schedule that is past recall (cancelled ahead of
+// time, say) stays, and going back behind it would plan its key twice: false.
+bool JobEdit::Unplan(const RunKey& key) {
+  const auto later = past_recall_.find(key.schedule_id);
+  if (later != past_recall_.end() && later->second >= key.fire) return false;
+  for (Place& place : places_) {
+    if (place.row.due.schedule_id == key.schedule_id) place.next = std::min(place.next, key.fire);
+  }
+  return true;
+}
+
+void JobEdit::ChangePending(JobChange change, std::string_view why) {
+  for (Pending& pending : pending_) {
+    if (pending.erased || pending.ended) continue;
+    const RunKey& key = pending.run.row.key;
+    const bool kept = key.schedule_id == job_.manual_schedule ||
+                      std::any_of(places_.begin(), places_.end(), [&](const Place& place) {
+                        return place.row.due.schedule_id == key.schedule_id;
+                      });
+    PendingEffect effect = DecidePendingEffect(pending.run.row, change, kept, context_.now);
+    if (effect == PendingEffect::kUnplan) {
+      pending.erased = Unplan(key);
+      if (!pending.erased) effect = PendingEffect::kSkip;
+    }
+    if (effect == PendingEffect::kSkip) pending.ended = RunState::kSkipped;
+    if (effect == PendingEffect::kCancel) pending.ended = RunState::kCancelled;
+    if (effect == PendingEffect::kHoldBack) pending.held_back = true;
+    pending.reason = why;
+  }
+}
+
+}  // namespace carillon::mysql

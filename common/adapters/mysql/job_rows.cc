@@ -1,0 +1,244 @@
+#include "common/adapters/mysql/job_rows.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/json_rows.h"
+#include "common/wire/job_json.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr std::string_view kEpoch = "'1970-01-01 00:00:00'";
+
+std::string ToTime(std::string_view placeholder) {
+  return fmt::format("TIMESTAMPADD(MICROSECOND, {}, {})", placeholder, kEpoch);
+}
+std::string FromTime(std::string_view column) {
+  return fmt::format("TIMESTAMPDIFF(MICROSECOND, {}, {})", kEpoch, column);
+}
+
+// Seconds, "60,300,600".
+std::string JoinIntervals(const std::vector<int64_t>& intervals_s) {
+  std::string text;
+  for (const int64_t interval : intervals_s) {
+    if (!text.empty()) text.push_back(',');
+    text += std::to_string(interval);
+  }
+  return text;
+}
+
+std::vector<Duration> SplitIntervals(const std::string& text) {
+  std::vector<Duration> intervals;
+  const char* place = text.data();
+  const char* const end = place + text.size();
+  while (place < end) {
+    int64_t seconds = 0;
+    const auto parsed = std::from_chars(place, end, seconds);
+    if (parsed.ec != std::errc()) break;
+    intervals.push_back(std::chrono::seconds(seconds));
+    place = parsed.ptr + 1;
+  }
+  return intervals;
+}
+
+// The cron text that the SPEC's column shows: of a job with exactly one cron schedule.
+Param CronOf(const JobDefinition& definition) {
+  if (definition.schedules.size() != 1) return nullptr;
+  const ScheduleSpec& spec = definition.schedules.front();
+  if (spec.kind != ScheduleKind::kCron) return nullptr;
+  return std::string_view(spec.cron_expression);
+}
+
+const std::string kJobColumns =
+    "j.job_no, j.job_id, j.segment, j.version, j.manual_schedule_id, j.deleted, j.pause_reason, " +
+    FromTime("j.create_time") + ", " + FromTime("j.update_time") + ", v.definition";
+constexpr uint32_t kJobColumnCount = 10;
+
+Result<StoredJobRow> ReadJob(const Rows& rows) {
+  StoredJobRow job;
+  job.job_no = JobNo(rows.Unsigned(1));
+  job.job_id = JobId(rows.Text(2));
+  job.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(3)));
+  job.version = rows.Int(4);
+  job.manual_schedule = ScheduleId(rows.Unsigned(5));
+  job.deleted = rows.Int(6) != 0;
+  job.pause_reason = rows.Text(7);
+  job.created = rows.Time(8);
+  job.updated = rows.Time(9);
+  Result<JobDefinition> definition = DefinitionFromText(rows.Text(10));
+  if (!definition.ok()) {
+    return {ErrorCode::kCorrupt, fmt::format("job {}: stored definition: {}", job.job_id.value(),
+                                             definition.error().message)};
+  }
+  job.definition = std::move(definition).value();
+  return job;
+}
+
+Status InsertVersion(Session& session, const StoredJobRow& job, const std::string& actor) {
+  const std::string text = DefinitionToText(job.definition);
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO job_versions (job_no, version, name, definition, actor, created_us) "
+      "VALUES (?, ?, ?, ?, ?, ?)",
+      {job.job_no.value(), job.version, job.definition.name, text, actor,
+       ToUnixMicros(job.updated)}));
+  return {};
+}
+
+const std::string kChangingColumns =
+    "version = ?, enabled = ?, deleted = ?, pause_reason = ?, user_id = ?, name = ?, type = ?, "
+    "command = ?, priority = ?, cron_expression = ?, timeout = ?, retry_count = ?, "
+    "retry_interval = ?, retry_backoff = ?, retry_intervals = ?, on_lost = ?, overlap_policy = ?, "
+    "update_time = " +
+    ToTime("?");
+
+// `intervals` outlives the statement.
+Params ChangingParams(const StoredJobRow& job, const std::string& intervals) {
+  const JobDefinition& d = job.definition;
+  return {job.version,
+          int64_t{d.enabled},
+          int64_t{job.deleted},
+          job.pause_reason,
+          d.user_id,
+          d.name,
+          Name(d.type),
+          d.command,
+          int64_t{d.priority},
+          CronOf(d),
+          d.timeout_s,
+          d.retry_count,
+          d.retry_interval_s,
+          Name(d.retry_backoff),
+          intervals,
+          Name(d.on_lost),
+          Name(d.overlap_policy),
+          ToUnixMicros(job.updated)};
+}
+
+}  // namespace
+
+JobRow ToJobRow(const StoredJobRow& job) {
+  return {.job_no = job.job_no,
+          .version = job.version,
+          .paused = !job.definition.enabled,
+          .deleted = job.deleted,
+          .overlap = job.definition.overlap_policy,
+          .retry = RetryRulesOf(job.definition)};
+}
+
+Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
+  static const std::string statement =
+      "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
+      "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost FROM JSON_TABLE(?, '$[*]' "
+      "COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) "
+      "ON j.job_no = k.n LOCK IN SHARE MODE";
+  if (jobs.empty()) return {};
+  std::sort(jobs.begin(), jobs.end());
+  jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
+  JsonRows wanted;
+  for (const JobNo job_no : jobs) wanted.Begin().Add(job_no.value());
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  while (rows.Next()) {
+    JobRow job{.job_no = JobNo(rows.Unsigned(1)),
+               .version = rows.Int(2),
+               .paused = rows.Int(3) == 0,
+               .deleted = rows.Int(4) != 0};
+    CARILLON_ASSIGN_OR_RETURN(job.overlap, ParseName<OverlapPolicy>(rows.Text(5)));
+    job.retry.retry_count = rows.Int(6);
+    job.retry.interval = std::chrono::seconds(rows.Int(7));
+    CARILLON_ASSIGN_OR_RETURN(job.retry.backoff, ParseName<RetryBackoff>(rows.Text(8)));
+    job.retry.intervals = SplitIntervals(rows.Text(9));
+    CARILLON_ASSIGN_OR_RETURN(job.retry.on_lost, ParseName<OnLost>(rows.Text(10)));
+    (*locked)[job.job_no] = std::move(job);
+  }
+  return {};
+}
+
+Result<StoredJobRow> LockLiveJob(Session& session, const JobId& id, JobLock lock) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT " + kJobColumns +
+                        " FROM jobs j STRAIGHT_JOIN job_versions v ON v.job_no = j.job_no AND "
+                        "v.version = j.version WHERE j.job_id = ? AND j.deleted = 0 " +
+                        (lock == JobLock::kShare ? "LOCK IN SHARE MODE" : "FOR UPDATE"),
+                    {id.value()}));
+  if (!rows.Next()) return {ErrorCode::kNotFound, "no job " + id.value()};
+  return ReadJob(rows);
+}
+
+Result<StoredJobRow> LockJob(Session& session, JobNo job_no) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT " + kJobColumns +
+                        " FROM jobs j STRAIGHT_JOIN job_versions v ON v.job_no = j.job_no AND "
+                        "v.version = j.version WHERE j.job_no = ? LOCK IN SHARE MODE",
+                    {job_no.value()}));
+  if (!rows.Next()) {
+    return {ErrorCode::kNotFound, "no job with the number " + std::to_string(job_no.value())};
+  }
+  return ReadJob(rows);
+}
+
+Status InsertJob(Session& session, const StoredJobRow& job, const std::string& actor) {
+  static const std::string statement =
+      "INSERT INTO jobs SET job_no = ?, job_id = ?, segment = ?, manual_schedule_id = ?, "
+      "create_time = " +
+      ToTime("?") + ", " + kChangingColumns;
+  const std::string intervals = JoinIntervals(job.definition.retry_intervals_s);
+  Params params = {job.job_no.value(), job.job_id.value(), uint64_t{job.segment.value()},
+                   job.manual_schedule.value(), ToUnixMicros(job.created)};
+  const Params changing = ChangingParams(job, intervals);
+  params.insert(params.end(), changing.begin(), changing.end());
+  CARILLON_TRY(session.Execute(statement, params));
+  return InsertVersion(session, job, actor);
+}
+
+Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& actor) {
+  static const std::string statement = "UPDATE jobs SET " + kChangingColumns + " WHERE job_no = ?";
+  const std::string intervals = JoinIntervals(job.definition.retry_intervals_s);
+  Params params = ChangingParams(job, intervals);
+  params.push_back(job.job_no.value());
+  CARILLON_TRY(session.Execute(statement, params));
+  return InsertVersion(session, job, actor);
+}
+
+Result<std::vector<StoredJob>> ReadJobs(Session& session, const std::string& where, Params params,
+                                        size_t limit) {
+  params.push_back(static_cast<uint64_t>(limit));
+  // One statement, so that a job and its schedules are of one version.
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT " + kJobColumns +
+                        ", s.schedule_id, s.position FROM (SELECT * FROM jobs j WHERE " + where +
+                        " ORDER BY j.job_id LIMIT ?) j STRAIGHT_JOIN job_versions v "
+                        "ON v.job_no = j.job_no AND v.version = j.version "
+                        "LEFT JOIN job_schedules s ON s.job_no = j.job_no "
+                        "ORDER BY j.job_id, s.position",
+                    params));
+  std::vector<StoredJob> jobs;
+  while (rows.Next()) {
+    if (jobs.empty() || jobs.back().job_no.value() != rows.Unsigned(1)) {
+      CARILLON_ASSIGN_OR_RETURN(StoredJobRow row, ReadJob(rows));
+      jobs.push_back({.job_no = row.job_no,
+                      .job_id = std::move(row.job_id),
+                      .segment = row.segment,
+                      .version = row.version,
+                      .definition = std::move(row.definition),
+                      .schedules = {},
+                      .pause_reason = std::move(row.pause_reason),
+                      .created = row.created,
+                      .updated = row.updated});
+    }
+    if (rows.IsNull(kJobColumnCount + 1)) continue;
+    const std::vector<ScheduleSpec>& specs = jobs.back().definition.schedules;
+    const uint64_t position = rows.Unsigned(kJobColumnCount + 2);
+    if (position >= specs.size()) return {ErrorCode::kCorrupt, "job: more schedules than specs"};
+    jobs.back().schedules.push_back(
+        {ScheduleId(rows.Unsigned(kJobColumnCount + 1)), specs[position]});
+  }
+  return jobs;
+}
+
+}  // namespace carillon::mysql

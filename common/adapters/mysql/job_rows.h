@@ -1,0 +1,50 @@
+// Rows of jobs and job_versions.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/adapters/mysql/schedule_rows.h"
+#include "common/adapters/mysql/session.h"
+#include "common/domain/run_state.h"
+#include "common/ports/job_store.h"
+
+namespace carillon::mysql {
+
+using LockedJobs = std::map<JobNo, JobRow>;
+
+// Adds the rows of `jobs`, locked in share mode, to `locked`. Absent ones are absent.
+Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked);
+
+// A job's row with the definition of its version.
+struct StoredJobRow {
+  JobNo job_no;
+  JobId job_id;
+  SegmentId segment;
+  int64_t version = 1;
+  ScheduleId manual_schedule;  // the pseudo schedule of manual runs
+  bool deleted = false;
+  JobDefinition definition = {};
+  std::string pause_reason = {};
+  WallTime created = WallTime{};
+  WallTime updated = WallTime{};
+};
+
+JobRow ToJobRow(const StoredJobRow& job);
+
+enum class JobLock { kShare, kUpdate };
+// kNotFound when there is none or it is deleted.
+Result<StoredJobRow> LockLiveJob(Session& session, const JobId& id, JobLock lock);
+// By number, deleted or not, in share mode.
+Result<StoredJobRow> LockJob(Session& session, JobNo job_no);
+
+Status InsertJob(Session& session, const StoredJobRow& job, const std::string& actor);
+// Everything but the ids, and a new row of job_versions.
+Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& actor);
+
+// The jobs that `where` (on a table called j) leaves, ordered by job_id, at most `limit`.
+Result<std::vector<StoredJob>> ReadJobs(Session& session, const std::string& where, Params params,
+                                        size_t limit);
+
+}  // namespace carillon::mysql

@@ -1,0 +1,173 @@
+// Jobs as people edit them.
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/job_edit.h"
+#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/transaction.h"
+
+namespace carillon::mysql {
+namespace {
+
+std::vector<StoredScheduleRow> FirstSchedules(const StoredJobRow& job, uint64_t first_id) {
+  std::vector<StoredScheduleRow> rows;
+  const JobDefinition& definition = job.definition;
+  for (size_t i = 0; i < definition.schedules.size(); ++i) {
+    StoredScheduleRow row;
+    row.position = static_cast<uint32_t>(i);
+    row.due = {.schedule_id = ScheduleId(first_id + i),
+               .job_no = job.job_no,
+               .segment = job.segment,
+               .version = 1,
+               .job_version = job.version,
+               .next_fire = kNever,
+               .spec = definition.schedules[i],
+               .dst_gap = definition.dst_gap,
+               .dst_repeat = definition.dst_repeat,
+               .misfire = MisfireRulesOf(definition),
+               .priority = definition.priority};
+    const Result<Schedule> schedule =
+        Schedule::Compile(row.due.spec, definition.dst_gap, definition.dst_repeat);
+    const std::optional<Fire> fire =
+        schedule.ok() ? schedule->Next(job.created) : std::optional<Fire>();
+    row.set_place(fire ? fire->time : kNever, definition.enabled);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Status CheckVersion(const StoredJobRow& job, int64_t expected) {
+  if (job.version == expected) return {};
+  return {ErrorCode::kConflict, fmt::format("job {} is at version {}, not {}", job.job_id.value(),
+                                            job.version, expected)};
+}
+
+}  // namespace
+
+Result<StoredJob> MysqlStore::CreateJob(const JobId& id, const JobDefinition& definition,
+                                        const WriteContext& context) {
+  CARILLON_ASSIGN_OR_RETURN(const uint64_t job_no, ids_.Next("job", 1));
+  CARILLON_ASSIGN_OR_RETURN(const uint64_t first_schedule,
+                            ids_.Next("schedule", definition.schedules.size() + 1));
+  const StoredJobRow job{.job_no = JobNo(job_no),
+                         .job_id = id,
+                         .segment = SegmentId(static_cast<uint32_t>(job_no % segment_count_)),
+                         .version = 1,
+                         .manual_schedule = ScheduleId(first_schedule),
+                         .definition = definition,
+                         .created = context.now,
+                         .updated = context.now};
+  const std::vector<StoredScheduleRow> schedules = FirstSchedules(job, first_schedule + 1);
+  const Status created =
+      InTransaction(*pool_, {.operation = "create job"}, [&](Session& session) -> Status {
+        CARILLON_TRY(InsertJob(session, job, context.actor));
+        return InsertSchedules(session, schedules);
+      });
+  if (!created.ok()) {
+    if (created.code() != ErrorCode::kExists) return created.error();
+    return {ErrorCode::kExists, fmt::format("job_id {} is taken", id.value())};
+  }
+  StoredJob stored{.job_no = job.job_no,
+                   .job_id = id,
+                   .segment = job.segment,
+                   .version = job.version,
+                   .definition = definition,
+                   .schedules = {},
+                   .pause_reason = {},
+                   .created = context.now,
+                   .updated = context.now};
+  for (const StoredScheduleRow& row : schedules) {
+    stored.schedules.push_back({row.due.schedule_id, row.due.spec});
+  }
+  return stored;
+}
+
+Result<StoredJob> MysqlStore::GetJob(const JobId& id) {
+  return InRead(*pool_, "get job", [&](Session& session) -> Result<StoredJob> {
+    CARILLON_ASSIGN_OR_RETURN(std::vector<StoredJob> found,
+                              ReadJobs(session, "j.job_id = ? AND j.deleted = 0", {id.value()}, 1));
+    if (found.empty()) return {ErrorCode::kNotFound, "no job " + id.value()};
+    return std::move(found.front());
+  });
+}
+
+Result<std::vector<StoredJob>> MysqlStore::ListJobs(const JobFilter& filter) {
+  std::string where = "j.deleted = 0";
+  Params params;
+  if (!filter.after_job_id.empty()) {
+    where += " AND j.job_id > ?";
+    params.push_back(filter.after_job_id);
+  }
+  if (filter.enabled) {
+    where += " AND j.enabled = ?";
+    params.push_back(int64_t{*filter.enabled});
+  }
+  if (filter.user_id) {
+    where += " AND j.user_id = ?";
+    params.push_back(std::string_view(*filter.user_id));
+  }
+  if (!filter.name_contains.empty()) {
+    where += " AND (LOCATE(LOWER(?), LOWER(j.name)) > 0 OR LOCATE(LOWER(?), j.job_id) > 0)";
+    params.push_back(filter.name_contains);
+    params.push_back(filter.name_contains);
+  }
+  return InRead(*pool_, "list jobs",
+                [&](Session& session) { return ReadJobs(session, where, params, filter.limit); });
+}
+
+Result<StoredJob> MysqlStore::ReplaceJob(const JobId& id, int64_t expected_version,
+                                         const JobDefinition& definition,
+                                         const WriteContext& context) {
+  std::vector<ScheduleId> ids;
+  if (!definition.schedules.empty()) {
+    const size_t count = definition.schedules.size();
+    CARILLON_ASSIGN_OR_RETURN(const uint64_t first, ids_.Next("schedule", count));
+    for (size_t i = count; i > 0; --i) ids.push_back(ScheduleId(first + i - 1));
+  }
+  return InTransaction(*pool_, {.operation = "replace job"},
+                       [&](Session& session) -> Result<StoredJob> {
+                         CARILLON_ASSIGN_OR_RETURN(
+                             JobEdit edit, JobEdit::Begin(session, id, context, incarnations_));
+                         CARILLON_TRY(CheckVersion(edit.job(), expected_version));
+                         edit.Replace(definition, ids);
+                         CARILLON_TRY(edit.Write(session));
+                         return edit.ToStored();
+                       });
+}
+
+Result<StoredJob> MysqlStore::PauseJob(const JobId& id, const std::string& reason,
+                                       const WriteContext& context) {
+  return InTransaction(*pool_, {.operation = "pause job"},
+                       [&](Session& session) -> Result<StoredJob> {
+                         CARILLON_ASSIGN_OR_RETURN(
+                             JobEdit edit, JobEdit::Begin(session, id, context, incarnations_));
+                         if (!edit.job().definition.enabled) return edit.ToStored();
+                         edit.Pause(reason);
+                         CARILLON_TRY(edit.Write(session));
+                         return edit.ToStored();
+                       });
+}
+
+Result<StoredJob> MysqlStore::ResumeJob(const JobId& id, const std::string& /*reason*/,
+                                        const WriteContext& context) {
+  return InTransaction(*pool_, {.operation = "resume job"},
+                       [&](Session& session) -> Result<StoredJob> {
+                         CARILLON_ASSIGN_OR_RETURN(
+                             JobEdit edit, JobEdit::Begin(session, id, context, incarnations_));
+                         if (edit.job().definition.enabled) return edit.ToStored();
+                         edit.Resume();
+                         CARILLON_TRY(edit.Write(session));
+                         return edit.ToStored();
+                       });
+}
+
+Status MysqlStore::DeleteJob(const JobId& id, int64_t expected_version,
+                             const WriteContext& context) {
+  return InTransaction(*pool_, {.operation = "delete job"}, [&](Session& session) -> Status {
+    CARILLON_ASSIGN_OR_RETURN(JobEdit edit, JobEdit::Begin(session, id, context, incarnations_));
+    CARILLON_TRY(CheckVersion(edit.job(), expected_version));
+    edit.Delete();
+    return edit.Write(session);
+  });
+}
+
+}  // namespace carillon::mysql

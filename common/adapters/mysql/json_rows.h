@@ -1,0 +1,47 @@
+// Writes the one JSON parameter of a batch: an array of rows, each an array of columns.
+//
+// JsonRows rows;  rows.Begin().Add(7).Add("x");  ->  [[7,"x"]]
+// In SQL:  JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT PATH '$[0]', t VARCHAR(9) PATH '$[1]')) k
+//
+// Always   Text must be UTF-8 (the server refuses the statement otherwise); bytes go as base64, to
+//          be read with FROM_BASE64().
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/domain/run_id.h"
+
+namespace carillon::mysql {
+
+class JsonRows {
+ public:
+  JsonRows& Begin();
+  JsonRows& Add(int64_t value);
+  JsonRows& Add(uint64_t value);
+  JsonRows& Add(int value) { return Add(static_cast<int64_t>(value)); }
+  JsonRows& Add(uint32_t value) { return Add(static_cast<uint64_t>(value)); }
+  JsonRows& Add(bool value) { return Add(static_cast<int64_t>(value ? 1 : 0)); }
+  JsonRows& Add(WallTime value) { return Add(ToUnixMicros(value)); }
+  JsonRows& Add(std::string_view utf8);
+  JsonRows& AddNull();
+  JsonRows& AddBytes(std::string_view bytes);
+  // Three columns: fire_us, schedule_id, shard.
+  JsonRows& Add(const RunKey& key);
+
+  size_t size() const { return size_; }
+  size_t bytes() const { return text_.size() + 2; }
+  bool empty() const { return size_ == 0; }
+  // The whole text; the rows are empty afterwards.
+  std::string Take();
+
+ private:
+  void Separate();
+
+  std::string text_ = {};
+  size_t size_ = 0;
+  bool first_column_ = true;
+};
+
+}  // namespace carillon::mysql

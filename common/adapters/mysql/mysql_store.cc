@@ -1,0 +1,86 @@
+#include "common/adapters/mysql/mysql_store.h"
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/json_rows.h"
+#include "common/adapters/mysql/migrations.h"
+#include "common/adapters/mysql/partitions.h"
+#include "common/adapters/mysql/transaction.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr uint32_t kSegmentsMax = 4'096;
+
+// The name goes into a statement as an identifier.
+bool IsPlainName(const std::string& name) {
+  return !name.empty() && name.size() <= 64 &&
+         name.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+             std::string::npos;
+}
+
+Status CreateDatabase(const MysqlOptions& options) {
+  if (!IsPlainName(options.session.database)) {
+    return {ErrorCode::kInvalid, "store: the database's name is not made of letters, digits and _"};
+  }
+  SessionOptions without = options.session;
+  without.database.clear();
+  CARILLON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Connect(without));
+  return session->Run(
+      fmt::format("CREATE DATABASE IF NOT EXISTS {} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+                  options.session.database));
+}
+
+// Rows that every store has. The identity's primary key lets one of several first members win.
+Status FillNewStore(Session& session, uint32_t segment_count) {
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO store_identity (id, store_id, segment_count, created_us) "
+      "SELECT 1, UUID(), ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) "
+      "FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM store_identity)",
+      {uint64_t{segment_count}}));
+  JsonRows segments;
+  for (uint32_t i = 0; i < segment_count; ++i) segments.Begin().Add(i);
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO segments (segment) SELECT k.n FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+      "n INT UNSIGNED PATH '$[0]')) k CROSS JOIN store_identity i WHERE k.n < i.segment_count AND "
+      "NOT EXISTS (SELECT 1 FROM segments)",
+      {segments.Take()}));
+  for (const char* sequence : {"job", "schedule"}) {
+    CARILLON_TRY(session.Execute(
+        "INSERT INTO id_blocks (name, next_id) SELECT ?, 1 FROM DUAL WHERE NOT EXISTS "
+        "(SELECT 1 FROM id_blocks b WHERE b.name = ?)",
+        {std::string_view(sequence), std::string_view(sequence)}));
+  }
+  return {};
+}
+
+}  // namespace
+
+MysqlStore::MysqlStore(std::unique_ptr<Pool> pool) : pool_(std::move(pool)), ids_(*pool_) {}
+
+Result<std::unique_ptr<MysqlStore>> MysqlStore::Open(const MysqlOptions& options) {
+  if (options.segment_count == 0 || options.segment_count > kSegmentsMax) {
+    return {ErrorCode::kInvalid, fmt::format("store: segments: 1 to {}", kSegmentsMax)};
+  }
+  if (options.create_database) CARILLON_TRY(CreateDatabase(options));
+  auto pool = std::make_unique<Pool>(PoolOptions{
+      .session = options.session, .size = options.pool_size, .wait = options.pool_wait});
+  {
+    CARILLON_ASSIGN_OR_RETURN(const Pool::Lease lease, pool->Acquire("schema"));
+    CARILLON_TRY(Migrate(*lease, EmbeddedMigrations()));
+  }
+  std::unique_ptr<MysqlStore> store(new MysqlStore(std::move(pool)));
+  CARILLON_TRY(InTransaction(
+      *store->pool_, {.operation = "new store", .retry_duplicates = true},
+      [&](Session& session) { return FillNewStore(session, options.segment_count); }));
+  CARILLON_ASSIGN_OR_RETURN(const StoreIdentity identity, store->Identify());
+  store->segment_count_ = identity.segment_count;
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
+  const Status partitions = AddPartitions(*store->pool_, now);
+  // Tables in use: the daily maintenance adds them; until then p_future takes the runs.
+  if (!partitions.ok() && partitions.code() != ErrorCode::kUnavailable) return partitions.error();
+  return store;
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,144 @@
+// The store on MariaDB or MySQL: every port of the store over one pool of connections.
+//
+// Place    The only truth of a cluster. sql/README.md explains its tables.
+// Threads  Thread-safe; calls block for the pool's wait plus the statement time-outs at most.
+// Time     Now() is the database's clock; everything else is told `now`.
+// Errors   As the ports say. Open also: kDenied for a wrong user, kConflict for a schema that is
+// newer
+//          than this program or was changed by hand.
+// Always   Lock order: segments, executors, jobs, schedules, runs, slots; keys sorted within each.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/adapters/mysql/id_blocks.h"
+#include "common/adapters/mysql/incarnations.h"
+#include "common/adapters/mysql/pool.h"
+#include "common/ports/admin_store.h"
+#include "common/ports/executor_store.h"
+#include "common/ports/firing_store.h"
+#include "common/ports/job_store.h"
+#include "common/ports/run_store.h"
+#include "common/ports/segment_store.h"
+
+namespace carillon::mysql {
+
+struct MysqlOptions {
+  SessionOptions session;
+  size_t pool_size = 8;
+  Duration pool_wait = 5s;
+  bool create_database = false;  // make session.database if it is not there
+  uint32_t segment_count = 64;   // of a new store; an existing one keeps its own
+};
+
+inline constexpr int64_t kCountedMax = 100'000;
+inline constexpr size_t kOutputBytesMax = 1u << 20;  // of one attempt, both streams
+inline constexpr Duration kRequestKeyKept = 24h;
+inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
+
+class MysqlStore final : public SegmentStore,
+                         public FiringStore,
+                         public JobStore,
+                         public RunStore,
+                         public ExecutorStore,
+                         public AdminStore {
+ public:
+  // Connects, applies the migrations that are missing (one member at a time), checks the rest.
+  static Result<std::unique_ptr<MysqlStore>> Open(const MysqlOptions& options);
+
+  // SegmentStore
+  Result<StoreIdentity> Identify() override;
+  Result<WallTime> Now() override;
+  Result<Fence> Take(const TakeRequest& request) override;
+  Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override;
+  Result<std::vector<SegmentRecord>> ListSegments() override;
+
+  // FiringStore
+  Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments, WallTime until,
+                                           size_t limit) override;
+  Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) override;
+  Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
+                                  std::optional<std::pair<WallTime, RunKey>> after,
+                                  size_t limit) override;
+  Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
+                                  std::optional<RunKey> after, size_t limit) override;
+  Result<std::vector<RunRow>> ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                                 size_t limit) override;
+  Result<std::vector<JobVersionRecord>> LoadDefinitions(
+      const std::vector<JobVersionKey>& keys) override;
+  Result<std::string> LoadRunParameters(const RunKey& key) override;
+  Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
+                                        const Fence& fence, WallTime now) override;
+  Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                      WallTime now) override;
+  Result<std::vector<RunEffect>> ApplyResults(const std::vector<ResultReport>& reports,
+                                              const Fence& fence, WallTime now) override;
+  Result<std::vector<RunEffect>> MarkLost(const std::vector<LostReport>& reports,
+                                          const Fence& fence, WallTime now) override;
+  Result<OverdueReport> ReadOverdue(WallTime now) override;
+
+  // JobStore
+  Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
+                              const WriteContext& context) override;
+  Result<StoredJob> GetJob(const JobId& id) override;
+  Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) override;
+  Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
+                               const JobDefinition& definition,
+                               const WriteContext& context) override;
+  Result<StoredJob> PauseJob(const JobId& id, const std::string& reason,
+                             const WriteContext& context) override;
+  Result<StoredJob> ResumeJob(const JobId& id, const std::string& reason,
+                              const WriteContext& context) override;
+  Status DeleteJob(const JobId& id, int64_t expected_version, const WriteContext& context) override;
+
+  // RunStore
+  Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
+                                const WriteContext& context) override;
+  Result<bool> CancelRun(const RunKey& key, const WriteContext& context) override;
+  Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) override;
+  Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) override;
+  Result<RunDetail> GetRun(const RunKey& key) override;
+  Result<std::vector<RunDetail>> ListRuns(const RunFilter& filter, WallTime now) override;
+  Result<GapPage> ListGaps(const GapFilter& filter) override;
+  Result<RunCounts> CountOpenRuns() override;
+  Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) override;
+
+  // ExecutorStore
+  Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override;
+  Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override;
+  Result<std::vector<ExecutorRecord>> ListExecutors() override;
+  Result<ExecutorRecord> GetExecutor(const ExecutorId& id) override;
+  Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) override;
+  Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) override;
+  Result<ExecutorRecord> SetExecutorLabels(
+      const ExecutorId& id, const std::map<std::string, std::string>& labels) override;
+
+  // AdminStore
+  Result<RequestLookup> BeginRequest(const std::string& scope, const std::string& key,
+                                     const std::string& fingerprint, WallTime now) override;
+  Status FinishRequest(const std::string& scope, const std::string& key,
+                       const StoredAnswer& answer) override;
+  Status AbandonRequest(const std::string& scope, const std::string& key) override;
+  Status CreateFirstToken(const TokenRecord& token) override;
+  Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override;
+  Result<Settings> ReadSettings() override;
+  Status Maintain(WallTime now, Duration retention) override;
+
+  // For checks at start and tests: the pool that all of the above goes through.
+  Pool& pool() { return *pool_; }
+
+ private:
+  explicit MysqlStore(std::unique_ptr<Pool> pool);
+
+  const std::unique_ptr<Pool> pool_;
+  uint32_t segment_count_ = 0;  // constant after Open
+  IdBlocks ids_;
+  Incarnations incarnations_;
+};
+
+}  // namespace carillon::mysql

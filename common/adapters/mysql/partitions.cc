@@ -1,0 +1,198 @@
+#include "common/adapters/mysql/partitions.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/transaction.h"
+#include "common/base/log.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr Duration kDay = 24h;
+constexpr std::array kTables = {"job_runs", "run_attempts"};
+
+struct Partition {
+  std::string name;
+  std::optional<int64_t> below_us;  // nullopt = MAXVALUE
+};
+
+int64_t DayOf(WallTime time) { return time.time_since_epoch() / kDay; }
+int64_t StartOf(int64_t day) { return day * kDay.count(); }
+
+// "p20260301" from 2026-03-01T…
+std::string NameOf(int64_t day) {
+  const std::string text = FormatRfc3339(FromUnixMicros(StartOf(day)));
+  return "p" + text.substr(0, 4) + text.substr(5, 2) + text.substr(8, 2);
+}
+
+Result<std::vector<Partition>> ReadPartitions(Session& session, const std::string& table) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT PARTITION_NAME, PARTITION_DESCRIPTION FROM "
+                               "information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND "
+                               "TABLE_NAME = ? ORDER BY PARTITION_ORDINAL_POSITION",
+                               {table}));
+  std::vector<Partition> partitions;
+  while (rows.Next()) {
+    Partition partition{.name = rows.Text(1), .below_us = {}};
+    const std::string below = rows.Text(2);
+    if (below != "MAXVALUE") partition.below_us = std::stoll(below);
+    partitions.push_back(std::move(partition));
+  }
+  return partitions;
+}
+
+// The days from `from` to `to`, both included, as partition definitions.
+std::string DaysText(int64_t from, int64_t to) {
+  std::string text;
+  for (int64_t day = from; day <= to; ++day) {
+    text += fmt::format("PARTITION {} VALUES LESS THAN ({}), ", NameOf(day), StartOf(day + 1));
+  }
+  return text;
+}
+
+Status AddTo(Session& session, const std::string& table, WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> all, ReadPartitions(session, table));
+  if (all.size() < 2 || all.back().below_us) {
+    return {ErrorCode::kCorrupt, table + " has no p_future partition"};
+  }
+  const int64_t newest = DayOf(now) + kDaysAhead;
+  const bool fresh = all.size() == 2 && all.front().below_us == 0;
+  if (fresh) {
+    const int64_t oldest = DayOf(now) - 1;
+    return session.Run(fmt::format(
+        "ALTER TABLE {} REORGANIZE PARTITION p_past, p_future INTO (PARTITION p_past VALUES LESS "
+        "THAN ({}), {}PARTITION p_future VALUES LESS THAN MAXVALUE)",
+        table, StartOf(oldest), DaysText(oldest, newest)));
+  }
+  const int64_t covered = *all[all.size() - 2].below_us;  // first moment without a day
+  if (covered >= StartOf(newest + 1)) return {};
+  const int64_t first = std::max(covered / kDay.count(), newest - kDaysAtOnceMax + 1);
+  // A standstill longer than kDaysAtOnceMax: the first of the new partitions reaches back.
+  return session.Run(fmt::format(
+      "ALTER TABLE {} REORGANIZE PARTITION p_future INTO ({}PARTITION p_future VALUES LESS THAN "
+      "MAXVALUE)",
+      table, DaysText(first, newest)));
+}
+
+// Runs `body` while no other member does maintenance, with short waits for tables in use.
+Status Exclusively(Pool& pool, std::string_view operation,
+                   const std::function<Status(Session&)>& body) {
+  CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation));
+  Session& session = *lease;
+  // Whatever happens, the session's settings, locked tables and named lock go with the connection.
+  lease.Drop();
+  CARILLON_TRY(session.Run("SET SESSION lock_wait_timeout = 1"));
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Ask("SELECT GET_LOCK(CONCAT('carillon.maintain.', LEFT(SHA2("
+                                          "DATABASE(), 256), 32)), 0)"));
+    if (!rows.Next() || rows.Int(1) != 1) return {};  // somebody else is at it
+  }
+  return body(session);
+}
+
+Result<bool> HasOpenRuns(Session& session, const std::string& partition) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Ask(fmt::format("SELECT 1 FROM job_runs PARTITION ({}) WHERE open_segment "
+                                         "IS NOT NULL LIMIT 1",
+                                         partition)));
+  return rows.Next();
+}
+
+// With the table locked for writing nothing can be reopened between the look and the drop.
+Status DropDay(Session& session, const std::string& partition) {
+  CARILLON_ASSIGN_OR_RETURN(const bool open_before, HasOpenRuns(session, partition));
+  if (open_before) return {};
+  CARILLON_TRY(session.Run("LOCK TABLES job_runs WRITE"));
+  const auto drop = [&]() -> Status {
+    CARILLON_ASSIGN_OR_RETURN(const bool open_now, HasOpenRuns(session, partition));
+    if (open_now) return {};
+    log::Info("mysql", "dropping the runs of {}", partition);
+    return session.Run(fmt::format("ALTER TABLE job_runs DROP PARTITION {}", partition));
+  };
+  const Status dropped = drop();
+  if (!session.healthy()) return dropped;
+  CARILLON_TRY(session.Run("UNLOCK TABLES"));
+  return dropped;
+}
+
+// The catch-all below the oldest day is never dropped; its days go row by row, by the same rule.
+Status DeletePast(Pool& pool, int64_t before_us) {
+  return InTransaction(pool, {.operation = "retention"}, [&](Session& session) -> Status {
+    std::string open_days;
+    {
+      CARILLON_ASSIGN_OR_RETURN(
+          Rows rows, session.Query("SELECT DISTINCT fire_us DIV 86400000000 FROM job_runs "
+                                   "PARTITION (p_past) WHERE open_segment IS NOT NULL"));
+      while (rows.Next()) open_days += fmt::format(", {}", rows.Int(1));
+    }
+    // A run that is reopened meanwhile is open when its row's turn comes.
+    return session.Run(fmt::format(
+        "DELETE FROM job_runs PARTITION (p_past) WHERE open_segment IS NULL AND fire_us < {} AND "
+        "fire_us DIV 86400000000 NOT IN (-1{}) LIMIT {}",
+        before_us, open_days, kDeletedRowsPerCall));
+  });
+}
+
+Status DropOldDays(Session& session, WallTime before) {
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> days, ReadPartitions(session, "job_runs"));
+  for (const Partition& day : days) {
+    if (day.name == "p_past" || !day.below_us || *day.below_us > ToUnixMicros(before)) continue;
+    CARILLON_TRY(DropDay(session, day.name));
+  }
+  // Attempts go when their runs are gone.
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> kept, ReadPartitions(session, "job_runs"));
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> attempts,
+                            ReadPartitions(session, "run_attempts"));
+  for (const Partition& day : attempts) {
+    if (day.name == "p_past" || !day.below_us || *day.below_us > ToUnixMicros(before)) continue;
+    const bool has_runs = std::any_of(
+        kept.begin(), kept.end(), [&](const Partition& other) { return other.name == day.name; });
+    if (has_runs) continue;
+    CARILLON_TRY(session.Run(fmt::format("ALTER TABLE run_attempts DROP PARTITION {}", day.name)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status AddPartitions(Pool& pool, WallTime now) {
+  return Exclusively(pool, "partitions", [now](Session& session) -> Status {
+    for (const char* table : kTables) CARILLON_TRY(AddTo(session, table, now));
+    return {};
+  });
+}
+
+Status DropPartitions(Pool& pool, WallTime before) {
+  return Exclusively(pool, "retention",
+                     [before](Session& session) -> Status { return DropOldDays(session, before); });
+}
+
+Status DeleteOldRows(Pool& pool, const OldRows& old) {
+  const int64_t runs_us = ToUnixMicros(old.runs_before);
+  const int64_t day_us = StartOf(DayOf(old.runs_before));
+  const int64_t keys_us = ToUnixMicros(old.request_keys_before);
+  const std::vector<std::pair<std::string, int64_t>> deletes = {
+      {"DELETE FROM request_keys WHERE begun_us <= ? LIMIT ?", keys_us},
+      {"DELETE FROM run_gaps WHERE to_us < ? LIMIT ?", day_us},
+      {"DELETE FROM dead_letters WHERE created_us < ? LIMIT ?", runs_us},
+      {"DELETE FROM run_attempts PARTITION (p_past) WHERE NOT EXISTS (SELECT 1 FROM job_runs r "
+       "WHERE r.fire_us = run_attempts.fire_us AND r.schedule_id = run_attempts.schedule_id AND "
+       "r.shard = run_attempts.shard) AND run_attempts.fire_us < ? LIMIT ?",
+       day_us},
+  };
+  for (const auto& [statement, before] : deletes) {
+    const Params params = {before, kDeletedRowsPerCall};
+    const Result<int64_t> deleted =
+        InTransaction(pool, {.operation = "retention"},
+                      [&](Session& session) { return session.Execute(statement, params); });
+    if (!deleted.ok()) return deleted.error();
+  }
+  return DeletePast(pool, day_us);
+}
+
+}  // namespace carillon::mysql

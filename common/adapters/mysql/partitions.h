@@ -1,0 +1,35 @@
+// job_runs and run_attempts by day: partitions for the coming days, and retention.
+//
+// A partition is called pYYYYMMDD after its day (UTC); p_past holds everything before the oldest
+// day (old backfills), p_future everything after the newest (nothing, as long as AddPartitions is
+// called daily).
+//
+// Threads  Any member may call these at any time; one at a time does the work.
+// Errors   kUnavailable: the tables are busy (a long read, say) or another member is at it: nothing
+//          was lost; call again.
+// Always   A day is dropped whole, and only when nothing in it is open; the check and the drop
+// exclude
+//          every writer. Nobody waits longer than a second for either.
+#pragma once
+
+#include "common/adapters/mysql/pool.h"
+#include "common/base/time.h"
+
+namespace carillon::mysql {
+
+inline constexpr int kDaysAhead = 3;
+inline constexpr int kDaysAtOnceMax = 40;  // after a long standstill the rest is one partition
+inline constexpr int64_t kDeletedRowsPerCall = 20'000;
+
+Status AddPartitions(Pool& pool, WallTime now);
+// Drops the days that ended at or before `before`.
+Status DropPartitions(Pool& pool, WallTime before);
+
+struct OldRows {
+  WallTime runs_before;
+  WallTime request_keys_before;
+};
+// Deletes what does not live in partitions, kDeletedRowsPerCall of each kind at most.
+Status DeleteOldRows(Pool& pool, const OldRows& old);
+
+}  // namespace carillon::mysql

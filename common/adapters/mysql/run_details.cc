@@ -1,0 +1,114 @@
+#include "common/adapters/mysql/run_details.h"
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/run_rows.h"
+
+namespace carillon::mysql {
+namespace {
+
+// An attempt's columns, from `first`.
+AttemptResult ReadResult(const Rows& rows, uint32_t first) {
+  AttemptResult result;
+  result.reason = rows.Text(first);
+  result.error = rows.Text(first + 1);
+  if (!rows.IsNull(first + 2)) result.exit_code = static_cast<int>(rows.Int(first + 2));
+  result.started = rows.Time(first + 3);
+  result.ended = rows.Time(first + 4);
+  result.output = rows.Text(first + 5);
+  result.output_truncated = rows.Int(first + 6) != 0;
+  return result;
+}
+
+const std::string kDetailColumns =
+    kRunColumns +
+    ", r.reason, r.error, r.exit_code, r.started_us, r.ended_us, r.output, "
+    "r.output_truncated, j.job_id, COALESCE(v.name, j.name), r.planned_us, "
+    "r.parameters";
+
+RunDetail ReadOne(const Rows& rows, StoredRun* run) {
+  *run = ReadRun(rows);
+  RunDetail detail;
+  detail.result = ReadResult(rows, kRunColumnCount + 1);
+  const RunState state = run->row.state;
+  if (IsFinal(state) && state != RunState::kSkipped) {
+    detail.result.state = run->ended_by_loss ? RunState::kLost : state;
+  }
+  detail.job_id = JobId(rows.Text(kRunColumnCount + 8));
+  detail.job_name = rows.Text(kRunColumnCount + 9);
+  detail.planned = rows.Time(kRunColumnCount + 10);
+  detail.parameters_json = rows.Text(kRunColumnCount + 11);
+  return detail;
+}
+
+Result<std::vector<RunAttempt>> ReadAttempts(Session& session, const RunKey& key) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT r.attempt, r.state + 0, r.executor_id, r.claimed_us, r.reason, "
+                    "r.error, r.exit_code, r.started_us, r.ended_us, r.output, "
+                    "r.output_truncated FROM run_attempts r WHERE " +
+                        std::string(kIsRun) + " ORDER BY r.attempt",
+                    ParamsOf(key)));
+  std::vector<RunAttempt> attempts;
+  while (rows.Next()) {
+    RunAttempt attempt{.attempt = static_cast<int>(rows.Int(1)),
+                       .state = StateOf(rows.Int(2)),
+                       .executor = ExecutorId(rows.Text(3)),
+                       .claimed = rows.Time(4),
+                       .result = ReadResult(rows, 5)};
+    attempt.result.state = attempt.state;
+    attempts.push_back(std::move(attempt));
+  }
+  return attempts;
+}
+
+}  // namespace
+
+Params ParamsOf(const RunKey& key) {
+  return {ToUnixMicros(key.fire), key.schedule_id.value(), uint64_t{key.shard}};
+}
+
+Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
+                                           Incarnations& incarnations) {
+  Params params = query.params;
+  params.push_back(static_cast<uint64_t>(query.limit));
+  std::vector<RunDetail> details;
+  std::vector<StoredRun> runs;
+  std::vector<uint32_t> numbers;
+  {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Query(fmt::format("SELECT {} FROM job_runs r FORCE INDEX ({}) STRAIGHT_JOIN jobs j "
+                                  "FORCE INDEX (PRIMARY) ON j.job_no = r.job_no LEFT JOIN "
+                                  "job_versions v ON v.job_no = r.job_no AND v.version = "
+                                  "r.def_version WHERE {} ORDER BY r.fire_us DESC, r.schedule_id "
+                                  "DESC, r.shard DESC LIMIT ?",
+                                  kDetailColumns, query.index, query.where),
+                      params));
+    while (rows.Next()) {
+      StoredRun run;
+      details.push_back(ReadOne(rows, &run));
+      numbers.push_back(run.incarnation_no);
+      runs.push_back(std::move(run));
+    }
+  }
+  CARILLON_TRY(incarnations.Load(session, numbers));
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const Incarnations::Key key = incarnations.KeyOf(runs[i].incarnation_no);
+    details[i].row = std::move(runs[i].row);
+    details[i].row.executor = key.first;
+    details[i].row.incarnation = key.second;
+  }
+  return details;
+}
+
+Result<RunDetail> ReadDetail(Session& session, const RunKey& key, Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(
+      std::vector<RunDetail> found,
+      ReadDetails(session, {.where = std::string(kIsRun), .params = ParamsOf(key)}, incarnations));
+  if (found.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  CARILLON_ASSIGN_OR_RETURN(found.front().attempts, ReadAttempts(session, key));
+  return std::move(found.front());
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,29 @@
+// Runs as people see them: job_runs joined with their job, and their earlier attempts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/adapters/mysql/incarnations.h"
+#include "common/adapters/mysql/session.h"
+#include "common/ports/run_store.h"
+
+namespace carillon::mysql {
+
+// A run's key as three parameters.
+Params ParamsOf(const RunKey& key);
+inline constexpr std::string_view kIsRun = "r.fire_us = ? AND r.schedule_id = ? AND r.shard = ?";
+
+// Newest first. `index` is the name of the index of job_runs to use.
+struct DetailQuery {
+  std::string index = "PRIMARY";
+  std::string where;
+  Params params;
+  size_t limit = 1;
+};
+Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
+                                           Incarnations& incarnations);
+// With attempts; kNotFound.
+Result<RunDetail> ReadDetail(Session& session, const RunKey& key, Incarnations& incarnations);
+
+}  // namespace carillon::mysql

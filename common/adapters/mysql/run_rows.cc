@@ -1,0 +1,159 @@
+#include "common/adapters/mysql/run_rows.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "common/base/failpoint.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr size_t kLockedRowsPerStatement = 5'000;  // an edit may meet more than a batch
+
+constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunState::kHeld,
+                                RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
+                                RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
+constexpr std::array kKinds = {RunKind::kCron, RunKind::kRate, RunKind::kOnce, RunKind::kManual};
+
+template <typename Enum, size_t kCount>
+int Find(const std::array<Enum, kCount>& all, Enum value) {
+  return static_cast<int>(std::find(all.begin(), all.end(), value) - all.begin()) + 1;
+}
+
+template <typename Enum, size_t kCount>
+Enum At(const std::array<Enum, kCount>& all, int64_t number) {
+  CARILLON_CHECK(number >= 1 && number <= static_cast<int64_t>(kCount), "ENUM of job_runs");
+  return all[static_cast<size_t>(number - 1)];
+}
+
+}  // namespace
+
+int NumberOf(RunState state) { return Find(kStates, state); }
+int NumberOf(RunKind kind) { return Find(kKinds, kind); }
+RunState StateOf(int64_t number) { return At(kStates, number); }
+RunKind KindOf(int64_t number) { return At(kKinds, number); }
+
+const std::string kRunColumns =
+    "r.fire_us, r.schedule_id, r.shard, r.job_no, r.segment, r.kind + 0, r.state + 0, r.attempt, "
+    "r.due_us, r.priority, r.def_version, r.token_high, r.token_low, r.incarnation_no, "
+    "r.cancel_requested, r.pinned_executor, r.claimed_us, r.slot_taken, "
+    "r.reason IN ('executor_lost', 'warden_died', 'lease_ended'), r.started_us";
+
+const std::string kKeysJoinRuns =
+    "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
+    "h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) "
+    "ON r.fire_us = k.f AND r.schedule_id = k.s AND r.shard = k.h";
+
+StoredRun ReadRun(const Rows& rows, uint32_t first) {
+  StoredRun run;
+  uint32_t column = first;
+  RunRow& row = run.row;
+  row.key.fire = rows.Time(column++);
+  row.key.schedule_id = ScheduleId(rows.Unsigned(column++));
+  row.key.shard = static_cast<uint32_t>(rows.Unsigned(column++));
+  row.job_no = JobNo(rows.Unsigned(column++));
+  row.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(column++)));
+  row.kind = KindOf(rows.Int(column++));
+  row.state = StateOf(rows.Int(column++));
+  row.attempt = static_cast<int>(rows.Int(column++));
+  row.due = rows.Time(column++);
+  row.priority = static_cast<int>(rows.Int(column++));
+  row.def_version = rows.Int(column++);
+  row.claim_token.high = rows.Unsigned(column++);
+  row.claim_token.low = rows.Unsigned(column++);
+  run.incarnation_no = static_cast<uint32_t>(rows.Unsigned(column++));
+  row.cancel_requested = rows.Int(column++) != 0;
+  row.pinned_executor = ExecutorId(rows.Text(column++));
+  row.claimed = rows.Time(column++);
+  run.slot_taken = rows.Int(column++) != 0;
+  run.ended_by_loss = rows.Int(column++) != 0;
+  run.started = rows.Time(column++);
+  return run;
+}
+
+namespace {
+
+template <typename Runs, typename Get>
+Status FillExecutors(Session& session, Runs& runs, Incarnations& incarnations, Get get) {
+  std::vector<uint32_t> numbers;
+  for (auto& entry : runs) {
+    const uint32_t number = get(entry).incarnation_no;
+    if (number != 0 && (numbers.empty() || numbers.back() != number)) numbers.push_back(number);
+  }
+  CARILLON_TRY(incarnations.Load(session, numbers));
+  uint32_t last = 0;
+  Incarnations::Key key;
+  for (auto& entry : runs) {
+    StoredRun& run = get(entry);
+    if (run.incarnation_no == 0) continue;
+    if (run.incarnation_no != last) {
+      last = run.incarnation_no;
+      key = incarnations.KeyOf(last);
+    }
+    run.row.executor = key.first;
+    run.row.incarnation = key.second;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations) {
+  std::vector<StoredRun> runs;
+  while (rows.Next()) runs.push_back(ReadRun(rows));
+  CARILLON_TRY(
+      FillExecutors(session, runs, incarnations, [](StoredRun& run) -> StoredRun& { return run; }));
+  return runs;
+}
+
+Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys,
+                            Incarnations& incarnations) {
+  static const std::string statement =
+      "SELECT " + kRunColumns + " FROM " + kKeysJoinRuns + " FOR UPDATE";
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  LockedRuns locked;
+  locked.reserve(keys.size());
+  for (size_t begin = 0; begin < keys.size(); begin += kLockedRowsPerStatement) {
+    JsonRows wanted;
+    const size_t end = std::min(keys.size(), begin + kLockedRowsPerStatement);
+    for (size_t i = begin; i < end; ++i) wanted.Begin().Add(keys[i]);
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+    while (rows.Next()) {
+      StoredRun run = ReadRun(rows);
+      locked.emplace(run.row.key, std::move(run));
+    }
+  }
+  CARILLON_TRY(FillExecutors(session, locked, incarnations,
+                             [](auto& entry) -> StoredRun& { return entry.second; }));
+  return locked;
+}
+
+Status LockFence(Session& session, const Fence& fence) {
+  static const std::string statement =
+      "SELECT s.segment, s.epoch FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
+      "STRAIGHT_JOIN segments s FORCE INDEX (PRIMARY) ON s.segment = k.n LOCK IN SHARE MODE";
+  JsonRows wanted;
+  for (const FencedSegment& held : fence) wanted.Begin().Add(held.segment.value());
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+    for (const FencedSegment& held : fence) {
+      if (!rows.Next() || rows.Unsigned(1) != held.segment.value()) {
+        return {ErrorCode::kInvalid,
+                fmt::format("fence: no segment {}, or not sorted", held.segment.value())};
+      }
+      if (rows.Unsigned(2) != held.epoch.value() && !failpoint::Broken("fence")) {
+        return {ErrorCode::kFenced,
+                fmt::format("segment {}: held by epoch {}, ours was {}", held.segment.value(),
+                            rows.Unsigned(2), held.epoch.value())};
+      }
+    }
+  }
+  if (failpoint::Hit("mysql.after_fence")) {
+    return {ErrorCode::kUnavailable, "stopped after the fence"};
+  }
+  return {};
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,72 @@
+// Rows of job_runs: read, locked, and turned into the domain's RunRow.
+#pragma once
+
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/adapters/mysql/incarnations.h"
+#include "common/adapters/mysql/json_rows.h"
+#include "common/adapters/mysql/session.h"
+#include "common/domain/run_state.h"
+#include "common/ports/fence.h"
+#include "common/ports/firing_store.h"
+
+namespace carillon::mysql {
+
+// ENUM numbers of the columns `state` and `kind`, from 1, in the order of the migration.
+int NumberOf(RunState state);
+int NumberOf(RunKind kind);
+RunState StateOf(int64_t number);
+RunKind KindOf(int64_t number);
+
+// A run as stored: what decisions look at, and what only this room needs.
+struct StoredRun {
+  RunRow row = {};
+  uint32_t incarnation_no = 0;
+  bool slot_taken = false;     // it holds rows of run_slots
+  bool ended_by_loss = false;  // its last word came from a lost lease, not from its executor
+  WallTime started = WallTime{};
+};
+using LockedRuns = std::unordered_map<RunKey, StoredRun>;
+
+// The columns of StoredRun, of a table called r.
+extern const std::string kRunColumns;
+inline constexpr uint32_t kRunColumnCount = 20;
+
+// Joins k, a JSON_TABLE of run keys, to job_runs r by its primary key.
+extern const std::string kKeysJoinRuns;
+
+// Reads the current row; `first` is the column of the first of kRunColumns.
+StoredRun ReadRun(const Rows& rows, uint32_t first = 1);
+// All rows, with executors and incarnations filled in.
+Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations);
+
+// Locks the rows of `keys` for update, in the order of the keys. Absent ones are absent.
+Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys, Incarnations& incarnations);
+
+// The first statement of an owner's transaction (DESIGN P5): locks the segments' rows in share mode
+// and compares the epochs. kFenced.
+Status LockFence(Session& session, const Fence& fence);
+
+// kExhausted above kBatchRowsMax items; kInvalid when an item's segment is not in the fence.
+template <typename Item>
+Status CheckBatch(const std::vector<Item>& items, const Fence& fence, std::string_view what) {
+  if (items.size() > kBatchRowsMax) {
+    return {ErrorCode::kExhausted, std::string(what) + ": more than kBatchRowsMax items"};
+  }
+  for (const Item& item : items) {
+    const auto place = std::lower_bound(
+        fence.begin(), fence.end(), item.segment,
+        [](const FencedSegment& held, SegmentId segment) { return held.segment < segment; });
+    if (place == fence.end() || place->segment != item.segment) {
+      return {ErrorCode::kInvalid, std::string(what) + ": segment " +
+                                       std::to_string(item.segment.value()) +
+                                       " is outside the fence"};
+    }
+  }
+  return {};
+}
+
+}  // namespace carillon::mysql

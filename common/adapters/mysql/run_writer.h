@@ -1,0 +1,64 @@
+// Collects what a batch writes about its runs and writes it in a handful of statements.
+//
+// Place    Inside one transaction, after the rows were locked.
+// Errors   kInvalid: an item that the store refuses (an output above kOutputBytesMax). kConflict: a
+//          row was not in the state that was read under its lock (a bug of ours).
+// Always   Every statement stays below a quarter of the server's packet size.
+#pragma once
+
+#include <set>
+#include <string_view>
+
+#include "common/adapters/mysql/json_rows.h"
+#include "common/adapters/mysql/run_rows.h"
+#include "common/adapters/mysql/session.h"
+#include "common/domain/run_state.h"
+
+namespace carillon::mysql {
+
+class RunWriter {
+ public:
+  explicit RunWriter(Session& session);
+
+  // PENDING -> RUNNING for the claim in `run.row`, which the caller has filled in; `take_slot`: the
+  // job's overlap slot goes with it.
+  Status Claim(StoredRun& run, bool take_slot, WallTime now);
+  // What a decision of run_state.h says; `run` becomes the row as written.
+  Status Change(StoredRun& run, const RunChange& change, const AttemptResult& result, WallTime now);
+  // SKIPPED or CANCELLED without an attempt's result.
+  Status End(StoredRun& run, RunState state, std::string_view reason, WallTime now);
+  // A late word about an attempt that the row is no longer about.
+  Status RecordAttempt(const RunKey& key, const RunAttempt& attempt);
+  Status RequestCancel(StoredRun& run);
+
+  // Writes what is collected. The object can go on afterwards.
+  Status Flush();
+
+ private:
+  // A run is written once a flush: a second change of it in one batch writes the first one down.
+  Status BeginRun(const RunKey& key);
+  Status AddFinal(const StoredRun& run, RunState from, const AttemptResult& result,
+                  std::string_view reason);
+  Status Free(StoredRun& run);
+  Status Update(const std::string& statement, JsonRows& rows);
+  Status Insert(const std::string& statement, JsonRows& rows);
+  Status FlushIfLarge(const std::string& statement, JsonRows& rows, bool counted);
+
+  Session& session_;
+  const size_t bytes_max_;
+  std::set<RunKey> written_;
+  JsonRows claims_;
+  JsonRows finals_;
+  JsonRows finals_with_output_;
+  JsonRows pendings_;
+  JsonRows helds_;
+  JsonRows attempts_;
+  JsonRows attempts_back_;  // a late success takes its attempt back from the earlier ones
+  JsonRows slots_taken_;
+  JsonRows slots_freed_;
+  JsonRows cancels_;
+  JsonRows cancels_done_;
+  JsonRows dead_letters_;
+};
+
+}  // namespace carillon::mysql

@@ -1,0 +1,144 @@
+// Runs as people touch them: run now, cancel, retry.
+#include <algorithm>
+
+#include "common/adapters/mysql/job_rows.h"
+#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/run_details.h"
+#include "common/adapters/mysql/run_rows.h"
+#include "common/adapters/mysql/run_writer.h"
+#include "common/adapters/mysql/transaction.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr int64_t kBusyMicrosecondsMax = 100'000;  // looked through for a free one
+
+// With the job's row locked nobody else adds manual runs of it.
+Result<WallTime> FreeMicrosecond(Session& session, const StoredJobRow& job, WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT r.fire_us FROM job_runs r FORCE INDEX (by_job) WHERE "
+                               "r.job_no = ? AND r.fire_us >= ? AND r.schedule_id = ? "
+                               "ORDER BY r.fire_us LIMIT ?",
+                               {job.job_no.value(), ToUnixMicros(now), job.manual_schedule.value(),
+                                kBusyMicrosecondsMax}));
+  WallTime free = now;
+  while (rows.Next() && rows.Time(1) == free) free += 1us;
+  if (free - now >= Duration(kBusyMicrosecondsMax)) {
+    return {ErrorCode::kExhausted, "execute: no free microsecond for job " + job.job_id.value()};
+  }
+  return free;
+}
+
+Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& key,
+                       const ExecuteRequest& request, WallTime now) {
+  const bool with_parameters = !request.parameters_json.empty();
+  const Param parameters =
+      with_parameters ? Param(std::string_view(request.parameters_json)) : Param(nullptr);
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
+      "state, priority, due_us, def_version, planned_us, pinned_executor, parameters) "
+      "VALUES (?, ?, 0, ?, ?, ?, 'MANUAL', 'PENDING', ?, ?, ?, ?, ?, ?)",
+      {ToUnixMicros(key.fire), key.schedule_id.value(), job.job_no.value(),
+       uint64_t{job.segment.value()}, uint64_t{job.segment.value()},
+       int64_t{request.priority.value_or(job.definition.priority)}, ToUnixMicros(key.fire),
+       job.version, ToUnixMicros(now), request.executor.value(), parameters}));
+  return {};
+}
+
+Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, WallTime now) {
+  switch (DecideCancel(run.row)) {
+    case CancelEffect::kNothing: return false;
+    case CancelEffect::kCancelledNow:
+      CARILLON_TRY(writer.End(run, RunState::kCancelled, reason::kCancelRequested, now));
+      return true;
+    case CancelEffect::kRequested: CARILLON_TRY(writer.RequestCancel(run)); return true;
+  }
+  return false;
+}
+
+// Planned and not yet due: not something a person has to deal with.
+bool IsAhead(const RunRow& row, WallTime now) {
+  return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
+         row.key.fire > now;
+}
+
+}  // namespace
+
+Result<CreatedRun> MysqlStore::ExecuteJob(const ExecuteRequest& request,
+                                          const WriteContext& context) {
+  return InTransaction(
+      *pool_, {.operation = "execute"}, [&](Session& session) -> Result<CreatedRun> {
+        CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
+                                  LockLiveJob(session, request.job_id, JobLock::kUpdate));
+        RunKey key{.fire = context.now, .schedule_id = job.manual_schedule};
+        CARILLON_ASSIGN_OR_RETURN(key.fire, FreeMicrosecond(session, job, context.now));
+        CARILLON_TRY(InsertManualRun(session, job, key, request, context.now));
+        return CreatedRun{key, job.segment};
+      });
+}
+
+Result<bool> MysqlStore::CancelRun(const RunKey& key, const WriteContext& context) {
+  return InTransaction(*pool_, {.operation = "cancel"}, [&](Session& session) -> Result<bool> {
+    CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations_));
+    if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+    RunWriter writer(session);
+    CARILLON_ASSIGN_OR_RETURN(const bool done,
+                              CancelLocked(runs.begin()->second, writer, context.now));
+    CARILLON_TRY(writer.Flush());
+    return done;
+  });
+}
+
+Result<int64_t> MysqlStore::CancelJobRuns(const JobId& id, const WriteContext& context) {
+  return InTransaction(
+      *pool_, {.operation = "cancel runs"}, [&](Session& session) -> Result<int64_t> {
+        CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
+                                  LockLiveJob(session, id, JobLock::kUpdate));
+        std::vector<RunKey> keys;
+        {
+          CARILLON_ASSIGN_OR_RETURN(
+              Rows rows,
+              session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX "
+                            "(open_runs) WHERE r.open_segment = ? AND r.job_no = ?",
+                            {uint64_t{job.segment.value()}, job.job_no.value()}));
+          while (rows.Next()) {
+            keys.push_back({rows.Time(1), ScheduleId(rows.Unsigned(2)),
+                            static_cast<uint32_t>(rows.Unsigned(3))});
+          }
+        }
+        CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
+                                  LockRuns(session, std::move(keys), incarnations_));
+        RunWriter writer(session);
+        int64_t cancelled = 0;
+        for (auto& [key, run] : runs) {
+          if (IsAhead(run.row, context.now)) continue;
+          CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context.now));
+          if (done) ++cancelled;
+        }
+        CARILLON_TRY(writer.Flush());
+        return cancelled;
+      });
+}
+
+Result<RunDetail> MysqlStore::RetryRun(const RunKey& key, const WriteContext& context) {
+  return InTransaction(*pool_, {.operation = "retry"}, [&](Session& session) -> Result<RunDetail> {
+    // A run's job never changes, so it may be read before the job is locked.
+    CARILLON_ASSIGN_OR_RETURN(const RunDetail before, ReadDetail(session, key, incarnations_));
+    CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job, LockJob(session, before.row.job_no));
+    CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations_));
+    if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+    StoredRun& run = runs.begin()->second;
+    CARILLON_ASSIGN_OR_RETURN(const RunChange change,
+                              DecideRetryByHand(run.row, ToJobRow(job), context.now));
+    // Read again: what the attempt left may have come in before the lock.
+    CARILLON_ASSIGN_OR_RETURN(const RunDetail now_is, ReadDetail(session, key, incarnations_));
+    AttemptResult ended = now_is.result;
+    ended.state = run.row.state;
+    RunWriter writer(session);
+    CARILLON_TRY(writer.Change(run, change, ended, context.now));
+    CARILLON_TRY(writer.Flush());
+    return ReadDetail(session, key, incarnations_);
+  });
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,166 @@
+// Who owns which segment: the store is the only authority (P5).
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/json_rows.h"
+#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/transaction.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr int kTakeTriesMax = 3;  // each ends the old owner's connections anew
+
+const std::string kSegmentColumns = "s.segment, s.owner, s.incarnation, s.epoch, s.assign_gen";
+const std::string kNumbersJoinSegments =
+    "JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
+    "STRAIGHT_JOIN segments s FORCE INDEX (PRIMARY) ON s.segment = k.n";
+
+std::string NumbersOf(const std::vector<SegmentId>& segments) {
+  JsonRows rows;
+  for (const SegmentId segment : segments) rows.Begin().Add(segment.value());
+  return rows.Take();
+}
+
+SegmentRecord ReadSegment(const Rows& rows) {
+  return {.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(1))),
+          .owner = MemberId(rows.Text(2)),
+          .incarnation = Incarnation(rows.Text(3)),
+          .epoch = Epoch(rows.Unsigned(4)),
+          .assign_gen = Generation(rows.Unsigned(5))};
+}
+
+std::vector<SegmentRecord> ReadSegments(Rows rows) {
+  std::vector<SegmentRecord> records;
+  while (rows.Next()) records.push_back(ReadSegment(rows));
+  return records;
+}
+
+bool MayTake(const SegmentRecord& record, const TakeRequest& request) {
+  if (record.assign_gen < request.generation) return true;
+  return record.assign_gen == request.generation && record.owner == request.member &&
+         record.incarnation == request.incarnation;
+}
+
+// The old owner may be frozen between its fence and its commit, holding the rows we are about to
+// change. Its transaction is undone, or was committed, before our lock is granted: either is in
+// order.
+Status EndOldOwners(Pool& pool, Session& session, const TakeRequest& request,
+                    const std::string& ours) {
+  std::vector<std::string> others;
+  {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query("SELECT DISTINCT s.connections FROM " + kNumbersJoinSegments +
+                                     " WHERE s.assign_gen <= ?",
+                                 {NumbersOf(request.segments), request.generation.value()}));
+    while (rows.Next()) others.push_back(rows.Text(1));
+  }
+  for (const std::string& connections : others) {
+    if (connections != ours) CARILLON_TRY(pool.EndConnectionsOf(session, connections));
+  }
+  return pool.EndStrays(session);
+}
+
+Result<Fence> TakeLocked(Session& session, const TakeRequest& request, const std::string& ours) {
+  Fence taken;
+  JsonRows changes;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query("SELECT " + kSegmentColumns + " FROM " +
+                                                           kNumbersJoinSegments + " FOR UPDATE",
+                                                       {NumbersOf(request.segments)}));
+    size_t found = 0;
+    for (; rows.Next(); ++found) {
+      const SegmentRecord record = ReadSegment(rows);
+      if (!MayTake(record, request)) continue;
+      taken.push_back({record.segment, Epoch(record.epoch.value() + 1)});
+      changes.Begin().Add(record.segment.value());
+    }
+    if (found != request.segments.size()) {
+      return {ErrorCode::kInvalid, "take: a segment that does not exist"};
+    }
+  }
+  if (taken.empty()) return taken;
+  CARILLON_ASSIGN_OR_RETURN(
+      const int64_t written,
+      session.Execute("UPDATE " + kNumbersJoinSegments +
+                          " SET s.owner = ?, s.incarnation = ?, s.epoch = s.epoch + 1, "
+                          "s.assign_gen = ?, s.connections = ?",
+                      {changes.Take(), request.member.value(), request.incarnation.value(),
+                       request.generation.value(), ours}));
+  if (written != static_cast<int64_t>(taken.size())) {
+    return {ErrorCode::kConflict, "take: a segment moved under its lock"};
+  }
+  return taken;
+}
+
+}  // namespace
+
+Result<StoreIdentity> MysqlStore::Identify() {
+  return InRead(*pool_, "identify", [](Session& session) -> Result<StoreIdentity> {
+    StoreIdentity identity;
+    {
+      CARILLON_ASSIGN_OR_RETURN(
+          Rows rows,
+          session.Ask("SELECT store_id, segment_count FROM store_identity WHERE id = 1"));
+      if (!rows.Next()) return {ErrorCode::kCorrupt, "identify: the store has no identity"};
+      identity.store_id = rows.Text(1);
+      identity.segment_count = static_cast<uint32_t>(rows.Unsigned(2));
+    }
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Ask(
+            session.is_mariadb()
+                ? "SELECT SHA2(CONCAT_WS('|', @@hostname, @@port, @@server_id, @@datadir), 256)"
+                : "SELECT @@server_uuid"));
+    rows.Next();
+    identity.server_id = rows.Text(1);
+    return identity;
+  });
+}
+
+Result<WallTime> MysqlStore::Now() {
+  return InRead(*pool_, "now", [](Session& session) -> Result<WallTime> {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Query(
+            "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))"));
+    rows.Next();
+    return rows.Time(1);
+  });
+}
+
+Result<Fence> MysqlStore::Take(const TakeRequest& request) {
+  CARILLON_ASSIGN_OR_RETURN(const std::string ours, pool_->Connections());
+  for (int tries = 1;; ++tries) {
+    CARILLON_TRY(RunRead(*pool_, "take", [&](Session& session) {
+      return EndOldOwners(*pool_, session, request, ours);
+    }));
+    Result<Fence> taken = InTransaction(
+        *pool_, {.operation = "take"},
+        [&](Session& session) -> Result<Fence> { return TakeLocked(session, request, ours); });
+    // Nothing was written: another connection of the old owner came in between.
+    if (taken.ok() || taken.code() != ErrorCode::kUnavailable || tries == kTakeTriesMax) {
+      return taken;
+    }
+  }
+}
+
+Result<std::vector<SegmentRecord>> MysqlStore::ReadEpochs(const std::vector<SegmentId>& segments) {
+  return InRead(*pool_, "read epochs", [&](Session& session) -> Result<std::vector<SegmentRecord>> {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query("SELECT " + kSegmentColumns + " FROM " + kNumbersJoinSegments +
+                                     " LOCK IN SHARE MODE",
+                                 {NumbersOf(segments)}));
+    return ReadSegments(std::move(rows));
+  });
+}
+
+Result<std::vector<SegmentRecord>> MysqlStore::ListSegments() {
+  return InRead(
+      *pool_, "list segments", [](Session& session) -> Result<std::vector<SegmentRecord>> {
+        CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query("SELECT " + kSegmentColumns +
+                                                           " FROM segments s ORDER BY s.segment"));
+        return ReadSegments(std::move(rows));
+      });
+}
+
+}  // namespace carillon::mysql

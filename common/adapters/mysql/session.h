@@ -1,0 +1,117 @@
+// One connection to the database: prepared statements, typed rows, transactions.
+//
+// Place    Leased from the Pool for the length of one transaction or read.
+// Threads  Not thread-safe; one lease at a time.
+// Errors   Every method maps errors by mysql_error.h. After any error the connection is not to be
+//          used again (healthy() is false): an error may have undone half a transaction.
+// Always   READ COMMITTED, UTC, strict mode, no reconnect; statements are prepared once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/adapters/mysql/mysql_error.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace sql {
+class Connection;
+class PreparedStatement;
+class ResultSet;
+}  // namespace sql
+
+namespace carillon::mysql {
+
+struct SessionOptions {
+  std::string socket_path = {};  // a unix socket; or
+  std::string host = {};
+  int port = 3306;
+  std::string user = {};
+  std::string password = {};
+  std::string database = {};     // empty: none selected
+  std::string tls_ca_file = {};  // set: TLS with a verified server is enforced
+  int connect_timeout_s = 5;
+  int read_timeout_s = 15;      // of one statement; then its outcome is unknown
+  int lock_wait_timeout_s = 5;  // of one row lock
+};
+
+inline constexpr int kIdleTransactionTimeoutSeconds = 2;
+inline constexpr size_t kPreparedStatementsMax = 200;
+
+// A statement's parameter; text is not copied and must live until the call returns.
+using Param = std::variant<std::nullptr_t, int64_t, uint64_t, double, std::string_view>;
+using Params = std::vector<Param>;
+
+// A buffered result. Columns count from 1, as in SQL.
+class Rows {
+ public:
+  explicit Rows(std::unique_ptr<sql::ResultSet> result);
+  Rows(Rows&&) noexcept;
+  Rows& operator=(Rows&&) noexcept;
+  ~Rows();
+
+  bool Next();
+  int64_t Int(uint32_t column) const;
+  uint64_t Unsigned(uint32_t column) const;
+  double Double(uint32_t column) const;
+  std::string Text(uint32_t column) const;  // any bytes; NULL is ""
+  bool IsNull(uint32_t column) const;
+  WallTime Time(uint32_t column) const { return FromUnixMicros(Int(column)); }
+
+ private:
+  std::unique_ptr<sql::ResultSet> result_;
+};
+
+class Session {
+ public:
+  // Connects and sets the session up. Blocks for the connect timeout at most.
+  static Result<std::unique_ptr<Session>> Connect(const SessionOptions& options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // `statement` is prepared at first use; it must come from a bounded set of texts.
+  Result<Rows> Query(const std::string& statement, const Params& params = {});
+  // Returns the number of rows that matched (not: that changed).
+  Result<int64_t> Execute(const std::string& statement, const Params& params = {});
+  // Not prepared: DDL, SET, KILL.
+  Status Run(const std::string& statement);
+  Result<Rows> Ask(const std::string& statement);
+
+  // Ends another connection of the same user. One that is gone already is fine.
+  Status Kill(uint64_t connection_id);
+
+  Status Begin();
+  Status Commit();
+  Status Rollback();
+
+  bool healthy() const { return last_error_ == 0; }
+  int last_error() const { return last_error_; }
+  uint64_t connection_id() const { return connection_id_; }
+  bool is_mariadb() const { return is_mariadb_; }
+  size_t packet_bytes_max() const { return packet_bytes_max_; }
+  void set_operation(std::string_view operation) { operation_ = operation; }
+
+ private:
+  Session() = default;
+  Status SetUp(const SessionOptions& options);
+  Status CheckSetUp();
+  sql::PreparedStatement* Prepare(const std::string& statement);
+  template <typename Function>
+  auto Guarded(Phase phase, Function function) -> decltype(function());
+
+  struct Prepared;
+  std::unique_ptr<sql::Connection> connection_;
+  std::unique_ptr<Prepared> prepared_;
+  std::string operation_ = "connect";
+  int last_error_ = 0;
+  uint64_t connection_id_ = 0;
+  bool is_mariadb_ = false;
+  size_t packet_bytes_max_ = 0;
+};
+
+}  // namespace carillon::mysql

@@ -1,0 +1,66 @@
+// One transaction, or one read, on a connection of the pool: retried where that is safe.
+//
+// Errors   InTransaction: what the body returns (rolled back); kUnavailable: nothing was written;
+//          kTimeout: COMMIT was sent and its outcome is unknown.
+// Always   The body may run several times, each time from the start of a fresh transaction; it must
+//          not change anything outside that it does not set anew. Exceptions end here.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "common/adapters/mysql/pool.h"
+
+namespace carillon::mysql {
+
+struct TransactionOptions {
+  std::string_view operation;  // for messages
+  // A duplicate key means that somebody else was quicker: run the body again, which then sees it.
+  bool retry_duplicates = false;
+};
+
+inline constexpr int kDeadlockRetriesMax = 8;
+inline constexpr int kLockWaitRetriesMax = 1;
+
+Status RunTransaction(Pool& pool, const TransactionOptions& options,
+                      const std::function<Status(Session&)>& body);
+// In autocommit; for statements that write nothing.
+Status RunRead(Pool& pool, std::string_view operation, const std::function<Status(Session&)>& body);
+
+template <typename Body>
+auto InTransaction(Pool& pool, const TransactionOptions& options, Body body)
+    -> std::invoke_result_t<Body, Session&> {
+  using Outcome = std::invoke_result_t<Body, Session&>;
+  if constexpr (std::is_same_v<Outcome, Status>) {
+    return RunTransaction(pool, options, body);
+  } else {
+    std::optional<typename Outcome::value_type> value;
+    CARILLON_TRY(RunTransaction(pool, options, [&](Session& session) -> Status {
+      value.reset();
+      Outcome outcome = body(session);
+      if (!outcome.ok()) return outcome.error();
+      value = std::move(outcome).value();
+      return {};
+    }));
+    return std::move(*value);
+  }
+}
+
+template <typename Body>
+auto InRead(Pool& pool, std::string_view operation, Body body)
+    -> std::invoke_result_t<Body, Session&> {
+  using Outcome = std::invoke_result_t<Body, Session&>;
+  std::optional<typename Outcome::value_type> value;
+  CARILLON_TRY(RunRead(pool, operation, [&](Session& session) -> Status {
+    value.reset();
+    Outcome outcome = body(session);
+    if (!outcome.ok()) return outcome.error();
+    value = std::move(outcome).value();
+    return {};
+  }));
+  return std::move(*value);
+}
+
+}  // namespace carillon::mysql
