@@ -1,0 +1,199 @@
+#include "scheduler/claims/claim_applier.h"
+
+#include "common/adapters/memory/memory_link.h"
+#include "tests/unit/scheduler/room_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+const LeaseHolder kHolder{ExecutorId("x1"), Incarnation("e1")};
+
+class ClaimApplierTest : public test::RoomTest {
+ protected:
+  ClaimApplierTest()
+      : hub_(switchboard_.OpenHub(MemberId("m1"))),
+        link_(switchboard_.OpenLink(kHolder.executor, kHolder.incarnation)) {}
+
+  ClaimApplier Make() {
+    return ClaimApplier({.clock = clock_,
+                         .store = faulty_,
+                         .cluster = cluster_,
+                         .segments = table_,
+                         .fences = fences_,
+                         .leases = leases_,
+                         .applied = applied_,
+                         .hub = *hub_,
+                         .claims = claims_,
+                         .events = events_,
+                         .metrics = metrics_},
+                        {.wants = [this](SegmentId) { return wants_; }});
+  }
+  void Ask(const std::vector<ClaimRequest>& requests) {
+    ASSERT_TRUE(
+        claims_
+            .Push({kHolder, clock_.Steady(), {.sent_us = 5, .batch_id = 7, .requests = requests}})
+            .ok());
+  }
+  std::vector<ClaimBatchReply::Item> Answers() {
+    std::vector<ClaimBatchReply::Item> items;
+    for (const MemberMessage& message : link_->Receive(100)) {
+      const auto& reply = std::get<ClaimBatchReply>(message.message);
+      EXPECT_EQ(reply.batch_id, 7u);
+      EXPECT_EQ(reply.sent_us, 5);
+      items.insert(items.end(), reply.items.begin(), reply.items.end());
+    }
+    return items;
+  }
+  std::vector<RunEvent> Events() {
+    std::vector<RunEvent> all;
+    for (const RunEvents& batch : events_.PopUpTo(100)) {
+      all.insert(all.end(), batch.events.begin(), batch.events.end());
+    }
+    return all;
+  }
+
+  memory::MemorySwitchboard switchboard_;
+  std::unique_ptr<ExecutorHub> hub_;
+  std::unique_ptr<ExecutorLink> link_;
+  ClaimQueue claims_{"claims", 64};
+  bool wants_ = true;
+};
+
+TEST_F(ClaimApplierTest, AcceptsFilesALeaseAndTellsTheFiringLoop) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ClaimApplier applier = Make();
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAccepted);
+  EXPECT_EQ(Row(row.key).state, RunState::kRunning);
+  EXPECT_TRUE(leases_.Knows(row.key));
+  EXPECT_EQ(Events().at(0).what, RunEvent::What::kClaimed);
+}
+
+TEST_F(ClaimApplierTest, SeveralExecutorsShareOneTransaction) {
+  ClaimApplier applier = Make();
+  for (int i = 0; i < 10; ++i) {
+    Ask({ClaimOf(Execute(CreateNoop("job" + std::to_string(i))), static_cast<uint64_t>(i + 1))});
+  }
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().size(), 10u);
+  EXPECT_EQ(faulty_.calls["claim"], 1);
+}
+
+TEST_F(ClaimApplierTest, SecondTokenForOneRunIsRefused) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ClaimApplier applier = Make();
+  Ask({ClaimOf(row, 1), ClaimOf(row, 2), ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAccepted);
+  EXPECT_EQ(answers[1].verdict, ClaimVerdict::kRefused);
+  EXPECT_EQ(answers[1].reason, ClaimReason::kNotPending);
+  EXPECT_EQ(answers[2].verdict, ClaimVerdict::kAcceptedAgain);
+}
+
+TEST_F(ClaimApplierTest, LostReplyOfTheStoreIsNotAnsweredAndTheSegmentIsTakenAgain) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ClaimApplier applier = Make();
+  faulty_.LoseReply("claim");
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  EXPECT_TRUE(Answers().empty());
+  EXPECT_EQ(table_.View()->Find(row.segment), nullptr);
+  EXPECT_FALSE(leases_.Knows(row.key));
+  TakeAll();
+  Ask({ClaimOf(row, 1)});
+  clock_.Advance(1s);
+  applier.Step(clock_.Steady());
+  ASSERT_EQ(Answers().at(0).verdict, ClaimVerdict::kAcceptedAgain);
+}
+
+TEST_F(ClaimApplierTest, FencedBatchIsNotAnswered) {
+  const RunRow row = Execute(CreateNoop("job"));
+  TakeAll("m2");
+  ClaimApplier applier = Make();
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  EXPECT_TRUE(Answers().empty());
+  EXPECT_EQ(table_.View()->Find(row.segment), nullptr);
+  EXPECT_EQ(Row(row.key).state, RunState::kPending);
+}
+
+TEST_F(ClaimApplierTest, ForeignSegmentIsRefusedAWantedOneIsLeftForLater) {
+  const RunRow row = Execute(CreateNoop("job"));
+  const auto view = table_.View();
+  table_.Drop(view->FenceFor(view->Segments()), DropCause::kReassigned);
+  ClaimApplier applier = Make();
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  EXPECT_TRUE(Answers().empty());
+  wants_ = false;
+  Ask({ClaimOf(row, 1)});
+  clock_.Advance(1s);
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().at(0).verdict, ClaimVerdict::kRefused);
+}
+
+TEST_F(ClaimApplierTest, AttemptInALostBatchIsNotAcceptedAgain) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ClaimApplier applier = Make();
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  Answers();
+  clock_.Advance(30s);
+  ASSERT_EQ(leases_.TakeExpired(clock_.Steady(), 10).size(), 1u);
+  ASSERT_EQ(Row(row.key).state, RunState::kRunning);
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().at(0).verdict, ClaimVerdict::kRefused);
+}
+
+TEST_F(ClaimApplierTest, OneRequestTheStoreRefusesDoesNotHoldUpTheOthers) {
+  ClaimApplier applier = Make();
+  std::vector<ClaimRequest> requests;
+  for (int i = 0; i < 9; ++i) {
+    requests.push_back(
+        ClaimOf(Execute(CreateNoop("job" + std::to_string(i))), static_cast<uint64_t>(i + 1)));
+  }
+  const RunKey bad = requests[4].key;
+  faulty_.refuses_claim = [&](const ClaimRequest& request) { return request.key == bad; };
+  Ask(requests);
+  applier.Step(clock_.Steady());
+  size_t accepted = 0;
+  for (const auto& item : Answers()) {
+    const bool ok = item.verdict == ClaimVerdict::kAccepted;
+    EXPECT_EQ(ok, item.key != bad);
+    accepted += ok ? 1 : 0;
+  }
+  EXPECT_EQ(accepted, 8u);
+}
+
+TEST_F(ClaimApplierTest, EditedRunSendsTheFiringLoopToLookAgain) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ClaimApplier applier = Make();
+  ClaimRequest stale = ClaimOf(row, 1);
+  stale.def_version += 1;
+  Ask({stale});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().at(0).reason, ClaimReason::kVersionMoved);
+  EXPECT_EQ(Events().at(0).what, RunEvent::What::kStale);
+}
+
+TEST_F(ClaimApplierTest, GathersUnderLoadForNoLongerThanItsLimit) {
+  ClaimApplier applier = Make();
+  Ask({ClaimOf(Execute(CreateNoop("a")), 1)});
+  applier.Step(clock_.Steady());
+  Answers();
+  Ask({ClaimOf(Execute(CreateNoop("b")), 2)});
+  EXPECT_EQ(applier.Step(clock_.Steady()), clock_.Steady() + 2ms);
+  EXPECT_TRUE(Answers().empty());
+  clock_.Advance(2ms);
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().size(), 1u);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler

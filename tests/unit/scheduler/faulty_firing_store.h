@@ -1,0 +1,112 @@
+// The memory store's firing port with errors on order, before or after the operation took effect.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "common/adapters/memory/memory_store.h"
+
+namespace carillon::test {
+
+class FaultyFiringStore final : public FiringStore {
+ public:
+  explicit FaultyFiringStore(memory::MemoryStore& store) : store_(store) {}
+
+  // The next call of `op` ("plan", "claim", "skip", "result", "lost", "scan") fails having written
+  // nothing.
+  void FailNext(const std::string& op, ErrorCode code) { before_[op].push_back(code); }
+  // The next call of `op` takes effect and its reply is lost.
+  void LoseReply(const std::string& op) { ++after_[op]; }
+  // Plans and results the store itself refuses, whatever the batch.
+  std::function<bool(const ScheduleAdvance&)> refuses_schedule;
+  std::function<bool(const ResultReport&)> refuses_result;
+  std::function<bool(const ClaimRequest&)> refuses_claim;
+  std::map<std::string, int> calls;
+
+  Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments, WallTime until,
+                                           size_t limit) override {
+    if (auto error = Before("scan")) return *error;
+    return store_.ScanDue(segments, until, limit);
+  }
+  Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) override {
+    if (auto error = Before("plan")) return *error;
+    for (const ScheduleAdvance& advance : batch.advances) {
+      if (refuses_schedule && refuses_schedule(advance)) return {ErrorCode::kInvalid, "refused"};
+    }
+    return After("plan", store_.Plan(batch, fence, now));
+  }
+  Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
+                                  std::optional<std::pair<WallTime, RunKey>> after,
+                                  size_t limit) override {
+    if (auto error = Before("scan")) return *error;
+    return store_.ScanPending(segments, until, after, limit);
+  }
+  Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
+                                  std::optional<RunKey> after, size_t limit) override {
+    if (auto error = Before("scan")) return *error;
+    return store_.ScanRunning(segments, after, limit);
+  }
+  Result<std::vector<RunRow>> ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                                 size_t limit) override {
+    return store_.ScanCancelRequests(segments, limit);
+  }
+  Result<std::vector<JobVersionRecord>> LoadDefinitions(
+      const std::vector<JobVersionKey>& keys) override {
+    if (auto error = Before("load")) return *error;
+    return store_.LoadDefinitions(keys);
+  }
+  Result<std::string> LoadRunParameters(const RunKey& key) override {
+    return store_.LoadRunParameters(key);
+  }
+  Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
+                                        const Fence& fence, WallTime now) override {
+    if (auto error = Before("claim")) return *error;
+    for (const ClaimRequest& request : requests) {
+      if (refuses_claim && refuses_claim(request)) return Error{ErrorCode::kInvalid, "refused"};
+    }
+    return After("claim", store_.Claim(requests, fence, now));
+  }
+  Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                      WallTime now) override {
+    if (auto error = Before("skip")) return *error;
+    return After("skip", store_.Skip(items, fence, now));
+  }
+  Result<std::vector<RunEffect>> ApplyResults(const std::vector<ResultReport>& reports,
+                                              const Fence& fence, WallTime now) override {
+    if (auto error = Before("result")) return *error;
+    for (const ResultReport& report : reports) {
+      if (refuses_result && refuses_result(report)) return Error{ErrorCode::kInvalid, "refused"};
+    }
+    return After("result", store_.ApplyResults(reports, fence, now));
+  }
+  Result<std::vector<RunEffect>> MarkLost(const std::vector<LostReport>& reports,
+                                          const Fence& fence, WallTime now) override {
+    if (auto error = Before("lost")) return *error;
+    return After("lost", store_.MarkLost(reports, fence, now));
+  }
+  Result<OverdueReport> ReadOverdue(WallTime now) override { return store_.ReadOverdue(now); }
+
+ private:
+  std::optional<Error> Before(const std::string& op) {
+    ++calls[op];
+    auto& codes = before_[op];
+    if (codes.empty()) return std::nullopt;
+    const ErrorCode code = codes.front();
+    codes.pop_front();
+    return Error{code, op + ": failed by the test"};
+  }
+  template <typename T>
+  Result<T> After(const std::string& op, Result<T> outcome) {
+    if (after_[op] == 0) return outcome;
+    --after_[op];
+    return Error{ErrorCode::kTimeout, op + ": reply lost by the test"};
+  }
+
+  memory::MemoryStore& store_;
+  std::map<std::string, std::deque<ErrorCode>> before_;
+  std::map<std::string, int> after_;
+};
+
+}  // namespace carillon::test

@@ -1,0 +1,86 @@
+#include "scheduler/liveness/executor_table.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr SteadyTime kStart{1000s};
+
+ExecutorRecord Record(const std::string& incarnation) {
+  return {.id = ExecutorId("x1"), .incarnation = Incarnation(incarnation), .slots = 4};
+}
+
+class ExecutorTableTest : public ::testing::Test {
+ protected:
+  bool Beat(const std::string& incarnation, SteadyTime now, int free_slots = 4) {
+    return table_.Heard(ExecutorId("x1"), Incarnation(incarnation), {.free_slots = free_slots},
+                        WallTime{}, now);
+  }
+  using Admission = ExecutorTable::Admission;
+  ExecutorTable table_{{}};
+};
+
+TEST_F(ExecutorTableTest, UnknownProcessMustRegister) {
+  EXPECT_FALSE(Beat("e1", kStart));
+  table_.Accept(Record("e1"), kStart);
+  EXPECT_TRUE(Beat("e1", kStart));
+  EXPECT_FALSE(Beat("e2", kStart));
+}
+
+TEST_F(ExecutorTableTest, SuccessorOfASilentProcessWaitsThenIsAdmitted) {
+  table_.Accept(Record("e1"), kStart);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 1s), Admission::kWait);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 5s), Admission::kWait);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 6s), Admission::kAdmit);
+}
+
+TEST_F(ExecutorTableTest, SecondLivingProcessIsRefused) {
+  table_.Accept(Record("e1"), kStart);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 1s), Admission::kWait);
+  Beat("e1", kStart + 2s);
+  Beat("e1", kStart + 4s);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 4s), Admission::kRefuse);
+}
+
+TEST_F(ExecutorTableTest, SameProcessRegistersAgainAtOnce) {
+  table_.Accept(Record("e1"), kStart);
+  EXPECT_EQ(table_.Admit(Record("e1"), kStart + 1ms), Admission::kAdmit);
+}
+
+TEST_F(ExecutorTableTest, SilenceMakesItUnusableAndABeatUsableAgain) {
+  table_.Accept(Record("e1"), kStart);
+  Beat("e1", kStart);
+  EXPECT_TRUE(table_.TakeChanges().at(0).usable);
+  EXPECT_FALSE(table_.JudgeHealth(kStart + 6s));
+  EXPECT_TRUE(table_.JudgeHealth(kStart + 7s));
+  EXPECT_FALSE(table_.TakeChanges().at(0).usable);
+  EXPECT_TRUE(table_.JudgeHealth(kStart + 10s));
+  EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kLost);
+  Beat("e1", kStart + 11s);
+  EXPECT_TRUE(table_.TakeChanges().at(0).usable);
+}
+
+TEST_F(ExecutorTableTest, SwitchesOfTheStoreAreFollowed) {
+  table_.Accept(Record("e1"), kStart);
+  table_.TakeChanges();
+  ExecutorRecord stored = Record("e1");
+  stored.enabled = false;
+  table_.Refresh({stored});
+  EXPECT_FALSE(table_.TakeChanges().at(0).usable);
+  stored.enabled = true;
+  stored.draining = true;
+  table_.Refresh({stored});
+  EXPECT_FALSE(table_.TakeChanges().at(0).usable);
+}
+
+TEST_F(ExecutorTableTest, NewProcessHasNoRoomBeforeItsFirstBeat) {
+  table_.Accept(Record("e1"), kStart);
+  Beat("e1", kStart, 4);
+  EXPECT_EQ(table_.TakeChanges().at(0).free_slots, 4);
+  table_.Accept(Record("e2"), kStart + 10s);
+  EXPECT_EQ(table_.TakeChanges().at(0).free_slots, 0);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler

@@ -1,0 +1,177 @@
+#include "scheduler/liveness/lease_book.h"
+
+#include "scheduler/liveness/executor_health.h"
+#include "tests/unit/scheduler/room_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+const LeaseHolder kHolder{ExecutorId("x1"), Incarnation("e1")};
+
+class LeaseBookTest : public test::RoomTest {
+ protected:
+  static HeldAttempt Held(uint64_t n, uint64_t token = 0) {
+    return {.key = {.fire = WallTime(1s), .schedule_id = ScheduleId(n)},
+            .segment = SegmentId(0),
+            .job_no = JobNo(4),
+            .attempt = 1,
+            .token = {9, token == 0 ? n : token}};
+  }
+  LeaseBook::Grant Grant(const HeldAttempt& held) {
+    return leases_.GrantAll(kHolder, {{held, EpochOf(held.segment)}}, clock_.Steady()).at(0);
+  }
+  size_t Expired() { return leases_.TakeExpired(clock_.Steady(), 100).size(); }
+  void Prove() {
+    const auto view = table_.View();
+    table_.Proved(view->FenceFor(view->Segments()), clock_.Steady());
+  }
+  size_t Renew(const HeldAttempt& held, const LeaseHolder& holder = kHolder) {
+    return leases_.Renew(holder, {held}, clock_.Steady()).size();
+  }
+};
+
+TEST_F(LeaseBookTest, ExpiresAfterLeaseAndMarginAndNotBefore) {
+  ASSERT_EQ(Grant(Held(1)), LeaseBook::Grant::kGranted);
+  clock_.Advance(25s - 1us);
+  EXPECT_EQ(Expired(), 0u);
+  clock_.Advance(1us);
+  EXPECT_EQ(Expired(), 1u);
+}
+
+TEST_F(LeaseBookTest, RenewalNeedsAProofYoungerThanItsLimit) {
+  Grant(Held(1));
+  clock_.Advance(4s);
+  EXPECT_EQ(Renew(Held(1)), 0u);
+  Prove();
+  EXPECT_EQ(Renew(Held(1)), 1u);
+}
+
+TEST_F(LeaseBookTest, ProofCountsForItsOwnSegmentOnly) {
+  Grant(Held(1));
+  clock_.Advance(5s);
+  table_.Proved(table_.View()->FenceFor({SegmentId(1)}), clock_.Steady());
+  EXPECT_EQ(Renew(Held(1)), 0u);
+}
+
+TEST_F(LeaseBookTest, MarkedAttemptIsNeitherRenewedNorGranted) {
+  Grant(Held(1));
+  clock_.Advance(25s);
+  ASSERT_EQ(Expired(), 1u);
+  Prove();
+  EXPECT_EQ(Renew(Held(1)), 0u);
+  EXPECT_EQ(Grant(Held(1)), LeaseBook::Grant::kLost);
+  EXPECT_TRUE(leases_.IsLost(Held(1).key, Held(1).token));
+  EXPECT_EQ(Expired(), 1u);  // until the store has decided
+}
+
+TEST_F(LeaseBookTest, LostTokenStaysLostAfterTheStoreDecided) {
+  Grant(Held(1));
+  clock_.Advance(25s);
+  leases_.Resolve(leases_.TakeExpired(clock_.Steady(), 10), clock_.Steady());
+  EXPECT_EQ(Expired(), 0u);
+  EXPECT_EQ(Grant(Held(1)), LeaseBook::Grant::kLost);
+  EXPECT_EQ(Grant(Held(1, 77)), LeaseBook::Grant::kGranted);  // the next attempt's claim
+}
+
+TEST_F(LeaseBookTest, BrokenRuleLetsAnExpiredLeaseBeRenewed) {
+  failpoint::Break("lost.mark_first");
+  Grant(Held(1));
+  clock_.Advance(25s);
+  ASSERT_EQ(Expired(), 1u);
+  Prove();
+  EXPECT_EQ(Renew(Held(1)), 1u);
+}
+
+TEST_F(LeaseBookTest, NeitherAdoptionNorRenewalShortensALease) {
+  RunRow row{.key = Held(1).key,
+             .job_no = JobNo(4),
+             .segment = SegmentId(0),
+             .state = RunState::kRunning,
+             .claim_token = Held(1).token,
+             .executor = kHolder.executor,
+             .incarnation = kHolder.incarnation};
+  leases_.AddFound({row}, EpochOf(SegmentId(0)), clock_.Steady() + 60s);
+  Prove();
+  ASSERT_EQ(Renew(Held(1)), 1u);
+  clock_.Advance(59s);
+  EXPECT_EQ(Expired(), 0u);
+  clock_.Advance(1s);
+  EXPECT_EQ(Expired(), 1u);
+}
+
+TEST_F(LeaseBookTest, AnotherProcessOfTheSameExecutorAdopts) {
+  Grant(Held(1));
+  Prove();
+  const LeaseHolder again{ExecutorId("x1"), Incarnation("e2")};
+  EXPECT_EQ(Renew(Held(1), again), 1u);
+  EXPECT_EQ(leases_.HolderOf(Held(1).key, Held(1).token)->incarnation, Incarnation("e2"));
+}
+
+TEST_F(LeaseBookTest, WrongTokenOrExecutorRenewsNothing) {
+  Grant(Held(1));
+  Prove();
+  EXPECT_EQ(Renew(Held(1, 5)), 0u);
+  EXPECT_EQ(Renew(Held(1), {ExecutorId("x2"), Incarnation("e1")}), 0u);
+}
+
+TEST_F(LeaseBookTest, ScanDoesNotReplaceWhatIsKnownUnderTheSameEpoch) {
+  Grant(Held(1, 50));
+  RunRow old{.key = Held(1).key,
+             .job_no = JobNo(4),
+             .segment = SegmentId(0),
+             .claim_token = Held(1, 49).token,
+             .executor = ExecutorId("x9")};
+  leases_.AddFound({old}, EpochOf(SegmentId(0)), clock_.Steady() + 1s);
+  EXPECT_EQ(leases_.HolderOf(Held(1).key, Held(1, 50).token)->executor, kHolder.executor);
+}
+
+TEST_F(LeaseBookTest, MemoryOfAnOlderEpochIsForgotten) {
+  Grant(Held(1));
+  TakeAll();
+  EXPECT_EQ(Renew(Held(1)), 0u);
+  clock_.Advance(1h);
+  EXPECT_EQ(Expired(), 0u);
+  EXPECT_EQ(leases_.size(), 0u);
+}
+
+TEST_F(LeaseBookTest, ClaimDecidedUnderAnOlderEpochIsNotGranted) {
+  const Epoch old = EpochOf(SegmentId(0));
+  TakeAll();
+  EXPECT_EQ(leases_.GrantAll(kHolder, {{Held(1), old}}, clock_.Steady()).at(0),
+            LeaseBook::Grant::kNotOwned);
+}
+
+TEST_F(LeaseBookTest, AnotherRunOfTheJobIsSeenItselfIsNot) {
+  Grant(Held(1));
+  EXPECT_FALSE(leases_.AnotherRunActive(JobNo(4), Held(1).key));
+  EXPECT_TRUE(leases_.AnotherRunActive(JobNo(4), Held(2).key));
+  leases_.Erase({Held(1)});
+  EXPECT_FALSE(leases_.AnotherRunActive(JobNo(4), Held(2).key));
+}
+
+TEST_F(LeaseBookTest, RefusesAboveItsLimit) {
+  LeaseBook small({.leases_max = 1}, table_);
+  const Epoch epoch = EpochOf(SegmentId(0));
+  const auto answers =
+      small.GrantAll(kHolder, {{Held(1), epoch}, {Held(2), epoch}}, clock_.Steady());
+  EXPECT_EQ(answers[0], LeaseBook::Grant::kGranted);
+  EXPECT_EQ(answers[1], LeaseBook::Grant::kFull);
+}
+
+TEST(ExecutorHealthTest, UnhealthyAfterThreeMissedBeatsLostAfterTenSeconds) {
+  const HealthRules rules;
+  EXPECT_EQ(HealthOf(6s, rules), ExecutorState::kOnline);
+  EXPECT_EQ(HealthOf(6s + 1us, rules), ExecutorState::kUnhealthy);
+  EXPECT_EQ(HealthOf(10s - 1us, rules), ExecutorState::kUnhealthy);
+  EXPECT_EQ(HealthOf(10s, rules), ExecutorState::kLost);
+}
+
+TEST_F(LeaseBookTest, AppliedMemoryForgetsTheOldestAboveItsCapacity) {
+  AppliedMemory memory(2);
+  memory.Add({Held(1), Held(2), Held(3)});
+  EXPECT_TRUE(memory.Among({Held(1)}).empty());
+  EXPECT_EQ(memory.Among({Held(2), Held(3), Held(4)}).size(), 2u);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler

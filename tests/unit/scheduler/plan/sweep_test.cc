@@ -1,0 +1,194 @@
+#include "scheduler/plan/sweep.h"
+
+#include <set>
+
+#include "scheduler/plan/parameter_loader.h"
+#include "scheduler/plan/skip_writer.h"
+#include "tests/unit/scheduler/room_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+class SweepTest : public test::RoomTest {
+ protected:
+  Sweep Make(Sweep::Options options = {}) {
+    return Sweep({.clock = clock_,
+                  .store = faulty_,
+                  .cluster = cluster_,
+                  .segments = table_,
+                  .feed = feed_,
+                  .metrics = metrics_},
+                 options);
+  }
+  std::multiset<RunKey> Fed() {
+    std::multiset<RunKey> keys;
+    for (const auto& batch : feed_.PopUpTo(1000)) {
+      for (const PendingRun& run : batch) keys.insert(run.key);
+    }
+    return keys;
+  }
+  // `count` pending runs of one schedule, the first at `first`, a second apart.
+  void PlanRuns(const StoredJob& job, WallTime first, int count) {
+    PlanBatch batch;
+    for (int i = 0; i < count; ++i) {
+      const WallTime fire = first + Duration(1s) * i;
+      batch.runs.push_back({.key = {.fire = fire, .schedule_id = ScheduleId(99)},
+                            .job_no = job.job_no,
+                            .segment = job.segment,
+                            .due = fire,
+                            .def_version = job.version});
+    }
+    ASSERT_TRUE(store_.Plan(batch, table_.View()->FenceFor({job.segment}), clock_.Wall()).ok());
+  }
+};
+
+TEST_F(SweepTest, TakeoverLooksAheadToTheHorizonOnce) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() - 5s, 100);
+  Sweep sweep = Make();
+  sweep.Step(clock_.Steady());
+  const auto fed = Fed();
+  EXPECT_EQ(std::set<RunKey>(fed.begin(), fed.end()).size(), 36u);  // -5 s to +30 s
+  clock_.Advance(500ms);
+  sweep.Step(clock_.Steady());
+  EXPECT_EQ(Fed().size(), 6u);  // due by now only
+}
+
+TEST_F(SweepTest, DueRunsAreFoundHoweverOldTheyAre) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() - 300 * 24h, 1);
+  Sweep sweep = Make();
+  sweep.Step(clock_.Steady());
+  Fed();
+  clock_.Advance(1s);
+  sweep.Step(clock_.Steady());
+  EXPECT_EQ(Fed().size(), 1u);
+}
+
+TEST_F(SweepTest, CursorWrapsThroughMoreThanAPage) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() - 100s, 25);
+  Sweep sweep = Make({.page_rows = 10});
+  sweep.Step(clock_.Steady());
+  Fed();
+  std::multiset<RunKey> seen;
+  for (int i = 0; i < 100; ++i) {
+    clock_.Advance(20ms);
+    sweep.Step(clock_.Steady());
+    for (const RunKey& key : Fed()) seen.insert(key);
+  }
+  EXPECT_EQ(std::set<RunKey>(seen.begin(), seen.end()).size(), 25u);
+  for (const RunKey& key : seen) EXPECT_GE(seen.count(key), 2u);
+}
+
+TEST_F(SweepTest, NudgeLooksAtOnceAndAhead) {
+  const StoredJob job = CreateNoop("job");
+  Sweep sweep = Make();
+  sweep.Step(clock_.Steady());
+  PlanRuns(job, clock_.Wall() + 10s, 3);
+  sweep.Step(clock_.Steady());
+  EXPECT_TRUE(Fed().empty());
+  sweep.Nudge(job.segment);
+  sweep.Step(clock_.Steady());
+  EXPECT_EQ(Fed().size(), 3u);
+}
+
+TEST_F(SweepTest, SegmentTakenAgainIsLookedAtAgain) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() + 10s, 3);
+  Sweep sweep = Make();
+  sweep.Step(clock_.Steady());
+  EXPECT_EQ(Fed().size(), 3u);
+  TakeAll();
+  sweep.Step(clock_.Steady());
+  EXPECT_EQ(Fed().size(), 3u);
+}
+
+TEST_F(SweepTest, LookAheadThatFailedIsRepeated) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() + 10s, 3);
+  Sweep sweep = Make();
+  faulty_.FailNext("scan", ErrorCode::kUnavailable);
+  sweep.Step(clock_.Steady());
+  EXPECT_TRUE(Fed().empty());
+  clock_.Advance(100ms);
+  sweep.Step(clock_.Steady());
+  EXPECT_EQ(Fed().size(), 3u);
+}
+
+TEST_F(SweepTest, FullFeedIsCountedAndTheRunsComeAgain) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() - 5s, 3);
+  while (feed_.Push({}).ok()) {
+  }
+  Sweep sweep = Make();
+  sweep.Step(clock_.Steady());
+  EXPECT_GE(metrics_.counter("carillon_queue_rejections_total", "feed").value(), 1u);
+  Fed();
+  clock_.Advance(1s);
+  sweep.Step(clock_.Steady());
+  EXPECT_EQ(Fed().size(), 3u);
+}
+
+class SkipWriterTest : public test::RoomTest {
+ protected:
+  SkipWriter writer_{{.clock = clock_,
+                      .store = faulty_,
+                      .cluster = cluster_,
+                      .segments = table_,
+                      .fences = fences_,
+                      .queue = queue_,
+                      .metrics = metrics_},
+                     1};
+  SkipQueue queue_{"skips", 8};
+
+  SkipRequest Request(const RunRow& row) {
+    return {row.key,     row.segment,          row.job_no, EpochOf(row.segment),
+            row.attempt, reason::kQueueTimeout};
+  }
+};
+
+TEST_F(SkipWriterTest, WritesTheReason) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ASSERT_TRUE(queue_.Push({Request(row)}).ok());
+  writer_.Step(clock_.Steady());
+  EXPECT_EQ(Row(row.key).state, RunState::kSkipped);
+  EXPECT_EQ(store_.GetRun(row.key)->result.reason, reason::kQueueTimeout);
+}
+
+TEST_F(SkipWriterTest, KeepsItWhileTheStoreIsAway) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ASSERT_TRUE(queue_.Push({Request(row)}).ok());
+  faulty_.FailNext("skip", ErrorCode::kUnavailable);
+  writer_.Step(clock_.Steady());
+  EXPECT_EQ(Row(row.key).state, RunState::kPending);
+  clock_.Advance(1s);
+  writer_.Step(clock_.Steady());
+  EXPECT_EQ(Row(row.key).state, RunState::kSkipped);
+}
+
+TEST_F(SkipWriterTest, LeavesWhatWasDecidedUnderAnOlderEpoch) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ASSERT_TRUE(queue_.Push({Request(row)}).ok());
+  TakeAll();
+  writer_.Step(clock_.Steady());
+  EXPECT_EQ(Row(row.key).state, RunState::kPending);
+}
+
+TEST(ParameterLoaderTest, FeedsTheRunBackWithItsParameters) {
+  test::ManualClock clock;
+  memory::MemoryStore store(clock, {.segment_count = 1});
+  Metrics metrics;
+  JobDefinition job;
+  job.name = "job";
+  job.type = JobType::kNoop;
+  ASSERT_TRUE(store.CreateJob(JobId("job"), job, {.now = clock.Wall()}).ok());
+  const auto run = store.ExecuteJob({.job_id = JobId("job"), .parameters_json = R"({"a":1})"},
+                                    {.now = clock.Wall()});
+  LoadQueue wanted("loads", 4);
+  RunFeed feed("feed", 4);
+  ParameterLoader loader(store, wanted, feed, metrics);
+  ASSERT_TRUE(wanted.Push({.key = run->key, .kind = RunKind::kManual}).ok());
+  loader.Step(clock.Steady());
+  const auto fed = feed.PopUpTo(1);
+  ASSERT_EQ(fed.size(), 1u);
+  EXPECT_FALSE(NeedsExtras(fed[0].at(0)));
+  EXPECT_EQ(fed[0][0].extras->parameters_json, R"({"a":1})");
+}
+
+}  // namespace
+}  // namespace carillon::scheduler

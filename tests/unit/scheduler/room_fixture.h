@@ -1,0 +1,106 @@
+// What most rooms stand on: a store with faults, ownership of every segment, cluster time, queues.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "common/base/metrics.h"
+#include "scheduler/assign/fence_watch.h"
+#include "scheduler/liveness/applied_memory.h"
+#include "scheduler/liveness/lease_book.h"
+#include "scheduler/wheel/cluster_clock.h"
+#include "scheduler/wheel/pending_run.h"
+#include "tests/support/failpoint_on.h"
+#include "tests/support/manual_clock.h"
+#include "tests/unit/scheduler/faulty_firing_store.h"
+
+namespace carillon::test {
+
+inline constexpr uint32_t kSegments = 4;
+
+class RoomTest : public ::testing::Test {
+ protected:
+  RoomTest() {
+    SampleClock();
+    TakeAll();
+  }
+  ~RoomTest() override { failpoint::Reset(); }
+
+  void SampleClock() { cluster_.AddSample(clock_.Steady(), clock_.Steady(), clock_.Wall()); }
+  // Takes what this member does not hold, as a new generation, and recovers it.
+  void TakeAll(const std::string& member = "m1") {
+    std::vector<SegmentId> segments;
+    for (uint32_t n = 0; n < kSegments; ++n) segments.push_back(SegmentId(n));
+    const auto taken = store_.Take({.member = MemberId(member),
+                                    .incarnation = Incarnation(member),
+                                    .generation = Generation(++generation_),
+                                    .segments = segments});
+    ASSERT_TRUE(taken.ok());
+    if (member != "m1") return;
+    table_.Add(*taken, Generation(generation_), clock_.Steady(), clock_.Steady());
+    table_.Activate(*taken);
+  }
+  size_t owned() const { return table_.View()->all().size(); }
+  StoredJob CreateJob(const std::string& id, JobDefinition job) {
+    job.name = id;
+    auto stored = store_.CreateJob(JobId(id), job, {.now = clock_.Wall()});
+    EXPECT_TRUE(stored.ok()) << (stored.ok() ? "" : stored.error().message);
+    return *stored;
+  }
+  StoredJob CreateNoop(const std::string& id) {
+    JobDefinition job;
+    job.type = JobType::kNoop;
+    return CreateJob(id, job);
+  }
+  StoredJob CreateRate(const std::string& id, Duration every) {
+    JobDefinition job;
+    job.type = JobType::kNoop;
+    job.schedules = {{.kind = ScheduleKind::kRate, .every = every, .start = clock_.Wall()}};
+    return CreateJob(id, job);
+  }
+  // A PENDING run of the job, due now.
+  RunRow Execute(const StoredJob& job) {
+    const auto run = store_.ExecuteJob({.job_id = job.job_id}, {.now = clock_.Wall()});
+    EXPECT_TRUE(run.ok());
+    clock_.Advance(1ms);  // two runs of one instant are a microsecond apart
+    return Row(run->key);
+  }
+  RunRow Row(const RunKey& key) {
+    auto run = store_.GetRun(key);
+    EXPECT_TRUE(run.ok());
+    return run->row;
+  }
+  ClaimRequest ClaimOf(const RunRow& row, uint64_t token) {
+    return {.key = row.key,
+            .segment = row.segment,
+            .job_no = row.job_no,
+            .attempt = row.attempt,
+            .def_version = row.def_version,
+            .token = {1, token},
+            .executor = ExecutorId("x1"),
+            .incarnation = Incarnation("e1")};
+  }
+  // Claims it directly in the store.
+  HeldAttempt Claim(const RunRow& row, uint64_t token) {
+    const auto replies =
+        store_.Claim({ClaimOf(row, token)}, table_.View()->FenceFor({row.segment}), clock_.Wall());
+    EXPECT_TRUE(replies.ok());
+    EXPECT_EQ(replies->at(0).verdict, ClaimVerdict::kAccepted);
+    return {row.key, row.segment, row.job_no, row.attempt, {1, token}};
+  }
+  Epoch EpochOf(SegmentId segment) { return table_.View()->Find(segment)->epoch; }
+
+  ManualClock clock_;
+  memory::MemoryStore store_{clock_, {.segment_count = kSegments}};
+  FaultyFiringStore faulty_{store_};
+  Metrics metrics_;
+  scheduler::ClusterClock cluster_{clock_};
+  scheduler::SegmentTable table_{4s};
+  scheduler::FenceWatch fences_{clock_, store_, table_, metrics_};
+  scheduler::LeaseBook leases_{{}, table_};
+  scheduler::AppliedMemory applied_{1000};
+  scheduler::RunFeed feed_{"feed", 64};
+  scheduler::RunEventQueue events_{"events", 64};
+  uint64_t generation_ = 0;
+};
+
+}  // namespace carillon::test
