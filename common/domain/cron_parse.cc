@@ -120,6 +120,7 @@ class FieldParser {
 
   // a, a-b, a-b/n, a/n, and what may follow a single day: 15W, 5L, 5#2.
   Result<CronItem> ParseValues() {
+    const size_t first = pos_;
     CronItem item;
     CARILLON_ASSIGN_OR_RETURN(item.from, ParseValue());
     item.to = item.from;
@@ -134,7 +135,7 @@ class FieldParser {
       return CronItem{.kind = CronItemKind::kNthWeekday, .from = item.from % 7, .n = nth};
     }
     if (Peek() == '-') {
-      CARILLON_TRY(ParseRangeEnd(item));
+      CARILLON_TRY(ParseRangeEnd(first, item));
     } else if (Peek() == '/') {
       item.to = std::max(item.from, Last());
     }
@@ -142,12 +143,13 @@ class FieldParser {
     return item;
   }
 
-  Status ParseRangeEnd(CronItem& item) {
+  Status ParseRangeEnd(size_t first, CronItem& item) {
     ++pos_;
     const bool named_sunday = is_day_of_week() && Rest().starts_with("SUN");
     CARILLON_ASSIGN_OR_RETURN(item.to, ParseValue());
     if (named_sunday && item.from > 0) item.to = kSundayAtTheEnd;
     if (item.from > item.to) {
+      pos_ = first;
       return Fail(fmt::format("the range {}-{} runs backwards; write two, such as {}-{},{}-{}",
                               item.from, item.to, item.from, Last(), bounds_.least, item.to));
     }
