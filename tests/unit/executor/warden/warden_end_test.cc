@@ -1,0 +1,187 @@
+// Timeouts, cancels, leases: how the warden ends what does not end by itself.
+#include <signal.h>
+
+#include "executor/warden/process_tree.h"
+#include "tests/unit/executor/warden/warden_fixture.h"
+
+namespace carillon::executor {
+namespace {
+
+class WardenEndTest : public WardenFixture {
+ protected:
+  // A command that is deaf to SIGTERM, with a child that forked twice into a session of its own and
+  // dropped its environment. All of them note their process ids.
+  std::string Stubborn() {
+    const std::string pids = scratch_ / "pids";
+    WriteScript("grandchild.sh",
+                "trap '' TERM\necho $$ >> " + pids + "\nwhile :; do sleep 1; done");
+    WriteScript("child.sh", "trap '' TERM\nenv -i setsid sh " + (scratch_ / "grandchild.sh") +
+                                " >/dev/null 2>&1 &\n");
+    return "trap '' TERM; echo $$ >> " + pids + "; sh " + (scratch_ / "child.sh") +
+           "; while :; do sleep 1; done";
+  }
+  void WriteScript(const std::string& name, const std::string& text) {
+    test::WriteFile(scratch_ / name, text);
+  }
+  bool WaitForPids(size_t count) {
+    return test::WaitUntil([&] { return test::ReadPids(scratch_ / "pids").size() == count; });
+  }
+  void ExpectAllDead() {
+    for (const pid_t pid : test::ReadPids(scratch_ / "pids")) {
+      EXPECT_FALSE(test::ProcessAlive(pid)) << pid;
+    }
+  }
+};
+
+TEST_F(WardenEndTest, TimeoutKillsTheWholeTree) {
+  StartAttempt start = Command(Stubborn());
+  start.timeout = 700ms;
+  start.kill_grace = 100ms;
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kTimedOut);
+  EXPECT_EQ(result.reason, reason::kTimeout);
+  EXPECT_GE(result.ended - result.started, 800ms);
+  EXPECT_EQ(test::ReadPids(scratch_ / "pids").size(), 2u);
+  ExpectAllDead();
+}
+
+TEST_F(WardenEndTest, TimeoutGivesTheGraceItSays) {
+  StartAttempt start = Command("trap 'echo asked; exit 0' TERM; while :; do sleep 0.05; done");
+  start.timeout = 200ms;
+  start.kill_grace = 10s;
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kTimedOut);
+  // The sleep was of the same group and died of the signal.
+  EXPECT_NE(result.output.find("asked\n"), std::string::npos);
+  EXPECT_LT(result.ended - result.started, 5s);
+}
+
+TEST_F(WardenEndTest, CancelKillsTheWholeTree) {
+  StartAttempt start = Command(Stubborn());
+  start.kill_grace = 50ms;
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForPids(2));
+  ASSERT_TRUE(client_->Cancel(start.attempt).ok());
+  const AttemptResult result = End(start);
+  EXPECT_EQ(result.state, RunState::kCancelled);
+  EXPECT_EQ(result.reason, reason::kCancelRequested);
+  ExpectAllDead();
+}
+
+TEST_F(WardenEndTest, CancelBeforeTheStartIsDurable) {
+  StartAttempt start = Command("touch " + (scratch_ / "ran") + "; sleep 100");
+  start.kill_grace = {};
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(client_->Cancel(start.attempt).ok());
+  EXPECT_EQ(End(start).state, RunState::kCancelled);
+}
+
+TEST_F(WardenEndTest, CancelWithAnotherTokenIsIgnored) {
+  StartAttempt start = Command("while ! test -e " + (scratch_ / "go") + "; do sleep 0.02; done");
+  ASSERT_TRUE(client_->Start(start).ok());
+  HeldAttempt other = start.attempt;
+  other.token.low += 1;
+  ASSERT_TRUE(client_->Cancel(other).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return Started(start.attempt); }));
+  test::WriteFile(scratch_ / "go", "1");
+  EXPECT_EQ(End(start).state, RunState::kCompleted);
+}
+
+TEST_F(WardenEndTest, RefusesToStartAfterTheLease) {
+  StartAttempt start = Command("touch " + (scratch_ / "ran"));
+  start.lease_end = clock_.Steady() + 2900ms;
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kLost);
+  EXPECT_EQ(result.reason, reason::kLeaseEnded);
+  EXPECT_EQ(result.started, WallTime{});
+  EXPECT_FALSE(
+      test::WaitUntil([&] { return access((scratch_ / "ran").c_str(), F_OK) == 0; }, 200ms));
+}
+
+TEST_F(WardenEndTest, LeaseThatEndsKillsWithoutGrace) {
+  StartAttempt start = Command(Stubborn());
+  start.kill_grace = 60s;
+  start.lease_end = clock_.Steady() + 4s;
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kLost);
+  EXPECT_EQ(result.reason, reason::kLeaseEnded);
+  EXPECT_LT(clock_.Steady(), start.lease_end);
+  ExpectAllDead();
+}
+
+TEST_F(WardenEndTest, LeaseThatIsRenewedDoesNotKill) {
+  StartAttempt start = Command("sleep 1.5");
+  start.lease_end = clock_.Steady() + 4s;
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(client_->RenewLeases({start.attempt}, clock_.Steady() + 60s).ok());
+  ASSERT_TRUE(client_->RenewLeases({start.attempt}, clock_.Steady() + 1s).ok());  // never earlier
+  EXPECT_EQ(End(start).state, RunState::kCompleted);
+}
+
+TEST_F(WardenEndTest, LeaseWithoutAKillPolicyLetsItFinish) {
+  StartAttempt start = Command("sleep 1.5");
+  start.lease_end = clock_.Steady() + 4s;
+  start.kill_at_lease_end = false;
+  EXPECT_EQ(Run(start).state, RunState::kCompleted);
+}
+
+TEST_F(WardenEndTest, LeaseIsEnforcedWhileNobodyIsAttached) {
+  StartAttempt start = Command(Stubborn());
+  start.lease_end = clock_.Steady() + 4500ms;
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForPids(2));
+  Detach();
+  EXPECT_TRUE(test::WaitUntil([&] {
+    for (const pid_t pid : test::ReadPids(scratch_ / "pids")) {
+      if (test::ProcessAlive(pid)) return false;
+    }
+    return true;
+  }));
+  EXPECT_LT(clock_.Steady(), start.lease_end);
+  Attach();
+  const AttemptResult result = End(start);
+  EXPECT_EQ(result.state, RunState::kLost);
+  EXPECT_EQ(result.reason, reason::kLeaseEnded);
+}
+
+TEST_F(WardenEndTest, KeeperThatWasStoppedDoesNotSaveItsTree) {
+  StartAttempt start = Command(Stubborn());
+  start.kill_grace = {};
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForPids(2));
+  for (const ProcessEntry& entry : ReadProcesses()) {
+    if (entry.parent == pid()) kill(entry.pid, SIGSTOP);
+  }
+  ASSERT_TRUE(client_->Cancel(start.attempt).ok());
+  EXPECT_EQ(End(start).state, RunState::kCancelled);
+  ExpectAllDead();
+}
+
+TEST_F(WardenEndTest, KeeperThatWasKilledLosesTheRunAndNothingElse) {
+  StartAttempt start = Command(Stubborn());
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForPids(2));
+  for (const ProcessEntry& entry : ReadProcesses()) {
+    if (entry.parent == pid()) kill(entry.pid, SIGKILL);
+  }
+  const AttemptResult result = End(start);
+  EXPECT_EQ(result.state, RunState::kLost);
+  EXPECT_EQ(result.reason, reason::kWardenDied);
+  ExpectAllDead();
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+}
+
+TEST_F(WardenEndTest, CommandThatForksAllTheTimeDies) {
+  WriteScript("bomb.sh", "while :; do (sleep 0.02; sleep 0.02) & sleep 0.005; done");
+  StartAttempt start =
+      Command("setsid sh " + (scratch_ / "bomb.sh") + " & sh " + (scratch_ / "bomb.sh"));
+  start.timeout = 300ms;
+  start.kill_grace = {};
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kTimedOut);
+  const pid_t warden = pid();
+  EXPECT_TRUE(test::WaitUntil([&] { return DescendantsOf(warden, ReadProcesses()).empty(); }));
+}
+
+}  // namespace
+}  // namespace carillon::executor

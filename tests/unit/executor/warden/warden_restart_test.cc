@@ -1,0 +1,259 @@
+// The daemon goes, the warden goes, the disk fills: what is known afterwards.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "executor/warden/daemon_channel.h"
+#include "executor/warden/warden_server.h"
+#include "tests/unit/executor/warden/warden_fixture.h"
+
+namespace carillon::executor {
+namespace {
+
+class WardenRestartTest : public WardenFixture {
+ protected:
+  void KillWarden() {
+    const pid_t warden = pid();
+    ASSERT_GT(warden, 0);
+    kill(warden, SIGKILL);
+    ASSERT_TRUE(test::WaitUntil([&] {
+      const int64_t now = client_->warden_pid();
+      return now > 0 && now != warden;
+    }));
+  }
+  StartAttempt Waiting() {
+    return Command("echo $$ > " + (scratch_ / "pid") + "; echo before; while ! test -e " +
+                   (scratch_ / "go") + "; do sleep 0.02; done; echo after");
+  }
+  int Starts(const std::string& file) {
+    return static_cast<int>(test::ReadPids(scratch_ / file).size());
+  }
+};
+
+TEST_F(WardenRestartTest, RunsGoOnWithoutTheDaemonAndComeBack) {
+  const StartAttempt start = Waiting();
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForFile(scratch_ / "pid"));
+  const pid_t warden = pid();
+  Detach();
+  Attach();
+  EXPECT_EQ(pid(), warden);
+  EXPECT_EQ(client_->restarts(), 0u);
+  const auto inventory = client_->List();
+  ASSERT_TRUE(inventory.ok());
+  ASSERT_EQ(inventory->running.size(), 1u);
+  EXPECT_EQ(inventory->running[0].attempt.token, start.attempt.token);
+  EXPECT_GT(inventory->running[0].started, WallTime{});
+  test::WriteFile(scratch_ / "go", "1");
+  EXPECT_EQ(End(start).output, "before\nafter\n");
+}
+
+TEST_F(WardenRestartTest, EndsWithoutTheDaemonComeBackUntilForgotten) {
+  const StartAttempt start = Waiting();
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForFile(scratch_ / "pid"));
+  const pid_t first = test::ReadPids(scratch_ / "pid").at(0);
+  Detach();
+  test::WriteFile(scratch_ / "go", "1");
+  ASSERT_TRUE(test::WaitUntil([&] { return !test::ProcessAlive(first); }));
+  Attach();
+  EXPECT_EQ(End(start).output, "before\nafter\n");
+  ASSERT_EQ(client_->List()->ended.size(), 1u);
+  ASSERT_TRUE(client_->Forget({start.attempt}).ok());
+  EXPECT_TRUE(client_->List()->ended.empty());
+  Detach();
+  Attach();
+  EXPECT_TRUE(client_->List()->ended.empty());
+}
+
+TEST_F(WardenRestartTest, SecondStartIsIgnored) {
+  const StartAttempt start = Command("echo 1 >> " + (scratch_ / "starts"));
+  ASSERT_TRUE(client_->Start(start).ok());
+  StartAttempt again = start;
+  again.attempt.token.low += 1000;
+  ASSERT_TRUE(client_->Start(again).ok());
+  EXPECT_EQ(End(start).state, RunState::kCompleted);
+  ASSERT_TRUE(client_->Start(again).ok());
+  ASSERT_TRUE(client_->Forget({start.attempt}).ok());
+  ASSERT_TRUE(client_->Start(again).ok());
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // everything before was handled
+  EXPECT_EQ(Starts("starts"), 1);
+}
+
+TEST_F(WardenRestartTest, SecondStartIsIgnoredAcrossARestartOfTheWarden) {
+  const StartAttempt ended = Command("echo 1 >> " + (scratch_ / "starts"));
+  ASSERT_EQ(Run(ended).state, RunState::kCompleted);
+  KillWarden();
+  EXPECT_EQ(client_->restarts(), 1u);
+  ASSERT_TRUE(client_->Start(ended).ok());
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+  EXPECT_EQ(Starts("starts"), 1);
+  const auto inventory = client_->List();
+  ASSERT_TRUE(inventory.ok());
+  EXPECT_EQ(inventory->ended.size(), 2u);
+}
+
+TEST_F(WardenRestartTest, KilledWardenTakesItsRunsAlongAndSaysSo) {
+  const std::string pids = scratch_ / "pids";
+  StartAttempt start = Command("trap '' TERM; echo $$ >> " + pids +
+                               "; setsid sh -c 'trap \"\" TERM;"
+                               " echo $$ >> " +
+                               pids +
+                               "; while :; do sleep 1; done' & "
+                               "while :; do sleep 1; done");
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return test::ReadPids(pids).size() == 2; }));
+  KillWarden();
+  const AttemptResult result = End(start);
+  EXPECT_EQ(result.state, RunState::kLost);
+  EXPECT_EQ(result.reason, reason::kWardenDied);
+  EXPECT_GT(result.started, WallTime{});
+  EXPECT_EQ(ends_[NameOf(start.attempt)].job_id, start.job_id);
+  for (const pid_t pid : test::ReadPids(pids)) EXPECT_FALSE(test::ProcessAlive(pid));
+  ASSERT_TRUE(client_->Start(start).ok());
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+  EXPECT_EQ(test::ReadPids(pids).size(), 2u);
+}
+
+TEST_F(WardenRestartTest, LeftoversOfAKilledKeeperAreFoundByTheirMark) {
+  const std::string pids = scratch_ / "pids";
+  StartAttempt start = Command("setsid sh -c 'echo $$ >> " + pids +
+                               "; while :; do sleep 1; done' & while :; do sleep 1; done");
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return test::ReadPids(pids).size() == 1; }));
+  std::vector<pid_t> keepers;
+  for (const ProcessEntry& entry : ReadProcesses()) {
+    if (entry.parent == pid()) keepers.push_back(entry.pid);
+  }
+  const pid_t warden = pid();
+  kill(warden, SIGSTOP);  // so that it cannot help
+  for (const pid_t keeper : keepers) kill(keeper, SIGKILL);
+  kill(warden, SIGKILL);
+  const AttemptResult result = End(start);
+  EXPECT_EQ(result.state, RunState::kLost);
+  EXPECT_EQ(result.reason, reason::kWardenDied);
+  EXPECT_FALSE(test::ProcessAlive(test::ReadPids(pids).at(0)));
+}
+
+TEST_F(WardenRestartTest, EndIsOnDiskBeforeItIsTold) {
+  const StartAttempt start = Command("echo kept");
+  ASSERT_EQ(Run(start).state, RunState::kCompleted);
+  KillWarden();  // right after it told: what it told must be on disk
+  const auto inventory = client_->List();
+  ASSERT_TRUE(inventory.ok());
+  ASSERT_EQ(inventory->ended.size(), 1u);
+  EXPECT_EQ(inventory->ended[0].result.output, "kept\n");
+}
+
+TEST_F(WardenRestartTest, SigtermEndsEverythingOnRecord) {
+  const StartAttempt start = Waiting();
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForFile(scratch_ / "pid"));
+  kill(pid(), SIGTERM);
+  const AttemptResult result = End(start);
+  EXPECT_EQ(result.state, RunState::kLost);
+  EXPECT_EQ(result.reason, reason::kWardenDied);
+  EXPECT_FALSE(test::ProcessAlive(test::ReadPids(scratch_ / "pid").at(0)));
+}
+
+TEST_F(WardenRestartTest, OneWardenADirectory) {
+  const pid_t warden = pid();
+  WardenClient second(
+      {.directory = directory(), .executable = test::BuiltExecutable("carillon-warden")}, metrics_);
+  ASSERT_TRUE(test::WaitUntil([&] { return second.warden_pid() > 0; }));
+  EXPECT_EQ(second.warden_pid(), warden);
+}
+
+TEST_F(WardenRestartTest, LeavesOnceNobodyNeedsIt) {
+  const pid_t warden = pid();
+  client_->Leave();
+  Detach();
+  EXPECT_TRUE(test::WaitUntil([&] { return !test::ProcessAlive(warden); }));
+  Attach();
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+}
+
+TEST_F(WardenRestartTest, StaysWhileSomethingIsUnreported) {
+  const pid_t warden = pid();
+  ASSERT_EQ(Run(Command("true")).state, RunState::kCompleted);
+  client_->Leave();
+  Detach();
+  EXPECT_FALSE(test::WaitUntil([&] { return !test::ProcessAlive(warden); }, 300ms));
+}
+
+TEST_F(WardenRestartTest, HangsUpOnNonsense) {
+  const int where = open(directory().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const FileDescriptor held(where);
+  const FileDescriptor caller(*ConnectInDirectory(where, kWardenSocket));
+  const std::string nonsense(64, '\xff');
+  ASSERT_EQ(send(caller.get(), nonsense.data(), nonsense.size(), MSG_NOSIGNAL), 64);
+  char byte = 0;
+  EXPECT_TRUE(test::WaitUntil([&] { return recv(caller.get(), &byte, 1, MSG_DONTWAIT) == 0; }));
+  ASSERT_TRUE(WaitAttached());
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+}
+
+class WardenLongPathTest : public WardenRestartTest {
+ protected:
+  void SetUp() override {}
+};
+
+TEST_F(WardenLongPathTest, DirectoryOfAnyLength) {
+  const std::string deep = scratch_ / (std::string(120, 'd') + "/" + std::string(120, 'e'));
+  std::filesystem::create_directories(deep);
+  client_ = std::make_unique<WardenClient>(
+      WardenClient::Options{.directory = deep,
+                            .executable = test::BuiltExecutable("carillon-warden")},
+      metrics_);
+  ASSERT_TRUE(WaitAttached());
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+}
+
+class WardenFullDiskTest : public WardenRestartTest {
+ protected:
+  void SetUp() override {
+    mkdir(directory().c_str(), 0700);
+    mounted_ = mount("tmpfs", directory().c_str(), "tmpfs", 0, "size=40m") == 0;
+    if (!mounted_) GTEST_SKIP() << "needs to mount a tmpfs";
+    Attach();
+  }
+  void TearDown() override {
+    if (mounted_) WardenRestartTest::TearDown();
+    if (mounted_) umount2(directory().c_str(), MNT_DETACH);
+  }
+  void Fill() {
+    const FileDescriptor file(
+        open((directory() + "/filler").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    const std::string block(1 << 20, 'f');
+    while (write(file.get(), block.data(), block.size()) > 0) {
+    }
+  }
+  bool mounted_ = false;
+};
+
+TEST_F(WardenFullDiskTest, EndsAreRecordedAndNothingNewIsClaimed) {
+  const StartAttempt start = Waiting();
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForFile(scratch_ / "pid"));
+  Fill();
+  EXPECT_TRUE(test::WaitUntil([&] { return client_->CanStart().ok() == false; }));
+  EXPECT_EQ(client_->CanStart().code(), ErrorCode::kExhausted);
+  test::WriteFile(scratch_ / "go", "1");
+  EXPECT_EQ(End(start).output, "before\nafter\n");
+  KillWarden();
+  const auto inventory = client_->List();
+  ASSERT_TRUE(inventory.ok());
+  ASSERT_EQ(inventory->ended.size(), 1u);
+  EXPECT_EQ(inventory->ended[0].result.output, "before\nafter\n");
+  unlink((directory() + "/filler").c_str());
+  EXPECT_TRUE(test::WaitUntil([&] { return client_->CanStart().ok(); }));
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+}
+
+}  // namespace
+}  // namespace carillon::executor
