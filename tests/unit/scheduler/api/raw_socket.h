@@ -72,6 +72,8 @@ class RawSocket {
   }
   bool closed() const { return closed_; }
 
+  // No more bytes will come; answers can still be read.
+  void HalfClose() { shutdown(fd_, SHUT_WR); }
   // Closes with a reset instead of a FIN.
   void Reset() {
     const linger now{1, 0};

@@ -1,0 +1,150 @@
+// Tokens: 401 before everything else, for every route and method.
+#include "scheduler/api/route.h"
+#include "tests/unit/scheduler/api/api_env.h"
+#include "tests/unit/scheduler/api/raw_socket.h"
+
+namespace carillon::test {
+namespace {
+
+using AuthTest = ApiEnv;
+
+std::string Concrete(std::string_view path) {
+  std::string concrete(path);
+  const size_t at = concrete.find("{}");
+  if (at != std::string::npos) concrete.replace(at, 2, "x");
+  return concrete;
+}
+
+TEST_F(AuthTest, WithoutATokenEveryRouteAndMethodAnswers401) {
+  std::vector<std::string> paths = {"/api",         "/api/",         "/api/nothing",
+                                    "/favicon.ico", "/api/jobs/%zz", "/api/jobs?page_size=0",
+                                    "/../x"};
+  for (const scheduler::Route& route : scheduler::RouteTable()) {
+    paths.push_back(Concrete(route.path));
+  }
+  for (const std::string& path : paths) {
+    for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"}) {
+      const Answer answer = SendOn(client_, method, path, "", {});
+      EXPECT_EQ(answer.status, 401) << method << " " << path;
+      EXPECT_EQ(answer.header("www-authenticate"), "Bearer realm=\"carillon\"");
+      if (std::string_view(method) != "HEAD") {
+        EXPECT_EQ(answer.code(), "unauthenticated");
+      }
+    }
+  }
+}
+
+TEST_F(AuthTest, WrongTokensAnswer401WhateverElseIsWrong) {
+  const std::string huge(2u << 20, 'x');
+  for (const std::string& value :
+       {std::string("Bearer "), std::string("Bearer wrong"), std::string("Basic ") + token_, token_,
+        "Bearer " + token_ + "x", "Bearer " + std::string(5000, 'x'), "Bearer " + token_.substr(1),
+        std::string("bearer")}) {
+    const HttpHeaders headers = {{"Authorization", value}};
+    EXPECT_EQ(SendOn(client_, "GET", "/api/jobs", "", headers).status, 401) << value;
+    EXPECT_EQ(SendOn(client_, "POST", "/api/jobs", "{", headers).status, 401) << value;
+    EXPECT_EQ(SendOn(client_, "PATCH", "/api/jobs", "{", headers).status, 401) << value;
+    EXPECT_EQ(SendOn(client_, "POST", "/api/jobs", huge, headers).status, 401) << value;
+    EXPECT_EQ(SendOn(client_, "GET", "/" + std::string(10'000, 'x'), "", headers).status, 401);
+  }
+  const Answer wrong = SendOn(client_, "GET", "/api/jobs", "", {{"Authorization", "Bearer wrong"}});
+  EXPECT_EQ(wrong.header("www-authenticate"), "Bearer realm=\"carillon\", error=\"invalid_token\"");
+}
+
+TEST_F(AuthTest, TwoTokensAreNone) {
+  const Answer answer =
+      SendOn(client_, "GET", "/api/jobs", "",
+             {{"Authorization", "Bearer " + token_}, {"Authorization", "Bearer " + token_}});
+  EXPECT_EQ(answer.status, 401);
+}
+
+TEST_F(AuthTest, TheSchemeIsCaseInsensitive) {
+  EXPECT_EQ(
+      SendOn(client_, "GET", "/api/jobs", "", {{"Authorization", "BEARER  " + token_}}).status,
+      200);
+}
+
+TEST_F(AuthTest, OnlyTheStartPageNeedsNoToken) {
+  const Answer page = SendOn(client_, "GET", "/", "", {});
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(page.header("content-type"), "text/html; charset=utf-8");
+  EXPECT_FALSE(page.header("content-security-policy").empty());
+  EXPECT_NE(page.text.find("0.1.0-test"), std::string::npos);
+  EXPECT_EQ(SendOn(client_, "HEAD", "/", "", {}).status, 200);
+  EXPECT_EQ(SendOn(client_, "POST", "/", "", {}).status, 401);
+}
+
+TEST_F(AuthTest, AKnownTokenOutlivesAShortOutageOfTheStoreAnUnknownOneDoesNot) {
+  EXPECT_EQ(Get("/api/system/config").status, 200);
+  // Fresh: the store is not even asked.
+  faults_.plan.Arm("FindToken", Fault::kUnavailable, 1000);
+  EXPECT_EQ(Get("/api/system/config").status, 200);
+  const Answer stranger =
+      SendOn(client_, "GET", "/api/jobs", "", {{"Authorization", "Bearer other"}});
+  EXPECT_EQ(stranger.status, 503);
+  EXPECT_EQ(stranger.code(), "unavailable");
+  EXPECT_EQ(stranger.header("retry-after"), "1");
+  EXPECT_EQ(stranger.text.find("secret"), std::string::npos);
+}
+
+class CacheTest : public ::testing::Test {
+ protected:
+  CacheTest() {
+    token_ = *scheduler::CreateAdminToken(store_, clock_.Wall());
+    request_.headers = {{"authorization", "Bearer " + token_}};
+  }
+  ManualClock clock_;
+  memory::MemoryStore store_{clock_, {}};
+  FaultyStores faults_{store_};
+  scheduler::Authenticator authenticator_{faults_.admin, clock_};
+  std::string token_;
+  HttpRequest request_;
+};
+
+TEST_F(CacheTest, BelievesAKnownTokenForKStaleWhileTheStoreIsAway) {
+  ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  faults_.plan.Arm("FindToken", Fault::kUnavailable, 1000);
+  clock_.Advance(scheduler::Authenticator::kStale);
+  EXPECT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  clock_.Advance(1us);
+  const auto late = authenticator_.Authenticate(request_);
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.code(), ErrorCode::kUnavailable);
+}
+
+TEST_F(CacheTest, AsksTheStoreAgainAfterKFresh) {
+  int asked = 0;
+  faults_.plan.OnCall([&](const std::string& name) { asked += name == "FindToken" ? 1 : 0; });
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  EXPECT_EQ(asked, 1);
+  clock_.Advance(scheduler::Authenticator::kFresh + 1us);
+  ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  EXPECT_EQ(asked, 2);
+}
+
+TEST(TokensTest, TokensAreLongRandomAndStoredAsHashes) {
+  const std::string a = scheduler::NewToken();
+  const std::string b = scheduler::NewToken();
+  EXPECT_NE(a, b);
+  EXPECT_EQ(a.size(), std::string("carillon_").size() + 43);
+  EXPECT_EQ(scheduler::HashToken(a).size(), 64u);
+  EXPECT_EQ(scheduler::HashToken(a).find(a), std::string::npos);
+}
+
+TEST(TokensTest, TheFirstTokenIsMadeOnce) {
+  const ManualClock clock;
+  memory::MemoryStore store(clock, {});
+  ASSERT_TRUE(scheduler::CreateAdminToken(store, clock.Wall()).ok());
+  EXPECT_EQ(scheduler::CreateAdminToken(store, clock.Wall()).code(), ErrorCode::kExists);
+}
+
+TEST(TokensTest, AReadOnlyCallerMayOnlyRead) {
+  using scheduler::Permission;
+  EXPECT_TRUE(scheduler::Allows({.name = "r", .role = "read_only"}, Permission::kRead));
+  EXPECT_FALSE(scheduler::Allows({.name = "r", .role = "read_only"}, Permission::kWrite));
+  EXPECT_FALSE(scheduler::Allows({.name = "n", .role = ""}, Permission::kRead));
+  EXPECT_TRUE(scheduler::Allows({.name = "a", .role = "admin"}, Permission::kWrite));
+}
+
+}  // namespace
+}  // namespace carillon::test

@@ -1,0 +1,141 @@
+// Executors, status, configuration, previews.
+#include "tests/unit/scheduler/api/api_env.h"
+
+namespace carillon::test {
+namespace {
+
+using SystemRoutesTest = ApiEnv;
+
+TEST_F(SystemRoutesTest, ExecutorsAreShownAndSwitched) {
+  AddExecutor("executor-1");
+  const json list = Get("/api/executors").body();
+  ASSERT_EQ(list["items"].size(), 1u);
+  const json shown = Get("/api/executors/executor-1").body();
+  EXPECT_EQ(shown, list["items"][0]);
+  EXPECT_EQ(shown["executor_id"], "executor-1");
+  EXPECT_EQ(shown["state"], "ONLINE");
+  EXPECT_EQ(shown["enabled"], true);
+  EXPECT_EQ(Post("/api/executors/executor-1/disable").body()["enabled"], false);
+  EXPECT_EQ(Post("/api/executors/executor-1/drain").body()["draining"], true);
+  const json enabled = Post("/api/executors/executor-1/enable").body();
+  EXPECT_EQ(enabled["enabled"], true);
+  EXPECT_EQ(enabled["draining"], false);
+  EXPECT_GE(executor_nudges_, 3u);
+  EXPECT_EQ(Get("/api/executors/nobody").code(), "not_found");
+  EXPECT_EQ(Get("/api/executors/NO").code(), "not_found");
+  EXPECT_EQ(Post("/api/executors/nobody/drain").status, 404);
+}
+
+TEST_F(SystemRoutesTest, LabelsArePatchedWithAnOptionalPrecondition) {
+  AddExecutor("executor-1");
+  const std::string path = "/api/executors/executor-1";
+  const std::string tag = Get(path).header("etag");
+  const Answer patched = Send("PATCH", path, R"({"labels":{"zone":"a"}})", {{"If-Match", tag}});
+  ASSERT_EQ(patched.status, 200) << patched.text;
+  EXPECT_EQ(patched.body()["labels"], json({{"zone", "a"}}));
+  EXPECT_EQ(Send("PATCH", path, R"({"labels":{}})", {{"If-Match", tag}}).code(), "stale_version");
+  EXPECT_EQ(Send("PATCH", path, R"({"labels":{}})").status, 200);
+  EXPECT_EQ(Send("PATCH", path, R"({"slots":5})").pointer(), "/slots");
+  EXPECT_EQ(Send("PATCH", path, R"({})").pointer(), "/labels");
+  EXPECT_EQ(Send("PATCH", path, R"({"labels":[1]})").pointer(), "/labels");
+}
+
+TEST_F(SystemRoutesTest, StatusHasItsShape) {
+  AddExecutor("executor-1");
+  Execute(Create().value("job_id", ""));
+  const json status = Get("/api/system/status").body();
+  EXPECT_EQ(status["leader"], "scheduler-1");
+  EXPECT_EQ(status["members"][0]["id"], "scheduler-1");
+  EXPECT_EQ(status["members"][0]["address"], "127.0.0.1:8640");
+  EXPECT_EQ(status["members"][0]["clock_offset_ms"], 1.5);
+  EXPECT_EQ(status["segments"].size(), 64u);
+  EXPECT_EQ(status["segments"][5]["segment"], 5);
+  EXPECT_TRUE(status["segments"][5]["owner"].is_null());
+  EXPECT_EQ(status["executors"]["ONLINE"], 1);
+  EXPECT_EQ(status["runs_pending"], 1);
+  EXPECT_EQ(status["runs_running"], 0);
+  EXPECT_EQ(status["oldest_overdue_ms"], 250.0);
+  EXPECT_EQ(status["late_ms"], json({{"p50", 2.0}, {"p99", 7.0}}));
+  EXPECT_EQ(status["version"], "0.1.0-test");
+}
+
+TEST_F(SystemRoutesTest, StatusStillSaysWhatIsKnownWhileTheStoreIsAway) {
+  ASSERT_EQ(Get("/api/system/status").body()["store_reachable"], true);
+  faults_.plan.Arm("CountOpenRuns", Fault::kUnavailable);
+  faults_.plan.Arm("FindToken", Fault::kUnavailable);
+  const Answer answer = Get("/api/system/status");
+  ASSERT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body()["leader"], "scheduler-1");
+  EXPECT_TRUE(answer.body()["runs_pending"].is_null());
+  EXPECT_EQ(answer.body()["store_reachable"], false);
+}
+
+TEST_F(SystemRoutesTest, ConfigurationIsShownWithItsVersion) {
+  const Answer config = Get("/api/system/config");
+  EXPECT_EQ(config.status, 200);
+  EXPECT_TRUE(config.body()["settings"].is_object());
+  EXPECT_EQ(config.header("etag"),
+            "\"v" + std::to_string(config.body()["version"].get<int64_t>()) + "\"");
+}
+
+TEST_F(SystemRoutesTest, PreviewShowsFiresInTheirZone) {
+  const Answer answer = Post("/api/schedules/preview", {{"cron_expression", "30 2 * * *"},
+                                                        {"time_zone", "Europe/Paris"},
+                                                        {"n", 3},
+                                                        {"after", "2026-10-23T12:00:00Z"}});
+  ASSERT_EQ(answer.status, 200) << answer.text;
+  const json preview = answer.body();
+  EXPECT_EQ(preview["valid"], true);
+  ASSERT_EQ(preview["items"].size(), 3u);
+  EXPECT_EQ(preview["items"][0]["local_time"], "2026-10-24T02:30:00.000000+02:00");
+  // 25 October: 02:30 comes twice; the early one fires.
+  EXPECT_EQ(preview["items"][1]["fire_time"], "2026-10-25T00:30:00.000000Z");
+  EXPECT_EQ(preview["items"][1]["dst"], "repeated");
+  EXPECT_EQ(preview["items"][2]["local_time"], "2026-10-26T02:30:00.000000+01:00");
+  ASSERT_EQ(preview["explanations"].size(), 1u);
+  EXPECT_FALSE(preview["explanations"][0].get<std::string>().empty());
+}
+
+TEST_F(SystemRoutesTest, PreviewMergesSeveralSchedules) {
+  const json preview =
+      Post("/api/schedules/preview",
+           {{"schedules",
+             {{{"kind", "cron"}, {"cron_expression", "0 * * * *"}, {"time_zone", "UTC"}},
+              {{"kind", "once"}, {"at", "2026-03-01T00:30:00Z"}},
+              {{"kind", "rate"}, {"every_ms", 2'400'000}, {"start_time", "2026-03-01T00:10:00Z"}}}},
+            {"n", 4}})
+          .body();
+  ASSERT_EQ(preview["items"].size(), 4u) << preview;
+  std::vector<int> order;
+  for (const json& item : preview["items"]) order.push_back(item["schedule"].get<int>());
+  EXPECT_EQ(order, (std::vector<int>{2, 1, 2, 0}));
+}
+
+TEST_F(SystemRoutesTest, PreviewOfABadExpressionSaysWhere) {
+  const Answer bad = Post("/api/schedules/preview", {{"cron_expression", "61 * * * *"}});
+  EXPECT_EQ(bad.status, 200);
+  EXPECT_EQ(bad.body()["valid"], false);
+  EXPECT_EQ(bad.body()["errors"][0]["pointer"], "/cron_expression");
+  EXPECT_EQ(bad.body()["items"].size(), 0u);
+  EXPECT_EQ(Post("/api/schedules/preview", {{"cron_expression", "@reboot"}}).body()["valid"],
+            false);
+  EXPECT_EQ(Post("/api/schedules/preview", {{"n", 3}}).pointer(), "/cron_expression");
+  EXPECT_EQ(Post("/api/schedules/preview", {{"cron_expression", "* * * * *"}, {"n", 0}}).pointer(),
+            "/n");
+  EXPECT_EQ(
+      Post("/api/schedules/preview", {{"cron_expression", "* * * * *"}, {"after", "x"}}).pointer(),
+      "/after");
+  EXPECT_EQ(Post("/api/schedules/preview", {{"cron", "* * * * *"}}).pointer(), "/cron");
+}
+
+TEST_F(SystemRoutesTest, PreviewsFarAwayAreStillAnswered) {
+  for (const char* after : {"2299-12-31T23:00:00Z", "4000-01-01T00:00:00Z"}) {
+    const Answer answer =
+        Post("/api/schedules/preview",
+             {{"cron_expression", "30 2 * * *"}, {"time_zone", "Europe/Paris"}, {"after", after}});
+    EXPECT_EQ(answer.status, 200) << answer.text;
+  }
+}
+
+}  // namespace
+}  // namespace carillon::test

@@ -1,0 +1,113 @@
+// Lost commit replies: the answer is what happened, or that it is not known.
+#include "tests/unit/scheduler/api/api_env.h"
+
+namespace carillon::test {
+namespace {
+
+class UnknownOutcomeTest : public ApiEnv {
+ protected:
+  UnknownOutcomeTest() : job_id_(Create({{"job_id", "known"}}).value("job_id", "")) {}
+  void Lose(const std::string& operation, int times = 1) {
+    faults_.plan.Arm(operation, Fault::kTimeoutAfter, times);
+  }
+  void Drop(const std::string& operation, int times = 1) {
+    faults_.plan.Arm(operation, Fault::kTimeoutBefore, times);
+  }
+  const std::string job_id_;
+  const std::string path_ = "/api/jobs/known";
+  const HttpHeaders at_v1_ = {{"If-Match", "\"v1\""}};
+};
+
+TEST_F(UnknownOutcomeTest, ACreateThatHappenedIsCreated) {
+  Lose("CreateJob");
+  const Answer answer = Post("/api/jobs", JobBody({{"job_id", "new"}}));
+  EXPECT_EQ(answer.status, 201) << answer.text;
+  EXPECT_EQ(answer.header("etag"), "\"v1\"");
+}
+
+TEST_F(UnknownOutcomeTest, ACreateThatDidNotHappenIsUnknown) {
+  Drop("CreateJob");
+  const Answer answer = Post("/api/jobs", JobBody({{"job_id", "new"}}));
+  EXPECT_EQ(answer.status, 504);
+  EXPECT_EQ(answer.code(), "outcome_unknown");
+  EXPECT_EQ(answer.text.find("secret"), std::string::npos);
+}
+
+TEST_F(UnknownOutcomeTest, ARepeatedCreateWithItsKeyMakesOneJob) {
+  // The reply is lost and so is the look at what happened; the key stays in flight for a minute.
+  Lose("CreateJob");
+  faults_.plan.Arm("GetJob", Fault::kUnavailable);
+  const HttpHeaders key = {{"Idempotency-Key", "k"}};
+  EXPECT_EQ(Post("/api/jobs", JobBody(), key).code(), "outcome_unknown");
+  EXPECT_EQ(Post("/api/jobs", JobBody(), key).code(), "request_in_flight");
+  clock_.Advance(2min);
+  EXPECT_EQ(Post("/api/jobs", JobBody(), key).status, 201);
+  EXPECT_EQ(Get("/api/jobs").body()["items"].size(), 2u);  // "known" and the new one
+}
+
+TEST_F(UnknownOutcomeTest, AnEditIsReadBack) {
+  Lose("ReplaceJob");
+  const Answer stored = Send("PUT", path_, JobBody({{"priority", 4}}).dump(), at_v1_);
+  EXPECT_EQ(stored.status, 200) << stored.text;
+  EXPECT_EQ(stored.header("etag"), "\"v2\"");
+  Drop("ReplaceJob");
+  const Answer lost = Send("PATCH", path_, R"({"priority":5})", {{"If-Match", "\"v2\""}});
+  EXPECT_EQ(lost.code(), "outcome_unknown");
+  EXPECT_EQ(Get(path_).body()["priority"], 4);
+}
+
+TEST_F(UnknownOutcomeTest, ADeleteIsReadBack) {
+  Drop("DeleteJob");
+  EXPECT_EQ(Send("DELETE", path_, "", at_v1_).code(), "outcome_unknown");
+  Lose("DeleteJob");
+  EXPECT_EQ(Send("DELETE", path_, "", at_v1_).status, 204);
+  EXPECT_EQ(Get(path_).status, 404);
+}
+
+TEST_F(UnknownOutcomeTest, PauseAndResumeAreTriedAgain) {
+  Lose("PauseJob");
+  EXPECT_EQ(Post(path_ + "/pause").body()["state"], "PAUSED");
+  Drop("ResumeJob");
+  EXPECT_EQ(Post(path_ + "/resume").body()["state"], "ENABLED");
+  Drop("PauseJob", 2);
+  EXPECT_EQ(Post(path_ + "/pause").code(), "outcome_unknown");
+}
+
+TEST_F(UnknownOutcomeTest, AnExecuteIsNeverGuessed) {
+  Lose("ExecuteJob");
+  const HttpHeaders key = {{"Idempotency-Key", "k"}};
+  EXPECT_EQ(Post(path_ + "/execute", json::object(), key).code(), "outcome_unknown");
+  // A hasty repetition does not make a second run.
+  EXPECT_EQ(Post(path_ + "/execute", json::object(), key).code(), "request_in_flight");
+  EXPECT_EQ(Get("/api/runs").body()["items"].size(), 1u);
+}
+
+TEST_F(UnknownOutcomeTest, CancelOfARunIsTriedAgain) {
+  const std::string run_id = Execute(job_id_);
+  Drop("CancelRun");
+  EXPECT_EQ(Post("/api/runs/" + run_id + "/cancel").body()["cancelled"], 1);
+  Drop("CancelRun", 2);
+  EXPECT_EQ(Post("/api/runs/" + run_id + "/cancel").code(), "outcome_unknown");
+  Drop("CancelJobRuns");
+  EXPECT_EQ(Post(path_ + "/cancel").code(), "outcome_unknown");
+}
+
+TEST_F(UnknownOutcomeTest, ARetryIsReadBack) {
+  AddExecutor("executor-1");
+  const std::string run_id = Execute(job_id_);
+  Finish(run_id, {.state = RunState::kFailed, .reason = "exit_code", .exit_code = 1});
+  Drop("RetryRun");
+  EXPECT_EQ(Post("/api/runs/" + run_id + "/retry").code(), "outcome_unknown");
+  Lose("RetryRun");
+  const Answer retried = Post("/api/runs/" + run_id + "/retry");
+  EXPECT_EQ(retried.status, 202) << retried.text;
+  EXPECT_EQ(retried.body()["attempt"], 2);
+}
+
+TEST_F(UnknownOutcomeTest, AnAnswerThatCouldNotBeKeptIsStillGiven) {
+  faults_.plan.Arm("FinishRequest", Fault::kUnavailable);
+  EXPECT_EQ(Post(path_ + "/execute", json::object(), {{"Idempotency-Key", "k"}}).status, 202);
+}
+
+}  // namespace
+}  // namespace carillon::test
