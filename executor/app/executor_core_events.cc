@@ -10,7 +10,9 @@
 namespace carillon::executor {
 namespace {
 
-SteadyTime LeaseEnd(int64_t sent_us, Duration lease) {
+// A lease ages from when its request was sent, by this host's clock.
+SteadyTime LeaseEnd(int64_t sent_us, Duration lease, SteadyTime now) {
+  if (failpoint::Broken("lease.from_receipt")) return now + lease;
   return SteadyTime(Duration(sent_us)) + lease;
 }
 
@@ -35,7 +37,7 @@ void ExecutorCore::On(const MemberId& member, const Registered& message, SteadyT
 void ExecutorCore::On(const MemberId& member, const HeartbeatReply& message, SteadyTime now) {
   sessions_.OnHeartbeatReply(member, message);
   lease_ = message.lease;
-  const SteadyTime lease_end = LeaseEnd(message.sent_us, message.lease);
+  const SteadyTime lease_end = LeaseEnd(message.sent_us, message.lease, now);
   std::vector<HeldAttempt> processes;
   for (const HeldAttempt& held : message.renewed) {
     RunEntry* entry = runs_.FindHeld(held);
@@ -63,7 +65,7 @@ void ExecutorCore::On(const MemberId& member, const ClaimBatchReply& message, St
     if (entry.id.key != item.key || entry.stage != RunStage::kClaiming) continue;
     if (Accepted(item.verdict)) {
       entry.member = member;
-      Accept(entry, LeaseEnd(message.sent_us, message.lease), now);
+      Accept(entry, LeaseEnd(message.sent_us, message.lease, now), now);
     } else if (entry.member == member) {
       claims_.erase(claim);
       runs_.Move(entry, Next(entry.stage, RunEvent::kRefused).stage);
