@@ -1,0 +1,76 @@
+// Calls of the REST API with fail-over between a cluster's members.
+//
+// Threads  One owner. A call blocks for at most the transport's time-out for each address.
+// Always   A request that may have been acted on goes to another member only when acting on it
+//          again is harmless: GET, or a POST with an Idempotency-Key.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/client/outcome.h"
+#include "cli/client/target.h"
+#include "common/adapters/http/http_client.h"
+#include "common/base/rng.h"
+
+namespace carillon::cli {
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  // Errors as HttpClient's.
+  virtual Result<HttpResponse> Send(const HttpClientRequest& request) = 0;
+};
+std::unique_ptr<Transport> MakeHttpTransport();
+
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+struct ApiRequest {
+  std::string method = "GET";
+  std::string path = {};  // "/api/jobs"; segments already escaped
+  Parameters query = {};
+  std::optional<nlohmann::json> body = {};
+  std::string raw_body = {};  // instead of `body`, sent as it is
+  std::string if_match = {};
+  bool idempotent = false;  // the route honours Idempotency-Key: one is sent
+  HttpHeaders headers = {};
+};
+
+struct ApiResponse {
+  int status = 200;
+  nlohmann::json body = nullptr;  // null when the answer is not JSON
+  std::string text = {};
+  std::string etag = {};
+};
+
+class ApiClient {
+ public:
+  ApiClient(Target target, std::unique_ptr<Transport> transport, uint64_t seed);
+
+  // The answer of the first member that gives one. Status 400 and above is a Failure.
+  Outcome<ApiResponse> Call(const ApiRequest& request);
+  // The same, and every status is a success.
+  Outcome<ApiResponse> CallRaw(const ApiRequest& request);
+
+  const Target& target() const { return target_; }
+
+ private:
+  std::string NewKey();
+
+  const Target target_;
+  const std::unique_ptr<Transport> transport_;
+  Rng rng_;
+  size_t current_ = 0;  // the member that answered last
+};
+
+Failure FailureOf(const ApiResponse& response);
+
+// One path segment or query value, percent-encoded.
+std::string Escape(std::string_view text);
+
+}  // namespace carillon::cli

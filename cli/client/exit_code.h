@@ -1,0 +1,19 @@
+// How the command line ends. Stable: scripts depend on it; docs/cli.md has the table.
+#pragma once
+
+namespace carillon::cli {
+
+enum class ExitCode {
+  kDone = 0,
+  kFailure = 1,
+  kUsage = 2,
+  kNotFound = 3,
+  kDenied = 4,
+  kConflict = 5,
+  kUnreachable = 6,
+  kRunFailed = 10,
+  kRunCancelled = 11,
+  kWaitTimedOut = 12,
+};
+
+}  // namespace carillon::cli

@@ -1,0 +1,47 @@
+// A value or the Failure that a person or a script is told.
+//
+// Always   An Error turns into its Failure, so CARILLON_TRY and CARILLON_ASSIGN_OR_RETURN work on
+//          both sides.
+#pragma once
+
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "cli/client/exit_code.h"
+#include "common/base/result.h"
+
+namespace carillon::cli {
+
+struct Failure {
+  ExitCode exit = ExitCode::kFailure;
+  std::string message = {};
+  std::string code = {};                  // stable: the problem's, or the name of an ErrorCode
+  std::vector<std::string> details = {};  // "/timeout: has to be at least 1"
+  std::string trace_id = {};
+};
+Failure FailureOf(const Error& error);
+
+template <typename T>
+class [[nodiscard]] Outcome {
+ public:
+  Outcome(T value) : expected_(std::move(value)) {}                                  // NOLINT
+  Outcome(Failure failure) : expected_(tl::make_unexpected(std::move(failure))) {}   // NOLINT
+  Outcome(const Error& error) : expected_(tl::make_unexpected(FailureOf(error))) {}  // NOLINT
+
+  bool ok() const { return expected_.has_value(); }
+  T& value() & { return expected_.value(); }
+  const T& value() const& { return expected_.value(); }
+  T&& value() && { return std::move(expected_).value(); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  const Failure& error() const { return expected_.error(); }
+
+ private:
+  tl::expected<T, Failure> expected_;
+};
+
+}  // namespace carillon::cli

@@ -1,0 +1,130 @@
+#include "cli/client/target.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace carillon::cli {
+namespace {
+
+constexpr size_t kAddressesMax = 16;
+constexpr size_t kFileBytesMax = 64u << 10;
+constexpr std::string_view kDefaultDataDir = "/.local/share/carillon";
+
+std::string Variable(const std::map<std::string, std::string>& environment,
+                     const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
+std::string Trim(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text(kFileBytesMax, '\0');
+  if (in) in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in.is_open() || in.bad()) return {ErrorCode::kUnavailable, path + " cannot be read"};
+  text.resize(static_cast<size_t>(in.gcount()));
+  return text;
+}
+
+Result<std::string> ReadToken(const std::string& path) {
+  CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  const std::string token = Trim(text);
+  if (token.empty()) return {ErrorCode::kInvalid, path + " holds no token"};
+  return token;
+}
+
+Result<std::string> CheckUrl(std::string_view text) {
+  std::string url = Trim(text);
+  while (!url.empty() && url.back() == '/') url.pop_back();
+  if (url.find("://") == std::string::npos) url = "http://" + url;
+  const bool known = url.rfind("http://", 0) == 0 || url.rfind("https://", 0) == 0;
+  const size_t host = url.find("://") + 3;
+  if (!known || host >= url.size() || url[host] == '/' ||
+      url.find_first_of("?#@ \"<>\\") != std::string::npos) {
+    return {ErrorCode::kInvalid, "not a server address: '" + std::string(text) + "'"};
+  }
+  return url;
+}
+
+Status AddUrls(std::string_view list, Target& target) {
+  while (true) {
+    const size_t comma = list.find(',');
+    CARILLON_ASSIGN_OR_RETURN(std::string url, CheckUrl(list.substr(0, comma)));
+    if (target.urls.size() >= kAddressesMax) {
+      return {ErrorCode::kInvalid, "more than 16 server addresses"};
+    }
+    target.urls.push_back(std::move(url));
+    if (comma == std::string_view::npos) return {};
+    list.remove_prefix(comma + 1);
+  }
+}
+
+// Reads `path`, which standalone writes when it is ready. `with_token`: its token as well.
+Status UseRuntime(const std::string& path, bool with_token, Target& target) {
+  CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  const auto runtime = nlohmann::json::parse(text, nullptr, false);
+  if (!runtime.is_object() || !runtime.contains("url") || !runtime["url"].is_string()) {
+    return {ErrorCode::kInvalid, path + " names no url"};
+  }
+  CARILLON_TRY(AddUrls(runtime["url"].get<std::string>(), target));
+  target.origin = path;
+  if (!with_token) return {};
+  if (!runtime.contains("token_file") || !runtime["token_file"].is_string()) {
+    return {ErrorCode::kInvalid, path + " names no token_file"};
+  }
+  CARILLON_ASSIGN_OR_RETURN(target.token, ReadToken(runtime["token_file"].get<std::string>()));
+  return {};
+}
+
+Result<std::string> TokenOf(const TargetFlags& flags,
+                            const std::map<std::string, std::string>& environment) {
+  if (!flags.token_file.empty()) return ReadToken(flags.token_file);
+  const std::string token = Trim(Variable(environment, "CARILLON_TOKEN"));
+  if (!token.empty()) return token;
+  const std::string file = Variable(environment, "CARILLON_TOKEN_FILE");
+  return file.empty() ? std::string() : ReadToken(file);
+}
+
+std::string DefaultRuntime(const std::map<std::string, std::string>& environment) {
+  const std::string home = Variable(environment, "HOME");
+  const std::string path = home + std::string(kDefaultDataDir) + "/runtime.json";
+  std::error_code ignored;
+  return !home.empty() && std::filesystem::exists(path, ignored) ? path : "";
+}
+
+}  // namespace
+
+Result<Target> FindTarget(const TargetFlags& flags,
+                          const std::map<std::string, std::string>& environment) {
+  Target target;
+  const std::string variable = Variable(environment, "CARILLON_ADDR");
+  if (!flags.addresses.empty()) {
+    CARILLON_TRY(AddUrls(flags.addresses, target));
+    target.origin = "--addr";
+  } else if (!flags.data_dir.empty()) {
+    CARILLON_TRY(UseRuntime(flags.data_dir + "/runtime.json", flags.token_file.empty(), target));
+  } else if (!variable.empty()) {
+    CARILLON_TRY(AddUrls(variable, target));
+    target.origin = "CARILLON_ADDR";
+  }
+  if (!target.token.empty()) return target;
+  CARILLON_ASSIGN_OR_RETURN(target.token, TokenOf(flags, environment));
+  if (!target.urls.empty()) return target;
+  const std::string runtime = DefaultRuntime(environment);
+  if (!runtime.empty()) {
+    CARILLON_TRY(UseRuntime(runtime, target.token.empty(), target));
+    return target;
+  }
+  target.urls.emplace_back(kDefaultUrl);
+  target.origin = "default";
+  return target;
+}
+
+}  // namespace carillon::cli

@@ -1,0 +1,61 @@
+#include "cli/commands/cli.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "cli/commands/commands.h"
+
+namespace carillon::cli {
+namespace {
+
+void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
+  app.add_option("--addr", flags.target.addresses,
+                 "Servers, comma-separated; the next is tried when one is away (CARILLON_ADDR)");
+  app.add_option("--token-file", flags.target.token_file,
+                 "File with the bearer token (CARILLON_TOKEN_FILE, CARILLON_TOKEN)");
+  app.add_option("--data-dir", flags.target.data_dir,
+                 "Data directory of a standalone server on this machine");
+  app.add_option("-o,--output", flags.output, "table, json, jsonl, yaml or name");
+  app.add_flag("-q,--quiet", flags.quiet, "Print ids only, say nothing else");
+  app.add_flag("-y,--yes", flags.yes, "Do not ask");
+}
+
+// Lets global flags stand behind any verb.
+void FallThrough(CLI::App& app) {
+  for (CLI::App* verb : app.get_subcommands({})) {
+    verb->fallthrough();
+    FallThrough(*verb);
+  }
+}
+
+}  // namespace
+
+int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
+  CLI::App app("Carillon: a distributed job scheduler", "carillon");
+  Session session(host);
+  app.require_subcommand(1);
+  AddGlobalFlags(app, session.flags());
+  AddServerCommands(app, session);
+  AddJobCommands(app, session);
+  AddRunCommands(app, session);
+  AddExecutorCommands(app, session);
+  AddScheduleCommands(app, session);
+  AddSystemCommands(app, session);
+  FallThrough(app);
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError& e) {
+    const bool asked = e.get_exit_code() == 0;  // --help
+    app.exit(e, host.out, host.err);
+    return static_cast<int>(asked ? ExitCode::kDone : ExitCode::kUsage);
+  }
+  host.out.flush();
+  if (!host.out) {
+    host.err << "carillon: standard output cannot be written\n";
+    return static_cast<int>(ExitCode::kFailure);
+  }
+  return static_cast<int>(session.exit());
+}
+
+}  // namespace carillon::cli

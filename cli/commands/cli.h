@@ -1,0 +1,14 @@
+// The `carillon` command.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/commands/host.h"
+
+namespace carillon::cli {
+
+// Runs one command; returns the process's exit code (docs/cli.md).
+int RunCommandLine(const std::vector<std::string>& arguments, Host& host);
+
+}  // namespace carillon::cli

@@ -1,0 +1,32 @@
+// Each group of verbs adds itself to the command line.
+#pragma once
+
+#include "cli/commands/session.h"
+
+namespace carillon::cli {
+
+void AddJobCommands(CLI::App& app, Session& session);
+void AddJobWriteCommands(CLI::App& job, Session& session);  // create, edit
+void AddRunCommands(CLI::App& app, Session& session);
+void AddExecutorCommands(CLI::App& app, Session& session);
+void AddSystemCommands(CLI::App& app, Session& session);    // system, api, version, completion
+void AddScheduleCommands(CLI::App& app, Session& session);  // offline
+void AddServerCommands(CLI::App& app, Session& session);    // standalone, check-config
+
+// What `run list` and `job history` share: flags, and the listing itself.
+struct RunListFlags {
+  std::string job_id;
+  std::string executor_id;
+  std::vector<std::string> states;
+  std::string since;
+  std::string until;
+  size_t limit = 50;
+};
+void AddRunListFlags(CLI::App* verb, RunListFlags& flags);
+Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags);
+
+// The cron, rate or time of a job in a few characters, for a table.
+std::string ScheduleSummary(const nlohmann::json& job);
+void PrintJob(Session& session, const nlohmann::json& job);
+
+}  // namespace carillon::cli

@@ -1,0 +1,39 @@
+// The world around a command: streams, time, files, the server. main.cc gives the real one, tests a
+// made-up one.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/client/api_client.h"
+#include "common/base/clock.h"
+#include "common/config/load.h"
+
+namespace carillon::cli {
+
+struct StandaloneArguments {
+  std::string config_file;
+  std::vector<config::Override> overrides;
+};
+
+struct Host {
+  std::map<std::string, std::string> environment;
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+  bool in_is_tty = false;
+  bool out_is_tty = false;
+  const Clock& clock;
+  std::function<void(Duration)> wait;  // blocks
+  std::function<std::unique_ptr<Transport>()> transport;
+  std::function<Status(const std::string& file)> edit;  // shows the file in the user's editor
+  std::function<int(const StandaloneArguments&)> standalone;
+  uint64_t seed = 1;  // of idempotency keys and file names; never of a secret
+  std::string version;
+};
+
+}  // namespace carillon::cli

@@ -1,0 +1,222 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/job_flags.h"
+#include "cli/commands/run_wait.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string PathOf(const std::string& job_id, const std::string& action = "") {
+  return "/api/jobs/" + Escape(job_id) + (action.empty() ? "" : "/" + action);
+}
+
+struct JobArguments {
+  std::vector<std::string> ids;
+  std::string reason;
+  std::string status;
+  std::string user;
+  std::string search;
+  size_t limit = 50;
+  RunListFlags history;
+  std::vector<std::string> parameters;
+  std::string executor;
+  std::string priority;
+  bool wait = false;
+  std::string longest;
+  int fires = 10;
+};
+
+Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
+  ApiRequest request{.path = "/api/jobs"};
+  if (!arguments.status.empty()) request.query.emplace_back("status", arguments.status);
+  if (!arguments.user.empty()) request.query.emplace_back("user_id", arguments.user);
+  if (!arguments.search.empty()) request.query.emplace_back("q", arguments.search);
+  CARILLON_ASSIGN_OR_RETURN(json page, session.ReadPages(request, arguments.limit));
+  Printer print = session.Print();
+  if (print.form() == Form::kTable) {
+    for (json& job : page["items"]) job["schedule"] = ScheduleSummary(job);
+  }
+  print.List(page, JobView());
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Get(Session& session, const JobArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse job,
+                            session.Call({.path = PathOf(arguments.ids[0])}));
+  session.Print().Object(job.body, JobView());
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> ChangeState(Session& session, const JobArguments& arguments,
+                              const std::string& action) {
+  for (const std::string& id : arguments.ids) {
+    ApiRequest request{.method = "POST", .path = PathOf(id, action), .body = json::object()};
+    if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call(request));
+    PrintJob(session, job.body);
+  }
+  return ExitCode::kDone;
+}
+
+std::string Listed(const std::vector<std::string>& ids) {
+  std::string text;
+  for (const std::string& id : ids) text += (text.empty() ? "" : ", ") + id;
+  return text;
+}
+
+Outcome<ExitCode> Delete(Session& session, const JobArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const bool go,
+                            session.Confirm("Delete " + Listed(arguments.ids) + "?"));
+  if (!go) return ExitCode::kFailure;
+  for (const std::string& id : arguments.ids) {
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.path = PathOf(id)}));
+    CARILLON_ASSIGN_OR_RETURN(
+        const ApiResponse gone,
+        session.Call({.method = "DELETE", .path = PathOf(id), .if_match = job.etag}));
+    session.Say(id + " deleted");
+  }
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Cancel(Session& session, const JobArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const bool go, session.Confirm("Cancel every open run of " + Listed(arguments.ids) + "?"));
+  if (!go) return ExitCode::kFailure;
+  for (const std::string& id : arguments.ids) {
+    CARILLON_ASSIGN_OR_RETURN(
+        const ApiResponse answer,
+        session.Call({.method = "POST", .path = PathOf(id, "cancel"), .body = json::object()}));
+    json shown = answer.body;
+    shown["job_id"] = id;
+    session.Print().Object(shown, JobView());
+  }
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> RunNow(Session& session, const JobArguments& arguments) {
+  WaitOptions wait{.show_output = true};
+  if (!arguments.longest.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(wait.longest, ParseDuration(arguments.longest));
+  }
+  ApiRequest request{.method = "POST",
+                     .path = PathOf(arguments.ids[0], "execute"),
+                     .body = json::object(),
+                     .idempotent = true};
+  CARILLON_ASSIGN_OR_RETURN(const auto parameters, ParsePairs(arguments.parameters));
+  for (const auto& [name, value] : parameters) {
+    (*request.body)["parameters"][name] = ParameterOf(value);
+  }
+  if (!arguments.executor.empty()) (*request.body)["executor_id"] = arguments.executor;
+  if (!arguments.priority.empty()) (*request.body)["priority"] = ParameterOf(arguments.priority);
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse run, session.Call(request));
+  if (!run.body.is_object() || !run.body.contains("run_id") || !run.body["run_id"].is_string()) {
+    return Failure{.message = "the server names no run", .code = "bad_answer"};
+  }
+  if (arguments.wait) return WaitForRun(session, run.body["run_id"].get<std::string>(), wait);
+  Printer print = session.Print();
+  if (print.form() == Form::kTable) {
+    print.Line(run.body["run_id"].get<std::string>());
+  } else {
+    print.Object(run.body, RunView());
+  }
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Next(Session& session, const JobArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse fires,
+                            session.Call({.path = PathOf(arguments.ids[0], "next"),
+                                          .query = {{"n", std::to_string(arguments.fires)}}}));
+  if (fires.body.is_object() && fires.body.value("state", "") == "PAUSED") {
+    session.Say(arguments.ids[0] + " is paused: it does not fire");
+  }
+  session.Print().List(fires.body, FireView());
+  return ExitCode::kDone;
+}
+
+void AddReadVerbs(CLI::App& job, Session& session, const std::shared_ptr<JobArguments>& a) {
+  CLI::App* list = job.add_subcommand("list", "List jobs");
+  list->add_option("--status", a->status, "ENABLED or PAUSED");
+  list->add_option("--user", a->user, "Owner");
+  list->add_option("--search", a->search, "In name or id");
+  list->add_option("--limit", a->limit, "Most jobs to list, 0 = all");
+  session.On(list, [&session, a] { return List(session, *a); });
+
+  CLI::App* get = job.add_subcommand("get", "Show a job");
+  get->add_option("job", a->ids, "Job id")->required()->expected(1);
+  session.On(get, [&session, a] { return Get(session, *a); });
+
+  CLI::App* history = job.add_subcommand("history", "List the runs of a job");
+  history->add_option("job", a->history.job_id, "Job id")->required();
+  AddRunListFlags(history, a->history);
+  session.On(history, [&session, a] { return ListRuns(session, a->history); });
+
+  CLI::App* next = job.add_subcommand("next", "Show the coming fires of a job");
+  next->add_option("job", a->ids, "Job id")->required()->expected(1);
+  next->add_option("-n", a->fires, "How many")->check(CLI::Range(1, 100));
+  session.On(next, [&session, a] { return Next(session, *a); });
+}
+
+void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArguments>& a) {
+  for (const std::string action : {"pause", "resume"}) {
+    CLI::App* verb = job.add_subcommand(
+        action, action == "pause" ? "Stop firing" : "Go on firing after a pause");
+    verb->add_option("job", a->ids, "Job ids")->required();
+    verb->add_option("--reason", a->reason, "Why, for the record");
+    session.On(verb, [&session, a, action] { return ChangeState(session, *a, action); });
+  }
+  CLI::App* remove = job.add_subcommand("delete", "Delete jobs; running attempts finish");
+  remove->add_option("job", a->ids, "Job ids")->required();
+  session.On(remove, [&session, a] { return Delete(session, *a); });
+
+  CLI::App* cancel = job.add_subcommand("cancel", "Cancel every open run of jobs");
+  cancel->add_option("job", a->ids, "Job ids")->required();
+  session.On(cancel, [&session, a] { return Cancel(session, *a); });
+
+  CLI::App* run = job.add_subcommand("run", "Run a job now");
+  run->add_option("job", a->ids, "Job id")->required()->expected(1);
+  run->add_option("--param", a->parameters, "Parameter, name=value")->allow_extra_args(false);
+  run->add_option("--executor", a->executor, "On this executor only");
+  run->add_option("--priority", a->priority, "0 to 100")->check(CLI::Range(0, 100));
+  run->add_flag("--wait", a->wait, "Wait for its end, show its output, end with its fate");
+  run->add_option("--wait-timeout", a->longest, "Longest wait, e.g. 5m");
+  session.On(run, [&session, a] { return RunNow(session, *a); });
+}
+
+}  // namespace
+
+std::string ScheduleSummary(const json& job) {
+  const json schedules = job.value("schedules", json::array());
+  if (!schedules.is_array() || schedules.empty()) return "manual";
+  const json& first = schedules[0];
+  std::string text;
+  if (first.value("kind", "") == "cron") {
+    text = first.value("cron_expression", "") + " " + first.value("time_zone", "");
+  } else if (first.value("kind", "") == "rate") {
+    text = "every " + std::to_string(first.value("every_ms", int64_t{0})) + " ms";
+  } else {
+    text = "once " + Cell(first.value("at", json(nullptr)));
+  }
+  if (schedules.size() > 1) text += " +" + std::to_string(schedules.size() - 1);
+  return text;
+}
+
+void PrintJob(Session& session, const json& job) {
+  Printer print = session.Print();
+  json shown = job;
+  if (print.form() == Form::kTable) shown["schedule"] = ScheduleSummary(job);
+  print.Row(shown, JobView());
+}
+
+void AddJobCommands(CLI::App& app, Session& session) {
+  CLI::App* job = app.add_subcommand("job", "Jobs: what fires when");
+  job->require_subcommand(1);
+  const auto arguments = std::make_shared<JobArguments>();  // shared by the verbs' callbacks
+  AddJobWriteCommands(*job, session);
+  AddReadVerbs(*job, session, arguments);
+  AddActions(*job, session, arguments);
+}
+
+}  // namespace carillon::cli

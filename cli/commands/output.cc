@@ -1,0 +1,200 @@
+#include "cli/commands/output.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/commands/yaml.h"
+#include "common/wire/job_json.h"
+#include "common/wire/json_text.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kCellCharactersMax = 60;
+constexpr std::string_view kBold = "\033[1m";
+constexpr std::string_view kPlain = "\033[0m";
+
+std::string_view ColorOf(const std::string& state) {
+  if (state == "COMPLETED" || state == "ENABLED" || state == "ONLINE") return "\033[32m";
+  if (state == "FAILED" || state == "LOST" || state == "TIMED_OUT") return "\033[31m";
+  if (state == "RUNNING" || state == "HELD" || state == "UNHEALTHY") return "\033[33m";
+  return "";
+}
+
+json Member(const json& object, std::string_view path) {
+  const json* at = &object;
+  while (!path.empty()) {
+    const size_t dot = path.find('.');
+    const auto found = at->is_object() ? at->find(std::string(path.substr(0, dot))) : at->end();
+    if (found == at->end()) return nullptr;
+    at = &*found;
+    path = dot == std::string_view::npos ? "" : path.substr(dot + 1);
+  }
+  return *at;
+}
+
+// "2026-03-01T02:00:00.000000Z" -> "2026-03-01 02:00:00Z"
+bool LooksLikeTime(const std::string& text) {
+  return text.size() == 27 && text[10] == 'T' && text[19] == '.' && text.back() == 'Z';
+}
+
+size_t Characters(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string Shorten(const std::string& text) {
+  if (Characters(text) <= kCellCharactersMax) return text;
+  size_t end = 0;
+  for (size_t count = 0; count < kCellCharactersMax; ++count) {
+    ++end;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+  }
+  return text.substr(0, end) + "…";
+}
+
+std::string Printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<Form> ParseForm(std::string_view text) {
+  if (text == "table") return Form::kTable;
+  if (text == "json") return Form::kJson;
+  if (text == "jsonl") return Form::kJsonl;
+  if (text == "yaml") return Form::kYaml;
+  if (text == "name") return Form::kName;
+  return {ErrorCode::kInvalid, "--output takes table, json, jsonl, yaml or name"};
+}
+
+const View& JobView() {
+  static const View view{{{"JOB", "job_id"},
+                          {"NAME", "name"},
+                          {"STATE", "state"},
+                          {"SCHEDULE", "schedule"},
+                          {"NEXT FIRE", "next_fire_time"}},
+                         "job_id"};
+  return view;
+}
+
+const View& RunView() {
+  static const View view{{{"RUN", "run_id"},
+                          {"JOB", "job_id"},
+                          {"KIND", "kind"},
+                          {"FIRE TIME", "fire_time"},
+                          {"STATE", "state"},
+                          {"REASON", "reason"},
+                          {"ATTEMPT", "attempt"},
+                          {"EXECUTOR", "executor_id"},
+                          {"EXIT", "exit_code"}},
+                         "run_id"};
+  return view;
+}
+
+const View& ExecutorView() {
+  static const View view{{{"EXECUTOR", "executor_id"},
+                          {"HOST", "host"},
+                          {"STATE", "state"},
+                          {"ENABLED", "enabled"},
+                          {"DRAINING", "draining"},
+                          {"RUNNING", "running"},
+                          {"SLOTS", "slots"},
+                          {"CPU", "load.cpu"},
+                          {"LAST HEARTBEAT", "last_heartbeat_time"}},
+                         "executor_id"};
+  return view;
+}
+
+const View& FireView() {
+  static const View view{{{"FIRE TIME", "fire_time"}, {"LOCAL TIME", "local_time"}, {"DST", "dst"}},
+                         "fire_time"};
+  return view;
+}
+
+std::string Cell(const json& value) {
+  if (value.is_null()) return "-";
+  if (!value.is_string()) return JsonToText(value);
+  const auto& text = value.get_ref<const std::string&>();
+  if (LooksLikeTime(text)) return text.substr(0, 10) + " " + text.substr(11, 8) + "Z";
+  return Printable(text);
+}
+
+bool Printer::Document(const json& document) {
+  switch (options_.form) {
+    case Form::kJson:
+      out_ << document.dump(2, ' ', false, json::error_handler_t::replace) << "\n";
+      return true;
+    case Form::kJsonl: out_ << JsonToText(document) << "\n"; return true;
+    case Form::kYaml: out_ << WriteYaml(document); return true;
+    case Form::kTable:
+    case Form::kName: break;
+  }
+  return false;
+}
+
+void Printer::List(const json& page, const View& view) {
+  const json items = page.value("items", json::array());
+  if (options_.quiet || options_.form == Form::kName) {
+    for (const json& item : items) out_ << Cell(Member(item, view.id)) << "\n";
+  } else if (options_.form == Form::kJsonl) {
+    for (const json& item : items) out_ << JsonToText(item) << "\n";
+  } else if (!Document(page)) {
+    Table({items.begin(), items.end()}, view);
+  }
+}
+
+void Printer::Object(const json& object, const View& view) {
+  if (options_.quiet || options_.form == Form::kName) {
+    if (!view.id.empty()) out_ << Cell(Member(object, view.id)) << "\n";
+    return;
+  }
+  if (Document(object)) return;
+  size_t width = 0;
+  for (const auto& [name, value] : object.items()) width = std::max(width, name.size());
+  for (const auto& [name, value] : object.items()) {
+    out_ << name << std::string(width + 2 - name.size(), ' ') << Cell(value) << "\n";
+  }
+}
+
+void Printer::Row(const json& object, const View& view) {
+  if (options_.quiet || options_.form == Form::kName) {
+    out_ << Cell(Member(object, view.id)) << "\n";
+  } else if (!Document(object)) {
+    Table({object}, view);
+  }
+}
+
+void Printer::Line(std::string_view text) { out_ << text << "\n"; }
+
+void Printer::Table(const std::vector<json>& rows, const View& view) {
+  std::vector<std::vector<std::string>> cells(rows.size() + 1);
+  for (const Column& column : view.columns) cells[0].push_back(column.title);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (const Column& column : view.columns) {
+      cells[i + 1].push_back(Shorten(Cell(Member(rows[i], column.member))));
+    }
+  }
+  std::vector<size_t> widths(view.columns.size(), 0);
+  for (const auto& row : cells) {
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], Characters(row[c]));
+  }
+  for (size_t r = 0; r < cells.size(); ++r) {
+    for (size_t c = 0; c < cells[r].size(); ++c) {
+      const std::string& text = cells[r][c];
+      const std::string_view color = !options_.color ? "" : r == 0 ? kBold : ColorOf(text);
+      out_ << color << text << (color.empty() ? "" : kPlain);
+      if (c + 1 < cells[r].size()) out_ << std::string(widths[c] + 2 - Characters(text), ' ');
+    }
+    out_ << "\n";
+  }
+}
+
+}  // namespace carillon::cli

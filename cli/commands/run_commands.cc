@@ -1,0 +1,168 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/run_wait.h"
+#include "common/domain/run.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr Duration kFollowEvery = 500ms;
+
+struct RunArguments {
+  std::vector<std::string> ids;
+  std::string reason;
+  std::string longest;
+  int attempt = 0;
+  bool follow = false;
+  RunListFlags list;
+};
+
+std::string PathOf(const std::string& run_id, const std::string& action = "") {
+  return "/api/runs/" + Escape(run_id) + (action.empty() ? "" : "/" + action);
+}
+
+Outcome<ExitCode> Get(Session& session, const RunArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse run,
+                            session.Call({.path = PathOf(arguments.ids[0])}));
+  session.Print().Object(run.body, RunView());
+  return ExitCode::kDone;
+}
+
+Outcome<std::string> ReadLog(Session& session, const RunArguments& arguments) {
+  ApiRequest request{.path = PathOf(arguments.ids[0], "logs")};
+  if (arguments.attempt > 0) {
+    request.query.emplace_back("attempt", std::to_string(arguments.attempt));
+  }
+  CARILLON_ASSIGN_OR_RETURN(ApiResponse log, session.Call(request));
+  return std::move(log.text);
+}
+
+Outcome<bool> HasEnded(Session& session, const std::string& run_id) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse run, session.Call({.path = PathOf(run_id)}));
+  const auto state = ParseRunState(run.body.is_object() ? run.body.value("state", "") : "");
+  if (!state.ok()) return Failure{.message = "the server names no state", .code = "bad_answer"};
+  return IsFinal(*state);
+}
+
+// The end is looked at before the log, so that the last look sees everything.
+Outcome<ExitCode> Logs(Session& session, const RunArguments& arguments) {
+  std::string shown;
+  while (true) {
+    bool ended = true;
+    if (arguments.follow) {
+      CARILLON_ASSIGN_OR_RETURN(ended, HasEnded(session, arguments.ids[0]));
+    }
+    CARILLON_ASSIGN_OR_RETURN(std::string log, ReadLog(session, arguments));
+    const bool grew = log.compare(0, shown.size(), shown) == 0;
+    session.host().out << (grew ? log.substr(shown.size()) : log) << std::flush;
+    if (ended) return ExitCode::kDone;
+    shown = std::move(log);
+    session.host().wait(kFollowEvery);
+  }
+}
+
+Outcome<ExitCode> Cancel(Session& session, const RunArguments& arguments) {
+  for (const std::string& id : arguments.ids) {
+    ApiRequest request{.method = "POST", .path = PathOf(id, "cancel"), .body = json::object()};
+    if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer, session.Call(request));
+    json shown = answer.body;
+    shown["run_id"] = id;
+    session.Print().Object(shown, RunView());
+  }
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Retry(Session& session, const RunArguments& arguments) {
+  for (const std::string& id : arguments.ids) {
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse run, session.Call({.method = "POST",
+                                                                   .path = PathOf(id, "retry"),
+                                                                   .body = json::object(),
+                                                                   .idempotent = true}));
+    session.Print().Row(run.body, RunView());
+  }
+  return ExitCode::kDone;
+}
+
+// The first run that ends badly decides how several end.
+Outcome<ExitCode> Wait(Session& session, const RunArguments& arguments) {
+  WaitOptions options;
+  if (!arguments.longest.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(options.longest, ParseDuration(arguments.longest));
+  }
+  const SteadyTime started = session.host().clock.Steady();
+  ExitCode worst = ExitCode::kDone;
+  for (const std::string& id : arguments.ids) {
+    WaitOptions left = options;
+    if (left.longest) *left.longest -= session.host().clock.Steady() - started;
+    CARILLON_ASSIGN_OR_RETURN(const ExitCode fate, WaitForRun(session, id, left));
+    if (worst == ExitCode::kDone) worst = fate;
+  }
+  return worst;
+}
+
+Status AddTime(const char* name, const std::string& text, WallTime now, Parameters& query) {
+  if (text.empty()) return {};
+  CARILLON_ASSIGN_OR_RETURN(const WallTime time, ParseWhen(text, now));
+  query.emplace_back(name, FormatRfc3339(time));
+  return {};
+}
+
+}  // namespace
+
+void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
+  verb->add_option("--executor", flags.executor_id, "On this executor");
+  verb->add_option("--state", flags.states, "COMPLETED, FAILED, …; several mean any of them")
+      ->allow_extra_args(false);
+  verb->add_option("--since", flags.since, "Fire time from here: RFC 3339, or 24h for before now");
+  verb->add_option("--until", flags.until, "Fire time before this");
+  verb->add_option("--limit", flags.limit, "Most runs to list, 0 = all");
+}
+
+Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
+  ApiRequest request{.path = "/api/runs"};
+  if (!flags.job_id.empty()) request.path = "/api/jobs/" + Escape(flags.job_id) + "/history";
+  if (!flags.executor_id.empty()) request.query.emplace_back("executor_id", flags.executor_id);
+  for (const std::string& state : flags.states) request.query.emplace_back("state", state);
+  const WallTime now = session.host().clock.Wall();
+  CARILLON_TRY(AddTime("since", flags.since, now, request.query));
+  CARILLON_TRY(AddTime("until", flags.until, now, request.query));
+  CARILLON_ASSIGN_OR_RETURN(const json page, session.ReadPages(request, flags.limit));
+  session.Print().List(page, RunView());
+  return ExitCode::kDone;
+}
+
+void AddRunCommands(CLI::App& app, Session& session) {
+  CLI::App* run = app.add_subcommand("run", "Runs: what fired and how it ended");
+  run->require_subcommand(1);
+  const auto a = std::make_shared<RunArguments>();  // shared by the verbs' callbacks
+  CLI::App* list = run->add_subcommand("list", "List runs, newest first");
+  list->add_option("--job", a->list.job_id, "Of this job");
+  AddRunListFlags(list, a->list);
+  session.On(list, [&session, a] { return ListRuns(session, a->list); });
+
+  const auto verb = [&](const char* name, const char* help, bool several,
+                        Outcome<ExitCode> (*action)(Session&, const RunArguments&)) {
+    CLI::App* added = run->add_subcommand(name, help);
+    CLI::Option* ids = added->add_option("run", a->ids, several ? "Run ids" : "Run id");
+    ids->required();
+    if (!several) ids->expected(1);
+    session.On(added, [&session, a, action] { return action(session, *a); });
+    return added;
+  };
+  verb("get", "Show a run with its attempts", false, &Get);
+  CLI::App* logs = verb("logs", "Print the output of a run", false, &Logs);
+  logs->add_option("--attempt", a->attempt, "Of this attempt instead of the last")
+      ->check(CLI::PositiveNumber);
+  logs->add_flag("-f,--follow", a->follow, "Until the run has ended");
+  CLI::App* cancel = verb("cancel", "Cancel runs", true, &Cancel);
+  cancel->add_option("--reason", a->reason, "Why, for the record");
+  verb("retry", "Try ended runs once more", true, &Retry);
+  CLI::App* wait = verb("wait", "Wait for runs; ends with their fate", true, &Wait);
+  wait->add_option("--wait-timeout,--timeout", a->longest, "Longest wait, e.g. 5m");
+}
+
+}  // namespace carillon::cli

@@ -1,0 +1,92 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.h"
+#include "common/config/config_table.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct ServerArguments {
+  std::string config_file;
+  std::string port;
+  std::vector<std::string> settings;
+};
+
+Result<StandaloneArguments> Collect(const GlobalFlags& flags, const ServerArguments& arguments) {
+  StandaloneArguments collected{.config_file = arguments.config_file};
+  if (!arguments.port.empty()) {
+    collected.overrides.push_back({"rest.port", arguments.port, "--port"});
+  }
+  // Port 0 asks for free ports everywhere, so that several servers fit on one machine.
+  if (arguments.port == "0") collected.overrides.push_back({"ops.port", "0", "--port"});
+  if (!flags.target.data_dir.empty()) {
+    collected.overrides.push_back({"data_dir", flags.target.data_dir, "--data-dir"});
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto settings, ParsePairs(arguments.settings));
+  for (const auto& [name, value] : settings) {
+    collected.overrides.push_back({name, value, "--set"});
+  }
+  return collected;
+}
+
+std::string_view NameOf(config::Origin origin) {
+  switch (origin) {
+    case config::Origin::kDefault: return "default";
+    case config::Origin::kFile: return "file";
+    case config::Origin::kEnvironment: return "environment";
+    case config::Origin::kFlag: return "flag";
+  }
+  return "unknown";
+}
+
+Outcome<ExitCode> CheckConfig(Session& session, const StandaloneArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const config::Config config,
+                            config::Load({.file = arguments.config_file,
+                                          .environment = session.host().environment,
+                                          .flags = arguments.overrides}));
+  json items = json::array();
+  for (const config::Setting& setting : config::SettingTable()) {
+    const config::Value& value = config.Get(setting.name);
+    items.push_back({{"name", setting.name},
+                     {"value", value.text},
+                     {"origin", NameOf(value.origin)},
+                     {"place", value.place}});
+  }
+  for (const std::string& warning : config.warnings()) session.Say("warning: " + warning);
+  session.Print().List(
+      {{"items", items}},
+      {{{"SETTING", "name"}, {"VALUE", "value"}, {"ORIGIN", "origin"}, {"PLACE", "place"}},
+       "name"});
+  return ExitCode::kDone;
+}
+
+void AddFlags(CLI::App* verb, ServerArguments& arguments) {
+  verb->add_option("--config", arguments.config_file, "YAML file (CARILLON_CONFIG)")
+      ->envname("CARILLON_CONFIG");
+  verb->add_option("--port", arguments.port, "REST port; 0 = every port a free one");
+  verb->add_option("--set", arguments.settings, "Any setting, name=value")->allow_extra_args(false);
+}
+
+}  // namespace
+
+void AddServerCommands(CLI::App& app, Session& session) {
+  const auto a = std::make_shared<ServerArguments>();  // shared by the verbs' callbacks
+  CLI::App* standalone =
+      app.add_subcommand("standalone", "A whole server on this machine, in one process");
+  AddFlags(standalone, *a);
+  session.On(standalone, [&session, a]() -> Outcome<ExitCode> {
+    CARILLON_ASSIGN_OR_RETURN(const auto arguments, Collect(session.flags(), *a));
+    return static_cast<ExitCode>(session.host().standalone(arguments));
+  });
+  CLI::App* check =
+      app.add_subcommand("check-config", "Check the configuration and show where it comes from");
+  AddFlags(check, *a);
+  session.On(check, [&session, a]() -> Outcome<ExitCode> {
+    CARILLON_ASSIGN_OR_RETURN(const auto arguments, Collect(session.flags(), *a));
+    return CheckConfig(session, arguments);
+  });
+}
+
+}  // namespace carillon::cli

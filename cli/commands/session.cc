@@ -1,0 +1,157 @@
+#include "cli/commands/session.h"
+
+#include <charconv>
+#include <fstream>
+#include <istream>
+#include <ostream>
+
+#include "common/wire/json_text.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kPageSizeMax = 500;
+
+std::string Bounded(std::istream& in) {
+  std::string text(kJsonBytesMax + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  return text;
+}
+
+}  // namespace
+
+Failure UsageFailure(std::string message) {
+  return {.exit = ExitCode::kUsage, .message = std::move(message), .code = "usage"};
+}
+
+void Session::On(CLI::App* verb, std::function<Outcome<ExitCode>()> action) {
+  verb->callback([this, action = std::move(action)] {
+    const auto form = ParseForm(flags_.output);
+    if (!form.ok()) return Report(UsageFailure(form.error().message));
+    form_ = *form;
+    const auto outcome = action();
+    if (!outcome.ok()) return Report(outcome.error());
+    exit_ = *outcome;
+  });
+}
+
+void Session::Report(const Failure& failure) {
+  exit_ = failure.exit;
+  host_.err << "carillon: " << failure.message;
+  if (!failure.code.empty()) host_.err << " (" << failure.code << ")";
+  host_.err << "\n";
+  for (const std::string& detail : failure.details) host_.err << "  " << detail << "\n";
+  if (!failure.trace_id.empty()) host_.err << "  trace " << failure.trace_id << "\n";
+}
+
+Outcome<ApiClient*> Session::Client() {
+  if (client_ == nullptr) {
+    CARILLON_ASSIGN_OR_RETURN(Target target, FindTarget(flags_.target, host_.environment));
+    client_ = std::make_unique<ApiClient>(std::move(target), host_.transport(), host_.seed);
+  }
+  return client_.get();
+}
+
+Outcome<ApiResponse> Session::Call(const ApiRequest& request) {
+  CARILLON_ASSIGN_OR_RETURN(ApiClient * client, Client());
+  return client->Call(request);
+}
+
+Printer Session::Print() const {
+  const auto no_color = host_.environment.find("NO_COLOR");
+  const bool wanted = no_color == host_.environment.end() || no_color->second.empty();
+  return {host_.out, {.form = form_, .quiet = flags_.quiet, .color = host_.out_is_tty && wanted}};
+}
+
+void Session::Say(const std::string& sentence) {
+  if (!flags_.quiet) host_.err << sentence << "\n";
+}
+
+Outcome<bool> Session::Confirm(const std::string& question) {
+  if (flags_.yes) return true;
+  if (!host_.in_is_tty) return UsageFailure(question + " Without a terminal this needs --yes.");
+  host_.err << question << " [y/N] " << std::flush;
+  std::string answer;
+  std::getline(host_.in, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+Outcome<json> Session::ReadPages(ApiRequest request, size_t limit) {
+  json merged = {{"items", json::array()}, {"next_page_token", nullptr}};
+  const Parameters filter = request.query;
+  std::string token;
+  do {
+    const size_t left = limit == 0 ? kPageSizeMax : limit - merged["items"].size();
+    request.query = filter;
+    request.query.emplace_back("page_size", std::to_string(std::min(left, kPageSizeMax)));
+    if (!token.empty()) request.query.emplace_back("page_token", token);
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse page, Call(request));
+    if (!page.body.is_object() || !page.body.contains("items") || !page.body["items"].is_array()) {
+      return Failure{.message = "the server's answer is not a list", .code = "bad_answer"};
+    }
+    for (const json& item : page.body["items"]) merged["items"].push_back(item);
+    merged["next_page_token"] = page.body.value("next_page_token", json(nullptr));
+    token = merged["next_page_token"].is_string() ? merged["next_page_token"].get<std::string>()
+                                                  : std::string();
+  } while (!token.empty() && (limit == 0 || merged["items"].size() < limit));
+  return merged;
+}
+
+Outcome<std::string> ReadInput(Host& host, const std::string& name) {
+  std::string text;
+  if (name == "-") {
+    text = Bounded(host.in);
+  } else {
+    std::ifstream in(name, std::ios::binary);
+    if (!in) return UsageFailure(name + " cannot be read");
+    text = Bounded(in);
+  }
+  if (text.size() > kJsonBytesMax) return UsageFailure(name + " is larger than 1 MiB");
+  return text;
+}
+
+Result<Duration> ParseDuration(std::string_view text) {
+  constexpr int64_t kDaysMax = 36'500;
+  int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  const std::string_view unit(at, static_cast<size_t>(end - at));
+  int64_t us = 0;
+  if (unit == "ms") us = 1'000;
+  if (unit == "s" || unit.empty()) us = 1'000'000;
+  if (unit == "m" || unit == "min") us = 60'000'000;
+  if (unit == "h") us = 3'600'000'000;
+  if (unit == "d") us = 86'400'000'000;
+  const bool fits = us > 0 && number >= 0 && number <= kDaysMax * 86'400'000'000 / us;
+  if (text.empty() || error != std::errc() || !fits) {
+    return {ErrorCode::kInvalid,
+            "not a duration: '" + std::string(text) + "' (500ms, 90s, 15m, 2h, 1d)"};
+  }
+  return Duration(number * us);
+}
+
+Result<WallTime> ParseWhen(std::string_view text, WallTime now) {
+  const auto time = ParseRfc3339(text);
+  if (time.ok()) return time;
+  const auto ago = ParseDuration(text);
+  if (ago.ok()) return std::max(FromUnixMicros(0), now - *ago);
+  return {ErrorCode::kInvalid,
+          "not a time: '" + std::string(text) + "' (2026-03-01T02:00:00Z, or 24h for before now)"};
+}
+
+Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& pairs) {
+  std::map<std::string, std::string> parsed;
+  for (const std::string& pair : pairs) {
+    const size_t equals = pair.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return {ErrorCode::kInvalid, "not name=value: '" + pair + "'"};
+    }
+    parsed[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  return parsed;
+}
+
+}  // namespace carillon::cli

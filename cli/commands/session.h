@@ -1,0 +1,67 @@
+// One run of the command line: the global flags, the connection, how it ends.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/client/outcome.h"
+#include "cli/commands/host.h"
+#include "cli/commands/output.h"
+
+namespace carillon::cli {
+
+struct GlobalFlags {
+  TargetFlags target;
+  std::string output = "table";
+  bool quiet = false;
+  bool yes = false;
+};
+
+class Session {
+ public:
+  explicit Session(Host& host) : host_(host) {}
+
+  GlobalFlags& flags() { return flags_; }
+  Host& host() { return host_; }
+  ExitCode exit() const { return exit_; }
+
+  // Makes `verb` run `action` when it was chosen.
+  void On(CLI::App* verb, std::function<Outcome<ExitCode>()> action);
+
+  Outcome<ApiClient*> Client();
+  Outcome<ApiResponse> Call(const ApiRequest& request);
+  Printer Print() const;
+  // To standard error, unless --quiet.
+  void Say(const std::string& sentence);
+
+  // Asks on a terminal; elsewhere a Failure unless --yes.
+  Outcome<bool> Confirm(const std::string& question);
+
+  // Follows next_page_token until `limit` items (0 = all).
+  Outcome<nlohmann::json> ReadPages(ApiRequest request, size_t limit);
+
+ private:
+  void Report(const Failure& failure);
+
+  Host& host_;
+  GlobalFlags flags_;
+  Form form_ = Form::kTable;
+  std::unique_ptr<ApiClient> client_;
+  ExitCode exit_ = ExitCode::kDone;
+};
+
+Failure UsageFailure(std::string message);
+
+// `text` as a file's name, "-" for standard input. Bounded by kJsonBytesMax.
+Outcome<std::string> ReadInput(Host& host, const std::string& name);
+// A whole number with ms, s, m, h or d behind it; without a unit it is seconds.
+Result<Duration> ParseDuration(std::string_view text);
+// RFC 3339, or a duration before now ("24h").
+Result<WallTime> ParseWhen(std::string_view text, WallTime now);
+// "name=value" pairs; kInvalid for text without "=" or an empty name.
+Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& pairs);
+
+}  // namespace carillon::cli

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/commands/commands.h"
+#include "common/wire/json_text.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct ApiArguments {
+  std::string method;
+  std::string path;
+  std::string data;
+  std::vector<std::string> headers;
+};
+
+// Lists are counted and objects shown in one line: a person's first look.
+Outcome<ExitCode> ShowStatus(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
+  Printer print = session.Print();
+  json shown = status.body;
+  if (print.form() == Form::kTable && shown.is_object()) {
+    for (const char* name : {"members", "segments"}) {
+      if (shown.contains(name) && shown[name].is_array()) shown[name] = shown[name].size();
+    }
+  }
+  print.Object(shown, {});
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> ShowConfig(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse config, session.Call({.path = "/api/system/config"}));
+  session.Print().Object(config.body, {});
+  return ExitCode::kDone;
+}
+
+Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments) {
+  ApiRequest request{.method = arguments.method, .path = arguments.path};
+  for (char& c : request.method) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (request.path.empty() || request.path[0] != '/') {
+    return UsageFailure("PATH begins with /, e.g. /api/jobs");
+  }
+  if (!arguments.data.empty() && arguments.data[0] == '@') {
+    CARILLON_ASSIGN_OR_RETURN(request.raw_body,
+                              ReadInput(session.host(), arguments.data.substr(1)));
+  } else {
+    request.raw_body = arguments.data;
+  }
+  for (const std::string& header : arguments.headers) {
+    const size_t colon = header.find(':');
+    if (colon == 0 || colon == std::string::npos) return UsageFailure("-H takes 'Name: value'");
+    const size_t value = header.find_first_not_of(' ', colon + 1);
+    request.headers.emplace_back(header.substr(0, colon),
+                                 value == std::string::npos ? "" : header.substr(value));
+  }
+  return request;
+}
+
+// The answer as it came goes to standard output, whatever its status.
+Outcome<ExitCode> CallApi(Session& session, const ApiArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiRequest request, BuildRequest(session, arguments));
+  CARILLON_ASSIGN_OR_RETURN(ApiClient * client, session.Client());
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse response, client->CallRaw(request));
+  Printer print = session.Print();
+  if (print.form() == Form::kTable || !response.body.is_structured()) {
+    session.host().out << response.text;
+    if (!response.text.empty() && response.text.back() != '\n') session.host().out << "\n";
+  } else {
+    print.Object(response.body, {});
+  }
+  if (response.status >= 400) return FailureOf(response);
+  return ExitCode::kDone;
+}
+
+// "carillon job create": its words, and what may follow.
+void AddCompletions(const CLI::App& app, const std::string& path, std::ostream& out) {
+  std::string words;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    words += verb->get_name() + " ";
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) words += "--" + name + " ";
+  }
+  out << "    '" << path << "') words='" << words << "' ;;\n";
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    AddCompletions(*verb, path + " " + verb->get_name(), out);
+  }
+}
+
+Outcome<ExitCode> PrintCompletion(Session& session, const CLI::App& app) {
+  std::ostream& out = session.host().out;
+  out << "# bash completion of carillon: source <(carillon completion bash)\n"
+         "_carillon() {\n"
+         "  local path=carillon words='' word i\n"
+         "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+         "    word=${COMP_WORDS[i]}\n"
+         "    [[ $word == -* ]] || path+=\" $word\"\n"
+         "  done\n"
+         "  while :; do\n"
+         "    case \"$path\" in\n";
+  AddCompletions(app, "carillon", out);
+  out << "    esac\n"
+         "    [[ -n $words || $path != *' '* ]] && break\n"
+         "    path=${path% *}\n"
+         "  done\n"
+         "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+         "}\n"
+         "complete -o default -F _carillon carillon\n";
+  return ExitCode::kDone;
+}
+
+void AddApiCommand(CLI::App& app, Session& session) {
+  const auto a = std::make_shared<ApiArguments>();  // shared with the callback
+  CLI::App* api = app.add_subcommand("api", "Call the REST API directly");
+  api->add_option("method", a->method, "GET, POST, …")->required();
+  api->add_option("path", a->path, "/api/…, with its query")->required();
+  api->add_option("-d,--data", a->data, "Body; @FILE or @- reads it");
+  api->add_option("-H,--header", a->headers, "'Name: value'")->allow_extra_args(false);
+  session.On(api, [&session, a] { return CallApi(session, *a); });
+}
+
+}  // namespace
+
+void AddSystemCommands(CLI::App& app, Session& session) {
+  CLI::App* system = app.add_subcommand("system", "The server as a whole");
+  system->require_subcommand(1);
+  session.On(system->add_subcommand("status", "Leader, members, executors, lateness"),
+             [&session] { return ShowStatus(session); });
+  session.On(system->add_subcommand("config", "Settings of the cluster"),
+             [&session] { return ShowConfig(session); });
+  AddApiCommand(app, session);
+  CLI::App* version = app.add_subcommand("version", "The version of this program");
+  session.On(version, [&session]() -> Outcome<ExitCode> {
+    Printer print = session.Print();
+    if (print.form() == Form::kTable || print.form() == Form::kName) {
+      print.Line("carillon " + session.host().version);
+    } else {
+      print.Object({{"version", session.host().version}}, {});
+    }
+    return ExitCode::kDone;
+  });
+  CLI::App* completion = app.add_subcommand("completion", "Shell completion");
+  completion->require_subcommand(1);
+  session.On(completion->add_subcommand("bash", "For bash"),
+             [&session, &app] { return PrintCompletion(session, app); });
+}
+
+}  // namespace carillon::cli

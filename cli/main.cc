@@ -1,0 +1,74 @@
+// The `carillon` command: builds the real world around it and runs it.
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+
+#include "cli/commands/cli.h"
+#include "cli/standalone.h"
+#include "common/adapters/system/system_clock.h"
+#include "common/base/version.h"
+
+namespace carillon::cli {
+namespace {
+
+void Wait(Duration time) {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(time).count();
+  poll(nullptr, 0, static_cast<int>(ms));
+}
+
+std::string Editor() {
+  for (const char* name : {"VISUAL", "EDITOR"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && value[0] != '\0') return value;
+  }
+  return "vi";
+}
+
+// $EDITOR may carry arguments ("code --wait"), so the shell splits it; the file is its $1.
+Status Edit(const std::string& file) {
+  const std::string command = Editor() + " \"$1\"";
+  const pid_t child = fork();
+  if (child < 0) return {ErrorCode::kUnavailable, "no process for the editor can be made"};
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), "sh", file.c_str(), nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return {ErrorCode::kInvalid, "the editor '" + Editor() + "' failed; nothing was changed"};
+  }
+  return {};
+}
+
+int Main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // `carillon … | head` ends with an error, not in silence
+  std::ios::sync_with_stdio(false);
+  const SystemClock clock;
+  Host host{.environment = config::ProcessEnvironment(),
+            .in = std::cin,
+            .out = std::cout,
+            .err = std::cerr,
+            .in_is_tty = isatty(STDIN_FILENO) == 1,
+            .out_is_tty = isatty(STDOUT_FILENO) == 1,
+            .clock = clock,
+            .wait = &Wait,
+            .transport = &MakeHttpTransport,
+            .edit = &Edit,
+            .standalone =
+                [](const StandaloneArguments& arguments) {
+                  return RunStandalone(
+                      {.config_file = arguments.config_file, .overrides = arguments.overrides});
+                },
+            .seed = RandomSeed(),
+            .version = kVersion};
+  return RunCommandLine({argv + 1, argv + argc}, host);
+}
+
+}  // namespace
+}  // namespace carillon::cli
+
+int main(int argc, char** argv) { return carillon::cli::Main(argc, argv); }
