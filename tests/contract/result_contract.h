@@ -273,6 +273,26 @@ TYPED_TEST(ResultContract, LateSuccessAfterTheNextClaimIsOnlyRecorded) {
   EXPECT_EQ(run.attempts[0].result.exit_code, 0);
 }
 
+TYPED_TEST(ResultContract, LateResultAfterARetryByHandIsRecordedAgainstItsAttempt) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  for (const OnLost policy : {OnLost::kHold, OnLost::kFail, OnLost::kRetry}) {
+    JobDefinition definition = s.Manual();
+    definition.on_lost = policy;
+    const StoredJob job = s.Create("job" + std::to_string(static_cast<int>(policy)), definition);
+    const RunRow first = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+    s.Lose(first, fence, kT0 + 30s);
+    s.Start(s.v(s.runs.RetryRun(first.key, {.now = kT0 + 31s})).row, 2, fence, kT0 + 32s);
+    EXPECT_EQ(s.Apply(s.ReportOf(first, RunState::kFailed), fence, kT0 + 33s).verdict,
+              ResultVerdict::kRecordedOnly);
+    const RunDetail run = s.Get(first.key);
+    EXPECT_EQ(run.row.state, RunState::kRunning);
+    ASSERT_EQ(run.attempts.size(), 1u);
+    EXPECT_EQ(run.attempts[0].state, RunState::kFailed);
+    EXPECT_EQ(run.attempts[0].result.exit_code, 3);
+  }
+}
+
 TYPED_TEST(ResultContract, LateResultOfAFinallyLostRunIsApplied) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -85,7 +85,8 @@ Result<RunDetail> MemoryStore::RetryRun(const RunKey& key, const WriteContext& c
   CARILLON_ASSIGN_OR_RETURN(const RunChange change,
                             DecideRetryByHand(found->row, job, context.now));
   AttemptResult ended = found->result;
-  ended.state = found->row.state;
+  // What was only believed lost stays marked so: its real end may still be reported.
+  if (ended.state != RunState::kLost) ended.state = found->row.state;
   WriteChange(*found, change, ended, context.now);
   return ToDetail(*tables_.FindRun(key), true);
 }

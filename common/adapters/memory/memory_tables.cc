@@ -139,6 +139,8 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
     // A late success takes its attempt back from the list of earlier ones.
     std::erase_if(entry.attempts,
                   [&](const RunAttempt& earlier) { return earlier.attempt >= change.attempt; });
+  } else if (change.state == RunState::kHeld) {
+    entry.result = result;
   } else if (change.state == RunState::kPending) {
     entry.result = {};
   }

@@ -1,0 +1,237 @@
+#include "tests/sim/actor.h"
+
+#include <fmt/format.h>
+
+namespace carillon::sim {
+
+Actor::CallOutcome Actor::NextOutcome() {
+  if (!p_.rng.Chance(profile_.failing_calls)) return CallOutcome::kAnswered;
+  return p_.rng.Chance(0.5) ? CallOutcome::kNothingDone : CallOutcome::kAnswerLost;
+}
+
+void Actor::Believe(const StoredJob& job, WallTime now) {
+  history_.Seen(job, now);
+  p_.checker.JobAcknowledged(job);
+  p_.nudge(job.segment);
+}
+
+void Actor::WriteJob(const JobId& id, const std::function<Result<StoredJob>(WallTime)>& write) {
+  const WallTime now = p_.now();
+  const CallOutcome outcome = NextOutcome();
+  if (outcome == CallOutcome::kNothingDone) return;
+  const Result<StoredJob> written = write(now);
+  if (!written.ok()) return;
+  if (outcome == CallOutcome::kAnswered) {
+    Believe(*written, now);
+    return;
+  }
+  const Result<StoredJob> read = p_.store.GetJob(id);
+  if (read.ok()) Believe(*read, now);
+}
+
+// ---- jobs --------------------------------------------------------------------------------------
+
+std::string Actor::NewCommand() {
+  int64_t ms = 10 + static_cast<int64_t>(p_.rng.Below(2000));
+  if (profile_.long_runs && p_.rng.Chance(0.15)) {
+    ms = 15'000 + static_cast<int64_t>(p_.rng.Below(45'000));
+  }
+  std::string command = fmt::format("ms={}", ms);
+  if (profile_.failing_runs) {
+    if (p_.rng.Chance(0.2)) command += fmt::format(" failures={}", 1 + p_.rng.Below(3));
+    if (p_.rng.Chance(0.05)) command += " exit=3";
+    const bool ignores = p_.rng.Chance(0.2);
+    command += ignores ? " term=-1" : fmt::format(" term={}", p_.rng.Below(800));
+  }
+  return command;
+}
+
+ScheduleSpec Actor::NewSchedule() {
+  const WallTime now = p_.now();
+  switch (p_.rng.Below(4)) {
+    case 0: {
+      static const std::vector<int> kSeconds = {2, 3, 5, 10, 15, 20};
+      return {.kind = ScheduleKind::kCron, .cron_expression = EverySecondsCron(Pick(kSeconds))};
+    }
+    case 1: return {.kind = ScheduleKind::kOnce, .at = now + Duration(p_.rng.Below(40'000'000))};
+    default: {
+      const Duration every = 1500ms + 1ms * p_.rng.Below(12'000);
+      const Duration ago = Duration(p_.rng.Below(3'600'000'000));
+      return {.kind = ScheduleKind::kRate, .every = every, .start = now - ago};
+    }
+  }
+}
+
+JobDefinition Actor::NewDefinition() {
+  JobDefinition job;
+  job.name = fmt::format("job {}", made_);
+  job.command = NewCommand();
+  const uint64_t schedules = p_.rng.Below(3);
+  for (uint64_t i = 0; i <= schedules; ++i) job.schedules.push_back(NewSchedule());
+  job.priority = static_cast<int>(p_.rng.Below(101));
+  if (p_.rng.Chance(0.1)) {
+    job.type = JobType::kNoop;
+    job.command.clear();
+  }
+  if (profile_.failing_runs) {
+    job.retry_count = static_cast<int64_t>(p_.rng.Below(4));
+    job.retry_interval_s = static_cast<int64_t>(p_.rng.Below(8));
+    job.timeout_s = p_.rng.Chance(0.2) ? 1 + static_cast<int64_t>(p_.rng.Below(20)) : 120;
+    job.kill_grace_s = static_cast<int64_t>(p_.rng.Below(6));
+    static const std::vector<OnLost> kPolicies = {OnLost::kRetry, OnLost::kRetry, OnLost::kRetry,
+                                                  OnLost::kFail, OnLost::kHold};
+    job.on_lost = Pick(kPolicies);
+    if (p_.rng.Chance(0.1)) job.queue_timeout_s = 5 + static_cast<int64_t>(p_.rng.Below(20));
+  }
+  if (p_.rng.Chance(0.4)) job.overlap_policy = OverlapPolicy::kSkip;
+  job.misfire_grace_s = 5 + static_cast<int64_t>(p_.rng.Below(60));
+  static const std::vector<MisfirePolicy> kMisfires = {MisfirePolicy::kSkip, MisfirePolicy::kLatest,
+                                                       MisfirePolicy::kAll};
+  job.misfire_policy = Pick(kMisfires);
+  job.catch_up_window_s = p_.rng.Chance(0.3) ? 20 : 3600;
+  job.catch_up_max = p_.rng.Chance(0.3) ? 3 : 100;
+  if (profile_.strict_misfire) {
+    job.misfire_policy = MisfirePolicy::kAll;
+    job.catch_up_window_s = 86'400;
+    job.catch_up_max = 10'000;
+    job.queue_timeout_s = 0;
+    job.overlap_policy = OverlapPolicy::kAllow;
+  }
+  return job;
+}
+
+void Actor::Create() {
+  const JobId id(fmt::format("job-{}", ++made_));
+  const JobDefinition definition = NewDefinition();
+  WriteJob(id, [&](WallTime now) { return p_.store.CreateJob(id, definition, {.now = now}); });
+}
+
+void Actor::Edit(const StoredJob& job) {
+  JobDefinition edited = NewDefinition();
+  // Mostly something small: what stays equal must not move.
+  if (p_.rng.Chance(0.7)) {
+    edited.schedules = job.definition.schedules;
+    edited.overlap_policy = job.definition.overlap_policy;
+  } else if (!job.definition.schedules.empty()) {
+    edited.schedules.push_back(job.definition.schedules.front());
+  }
+  edited.enabled = p_.rng.Chance(0.85) ? job.definition.enabled : !job.definition.enabled;
+  WriteJob(job.job_id, [&](WallTime now) {
+    return p_.store.ReplaceJob(job.job_id, job.version, edited, {.now = now});
+  });
+}
+
+void Actor::Delete(const StoredJob& job) {
+  const WallTime now = p_.now();
+  if (NextOutcome() == CallOutcome::kNothingDone) return;
+  // With a lost answer the caller finds out by reading: it is gone.
+  if (!p_.store.DeleteJob(job.job_id, job.version, {.now = now}).ok()) return;
+  history_.Deleted(job.job_no, now);
+  p_.checker.DeleteAcknowledged(job.job_no);
+  p_.nudge(job.segment);
+}
+
+// ---- runs --------------------------------------------------------------------------------------
+
+void Actor::Execute(const StoredJob& job) {
+  ExecuteRequest request{.job_id = job.job_id};
+  if (p_.rng.Chance(0.2)) request.executor = Pick(p_.executors);
+  const auto run = p_.store.ExecuteJob(request, {.now = p_.now()});
+  if (run.ok()) p_.nudge(run->segment);
+}
+
+void Actor::CancelSomething(const StoredJob& job) {
+  std::vector<RunRow> open;
+  for (const auto& [key, row] : p_.checker.rows()) {
+    if (row.job_no == job.job_no && !IsFinal(row.state)) open.push_back(row);
+  }
+  if (open.empty()) return;
+  const RunRow row = Pick(open);
+  const auto cancelled = p_.store.CancelRun(row.key, {.now = p_.now()});
+  if (!cancelled.ok() || !*cancelled) return;
+  p_.checker.CancelAcknowledged(row.key);
+  p_.nudge(row.segment);
+}
+
+void Actor::RetrySomething() {
+  std::vector<RunRow> ended;
+  for (const auto& [key, row] : p_.checker.rows()) {
+    const bool wanted = row.state == RunState::kFailed || row.state == RunState::kTimedOut ||
+                        row.state == RunState::kLost || row.state == RunState::kCancelled ||
+                        row.state == RunState::kHeld;
+    if (wanted && row.attempt < 8) ended.push_back(row);
+  }
+  if (ended.empty()) return;
+  const RunRow row = Pick(ended);
+  p_.checker.BeginByHand(row.key);
+  const auto retried = p_.store.RetryRun(row.key, {.now = p_.now()});
+  p_.checker.EndByHand();
+  if (retried.ok()) p_.nudge(row.segment);
+}
+
+void Actor::ToggleExecutor() {
+  const ExecutorId& id = Pick(p_.executors);
+  const auto record = p_.store.GetExecutor(id);
+  if (!record.ok()) return;
+  if (p_.rng.Chance(0.5)) {
+    static_cast<void>(p_.store.SetExecutorEnabled(id, !record->enabled).ok());
+  } else {
+    static_cast<void>(p_.store.SetExecutorDraining(id, !record->draining).ok());
+  }
+}
+
+std::vector<StoredJob> Actor::Jobs() { return p_.store.ListJobs({.limit = 1000}).value_or({}); }
+
+// ---- days --------------------------------------------------------------------------------------
+
+void Actor::Begin() {
+  for (int i = 0; i < profile_.jobs_max; ++i) Create();
+}
+
+void Actor::Act() {
+  ++deeds_;
+  const std::vector<StoredJob> jobs = Jobs();
+  if (jobs.empty()) return Create();
+  const StoredJob& job = Pick(jobs);
+  const uint64_t dice = p_.rng.Below(100);
+  if (dice < 15) return Execute(job);
+  if (dice < 25) return CancelSomething(job);
+  if (dice < 33) return RetrySomething();
+  if (!profile_.edits) return;
+  if (dice < 36) return ToggleExecutor();
+  if (dice < 60) return Edit(job);
+  if (dice < 90) {
+    const bool pause = job.definition.enabled && p_.rng.Chance(0.4);
+    return WriteJob(job.job_id, [&](WallTime now) {
+      return pause ? p_.store.PauseJob(job.job_id, "actor", {.now = now})
+                   : p_.store.ResumeJob(job.job_id, "actor", {.now = now});
+    });
+  }
+  if (dice < 94) return Delete(job);
+  if (static_cast<int>(jobs.size()) < profile_.jobs_max) return Create();
+}
+
+void Actor::Calm() {
+  for (const ExecutorId& id : p_.executors) {
+    static_cast<void>(p_.store.SetExecutorEnabled(id, true).ok());
+    static_cast<void>(p_.store.SetExecutorDraining(id, false).ok());
+  }
+  for (const StoredJob& job : Jobs()) {
+    const WallTime now = p_.now();
+    const auto resumed = p_.store.ResumeJob(job.job_id, "calm", {.now = now});
+    if (resumed.ok()) Believe(*resumed, now);
+  }
+}
+
+void Actor::EndSchedules() {
+  for (const StoredJob& job : Jobs()) {
+    JobDefinition edited = job.definition;
+    edited.schedules.clear();
+    edited.enabled = true;
+    const WallTime now = p_.now();
+    const auto written = p_.store.ReplaceJob(job.job_id, job.version, edited, {.now = now});
+    if (written.ok()) Believe(*written, now);
+  }
+}
+
+}  // namespace carillon::sim

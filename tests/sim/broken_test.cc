@@ -1,0 +1,66 @@
+// Each rule that the promises rest on, switched off: some world must notice. The same worlds are
+// clean with the rule in place (SimTest.SeedsAreClean runs them all).
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "tests/sim/world.h"
+#include "tests/support/failpoint_on.h"
+
+namespace carillon::sim {
+namespace {
+
+struct BrokenRule {
+  const char* name;
+  const char* promise;  // the start of the promise that must be seen broken
+  uint64_t seeds_max;   // within so many worlds
+};
+
+void PrintTo(const BrokenRule& rule, std::ostream* out) { *out << rule.name; }
+
+class BrokenRuleTest : public ::testing::TestWithParam<BrokenRule> {
+ protected:
+  BrokenRuleTest() {
+    log::Configure({.level = log::Level::kOff});
+    failpoint::Reset();
+    failpoint::Break(GetParam().name);
+  }
+  ~BrokenRuleTest() override { failpoint::Reset(); }
+};
+
+TEST_P(BrokenRuleTest, IsNoticed) {
+  const BrokenRule& rule = GetParam();
+  for (uint64_t seed = 1; seed <= rule.seeds_max; ++seed) {
+    const Outcome outcome = Simulate({.seed = seed});
+    if (!outcome.violation || !outcome.violation->promise.starts_with(rule.promise)) continue;
+    fmt::print("{}: seed {} step {}: {}: {}\n", rule.name, seed, outcome.step,
+               outcome.violation->promise, outcome.violation->text);
+    return;
+  }
+  FAIL() << "nothing noticed in " << rule.seeds_max << " worlds";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BrokenRuleTest,
+    ::testing::Values(BrokenRule{"fence", "P5", 40},                 // no epoch compared
+                      BrokenRule{"claim.token", "P", 40},            // any token is "mine"
+                      BrokenRule{"lease.from_receipt", "P4", 100},   // not from sending
+                      BrokenRule{"lease.daemon_checks", "P4", 100},  // instead of the warden
+                      BrokenRule{"lost.mark_first", "P4", 100},      // marked after the batch
+                      BrokenRule{"proof.from_receipt", "P4", 100},   // proofs age from receipt
+                      BrokenRule{"retry.version", "P8", 40},         // the old definition
+                      BrokenRule{"plan.next_after_now", "P1", 40},   // fires in a stall are lost
+                      BrokenRule{"sweep.lower_bound", "P1", 40}),    // old rows are never seen
+    [](const auto& info) {
+      std::string name = info.param.name;
+      for (char& c : name) {
+        if (c == '.') c = '_';
+      }
+      return name;
+    });
+
+}  // namespace
+}  // namespace carillon::sim

@@ -1,0 +1,198 @@
+#include "tests/sim/checker.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace carillon::sim {
+namespace {
+
+std::string Describe(const RunRow& row) {
+  return fmt::format("run {} (job {}, fire {}) {} attempt {} version {}", EncodeRunId(row.key),
+                     row.job_no.value(), FormatRfc3339(row.key.fire), Name(row.state), row.attempt,
+                     row.def_version);
+}
+
+bool IsActive(const RunRow& row) {
+  return row.state == RunState::kRunning || row.state == RunState::kHeld;
+}
+
+uint64_t OrderOf(const std::map<RunKey, uint64_t>& order, const RunKey& key) {
+  const auto found = order.find(key);
+  return found == order.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+void Checker::Fail(const std::string& promise, const std::string& text) {
+  if (!violation_) violation_ = Violation{promise, text};
+}
+
+void Checker::Wrote(const std::string& process, std::string_view call, const Fence& fence) {
+  for (const FencedSegment& held : fence) {
+    const Epoch now = ports_.epoch(held.segment);
+    if (now == held.epoch) continue;
+    Fail("P5 fenced", fmt::format("{} wrote ({}) to segment {} by epoch {}, now {}", process, call,
+                                  held.segment.value(), held.epoch.value(), now.value()));
+  }
+}
+
+void Checker::RunWritten(const RunRow* before, const RunRow* after) {
+  ++events_;
+  if (after == nullptr) {
+    // Unplanned by an edit, pause or delete.
+    if (before->state != RunState::kPending || before->attempt != 1) {
+      Fail("P1 no silent miss", "deleted: " + Describe(*before));
+    }
+    rows_.erase(before->key);
+    return;
+  }
+  rows_[after->key] = *after;
+  if (before == nullptr) {
+    created_at_[after->key] = events_;
+    return;
+  }
+  if (before->state == RunState::kPending && after->state == RunState::kRunning) {
+    Claimed(*before, *after);
+  }
+  if (after->attempt > before->attempt) Retried(*before, *after);
+  CheckTransition(*before, *after);
+}
+
+void Checker::Claimed(const RunRow& before, const RunRow& after) {
+  ++claims_;
+  if (after.key.fire > ports_.now() || before.due > ports_.now()) {
+    Fail("P1 never early", "claimed before it was due: " + Describe(after));
+  }
+  const AttemptName name{after.key, after.attempt};
+  if (!accepted_.emplace(name, after.claim_token).second) {
+    Fail("P3 one start per attempt", "claimed twice: " + Describe(after));
+  }
+  CheckObeys(after);
+  CheckOverlapPolicy(after);
+  if (ports_.is_alive(after.key, 0) && !confirmed_overlap_.contains(after.key)) {
+    Fail("P4 no overlap between attempts",
+         "another attempt was granted while one acts: " + Describe(after));
+  }
+}
+
+void Checker::CheckObeys(const RunRow& row) {
+  const JobTruth& job = jobs_[row.job_no];
+  const uint64_t by_hand = OrderOf(retried_at_, row.key);
+  if (row.def_version < job.version) {
+    Fail("P8 edits are obeyed",
+         fmt::format("claimed after version {} was acknowledged: {}", job.version, Describe(row)));
+  }
+  if (job.deleted) Fail("P8 edits are obeyed", "claimed after the delete: " + Describe(row));
+  const bool manual = row.kind == RunKind::kManual;
+  const uint64_t wanted = std::max(by_hand, manual ? OrderOf(created_at_, row.key) : 0);
+  if (job.paused && wanted < job.paused_at) {
+    Fail("P8 edits are obeyed", "claimed while paused: " + Describe(row));
+  }
+  const uint64_t cancelled = OrderOf(cancelled_at_, row.key);
+  if (cancelled > by_hand) {
+    Fail("P8 edits are obeyed", "claimed after its cancel: " + Describe(row));
+  }
+}
+
+void Checker::CheckOverlapPolicy(const RunRow& row) {
+  const JobTruth& job = jobs_[row.job_no];
+  const auto definition = job.definitions.find(row.def_version);
+  if (definition == job.definitions.end()) return;
+  if (definition->second.overlap_policy != OverlapPolicy::kSkip) return;
+  for (const auto& [key, other] : rows_) {
+    if (other.job_no == row.job_no && key != row.key && IsActive(other)) {
+      Fail("P8 overlap", fmt::format("{} beside {}", Describe(row), Describe(other)));
+    }
+  }
+}
+
+void Checker::Retried(const RunRow& before, const RunRow& after) {
+  if (by_hand_ == after.key) {
+    retried_at_[after.key] = events_;
+    if (ports_.is_alive(after.key, 0)) confirmed_overlap_.insert(after.key);
+    return;
+  }
+  if (before.state == RunState::kRunning) ++losses_;
+  const uint64_t cancelled = OrderOf(cancelled_at_, after.key);
+  if (cancelled > OrderOf(retried_at_, after.key)) {
+    Fail("P8 edits are obeyed", "tried again after its cancel: " + Describe(after));
+  }
+}
+
+void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
+  const bool by_hand = by_hand_ == after.key;
+  const bool late_success = before.state == RunState::kPending &&
+                            after.state == RunState::kCompleted &&
+                            after.attempt + 1 == before.attempt;
+  bool legal = before.state == after.state;
+  switch (before.state) {
+    case RunState::kPending:
+      legal = legal || late_success || after.state == RunState::kRunning ||
+              after.state == RunState::kSkipped || after.state == RunState::kCancelled;
+      break;
+    case RunState::kRunning:
+      legal = legal || (after.state == RunState::kPending ? after.attempt == before.attempt + 1
+                                                          : after.state != RunState::kSkipped);
+      break;
+    case RunState::kHeld:
+      legal = legal || IsFinal(after.state) || after.attempt == before.attempt + 1;
+      break;
+    case RunState::kLost: legal = legal || by_hand || IsFinal(after.state); break;
+    default: legal = legal || by_hand; break;
+  }
+  const bool steps = after.attempt == before.attempt || late_success ||
+                     (after.attempt == before.attempt + 1 && after.state == RunState::kPending);
+  if (!legal || !steps) {
+    Fail("run-states.md", fmt::format("{} -> {}", Describe(before), Describe(after)));
+  }
+}
+
+void Checker::ProcessStarted(const ExecutorId& host, const StartAttempt& start) {
+  ++events_;
+  ++starts_;
+  const AttemptName name = NameOf(start.attempt);
+  AttemptTruth& truth = attempts_[name];
+  truth.host = host;
+  truth.held = start.attempt;
+  const std::string what =
+      fmt::format("run {} attempt {} on {}", EncodeRunId(name.first), name.second, host.value());
+  if (++truth.starts > 1) Fail("P3 one start per attempt", "started twice: " + what);
+  const auto accepted = accepted_.find(name);
+  if (accepted == accepted_.end() || accepted->second != start.attempt.token) {
+    Fail("P3 one start per attempt", "started without a claim: " + what);
+  }
+  if (ports_.now() < start.attempt.key.fire) Fail("P1 never early", "started early: " + what);
+  if (ports_.is_alive(name.first, name.second) && !confirmed_overlap_.contains(name.first)) {
+    Fail("P4 no overlap between attempts", "another attempt is alive: " + what);
+  }
+  const auto row = rows_.find(name.first);
+  const bool superseded = row != rows_.end() && row->second.attempt > name.second &&
+                          row->second.state == RunState::kRunning;
+  if (superseded && !confirmed_overlap_.contains(name.first)) {
+    Fail("P4 no overlap between attempts", "started after the next attempt was granted: " + what);
+  }
+}
+
+void Checker::AttemptEndedOnDisk(const ExecutorId& host, const AttemptEnded& ended) {
+  ++events_;
+  AttemptTruth& truth = attempts_[NameOf(ended.attempt)];
+  truth.host = host;
+  truth.held = ended.attempt;
+  if (!truth.end) truth.end = ended.result;
+}
+
+void Checker::JobAcknowledged(const StoredJob& job) {
+  ++events_;
+  JobTruth& truth = jobs_[job.job_no];
+  truth.version = job.version;
+  truth.definitions[job.version] = job.definition;
+  if (!job.definition.enabled && !truth.paused) truth.paused_at = events_;
+  truth.paused = !job.definition.enabled;
+}
+
+void Checker::DeleteAcknowledged(JobNo job) { jobs_[job].deleted = true; }
+
+void Checker::CancelAcknowledged(const RunKey& key) { cancelled_at_[key] = ++events_; }
+
+}  // namespace carillon::sim

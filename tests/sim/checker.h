@@ -1,0 +1,103 @@
+// Watches everything that happens in the world and says which promise was broken first.
+//
+// P2 P3 P4 P5 P8 and the table of transitions are checked as things happen; P1 and P6, which speak
+// of the end, by final_checks.h.
+//
+// Time     Judged by the database's clock, which is the world's.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/ports/firing_store.h"
+#include "common/ports/job_store.h"
+#include "tests/sim/sim_warden.h"
+
+namespace carillon::sim {
+
+struct Violation {
+  std::string promise;  // "P3 one start per attempt"
+  std::string text;
+};
+
+// What the checker knows of a job from acknowledged API writes only.
+struct JobTruth {
+  int64_t version = 0;
+  bool paused = false;
+  bool deleted = false;
+  uint64_t paused_at = 0;  // order of events
+  std::map<int64_t, JobDefinition> definitions;
+};
+
+// What really happened to one attempt on some host.
+struct AttemptTruth {
+  ExecutorId host;
+  HeldAttempt held;
+  int starts = 0;
+  std::optional<AttemptResult> end;
+};
+
+class Checker : public WardenObserver {
+ public:
+  struct Ports {
+    std::function<WallTime()> now;
+    std::function<bool(const RunKey&, int except)> is_alive;  // on any host
+    std::function<Epoch(SegmentId)> epoch;
+  };
+  explicit Checker(Ports ports) : ports_(std::move(ports)) {}
+
+  bool ok() const { return !violation_; }
+  const std::optional<Violation>& violation() const { return violation_; }
+  void Fail(const std::string& promise, const std::string& text);
+
+  // ---- what is seen
+  void RunWritten(const RunRow* before, const RunRow* after);
+  void Wrote(const std::string& process, std::string_view call, const Fence& fence);
+  void ProcessStarted(const ExecutorId& host, const StartAttempt& start) override;
+  void AttemptEndedOnDisk(const ExecutorId& host, const AttemptEnded& ended) override;
+
+  // ---- what was acknowledged
+  void JobAcknowledged(const StoredJob& job);
+  void DeleteAcknowledged(JobNo job);
+  void CancelAcknowledged(const RunKey& key);
+  // Around a retry by hand, which may do what nothing else may.
+  void BeginByHand(const RunKey& key) { by_hand_ = key; }
+  void EndByHand() { by_hand_.reset(); }
+
+  // ---- for the final checks and for the actor
+  const std::map<RunKey, RunRow>& rows() const { return rows_; }
+  const std::map<AttemptName, AttemptTruth>& attempts() const { return attempts_; }
+  const std::map<JobNo, JobTruth>& jobs() const { return jobs_; }
+  size_t starts() const { return starts_; }
+  size_t claims() const { return claims_; }
+  size_t losses() const { return losses_; }
+  bool CoversOverlapByHand(const RunKey& key) const { return confirmed_overlap_.contains(key); }
+
+ private:
+  void Claimed(const RunRow& before, const RunRow& after);
+  void CheckObeys(const RunRow& row);
+  void CheckOverlapPolicy(const RunRow& row);
+  void CheckTransition(const RunRow& before, const RunRow& after);
+  void Retried(const RunRow& before, const RunRow& after);
+
+  const Ports ports_;
+  std::optional<Violation> violation_;
+  uint64_t events_ = 0;
+  std::map<RunKey, RunRow> rows_;
+  std::map<RunKey, uint64_t> created_at_;    // order of events
+  std::map<RunKey, uint64_t> retried_at_;    // by hand
+  std::map<RunKey, uint64_t> cancelled_at_;  // acknowledged
+  std::set<RunKey> confirmed_overlap_;       // retried by hand while the old one may act
+  std::map<AttemptName, ClaimToken> accepted_;
+  std::map<AttemptName, AttemptTruth> attempts_;
+  std::map<JobNo, JobTruth> jobs_;
+  std::optional<RunKey> by_hand_;
+  size_t starts_ = 0;
+  size_t claims_ = 0;
+  size_t losses_ = 0;
+};
+
+}  // namespace carillon::sim

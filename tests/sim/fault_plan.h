@@ -1,0 +1,46 @@
+// How hard the world is on its processes: drawn from the seed, so that seeds differ in kind.
+#pragma once
+
+#include "common/base/rng.h"
+#include "tests/support/fault_messages.h"
+#include "tests/support/fault_network.h"
+
+namespace carillon::sim {
+
+struct StoreFaults {
+  double unavailable = 0;  // of each call
+  double unknown = 0;      // of each write
+  double slow = 0;         // of each call
+  Duration slow_max = 2s;
+};
+
+// Chances of each event a simulated second, over the whole world.
+struct EventRates {
+  double kill_scheduler = 0;
+  double kill_daemon = 0;
+  double kill_warden = 0;
+  double kill_host = 0;  // daemon and warden
+  double stop_scheduler = 0;
+  double stop_daemon = 0;
+  double stop_warden = 0;  // shorter than its margin
+  double suspend_session = 0;
+  double cut_network = 0;
+  double store_outage = 0;
+  double step_clock = 0;
+  double fill_disk = 0;
+  Duration stop_max = 40s;
+  Duration cut_max = 40s;
+};
+
+struct FaultPlan {
+  const char* kind = "calm";
+  test::NetworkFaults network;
+  test::ConsumerFaults consumer;
+  StoreFaults store;
+  EventRates events;
+};
+
+// One seed in ten is calm; the others mix everything, each stressing something of its own.
+FaultPlan DrawFaults(Rng& rng);
+
+}  // namespace carillon::sim

@@ -1,0 +1,134 @@
+#include "tests/sim/final_checks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace carillon::sim {
+namespace {
+
+using Gaps = std::map<ScheduleId, std::vector<GapRange>>;
+
+Gaps AllGaps(memory::MemoryStore& store) {
+  Gaps gaps;
+  const Result<GapPage> page = store.ListGaps({.limit = 1'000'000});
+  for (const GapRecord& gap : page->gaps) gaps[gap.schedule_id].push_back(gap.range);
+  return gaps;
+}
+
+std::string NameOf(const ScheduleLife& life, WallTime fire) {
+  return fmt::format("{} schedule {} fire {}", life.job_id.value(), life.id.value(),
+                     FormatRfc3339(fire));
+}
+
+void CheckLife(const FinalPorts& ports, const ScheduleLife& life, const std::set<WallTime>& planned,
+               const std::vector<GapRange>& gaps) {
+  const std::vector<WallTime> fires = History::Fires(life, WallTime{}, ports.now);
+  for (const WallTime fire : fires) {
+    const auto covering = std::count_if(gaps.begin(), gaps.end(), [fire](const GapRange& gap) {
+      return gap.from <= fire && fire <= gap.to;
+    });
+    const bool ran = planned.contains(fire);
+    if (!ran && covering == 0) {
+      ports.checker.Fail("P1 no silent miss", "neither run nor gap: " + NameOf(life, fire));
+    }
+    if (covering + (ran ? 1 : 0) > 1) {
+      ports.checker.Fail("P1 no silent miss",
+                         fmt::format("{} fates ({} gaps): {}", covering + (ran ? 1 : 0), covering,
+                                     NameOf(life, fire)));
+    }
+  }
+  for (const WallTime fire : planned) {
+    if (!std::binary_search(fires.begin(), fires.end(), fire)) {
+      ports.checker.Fail("P1 no silent miss", "a run that was never due: " + NameOf(life, fire));
+    }
+  }
+  for (const GapRange& gap : gaps) {
+    const auto inside = static_cast<int64_t>(History::Fires(life, gap.from, gap.to).size());
+    if (inside != gap.count) {
+      ports.checker.Fail("P1 no silent miss",
+                         fmt::format("a gap ({}) counts {} fires, {} were due: {}",
+                                     Name(gap.reason), gap.count, inside, NameOf(life, gap.from)));
+    }
+  }
+}
+
+// Every end of `run` that the store tells of, by attempt.
+std::map<int, AttemptResult> ToldEnds(const RunDetail& run) {
+  std::map<int, AttemptResult> told;
+  for (const RunAttempt& attempt : run.attempts) told[attempt.attempt] = attempt.result;
+  const bool over = IsFinal(run.row.state) || run.row.state == RunState::kHeld;
+  if (over && !told.contains(run.row.attempt)) told[run.row.attempt] = run.result;
+  return told;
+}
+
+}  // namespace
+
+void CheckEveryFireHasOneFate(const FinalPorts& ports) {
+  std::map<ScheduleId, std::set<WallTime>> planned;
+  for (const auto& [key, row] : ports.checker.rows()) {
+    if (row.kind != RunKind::kManual) planned[key.schedule_id].insert(key.fire);
+  }
+  Gaps gaps = AllGaps(ports.store);
+  for (const auto& [id, life] : ports.history.lives()) {
+    CheckLife(ports, life, planned[id], gaps[id]);
+    planned.erase(id);
+  }
+  for (const auto& [id, fires] : planned) {
+    ports.checker.Fail("P1 no silent miss", fmt::format("{} runs of schedule {}, which nobody made",
+                                                        fires.size(), id.value()));
+  }
+}
+
+void CheckNoResultIsLost(const FinalPorts& ports) {
+  for (const auto& [name, truth] : ports.checker.attempts()) {
+    if (!truth.end) continue;
+    const std::string what = fmt::format("run {} attempt {} ended {}", EncodeRunId(name.first),
+                                         name.second, Name(truth.end->state));
+    const Result<RunDetail> run = ports.store.GetRun(name.first);
+    if (!run.ok()) {
+      ports.checker.Fail("P6 no lost result", "its run is gone: " + what);
+      continue;
+    }
+    const std::map<int, AttemptResult> told = ToldEnds(*run);
+    const auto found = told.find(name.second);
+    if (found == told.end()) {
+      ports.checker.Fail("P6 no lost result", "nothing is recorded: " + what);
+      continue;
+    }
+    // LOST is the scheduler's own word for what it did not hear of; the host's word replaces it.
+    const AttemptResult& result = found->second;
+    const bool same = result.state == truth.end->state &&
+                      result.exit_code == truth.end->exit_code && result.ended == truth.end->ended;
+    if (!same && truth.end->state != RunState::kLost) {
+      ports.checker.Fail("P6 no lost result",
+                         fmt::format("{}, recorded as {}", what, Name(result.state)));
+    }
+  }
+}
+
+void CheckNothingIsLeftOver(const FinalPorts& ports) {
+  for (const auto& [key, row] : ports.checker.rows()) {
+    const bool rests = IsFinal(row.state) || row.state == RunState::kHeld;
+    if (!rests) {
+      ports.checker.Fail("P1 no silent miss",
+                         fmt::format("run {} attempt {} is still {}", EncodeRunId(key), row.attempt,
+                                     Name(row.state)));
+    }
+  }
+}
+
+void CheckNoMisfireGap(const FinalPorts& ports) {
+  for (const auto& [id, gaps] : AllGaps(ports.store)) {
+    for (const GapRange& gap : gaps) {
+      if (gap.reason != GapReason::kMisfire && gap.reason != GapReason::kCatchUpLimit) continue;
+      ports.checker.Fail(
+          "P1 no silent miss",
+          fmt::format("schedule {} skipped {} fires although it runs all", id.value(), gap.count));
+    }
+  }
+}
+
+}  // namespace carillon::sim

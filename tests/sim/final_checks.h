@@ -1,0 +1,26 @@
+// What must be true when everything has come to rest: every fire has one fate (P1), every end that
+// reached a disk is known (P6), nothing is left over.
+#pragma once
+
+#include <vector>
+
+#include "common/adapters/memory/memory_store.h"
+#include "tests/sim/checker.h"
+#include "tests/sim/history.h"
+
+namespace carillon::sim {
+
+struct FinalPorts {
+  memory::MemoryStore& store;
+  Checker& checker;
+  const History& history;
+  WallTime now;
+};
+
+void CheckEveryFireHasOneFate(const FinalPorts& ports);
+void CheckNoResultIsLost(const FinalPorts& ports);
+void CheckNothingIsLeftOver(const FinalPorts& ports);
+// For worlds in which every job runs everything it missed.
+void CheckNoMisfireGap(const FinalPorts& ports);
+
+}  // namespace carillon::sim

@@ -1,0 +1,29 @@
+// The clock of one simulated host: the same pace as the world, its own zero and its own mistakes.
+#pragma once
+
+#include "common/base/clock.h"
+
+namespace carillon::sim {
+
+class HostClock final : public Clock {
+ public:
+  HostClock(const Clock& world, Duration booted_before, Duration wall_error)
+      : world_(world), booted_before_(booted_before), wall_error_(wall_error) {}
+  WallTime Wall() const override { return world_.Wall() + wall_error_; }
+  SteadyTime Steady() const override { return world_.Steady() + booted_before_; }
+
+  void StepWall(Duration by) { wall_error_ += by; }
+  void SetWallError(Duration error) { wall_error_ = error; }
+  SteadyTime ToWorld(SteadyTime here) const {
+    // "Never" stays never.
+    if (here > SteadyTime(Duration::max() / 2)) return SteadyTime::max();
+    return here - booted_before_;
+  }
+
+ private:
+  const Clock& world_;
+  const Duration booted_before_;
+  Duration wall_error_;
+};
+
+}  // namespace carillon::sim

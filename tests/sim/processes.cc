@@ -1,0 +1,200 @@
+#include "tests/sim/processes.h"
+
+#include <fmt/format.h>
+
+namespace carillon::sim {
+namespace {
+
+// Each host was started at another time and its clock is a little wrong.
+HostClock NewHostClock(World& world) {
+  const Duration booted = 1s * (1000 + world.rng.Below(1'000'000));
+  const Duration error = Duration(world.rng.Below(40'000)) - 20ms;
+  return HostClock(world.clock, booted, error);
+}
+
+class SteadyLoad final : public executor::LoadSource {
+ public:
+  ExecutorLoad Sample() override { return {.cpu = 0.25, .memory = 0.5}; }
+};
+
+}  // namespace
+
+// ---- scheduler ---------------------------------------------------------------------------------
+
+struct SchedulerProcess::Ports {
+  Ports(SchedulerProcess& self, World& world, const std::string& name)
+      : store({world.store, world.store, world.store, world.store, self}),
+        producer({world.network, name, self.alive_}, world.bus.NewProducer()),
+        results({world.network, name, self.alive_},
+                world.bus.NewConsumer(kResultsTopic, "member-" + name), world.faults().consumer,
+                world.ForkRng()),
+        hub({world.network, name, self.alive_}, world.board.OpenHub(MemberId(name))),
+        coordinator(world.ensemble.NewClient()),
+        signer(world.SignerOf(self.number_)) {}
+
+  test::FaultStore store;
+  test::FaultProducer producer;
+  test::FaultConsumer results;
+  test::FaultHub hub;
+  std::unique_ptr<Coordinator> coordinator;
+  Signer signer;
+};
+
+SchedulerProcess::SchedulerProcess(World& world, size_t number)
+    : SimProcess(fmt::format("m{}", number + 1), clock_of_host_),
+      world_(world),
+      number_(number),
+      clock_of_host_(NewHostClock(world)) {}
+
+SchedulerProcess::~SchedulerProcess() { Destroy(); }
+
+void SchedulerProcess::Create() {
+  incarnation_ = Incarnation(fmt::format("{}-{}", name(), ++started_));
+  stop_in_call_.reset();
+  metrics_ = std::make_unique<Metrics>();
+  ports_ = std::make_unique<Ports>(*this, world_, name());
+  scheduler::MemberOptions options;
+  options.self = {.id = MemberId(name()), .incarnation = incarnation_};
+  options.seed = world_.rng.Next();
+  member_ = std::make_unique<scheduler::Member>(
+      scheduler::MemberPorts{clock(), ports_->store, ports_->store, ports_->store, ports_->store,
+                             ports_->producer, ports_->results, ports_->hub, *ports_->coordinator,
+                             ports_->signer, *metrics_},
+      options);
+  for (const scheduler::NamedStepper& stepper : member_->steppers()) {
+    Turn& turn = AddTurn(stepper.name, *stepper.stepper);
+    stepper.wake->Set([&turn] { turn.woken = true; });
+  }
+}
+
+void SchedulerProcess::Destroy() {
+  if (!member_) return;
+  for (const scheduler::NamedStepper& stepper : member_->steppers()) stepper.wake->Clear();
+  // Its nodes stay until its session expires; the world sees to that.
+  world_.ensemble.Abandon(incarnation_);
+  member_.reset();
+  ports_.reset();
+}
+
+void SchedulerProcess::Nudge(SegmentId segment) {
+  if (member_ && alive()) member_->Nudge(segment);
+}
+
+void SchedulerProcess::Calm() {
+  stop_in_call_.reset();
+  if (ports_) ports_->results.SetFaults({});
+}
+
+test::CallFate SchedulerProcess::Enter(std::string_view call, bool is_fenced_write) {
+  world_.LoseTime(400us);
+  const StoreFaults& faults = world_.faults().store;
+  Rng& rng = world_.rng;
+  if (rng.Chance(0.5)) Wait();
+  if (rng.Chance(faults.slow)) {
+    world_.Sleep(Duration(rng.Below(faults.slow_max.count())), World::Waits::kTurn);
+  }
+  if (!alive_ || world_.store_away() || world_.network.IsCut(name(), "store") ||
+      rng.Chance(faults.unavailable)) {
+    return test::CallFate::kUnavailable;
+  }
+  const bool can_be_lost = is_fenced_write || call == "take";
+  if (!can_be_lost || !rng.Chance(faults.unknown)) return test::CallFate::kGo;
+  world_.Trace(fmt::format("{}: the outcome of {} is unknown", name(), call));
+  switch (rng.Below(is_fenced_write ? 3 : 2)) {
+    case 0: return test::CallFate::kLostBefore;
+    case 1: return test::CallFate::kLostAfter;
+    default: return test::CallFate::kLandsLater;
+  }
+}
+
+bool SchedulerProcess::Leave() {
+  world_.LoseTime(200us);
+  Wait();
+  const StoreFaults& faults = world_.faults().store;
+  if (world_.rng.Chance(faults.slow)) {
+    world_.Sleep(Duration(world_.rng.Below(faults.slow_max.count())), World::Waits::kTurn);
+  }
+  return alive_;
+}
+
+void SchedulerProcess::Wait() {
+  if (!stop_in_call_) return;
+  const Duration wait = *std::exchange(stop_in_call_, std::nullopt);
+  world_.Sleep(wait, World::Waits::kProcess);
+}
+
+void SchedulerProcess::Later(std::function<void()> write) {
+  const Duration wait = 1ms * world_.rng.Below(4000);
+  world_.timers.At(world_.clock.Steady() + wait, std::move(write));
+}
+
+void SchedulerProcess::Wrote(std::string_view call, const Fence& fence) {
+  world_.checker.Wrote(name(), call, fence);
+}
+
+// ---- executor ----------------------------------------------------------------------------------
+
+struct ExecutorProcess::Ports {
+  Ports(ExecutorProcess& self, World& world, const Incarnation& incarnation)
+      : tasks({world.network, self.name(), self.alive_},
+              world.bus.NewConsumer(kTasksTopic, "executor-" + self.name()),
+              world.faults().consumer, world.ForkRng()),
+        results({world.network, self.name(), self.alive_}, world.bus.NewProducer()),
+        link({world.network, self.name(), self.alive_},
+             world.board.OpenLink(self.id_, incarnation)),
+        warden(self.warden_.Connect()) {}
+
+  test::FaultConsumer tasks;
+  test::FaultProducer results;
+  test::FaultLink link;
+  std::unique_ptr<Warden> warden;
+  SteadyLoad load;
+};
+
+ExecutorProcess::ExecutorProcess(World& world, size_t number)
+    : SimProcess(fmt::format("e{}", number + 1), clock_of_host_),
+      world_(world),
+      id_(name()),
+      clock_of_host_(NewHostClock(world)),
+      warden_({.host = id_,
+               .clock = clock_of_host_,
+               .observer = world.checker,
+               .daemon_acts = [this] { return up() && CanStep(world_.clock.Steady()); }}),
+      slots_(2 + static_cast<int>(world.rng.Below(5))) {}
+
+ExecutorProcess::~ExecutorProcess() { Destroy(); }
+
+void ExecutorProcess::Create() {
+  const Incarnation incarnation(fmt::format("{}-{}", name(), ++started_));
+  metrics_ = std::make_unique<Metrics>();
+  ports_ = std::make_unique<Ports>(*this, world_, incarnation);
+  executor::ExecutorOptions options;
+  options.executor_id = id_;
+  options.incarnation = incarnation;
+  options.host = name();
+  options.slots = slots_;
+  options.light_slots = 64;
+  daemon_ = std::make_unique<executor::ExecutorDaemon>(
+      executor::ExecutorDaemon::Ports{clock(), world_.ForkRng(), ports_->tasks, ports_->results,
+                                      ports_->link, *ports_->warden, warden_.spool(), ports_->load,
+                                      *metrics_, [this] { return world_.PublicKeys(); }},
+      options);
+  for (const NamedStepper& stepper : daemon_->steppers()) AddTurn(stepper.name, *stepper.stepper);
+  daemon_->OnWake([this](Stepper* stepper) {
+    for (const auto& turn : turns()) {
+      if (turn->stepper == stepper) turn->woken = true;
+    }
+  });
+}
+
+void ExecutorProcess::Destroy() {
+  daemon_.reset();
+  ports_.reset();
+}
+
+void ExecutorProcess::Calm() {
+  if (ports_) ports_->tasks.SetFaults({});
+  warden_.SetDiskFull(false);
+}
+
+}  // namespace carillon::sim

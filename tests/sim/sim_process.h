@@ -1,0 +1,75 @@
+// One simulated process: its turns, whether it lives, whether it is stopped.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/loop.h"
+#include "tests/sim/host_clock.h"
+
+namespace carillon::sim {
+
+// One loop of a process: what would be a thread.
+struct Turn {
+  std::string name;
+  Stepper* stepper = nullptr;
+  SteadyTime next{};  // world time
+  bool woken = true;
+  bool busy = false;  // inside Step, which waits in a call while others go on
+};
+
+class SimProcess {
+ public:
+  SimProcess(std::string name, HostClock& clock) : name_(std::move(name)), clock_(clock) {}
+  virtual ~SimProcess() = default;
+
+  const std::string& name() const { return name_; }
+  HostClock& clock() { return clock_; }
+  bool alive() const { return alive_; }
+  bool up() const { return !turns_.empty(); }
+  const std::vector<std::unique_ptr<Turn>>& turns() const { return turns_; }
+  bool CanStep(SteadyTime now) const { return alive_ && now >= stopped_until_; }
+  bool busy() const {
+    return std::any_of(turns_.begin(), turns_.end(), [](const auto& turn) { return turn->busy; });
+  }
+
+  // SIGSTOP until then.
+  void Stop(SteadyTime until) { stopped_until_ = std::max(stopped_until_, until); }
+  SteadyTime stopped_until() const { return stopped_until_; }
+
+  // kill -9. What waits in a call is unwound first; nothing leaves the process any more.
+  void Kill() { alive_ = false; }
+  // The world calls it once no turn is busy.
+  void Bury() {
+    turns_.clear();
+    Destroy();
+  }
+  void Start() {
+    alive_ = true;
+    stopped_until_ = {};
+    Create();
+  }
+
+ protected:
+  virtual void Create() = 0;
+  virtual void Destroy() = 0;
+  Turn& AddTurn(std::string name, Stepper& stepper) {
+    turns_.push_back(std::make_unique<Turn>());
+    turns_.back()->name = std::move(name);
+    turns_.back()->stepper = &stepper;
+    return *turns_.back();
+  }
+  bool alive_ = false;
+
+ private:
+  const std::string name_;
+  HostClock& clock_;
+  SteadyTime stopped_until_{};
+  std::vector<std::unique_ptr<Turn>> turns_;
+};
+
+}  // namespace carillon::sim

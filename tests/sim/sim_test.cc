@@ -1,0 +1,73 @@
+// Runs worlds. SIM_SEEDS=1000 SIM_FIRST_SEED=1 SIM_TRACE=1 change how many, from where, how loudly.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "tests/sim/world.h"
+#include "tests/support/failpoint_on.h"
+
+namespace carillon::sim {
+namespace {
+
+uint64_t FromEnvironment(const char* name, uint64_t fallback) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? fallback : std::stoull(text);
+}
+
+std::string Describe(const Outcome& outcome) {
+  if (!outcome.violation) return fmt::format("seed {} ({}): clean", outcome.seed, outcome.kind);
+  return fmt::format(
+      "seed {} ({}), step {}: {}: {}\nagain: SIM_SEEDS=1 SIM_FIRST_SEED={} "
+      "SIM_TRACE=1 sim --gtest_filter=SimTest.SeedsAreClean",
+      outcome.seed, outcome.kind, outcome.step, outcome.violation->promise, outcome.violation->text,
+      outcome.seed);
+}
+
+class SimTest : public ::testing::Test {
+ protected:
+  SimTest() {
+    failpoint::Reset();
+    const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
+    log::Configure({.level = trace ? log::Level::kDebug : log::Level::kOff});
+  }
+  ~SimTest() override { failpoint::Reset(); }
+};
+
+TEST_F(SimTest, SeedsAreClean) {
+  const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100);
+  const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
+  size_t runs = 0, starts = 0, losses = 0, faults = 0, bad = 0;
+  uint64_t steps = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Outcome outcome = Simulate({.seed = seed, .trace = trace});
+    runs += outcome.runs;
+    starts += outcome.starts;
+    losses += outcome.losses;
+    faults += outcome.faults;
+    steps += outcome.step;
+    EXPECT_FALSE(outcome.violation.has_value()) << Describe(outcome);
+    if (outcome.violation && ++bad >= FromEnvironment("SIM_VIOLATIONS_MAX", 5)) break;
+  }
+  fmt::print("{} seeds: {} steps, {} runs, {} processes, {} lost attempts, {} faults\n", count,
+             steps, runs, starts, losses, faults);
+  // A world in which nothing happens proves nothing.
+  EXPECT_GT(starts, count * 10);
+}
+
+TEST_F(SimTest, SameSeedReplaysTheSameSteps) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const Outcome first = Simulate({.seed = seed});
+    const Outcome second = Simulate({.seed = seed});
+    EXPECT_EQ(first.step, second.step);
+    EXPECT_EQ(first.fingerprint, second.fingerprint);
+    EXPECT_EQ(first.runs, second.runs);
+  }
+}
+
+}  // namespace
+}  // namespace carillon::sim

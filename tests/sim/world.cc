@@ -1,0 +1,282 @@
+#include "tests/sim/world.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "tests/sim/final_checks.h"
+#include "tests/sim/processes.h"
+
+namespace carillon::sim {
+namespace {
+
+constexpr uint64_t kBoundsEvery = 500;  // steps
+constexpr Duration kSettle = 8s;        // between the end of faults and the end of schedules
+constexpr Duration kRestLook = 5s;
+
+uint32_t DrawSegments(Rng& rng) {
+  static constexpr uint32_t kCounts[] = {1, 2, 4, 8};
+  return kCounts[rng.Below(4)];
+}
+
+}  // namespace
+
+World::World(const WorldOptions& options)
+    : rng(options.seed * 0x9e3779b97f4a7c15ull + 1),
+      network(clock, timers, rng.Fork()),
+      store(clock, {.segment_count = DrawSegments(rng)}),
+      bus({.partitions = 4, .records_max = 4096}),
+      checker(
+          {.now = [this] { return clock.Wall(); },
+           .is_alive =
+               [this](const RunKey& key, int except) {
+                 return std::any_of(
+                     executors_.begin(), executors_.end(),
+                     [&](const auto& executor) { return executor->warden().IsAlive(key, except); });
+               },
+           .epoch =
+               [this](SegmentId segment) { return store.ReadEpochs({segment})->front().epoch; }}),
+      options_(options),
+      plan_(DrawFaults(rng)) {
+  network.SetFaults(plan_.network);
+  store.ObserveRuns([this](const RunRow* before, const RunRow* after) {
+    checker.RunWritten(before, after);
+    const RunRow& row = after != nullptr ? *after : *before;
+    fingerprint_ = (fingerprint_ ^ std::hash<RunKey>{}(row.key) ^ static_cast<uint64_t>(row.state) ^
+                    static_cast<uint64_t>(row.attempt) << 8) *
+                   1099511628211ull;
+    if (options_.trace) {
+      Trace(fmt::format("{} job {} {} {} attempt {} v{}", EncodeRunId(row.key), row.job_no.value(),
+                        before == nullptr ? "-" : Name(before->state),
+                        after == nullptr ? "-" : Name(after->state), row.attempt, row.def_version));
+    }
+  });
+  scheduler_count_ = 1 + rng.Below(3);
+  for (size_t i = 0; i < scheduler_count_; ++i) {
+    schedulers_.push_back(std::make_unique<SchedulerProcess>(*this, i));
+    processes_.push_back(schedulers_.back().get());
+  }
+  const size_t executors = 1 + rng.Below(3);
+  for (size_t i = 0; i < executors; ++i) {
+    executors_.push_back(std::make_unique<ExecutorProcess>(*this, i));
+    processes_.push_back(executors_.back().get());
+  }
+}
+
+// Processes first: they still hold on to everything else.
+World::~World() {
+  actor_.reset();
+  schedulers_.clear();
+  executors_.clear();
+}
+
+Signer World::SignerOf(size_t scheduler) const {
+  std::array<unsigned char, 32> seed{};
+  seed[0] = static_cast<unsigned char>(scheduler + 1);
+  return Signer::FromSeed(seed);
+}
+
+std::vector<std::string> World::PublicKeys() const {
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < scheduler_count_; ++i) keys.push_back(SignerOf(i).public_key());
+  return keys;
+}
+
+void World::Trace(const std::string& text) {
+  if (!options_.trace) return;
+  fmt::print(stderr, "{:>9} {} {}\n", steps_, FormatRfc3339(clock.Wall()).substr(11, 15), text);
+}
+
+void World::After(Duration wait, std::function<void()> action) {
+  timers.At(clock.Steady() + wait, std::move(action));
+}
+
+Duration World::Between(Duration least, Duration most) {
+  return least + Duration(rng.Below(static_cast<uint64_t>((most - least).count()) + 1));
+}
+
+// ---- the loop ----------------------------------------------------------------------------------
+
+bool World::Going(SteadyTime end) const {
+  return checker.ok() && steps_ < options_.steps_max && clock.Steady() < end;
+}
+
+void World::RunUntil(SteadyTime end) {
+  while (Going(end)) StepOnce(end);
+}
+
+void World::StepOnce(SteadyTime end) {
+  const SteadyTime now = clock.Steady();
+  struct Choice {
+    SimProcess* process = nullptr;
+    Turn* turn = nullptr;
+    SimWardenHost* warden = nullptr;
+  };
+  std::vector<Choice> choices;
+  for (SimProcess* process : processes_) {
+    if (!process->CanStep(now)) continue;
+    for (const auto& turn : process->turns()) {
+      if (!turn->busy && (turn->woken || turn->next <= now))
+        choices.push_back({process, turn.get()});
+    }
+  }
+  for (const auto& executor : executors_) {
+    SimWardenHost& warden = executor->warden();
+    if (executor->clock().ToWorld(warden.NextStep()) <= now) choices.push_back({.warden = &warden});
+  }
+  const bool timer = timers.next() && *timers.next() <= now;
+  if (timer) choices.push_back({});
+  if (choices.empty()) {
+    clock.Advance(std::max(NextMoment(end) - now, Duration(1)));
+    return;
+  }
+  ++steps_;
+  const Choice choice = choices[rng.Below(choices.size())];
+  if (choice.turn != nullptr) {
+    TakeTurn(*choice.process, *choice.turn);
+  } else if (choice.warden != nullptr) {
+    choice.warden->Step();
+  } else {
+    timers.TakeDue(now)();
+  }
+  BuryTheDead();
+  if (steps_ % kBoundsEvery == 0) CheckBounds();
+}
+
+SteadyTime World::NextMoment(SteadyTime end) const {
+  SteadyTime next = end;
+  if (timers.next()) next = std::min(next, *timers.next());
+  for (SimProcess* process : processes_) {
+    if (!process->alive()) continue;
+    for (const auto& turn : process->turns()) {
+      if (turn->busy) continue;
+      const SteadyTime wanted = turn->woken ? SteadyTime{} : turn->next;
+      next = std::min(next, std::max(wanted, process->stopped_until()));
+    }
+  }
+  for (const auto& executor : executors_) {
+    next = std::min(next, executor->clock().ToWorld(executor->warden().NextStep()));
+  }
+  return next;
+}
+
+void World::TakeTurn(SimProcess& process, Turn& turn) {
+  Turn* const outer_turn = std::exchange(turn_, &turn);
+  SimProcess* const outer_process = std::exchange(process_, &process);
+  turn.woken = false;
+  turn.busy = true;
+  const SteadyTime next = turn.stepper->Step(process.clock().Steady());
+  turn.busy = false;
+  turn.next = process.clock().ToWorld(next);
+  turn_ = outer_turn;
+  process_ = outer_process;
+  clock.Advance(Duration(5 + rng.Below(20)));
+}
+
+void World::Sleep(Duration wait, Waits who) {
+  if (depth_ >= kDepthMax || turn_ == nullptr) return;
+  Turn* const turn = turn_;
+  SimProcess* const process = process_;
+  if (who == Waits::kProcess) Stop(*process, wait);
+  ++depth_;
+  RunUntil(clock.Steady() + wait);
+  --depth_;
+  turn_ = turn;
+  process_ = process;
+}
+
+void World::BuryTheDead() {
+  for (SimProcess* process : processes_) {
+    if (!process->alive() && process->up() && !process->busy()) process->Bury();
+  }
+}
+
+void World::CheckBounds() {
+  for (const auto& scheduler : schedulers_) {
+    if (scheduler->member() == nullptr) continue;
+    for (const scheduler::QueueDepth& queue : scheduler->member()->GetStatus().queues) {
+      if (queue.depth > queue.capacity) {
+        checker.Fail("P7 bounded",
+                     fmt::format("{}: queue {} holds {}, at most {}", scheduler->name(), queue.name,
+                                 queue.depth, queue.capacity));
+      }
+    }
+  }
+}
+
+// ---- the days of a world -----------------------------------------------------------------------
+
+Outcome World::Run() {
+  ActorProfile profile{.jobs_max = 3 + static_cast<int>(rng.Below(6))};
+  profile.strict_misfire = rng.Chance(0.4);
+  profile.edits = !rng.Chance(0.15);
+  std::vector<ExecutorId> ids;
+  for (const auto& executor : executors_) ids.push_back(executor->id());
+  actor_ = std::make_unique<Actor>(
+      Actor::Ports{.store = store,
+                   .checker = checker,
+                   .now = [this] { return clock.Wall(); },
+                   .nudge =
+                       [this](SegmentId segment) {
+                         schedulers_[rng.Below(schedulers_.size())]->Nudge(segment);
+                       },
+                   .executors = ids,
+                   .rng = rng.Fork()},
+      profile);
+  for (SimProcess* process : processes_) {
+    After(Between(0s, 2s), [process] { process->Start(); });
+  }
+  After(500ms, [this] {
+    actor_->Begin();
+    ActorTick();
+  });
+  After(3s, [this] { FaultTick(); });
+  RunUntil(clock.Steady() + options_.chaos);
+  Rest(profile.strict_misfire);
+  return Report();
+}
+
+void World::Rest(bool strict_misfire) {
+  if (!checker.ok()) return;
+  EndFaults();
+  actor_->Calm();
+  RunUntil(clock.Steady() + kSettle);
+  actor_->EndSchedules();
+  const WallTime ended = clock.Wall();
+  const SteadyTime limit = clock.Steady() + options_.rest_max;
+  while (Going(limit) && !AtRest()) RunUntil(clock.Steady() + kRestLook);
+  if (!checker.ok()) return;
+  if (steps_ >= options_.steps_max) checker.Fail("P7 bounded", "the world does not come to rest");
+  const FinalPorts ports{store, checker, actor_->history(), ended};
+  CheckEveryFireHasOneFate(ports);
+  CheckNoResultIsLost(ports);
+  CheckNothingIsLeftOver(ports);
+  if (strict_misfire) CheckNoMisfireGap(ports);
+  for (const auto& executor : executors_) {
+    if (executor->warden().unreported() == 0) continue;
+    checker.Fail("P6 no lost result",
+                 fmt::format("{} results on {} were never acknowledged",
+                             executor->warden().unreported(), executor->name()));
+  }
+  if (plan_.kind == std::string("calm") && checker.losses() > 0) {
+    checker.Fail("calm", fmt::format("{} attempts lost without a fault", checker.losses()));
+  }
+}
+
+Outcome World::Report() const {
+  return {.seed = options_.seed,
+          .kind = plan_.kind,
+          .violation = checker.violation(),
+          .step = steps_,
+          .fingerprint = fingerprint_,
+          .runs = checker.rows().size(),
+          .starts = checker.starts(),
+          .losses = checker.losses(),
+          .faults = faults_seen_};
+}
+
+Outcome Simulate(const WorldOptions& options) { return World(options).Run(); }
+
+}  // namespace carillon::sim

@@ -1,0 +1,137 @@
+// Some schedulers, some executors, one database, one bus, one coordinator, people at the API, and
+// everything that can go wrong, in one thread on one clock from one seed.
+//
+// A process waits in a store call by letting the others go on from inside that call: what it knew
+// before is then as stale as it would be on real threads. Stopping and killing work the same way.
+//
+// Time     Only the world moves the clock. One simulated step is one turn of one loop, one delivery
+//          or one deed.
+// Always   The same seed and options replay the same steps.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/adapters/memory/memory_bus.h"
+#include "common/adapters/memory/memory_coordinator.h"
+#include "common/adapters/memory/memory_link.h"
+#include "common/adapters/memory/memory_store.h"
+#include "common/wire/signature.h"
+#include "tests/sim/actor.h"
+#include "tests/sim/checker.h"
+#include "tests/sim/fault_plan.h"
+#include "tests/sim/sim_process.h"
+#include "tests/sim/sim_warden.h"
+#include "tests/support/fault_network.h"
+#include "tests/support/manual_clock.h"
+
+namespace carillon::sim {
+
+struct WorldOptions {
+  uint64_t seed = 1;
+  Duration chaos = 90s;      // with faults
+  Duration rest_max = 400s;  // without, until everything is at rest
+  uint64_t steps_max = 3'000'000;
+  bool trace = false;  // every event on stderr
+};
+
+struct Outcome {
+  uint64_t seed = 0;
+  std::string kind;
+  std::optional<Violation> violation;
+  uint64_t step = 0;         // of the violation, or the last one
+  uint64_t fingerprint = 0;  // of everything that happened: equal for equal seeds
+  size_t runs = 0;
+  size_t starts = 0;
+  size_t losses = 0;
+  size_t faults = 0;
+};
+
+class SchedulerProcess;
+class ExecutorProcess;
+
+// What processes use of the world.
+class World {
+ public:
+  explicit World(const WorldOptions& options);
+  ~World();
+
+  Outcome Run();
+
+  // ---- for processes, from inside a step
+  // The turn that runs now waits for `wait`; with `whole`, its process is stopped that long.
+  enum class Waits { kTurn, kProcess };
+  void Sleep(Duration wait, Waits who);
+  void LoseTime(Duration most) { clock.Advance(Duration(rng.Below(most.count() + 1))); }
+  void Trace(const std::string& text);
+  Rng ForkRng() { return rng.Fork(); }
+  const FaultPlan& faults() const { return plan_; }
+  bool store_away() const { return clock.Steady() < store_away_until_; }
+  Signer SignerOf(size_t scheduler) const;
+  std::vector<std::string> PublicKeys() const;
+  size_t scheduler_count() const { return scheduler_count_; }
+
+  test::ManualClock clock;
+  Rng rng;
+  test::FaultTimers timers;
+  test::FaultNetwork network;
+  memory::MemoryStore store;
+  memory::MemoryBus bus;
+  memory::MemorySwitchboard board;
+  memory::MemoryEnsemble ensemble;
+  Checker checker;
+
+ private:
+  static constexpr int kDepthMax = 3;
+
+  // world.cc
+  bool Going(SteadyTime end) const;
+  void RunUntil(SteadyTime end);
+  void StepOnce(SteadyTime end);
+  SteadyTime NextMoment(SteadyTime end) const;
+  void TakeTurn(SimProcess& process, Turn& turn);
+  void BuryTheDead();
+  void CheckBounds();
+  void Rest(bool strict_misfire);
+  Outcome Report() const;
+  void After(Duration wait, std::function<void()> action);
+  Duration Between(Duration least, Duration most);
+
+  // world_faults.cc
+  void ActorTick();
+  void FaultTick();
+  void Note(const std::string& text);
+  void StartAgain(SimProcess& process, Duration wait);
+  void KillScheduler();
+  void KillDaemon(size_t executor);
+  void KillWarden(size_t executor);
+  void RestartWarden(size_t executor);
+  void Stop(SimProcess& process, Duration wait);
+  void LoseSession(const Incarnation& incarnation, Duration wait);
+  void SuspendSession();
+  void CutNetwork();
+  void EndFaults();
+  bool AtRest() const;
+  bool Happens(double chance) { return rng.Chance(chance); }
+
+  const WorldOptions options_;
+  FaultPlan plan_;
+  bool chaos_ = true;
+  size_t scheduler_count_ = 1;
+  SteadyTime store_away_until_{};
+  std::vector<std::unique_ptr<SchedulerProcess>> schedulers_;
+  std::vector<std::unique_ptr<ExecutorProcess>> executors_;
+  std::vector<SimProcess*> processes_;  // all of both
+  std::unique_ptr<Actor> actor_;
+  Turn* turn_ = nullptr;  // that runs now
+  SimProcess* process_ = nullptr;
+  int depth_ = 0;
+  uint64_t steps_ = 0;
+  uint64_t fingerprint_ = 1469598103934665603ull;
+  size_t faults_seen_ = 0;
+};
+
+Outcome Simulate(const WorldOptions& options);
+
+}  // namespace carillon::sim

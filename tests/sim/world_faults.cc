@@ -1,0 +1,189 @@
+// What goes wrong in the world, and how it ends.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tests/sim/processes.h"
+#include "tests/sim/world.h"
+
+namespace carillon::sim {
+namespace {
+
+constexpr Duration kSession = 6s;
+
+}  // namespace
+
+void World::ActorTick() {
+  if (!chaos_) return;
+  actor_->Act();
+  After(Between(100ms, 1500ms), [this] { ActorTick(); });
+}
+
+// Once a simulated second.
+void World::FaultTick() {
+  if (!chaos_) return;
+  const EventRates& rates = plan_.events;
+  const size_t executor = rng.Below(executors_.size());
+  if (Happens(rates.kill_scheduler)) KillScheduler();
+  if (Happens(rates.kill_daemon)) KillDaemon(executor);
+  if (Happens(rates.kill_warden)) KillWarden(executor);
+  if (Happens(rates.kill_host)) {
+    KillDaemon(executor);
+    KillWarden(executor);
+  }
+  if (Happens(rates.stop_scheduler)) {
+    SchedulerProcess& process = *schedulers_[rng.Below(schedulers_.size())];
+    const Duration wait = Between(100ms, rates.stop_max);
+    Note(fmt::format("{} stops for {} ms", process.name(), wait / 1ms));
+    if (rng.Chance(0.5)) {
+      process.StopInNextCall(wait);
+    } else {
+      Stop(process, wait);
+    }
+  }
+  if (Happens(rates.stop_daemon)) {
+    const Duration wait = Between(100ms, rates.stop_max);
+    Note(fmt::format("{} stops for {} ms", executors_[executor]->name(), wait / 1ms));
+    Stop(*executors_[executor], wait);
+  }
+  if (Happens(rates.stop_warden)) {
+    ExecutorProcess& process = *executors_[executor];
+    process.warden().Pause(process.clock().Steady() + Between(10ms, 2s));
+  }
+  if (Happens(rates.suspend_session)) SuspendSession();
+  if (Happens(rates.cut_network)) CutNetwork();
+  if (Happens(rates.store_outage)) {
+    store_away_until_ = clock.Steady() + Between(100ms, 15s);
+    Note("the store is away");
+  }
+  if (Happens(rates.step_clock)) {
+    SimProcess& process = *processes_[rng.Below(processes_.size())];
+    const Duration by = Duration(rng.Below(4'000'000)) - 2s;
+    Note(fmt::format("the clock of {} steps by {} ms", process.name(), by / 1ms));
+    process.clock().StepWall(by);
+  }
+  if (Happens(rates.fill_disk)) {
+    Note(fmt::format("the disk of {} is full", executors_[executor]->name()));
+    executors_[executor]->warden().SetDiskFull(true);
+    After(Between(1s, 20s),
+          [this, executor] { executors_[executor]->warden().SetDiskFull(false); });
+  }
+  After(1s, [this] { FaultTick(); });
+}
+
+void World::Note(const std::string& text) {
+  ++faults_seen_;
+  Trace("! " + text);
+}
+
+void World::StartAgain(SimProcess& process, Duration wait) {
+  After(wait, [this, &process] {
+    if (process.alive()) return;
+    // A call it died in is still being unwound.
+    if (process.up()) return StartAgain(process, 100ms);
+    Trace("  " + process.name() + " starts");
+    process.Start();
+  });
+}
+
+void World::KillScheduler() {
+  SchedulerProcess& process = *schedulers_[rng.Below(schedulers_.size())];
+  if (!process.alive()) return;
+  Note("kill " + process.name());
+  After(kSession, [this, incarnation = process.incarnation()] { ensemble.Expire(incarnation); });
+  process.Kill();
+  BuryTheDead();
+  StartAgain(process, Between(100ms, 20s));
+}
+
+void World::KillDaemon(size_t executor) {
+  ExecutorProcess& process = *executors_[executor];
+  if (!process.alive()) return;
+  Note("kill the daemon of " + process.name());
+  process.Kill();
+  BuryTheDead();
+  StartAgain(process, Between(100ms, 30s));
+}
+
+void World::KillWarden(size_t executor) {
+  SimWardenHost& warden = executors_[executor]->warden();
+  if (!warden.up()) return;
+  Note("kill the warden of " + executors_[executor]->name());
+  warden.Kill();
+  After(Between(100ms, 3s), [this, executor] { RestartWarden(executor); });
+}
+
+// Its daemon starts it again.
+void World::RestartWarden(size_t executor) {
+  ExecutorProcess& process = *executors_[executor];
+  if (process.warden().up()) return;
+  if (process.up() && process.CanStep(clock.Steady())) return process.warden().Restart();
+  After(200ms, [this, executor] { RestartWarden(executor); });
+}
+
+void World::Stop(SimProcess& process, Duration wait) {
+  if (!process.alive()) return;
+  process.Stop(clock.Steady() + wait);
+  auto* scheduler = dynamic_cast<SchedulerProcess*>(&process);
+  if (scheduler == nullptr) return;
+  LoseSession(scheduler->incarnation(), wait);
+}
+
+// No contact for `wait`; it expires when that is longer than the session.
+void World::LoseSession(const Incarnation& incarnation, Duration wait) {
+  ensemble.Suspend(incarnation);
+  if (wait > kSession) After(kSession, [this, incarnation] { ensemble.Expire(incarnation); });
+  After(wait + Between(0s, 500ms), [this, incarnation] { ensemble.Restore(incarnation); });
+}
+
+void World::SuspendSession() {
+  SchedulerProcess& process = *schedulers_[rng.Below(schedulers_.size())];
+  if (!process.up()) return;
+  const Duration wait = Between(500ms, 20s);
+  Note(fmt::format("{} has no coordinator for {} ms", process.name(), wait / 1ms));
+  LoseSession(process.incarnation(), wait);
+}
+
+void World::CutNetwork() {
+  std::vector<std::string> nodes = {test::kBusNode, "store"};
+  for (const SimProcess* process : processes_) nodes.push_back(process->name());
+  const std::string from = nodes[rng.Below(nodes.size())];
+  const std::string to = rng.Chance(0.2) ? "*" : nodes[rng.Below(nodes.size())];
+  if (from == to) return;
+  const Duration wait = Between(500ms, plan_.events.cut_max);
+  const bool both = rng.Chance(0.5);
+  Note(fmt::format("cut {} {} {} for {} ms", from, both ? "<->" : "->", to, wait / 1ms));
+  network.Cut(from, to);
+  if (both) network.Cut(to, from);
+  After(wait, [this, from, to, both] {
+    network.Heal(from, to);
+    if (both) network.Heal(to, from);
+  });
+}
+
+void World::EndFaults() {
+  Trace("! faults end");
+  chaos_ = false;
+  plan_.network = {};
+  plan_.consumer = {};
+  plan_.store = {};
+  network.SetFaults({});
+  network.HealAll();
+  store_away_until_ = {};
+  for (const auto& scheduler : schedulers_) scheduler->Calm();
+  for (const auto& executor : executors_) executor->Calm();
+  for (SimProcess* process : processes_) process->clock().SetWallError(Duration::zero());
+  // Those that are dead are on their way already; those that are stopped go on by themselves.
+}
+
+bool World::AtRest() const {
+  const bool runs_rest =
+      std::all_of(checker.rows().begin(), checker.rows().end(), [](const auto& entry) {
+        return IsFinal(entry.second.state) || entry.second.state == RunState::kHeld;
+      });
+  return runs_rest && std::all_of(executors_.begin(), executors_.end(), [](const auto& executor) {
+           return executor->warden().alive() == 0 && executor->warden().unreported() == 0;
+         });
+}
+
+}  // namespace carillon::sim

@@ -1,0 +1,140 @@
+// Bus and control link as one process sees them through a faulty network.
+//
+// Place    Between a process and the memory adapters, in the simulator.
+// Threads  Not thread-safe; the simulator's one thread.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/ports/executor_link.h"
+#include "common/ports/message_bus.h"
+#include "tests/support/fault_network.h"
+
+namespace carillon::test {
+
+inline constexpr const char* kBusNode = "bus";
+
+// `alive` false: the process died in the middle of a step; nothing leaves it any more.
+struct NodePorts {
+  FaultNetwork& network;
+  std::string node;
+  const bool& alive;
+};
+
+class FaultProducer final : public BusProducer {
+ public:
+  FaultProducer(NodePorts ports, std::shared_ptr<BusProducer> inner)
+      : ports_(std::move(ports)), inner_(std::move(inner)) {}
+  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override {
+    if (!ports_.alive) return {};
+    ports_.network.Send(
+        ports_.node, kBusNode,
+        [inner = inner_, topic = std::string(topic), partition_key, record = std::move(record)] {
+          // A full partition loses it silently, as a broker's time-out does.
+          static_cast<void>(inner->Send(topic, partition_key, record).ok());
+        });
+    return {};
+  }
+
+ private:
+  const NodePorts ports_;
+  const std::shared_ptr<BusProducer> inner_;
+};
+
+struct ConsumerFaults {
+  double poll_fails = 0;
+  double commit_fails = 0;
+  double again = 0;  // chance of a Poll to bring up to kKept earlier records once more
+};
+
+class FaultConsumer final : public BusConsumer {
+ public:
+  static constexpr size_t kKept = 8;
+  FaultConsumer(NodePorts ports, std::unique_ptr<BusConsumer> inner, ConsumerFaults faults, Rng rng)
+      : ports_(std::move(ports)), inner_(std::move(inner)), faults_(faults), rng_(rng) {}
+
+  void SetFaults(const ConsumerFaults& faults) { faults_ = faults; }
+
+  Result<std::vector<ReceivedRecord>> Poll(size_t max) override {
+    const bool cut = ports_.network.IsCut(kBusNode, ports_.node);
+    if (cut || !ports_.alive || rng_.Chance(faults_.poll_fails)) {
+      return {ErrorCode::kUnavailable, "poll: the broker is not reachable"};
+    }
+    Result<std::vector<ReceivedRecord>> polled = inner_->Poll(max);
+    if (!polled.ok()) return polled;
+    std::vector<ReceivedRecord> records;
+    if (rng_.Chance(faults_.again)) records.assign(kept_.begin(), kept_.end());
+    for (ReceivedRecord& record : *polled) {
+      kept_.push_back(record);
+      if (kept_.size() > kKept) kept_.pop_front();
+      records.push_back(std::move(record));
+    }
+    return records;
+  }
+  Status Commit(const std::vector<ReceivedRecord>& handled) override {
+    if (!ports_.alive || rng_.Chance(faults_.commit_fails)) {
+      return {ErrorCode::kUnavailable, "commit: the broker is not reachable"};
+    }
+    return inner_->Commit(handled);
+  }
+  void OnReadable(std::function<void()> wake) override { inner_->OnReadable(std::move(wake)); }
+
+ private:
+  const NodePorts ports_;
+  const std::unique_ptr<BusConsumer> inner_;
+  ConsumerFaults faults_;
+  Rng rng_;
+  std::deque<ReceivedRecord> kept_;
+};
+
+class FaultHub final : public ExecutorHub {
+ public:
+  FaultHub(NodePorts ports, std::shared_ptr<ExecutorHub> inner)
+      : ports_(std::move(ports)), inner_(std::move(inner)) {}
+  Status Send(const ExecutorId& executor, const Incarnation& incarnation,
+              ToExecutor message) override {
+    if (!ports_.alive) return {};
+    ports_.network.Send(ports_.node, executor.value(),
+                        [inner = std::weak_ptr<ExecutorHub>(inner_), executor, incarnation,
+                         message = std::move(message)] {
+                          const auto hub = inner.lock();  // gone: lost with its stream
+                          if (hub)
+                            static_cast<void>(hub->Send(executor, incarnation, message).ok());
+                        });
+    return {};
+  }
+  std::vector<ExecutorMessage> Receive(size_t max) override { return inner_->Receive(max); }
+  void OnReadable(std::function<void()> wake) override { inner_->OnReadable(std::move(wake)); }
+
+ private:
+  const NodePorts ports_;
+  const std::shared_ptr<ExecutorHub> inner_;
+};
+
+class FaultLink final : public ExecutorLink {
+ public:
+  FaultLink(NodePorts ports, std::shared_ptr<ExecutorLink> inner)
+      : ports_(std::move(ports)), inner_(std::move(inner)) {}
+  std::vector<MemberId> Members() override { return inner_->Members(); }
+  Status Send(const MemberId& member, FromExecutor message) override {
+    if (!ports_.alive) return {};
+    ports_.network.Send(
+        ports_.node, member.value(),
+        [inner = std::weak_ptr<ExecutorLink>(inner_), member, message = std::move(message)] {
+          const auto link = inner.lock();
+          if (link) static_cast<void>(link->Send(member, message).ok());
+        });
+    return {};
+  }
+  std::vector<MemberMessage> Receive(size_t max) override { return inner_->Receive(max); }
+  void OnReadable(std::function<void()> wake) override { inner_->OnReadable(std::move(wake)); }
+
+ private:
+  const NodePorts ports_;
+  const std::shared_ptr<ExecutorLink> inner_;
+};
+
+}  // namespace carillon::test
