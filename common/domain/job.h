@@ -96,5 +96,21 @@ std::string_view Name(DstRepeat value);
 std::string_view Name(ScheduleKind value);
 template <typename Enum>
 Result<Enum> ParseName(std::string_view text);  // specialised for each enum above, in job.cc
+template <>
+Result<JobType> ParseName(std::string_view text);
+template <>
+Result<MisfirePolicy> ParseName(std::string_view text);
+template <>
+Result<OverlapPolicy> ParseName(std::string_view text);
+template <>
+Result<RetryBackoff> ParseName(std::string_view text);
+template <>
+Result<OnLost> ParseName(std::string_view text);
+template <>
+Result<DstGap> ParseName(std::string_view text);
+template <>
+Result<DstRepeat> ParseName(std::string_view text);
+template <>
+Result<ScheduleKind> ParseName(std::string_view text);
 
 }  // namespace carillon

@@ -52,6 +52,8 @@ TEST(MisfireTest, GraceIsInclusive) {
   EXPECT_TRUE(late.fires.empty());
   EXPECT_EQ(late.gaps, (std::vector<GapRange>{{kStart, kStart, 1, GapReason::kMisfire}}));
   EXPECT_EQ(late.next, kStart + 1h);
+  EXPECT_TRUE(StillWanted(hourly, kStart, kStart + 60s, skip));
+  EXPECT_FALSE(StillWanted(hourly, kStart, kStart + 60s + 1us, skip));
 }
 
 // Ten minutes of outage of a minutely job, one minute of grace: 00:00 to 00:08 are misfires.
