@@ -59,7 +59,9 @@ void SegmentOwner::JudgeClock() {
              "clock differs from the database's by {} us: segments released; correct this "
              "host's clock",
              offset->count());
-  ports_.table.Drop(view->FenceFor(view->Segments()), DropCause::kClockUntrusted);
+  Fence everything = view->FenceFor(view->Segments());
+  everything.insert(everything.end(), view->suspended().begin(), view->suspended().end());
+  ports_.table.Drop(everything, DropCause::kClockUntrusted);
 }
 
 void SegmentOwner::FollowAssignment() {
@@ -78,7 +80,13 @@ void SegmentOwner::FollowAssignment() {
       given_up.push_back(owned.segment);
     }
   }
-  ports_.table.Drop(view->FenceFor(given_up), DropCause::kReassigned);
+  Fence dropped = view->FenceFor(given_up);
+  for (const FencedSegment& suspended : view->suspended()) {
+    if (!std::binary_search(wanted.begin(), wanted.end(), suspended.segment)) {
+      dropped.push_back(suspended);
+    }
+  }
+  ports_.table.Drop(dropped, DropCause::kReassigned);
   std::vector<SegmentId> missing;
   for (SegmentId segment : wanted) {
     if (view->Find(segment) == nullptr) missing.push_back(segment);
@@ -117,9 +125,8 @@ void SegmentOwner::RenewProof(SteadyTime now) {
   next_proof_ = now + options_.proof_every;
   const auto view = ports_.table.View();
   ports_.metrics.gauge("carillon_owned_segments").Set(static_cast<double>(view->all().size()));
-  if (view->all().empty()) return;
   const Status checked = ports_.fences.Check(view->FenceFor(view->Segments()));
-  if (!checked.ok()) ProveBySession();
+  if (!checked.ok() || !view->suspended().empty()) ProveBySession();
 }
 
 void SegmentOwner::ProveBySession() {

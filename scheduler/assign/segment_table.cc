@@ -16,9 +16,8 @@ std::string_view Name(DropCause cause) {
   return "unknown";
 }
 
-OwnedView::OwnedView(const std::map<SegmentId, OwnedSegment>& owned) {
-  owned_.reserve(owned.size());
-  for (const auto& [segment, value] : owned) owned_.push_back(value);
+bool OwnedView::IsSuspended(SegmentId segment, Epoch epoch) const {
+  return std::binary_search(suspended_.begin(), suspended_.end(), FencedSegment{segment, epoch});
 }
 
 const OwnedSegment* OwnedView::Find(SegmentId segment) const {
@@ -77,16 +76,21 @@ void SegmentTable::Add(const Fence& taken, Generation generation, SteadyTime sen
 }
 
 size_t SegmentTable::Drop(const Fence& fence, DropCause cause) {
+  if (fence.empty()) return 0;
   size_t dropped = 0;
   {
     MutexLock lock(mu_);
     for (const FencedSegment& item : fence) {
       const auto found = held_.find(item.segment);
       if (found == held_.end() || found->second.segment.epoch != item.epoch) continue;
-      held_.erase(found);
-      ++dropped;
+      if (!found->second.suspended) ++dropped;
+      if (cause == DropCause::kUnknownOutcome) {
+        found->second.suspended = true;
+      } else {
+        held_.erase(found);
+      }
     }
-    if (dropped > 0) PublishLocked();
+    PublishLocked();
   }
   if (dropped == 0) return 0;
   log::Info("assign", "segments dropped count={} cause={}", dropped, Name(cause));
@@ -136,9 +140,16 @@ std::shared_ptr<const OwnedView> SegmentTable::View() const {
 }
 
 void SegmentTable::PublishLocked() {
-  std::map<SegmentId, OwnedSegment> owned;
-  for (const auto& [segment, held] : held_) owned.emplace(segment, held.segment);
-  view_ = std::make_shared<const OwnedView>(owned);
+  std::vector<OwnedSegment> owned;
+  Fence suspended;
+  for (const auto& [segment, held] : held_) {
+    if (held.suspended) {
+      suspended.push_back({segment, held.segment.epoch});
+    } else {
+      owned.push_back(held.segment);
+    }
+  }
+  view_ = std::make_shared<const OwnedView>(std::move(owned), std::move(suspended));
   version_.fetch_add(1, std::memory_order_release);
 }
 

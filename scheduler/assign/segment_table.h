@@ -33,10 +33,14 @@ struct OwnedSegment {
 class OwnedView {
  public:
   OwnedView() = default;
-  explicit OwnedView(const std::map<SegmentId, OwnedSegment>& owned);
+  OwnedView(std::vector<OwnedSegment> owned, Fence suspended)
+      : owned_(std::move(owned)), suspended_(std::move(suspended)) {}
 
   const OwnedSegment* Find(SegmentId segment) const;
   bool Holds(SegmentId segment, Epoch epoch) const;
+  // Dropped for an unknown outcome and not taken again yet; sorted.
+  const Fence& suspended() const { return suspended_; }
+  bool IsSuspended(SegmentId segment, Epoch epoch) const;
   const std::vector<OwnedSegment>& all() const { return owned_; }  // ascending
   std::vector<SegmentId> Segments() const;
   std::vector<SegmentId> ActiveSegments() const;
@@ -45,6 +49,7 @@ class OwnedView {
 
  private:
   std::vector<OwnedSegment> owned_;
+  Fence suspended_;
 };
 
 enum class DropCause { kFenced, kUnknownOutcome, kReassigned, kClockUntrusted };
@@ -58,7 +63,7 @@ class SegmentTable {
   void OnChange(std::function<void()> wake) { wake_ = std::move(wake); }
 
   void Add(const Fence& taken, Generation generation, SteadyTime sent, SteadyTime returned);
-  // Those held by another epoch are left alone. Returns how many were dropped.
+  // Those held by another epoch are left alone. Returns how many left the view.
   size_t Drop(const Fence& fence, DropCause cause);
   void Activate(const Fence& fence);
   // A fenced operation that was sent at `sent` found these epochs in force.
@@ -78,6 +83,7 @@ class SegmentTable {
   struct Held {
     OwnedSegment segment;
     SteadyTime proved;
+    bool suspended = false;
   };
   void PublishLocked() REQUIRES(mu_);
 

@@ -122,8 +122,9 @@ std::vector<ExpiredLease> LeaseBook::TakeExpired(SteadyTime now, size_t limit) {
   for (auto at = leases_.begin(); at != leases_.end() && expired.size() < limit;) {
     Lease& lease = at->second;
     if (!view->Holds(lease.held.segment, lease.epoch)) {
-      // Gone, or taken again: what is RUNNING there is found by the scan of the new epoch.
-      at = RemoveLocked(at);
+      // Gone, or taken again: what is RUNNING there is found by the scan of the new epoch. Until a
+      // suspended segment is taken again its leases are still renewed.
+      at = view->IsSuspended(lease.held.segment, lease.epoch) ? std::next(at) : RemoveLocked(at);
       continue;
     }
     if (lease.lost_at <= now) {
