@@ -14,8 +14,6 @@ namespace {
 
 // Planning, claims, results, liveness and upkeep hold at most one connection each.
 constexpr size_t kLoopConnections = 8;
-// Beyond the pool: the tools of an operator.
-constexpr size_t kSpareConnections = 16;
 constexpr int kSlotsPerCore = 4;
 
 Incarnation NewIncarnation(uint64_t seed) { return Incarnation(fmt::format("{:016x}", seed)); }
@@ -35,13 +33,12 @@ size_t PoolSize(const config::Config& config) {
 mysql::PrivateMariadbdOptions MariadbdOptionsOf(const config::Config& config,
                                                 const DataDirectory& directory) {
   return {.directory = directory.Sub("mariadb"),
-          .buffer_pool_mib = static_cast<size_t>(config.Integer("store.buffer_pool_mib")),
-          .connections_max = PoolSize(config) + kSpareConnections};
+          .buffer_pool_bytes = config.Integer("store.buffer_pool_mib") << 20};
 }
 
 mysql::MysqlOptions StoreOptionsOf(const config::Config& config,
                                    const mysql::PrivateMariadbd& server) {
-  return {.session = {.socket_path = server.socket(),
+  return {.session = {.socket_path = server.socket_path(),
                       .user = server.user(),
                       .database = std::string(kStoreDatabase)},
           .pool_size = PoolSize(config),

@@ -22,7 +22,7 @@
 #include "common/base/version.h"
 #include "executor/app/executor_daemon.h"
 #include "executor/link/proc_load.h"
-#include "executor/report/file_spool.h"
+#include "executor/report/file_result_spool.h"
 #include "executor/warden/warden_client.h"
 #include "scheduler/api/api_server.h"
 #include "scheduler/api/ops_server.h"
@@ -154,7 +154,7 @@ Status StandaloneServer::Parts::StartExecutor(const config::Config& config) {
   link = switchboard.OpenLink(options.executor_id, options.incarnation);
   warden = std::make_unique<executor::WardenClient>(
       executor::WardenClient::Options{.directory = home + "/warden"}, metrics);
-  CARILLON_ASSIGN_OR_RETURN(spool, executor::FileSpool::Open({.directory = home + "/spool"}));
+  CARILLON_ASSIGN_OR_RETURN(spool, executor::FileResultSpool::Open({.directory = home + "/spool"}));
   load = std::make_unique<executor::ProcLoad>(home);
   daemon = std::make_unique<executor::ExecutorDaemon>(
       executor::ExecutorDaemon::Ports{
@@ -226,7 +226,7 @@ Runtime StandaloneServer::Parts::CurrentRuntime() const {
           .mariadbd_pid = mariadbd->pid(),
           .url = api->url(),
           .ops_url = ops->url(),
-          .store_socket = mariadbd->socket(),
+          .store_socket = mariadbd->socket_path(),
           .store_database = std::string(kStoreDatabase),
           .store_user = mariadbd->user()};
 }
@@ -284,7 +284,10 @@ void StandaloneServer::Stop() {
   parts.warden.reset();
   parts.member.reset();
   parts.store.reset();
-  if (parts.mariadbd) parts.mariadbd->Stop();
+  if (parts.mariadbd) {
+    const Status stopped = parts.mariadbd->Stop();
+    if (!stopped.ok()) log::Error("standalone", "{}", stopped.error().message);
+  }
   parts.directory->Unpublish();
   parts.directory.reset();
 }
