@@ -42,7 +42,7 @@ Result<std::string> ReadToken(const std::string& path) {
 
 Result<std::string> CheckUrl(std::string_view text) {
   std::string url = Trim(text);
-  while (!url.empty() && url.back() == '/') url.pop_back();
+  while (!url.empty() && url.back() == '/' && !url.ends_with("://")) url.pop_back();
   if (url.find("://") == std::string::npos) url = "http://" + url;
   const bool known = url.rfind("http://", 0) == 0 || url.rfind("https://", 0) == 0;
   const size_t host = url.find("://") + 3;

@@ -8,6 +8,7 @@ namespace {
 using nlohmann::json;
 
 struct ExecutorArguments {
+  std::string labelled;
   std::vector<std::string> ids;
   std::vector<std::string> labels;
 };
@@ -42,7 +43,7 @@ Outcome<ExitCode> Act(Session& session, const ExecutorArguments& arguments,
 
 // "zone=a" sets, "zone-" removes.
 Outcome<ExitCode> Label(Session& session, const ExecutorArguments& arguments) {
-  const std::string& id = arguments.ids[0];
+  const std::string& id = arguments.labelled;
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse before, session.Call({.path = PathOf(id)}));
   json labels =
       before.body.is_object() ? before.body.value("labels", json::object()) : json::object();
@@ -90,7 +91,7 @@ void AddExecutorCommands(CLI::App& app, Session& session) {
                [&session, a, name = std::string(action.name)] { return Act(session, *a, name); });
   }
   CLI::App* label = executor->add_subcommand("label", "Set (name=value) or remove (name-) labels");
-  label->add_option("executor", a->ids, "Executor id")->required()->expected(1);
+  label->add_option("executor", a->labelled, "Executor id")->required();
   label->add_option("labels", a->labels, "name=value or name-")->required();
   session.On(label, [&session, a] { return Label(session, *a); });
 }

@@ -1,0 +1,256 @@
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/unit/cli/cli_harness.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+class JobCommandsTest : public CliTest {};
+
+TEST_F(JobCommandsTest, ListIsAPlainTable) {
+  json paused = JobShown("weekly");
+  paused["state"] = "PAUSED";
+  paused["next_fire_time"] = nullptr;
+  paused["schedules"] = {{{"kind", "rate"}, {"every_ms", 500}}, {{"kind", "once"}}};
+  Answer("GET /api/jobs?page_size=50",
+         {{"items", {JobShown("nightly"), paused}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"job", "list"}), 0);
+  EXPECT_EQ(out(),
+            "JOB      NAME     STATE    SCHEDULE         NEXT FIRE\n"
+            "nightly  Nightly  ENABLED  0 3 * * * UTC    2026-03-01 03:00:00Z\n"
+            "weekly   Nightly  PAUSED   every 500 ms +1  -\n");
+  EXPECT_EQ(HeaderOf(Sent(0), "Authorization"), "Bearer secret");
+}
+
+TEST_F(JobCommandsTest, ListInEveryForm) {
+  const json page = {{"items", {JobShown("nightly")}}, {"next_page_token", nullptr}};
+  Answer("GET /api/jobs?page_size=50", page);
+  EXPECT_EQ(Run({"job", "list", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson(), page);
+  EXPECT_EQ(Run({"-o", "jsonl", "job", "list"}), 0);
+  EXPECT_EQ(OutJson(), page["items"][0]);
+  EXPECT_EQ(Run({"job", "list", "--output", "name"}), 0);
+  EXPECT_EQ(out(), "nightly\n");
+  EXPECT_EQ(Run({"job", "list", "-q"}), 0);
+  EXPECT_EQ(out(), "nightly\n");
+  EXPECT_EQ(Run({"job", "list", "-o", "yaml"}), 0);
+  EXPECT_EQ(out().substr(0, 9), "items:\n  ");
+  EXPECT_EQ(Run({"job", "list", "-o", "xml"}), 2);
+}
+
+TEST_F(JobCommandsTest, ListFollowsPagesUpToItsLimit) {
+  Answer("GET /api/jobs?status=PAUSED&q=a%20b&page_size=3",
+         {{"items", {JobShown("a"), JobShown("b")}}, {"next_page_token", "t/1"}});
+  Answer("GET /api/jobs?status=PAUSED&q=a%20b&page_size=1&page_token=t%2F1",
+         {{"items", {JobShown("c")}}, {"next_page_token", "t/2"}});
+  EXPECT_EQ(Run({"job", "list", "--status", "PAUSED", "--search", "a b", "--limit", "3", "-q"}), 0);
+  EXPECT_EQ(out(), "a\nb\nc\n");
+}
+
+TEST_F(JobCommandsTest, CreateSendsWhatTheFlagsSay) {
+  Answer("POST /api/jobs", JobShown("nightly"), 201);
+  EXPECT_EQ(Run({"job",       "create",     "--name",    "Nightly", "--command",
+                 "echo hi",   "--cron",     "0 3 * * *", "--zone",  "Europe/Paris",
+                 "--timeout", "15m",        "--retry",   "2",       "--retry-intervals",
+                 "1m,5m",     "--priority", "7",         "--param", "n=3",
+                 "--param",   "s=x",        "--env",     "A=b=c",   "--label",
+                 "team=etl",  "--paused",   "--id",      "nightly", "-o",
+                 "json"}),
+            0);
+  EXPECT_EQ(SentBody(0),
+            (json{{"name", "Nightly"},
+                  {"command", "echo hi"},
+                  {"schedules", {{{"kind", "cron"}, {"cron_expression", "0 3 * * *"}}}},
+                  {"time_zone", "Europe/Paris"},
+                  {"timeout", 900},
+                  {"retry_count", 2},
+                  {"retry_intervals", {60, 300}},
+                  {"priority", 7},
+                  {"parameters", {{"n", 3}, {"s", "x"}}},
+                  {"env", {{"A", "b=c"}}},
+                  {"labels", {{"team", "etl"}}},
+                  {"enabled", false},
+                  {"job_id", "nightly"}}));
+  EXPECT_EQ(HeaderOf(Sent(0), "Idempotency-Key").size(), 32u);
+  EXPECT_EQ(OutJson()["job_id"], "nightly");
+  EXPECT_EQ(err(), "");
+}
+
+TEST_F(JobCommandsTest, CreateTakesSeveralSchedules) {
+  Answer("POST /api/jobs", JobShown("j"), 201);
+  EXPECT_EQ(Run({"job", "create", "--name", "n", "--every", "500ms", "--at", "2026-03-01T00:00:00Z",
+                 "--cron", "@daily"}),
+            0);
+  EXPECT_EQ(SentBody(0)["schedules"], (json{{{"kind", "cron"}, {"cron_expression", "@daily"}},
+                                            {{"kind", "rate"}, {"every_ms", 500}},
+                                            {{"kind", "once"}, {"at", "2026-03-01T00:00:00Z"}}}));
+}
+
+TEST_F(JobCommandsTest, CreateReadsYamlFromStandardInputAndFlagsWin) {
+  Answer("POST /api/jobs", JobShown("j"), 201);
+  in_.str("name: from file\ncommand: |\n  set -e\n  true\ntimeout: 5\nenv: {PORT: \"80\"}\n");
+  EXPECT_EQ(Run({"job", "create", "-f", "-", "--timeout", "6"}), 0);
+  EXPECT_EQ(SentBody(0), (json{{"name", "from file"},
+                               {"command", "set -e\ntrue\n"},
+                               {"timeout", 6},
+                               {"env", {{"PORT", "80"}}}}));
+}
+
+TEST_F(JobCommandsTest, CreateRefusesBadFlagsWithoutAsking) {
+  for (const std::vector<std::string>& flags :
+       std::vector<std::vector<std::string>>{{},
+                                             {"--name", "n", "--timeout", "soon"},
+                                             {"--name", "n", "--timeout", "500ms"},
+                                             {"--name", "n", "--retry", "two"},
+                                             {"--name", "n", "--env", "novalue"},
+                                             {"--name", "n", "--at", "tomorrow"},
+                                             {"--name", "n", "--no-such-flag"},
+                                             {"-f", "/nonexistent/job.yaml"}}) {
+    std::vector<std::string> arguments = {"job", "create"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    EXPECT_EQ(Run(arguments), 2);
+    EXPECT_EQ(out(), "");
+  }
+  EXPECT_TRUE(server_.requests.empty());
+}
+
+TEST_F(JobCommandsTest, ProblemsNameCodeFieldAndTrace) {
+  Answer("POST /api/jobs", ProblemOf("invalid"), 400);
+  EXPECT_EQ(Run({"job", "create", "--name", "n", "-o", "json"}), 2);
+  EXPECT_EQ(out(), "");
+  EXPECT_EQ(err(),
+            "carillon: it is wrong (invalid)\n"
+            "  /timeout: too small\n"
+            "  trace 0af7651916cd43dd8448eb211c80319c\n");
+}
+
+TEST_F(JobCommandsTest, StatusDecidesTheExitCode) {
+  const std::map<int, int> expected = {{400, 2}, {401, 4}, {403, 4}, {404, 3}, {409, 5}, {412, 5},
+                                       {422, 2}, {428, 2}, {500, 1}, {503, 6}, {504, 6}};
+  for (const auto& [status, exit] : expected) {
+    server_.answers.clear();
+    Answer("GET /api/jobs/j", ProblemOf("code"), status);
+    EXPECT_EQ(Run({"job", "get", "j"}), exit) << status;
+  }
+}
+
+TEST_F(JobCommandsTest, EditByFlagsPatchesTheVersionItRead) {
+  Answer("GET /api/jobs/j", JobShown("j"), 200, "\"v3\"");
+  Answer("PATCH /api/jobs/j", JobShown("j"));
+  EXPECT_EQ(Run({"job", "edit", "j", "--cron", "0 4 * * *", "--label", "a=b"}), 0);
+  EXPECT_EQ(HeaderOf(Sent(1), "If-Match"), "\"v3\"");
+  EXPECT_EQ(SentBody(1),
+            (json{{"schedules", {{{"kind", "cron"}, {"cron_expression", "0 4 * * *"}}}},
+                  {"labels", {{"a", "b"}}}}));
+}
+
+TEST_F(JobCommandsTest, EditByFileBuildsOnTheVersionInTheFile) {
+  Answer("PUT /api/jobs/j", ProblemOf("stale_version"), 412);
+  in_.str(JobShown("j").dump());
+  EXPECT_EQ(Run({"job", "edit", "j", "-f", "-"}), 5);
+  EXPECT_EQ(HeaderOf(Sent(0), "If-Match"), "\"v3\"");
+  EXPECT_EQ(SentBody(0), JobShown("j"));
+}
+
+TEST_F(JobCommandsTest, EditInTheEditorSendsWhatWasWritten) {
+  tty_ = true;
+  Answer("GET /api/jobs/j", JobShown("j"), 200, "\"v3\"");
+  Answer("PUT /api/jobs/j", JobShown("j"));
+  std::string draft;
+  edit_ = [&](const std::string& file) {
+    draft = file;
+    std::ifstream in(file);
+    std::string text((std::istreambuf_iterator<char>(in)), {});
+    EXPECT_EQ(text.find("schedules"), std::string::npos) << "two views of one schedule";
+    EXPECT_EQ(text.find("version"), std::string::npos);
+    std::ofstream(file) << text << "priority: 9\n";
+    return Status();
+  };
+  EXPECT_EQ(Run({"job", "edit", "j"}), 0);
+  EXPECT_EQ(HeaderOf(Sent(1), "If-Match"), "\"v3\"");
+  EXPECT_EQ(SentBody(1)["priority"], 9);
+  EXPECT_EQ(SentBody(1)["cron_expression"], "0 3 * * *");
+  EXPECT_FALSE(std::filesystem::exists(draft));
+}
+
+TEST_F(JobCommandsTest, UntouchedDraftChangesNothing) {
+  tty_ = true;
+  Answer("GET /api/jobs/j", JobShown("j"), 200, "\"v3\"");
+  EXPECT_EQ(Run({"job", "edit", "j"}), 0);
+  EXPECT_EQ(server_.requests.size(), 1u);
+}
+
+TEST_F(JobCommandsTest, RefusedDraftIsKept) {
+  tty_ = true;
+  Answer("GET /api/jobs/j", JobShown("j"), 200, "\"v3\"");
+  Answer("PUT /api/jobs/j", ProblemOf("invalid"), 400);
+  std::string draft;
+  edit_ = [&](const std::string& file) {
+    draft = file;
+    std::ofstream(file) << "timeout: 0\n";
+    return Status();
+  };
+  EXPECT_EQ(Run({"job", "edit", "j"}), 2);
+  EXPECT_TRUE(std::filesystem::exists(draft));
+  std::filesystem::remove(draft);
+}
+
+TEST_F(JobCommandsTest, EditWithoutATerminalNeedsFlags) {
+  EXPECT_EQ(Run({"job", "edit", "j"}), 2);
+  EXPECT_TRUE(server_.requests.empty());
+}
+
+TEST_F(JobCommandsTest, DeleteNeedsYesOrAnAnswer) {
+  Answer("GET /api/jobs/j", JobShown("j"), 200, "\"v3\"");
+  server_.answers["DELETE http://a/api/jobs/j"].emplace_back(HttpResponse{.status = 204});
+  EXPECT_EQ(Run({"job", "delete", "j"}), 2);
+  EXPECT_TRUE(server_.requests.empty());
+  tty_ = true;
+  in_.str("n\n");
+  EXPECT_EQ(Run({"job", "delete", "j"}), 1);
+  EXPECT_TRUE(server_.requests.empty());
+  in_.str("y\n");
+  EXPECT_EQ(Run({"job", "delete", "j"}), 0);
+  EXPECT_EQ(HeaderOf(Sent(1), "If-Match"), "\"v3\"");
+  tty_ = false;
+  EXPECT_EQ(Run({"job", "delete", "j", "--yes"}), 0);
+}
+
+TEST_F(JobCommandsTest, CancelNeedsYesAndTellsHowMany) {
+  Answer("POST /api/jobs/j/cancel", {{"cancelled", 2}}, 202);
+  EXPECT_EQ(Run({"job", "cancel", "j"}), 2);
+  EXPECT_EQ(Run({"job", "cancel", "j", "-y", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson(), (json{{"cancelled", 2}, {"job_id", "j"}}));
+}
+
+TEST_F(JobCommandsTest, PauseSendsItsReason) {
+  Answer("POST /api/jobs/j/pause", JobShown("j"));
+  EXPECT_EQ(Run({"job", "pause", "j", "--reason", "holiday"}), 0);
+  EXPECT_EQ(SentBody(0), (json{{"reason", "holiday"}}));
+}
+
+TEST_F(JobCommandsTest, NextShowsFires) {
+  Answer("GET /api/jobs/j/next?n=2", {{"state", "ENABLED"},
+                                      {"items",
+                                       {{{"fire_time", "2026-03-29T01:00:00.000000Z"},
+                                         {"local_time", "2026-03-29T03:00:00.000000+02:00"},
+                                         {"dst", "moved_by_gap"}}}}});
+  EXPECT_EQ(Run({"job", "next", "j", "-n", "2"}), 0);
+  EXPECT_EQ(out(),
+            "FIRE TIME             LOCAL TIME                        DST\n"
+            "2026-03-29 01:00:00Z  2026-03-29T03:00:00.000000+02:00  moved_by_gap\n");
+}
+
+TEST_F(JobCommandsTest, IdsAreEscaped) {
+  EXPECT_EQ(Run({"job", "get", "../runs?x=1"}), 3);
+  EXPECT_EQ(Sent(0).url, "http://a/api/jobs/..%2Fruns%3Fx%3D1");
+  EXPECT_EQ(Run({"job", "get", ".."}), 3);
+  EXPECT_EQ(Sent(1).url, "http://a/api/jobs/%2E%2E");
+}
+
+}  // namespace
+}  // namespace carillon::cli

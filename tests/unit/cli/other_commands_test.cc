@@ -1,0 +1,140 @@
+#include "tests/unit/cli/cli_harness.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+class OtherCommandsTest : public CliTest {};
+
+TEST_F(OtherCommandsTest, ExecutorLabelsAreMerged) {
+  Answer("GET /api/executors/e", {{"executor_id", "e"}, {"labels", {{"a", "1"}, {"b", "2"}}}}, 200,
+         "\"x\"");
+  Answer("PATCH /api/executors/e", {{"executor_id", "e"}, {"labels", json::object()}});
+  EXPECT_EQ(Run({"executor", "label", "e", "b-", "c=3"}), 0);
+  EXPECT_EQ(SentBody(1), (json{{"labels", {{"a", "1"}, {"c", "3"}}}}));
+  EXPECT_EQ(HeaderOf(Sent(1), "If-Match"), "\"x\"");
+  EXPECT_EQ(Run({"executor", "label", "e", "nonsense"}), 2);
+}
+
+TEST_F(OtherCommandsTest, ExecutorActions) {
+  for (const std::string action : {"enable", "disable", "drain"}) {
+    Answer("POST /api/executors/e/" + action, {{"executor_id", "e"}, {"state", "ONLINE"}});
+    EXPECT_EQ(Run({"executor", action, "e", "-q"}), 0) << action;
+    EXPECT_EQ(out(), "e\n");
+  }
+}
+
+TEST_F(OtherCommandsTest, StatusCountsWhatIsLong) {
+  Answer("GET /api/system/status",
+         {{"leader", "scheduler-1"}, {"segments", {1, 2, 3}}, {"late_ms", {{"p50", 1.5}}}});
+  EXPECT_EQ(Run({"system", "status"}), 0);
+  EXPECT_EQ(out(),
+            "late_ms   {\"p50\":1.5}\n"
+            "leader    scheduler-1\n"
+            "segments  3\n");
+}
+
+TEST_F(OtherCommandsTest, ApiPrintsTheAnswerWhateverItIs) {
+  Answer("GET /api/gaps?job_id=j", {{"items", json::array()}});
+  EXPECT_EQ(Run({"api", "get", "/api/gaps?job_id=j"}), 0);
+  EXPECT_EQ(OutJson(), (json{{"items", json::array()}}));
+  in_.str("{\"a\":1}");
+  EXPECT_EQ(Run({"api", "POST", "/api/nothing", "-d", "@-", "-H", "If-Match: *"}), 3);
+  EXPECT_EQ(Sent(1).body, "{\"a\":1}");
+  EXPECT_EQ(HeaderOf(Sent(1), "If-Match"), "*");
+  EXPECT_EQ(OutJson()["code"], "not_found");
+  EXPECT_EQ(Run({"api", "GET", "api/jobs"}), 2);
+}
+
+TEST_F(OtherCommandsTest, ScheduleNextNeedsNoServer) {
+  EXPECT_EQ(Run({"schedule", "next", "30 2 * * *", "--tz", "Europe/Paris", "--after",
+                 "2026-03-28T00:00:00Z", "-n", "2", "-o", "json"}),
+            0)
+      << err();
+  const json shown = OutJson();
+  EXPECT_EQ(shown["time_zone"], "Europe/Paris");
+  ASSERT_EQ(shown["fires"].size(), 2u);
+  EXPECT_EQ(shown["fires"][0], (json{{"fire_time", "2026-03-28T01:30:00.000000Z"},
+                                     {"local_time", "2026-03-28T02:30:00.000000+01:00"},
+                                     {"dst", nullptr}}));
+  EXPECT_EQ(shown["fires"][1], (json{{"fire_time", "2026-03-29T01:00:00.000000Z"},
+                                     {"local_time", "2026-03-29T03:00:00.000000+02:00"},
+                                     {"dst", "moved_by_gap"}}));
+  EXPECT_TRUE(server_.requests.empty());
+}
+
+TEST_F(OtherCommandsTest, ScheduleIsJudgedBeforeAnythingIsPrinted) {
+  EXPECT_EQ(Run({"schedule", "next", "61 * * * *"}), 2);
+  EXPECT_EQ(Run({"schedule", "next", "* * * * *", "--tz", "Mars/Olympus"}), 2);
+  EXPECT_EQ(Run({"schedule", "next", "* * * * *", "-n", "0"}), 2);
+  EXPECT_EQ(Run({"schedule", "explain", "@reboot"}), 2);
+  EXPECT_EQ(out(), "");
+}
+
+TEST_F(OtherCommandsTest, ScheduleExplain) {
+  EXPECT_EQ(Run({"schedule", "explain", "0 9 * * MON-FRI"}), 0);
+  EXPECT_NE(out().find("09:00"), std::string::npos);
+}
+
+TEST_F(OtherCommandsTest, VersionAndHelp) {
+  EXPECT_EQ(Run({"version"}), 0);
+  EXPECT_EQ(out(), "carillon 1.2.3\n");
+  EXPECT_EQ(Run({"version", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson(), (json{{"version", "1.2.3"}}));
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_NE(out().find("standalone"), std::string::npos);
+  EXPECT_EQ(Run({"job", "create", "--help"}), 0);
+}
+
+TEST_F(OtherCommandsTest, UnknownVerbsAreUsageErrors) {
+  EXPECT_EQ(Run({}), 2);
+  EXPECT_EQ(Run({"job"}), 2);
+  EXPECT_EQ(Run({"job", "explode"}), 2);
+  EXPECT_EQ(Run({"job", "get"}), 2);
+  EXPECT_EQ(out(), "");
+}
+
+TEST_F(OtherCommandsTest, StandaloneGetsItsOverrides) {
+  EXPECT_EQ(Run({"standalone", "--data-dir", "/d", "--port", "0", "--config", "/c.yaml", "--set",
+                 "executor.slots=3", "--set", "ops.port=5"}),
+            0);
+  ASSERT_TRUE(standalone_.has_value());
+  EXPECT_EQ(standalone_->config_file, "/c.yaml");
+  std::map<std::string, std::string> last;  // a later one wins
+  for (const config::Override& o : standalone_->overrides) last[o.name] = o.value;
+  EXPECT_EQ(
+      last,
+      (std::map<std::string, std::string>{
+          {"data_dir", "/d"}, {"executor.slots", "3"}, {"ops.port", "5"}, {"rest.port", "0"}}));
+}
+
+TEST_F(OtherCommandsTest, CheckConfigShowsWhereValuesComeFrom) {
+  environment_["CARILLON_OPS_PORT"] = "9";
+  EXPECT_EQ(Run({"check-config", "--set", "rest.port=7", "-o", "json"}), 0);
+  std::map<std::string, std::string> origins;
+  const json shown = OutJson();
+  for (const json& item : shown["items"]) origins[item["name"]] = item["origin"];
+  EXPECT_EQ(origins["rest.port"], "flag");
+  EXPECT_EQ(origins["ops.port"], "environment");
+  EXPECT_EQ(origins["log.level"], "default");
+  EXPECT_EQ(Run({"check-config", "--set", "rest.port=x"}), 2);
+  EXPECT_EQ(out(), "");
+}
+
+TEST_F(OtherCommandsTest, CompletionKnowsTheVerbs) {
+  EXPECT_EQ(Run({"completion", "bash"}), 0);
+  EXPECT_NE(out().find("'carillon job'"), std::string::npos);
+  EXPECT_NE(out().find("--retry-interval"), std::string::npos);
+}
+
+TEST_F(OtherCommandsTest, ControlCharactersDoNotReachATerminalThroughATable) {
+  Answer(
+      "GET /api/executors?page_size=500",
+      {{"items", {{{"executor_id", "e"}, {"host", "\x1b[2Jevil"}}}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"executor", "list"}), 0);
+  EXPECT_EQ(out().find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace carillon::cli

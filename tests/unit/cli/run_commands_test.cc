@@ -1,0 +1,129 @@
+#include "tests/unit/cli/cli_harness.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+class RunCommandsTest : public CliTest {
+ protected:
+  RunCommandsTest() { Answer("POST /api/jobs/j/execute", {{"run_id", "R1"}}, 202); }
+  // `job run --wait` of a run that goes through these states.
+  int WaitThrough(const std::vector<std::string>& states,
+                  const std::vector<std::string>& more = {}) {
+    server_.answers.erase("GET http://a/api/runs/R1");
+    for (const std::string& state : states) Answer("GET /api/runs/R1", RunShown(state));
+    std::vector<std::string> arguments = {"job", "run", "j", "--wait"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+};
+
+TEST_F(RunCommandsTest, RunNowPrintsTheRun) {
+  EXPECT_EQ(Run({"job", "run", "j", "--param", "day=monday", "--executor", "e", "--priority", "9"}),
+            0);
+  EXPECT_EQ(out(), "R1\n");
+  EXPECT_EQ(SentBody(0),
+            (json{{"parameters", {{"day", "monday"}}}, {"executor_id", "e"}, {"priority", 9}}));
+  EXPECT_NE(HeaderOf(Sent(0), "Idempotency-Key"), "");
+  EXPECT_EQ(Run({"job", "run", "j", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson(), (json{{"run_id", "R1"}}));
+}
+
+TEST_F(RunCommandsTest, WaitShowsStatesThenTheOutput) {
+  EXPECT_EQ(WaitThrough({"PENDING", "RUNNING", "RUNNING", "COMPLETED"}), 0);
+  EXPECT_EQ(out(), "hello\n");
+  EXPECT_EQ(err(),
+            "R1: PENDING on executor-1\nR1: RUNNING on executor-1\nR1: COMPLETED on executor-1\n");
+  EXPECT_EQ(WaitThrough({"COMPLETED"}, {"-o", "json"}), 0);
+  EXPECT_EQ(OutJson(), RunShown("COMPLETED"));
+}
+
+TEST_F(RunCommandsTest, FateDecidesTheExitCode) {
+  EXPECT_EQ(WaitThrough({"FAILED"}), 10);
+  EXPECT_EQ(WaitThrough({"TIMED_OUT"}), 10);
+  EXPECT_EQ(WaitThrough({"LOST"}), 10);
+  EXPECT_EQ(WaitThrough({"SKIPPED"}), 10);
+  EXPECT_EQ(WaitThrough({"HELD", "CANCELLED"}), 11);
+}
+
+TEST_F(RunCommandsTest, WaitEndsAtItsTimeout) {
+  const SteadyTime started = clock_.Steady();
+  EXPECT_EQ(WaitThrough({"RUNNING"}, {"--wait-timeout", "3s"}), 12);
+  EXPECT_EQ(clock_.Steady() - started, 3s);
+}
+
+TEST_F(RunCommandsTest, WaitSurvivesAShortAbsenceOfTheServer) {
+  Answer("GET /api/runs/R1", RunShown("RUNNING"));
+  FailOf("http://a", "GET /api/runs/R1", ErrorCode::kUnavailable);
+  Answer("GET /api/runs/R1", ProblemOf("unavailable"), 503);
+  Answer("GET /api/runs/R1", RunShown("COMPLETED"));
+  EXPECT_EQ(Run({"run", "wait", "R1"}), 0);
+}
+
+TEST_F(RunCommandsTest, WaitGivesUpOnALongAbsence) {
+  Answer("GET /api/runs/R1", RunShown("RUNNING"));
+  FailOf("http://a", "GET /api/runs/R1", ErrorCode::kUnavailable);
+  EXPECT_EQ(Run({"run", "wait", "R1"}), 6);
+}
+
+TEST_F(RunCommandsTest, WaitingForSeveralEndsWithTheFirstBadFate) {
+  Answer("GET /api/runs/R1", RunShown("COMPLETED"));
+  Answer("GET /api/runs/R2", RunShown("FAILED"));
+  Answer("GET /api/runs/R3", RunShown("CANCELLED"));
+  EXPECT_EQ(Run({"run", "wait", "R1", "R2", "R3", "-q"}), 10);
+}
+
+TEST_F(RunCommandsTest, ListFilters) {
+  Answer(
+      "GET /api/runs?executor_id=e&state=FAILED&state=LOST&since=2026-02-28T00%3A00%3A00.000000Z"
+      "&until=2026-03-01T00%3A00%3A00.000000Z&page_size=50",
+      {{"items", {RunShown("FAILED")}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"run", "list", "--executor", "e", "--state", "FAILED", "--state", "LOST",
+                 "--since", "24h", "--until", "2026-03-01T00:00:00Z"}),
+            0)
+      << err();
+  EXPECT_EQ(out(),
+            "RUN  JOB  KIND    FIRE TIME             STATE   REASON  ATTEMPT  EXECUTOR    EXIT\n"
+            "R1   j    manual  2026-03-01 03:00:00Z  FAILED  -       1        executor-1  -\n");
+  EXPECT_EQ(Run({"run", "list", "--since", "yesterday"}), 2);
+}
+
+TEST_F(RunCommandsTest, HistoryIsTheListOfAJob) {
+  Answer("GET /api/jobs/j/history?page_size=50",
+         {{"items", {RunShown("COMPLETED")}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"job", "history", "j", "-q"}), 0);
+  EXPECT_EQ(out(), "R1\n");
+}
+
+TEST_F(RunCommandsTest, LogsArePrintedAsTheyAre) {
+  AnswerText("GET /api/runs/R1/logs", "one\ntwo");
+  AnswerText("GET /api/runs/R1/logs?attempt=2", "second");
+  EXPECT_EQ(Run({"run", "logs", "R1"}), 0);
+  EXPECT_EQ(out(), "one\ntwo");
+  EXPECT_EQ(Run({"run", "logs", "R1", "--attempt", "2"}), 0);
+  EXPECT_EQ(out(), "second");
+}
+
+TEST_F(RunCommandsTest, FollowPrintsEachPartOnce) {
+  Answer("GET /api/runs/R1", RunShown("RUNNING"));
+  Answer("GET /api/runs/R1", RunShown("RUNNING"));
+  Answer("GET /api/runs/R1", RunShown("COMPLETED"));
+  AnswerText("GET /api/runs/R1/logs", "");
+  AnswerText("GET /api/runs/R1/logs", "one\n");
+  AnswerText("GET /api/runs/R1/logs", "one\ntwo\n");
+  EXPECT_EQ(Run({"run", "logs", "R1", "-f"}), 0);
+  EXPECT_EQ(out(), "one\ntwo\n");
+}
+
+TEST_F(RunCommandsTest, CancelAndRetry) {
+  Answer("POST /api/runs/R1/cancel", {{"cancelled", 1}}, 202);
+  Answer("POST /api/runs/R1/retry", RunShown("PENDING"), 202);
+  EXPECT_EQ(Run({"run", "cancel", "R1", "--reason", "wrong day"}), 0);
+  EXPECT_EQ(SentBody(0), (json{{"reason", "wrong day"}}));
+  EXPECT_EQ(Run({"run", "retry", "R1", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["state"], "PENDING");
+}
+
+}  // namespace
+}  // namespace carillon::cli
