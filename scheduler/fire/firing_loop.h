@@ -107,6 +107,7 @@ class FiringLoop final : public Stepper {
 
   // firing_loop_dispatch.cc: what goes out
   void LoadDefinitions(SteadyTime now);
+  void LoadSomeDefinitions(SteadyTime now);
   void ReturnTimedOut(SteadyTime now);
   void AskAgain(SteadyTime now);
   void LookAtWaiting(SteadyTime now);

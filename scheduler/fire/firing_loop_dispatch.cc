@@ -9,6 +9,7 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr size_t kDefinitionsPerRead = 200;
+constexpr size_t kDefinitionReadsPerStep = 8;
 constexpr Duration kStoreRetry = 200ms;
 constexpr Duration kParametersRetry = 2s;
 constexpr Duration kBusRetry = 10ms;
@@ -20,7 +21,13 @@ constexpr Duration kIdle = 1s;
 }  // namespace
 
 void FiringLoop::LoadDefinitions(SteadyTime now) {
-  if (undefined_.empty() || now < definitions_retry_) return;
+  for (size_t read = 0; read < kDefinitionReadsPerStep; ++read) {
+    if (undefined_.empty() || now < definitions_retry_) return;
+    LoadSomeDefinitions(now);
+  }
+}
+
+void FiringLoop::LoadSomeDefinitions(SteadyTime now) {
   const size_t count = std::min(undefined_.size(), kDefinitionsPerRead);
   std::vector<TrackedRun*> waiting;
   std::vector<JobVersionKey> keys;

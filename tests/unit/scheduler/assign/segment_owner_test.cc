@@ -1,0 +1,351 @@
+#include "scheduler/assign/segment_owner.h"
+
+#include "common/adapters/memory/memory_coordinator.h"
+#include "scheduler/assign/rendezvous.h"
+#include "scheduler/leader/leader.h"
+#include "tests/unit/scheduler/room_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// The memory store's ownership port with errors on order.
+class FaultySegments final : public SegmentStore {
+ public:
+  explicit FaultySegments(memory::MemoryStore& store) : store_(store) {}
+  bool away = false;                  // nothing answers
+  bool lose_take = false;             // the next Take takes effect, its reply is lost
+  Duration clock_error{};             // of the database's clock
+  std::function<void()> during_read;  // what happens while a fence read is on its way
+
+  Result<StoreIdentity> Identify() override { return store_.Identify(); }
+  Result<WallTime> Now() override {
+    if (away) return Away();
+    CARILLON_ASSIGN_OR_RETURN(const WallTime now, store_.Now());
+    return now + clock_error;
+  }
+  Result<Fence> Take(const TakeRequest& request) override {
+    if (away) return Away();
+    auto taken = store_.Take(request);
+    if (!std::exchange(lose_take, false)) return taken;
+    return Error{ErrorCode::kTimeout, "reply lost by the test"};
+  }
+  Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override {
+    if (away) return Away();
+    auto records = store_.ReadEpochs(segments);
+    if (during_read) during_read();
+    return records;
+  }
+  Result<std::vector<SegmentRecord>> ListSegments() override {
+    if (away) return Away();
+    return store_.ListSegments();
+  }
+
+ private:
+  static Error Away() { return {ErrorCode::kUnavailable, "away by the test"}; }
+  memory::MemoryStore& store_;
+};
+
+class SegmentOwnerTest : public ::testing::Test {
+ protected:
+  SegmentOwnerTest() : coordinator_(ensemble_.NewClient()) {
+    EXPECT_TRUE(coordinator_->Join({.id = MemberId("m1"), .incarnation = Incarnation("i1")}).ok());
+    table_.OnChange([this] { ++changes_; });
+  }
+  ~SegmentOwnerTest() override { failpoint::Reset(); }
+
+  void Assign(const std::string& member) {
+    Assignment assignment{.generation = Generation(++generation_)};
+    for (uint32_t n = 0; n < 4; ++n) assignment.owners[SegmentId(n)] = MemberId(member);
+    ASSERT_TRUE(coordinator_->WriteAssignment(assignment).ok());
+  }
+  void Step(Duration ahead = 1s) {
+    clock_.Advance(ahead);
+    owner_.Step(clock_.Steady());
+  }
+  size_t owned() const { return table_.View()->all().size(); }
+  void ActivateAll() {
+    const auto view = table_.View();
+    table_.Activate(view->FenceFor(view->Segments()));
+  }
+  bool MayRenew() {
+    const OwnedSegment& first = table_.View()->all().at(0);
+    return table_.MayRenew(first.segment, first.epoch, clock_.Steady());
+  }
+
+  test::ManualClock clock_;
+  memory::MemoryStore store_{clock_, {.segment_count = 4}};
+  FaultySegments segments_{store_};
+  memory::MemoryEnsemble ensemble_;
+  std::unique_ptr<Coordinator> coordinator_;
+  Metrics metrics_;
+  ClusterClock cluster_{clock_};
+  SegmentTable table_{4s};
+  FenceWatch fences_{clock_, segments_, table_, metrics_};
+  SegmentOwner owner_{{.clock = clock_,
+                       .segments = segments_,
+                       .coordinator = *coordinator_,
+                       .cluster = cluster_,
+                       .table = table_,
+                       .fences = fences_,
+                       .metrics = metrics_},
+                      {.self = MemberId("m1"), .incarnation = Incarnation("i1")}};
+  uint64_t generation_ = 0;
+  int changes_ = 0;
+};
+
+TEST_F(SegmentOwnerTest, TakesWhatIsAssignedAndGivesUpWhatIsNot) {
+  Assign("m1");
+  Step();
+  EXPECT_EQ(owned(), 4u);
+  EXPECT_TRUE(owner_.Wants(SegmentId(2)));
+  EXPECT_FALSE(owner_.settled());
+  ActivateAll();
+  EXPECT_TRUE(owner_.settled());
+  Assign("m2");
+  Step();
+  EXPECT_EQ(owned(), 0u);
+  EXPECT_FALSE(owner_.Wants(SegmentId(2)));
+}
+
+TEST_F(SegmentOwnerTest, TakesNothingBeforeTheClockIsMeasured) {
+  Assign("m1");
+  segments_.away = true;
+  Step();
+  EXPECT_FALSE(owner_.clock_trusted());
+  segments_.away = false;
+  Step();
+  EXPECT_EQ(owned(), 4u);
+}
+
+TEST_F(SegmentOwnerTest, UnknownOutcomeOfATakeIsRepeatedWithAHigherEpoch) {
+  Assign("m1");
+  segments_.lose_take = true;
+  Step();
+  EXPECT_EQ(owned(), 0u);
+  Step();
+  ASSERT_EQ(owned(), 4u);
+  EXPECT_EQ(table_.View()->all()[0].epoch, Epoch(2));
+}
+
+TEST_F(SegmentOwnerTest, SegmentDroppedForAnUnknownOutcomeIsTakenAgain) {
+  Assign("m1");
+  Step();
+  const auto view = table_.View();
+  table_.Drop(view->FenceFor({SegmentId(1)}), DropCause::kUnknownOutcome);
+  Step();
+  ASSERT_EQ(owned(), 4u);
+  EXPECT_GT(table_.View()->Find(SegmentId(1))->epoch, view->Find(SegmentId(1))->epoch);
+  EXPECT_EQ(table_.View()->Find(SegmentId(0))->epoch, view->Find(SegmentId(0))->epoch);
+}
+
+TEST_F(SegmentOwnerTest, FenceReadFindsWhatAnotherMemberTook) {
+  Assign("m1");
+  Step();
+  ASSERT_TRUE(store_
+                  .Take({.member = MemberId("m2"),
+                         .incarnation = Incarnation("i2"),
+                         .generation = Generation(9),
+                         .segments = {SegmentId(0)}})
+                  .ok());
+  Step();
+  EXPECT_EQ(table_.View()->Find(SegmentId(0)), nullptr);
+  EXPECT_EQ(owned(), 3u);
+}
+
+TEST_F(SegmentOwnerTest, ProofAgesFromWhenItsRequestWasSent) {
+  Assign("m1");
+  Step();
+  segments_.during_read = [this] { clock_.Advance(3s); };
+  Step();
+  segments_.during_read = nullptr;
+  segments_.away = true;
+  clock_.Advance(999ms);
+  EXPECT_TRUE(MayRenew());
+  clock_.Advance(1ms);
+  EXPECT_FALSE(MayRenew());
+}
+
+TEST_F(SegmentOwnerTest, BrokenProofAgesFromItsReceipt) {
+  failpoint::Break("proof.from_receipt");
+  Assign("m1");
+  Step();
+  segments_.during_read = [this] { clock_.Advance(3s); };
+  Step();
+  segments_.during_read = nullptr;
+  clock_.Advance(3s);
+  EXPECT_TRUE(MayRenew());
+}
+
+TEST_F(SegmentOwnerTest, SessionProvesOwnershipWhileTheStoreIsAway) {
+  Assign("m1");
+  Step();
+  segments_.away = true;
+  for (int i = 0; i < 20; ++i) Step();
+  EXPECT_TRUE(MayRenew());
+  ensemble_.Suspend(Incarnation("i1"));
+  for (int i = 0; i < 5; ++i) Step();
+  EXPECT_FALSE(MayRenew());
+  EXPECT_EQ(owned(), 4u);  // goes on: the fence decides
+}
+
+TEST_F(SegmentOwnerTest, SessionProvesNothingUnderANewerGeneration) {
+  Assign("m1");
+  Step();
+  segments_.away = true;
+  Assign("m1");
+  for (int i = 0; i < 5; ++i) Step();
+  EXPECT_FALSE(MayRenew());
+}
+
+TEST_F(SegmentOwnerTest, UnknownOutcomeAtTheBeginningOfAnOutageStopsNoRenewal) {
+  Assign("m1");
+  Step();
+  const auto view = table_.View();
+  const OwnedSegment first = view->all().at(0);
+  segments_.away = true;
+  table_.Drop(view->FenceFor(view->Segments()), DropCause::kUnknownOutcome);
+  for (int i = 0; i < 60; ++i) Step();
+  EXPECT_EQ(owned(), 0u);
+  EXPECT_TRUE(table_.MayRenew(first.segment, first.epoch, clock_.Steady()));
+  segments_.away = false;
+  for (int i = 0; i < 3; ++i) Step();
+  EXPECT_EQ(owned(), 4u);
+  EXPECT_FALSE(table_.MayRenew(first.segment, first.epoch, clock_.Steady()));
+  EXPECT_TRUE(table_.View()->suspended().empty());
+}
+
+TEST_F(SegmentOwnerTest, SuspendedSegmentThatGoesToAnotherMemberIsForgotten) {
+  Assign("m1");
+  Step();
+  const OwnedSegment first = table_.View()->all().at(0);
+  table_.Drop({{first.segment, first.epoch}}, DropCause::kUnknownOutcome);
+  Assign("m2");
+  Step();
+  EXPECT_TRUE(table_.View()->suspended().empty());
+  EXPECT_FALSE(table_.MayRenew(first.segment, first.epoch, clock_.Steady()));
+}
+
+TEST_F(SegmentOwnerTest, ClockBeyondTheLimitReleasesEverything) {
+  Assign("m1");
+  Step();
+  ASSERT_EQ(owned(), 4u);
+  segments_.clock_error = 2s;
+  for (int i = 0; i < 10; ++i) Step();
+  EXPECT_FALSE(owner_.clock_trusted());
+  EXPECT_EQ(owned(), 0u);
+  segments_.clock_error = Duration{};
+  for (int i = 0; i < 10; ++i) Step();
+  EXPECT_EQ(owned(), 4u);
+}
+
+TEST(RendezvousTest, MemberThatComesTakesOnlyItsShare) {
+  std::vector<MemberId> members{MemberId("a"), MemberId("b"), MemberId("c")};
+  const auto before = AssignSegments(256, members);
+  members.push_back(MemberId("d"));
+  const auto after = AssignSegments(256, members);
+  size_t moved = 0;
+  for (const auto& [segment, owner] : after) {
+    if (owner == before.at(segment)) continue;
+    EXPECT_EQ(owner, MemberId("d"));
+    ++moved;
+  }
+  EXPECT_GT(moved, 32u);
+  EXPECT_LT(moved, 100u);
+}
+
+TEST(RendezvousTest, OrderOfMembersDoesNotMatter) {
+  EXPECT_EQ(AssignSegments(64, {MemberId("a"), MemberId("b")}),
+            AssignSegments(64, {MemberId("b"), MemberId("a")}));
+  EXPECT_TRUE(AssignSegments(64, {}).empty());
+}
+
+class LeaderTest : public SegmentOwnerTest {
+ protected:
+  LeaderLoop Make(const std::string& id, const std::string& incarnation, Coordinator& coordinator) {
+    return LeaderLoop(clock_, coordinator, store_, metrics_,
+                      {.self = {.id = MemberId(id), .incarnation = Incarnation(incarnation)},
+                       .fit = [this] { return fit_; }});
+  }
+  void StepLeader(LeaderLoop& leader) {
+    clock_.Advance(3s);
+    leader.Step(clock_.Steady());
+  }
+  bool fit_ = true;
+};
+
+TEST_F(LeaderTest, AssignsEverySegmentToTheMembers) {
+  coordinator_->Leave();
+  LeaderLoop leader = Make("m1", "i1", *coordinator_);
+  StepLeader(leader);
+  EXPECT_TRUE(leader.is_leader());
+  EXPECT_EQ(ensemble_.assignment().owners.size(), 4u);
+  const Generation first = ensemble_.assignment().generation;
+  StepLeader(leader);
+  EXPECT_EQ(ensemble_.assignment().generation, first);
+}
+
+TEST_F(LeaderTest, GenerationRisesAboveWhatTheStoreHasSeen) {
+  ASSERT_TRUE(store_
+                  .Take({.member = MemberId("m1"),
+                         .incarnation = Incarnation("old"),
+                         .generation = Generation(50),
+                         .segments = {SegmentId(3)}})
+                  .ok());
+  coordinator_->Leave();
+  LeaderLoop leader = Make("m1", "i1", *coordinator_);
+  StepLeader(leader);
+  EXPECT_EQ(ensemble_.assignment().generation, Generation(51));
+}
+
+TEST_F(LeaderTest, ProcessThatReplacedAnotherOfItsNameCanTakeItsSegments) {
+  coordinator_->Leave();
+  auto second = ensemble_.NewClient();
+  LeaderLoop leader = Make("m1", "i1", *coordinator_);
+  StepLeader(leader);
+  ASSERT_TRUE(second->Join({.id = MemberId("m2"), .incarnation = Incarnation("i2")}).ok());
+  StepLeader(leader);
+  const Assignment shared = ensemble_.assignment();
+  std::vector<SegmentId> theirs;
+  for (const auto& [segment, owner] : shared.owners) {
+    if (owner == MemberId("m2")) theirs.push_back(segment);
+  }
+  if (theirs.empty()) GTEST_FAIL() << "the second member got nothing";
+  ASSERT_TRUE(store_
+                  .Take({.member = MemberId("m2"),
+                         .incarnation = Incarnation("i2"),
+                         .generation = shared.generation,
+                         .segments = theirs})
+                  .ok());
+  second->Leave();
+  ASSERT_TRUE(second->Join({.id = MemberId("m2"), .incarnation = Incarnation("i3")}).ok());
+  StepLeader(leader);
+  EXPECT_GT(ensemble_.assignment().generation, shared.generation);
+}
+
+TEST_F(LeaderTest, ExpiredSessionJoinsAgain) {
+  coordinator_->Leave();
+  LeaderLoop leader = Make("m1", "i1", *coordinator_);
+  StepLeader(leader);
+  ensemble_.Expire(Incarnation("i1"));
+  StepLeader(leader);
+  EXPECT_TRUE(leader.is_leader());
+  EXPECT_EQ(coordinator_->Members().size(), 1u);
+}
+
+TEST_F(LeaderTest, MemberThatIsNotFitStaysAway) {
+  coordinator_->Leave();
+  fit_ = false;
+  LeaderLoop leader = Make("m1", "i1", *coordinator_);
+  StepLeader(leader);
+  EXPECT_TRUE(coordinator_->Members().empty());
+  fit_ = true;
+  StepLeader(leader);
+  EXPECT_TRUE(leader.is_leader());
+  fit_ = false;
+  StepLeader(leader);
+  EXPECT_FALSE(leader.is_leader());
+  EXPECT_TRUE(coordinator_->Members().empty());
+}
+
+}  // namespace
+}  // namespace carillon::scheduler

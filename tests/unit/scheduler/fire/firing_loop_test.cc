@@ -1,0 +1,428 @@
+#include "scheduler/fire/firing_loop.h"
+
+#include <set>
+
+#include "tests/unit/scheduler/room_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// A bus that keeps what it is given, or refuses it.
+class RecordingProducer final : public BusProducer {
+ public:
+  bool refuses = false;
+  std::vector<BusRecord> records;
+  Status Send(std::string_view, uint64_t, BusRecord record) override {
+    if (refuses) return {ErrorCode::kExhausted, "refused by the test"};
+    records.push_back(std::move(record));
+    return {};
+  }
+};
+
+class FiringLoopTest : public test::RoomTest {
+ protected:
+  FiringLoopTest() : loop_(Make({})) {}
+
+  std::unique_ptr<FiringLoop> Make(FiringLoop::Options options) {
+    options.self = MemberId("m1");
+    options.look_again = [this] { ++looks_; };
+    return std::make_unique<FiringLoop>(FiringLoop::Ports{.clock = clock_,
+                                                          .cluster = cluster_,
+                                                          .segments = table_,
+                                                          .leases = leases_,
+                                                          .executors = executors_,
+                                                          .definitions = definitions_,
+                                                          .feed = feed_,
+                                                          .events = events_,
+                                                          .loads = loads_,
+                                                          .skips = skips_,
+                                                          .producer = producer_,
+                                                          .signer = signer_,
+                                                          .metrics = metrics_},
+                                        options);
+  }
+  void Beat(const std::string& id, int free_slots, int light = 100) {
+    const ExecutorId executor(id);
+    if (!executors_.IncarnationOf(executor)) {
+      executors_.Accept({.id = executor, .incarnation = Incarnation("e1")}, clock_.Steady());
+    }
+    executors_.Heard(executor, *executors_.IncarnationOf(executor),
+                     {.free_slots = free_slots, .free_light_slots = light}, clock_.Wall(),
+                     clock_.Steady());
+  }
+  PendingRun Pending(const StoredJob& job, Duration ahead, int priority = 0) {
+    return {.key = {.fire = clock_.Wall() + ahead, .schedule_id = ScheduleId(++schedules_)},
+            .job_no = job.job_no,
+            .segment = job.segment,
+            .epoch = EpochOf(job.segment),
+            .def_version = job.version,
+            .due = clock_.Wall() + ahead,
+            .priority = priority};
+  }
+  void Feed(const std::vector<PendingRun>& runs) { ASSERT_TRUE(feed_.Push(runs).ok()); }
+  void Step(Duration ahead = 2ms) {
+    clock_.Advance(ahead);
+    loop_->Step(clock_.Steady());
+  }
+  // Tasks published for `id` since the last call.
+  std::vector<TaskMessage> Tasks(const std::string& id = "x1", const std::string& process = "e1") {
+    std::vector<TaskMessage> tasks;
+    for (const BusRecord& record : producer_.records) {
+      const OpenedTasks opened = OpenTasks(record, ExecutorId(id), Incarnation(process),
+                                           clock_.Wall(), {signer_.public_key()});
+      tasks.insert(tasks.end(), opened.tasks.begin(), opened.tasks.end());
+    }
+    if (!tasks.empty()) producer_.records.clear();
+    return tasks;
+  }
+  void Tell(RunEvent::What what, const RunKey& key, int attempt = 1,
+            const std::string& executor = "x1") {
+    events_.Push({ExecutorId(executor), {{what, key, attempt}}});
+  }
+  std::vector<SkipRequest> Skips() {
+    std::vector<SkipRequest> all;
+    for (const auto& batch : skips_.PopUpTo(100)) all.insert(all.end(), batch.begin(), batch.end());
+    return all;
+  }
+  StoredJob Shell(const std::string& id, JobDefinition job = {}) {
+    job.command = "echo {{run_id}}";
+    return CreateJob(id, job);
+  }
+
+  ExecutorTable executors_{{}};
+  DefinitionCache definitions_{faulty_, {}};
+  LoadQueue loads_{"loads", 8};
+  SkipQueue skips_{"skips", 8};
+  RecordingProducer producer_;
+  Signer signer_ = Signer::FromSeed({7});
+  uint64_t schedules_ = 100;
+  int looks_ = 0;
+  std::unique_ptr<FiringLoop> loop_;
+};
+
+TEST_F(FiringLoopTest, PublishesAtTheDueTimeNotBefore) {
+  const StoredJob job = Shell("job");
+  Beat("x1", 4);
+  const PendingRun run = Pending(job, 100ms);
+  Feed({run});
+  Step(99ms);
+  EXPECT_TRUE(Tasks().empty());
+  Step(1ms);
+  const auto tasks = Tasks();
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].command, "echo " + EncodeRunId(run.key));
+  EXPECT_EQ(tasks[0].member, MemberId("m1"));
+  EXPECT_EQ(tasks[0].env.at("CARILLON_RUN_ID"), EncodeRunId(run.key));
+}
+
+TEST_F(FiringLoopTest, DuplicateOffersPublishOnce) {
+  const PendingRun run = Pending(Shell("job"), 1ms);
+  Beat("x1", 4);
+  Feed({run, run});
+  Step();
+  Feed({run});
+  Step();
+  EXPECT_EQ(Tasks().size(), 1u);
+  Tell(RunEvent::What::kClaimed, run.key);
+  Step();
+  Tell(RunEvent::What::kEnded, run.key);
+  Step();
+  Feed({run});  // a scan that was read before the end
+  Step();
+  EXPECT_TRUE(Tasks().empty());
+}
+
+TEST_F(FiringLoopTest, HigherPriorityGoesFirstAndAgeingBoundsIt) {
+  const StoredJob job = Shell("job");
+  const PendingRun low = Pending(job, 1ms, 0);
+  const PendingRun high = Pending(job, 5ms, 50);
+  const PendingRun old = Pending(job, -60s, 0);
+  Feed({low, high, old});
+  Step(10ms);
+  std::vector<RunKey> order;
+  for (int i = 0; i < 3; ++i) {
+    Beat("x1", 1);
+    Step();
+    for (const TaskMessage& task : Tasks()) {
+      order.push_back(task.key);
+      Tell(RunEvent::What::kClaimed, task.key);
+    }
+    Step();
+  }
+  EXPECT_EQ(order, (std::vector<RunKey>{old.key, high.key, low.key}));
+}
+
+TEST_F(FiringLoopTest, NothingIsPublishedBeyondTheCredits) {
+  const StoredJob job = Shell("job");
+  Feed({Pending(job, 1ms), Pending(job, 1ms), Pending(job, 1ms)});
+  Beat("x1", 2);
+  Step();
+  EXPECT_EQ(Tasks().size(), 2u);
+  Step(1s);
+  EXPECT_TRUE(Tasks().empty());
+  EXPECT_EQ(loop_->ready(), 1u);
+}
+
+TEST_F(FiringLoopTest, InProcessTypesDoNotWaitForProcessSlots) {
+  Feed({Pending(Shell("shell"), 1ms), Pending(CreateNoop("noop"), 1ms)});
+  Beat("x1", 0);
+  Step();
+  const auto tasks = Tasks();
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].type, JobType::kNoop);
+}
+
+TEST_F(FiringLoopTest, UnclaimedTaskIsPublishedElsewhere) {
+  const PendingRun run = Pending(Shell("job"), 1ms);
+  Feed({run});
+  Beat("x1", 1);
+  Step();
+  ASSERT_EQ(Tasks("x1").size(), 1u);
+  Beat("x2", 1);
+  Step(4900ms);
+  EXPECT_TRUE(Tasks("x2").empty());
+  Step(200ms);
+  EXPECT_EQ(Tasks("x2").size(), 1u);
+  EXPECT_EQ(metrics_.counter("carillon_dispatch_timeouts_total").value(), 1u);
+}
+
+TEST_F(FiringLoopTest, LateClaimOfTheFirstExecutorEndsThePublishing) {
+  const PendingRun run = Pending(Shell("job"), 1ms);
+  Feed({run});
+  Beat("x1", 1);
+  Step();
+  Tasks();
+  Step(5100ms);
+  Tell(RunEvent::What::kClaimed, run.key, 1, "x1");
+  Tasks();
+  Step();
+  Step(20s);
+  EXPECT_TRUE(Tasks().empty());
+  EXPECT_EQ(loop_->backlog(), 0u);
+}
+
+TEST_F(FiringLoopTest, LostExecutorGivesItsUnclaimedTasksBackAtOnce) {
+  const PendingRun run = Pending(Shell("job"), 1ms);
+  Feed({run});
+  Beat("x1", 1);
+  Step();
+  ASSERT_EQ(Tasks("x1").size(), 1u);
+  ExecutorRecord disabled{.id = ExecutorId("x1"), .incarnation = Incarnation("e1")};
+  disabled.enabled = false;
+  executors_.Refresh({disabled});
+  Beat("x2", 1);
+  Step();
+  EXPECT_EQ(Tasks("x2").size(), 1u);
+}
+
+TEST_F(FiringLoopTest, RefusedBundleIsPublishedAgain) {
+  Feed({Pending(Shell("job"), 1ms)});
+  Beat("x1", 1);
+  producer_.refuses = true;
+  Step();
+  producer_.refuses = false;
+  Step(20ms);
+  EXPECT_EQ(Tasks().size(), 1u);
+}
+
+TEST_F(FiringLoopTest, QueueTimeoutSkipsWhatNobodyHasRoomFor) {
+  JobDefinition job;
+  job.queue_timeout_s = 5;
+  const PendingRun run = Pending(Shell("job", job), 1ms);
+  Feed({run});
+  Step();
+  Step(4s);
+  EXPECT_TRUE(Skips().empty());
+  Step(2s);
+  const auto skips = Skips();
+  ASSERT_EQ(skips.size(), 1u);
+  EXPECT_EQ(skips[0].reason, reason::kQueueTimeout);
+  EXPECT_EQ(skips[0].key, run.key);
+}
+
+TEST_F(FiringLoopTest, MisfireOfAPlannedRunFollowsThePolicy) {
+  JobDefinition job;
+  job.command = "true";
+  job.misfire_policy = MisfirePolicy::kSkip;
+  job.schedules = {{.kind = ScheduleKind::kRate, .every = 10s, .start = clock_.Wall() - 10min}};
+  const StoredJob stored = CreateJob("late", job);
+  PendingRun run = Pending(stored, Duration{});
+  run.key.fire = run.due = clock_.Wall() - 50s;
+  Feed({run});
+  Step();
+  EXPECT_TRUE(Skips().empty());
+  Step(11s);
+  ASSERT_EQ(Skips().size(), 1u);
+}
+
+TEST_F(FiringLoopTest, OverlapFirstLookSkipsWhileAnotherRunIsActive) {
+  JobDefinition job;
+  job.overlap_policy = OverlapPolicy::kSkip;
+  const StoredJob stored = Shell("job", job);
+  const HeldAttempt running = Claim(Execute(stored), 1);
+  leases_.GrantAll({ExecutorId("x1"), Incarnation("e1")}, {{running, EpochOf(running.segment)}},
+                   clock_.Steady());
+  Feed({Pending(stored, 1ms)});
+  Beat("x1", 4);
+  Step();
+  EXPECT_TRUE(Tasks().empty());
+  const auto skips = Skips();
+  ASSERT_EQ(skips.size(), 1u);
+  EXPECT_EQ(skips[0].reason, reason::kOverlap);
+}
+
+TEST_F(FiringLoopTest, DefinitionThatCannotBeRenderedIsRecorded) {
+  PendingRun run = Pending(Shell("job"), 1ms);
+  run.def_version = 99;
+  Feed({run});
+  Beat("x1", 4);
+  Step();
+  ASSERT_EQ(Skips().size(), 1u);
+}
+
+TEST_F(FiringLoopTest, StoreAwayDelaysOnlyWhatNeedsItsDefinition) {
+  const PendingRun run = Pending(Shell("job"), 1ms);
+  faulty_.FailNext("load", ErrorCode::kUnavailable);
+  Feed({run});
+  Beat("x1", 4);
+  Step();
+  EXPECT_TRUE(Tasks().empty());
+  Step(200ms);
+  EXPECT_EQ(Tasks().size(), 1u);
+}
+
+TEST_F(FiringLoopTest, RunMadeByHandWaitsForItsParameters) {
+  PendingRun run = Pending(Shell("job"), Duration{});
+  run.kind = RunKind::kManual;
+  Feed({run});
+  Beat("x1", 4);
+  Step();
+  EXPECT_TRUE(Tasks().empty());
+  ASSERT_EQ(loads_.PopUpTo(10).size(), 1u);
+  Feed({run});  // the sweep again: not asked twice
+  Step();
+  EXPECT_EQ(loads_.size(), 0u);
+  Step(2s);
+  EXPECT_EQ(loads_.PopUpTo(10).size(), 1u);
+  run.extras = std::make_shared<const RunExtras>(RunExtras{.parameters_loaded = true});
+  Feed({run});
+  Step();
+  EXPECT_EQ(Tasks().size(), 1u);
+}
+
+TEST_F(FiringLoopTest, LostSegmentIsForgotten) {
+  const StoredJob job = Shell("job");
+  Feed({Pending(job, 10ms)});
+  Step();
+  EXPECT_EQ(loop_->backlog(), 1u);
+  table_.Drop(table_.View()->FenceFor({job.segment}), DropCause::kFenced);
+  Beat("x1", 4);
+  Step(1s);
+  EXPECT_TRUE(Tasks().empty());
+  EXPECT_EQ(loop_->backlog(), 0u);
+}
+
+TEST_F(FiringLoopTest, SegmentTakenAgainPublishesUnderItsNewEpoch) {
+  const StoredJob job = Shell("job");
+  PendingRun run = Pending(job, 1ms);
+  Feed({run});
+  Beat("x1", 4);
+  Step();
+  ASSERT_EQ(Tasks().size(), 1u);
+  TakeAll();
+  Step();
+  run.epoch = EpochOf(job.segment);
+  Feed({run});
+  Step();
+  EXPECT_EQ(Tasks().size(), 1u);
+}
+
+TEST_F(FiringLoopTest, EditedRunIsForgottenAndTheSweepLooksAgain) {
+  const StoredJob job = Shell("job");
+  PendingRun run = Pending(job, 1ms);
+  Feed({run});
+  Beat("x1", 4);
+  Step();
+  Tasks();
+  Tell(RunEvent::What::kStale, run.key);
+  Step();
+  EXPECT_EQ(looks_, 1);
+  Feed({run});
+  Step();
+  EXPECT_EQ(Tasks().size(), 1u);
+}
+
+TEST_F(FiringLoopTest, NewAttemptReplacesTheOld) {
+  PendingRun run = Pending(Shell("job"), 1ms);
+  Feed({run});
+  Beat("x1", 4);
+  Step();
+  Tasks();
+  Tell(RunEvent::What::kClaimed, run.key);
+  Step();
+  run.attempt = 2;
+  Feed({run});
+  Step();
+  const auto tasks = Tasks();
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].attempt, 2);
+  Tell(RunEvent::What::kEnded, run.key, 1);  // late news of the first
+  Tell(RunEvent::What::kClaimed, run.key, 2);
+  Step();
+  Step(10s);
+  EXPECT_TRUE(Tasks().empty());
+}
+
+TEST_F(FiringLoopTest, RefusalToOneExecutorSaysNothingAboutARunAnotherHas) {
+  const PendingRun run = Pending(Shell("job"), 1ms);
+  Feed({run});
+  Beat("x1", 1);
+  Step();
+  ASSERT_EQ(Tasks().size(), 1u);
+  Tell(RunEvent::What::kClaimed, run.key, 1, "x1");
+  Tell(RunEvent::What::kRefused, run.key, 1, "x2");
+  Step();
+  Feed({run});
+  Step(3s);
+  EXPECT_TRUE(Tasks().empty());
+}
+
+TEST_F(FiringLoopTest, MemoryIsBoundedAndWhatDoesNotFitIsCounted) {
+  loop_ = Make({.capacity = 2});
+  const StoredJob job = Shell("job");
+  Feed({Pending(job, 1s), Pending(job, 1s), Pending(job, 1s)});
+  Step();
+  EXPECT_EQ(loop_->backlog(), 2u);
+  EXPECT_EQ(metrics_.counter("carillon_queue_rejections_total", "wheel").value(), 1u);
+}
+
+TEST_F(FiringLoopTest, BundlesHoldAtMostTheirLimit) {
+  const StoredJob job = CreateNoop("noop");
+  std::vector<PendingRun> runs;
+  for (int i = 0; i < 600; ++i) runs.push_back(Pending(job, 1ms));
+  Feed(runs);
+  Beat("x1", 0, 1000);
+  Step();
+  EXPECT_EQ(producer_.records.size(), 3u);
+  EXPECT_EQ(Tasks().size(), 600u);
+}
+
+TEST_F(FiringLoopTest, LostEventsAreMadeUpForByTheLeases) {
+  const PendingRun run = Pending(Shell("job"), 1ms);
+  Feed({run});
+  Beat("x1", 1);
+  Step();
+  Tasks();
+  Tell(RunEvent::What::kClaimed, run.key);
+  Step();
+  for (int i = 0; i < 65; ++i) Tell(RunEvent::What::kClaimed, {.schedule_id = ScheduleId(1)});
+  Step(6s);
+  Step(3s);  // settled, then forgotten
+  Beat("x1", 1);
+  Feed({run});
+  Step();
+  EXPECT_EQ(Tasks().size(), 1u);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
