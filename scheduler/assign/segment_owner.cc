@@ -112,6 +112,7 @@ void SegmentOwner::TakeMissing(const Assignment& assignment,
     log::Info("assign", "segments taken count={} generation={}", taken->size(),
               assignment.generation.value());
     ports_.table.Add(*taken, assignment.generation, sent, returned);
+    CountOwned();
   }
   // What the rules refused waits for a newer assignment.
   if (taken->size() < missing.size()) {
@@ -121,10 +122,15 @@ void SegmentOwner::TakeMissing(const Assignment& assignment,
   }
 }
 
+void SegmentOwner::CountOwned() {
+  ports_.metrics.gauge("carillon_owned_segments")
+      .Set(static_cast<double>(ports_.table.View()->all().size()));
+}
+
 void SegmentOwner::RenewProof(SteadyTime now) {
   next_proof_ = now + options_.proof_every;
   const auto view = ports_.table.View();
-  ports_.metrics.gauge("carillon_owned_segments").Set(static_cast<double>(view->all().size()));
+  CountOwned();
   const Status checked = ports_.fences.Check(view->FenceFor(view->Segments()));
   if (!checked.ok() || !view->suspended().empty()) ProveBySession();
 }

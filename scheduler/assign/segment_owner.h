@@ -58,6 +58,7 @@ class SegmentOwner final : public Stepper {
   void JudgeClock();
   void FollowAssignment();
   void TakeMissing(const Assignment& assignment, const std::vector<SegmentId>& missing);
+  void CountOwned();
   void RenewProof(SteadyTime now);
   void ProveBySession();
   void SetWanted(const std::vector<SegmentId>& wanted);
