@@ -98,21 +98,26 @@ void ExecutorCore::TakeTasks(SteadyTime now) {
 }
 
 void ExecutorCore::Admit(TaskMessage task, SteadyTime now) {
-  const AttemptId id{task.key, task.attempt};
-  if (RunEntry* known = runs_.Find(id)) {
-    // Published again: a newer version of the job, or by the segment's new owner. An open claim
-    // keeps its token and goes to the owner of now; one that is accepted keeps what it has.
-    if (known->stage == RunStage::kQueued) {
-      known->member = task.member;
-      known->task = std::move(task);
-    } else if (known->stage == RunStage::kClaiming && known->member != task.member &&
-               known->task.def_version == task.def_version) {
-      known->member = task.member;
-      known->asked = SteadyTime{};
-      next_ask_ = now;
-    }
-    return;
+  RunEntry* const known = runs_.Find({task.key, task.attempt});
+  if (known == nullptr) return Enqueue(std::move(task), now);
+  // Published again: a newer version of the job, or by the segment's new owner. An open claim
+  // keeps its token and goes to the owner of now; one that is accepted keeps what it has.
+  if (known->stage == RunStage::kQueued) {
+    if (task.def_version < known->task.def_version) return;  // an older one that came late
+    // All of it may differ, even where it waits.
+    QueueOf(known->lane).Remove(known->id);
+    runs_.Move(*known, RunStage::kGone);
+    Enqueue(std::move(task), now);
+  } else if (known->stage == RunStage::kClaiming && known->member != task.member &&
+             known->task.def_version == task.def_version) {
+    known->member = task.member;
+    known->asked = SteadyTime{};
+    next_ask_ = now;
   }
+}
+
+void ExecutorCore::Enqueue(TaskMessage task, SteadyTime now) {
+  const AttemptId id{task.key, task.attempt};
   const Lane lane = KindOf(task.type).in_process ? Lane::kLight : Lane::kProcess;
   if (draining_.load() || !QueueOf(lane).Push(id, {task.priority, now, now + kQueueWaitMax}).ok()) {
     ports_.metrics.counter("carillon_queue_rejections_total", "executor").Add();

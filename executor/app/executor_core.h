@@ -52,6 +52,7 @@ class ExecutorCore final : public Stepper {
   bool Recover(SteadyTime now);
   void TakeTasks(SteadyTime now);
   void Admit(TaskMessage task, SteadyTime now);
+  void Enqueue(TaskMessage task, SteadyTime now);
   void DropExpired(SteadyTime now);
   bool Accepts(Lane lane);
   int FreeSlots(Lane lane);
