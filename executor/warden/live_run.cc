@@ -54,7 +54,6 @@ Result<PipePair> MakeOutputPipe(bool* grown) {
 std::string_view SpawnStepText(SpawnStep step) {
   switch (step) {
     case SpawnStep::kDirectory: return "make its working directory";
-    case SpawnStep::kPipe: return "make a pipe";
     case SpawnStep::kFork: return "fork";
     case SpawnStep::kExec: return "exec /bin/sh";
     case SpawnStep::kNone: break;

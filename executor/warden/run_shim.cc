@@ -52,11 +52,21 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// What exec needs, made before the fork: the child shares this memory and must not allocate.
+struct CommandImage {
+  explicit CommandImage(const ShimSpec& spec) {
+    env.reserve(spec.env.size() + 1);
+    for (const std::string& entry : spec.env) env.push_back(const_cast<char*>(entry.c_str()));
+    env.push_back(nullptr);
+  }
+  std::vector<char*> env;
+};
+
 // In the command's process: everything between fork and exec. Returns only when exec failed.
-int BecomeCommand(const ShimSpec& spec, pid_t shim) {
+int BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_t keeper) {
   setsid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != shim) _exit(127);
+  if (getppid() != keeper) _exit(127);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   setrlimit(RLIMIT_NOFILE, &spec.open_files);
@@ -66,17 +76,15 @@ int BecomeCommand(const ShimSpec& spec, pid_t shim) {
   if (dup2(spec.out_write, STDOUT_FILENO) < 0 || dup2(spec.err_write, STDERR_FILENO) < 0) {
     return errno;
   }
-  std::vector<char*> env;
-  env.reserve(spec.env.size() + 1);
-  for (const std::string& entry : spec.env) env.push_back(const_cast<char*>(entry.c_str()));
-  env.push_back(nullptr);
   char shell[] = "sh";
   char option[] = "-c";
   char no_more_options[] = "--";  // a command may begin with a minus
   char* const arguments[] = {shell, option, no_more_options,
                              const_cast<char*>(spec.command.c_str()), nullptr};
   ResetSignals();
-  execve("/bin/sh", arguments, env.data());
+  // The keeper's descriptors go with this: all but the first three.
+  close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+  execve("/bin/sh", arguments, image.env.data());
   return errno;
 }
 
@@ -131,36 +139,24 @@ class Keeper {
 
   bool Launch() {
     if (!MakeDirectory()) return Fail(SpawnStep::kDirectory, errno);
-    int exec_pipe[2];
-    if (pipe2(exec_pipe, O_CLOEXEC) != 0) return Fail(SpawnStep::kPipe, errno);
+    const CommandImage image(spec_);
     const pid_t self = getpid();
-    first_ = fork();
-    if (first_ < 0) return Fail(SpawnStep::kFork, errno);
+    // Shares this memory until it execs: copying it would cost more than all the rest.
+    volatile int error = 0;
+    first_ = vfork();
     if (first_ == 0) {
-      const int error = BecomeCommandKeeping(exec_pipe[1], self);
-      static_cast<void>(!write(exec_pipe[1], &error, sizeof(error)));
+      error = BecomeCommand(spec_, image, self);
       _exit(127);
     }
-    close(exec_pipe[1]);
+    if (first_ < 0) return Fail(SpawnStep::kFork, errno);
     close(spec_.out_write);
     close(spec_.err_write);
-    int error = 0;
-    ssize_t n = 0;
-    do {
-      n = read(exec_pipe[0], &error, sizeof(error));
-    } while (n < 0 && errno == EINTR);
-    close(exec_pipe[0]);
-    if (n == static_cast<ssize_t>(sizeof(error))) {
+    if (error != 0) {
       waitpid(first_, &status_, 0);
       return Fail(SpawnStep::kExec, error);
     }
     Report({ShimReportKind::kStarted, SpawnStep::kNone, first_});
     return true;
-  }
-
-  int BecomeCommandKeeping(int exec_pipe, pid_t self) {
-    CloseAllExcept({spec_.out_write, spec_.err_write, exec_pipe});
-    return BecomeCommand(spec_, self);
   }
 
   // Reaps, kills where it is time to, waits for the next signal. True when nobody is left.
@@ -216,6 +212,7 @@ class Keeper {
 void RunShim(const ShimSpec& spec, pid_t warden) { Keeper(spec, warden).Run(); }
 
 void RemoveTree(const std::string& path) {
+  if (rmdir(path.c_str()) == 0 || errno == ENOENT) return;  // most runs leave it empty
   namespace fs = std::filesystem;
   std::error_code error;
   fs::remove_all(path, error);

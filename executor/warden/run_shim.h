@@ -35,7 +35,7 @@ struct ShimSpec {
 
 // What the keeper writes to its report pipe: kStarted or kSpawnFailed, then kEnded.
 enum class ShimReportKind : uint32_t { kStarted = 1, kSpawnFailed = 2, kEnded = 3 };
-enum class SpawnStep : uint32_t { kNone, kDirectory, kPipe, kFork, kExec };
+enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec };
 struct ShimReport {
   ShimReportKind kind = ShimReportKind::kStarted;
   SpawnStep step = SpawnStep::kNone;  // kSpawnFailed: what failed

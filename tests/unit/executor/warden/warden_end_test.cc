@@ -7,6 +7,9 @@
 namespace carillon::executor {
 namespace {
 
+// Long enough for a start on a busy machine, which must come 3 s before its end.
+constexpr Duration kShortLease = 5500ms;
+
 class WardenEndTest : public WardenFixture {
  protected:
   // A command that is deaf to SIGTERM, with a child that forked twice into a session of its own and
@@ -101,7 +104,7 @@ TEST_F(WardenEndTest, RefusesToStartAfterTheLease) {
 TEST_F(WardenEndTest, LeaseThatEndsKillsWithoutGrace) {
   StartAttempt start = Command(Stubborn());
   start.kill_grace = 60s;
-  start.lease_end = clock_.Steady() + 4s;
+  start.lease_end = clock_.Steady() + kShortLease;
   const AttemptResult result = Run(start);
   EXPECT_EQ(result.state, RunState::kLost);
   EXPECT_EQ(result.reason, reason::kLeaseEnded);
@@ -110,8 +113,8 @@ TEST_F(WardenEndTest, LeaseThatEndsKillsWithoutGrace) {
 }
 
 TEST_F(WardenEndTest, LeaseThatIsRenewedDoesNotKill) {
-  StartAttempt start = Command("sleep 1.5");
-  start.lease_end = clock_.Steady() + 4s;
+  StartAttempt start = Command("sleep 3");
+  start.lease_end = clock_.Steady() + kShortLease;
   ASSERT_TRUE(client_->Start(start).ok());
   ASSERT_TRUE(client_->RenewLeases({start.attempt}, clock_.Steady() + 60s).ok());
   ASSERT_TRUE(client_->RenewLeases({start.attempt}, clock_.Steady() + 1s).ok());  // never earlier
@@ -119,15 +122,15 @@ TEST_F(WardenEndTest, LeaseThatIsRenewedDoesNotKill) {
 }
 
 TEST_F(WardenEndTest, LeaseWithoutAKillPolicyLetsItFinish) {
-  StartAttempt start = Command("sleep 1.5");
-  start.lease_end = clock_.Steady() + 4s;
+  StartAttempt start = Command("sleep 3");
+  start.lease_end = clock_.Steady() + kShortLease;
   start.kill_at_lease_end = false;
   EXPECT_EQ(Run(start).state, RunState::kCompleted);
 }
 
 TEST_F(WardenEndTest, LeaseIsEnforcedWhileNobodyIsAttached) {
   StartAttempt start = Command(Stubborn());
-  start.lease_end = clock_.Steady() + 4500ms;
+  start.lease_end = clock_.Steady() + kShortLease;
   ASSERT_TRUE(client_->Start(start).ok());
   ASSERT_TRUE(WaitForPids(2));
   Detach();
