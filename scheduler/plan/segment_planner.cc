@@ -40,7 +40,6 @@ bool SegmentPlanner::PlanRound(const OwnedView& view, SteadyTime now) {
   const std::vector<SegmentId> segments = view.ActiveSegments();
   const auto cluster_now = ports_.cluster.Now();
   if (segments.empty() || !cluster_now) return false;
-  const PlanTimes times{*cluster_now, options_.look, options_.horizon};
   const size_t limit = options_.batch_rows + aside_.size();
   const auto due = ports_.store.ScanDue(segments, *cluster_now + options_.look, limit);
   if (!due.ok()) {
@@ -50,6 +49,14 @@ bool SegmentPlanner::PlanRound(const OwnedView& view, SteadyTime now) {
   }
   backoff_.Reset();
   more_ = due->size() == limit;
+  PlanTimes times{*cluster_now, options_.look, options_.horizon};
+  if (more_) {
+    // More schedules wait than one scan shows (many were just created, or planning is behind):
+    // everybody's next seconds come before anybody's next half minute.
+    const WallTime first = std::max(*cluster_now, due->front().next_fire);
+    times.horizon = std::min(options_.horizon, first - *cluster_now + options_.hurried_horizon);
+    times.look = times.horizon;
+  }
   size_t at = 0;
   for (size_t batch = 0; at < due->size(); ++batch) {
     if (batch == options_.batches_per_step) return true;

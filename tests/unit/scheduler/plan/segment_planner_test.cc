@@ -85,6 +85,20 @@ TEST_F(SegmentPlannerTest, BatchesStayWithinTheRowLimit) {
   EXPECT_GE(faulty_.calls["plan"], static_cast<int>(runs.size() / kBatchRowsMax));
 }
 
+TEST_F(SegmentPlannerTest, EverybodysNextSecondsComeBeforeAnybodysNextHalfMinute) {
+  for (int i = 0; i < 40; ++i) CreateRate("job" + std::to_string(i), 1s);
+  SegmentPlanner planner = Make({.batches_per_step = 1, .batch_rows = 30});
+  std::set<ScheduleId> planned;
+  for (int steps = 0; planned.size() < 40; ++steps) {
+    ASSERT_LT(steps, 12) << "5 rows a schedule would have been enough for everybody";
+    planner.Step(clock_.Steady());
+    for (const RunRow& run : Pending()) planned.insert(run.key.schedule_id);
+  }
+  EXPECT_LT(Pending().back().due, clock_.Wall() + 15s);
+  Plan(planner);
+  EXPECT_GT(Pending().back().due, clock_.Wall() + 15s);
+}
+
 TEST_F(SegmentPlannerTest, OneRefusedScheduleDoesNotHoldUpTheOthers) {
   std::vector<ScheduleId> schedules;
   for (int i = 0; i < 20; ++i) {
