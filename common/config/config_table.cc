@@ -5,8 +5,7 @@ namespace {
 
 constexpr int64_t kPortMax = 65'535;
 constexpr int64_t kKiB = 1024;
-constexpr int64_t kMiB = 1024 * kKiB;
-constexpr int64_t kGiB = 1024 * kMiB;
+constexpr int64_t kGiB = 1024 * 1024 * kKiB;
 
 using enum SettingType;
 
@@ -40,24 +39,6 @@ std::vector<Setting> MakeTable() {
        .least = 1,
        .most = 256,
        .help = "Requests handled at the same time."},
-      {.name = "rest.queue_max",
-       .type = kInteger,
-       .fallback = "256",
-       .least = 1,
-       .most = 65'536,
-       .help = "Requests waiting for a worker; more are answered 503."},
-      {.name = "rest.connections_max",
-       .type = kInteger,
-       .fallback = "1024",
-       .least = 1,
-       .most = 65'536,
-       .help = "Open connections; more wait in the kernel."},
-      {.name = "rest.body_bytes_max",
-       .type = kInteger,
-       .fallback = "1048576",
-       .least = kKiB,
-       .most = 8 * kMiB,
-       .help = "Longest request body; longer ones are answered 413."},
 
       {.name = "ops.listen",
        .fallback = "127.0.0.1",
