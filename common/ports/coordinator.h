@@ -56,7 +56,7 @@ class Coordinator {
   // one. kFenced: not the leader any more. kConflict: another generation.
   virtual Status WriteAssignment(const Assignment& assignment) = 0;
 
-  // A quorum write in this session: ownership may be inferred from it while the assignment's
+  // A quorum write within the own session: ownership may be inferred from it while the assignment's
   // generation is the one an epoch was taken under. Returns that generation.
   virtual Result<Generation> ProveSession() = 0;
 

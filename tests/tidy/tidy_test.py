@@ -11,34 +11,18 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# Which rooms a file of a room may include (besides its own). "*" is every room under it.
-LAYERS = {
-    "common/base": [],
-    "common/domain": ["common/base"],
-    "common/ports": ["common/base", "common/domain"],
-    "common/wire": ["common/base", "common/domain", "common/ports"],
-    "common/config": ["common/base"],
-    "common/adapters/system": ["common/base"],
-    "common/adapters/memory": ["common/base", "common/domain", "common/ports"],
-    "common/adapters/mysql": ["common/base", "common/domain", "common/ports", "common/wire"],
-    "common/adapters/http": ["common/base"],
-    "common/adapters/prometheus": ["common/base"],
-    "scheduler/wheel": ["common/base", "common/domain"],
-    "scheduler/app": ["common/base", "common/domain", "common/ports", "common/wire", "scheduler/*"],
-    "scheduler/api": ["common/base", "common/domain", "common/ports", "common/wire",
-                      "common/adapters/http", "common/adapters/prometheus"],
-    "executor/app": ["common/base", "common/domain", "common/ports", "common/wire", "executor/*"],
-    "executor/warden": ["common/base", "common/domain", "common/ports", "common/wire",
-                        "executor/output"],
-    "cli/client": ["common/base", "common/domain", "common/wire", "common/adapters/http"],
-    "cli/commands": ["common/base", "common/domain", "common/wire", "common/adapters/http",
-                     "common/config", "cli/client"],
-}
-DAEMON_ROOM = ["common/base", "common/domain", "common/ports", "common/wire"]
-# Rooms that share a vocabulary with a neighbour: the neighbour's public header only.
-NEIGHBOURS = {}
+# Beyond what the rooms' CMake links allow.
+NEVER = [
+    (r"common/adapters/", r"common/adapters/", "adapters never include each other"),
+    (r"scheduler/", r"executor/", "scheduler and executor never include each other"),
+    (r"executor/", r"scheduler/", "scheduler and executor never include each other"),
+    (r"common/", r"(scheduler|executor|cli)/", "common/ knows no daemon"),
+    (r"common/(base|domain|ports)/", r"common/(wire|config|adapters)/", "pure rooms know no adapter"),
+    (r"(scheduler|executor)/(?!api/)", r"common/adapters/", "daemon rooms know ports, not adapters"),
+]
 # Composition roots may include anything.
-ROOTS = re.compile(r"^(scheduler|executor|cli)/([a-z_]+/)?main\.cc$|^cli/standalone[a-z_]*\.(cc|h)$|^cli/main\.cc$")
+ROOTS = re.compile(r"^(scheduler|executor|cli)/([a-z_]+/)?main\.cc$|^cli/standalone[a-z_]*\.(cc|h)$|"
+                   r"^cli/standalone/")
 
 # A vendor's header appears only in these rooms.
 VENDORS = {
@@ -47,7 +31,7 @@ VENDORS = {
     r"curl/": ["common/adapters/http"],
     r"prometheus/": ["common/adapters/prometheus"],
     r"nlohmann/(?!json_fwd)": ["common/wire", "common/adapters/mysql", "scheduler/api", "cli/client",
-                               "cli/commands", "cli", "common/config"],
+                               "cli/commands", "cli/standalone", "common/config"],
     r"yaml-cpp": ["common/config", "cli/commands"],
     r"CLI/": ["cli/commands", "cli"],
     r"spdlog": ["common/base"],
@@ -96,13 +80,37 @@ def room_of(path):
     return parts[0]
 
 
-def allowed(room, target):
-    if room == target:
-        return True
-    rules = LAYERS.get(room, DAEMON_ROOM if room.split("/")[0] in ("scheduler", "executor") else [])
-    rules = rules + NEIGHBOURS.get(room, [])
-    return any(target == rule or (rule.endswith("/*") and target.startswith(rule[:-1]))
-               for rule in rules)
+def rooms_and_links():
+    """{room: rooms it links}, read from the carillon_room declarations, closed over links."""
+    links = {}
+    for folder in ("common", "scheduler", "executor", "cli"):
+        text = read(folder + "/CMakeLists.txt")
+        for match in re.finditer(r"carillon_room\(([^)]*)\)", text):
+            words = match.group(1).split()
+            deps = words[words.index("DEPS") + 1:] if "DEPS" in words else []
+            links[f"{folder}/{words[0]}"] = deps
+    names = {}
+    for room in links:
+        folder, name = room.split("/", 1)
+        flat = name.replace("/", "_")
+        names["carillon_" + (flat if folder == "common" else f"{folder}_{flat}")] = room
+
+    def resolve(room, dep):
+        folder = room.split("/")[0]
+        if dep.startswith("./"):
+            return f"{folder}/{dep[2:]}"
+        return names.get(dep, f"common/{dep}" if f"common/{dep}" in links else None)
+    direct = {room: {r for r in (resolve(room, d) for d in deps) if r} for room, deps in links.items()}
+    closed = {}
+
+    def close(room, path):
+        assert room not in path, f"rooms link each other in a circle: {path + [room]}"
+        if room not in closed:
+            closed[room] = {room}.union(*(close(dep, path + [room]) for dep in direct[room]))
+        return closed[room]
+    for room in direct:
+        close(room, [])
+    return closed
 
 
 class TidyTest(unittest.TestCase):
@@ -114,10 +122,12 @@ class TidyTest(unittest.TestCase):
         assert len(cls.product) > 50, "the list of files looks wrong"
 
     def report(self, problems):
-        self.assertFalse(problems, "\n" + "\n".join(problems))
+        if problems:
+            self.fail("\n" + "\n".join(problems))
 
     def test_includes_follow_the_layers(self):
         problems = []
+        links = rooms_and_links()
         for path in self.product:
             if ROOTS.match(path):
                 continue
@@ -131,8 +141,12 @@ class TidyTest(unittest.TestCase):
                 elif "/" not in target:
                     problems.append(f"{path}:{number}: includes are root-relative: {target}")
                 elif target.split("/")[0] in ("common", "scheduler", "executor", "cli"):
-                    if not allowed(room_of(path), room_of(target)):
-                        problems.append(f"{path}:{number}: {room_of(path)} may not include {target}")
+                    room, other = room_of(path), room_of(target)
+                    if other not in links.get(room, {room}):
+                        problems.append(f"{path}:{number}: {room} does not link {other} ({target})")
+                    for who, whom, why in NEVER:
+                        if room != other and re.match(who, room + "/") and re.match(whom, other + "/"):
+                            problems.append(f"{path}:{number}: {target}: {why}")
         self.report(problems)
 
     def test_each_vendor_stays_in_its_room(self):
