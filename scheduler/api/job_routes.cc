@@ -79,8 +79,10 @@ Reply CreateNamed(const Call& call, const JobId& id, const JobDefinition& defini
     if (const auto same = FindSame(call, id, definition); same && same->version == 1) {
       return CreatedResponse(call, *same, now);
     }
-    return OutcomeUnknown(fmt::format(
-        "Whether job {} was created is not known; GET it before trying again.", id.value()));
+    return OutcomeUnknown(
+        fmt::format("Whether job {} was created is not known; GET it before trying again.",
+                    id.value()),
+        created.error());
   }
   if (created.code() == ErrorCode::kExists) {
     return Problem{.status = 409,
@@ -126,7 +128,8 @@ Reply WriteDefinition(const Call& call, const StoredJob& job, const JobDefinitio
     if (!ours) {
       return OutcomeUnknown(
           "Whether the change was stored is not known; GET the job before "
-          "trying again.");
+          "trying again.",
+          written.error());
     }
     written = std::move(found);
   }
@@ -154,7 +157,8 @@ Reply ChangeState(const Call& call, StateChange change) {
     changed = (call.api.jobs.*change)(id, why, ContextOf(call, now));
   }
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether the job's state was changed is not known; try again.");
+    return OutcomeUnknown("Whether the job's state was changed is not known; try again.",
+                          changed.error());
   }
   if (!changed.ok()) return changed.error();
   call.api.nudge(changed->segment);
@@ -270,7 +274,8 @@ Reply DeleteJob(const Call& call) {
     if (found.ok() || found.code() != ErrorCode::kNotFound) {
       return OutcomeUnknown(
           "Whether the job was deleted is not known; GET it before trying "
-          "again.");
+          "again.",
+          deleted.error());
     }
   } else if (!deleted.ok() && deleted.code() == ErrorCode::kConflict) {
     CARILLON_ASSIGN_OR_RETURN(const StoredJob current, call.api.jobs.GetJob(id));
@@ -291,9 +296,10 @@ Reply ExecuteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const auto created = call.api.runs.ExecuteJob(request, ContextOf(call, now));
   if (!created.ok() && created.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown(fmt::format(
-        "Whether a run was made is not known; look at /api/jobs/{}/history before trying again.",
-        id.value()));
+    return OutcomeUnknown(fmt::format("Whether a run was made is not known; look at "
+                                      "/api/jobs/{}/history before trying again.",
+                                      id.value()),
+                          created.error());
   }
   if (!created.ok()) return created.error();
   call.api.nudge(created->segment);
@@ -311,7 +317,8 @@ Reply CancelJobRuns(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const auto cancelled = call.api.runs.CancelJobRuns(id, ContextOf(call, now));
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("How many runs were cancelled is not known; trying again is harmless.");
+    return OutcomeUnknown("How many runs were cancelled is not known; trying again is harmless.",
+                          cancelled.error());
   }
   if (!cancelled.ok()) return cancelled.error();
   // Only quickens the order to the executors; their owner's sweep finds it anyway.

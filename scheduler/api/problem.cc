@@ -55,8 +55,11 @@ Problem NotFound(std::string detail) {
   return {.status = 404, .code = "not_found", .detail = std::move(detail)};
 }
 
-Problem OutcomeUnknown(std::string detail) {
-  return {.status = 504, .code = "outcome_unknown", .detail = std::move(detail)};
+Problem OutcomeUnknown(std::string detail, const Error& cause) {
+  return {.status = 504,
+          .code = "outcome_unknown",
+          .detail = std::move(detail),
+          .log_detail = "outcome unknown: " + cause.message};
 }
 
 HttpResponse ProblemResponse(const Problem& problem, const std::string& instance,

@@ -36,7 +36,7 @@ Problem ToProblem(const Error& error);
 Problem InvalidField(std::string pointer, std::string code, std::string detail);
 Problem NotFound(std::string detail);
 // A write whose commit was not answered: it may or may not have happened.
-Problem OutcomeUnknown(std::string detail);
+Problem OutcomeUnknown(std::string detail, const Error& cause);
 
 HttpResponse ProblemResponse(const Problem& problem, const std::string& instance,
                              const std::string& trace_id);

@@ -136,7 +136,8 @@ Reply CancelRun(const Call& call) {
     cancelled = call.api.runs.CancelRun(key, context);  // idempotent
   }
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether the run was cancelled is not known; trying again is harmless.");
+    return OutcomeUnknown("Whether the run was cancelled is not known; trying again is harmless.",
+                          cancelled.error());
   }
   if (!cancelled.ok()) return cancelled.error();
   if (*cancelled) NudgeOwner(call, key);
@@ -153,7 +154,8 @@ Reply RetryRun(const Call& call) {
   if (retried.code() != ErrorCode::kTimeout) return retried.error();
   const auto after = call.api.runs.GetRun(key);
   if (after.ok() && after->row.attempt > before.row.attempt) return RetriedResponse(call, *after);
-  return OutcomeUnknown("Whether the run will be tried again is not known; GET it first.");
+  return OutcomeUnknown("Whether the run will be tried again is not known; GET it first.",
+                        retried.error());
 }
 
 Reply RunLogs(const Call& call) {

@@ -45,7 +45,8 @@ Outcome<ExecutorRecord> Set(const Call& call, const ExecutorId& id, SetFlag set,
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown(
         "Whether the executor was changed is not known; trying again is "
-        "harmless.");
+        "harmless.",
+        changed.error());
   }
   if (!changed.ok()) return changed.error();
   call.api.nudge_executors();
@@ -172,7 +173,8 @@ Reply PatchExecutor(const Call& call) {
     changed = call.api.executors.SetExecutorLabels(id, labels);  // idempotent
   }
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether the labels were stored is not known; GET the executor.");
+    return OutcomeUnknown("Whether the labels were stored is not known; GET the executor.",
+                          changed.error());
   }
   if (!changed.ok()) return changed.error();
   call.api.nudge_executors();

@@ -125,12 +125,9 @@ TEST_F(RequestLifeTest, AFullQueueIsAnswered503AtOnce) {
   for (size_t i = 0; i < kQueued + 1; ++i) hold();
   int refused = 0;
   std::string answer;
-  for (const auto& socket : held) {
-    answer = socket->ReadAnswer(20);
-    if (answer.starts_with("HTTP/1.1 503")) {
-      ++refused;
-      break;
-    }
+  for (size_t i = held.size(); i > kWorkers && refused == 0; --i) {
+    answer = held[i - 1]->ReadAnswer(100);
+    if (answer.starts_with("HTTP/1.1 503")) ++refused;
   }
   EXPECT_EQ(refused, 1);
   EXPECT_NE(answer.find("Retry-After: 1"), std::string::npos);

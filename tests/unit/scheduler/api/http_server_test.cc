@@ -1,0 +1,309 @@
+// The HTTP server against clients that are quick, slow, wrong or gone.
+#include "common/adapters/http/http_server.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "tests/unit/scheduler/api/echo_server.h"
+#include "tests/unit/scheduler/api/raw_socket.h"
+
+namespace carillon::test {
+namespace {
+
+std::string Ask(EchoServer& server, const std::string& request) {
+  RawSocket socket(server.port());
+  EXPECT_TRUE(socket.Send(request));
+  return socket.ReadAnswer();
+}
+
+std::string BodyOf(const std::string& answer) {
+  const size_t end = answer.find("\r\n\r\n");
+  return end == std::string::npos ? "" : answer.substr(end + 4);
+}
+
+// The connection is closed without any answer.
+void ExpectClosed(EchoServer& server, const std::string& request) {
+  RawSocket socket(server.port());
+  socket.Send(request);
+  EXPECT_EQ(socket.ReadToEnd(), "") << request.substr(0, 60);
+  EXPECT_TRUE(socket.closed()) << request.substr(0, 60);
+}
+
+TEST(HttpServerTest, DecodesPathQueryAndBody) {
+  EchoServer server;
+  EXPECT_EQ(BodyOf(Ask(server,
+                       "POST /a%20b/c%2Fd?x=1+2&y=%C3%A9&z HTTP/1.1\r\nHost: x\r\n"
+                       "Content-Length: 3\r\n\r\nabc")),
+            "POST|a b|c/d?x=1 2?y=\xc3\xa9?z=|abc");
+}
+
+TEST(HttpServerTest, KeepsConnectionsAndAnswersPipelinedRequestsInOrder) {
+  EchoServer server;
+  RawSocket socket(server.port());
+  std::string requests;
+  for (int i = 0; i < 50; ++i) {
+    requests += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";
+  }
+  ASSERT_TRUE(socket.Send(requests));
+  for (int i = 0; i < 50; ++i) {
+    const std::string answer = socket.ReadAnswer();
+    EXPECT_EQ(BodyOf(answer), "GET|" + std::to_string(i) + "|");
+    EXPECT_NE(answer.find("Connection: keep-alive"), std::string::npos);
+  }
+}
+
+TEST(HttpServerTest, ClosesWhenAskedAndForOldClients) {
+  EchoServer server;
+  for (const char* request :
+       {"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"}) {
+    RawSocket socket(server.port());
+    ASSERT_TRUE(socket.Send(request));
+    EXPECT_NE(socket.ReadToEnd().find("Connection: close"), std::string::npos);
+    EXPECT_TRUE(socket.closed());
+  }
+}
+
+TEST(HttpServerTest, ReadsChunkedBodies) {
+  EchoServer server;
+  EXPECT_EQ(BodyOf(Ask(server,
+                       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                       "3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\nTrailer: x\r\n\r\n")),
+            "POST||abcde");
+}
+
+TEST(HttpServerTest, ASlowRequestIsClosedAndHoldsUpNobody) {
+  EchoServer server({.read_timeout = 400ms});
+  std::vector<std::unique_ptr<RawSocket>> slow;
+  for (int i = 0; i < 50; ++i) {
+    slow.push_back(std::make_unique<RawSocket>(server.port()));
+    ASSERT_TRUE(slow.back()->Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Le"));
+  }
+  EXPECT_EQ(BodyOf(Ask(server, "GET /quick HTTP/1.1\r\nHost: x\r\n\r\n")), "GET|quick|");
+  for (const auto& socket : slow) {
+    EXPECT_EQ(socket->ReadToEnd(), "");
+    EXPECT_TRUE(socket->closed());
+  }
+}
+
+TEST(HttpServerTest, ADrippedBodyDoesNotExtendTheDeadline) {
+  EchoServer server({.read_timeout = 400ms});
+  RawSocket socket(server.port());
+  ASSERT_TRUE(socket.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"));
+  int sent = 0;
+  // One byte at a time, each after a pause: the whole would take far longer than the deadline.
+  while (sent < 1000 && !socket.closed()) {
+    socket.Send("x");
+    ++sent;
+    EXPECT_EQ(socket.ReadUntil("\r\n", 1, 20), "");
+  }
+  EXPECT_LT(sent, 200);
+}
+
+TEST(HttpServerTest, BodiesOverTheSoftLimitReachTheHandlerEmptyOverTheHardLimitTheyAreCut) {
+  EchoServer server;
+  const auto post = [](size_t bytes) {
+    return "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+           std::string(bytes, 'x');
+  };
+  EXPECT_EQ(BodyOf(Ask(server, post(1u << 20))).size(), (1u << 20) + 6);
+  EXPECT_EQ(BodyOf(Ask(server, post((1u << 20) + 1))), "body too large");
+  EXPECT_EQ(BodyOf(Ask(server, post(8u << 20))), "body too large");
+  ExpectClosed(server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8388609\r\n\r\n");
+  ExpectClosed(server,
+               "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n");
+  std::string chunks = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 9; ++i) chunks += "100000\r\n" + std::string(0x100000, 'x') + "\r\n";
+  RawSocket socket(server.port());
+  socket.Send(chunks);
+  EXPECT_EQ(socket.ReadToEnd(), "");
+}
+
+TEST(HttpServerTest, HeadersAndTargetsAreBounded) {
+  EchoServer server;
+  EXPECT_EQ(BodyOf(Ask(server, "GET /" + std::string(8191, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n")),
+            "GET|" + std::string(8191, 'x') + "|");
+  EXPECT_EQ(BodyOf(Ask(server, "GET /" + std::string(8192, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n")),
+            "target too long");
+  ExpectClosed(server, "GET /" + std::string(40'000, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n");
+  ExpectClosed(server, "GET / HTTP/1.1\r\nX: " + std::string(17'000, 'x') + "\r\n\r\n");
+  ExpectClosed(server, "GET / HTTP/1.1\r\n" + std::string(300, 'x') + ": 1\r\n\r\n");
+  std::string many = "GET / HTTP/1.1\r\n";
+  for (int i = 0; i < 101; ++i) many += "X-" + std::to_string(i) + ": 1\r\n";
+  ExpectClosed(server, many + "\r\n");
+}
+
+TEST(HttpServerTest, WhatIsNotHttpIsClosed) {
+  EchoServer server;
+  for (const char* request :
+       {"hello\r\n\r\n", "GET\r\n\r\n", "\x16\x03\x01\x02\x00\x01",
+        "NOSUCH / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
+    ExpectClosed(server, request);
+  }
+  EXPECT_TRUE(Ask(server, "GET / HTTP/9.9\r\n\r\n").starts_with("HTTP/1.1 505"));
+  EXPECT_EQ(BodyOf(Ask(server, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n")), "GET|x|");
+}
+
+TEST(HttpServerTest, AnUpgradeRequestIsAnsweredAsUsual) {
+  EchoServer server;
+  const std::string answer = Ask(server,
+                                 "GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n"
+                                 "Upgrade: websocket\r\n\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK")) << answer;
+  EXPECT_EQ(BodyOf(answer), "GET|ws|");
+}
+
+TEST(HttpServerTest, AHandlersValuesCannotInjectHeaders) {
+  EchoServer server({}, [](const HttpRequest&) {
+    return HttpResponse{.status = 200,
+                        .headers = {{"Location", "/x\r\nX-Evil: 1"}, {"A\r\nX-Evil2", "b"}},
+                        .body = "ok"};
+  });
+  const std::string answer = Ask(server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(answer.find("\nX-Evil"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("Location: /x__X-Evil: 1\r\n"), std::string::npos) << answer;
+}
+
+TEST(HttpServerTest, AnExceptionOfTheHandlerIsA500) {
+  EchoServer server({}, [](const HttpRequest& request) -> HttpResponse {
+    if (request.segments[0] == "bad") throw std::runtime_error("boom");
+    return {.status = 200};
+  });
+  EXPECT_TRUE(Ask(server, "GET /bad HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 500"));
+  EXPECT_TRUE(Ask(server, "GET /good HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 200"));
+}
+
+TEST(HttpServerTest, StatusesWithoutABodyHaveNone) {
+  EchoServer server({}, [](const HttpRequest& request) {
+    return HttpResponse{.status = std::stoi(request.segments[0]), .body = "ignored"};
+  });
+  for (const char* status : {"204", "304"}) {
+    RawSocket socket(server.port());
+    ASSERT_TRUE(socket.Send(std::string("GET /") + status +
+                            " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+    const std::string answer = socket.ReadToEnd();
+    EXPECT_TRUE(answer.ends_with("\r\n\r\n")) << answer;
+    EXPECT_EQ(answer.find("Content-Length"), std::string::npos) << answer;
+  }
+}
+
+TEST(HttpServerTest, MoreConnectionsThanAllowedWaitForTheirTurn) {
+  EchoServer server({.connections_max = 2});
+  auto first = std::make_unique<RawSocket>(server.port());
+  RawSocket second(server.port());
+  const std::string request = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
+  ASSERT_TRUE(first->Send(request));
+  ASSERT_TRUE(second.Send(request));
+  EXPECT_EQ(BodyOf(first->ReadAnswer()), "GET|x|");
+  EXPECT_EQ(BodyOf(second.ReadAnswer()), "GET|x|");
+  RawSocket third(server.port());
+  ASSERT_TRUE(third.Send(request));
+  EXPECT_EQ(third.ReadAnswer(100), "");
+  first->Close();
+  EXPECT_EQ(BodyOf(third.ReadAnswer()), "GET|x|");
+}
+
+TEST(HttpServerTest, ClientsThatVanishLeaveNoConnectionBehind) {
+  EchoServer server({.connections_max = 4});
+  for (int i = 0; i < 200; ++i) {
+    RawSocket socket(server.port());
+    if (i % 2 == 0) socket.Send("GET /x HTTP/1.1\r\nHost: x\r\n\r\n");
+    socket.Reset();
+  }
+  EXPECT_EQ(BodyOf(Ask(server, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n")), "GET|x|");
+}
+
+TEST(HttpServerTest, ItAcceptsAgainAfterDescriptorsRanOut) {
+  EchoServer server;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int lowest_free = fcntl(0, F_DUPFD_CLOEXEC, 0);
+  ASSERT_GE(lowest_free, 0);
+  close(lowest_free);
+  {
+    // The client takes the last descriptor; the server gets none.
+    rlimit tight = before;
+    tight.rlim_cur = static_cast<rlim_t>(lowest_free) + 1;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    RawSocket client(server.port());
+    ASSERT_TRUE(client.connected());
+    ASSERT_TRUE(client.Send("GET /x HTTP/1.1\r\nHost: x\r\n\r\n"));
+    EXPECT_EQ(client.ReadAnswer(150), "");
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(BodyOf(client.ReadAnswer()), "GET|x|");
+  }
+  EXPECT_EQ(BodyOf(Ask(server, "GET /y HTTP/1.1\r\nHost: x\r\n\r\n")), "GET|y|");
+}
+
+TEST(HttpServerTest, StopLetsRequestsInProgressEnd) {
+  std::mutex mu;
+  std::condition_variable changed;
+  bool inside = false;
+  bool go = false;
+  EchoServer server({}, [&](const HttpRequest&) {
+    std::unique_lock lock(mu);
+    inside = true;
+    changed.notify_all();
+    changed.wait(lock, [&] { return go; });
+    return HttpResponse{.status = 200, .body = "done"};
+  });
+  RawSocket socket(server.port());
+  ASSERT_TRUE(socket.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+  {
+    std::unique_lock lock(mu);
+    ASSERT_TRUE(changed.wait_for(lock, 10s, [&] { return inside; }));
+  }
+  std::thread stopper([&] { server.server().Stop(); });
+  {
+    const std::lock_guard lock(mu);
+    go = true;
+  }
+  changed.notify_all();
+  EXPECT_EQ(BodyOf(socket.ReadAnswer()), "done");
+  stopper.join();
+  EXPECT_FALSE(RawSocket(server.port()).connected());
+  server.server().Stop();  // idempotent
+}
+
+class NoHandler : public HttpHandler {
+  HttpResponse Handle(const HttpRequest&) override { return {}; }
+  HttpResponse Overloaded(const HttpRequest&) override { return {}; }
+};
+
+TEST(HttpServerTest, RefusesAddressesBeyondLoopbackWithoutLeave) {
+  const SystemClock clock;
+  NoHandler handler;
+  for (const char* address : {"0.0.0.0", "::", "192.0.2.1", "localhost.example", ""}) {
+    const auto started = HttpServer::Start({.address = address}, handler, clock);
+    ASSERT_FALSE(started.ok()) << address;
+    EXPECT_EQ(started.code(), ErrorCode::kInvalid) << address;
+  }
+  for (const char* address : {"127.0.0.1", "127.0.0.2", "localhost"}) {
+    EXPECT_TRUE(HttpServer::Start({.address = address}, handler, clock).ok()) << address;
+  }
+  EXPECT_TRUE(
+      HttpServer::Start({.address = "0.0.0.0", .allow_beyond_loopback = true}, handler, clock)
+          .ok());
+}
+
+TEST(HttpServerTest, ATakenPortIsUnavailable) {
+  const SystemClock clock;
+  NoHandler handler;
+  const auto first = HttpServer::Start({}, handler, clock);
+  ASSERT_TRUE(first.ok());
+  const auto second = HttpServer::Start({.port = (*first)->port()}, handler, clock);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.code(), ErrorCode::kUnavailable);
+  EXPECT_EQ((*first)->url(), "http://127.0.0.1:" + std::to_string((*first)->port()));
+}
+
+}  // namespace
+}  // namespace carillon::test

@@ -1,0 +1,96 @@
+#include "scheduler/api/ops_server.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "common/adapters/http/http_client.h"
+#include "common/adapters/system/system_clock.h"
+
+namespace carillon::test {
+namespace {
+
+class OpsServerTest : public ::testing::Test {
+ protected:
+  OpsServerTest() {
+    auto started = scheduler::OpsServer::Start(
+        {.port = 0}, {.metrics = metrics_,
+                      .clock = clock_,
+                      .ready = {{"store", [] { return Status(); }},
+                                {"leader", [this] {
+                                   return leader_
+                                              ? Status()
+                                              : Status(ErrorCode::kUnavailable, "password=secret");
+                                 }}}});
+    EXPECT_TRUE(started.ok());
+    server_ = std::move(started).value();
+  }
+  HttpResponse Get(const std::string& path, const std::string& method = "GET") {
+    return *client_.Send({.method = method, .url = server_->url() + path});
+  }
+  static std::string Header(const HttpResponse& response, std::string_view name) {
+    for (const auto& [key, value] : response.headers) {
+      if (key == name) return value;
+    }
+    return {};
+  }
+
+  SystemClock clock_;
+  Metrics metrics_;
+  std::atomic<bool> leader_{true};
+  std::unique_ptr<scheduler::OpsServer> server_;
+  HttpClient client_;
+};
+
+TEST_F(OpsServerTest, IsLiveAndReadyWithoutAToken) {
+  EXPECT_EQ(Get("/livez").status, 200);
+  EXPECT_EQ(Get("/readyz").body, "ok\n");
+  EXPECT_EQ(Get("/healthz").status, 200);
+  EXPECT_EQ(Get("/readyz?verbose").body, "[+] store ok\n[+] leader ok\nready\n");
+}
+
+TEST_F(OpsServerTest, SaysWhichCheckFailsButNotTheDriversWords) {
+  leader_ = false;
+  EXPECT_EQ(Get("/readyz").status, 503);
+  EXPECT_EQ(Get("/healthz").status, 503);
+  EXPECT_EQ(Get("/livez").status, 200);
+  EXPECT_EQ(Get("/readyz?verbose").body,
+            "[+] store ok\n[-] leader failed: unavailable\nnot ready\n");
+}
+
+TEST_F(OpsServerTest, ShowsMetricsInPrometheusText) {
+  metrics_.counter("carillon_runs_total", "COMPLETED").Add(3);
+  metrics_.gauge("carillon_is_leader").Set(1);
+  metrics_.histogram("carillon_fire_lateness_seconds").Observe(0.004);
+  const HttpResponse response = Get("/metrics");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_TRUE(Header(response, "content-type").starts_with("text/plain; version=0.0.4"));
+  for (const char* line :
+       {"# TYPE carillon_runs_total counter\n", "carillon_runs_total{state=\"COMPLETED\"} 3\n",
+        "carillon_is_leader 1\n", "# TYPE carillon_fire_lateness_seconds histogram\n",
+        "carillon_fire_lateness_seconds_count 1\n",
+        "carillon_fire_lateness_seconds_bucket{le=\"0.005\"} 1\n",
+        "carillon_fire_lateness_seconds_bucket{le=\"0.002\"} 0\n",
+        "carillon_fire_lateness_seconds_bucket{le=\"+Inf\"} 1\n"}) {
+    EXPECT_NE(response.body.find(line), std::string::npos) << line << "in\n" << response.body;
+  }
+}
+
+TEST_F(OpsServerTest, OffersNothingElse) {
+  EXPECT_EQ(Get("/api/jobs").status, 404);
+  EXPECT_EQ(Get("/").status, 404);
+  EXPECT_EQ(Get("/metrics/x").status, 404);
+  const HttpResponse refused = Get("/metrics", "POST");
+  EXPECT_EQ(refused.status, 405);
+  EXPECT_EQ(Header(refused, "allow"), "GET, HEAD");
+}
+
+TEST_F(OpsServerTest, StaysOnLoopback) {
+  EXPECT_EQ(scheduler::OpsServer::Start({.address = "0.0.0.0", .port = 0},
+                                        {.metrics = metrics_, .clock = clock_})
+                .code(),
+            ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace carillon::test
