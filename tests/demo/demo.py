@@ -97,7 +97,7 @@ Carillon is running.
   metrics, health    {self.runtime['ops_url']}/metrics  /readyz
   try                export CARILLON_ADDR={self.runtime['url']} CARILLON_TOKEN_FILE={self.runtime['token_file']}
                      {self.carillon} job list
-                     {self.carillon} job create --name tick --cron '*/5 * * * *' --command 'date'
+                     {self.carillon} job create --id tick --name tick --cron '*/5 * * * *' --command 'date'
                      {self.carillon} job run tick --wait
                      {self.carillon} schedule next '0 9 * * MON-FRI' --tz Europe/Paris -n 5
   read               README.md, docs/semantics.md, docs/cli.md, docs/api.md""", flush=True)
