@@ -1,0 +1,51 @@
+#include "executor/queue/local_queue.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon::executor {
+namespace {
+
+SteadyTime At(Duration d) { return SteadyTime(d); }
+
+TEST(LocalQueueTest, HighPriorityFirstThenOldest) {
+  LocalQueue<int> queue(10);
+  ASSERT_TRUE(queue.Push(1, {.priority = 0, .arrived = At(0s), .expires = At(9s)}).ok());
+  ASSERT_TRUE(queue.Push(2, {.priority = 50, .arrived = At(1ms), .expires = At(9s)}).ok());
+  ASSERT_TRUE(queue.Push(3, {.priority = 50, .arrived = At(2ms), .expires = At(9s)}).ok());
+  EXPECT_EQ(queue.Pop(), 2);
+  EXPECT_EQ(queue.Pop(), 3);
+  EXPECT_EQ(queue.Pop(), 1);
+  EXPECT_EQ(queue.Pop(), std::nullopt);
+}
+
+TEST(LocalQueueTest, WaitingCountsLikePriority) {
+  LocalQueue<int> queue(10);
+  ASSERT_TRUE(queue.Push(1, {.priority = 0, .arrived = At(0s), .expires = At(99s)}).ok());
+  ASSERT_TRUE(queue.Push(2, {.priority = 9, .arrived = At(1s), .expires = At(99s)}).ok());
+  ASSERT_TRUE(queue.Push(3, {.priority = 11, .arrived = At(1s), .expires = At(99s)}).ok());
+  EXPECT_EQ(queue.Pop(), 3);
+  EXPECT_EQ(queue.Pop(), 1);
+  EXPECT_EQ(queue.Pop(), 2);
+}
+
+TEST(LocalQueueTest, RefusesAboveItsCapacity) {
+  LocalQueue<int> queue(1);
+  ASSERT_TRUE(queue.Push(1, {}).ok());
+  EXPECT_EQ(queue.Push(2, {}).code(), ErrorCode::kExhausted);
+  EXPECT_EQ(queue.size(), 1u);
+}
+
+TEST(LocalQueueTest, HandsBackWhatWaitedTooLong) {
+  LocalQueue<int> queue(10);
+  ASSERT_TRUE(queue.Push(1, {.arrived = At(0s), .expires = At(5s)}).ok());
+  ASSERT_TRUE(queue.Push(2, {.arrived = At(1s), .expires = At(6s)}).ok());
+  EXPECT_EQ(queue.NextExpiry(), At(5s));
+  EXPECT_TRUE(queue.PopExpired(At(5s) - 1us).empty());
+  EXPECT_EQ(queue.PopExpired(At(5s)), std::vector<int>{1});
+  queue.Remove(2);
+  EXPECT_EQ(queue.size(), 0u);
+  EXPECT_EQ(queue.NextExpiry(), SteadyTime::max());
+}
+
+}  // namespace
+}  // namespace carillon::executor

@@ -1,0 +1,61 @@
+#include "executor/tasks/task_kinds.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon::executor {
+namespace {
+
+TaskMessage Task() {
+  TaskMessage task;
+  task.key = {FromUnixMicros(1'772'323'200'000'000), ScheduleId(7), 2};
+  task.job_id = JobId("nightly");
+  task.attempt = 3;
+  task.command = "true";
+  task.timeout_s = 60;
+  task.kill_grace_s = 5;
+  task.shard_total = 4;
+  return task;
+}
+
+TEST(TaskKindsTest, NoopRunsInProcess) {
+  const TaskKind& kind = KindOf(JobType::kNoop);
+  ASSERT_TRUE(kind.in_process);
+  const AttemptResult result = kind.run(Task(), FromUnixMicros(5));
+  EXPECT_EQ(result.state, RunState::kCompleted);
+  EXPECT_EQ(result.started, FromUnixMicros(5));
+  EXPECT_FALSE(KindOf(JobType::kShell).in_process);
+}
+
+TEST(TaskKindsTest, PromisedNamesWinOverTheJobsOwnAndThoseOverTheDefaults) {
+  TaskMessage task = Task();
+  task.env = {{"PATH", "/mine"}, {"CARILLON_RUN_ID", "forged"}, {"CARILLON_PARAM_X", "1"}};
+  const StartAttempt start = StartOf(task, {.key = task.key}, SteadyTime(9s),
+                                     {.env = {{"PATH", "/bin"}, {"LANG", "C.UTF-8"}}});
+  const std::map<std::string, std::string> expected = {
+      {"PATH", "/mine"},
+      {"LANG", "C.UTF-8"},
+      {"CARILLON_PARAM_X", "1"},
+      {"CARILLON_RUN_ID", EncodeRunId(task.key)},
+      {"CARILLON_JOB_ID", "nightly"},
+      {"CARILLON_FIRE_TIME", FormatRfc3339(task.key.fire)},
+      {"CARILLON_ATTEMPT", "3"},
+      {"CARILLON_SHARD_INDEX", "2"},
+      {"CARILLON_SHARD_TOTAL", "4"}};
+  EXPECT_EQ(start.env, expected);
+  EXPECT_EQ(start.timeout, 60s);
+  EXPECT_EQ(start.kill_grace, 5s);
+  EXPECT_EQ(start.lease_end, SteadyTime(9s));
+  EXPECT_EQ(start.job_id, task.job_id);
+}
+
+TEST(TaskKindsTest, OnlyWhatIsRetriedIsKilledAtTheEndOfItsLease) {
+  TaskMessage task = Task();
+  EXPECT_TRUE(StartOf(task, {}, {}, {}).kill_at_lease_end);
+  task.on_lost = OnLost::kHold;
+  EXPECT_FALSE(StartOf(task, {}, {}, {}).kill_at_lease_end);
+  task.on_lost = OnLost::kFail;
+  EXPECT_FALSE(StartOf(task, {}, {}, {}).kill_at_lease_end);
+}
+
+}  // namespace
+}  // namespace carillon::executor
