@@ -35,6 +35,21 @@ struct Member::Rooms {
   std::function<void()> Waker(const std::string& loop);
   void WarmDefinitions(const std::vector<PendingRun>& runs);
 
+  // member_rooms_make.cc: each room with its ports and limits, built in place.
+  SegmentOwner MakeOwner();
+  LeaderLoop MakeLeader();
+  Takeover MakeTakeover();
+  LeaseReaper MakeReaper();
+  CancelPusher MakeCancels();
+  ExecutorRegistry MakeRegistry();
+  FiringLoop MakeFiring();
+  SegmentPlanner MakePlanner();
+  Sweep MakeSweep();
+  SkipWriter MakeSkipWriter();
+  LinkService MakeLink();
+  ClaimApplier MakeClaimApplier();
+  ResultApplier MakeResultApplier();
+
   const MemberPorts ports;
   const MemberOptions options;
   Rng seeds;

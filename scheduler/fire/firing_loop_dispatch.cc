@@ -231,7 +231,9 @@ void FiringLoop::PublishCounts() {
 SteadyTime FiringLoop::NextWake(SteadyTime now) const {
   if (more_input_) return now;
   SteadyTime next = now + kIdle;
-  if (const auto due = wheel_.NextDue()) next = std::min(next, *due);
+  // Nothing goes out inside the gap, so there is no hurry to look at the wheel.
+  const SteadyTime gap_end = last_dispatch_ + options_.dispatch_gap;
+  if (const auto due = wheel_.NextDue()) next = std::min(next, std::max(*due, gap_end));
   if (more_ready_) {
     next = std::min(next, std::max({now, last_dispatch_ + options_.dispatch_gap, dispatch_pause_}));
   }

@@ -1,0 +1,204 @@
+// One function a room: its ports and its limits.
+#include "scheduler/app/member_rooms.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// Planning stops at three quarters of what memory holds: the rest is for retries and takeovers.
+constexpr size_t BacklogMax(size_t capacity) { return capacity / 4 * 3; }
+
+}  // namespace
+
+SegmentOwner Member::Rooms::MakeOwner() {
+  return SegmentOwner({.clock = ports.clock,
+                       .segments = ports.segments,
+                       .coordinator = ports.coordinator,
+                       .cluster = cluster,
+                       .table = segments,
+                       .fences = fences,
+                       .metrics = ports.metrics},
+                      {.self = options.self.id,
+                       .incarnation = options.self.incarnation,
+                       .proof_every = options.proof_every,
+                       .clock_offset_max = options.clock_offset_max,
+                       .seed = seeds.Next()});
+}
+
+LeaderLoop Member::Rooms::MakeLeader() {
+  return LeaderLoop(ports.clock, ports.coordinator, ports.segments, ports.metrics,
+                    {.self = options.self, .seed = seeds.Next(), .fit = [this] {
+                       return owner.clock_trusted();
+                     }});
+}
+
+Takeover Member::Rooms::MakeTakeover() {
+  return Takeover(
+      {.clock = ports.clock,
+       .store = ports.firing,
+       .segments = segments,
+       .leases = leases,
+       .applied = applied,
+       .metrics = ports.metrics},
+      {.lease = options.lease, .margin = options.takeover_loss_margin, .seed = seeds.Next()});
+}
+
+LeaseReaper Member::Rooms::MakeReaper() {
+  return LeaseReaper({.clock = ports.clock,
+                      .store = ports.firing,
+                      .cluster = cluster,
+                      .segments = segments,
+                      .fences = fences,
+                      .leases = leases,
+                      .feed = feed,
+                      .events = events,
+                      .metrics = ports.metrics},
+                     seeds.Next());
+}
+
+CancelPusher Member::Rooms::MakeCancels() {
+  return CancelPusher({.store = ports.firing,
+                       .segments = segments,
+                       .leases = leases,
+                       .executors = executors,
+                       .hub = ports.hub,
+                       .metrics = ports.metrics});
+}
+
+ExecutorRegistry Member::Rooms::MakeRegistry() {
+  return ExecutorRegistry({.clock = ports.clock,
+                           .store = ports.executors,
+                           .hub = ports.hub,
+                           .cluster = cluster,
+                           .executors = executors,
+                           .registers = registers,
+                           .metrics = ports.metrics},
+                          {.write_every = options.executor_write_every,
+                           .lost_after = options.executor_lost,
+                           .writes_health = [this] { return leader.is_leader(); },
+                           .executors_changed = Waker("fire")});
+}
+
+FiringLoop Member::Rooms::MakeFiring() {
+  return FiringLoop({.clock = ports.clock,
+                     .cluster = cluster,
+                     .segments = segments,
+                     .leases = leases,
+                     .executors = executors,
+                     .definitions = definitions,
+                     .feed = feed,
+                     .events = events,
+                     .loads = loads,
+                     .skips = skips,
+                     .producer = ports.producer,
+                     .signer = ports.signer,
+                     .metrics = ports.metrics},
+                    {.self = options.self.id,
+                     .capacity = options.wheel_capacity,
+                     .dispatch_timeout = options.dispatch_timeout,
+                     .dispatch_gap = options.dispatch_gap,
+                     .dispatch_per_step = options.dispatch_per_step,
+                     .ageing_per_priority = options.ageing_per_priority,
+                     .prefetch_max = options.prefetch_max,
+                     .look_again = [this] {
+                       sweep.NudgeDue();
+                       WakeOf("plan").Wake();
+                     }});
+}
+
+SegmentPlanner Member::Rooms::MakePlanner() {
+  return SegmentPlanner(
+      {.clock = ports.clock,
+       .store = ports.firing,
+       .cluster = cluster,
+       .segments = segments,
+       .fences = fences,
+       .feed = feed,
+       .metrics = ports.metrics},
+      {.look = options.horizon / 2,
+       .horizon = options.horizon,
+       .scan_every = options.scan_every,
+       .batches_per_step = options.plan_batches_per_step,
+       .schedules_cached = options.schedule_cache_max,
+       .backlog_max = BacklogMax(options.wheel_capacity),
+       .backlog = [this] { return firing.backlog(); },
+       .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); },
+       .seed = seeds.Next()});
+}
+
+Sweep Member::Rooms::MakeSweep() {
+  return Sweep({.clock = ports.clock,
+                .store = ports.firing,
+                .cluster = cluster,
+                .segments = segments,
+                .feed = feed,
+                .metrics = ports.metrics},
+               {.every = options.scan_every,
+                .horizon = options.horizon,
+                .backlog = [this] { return firing.ready(); },
+                .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); },
+                .seed = seeds.Next()});
+}
+
+SkipWriter Member::Rooms::MakeSkipWriter() {
+  return SkipWriter({.clock = ports.clock,
+                     .store = ports.firing,
+                     .cluster = cluster,
+                     .segments = segments,
+                     .fences = fences,
+                     .queue = skips,
+                     .metrics = ports.metrics},
+                    seeds.Next());
+}
+
+LinkService Member::Rooms::MakeLink() {
+  return LinkService({.clock = ports.clock,
+                      .hub = ports.hub,
+                      .cluster = cluster,
+                      .leases = leases,
+                      .executors = executors,
+                      .applied = applied,
+                      .claims = claims,
+                      .registers = registers,
+                      .metrics = ports.metrics},
+                     {.lease = options.lease, .executors_changed = Waker("fire")});
+}
+
+ClaimApplier Member::Rooms::MakeClaimApplier() {
+  return ClaimApplier({.clock = ports.clock,
+                       .store = ports.firing,
+                       .cluster = cluster,
+                       .segments = segments,
+                       .fences = fences,
+                       .leases = leases,
+                       .applied = applied,
+                       .hub = ports.hub,
+                       .claims = claims,
+                       .events = events,
+                       .metrics = ports.metrics},
+                      {.lease = options.lease,
+                       .gather = options.claim_gather,
+                       .wants = [this](SegmentId segment) { return owner.Wants(segment); }});
+}
+
+ResultApplier Member::Rooms::MakeResultApplier() {
+  return ResultApplier({.clock = ports.clock,
+                        .store = ports.firing,
+                        .cluster = cluster,
+                        .segments = segments,
+                        .fences = fences,
+                        .leases = leases,
+                        .applied = applied,
+                        .executors = executors,
+                        .hub = ports.hub,
+                        .results = ports.results,
+                        .producer = ports.producer,
+                        .feed = feed,
+                        .events = events,
+                        .metrics = ports.metrics},
+                       {.gather = options.result_gather,
+                        .records_held_max = options.result_records_held_max,
+                        .wants = [this](SegmentId segment) { return owner.Wants(segment); },
+                        .seed = seeds.Next()});
+}
+
+}  // namespace carillon::scheduler
