@@ -152,8 +152,12 @@ std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const 
       row->claim_token != report.token) {
     return std::nullopt;
   }
-  RunChange change = AfterLoss(*row, &job, reason::kExecutorLost, now);
-  return change;
+  JobRow policy = job;
+  const bool may_still_act = job.attempt_on_lost && *job.attempt_on_lost != OnLost::kRetry;
+  if (may_still_act && policy.retry.on_lost == OnLost::kRetry) {
+    policy.retry.on_lost = *job.attempt_on_lost;
+  }
+  return AfterLoss(*row, &policy, reason::kExecutorLost, now);
 }
 
 CancelEffect DecideCancel(const RunRow& row) {

@@ -23,6 +23,8 @@ struct JobRow {
   bool deleted = false;
   OverlapPolicy overlap = OverlapPolicy::kAllow;
   RetryRules retry = {};
+  // For DecideLost: of the version that the running attempt executes, when that is not `version`.
+  std::optional<OnLost> attempt_on_lost = {};
 };
 
 // ---- claim -------------------------------------------------------------------------------------
@@ -126,7 +128,9 @@ struct LostReport {
 
 // The lease of a RUNNING attempt ran out. nullopt when the row moved meanwhile. on_lost: retry
 // (LOST -> PENDING while attempts are left, else final LOST with a dead letter), fail (final
-// FAILED, reason executor_lost), hold (HELD). A cancel that was asked for ends in CANCELLED.
+// FAILED, reason executor_lost), hold (HELD). A cancel that was asked for ends in CANCELLED. An
+// attempt that was started under hold or fail is not killed when its lease ends: an edit to retry
+// comes too late for it.
 std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const LostReport& report,
                                     WallTime now);
 

@@ -220,6 +220,26 @@ TYPED_TEST(ResultContract, LossFailsOrHoldsWhereThePolicySaysSo) {
             RunState::kCompleted);
 }
 
+TYPED_TEST(ResultContract, LossOfAnAttemptThatIsNotKilledIsNotRetriedAfterAnEdit) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const auto lose_after_edit = [&](const std::string& id, OnLost started_under, OnLost edited_to) {
+    JobDefinition definition = s.Manual();
+    definition.retry_count = 5;
+    definition.on_lost = started_under;
+    const StoredJob job = s.Create(id, definition);
+    const RunRow running = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+    definition.on_lost = edited_to;
+    s.Replace(job, definition, kT0 + 2s);
+    EXPECT_EQ(s.Lose(running, fence, kT0 + 30s).size(), 1u);
+    return s.Get(running.key).row.state;
+  };
+  EXPECT_EQ(lose_after_edit("a", OnLost::kHold, OnLost::kRetry), RunState::kHeld);
+  EXPECT_EQ(lose_after_edit("b", OnLost::kFail, OnLost::kRetry), RunState::kFailed);
+  EXPECT_EQ(lose_after_edit("c", OnLost::kRetry, OnLost::kHold), RunState::kHeld);
+  EXPECT_EQ(lose_after_edit("d", OnLost::kRetry, OnLost::kRetry), RunState::kPending);
+}
+
 TYPED_TEST(ResultContract, LossOfARunThatMovedHasNoEffect) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -33,7 +33,7 @@ void Actor::WriteJob(const JobId& id, const std::function<Result<StoredJob>(Wall
 
 std::string Actor::NewCommand() {
   int64_t ms = 10 + static_cast<int64_t>(p_.rng.Below(2000));
-  if (profile_.long_runs && p_.rng.Chance(0.15)) {
+  if (profile_.long_runs && p_.rng.Chance(0.1)) {
     ms = 15'000 + static_cast<int64_t>(p_.rng.Below(45'000));
   }
   std::string command = fmt::format("ms={}", ms);

@@ -54,8 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
                       BrokenRule{"retry.version", "P8", 40},         // the old definition
                       BrokenRule{"plan.next_after_now", "P1", 40},   // fires in a stall are lost
                       BrokenRule{"sweep.lower_bound", "P1", 40}),    // old rows are never seen
-    [](const auto& info) {
-      std::string name = info.param.name;
+    [](const auto& rule) {
+      std::string name = rule.param.name;
       for (char& c : name) {
         if (c == '.') c = '_';
       }

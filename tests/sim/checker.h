@@ -73,15 +73,15 @@ class Checker : public WardenObserver {
   const std::map<JobNo, JobTruth>& jobs() const { return jobs_; }
   size_t starts() const { return starts_; }
   size_t claims() const { return claims_; }
-  size_t losses() const { return losses_; }
-  bool CoversOverlapByHand(const RunKey& key) const { return confirmed_overlap_.contains(key); }
+  size_t losses() const { return losses_; }  // LOST batches written
+  bool WasCancelled(const RunKey& key) const { return cancelled_at_.contains(key); }
 
  private:
   void Claimed(const RunRow& before, const RunRow& after);
   void CheckObeys(const RunRow& row);
   void CheckOverlapPolicy(const RunRow& row);
   void CheckTransition(const RunRow& before, const RunRow& after);
-  void Retried(const RunRow& before, const RunRow& after);
+  void Retried(const RunRow& after);
 
   const Ports ports_;
   std::optional<Violation> violation_;

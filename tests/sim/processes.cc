@@ -132,6 +132,15 @@ void SchedulerProcess::Wrote(std::string_view call, const Fence& fence) {
   world_.checker.Wrote(name(), call, fence);
 }
 
+void SchedulerProcess::Answered(const std::vector<ClaimRequest>& requests,
+                                const std::vector<ClaimReply>& replies) {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    world_.Trace(fmt::format("{}: claim of {} attempt {} by {}: {}", name(),
+                             EncodeRunId(requests[i].key), requests[i].attempt,
+                             requests[i].incarnation.value(), Name(replies[i].reason)));
+  }
+}
+
 // ---- executor ----------------------------------------------------------------------------------
 
 struct ExecutorProcess::Ports {
@@ -156,11 +165,8 @@ ExecutorProcess::ExecutorProcess(World& world, size_t number)
       world_(world),
       id_(name()),
       clock_of_host_(NewHostClock(world)),
-      warden_({.host = id_,
-               .clock = clock_of_host_,
-               .observer = world.checker,
-               .daemon_acts = [this] { return up() && CanStep(world_.clock.Steady()); }}),
-      slots_(2 + static_cast<int>(world.rng.Below(5))) {}
+      warden_({.host = id_, .clock = clock_of_host_, .observer = world.checker}),
+      slots_(4 + static_cast<int>(world.rng.Below(7))) {}
 
 ExecutorProcess::~ExecutorProcess() { Destroy(); }
 

@@ -38,6 +38,8 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   bool Leave() override;
   void Later(std::function<void()> write) override;
   void Wrote(std::string_view call, const Fence& fence) override;
+  void Answered(const std::vector<ClaimRequest>& requests,
+                const std::vector<ClaimReply>& replies) override;
   void Wait();
 
   World& world_;

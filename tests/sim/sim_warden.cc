@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "common/base/failpoint.h"
 #include "executor/warden/lease_watch.h"
 
 namespace carillon::sim {
@@ -265,11 +264,8 @@ void SimWardenHost::End(Process& process, RunState state, std::string_view why, 
 
 void SimWardenHost::Watch(Process& process) {
   const SteadyTime now = ports_.clock.Steady();
-  bool over =
+  const bool over =
       executor::DecideWhileRunning(LeaseOf(process.start), now) == executor::LeaseAction::kKill;
-  if (failpoint::Broken("lease.daemon_checks") && ports_.daemon_acts()) {
-    over = now >= executor::NextLeaseCheck(LeaseOf(process.start));
-  }
   if (over && process.dies_at > now + kKillTakes) {
     // Without grace, whatever it was being ended for.
     if (!process.ending) {

@@ -42,7 +42,6 @@ class SimWardenHost {
     const ExecutorId host;
     HostClock& clock;
     WardenObserver& observer;
-    std::function<bool()> daemon_acts;  // runs and is not paused
   };
   explicit SimWardenHost(Ports ports) : ports_(std::move(ports)) {}
 

@@ -30,8 +30,8 @@ namespace carillon::sim {
 
 struct WorldOptions {
   uint64_t seed = 1;
-  Duration chaos = 90s;      // with faults
-  Duration rest_max = 400s;  // without, until everything is at rest
+  Duration chaos = 90s;       // with faults
+  Duration rest_max = 1800s;  // without, until everything is at rest
   uint64_t steps_max = 3'000'000;
   bool trace = false;  // every event on stderr
 };

@@ -97,8 +97,10 @@ Result<std::string> FaultStore::LoadRunParameters(const RunKey& key) {
 }
 Result<std::vector<ClaimReply>> FaultStore::Claim(const std::vector<ClaimRequest>& requests,
                                                   const Fence& fence, WallTime now) {
-  return RunFenced("claim", fence, [&firing = p_.firing, requests, fence, now] {
-    return firing.Claim(requests, fence, now);
+  return RunFenced("claim", fence, [&p = p_, requests, fence, now] {
+    auto replies = p.firing.Claim(requests, fence, now);
+    if (replies.ok()) p.gate.Answered(requests, *replies);
+    return replies;
   });
 }
 Result<size_t> FaultStore::Skip(const std::vector<SkipItem>& items, const Fence& fence,

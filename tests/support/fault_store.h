@@ -30,6 +30,8 @@ class CallGate {
   virtual void Later(std::function<void()> write) = 0;
   // A fenced write was carried out at this moment under `fence`.
   virtual void Wrote(std::string_view call, const Fence& fence) = 0;
+  // For the trace.
+  virtual void Answered(const std::vector<ClaimRequest>&, const std::vector<ClaimReply>&) {}
 };
 
 struct FaultStorePorts {

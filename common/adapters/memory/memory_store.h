@@ -144,7 +144,7 @@ class MemoryStore final : public SegmentStore,
   void ReplaceSchedules(JobEntry& job, const JobDefinition& old, WallTime now) REQUIRES(mu_);
   void ChangePending(JobEntry& job, JobChange change, std::string_view why, WallTime now)
       REQUIRES(mu_);
-  void ChangeOnePending(JobEntry& job, const RunEntry& entry, PendingEffect effect,
+  void ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
                         std::string_view why, WallTime now) REQUIRES(mu_);
   bool Unplan(const RunRow& row, WallTime now) REQUIRES(mu_);
   void Pause(JobEntry& job, const std::string& reason, WallTime now) REQUIRES(mu_);

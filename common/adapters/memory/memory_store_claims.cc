@@ -175,7 +175,10 @@ Result<std::vector<RunEffect>> MemoryStore::MarkLost(const std::vector<LostRepor
   for (const LostReport& report : reports) {
     const RunEntry* found = tables_.FindRun(report.key);
     if (found == nullptr) continue;
-    const JobRow job = ToJobRow(*tables_.FindJob(found->row.job_no));
+    const JobEntry& entry = *tables_.FindJob(found->row.job_no);
+    JobRow job = ToJobRow(entry);
+    const auto started_under = entry.versions.find(found->row.def_version);
+    if (started_under != entry.versions.end()) job.attempt_on_lost = started_under->second.on_lost;
     const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
     if (!change) continue;
     WriteChange(*found, *change, LossOf(*found, now), now);

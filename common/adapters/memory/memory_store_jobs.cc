@@ -39,6 +39,12 @@ GapRange Missed(const std::optional<Schedule>& schedule, GapReason reason, WallT
   return missed;
 }
 
+// Runs of removed schedules are told by their absence from job.schedules.
+bool IsKept(const JobEntry& job, const RunKey& key) {
+  return job.manual == key.schedule_id || std::find(job.schedules.begin(), job.schedules.end(),
+                                                    key.schedule_id) != job.schedules.end();
+}
+
 std::string Lower(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -167,13 +173,13 @@ void MemoryStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason r
 }
 
 bool MemoryStore::Unplan(const RunRow& row, WallTime now) {
-  // A later planned run of the schedule that already ended (somebody cancelled it ahead of time)
+  // A later run of the schedule that somebody cancelled, or cancelled and retried, ahead of time
   // stays; going back behind it would plan its key twice.
   const auto& runs = tables_.runs();
   for (auto later = runs.upper_bound(row.key); later != runs.end(); ++later) {
     const RunRow& other = later->second.row;
     if (other.key.schedule_id == row.key.schedule_id && other.key.fire > now &&
-        IsFinal(other.state)) {
+        (other.state != RunState::kPending || other.attempt > 1)) {
       return false;
     }
   }
@@ -184,9 +190,11 @@ bool MemoryStore::Unplan(const RunRow& row, WallTime now) {
   return true;
 }
 
-void MemoryStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, PendingEffect effect,
+void MemoryStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
                                    std::string_view why, WallTime now) {
+  PendingEffect effect = DecidePendingEffect(entry.row, change, IsKept(job, entry.row.key), now);
   if (effect == PendingEffect::kUnplan) {
+    if (change != JobChange::kPaused) return tables_.EraseRun(entry.row.key);
     if (Unplan(entry.row, now)) return;
     effect = PendingEffect::kSkip;
   }
@@ -207,17 +215,13 @@ void MemoryStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, Pending
   tables_.PutRun(std::move(changed));
 }
 
-// Runs of removed schedules are told by their absence from job.schedules.
 void MemoryStore::ChangePending(JobEntry& job, JobChange change, std::string_view why,
                                 WallTime now) {
   const std::set<RunKey> open = job.open;
   for (const RunKey& key : open) {
     const RunEntry entry = *tables_.FindRun(key);
     if (entry.row.state != RunState::kPending) continue;
-    const bool kept = job.manual == key.schedule_id ||
-                      std::find(job.schedules.begin(), job.schedules.end(), key.schedule_id) !=
-                          job.schedules.end();
-    ChangeOnePending(job, entry, DecidePendingEffect(entry.row, change, kept, now), why, now);
+    ChangeOnePending(job, entry, change, why, now);
   }
 }
 

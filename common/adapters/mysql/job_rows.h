@@ -47,4 +47,8 @@ Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& a
 Result<std::vector<StoredJob>> ReadJobs(Session& session, const std::string& where, Params params,
                                         size_t limit);
 
+// Definitions by version, with the job's id; unknown ones are absent. No locks.
+Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
+                                                      const std::vector<JobVersionKey>& keys);
+
 }  // namespace carillon::mysql

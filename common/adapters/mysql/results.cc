@@ -1,4 +1,6 @@
 // Steps 9 and 10: what became of attempts.
+#include <algorithm>
+#include <map>
 #include <type_traits>
 
 #include "common/adapters/mysql/job_rows.h"
@@ -93,6 +95,27 @@ Result<ResultBatchState> LockBatch(Session& session, Incarnations& incarnations,
   return state;
 }
 
+// What the attempts' own versions say about a loss, where the job was edited since.
+Result<std::map<JobVersionKey, OnLost>> ReadOldPolicies(Session& session,
+                                                        const ResultBatchState& state) {
+  std::map<JobVersionKey, OnLost> policies;
+  std::vector<JobVersionKey> keys;
+  for (const auto& [key, run] : state.runs) {
+    const auto job = state.jobs.find(run.row.job_no);
+    if (job == state.jobs.end() || job->second.version == run.row.def_version) continue;
+    keys.push_back({run.row.job_no, run.row.def_version});
+  }
+  if (keys.empty()) return policies;
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<JobVersionRecord> records,
+                            ReadDefinitions(session, keys));
+  for (const JobVersionRecord& record : records) {
+    policies[{record.job_no, record.version}] = record.definition.on_lost;
+  }
+  return policies;
+}
+
 }  // namespace
 
 Result<std::vector<RunEffect>> MysqlStore::ApplyResults(const std::vector<ResultReport>& reports,
@@ -123,6 +146,7 @@ Result<std::vector<RunEffect>> MysqlStore::MarkLost(const std::vector<LostReport
       *pool_, {.operation = "lost"}, [&](Session& session) -> Result<std::vector<RunEffect>> {
         CARILLON_ASSIGN_OR_RETURN(ResultBatchState state,
                                   LockBatch(session, incarnations_, reports, fence));
+        CARILLON_ASSIGN_OR_RETURN(const auto old_policies, ReadOldPolicies(session, state));
         RunWriter writer(session);
         std::vector<RunEffect> effects;
         for (const LostReport& report : reports) {
@@ -131,7 +155,10 @@ Result<std::vector<RunEffect>> MysqlStore::MarkLost(const std::vector<LostReport
           StoredRun& run = found->second;
           const auto job = state.jobs.find(run.row.job_no);
           if (job == state.jobs.end()) continue;
-          const std::optional<RunChange> change = DecideLost(&run.row, job->second, report, now);
+          JobRow job_row = job->second;
+          const auto old_policy = old_policies.find({run.row.job_no, run.row.def_version});
+          if (old_policy != old_policies.end()) job_row.attempt_on_lost = old_policy->second;
+          const std::optional<RunChange> change = DecideLost(&run.row, job_row, report, now);
           if (!change) continue;
           const AttemptResult loss = LossOf(run, now);
           CARILLON_TRY(writer.Change(run, *change, loss, now));

@@ -174,8 +174,8 @@ Result<std::vector<RunRow>> MysqlStore::ScanCancelRequests(const std::vector<Seg
   });
 }
 
-Result<std::vector<JobVersionRecord>> MysqlStore::LoadDefinitions(
-    const std::vector<JobVersionKey>& keys) {
+Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
+                                                      const std::vector<JobVersionKey>& keys) {
   static const std::string statement =
       "SELECT v.job_no, v.version, j.job_id, v.definition FROM JSON_TABLE(?, '$[*]' COLUMNS ("
       "n BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_versions v "
@@ -183,21 +183,23 @@ Result<std::vector<JobVersionRecord>> MysqlStore::LoadDefinitions(
       "FORCE INDEX (PRIMARY) ON j.job_no = v.job_no";
   JsonRows wanted;
   for (const JobVersionKey& key : keys) wanted.Begin().Add(key.job_no.value()).Add(key.version);
-  const std::string json = wanted.Take();
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  std::vector<JobVersionRecord> found;
+  while (rows.Next()) {
+    JobVersionRecord record{.job_no = JobNo(rows.Unsigned(1)),
+                            .version = rows.Int(2),
+                            .job_id = JobId(rows.Text(3)),
+                            .definition = {}};
+    CARILLON_ASSIGN_OR_RETURN(record.definition, DefinitionFromText(rows.Text(4)));
+    found.push_back(std::move(record));
+  }
+  return found;
+}
+
+Result<std::vector<JobVersionRecord>> MysqlStore::LoadDefinitions(
+    const std::vector<JobVersionKey>& keys) {
   return InRead(*pool_, "definitions",
-                [&](Session& session) -> Result<std::vector<JobVersionRecord>> {
-                  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {json}));
-                  std::vector<JobVersionRecord> found;
-                  while (rows.Next()) {
-                    JobVersionRecord record{.job_no = JobNo(rows.Unsigned(1)),
-                                            .version = rows.Int(2),
-                                            .job_id = JobId(rows.Text(3)),
-                                            .definition = {}};
-                    CARILLON_ASSIGN_OR_RETURN(record.definition, DefinitionFromText(rows.Text(4)));
-                    found.push_back(std::move(record));
-                  }
-                  return found;
-                });
+                [&](Session& session) { return ReadDefinitions(session, keys); });
 }
 
 Result<std::string> MysqlStore::LoadRunParameters(const RunKey& key) {
