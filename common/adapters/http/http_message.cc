@@ -11,7 +11,7 @@ struct Phrase {
   std::string_view text;
 };
 
-constexpr std::array<Phrase, 25> kPhrases = {{
+constexpr std::array<Phrase, 24> kPhrases = {{
     {200, "OK"},
     {201, "Created"},
     {202, "Accepted"},
@@ -36,7 +36,6 @@ constexpr std::array<Phrase, 25> kPhrases = {{
     {500, "Internal Server Error"},
     {503, "Service Unavailable"},
     {504, "Gateway Timeout"},
-    {505, "HTTP Version Not Supported"},
 }};
 
 }  // namespace

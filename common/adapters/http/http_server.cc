@@ -232,10 +232,6 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
       ++in_progress_;
     }
     auto request = std::make_shared<HttpRequest>(ConvertRequest(*handle, options_));
-    if (handle->header().http_major() != 1) {
-      Respond(*handle, *request, {.status = 505});
-      return restinio::request_accepted();
-    }
     const SteadyTime received = clock_.Steady();
     const bool taken = !stopping_ && pool_.TryPost([this, handle, request, received] {
       const bool late = clock_.Steady() - received > options_.queue_wait_max;

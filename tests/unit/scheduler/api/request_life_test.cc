@@ -132,9 +132,12 @@ TEST_F(RequestLifeTest, AFullQueueIsAnswered503AtOnce) {
   EXPECT_EQ(refused, 1);
   EXPECT_NE(answer.find("Retry-After: 1"), std::string::npos);
   EXPECT_NE(answer.find("\"overloaded\""), std::string::npos);
-  const std::lock_guard lock(mu);
-  open = true;
+  {
+    const std::lock_guard lock(mu);
+    open = true;
+  }
   changed.notify_all();
+  server_->Stop();  // the workers are done with this scope
 }
 
 TEST_F(RequestLifeTest, RequestsAreCountedByRouteAndCode) {
