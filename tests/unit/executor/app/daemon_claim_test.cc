@@ -1,0 +1,223 @@
+// From a task to a start: claims, their answers, slots.
+#include "tests/unit/executor/app/daemon_fixture.h"
+
+namespace carillon::executor {
+namespace {
+
+class DaemonClaimTest : public DaemonFixture {};
+
+TEST_F(DaemonClaimTest, StartsOnlyWhatItsOwnerAccepted) {
+  Join();
+  Publish({Task(1), Task(2)});
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), 2u);
+  EXPECT_TRUE(warden_.starts.empty());
+  EXPECT_FALSE(claims[0].token.empty());
+  EXPECT_NE(claims[0].token, claims[1].token);
+  Answer(claims[0], ClaimVerdict::kAccepted);
+  Answer(claims[1], ClaimVerdict::kRefused);
+  ASSERT_EQ(warden_.starts.size(), 1u);
+  EXPECT_EQ(warden_.starts[0].attempt.token, claims[0].token);
+  EXPECT_EQ(warden_.starts[0].lease_end, clock_.Steady() + 20s);
+  EXPECT_EQ(daemon_->status().running, 1);
+}
+
+TEST_F(DaemonClaimTest, LeaseAgesFromTheRequest) {
+  Join();
+  Publish({Task(1)});
+  const auto claims = Claims();
+  clock_.Advance(5s);
+  Answer(claims.at(0), ClaimVerdict::kAccepted, 5s);
+  ASSERT_EQ(warden_.starts.size(), 1u);
+  EXPECT_EQ(warden_.starts[0].lease_end, clock_.Steady() + 15s);
+}
+
+TEST_F(DaemonClaimTest, TaskOrAnswerThatComesAgainStartsNothing) {
+  Join();
+  const TaskMessage task = Task(1);
+  Publish({task, task});
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), 1u);
+  Answer(claims[0], ClaimVerdict::kAccepted);
+  Answer(claims[0], ClaimVerdict::kAcceptedAgain);
+  Publish({task});
+  EndInWarden(claims[0]);
+  Publish({task});
+  EXPECT_EQ(Claims().size(), 0u);
+  EXPECT_EQ(warden_.starts.size(), 1u);
+}
+
+TEST_F(DaemonClaimTest, UnansweredClaimIsAskedAgainWithItsToken) {
+  Join();
+  Publish({Task(1)});
+  const auto first = Claims();
+  ASSERT_EQ(first.size(), 1u);
+  StepFor(2s);
+  const auto again = Claims();
+  ASSERT_GE(again.size(), 2u);
+  for (const ClaimRequest& claim : again) EXPECT_EQ(claim.token, first[0].token);
+  Answer(first[0], ClaimVerdict::kAcceptedAgain);
+  EXPECT_EQ(warden_.starts.size(), 1u);
+}
+
+TEST_F(DaemonClaimTest, ClaimNeverAnsweredIsDroppedWithItsLease) {
+  Join();
+  Publish({Task(1)});
+  const auto claims = Claims();
+  StepFor(18s);
+  Claims();
+  Answer(claims.at(0), ClaimVerdict::kAccepted);
+  EXPECT_TRUE(warden_.starts.empty());
+  StepFor(2s);
+  EXPECT_TRUE(Claims().empty());
+}
+
+TEST_F(DaemonClaimTest, AcceptanceTooLateToStartIsAskedAgain) {
+  Join();
+  Publish({Task(1)});
+  const auto claims = Claims();
+  Answer(claims.at(0), ClaimVerdict::kAccepted, 18s);
+  EXPECT_TRUE(warden_.starts.empty());
+  StepFor(100ms);
+  const auto again = Claims();
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].token, claims[0].token);
+  Answer(again[0], ClaimVerdict::kAcceptedAgain);
+  EXPECT_EQ(warden_.starts.size(), 1u);
+}
+
+TEST_F(DaemonClaimTest, OpenClaimFollowsItsSegmentToTheNewOwner) {
+  Join();
+  TaskMessage task = Task(1);
+  Publish({task});
+  const auto first = Claims();
+  link_.members = {MemberId("m2")};
+  StepFor(200ms);
+  Deliver(Registered{}, "m2");
+  link_.sent.clear();
+  task.member = MemberId("m2");
+  Publish({task});
+  StepFor(300ms);
+  std::vector<MemberId> asked;
+  for (const auto& [member, message] : link_.sent) {
+    if (std::holds_alternative<ClaimBatch>(message)) asked.push_back(member);
+  }
+  ASSERT_FALSE(asked.empty());
+  EXPECT_EQ(asked[0], MemberId("m2"));
+  EXPECT_EQ(Claims().at(0).token, first.at(0).token);
+  Answer(first[0], ClaimVerdict::kRefused, {}, "m1");  // no longer its owner's word
+  Answer(first[0], ClaimVerdict::kAccepted, {}, "m2");
+  EXPECT_EQ(warden_.starts.size(), 1u);
+}
+
+TEST_F(DaemonClaimTest, ClaimsNoMoreThanItsSlots) {
+  Join();
+  Publish({Task(1), Task(2), Task(3)});
+  auto claims = Claims();
+  ASSERT_EQ(claims.size(), 2u);
+  EXPECT_EQ(daemon_->status().queued, 1);
+  Answer(claims[0], ClaimVerdict::kAccepted);
+  EndInWarden(claims[0]);
+  EXPECT_EQ(Claims().size(), 1u);
+}
+
+TEST_F(DaemonClaimTest, HighPriorityIsClaimedFirst) {
+  Boot(1);
+  Join();
+  TaskMessage low = Task(1);
+  TaskMessage high = Task(2);
+  high.priority = 50;
+  Publish({low, high});
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), 1u);
+  EXPECT_EQ(claims[0].key, high.key);
+}
+
+TEST_F(DaemonClaimTest, ClaimsNothingThatCouldNotBeRecorded) {
+  Join();
+  warden_.can_start = {ErrorCode::kExhausted, "disk full"};
+  Publish({Task(1), Task(2, JobType::kNoop)});
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), 1u);  // what needs no warden
+  EXPECT_EQ(claims[0].key, Task(2).key);
+  warden_.can_start = {};
+  StepFor(100ms);
+  EXPECT_EQ(Claims().size(), 1u);
+}
+
+TEST_F(DaemonClaimTest, ClaimsNothingBeforeItKnowsWhatRuns) {
+  warden_.reachable = false;
+  Join();
+  Publish({Task(1)});
+  EXPECT_TRUE(Claims().empty());
+  EXPECT_FALSE(daemon_->status().warden_ready);
+  warden_.reachable = true;
+  StepFor(200ms);
+  EXPECT_EQ(Claims().size(), 1u);
+}
+
+TEST_F(DaemonClaimTest, TaskThatWaitsTooLongIsHandedBack) {
+  Boot(0);
+  Join();
+  Publish({Task(1)});
+  EXPECT_EQ(daemon_->status().queued, 1);
+  StepFor(11s);
+  EXPECT_EQ(daemon_->status().queued, 0);
+  EXPECT_EQ(metrics_.counter("carillon_queue_rejections_total", "executor").value(), 1u);
+}
+
+TEST_F(DaemonClaimTest, StartThatTheWardenCannotTakeIsTriedUntilItsLeaseEnds) {
+  Join();
+  Publish({Task(1)});
+  const auto claims = Claims();
+  warden_.can_start = {ErrorCode::kUnavailable, "gone"};
+  Answer(claims.at(0), ClaimVerdict::kAccepted);
+  EXPECT_TRUE(warden_.starts.empty());
+  StepFor(18s);
+  ASSERT_EQ(spool_.held.size(), 1u);
+  EXPECT_EQ(spool_.held[0].result.state, RunState::kLost);
+  EXPECT_EQ(spool_.held[0].result.reason, reason::kLeaseEnded);
+  warden_.can_start = {};
+  StepFor(2s);
+  EXPECT_TRUE(warden_.starts.empty());
+}
+
+TEST_F(DaemonClaimTest, CancelReachesTheWardenWithTheRightTokenOnly) {
+  Join();
+  const ClaimRequest claim = RunToAccepted(Task(1));
+  HeldAttempt other = HeldOf(claim);
+  other.token.low += 1;
+  Deliver(CancelAttempts{{other}});
+  EXPECT_TRUE(warden_.cancelled.empty());
+  Deliver(CancelAttempts{{HeldOf(claim)}});
+  EXPECT_EQ(warden_.cancelled, std::vector<ClaimToken>{claim.token});
+}
+
+TEST_F(DaemonClaimTest, RejectedBundlesAreCountedAndNeverRun) {
+  Join();
+  const SealTarget target{ExecutorId("e1"), Incarnation("i1"), clock_.Wall() + 10s};
+  SealTarget earlier = target;
+  earlier.incarnation = Incarnation("i0");
+  SealTarget expired = target;
+  expired.expires = clock_.Wall() - 1s;
+  SealTarget elsewhere = target;
+  elsewhere.executor = ExecutorId("e2");
+  BusRecord tampered = SealTasks({Task(1)}, target, signer_);
+  tampered.payload.back() = static_cast<char>(tampered.payload.back() ^ 1);
+  bus_.tasks = {SealTasks({Task(1)}, target, Signer::Generate()),
+                SealTasks({Task(1)}, earlier, signer_),
+                SealTasks({Task(1)}, expired, signer_),
+                SealTasks({Task(1)}, elsewhere, signer_),
+                tampered,
+                BusRecord{}};
+  Step();
+  EXPECT_TRUE(Claims().empty());
+  EXPECT_EQ(Rejected(Name(Rejection::kBadSignature)), 2u);
+  EXPECT_EQ(Rejected(Name(Rejection::kOtherIncarnation)), 1u);
+  EXPECT_EQ(Rejected(Name(Rejection::kExpired)), 1u);
+  EXPECT_EQ(Rejected(Name(Rejection::kBadHeaders)), 1u);
+  EXPECT_EQ(Rejected(Name(Rejection::kOtherExecutor)), 0u);
+}
+
+}  // namespace
+}  // namespace carillon::executor

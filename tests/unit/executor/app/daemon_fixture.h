@@ -1,0 +1,235 @@
+// An executor daemon on ports that the test holds in its hand.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "common/wire/signature.h"
+#include "executor/app/executor_daemon.h"
+#include "tests/support/manual_clock.h"
+
+namespace carillon::executor {
+
+struct TestBus : BusConsumer, BusProducer {
+  Result<std::vector<ReceivedRecord>> Poll(size_t max) override {
+    std::vector<ReceivedRecord> taken;
+    while (!tasks.empty() && taken.size() < max) {
+      taken.push_back({std::move(tasks.front()), 0, next_offset++});
+      tasks.pop_front();
+    }
+    return taken;
+  }
+  Status Commit(const std::vector<ReceivedRecord>&) override { return {}; }
+  void OnReadable(std::function<void()>) override {}
+  Status Send(std::string_view topic, uint64_t key, BusRecord record) override {
+    if (refuse) return {ErrorCode::kExhausted, "test"};
+    EXPECT_EQ(topic, kResultsTopic);
+    const auto bundle = DecodeResults(record.payload);
+    EXPECT_TRUE(bundle.ok());
+    for (const ResultMessage& message : *bundle) {
+      EXPECT_EQ(message.report.segment.value(), key);
+      results.push_back(message);
+    }
+    return {};
+  }
+  std::deque<BusRecord> tasks;
+  std::vector<ResultMessage> results;
+  int64_t next_offset = 0;
+  bool refuse = false;
+};
+
+struct TestLink : ExecutorLink {
+  std::vector<MemberId> Members() override { return members; }
+  Status Send(const MemberId& member, FromExecutor message) override {
+    sent.push_back({member, std::move(message)});
+    return {};
+  }
+  std::vector<MemberMessage> Receive(size_t) override { return std::exchange(incoming, {}); }
+  void OnReadable(std::function<void()>) override {}
+
+  template <typename T>
+  std::vector<T> Take() {
+    std::vector<T> taken;
+    for (auto it = sent.begin(); it != sent.end();) {
+      if (auto* message = std::get_if<T>(&it->second)) {
+        taken.push_back(std::move(*message));
+        it = sent.erase(it);
+      } else {
+        ++it;
+      }
+    }
+    return taken;
+  }
+  std::vector<MemberId> members = {MemberId("m1")};
+  std::vector<std::pair<MemberId, FromExecutor>> sent;
+  std::vector<MemberMessage> incoming;
+};
+
+struct TestWarden : Warden {
+  Status CanStart() override { return can_start; }
+  Status Start(const StartAttempt& start) override {
+    if (!can_start.ok()) return can_start;
+    starts.push_back(start);
+    return {};
+  }
+  Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override {
+    for (const HeldAttempt& held : attempts) renewed.emplace_back(held.token, lease_end);
+    return {};
+  }
+  Status Cancel(const HeldAttempt& attempt) override {
+    cancelled.push_back(attempt.token);
+    return {};
+  }
+  Result<Inventory> List() override {
+    if (!reachable) return {ErrorCode::kUnavailable, "test"};
+    return inventory;
+  }
+  Status Forget(const std::vector<HeldAttempt>& attempts) override {
+    for (const HeldAttempt& held : attempts) forgotten.push_back(held.token);
+    return {};
+  }
+  std::vector<WardenEvent> Receive(size_t) override { return std::exchange(events, {}); }
+  void OnReadable(std::function<void()>) override {}
+
+  Status can_start;
+  bool reachable = true;
+  Inventory inventory;
+  std::vector<StartAttempt> starts;
+  std::vector<std::pair<ClaimToken, SteadyTime>> renewed;
+  std::vector<ClaimToken> cancelled;
+  std::vector<ClaimToken> forgotten;
+  std::vector<WardenEvent> events;
+};
+
+struct TestSpool : ResultSpool {
+  Status Append(const std::vector<AttemptEnded>& results) override {
+    if (full) return {ErrorCode::kExhausted, "test"};
+    for (const AttemptEnded& ended : results) held.push_back(ended);
+    return {};
+  }
+  Status Remove(const std::vector<HeldAttempt>& applied) override {
+    for (const HeldAttempt& gone : applied) {
+      std::erase_if(held, [&](const AttemptEnded& e) { return e.attempt.token == gone.token; });
+    }
+    return {};
+  }
+  Result<std::vector<AttemptEnded>> Load() override { return held; }
+  std::vector<AttemptEnded> held;
+  bool full = false;
+};
+
+struct TestLoad : LoadSource {
+  ExecutorLoad Sample() override { return {.cpu = 0.5}; }
+};
+
+class DaemonFixture : public ::testing::Test {
+ protected:
+  void SetUp() override { Boot(); }
+
+  void Boot(int slots = 2, int light_slots = 4) {
+    ExecutorOptions options;
+    options.executor_id = ExecutorId("e1");
+    options.incarnation = Incarnation("i1");
+    options.slots = slots;
+    options.light_slots = light_slots;
+    daemon_ = std::make_unique<ExecutorDaemon>(
+        ExecutorDaemon::Ports{clock_, Rng(7), bus_, bus_, link_, warden_, spool_, load_, metrics_,
+                              [this] { return std::vector{signer_.public_key()}; }},
+        options);
+  }
+  // Steps every loop at this instant until nothing new comes of it.
+  void Step() {
+    for (int i = 0; i < 4; ++i) {
+      for (NamedStepper& loop : daemon_->steppers()) loop.stepper->Step(clock_.Steady());
+    }
+  }
+  void StepFor(Duration time) {
+    for (Duration passed{}; passed < time; passed += 100ms) {
+      clock_.Advance(100ms);
+      Step();
+    }
+  }
+  void Join() {
+    Step();
+    Deliver(Registered{});
+  }
+  void Deliver(ToExecutor message, const std::string& member = "m1") {
+    link_.incoming.push_back({MemberId(member), std::move(message)});
+    Step();
+  }
+  TaskMessage Task(uint64_t number, JobType type = JobType::kShell) {
+    TaskMessage task;
+    task.key = {FromUnixMicros(1'772'323'200'000'000), ScheduleId(number), 0};
+    task.job_id = JobId("job");
+    task.job_no = JobNo(number);
+    task.segment = SegmentId(3);
+    task.def_version = 1;
+    task.member = MemberId("m1");
+    task.type = type;
+    task.command = type == JobType::kShell ? "true" : "";
+    return task;
+  }
+  void Publish(const std::vector<TaskMessage>& tasks) {
+    bus_.tasks.push_back(
+        SealTasks(tasks, {ExecutorId("e1"), Incarnation("i1"), clock_.Wall() + 10s}, signer_));
+    Step();
+  }
+  std::vector<ClaimRequest> Claims() {
+    std::vector<ClaimRequest> requests;
+    for (ClaimBatch& batch : link_.Take<ClaimBatch>()) {
+      last_batch_ = batch.batch_id;
+      requests.insert(requests.end(), batch.requests.begin(), batch.requests.end());
+    }
+    return requests;
+  }
+  void Answer(const ClaimRequest& request, ClaimVerdict verdict, Duration age = {},
+              const std::string& member = "m1") {
+    ClaimBatchReply reply;
+    reply.batch_id = last_batch_;
+    reply.sent_us = (clock_.Steady() - age).time_since_epoch().count();
+    reply.items.push_back({request.key, request.token, verdict, ClaimReason::kNone});
+    Deliver(reply, member);
+  }
+  // Publishes, lets it claim, accepts; the claim that was accepted.
+  ClaimRequest RunToAccepted(const TaskMessage& task) {
+    Publish({task});
+    const auto claims = Claims();
+    EXPECT_EQ(claims.size(), 1u);
+    if (claims.empty()) return {};
+    Answer(claims[0], ClaimVerdict::kAccepted);
+    return claims[0];
+  }
+  HeldAttempt HeldOf(const ClaimRequest& claim) {
+    return {.key = claim.key,
+            .segment = claim.segment,
+            .job_no = claim.job_no,
+            .attempt = claim.attempt,
+            .token = claim.token};
+  }
+  void EndInWarden(const ClaimRequest& claim) {
+    AttemptEnded ended{
+        HeldOf(claim), {.state = RunState::kCompleted, .exit_code = 0}, JobId("job")};
+    warden_.events.push_back(AttemptStarted{ended.attempt, clock_.Wall()});
+    warden_.events.push_back(ended);
+    Step();
+  }
+  uint64_t Rejected(std::string_view why) {
+    return metrics_.counter("carillon_rejected_messages_total", why).value();
+  }
+
+  test::ManualClock clock_;
+  Metrics metrics_;
+  TestBus bus_;
+  TestLink link_;
+  TestWarden warden_;
+  TestSpool spool_;
+  TestLoad load_;
+  Signer signer_ = Signer::Generate();
+  std::unique_ptr<ExecutorDaemon> daemon_;
+  uint64_t last_batch_ = 0;
+};
+
+}  // namespace carillon::executor

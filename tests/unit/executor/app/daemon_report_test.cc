@@ -1,0 +1,189 @@
+// From an end to "applied": spool, results, leases, restarts, drain.
+#include "tests/unit/executor/app/daemon_fixture.h"
+
+namespace carillon::executor {
+namespace {
+
+class DaemonReportTest : public DaemonFixture {
+ protected:
+  ClaimRequest RunNoop(uint64_t number) { return RunToAccepted(Task(number, JobType::kNoop)); }
+  Heartbeat LastHeartbeat() {
+    auto beats = link_.Take<Heartbeat>();
+    EXPECT_FALSE(beats.empty());
+    return beats.empty() ? Heartbeat{} : beats.back();
+  }
+};
+
+TEST_F(DaemonReportTest, NoopIsOnDiskBeforeItIsPublished) {
+  Join();
+  spool_.full = true;
+  RunNoop(1);
+  EXPECT_TRUE(bus_.results.empty());
+  spool_.full = false;
+  StepFor(200ms);
+  ASSERT_EQ(bus_.results.size(), 1u);
+  EXPECT_EQ(spool_.held.size(), 1u);
+  EXPECT_EQ(bus_.results[0].report.result.state, RunState::kCompleted);
+  EXPECT_EQ(bus_.results[0].report.executor, ExecutorId("e1"));
+  EXPECT_EQ(bus_.results[0].job_id, JobId("job"));
+  EXPECT_TRUE(warden_.starts.empty());
+}
+
+TEST_F(DaemonReportTest, FullSpoolStopsClaimsOfInProcessTypes) {
+  Join();
+  spool_.full = true;
+  RunNoop(1);
+  Publish({Task(2, JobType::kNoop)});
+  EXPECT_TRUE(Claims().empty());
+  spool_.full = false;
+  StepFor(300ms);
+  EXPECT_EQ(Claims().size(), 1u);
+}
+
+TEST_F(DaemonReportTest, ResultIsSentAgainUntilItIsApplied) {
+  Join();
+  const ClaimRequest claim = RunNoop(1);
+  EXPECT_EQ(bus_.results.size(), 1u);
+  StepFor(11s);
+  EXPECT_EQ(bus_.results.size(), 3u);
+  Deliver(ResultsApplied{{HeldOf(claim)}});
+  EXPECT_TRUE(spool_.held.empty());
+  StepFor(11s);
+  EXPECT_EQ(bus_.results.size(), 3u);
+  EXPECT_EQ(daemon_->status().reporting, 0);
+}
+
+TEST_F(DaemonReportTest, ResultOfAProcessIsForgottenByTheWardenOnceApplied) {
+  Join();
+  const ClaimRequest claim = RunToAccepted(Task(1));
+  EndInWarden(claim);
+  EndInWarden(claim);  // told again after a reconnect
+  EXPECT_EQ(bus_.results.size(), 1u);
+  EXPECT_TRUE(spool_.held.empty());
+  EXPECT_TRUE(warden_.forgotten.empty());
+  HeldAttempt other = HeldOf(claim);
+  other.token.high += 1;
+  Deliver(ResultsApplied{{other}});
+  EXPECT_TRUE(warden_.forgotten.empty());
+  Deliver(ResultsApplied{{HeldOf(claim)}});
+  EXPECT_EQ(warden_.forgotten, std::vector<ClaimToken>{claim.token});
+}
+
+TEST_F(DaemonReportTest, BusThatRefusesGetsItLater) {
+  Join();
+  bus_.refuse = true;
+  RunNoop(1);
+  EXPECT_TRUE(bus_.results.empty());
+  bus_.refuse = false;
+  StepFor(300ms);
+  EXPECT_EQ(bus_.results.size(), 1u);
+}
+
+TEST_F(DaemonReportTest, LightSlotsBoundWhatWaitsToBeApplied) {
+  Join();
+  std::vector<TaskMessage> tasks;
+  for (uint64_t i = 1; i <= 6; ++i) tasks.push_back(Task(i, JobType::kNoop));
+  Publish(tasks);
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), 4u);
+  for (const ClaimRequest& claim : claims) Answer(claim, ClaimVerdict::kAccepted);
+  EXPECT_EQ(bus_.results.size(), 4u);
+  EXPECT_TRUE(Claims().empty());
+  Deliver(ResultsApplied{{HeldOf(claims[0])}});
+  EXPECT_EQ(Claims().size(), 1u);
+}
+
+TEST_F(DaemonReportTest, HeartbeatsListWhatRunsAndWhatWaits) {
+  Join();
+  const ClaimRequest process = RunToAccepted(Task(1));
+  const ClaimRequest noop = RunNoop(2);
+  StepFor(2s);
+  const Heartbeat beat = LastHeartbeat();
+  ASSERT_EQ(beat.running.size(), 1u);
+  EXPECT_EQ(beat.running[0].token, process.token);
+  ASSERT_EQ(beat.reporting.size(), 1u);
+  EXPECT_EQ(beat.reporting[0].token, noop.token);
+  EXPECT_EQ(beat.free_slots, 1);
+  EXPECT_EQ(beat.free_light_slots, 3);
+  EXPECT_EQ(beat.running_count, 1);
+  EXPECT_EQ(beat.load.cpu, 0.5);
+  StepFor(10s);
+  EXPECT_EQ(link_.Take<Heartbeat>().size(), 5u);
+}
+
+TEST_F(DaemonReportTest, RenewalReachesTheWardenWithTheTimeOfTheRequest) {
+  Join();
+  const ClaimRequest claim = RunToAccepted(Task(1));
+  StepFor(2s);
+  const Heartbeat beat = LastHeartbeat();
+  clock_.Advance(1s);
+  HeldAttempt stranger = HeldOf(claim);
+  stranger.token.low += 1;
+  Deliver(HeartbeatReply{.sent_us = beat.sent_us, .renewed = {HeldOf(claim), stranger}});
+  ASSERT_EQ(warden_.renewed.size(), 1u);
+  EXPECT_EQ(warden_.renewed[0].first, claim.token);
+  EXPECT_EQ(warden_.renewed[0].second, SteadyTime(Duration(beat.sent_us)) + 20s);
+}
+
+TEST_F(DaemonReportTest, RegistersAgainWhenAMemberForgot) {
+  Join();
+  EXPECT_EQ(link_.Take<Register>().size(), 1u);
+  StepFor(3s);
+  EXPECT_TRUE(link_.Take<Register>().empty());
+  Deliver(HeartbeatReply{.registered = false});
+  StepFor(500ms);
+  EXPECT_EQ(link_.Take<Register>().size(), 1u);
+}
+
+TEST_F(DaemonReportTest, RefusalIsSaidAloud) {
+  Step();
+  Deliver(Registered{.accepted = false, .refusal = "another one is alive"});
+  EXPECT_EQ(daemon_->refusal(), "another one is alive");
+  Deliver(Registered{});
+  EXPECT_EQ(daemon_->refusal(), "");
+}
+
+TEST_F(DaemonReportTest, AnotherDaemonFindsWhatTheFirstLeft) {
+  Join();
+  const ClaimRequest noop = RunNoop(1);
+  HeldAttempt running{.key = Task(2).key, .segment = SegmentId(3), .token = {5, 5}};
+  HeldAttempt ended{.key = Task(3).key, .segment = SegmentId(3), .token = {6, 6}};
+  warden_.inventory.running.push_back({running, clock_.Wall()});
+  warden_.inventory.ended.push_back({ended, {.state = RunState::kFailed}, JobId("job")});
+  bus_.results.clear();
+  link_.sent.clear();
+  Boot();
+  Join();
+  StepFor(100ms);
+  EXPECT_EQ(bus_.results.size(), 2u);
+  EXPECT_EQ(daemon_->status().running, 1);
+  const Heartbeat beat = LastHeartbeat();
+  ASSERT_EQ(beat.running.size(), 1u);
+  EXPECT_EQ(beat.running[0].token, running.token);
+  EXPECT_EQ(beat.reporting.size(), 2u);
+  EXPECT_EQ(beat.free_slots, 1);
+  // What ended is not run again, whoever publishes it.
+  Publish({Task(1, JobType::kNoop), Task(2), Task(3)});
+  EXPECT_TRUE(Claims().empty());
+  Deliver(ResultsApplied{{HeldOf(noop), ended}});
+  EXPECT_TRUE(spool_.held.empty());
+  EXPECT_EQ(warden_.forgotten, std::vector<ClaimToken>{ended.token});
+}
+
+TEST_F(DaemonReportTest, DrainLetsFinishAndReport) {
+  Join();
+  const ClaimRequest claim = RunToAccepted(Task(1));
+  daemon_->Drain();
+  Publish({Task(2)});
+  EXPECT_TRUE(Claims().empty());
+  StepFor(2s);
+  EXPECT_EQ(LastHeartbeat().free_slots, 0);
+  EXPECT_FALSE(daemon_->drained());
+  EndInWarden(claim);
+  EXPECT_FALSE(daemon_->drained());
+  Deliver(ResultsApplied{{HeldOf(claim)}});
+  EXPECT_TRUE(daemon_->drained());
+}
+
+}  // namespace
+}  // namespace carillon::executor
