@@ -148,8 +148,8 @@ CREATE TABLE IF NOT EXISTS job_runs (
   error BLOB NULL,
   output MEDIUMBLOB NULL,
   PRIMARY KEY (fire_us, schedule_id, shard),
-  KEY open_runs (open_segment, due_us),
-  KEY by_job (job_no, fire_us)
+  KEY open_runs (open_segment, due_us, fire_us, schedule_id, shard),
+  KEY by_job (job_no, fire_us, schedule_id, shard)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin
 PARTITION BY RANGE (fire_us) (
   PARTITION p_past VALUES LESS THAN (0),

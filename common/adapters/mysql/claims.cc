@@ -22,7 +22,7 @@ using Enabled = std::map<ExecutorId, bool>;
 Result<Enabled> LockExecutors(Session& session, const std::vector<ClaimRequest>& requests) {
   static const std::string statement =
       "SELECT x.executor_id, x.enabled AND NOT x.draining FROM JSON_TABLE(?, '$[*]' COLUMNS ("
-      "e VARCHAR(63) CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN "
+      "e VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN "
       "executors x FORCE INDEX (PRIMARY) ON x.executor_id = k.e LOCK IN SHARE MODE";
   Enabled enabled;
   for (const ClaimRequest& request : requests) enabled.emplace(request.executor, true);

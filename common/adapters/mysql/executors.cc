@@ -107,8 +107,8 @@ Result<ExecutorRecord> MysqlStore::RegisterExecutor(const ExecutorRecord& record
 
 Status MysqlStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {
   static const std::string statement =
-      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (e VARCHAR(63) CHARACTER SET ascii COLLATE ascii_bin "
-      "PATH '$[0]', s VARCHAR(16) PATH '$[1]', r INT PATH '$[2]', h BIGINT PATH '$[3]', "
+      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin "
+      "PATH '$[0]', s VARCHAR(255) PATH '$[1]', r INT PATH '$[2]', h BIGINT PATH '$[3]', "
       "c INT PATH '$[4]', m INT PATH '$[5]', d INT PATH '$[6]', i INT PATH '$[7]')) k "
       "STRAIGHT_JOIN executors x FORCE INDEX (PRIMARY) ON x.executor_id = k.e SET x.status = k.s, "
       "x.running = k.r, x.last_heartbeat_time = TIMESTAMPADD(MICROSECOND, k.h, '1970-01-01 "

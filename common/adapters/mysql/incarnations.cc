@@ -16,7 +16,7 @@ Result<uint32_t> Incarnations::NumberOf(Pool& pool, const Key& key) {
   const std::string& incarnation = key.second.value();
   CARILLON_ASSIGN_OR_RETURN(
       const uint32_t number,
-      InTransaction(
+      ForgetTimeout(InTransaction(
           pool, {.operation = "incarnation", .retry_duplicates = true},
           [&](Session& session) -> Result<uint32_t> {
             const std::string select =
@@ -32,7 +32,7 @@ Result<uint32_t> Incarnations::NumberOf(Pool& pool, const Key& key) {
               if (rows.Next()) return static_cast<uint32_t>(rows.Unsigned(1));
             }
             return {ErrorCode::kCorrupt, "incarnation: inserted and not found"};
-          }));
+          })));
   Remember(number, key);
   return number;
 }

@@ -106,7 +106,9 @@ Result<std::vector<StoredJob>> MysqlStore::ListJobs(const JobFilter& filter) {
     params.push_back(std::string_view(*filter.user_id));
   }
   if (!filter.name_contains.empty()) {
-    where += " AND (LOCATE(LOWER(?), LOWER(j.name)) > 0 OR LOCATE(LOWER(?), j.job_id) > 0)";
+    where +=
+        " AND (LOCATE(LOWER(?), LOWER(j.name)) > 0 OR "
+        "LOCATE(LOWER(?), CONVERT(j.job_id USING utf8mb4)) > 0)";
     params.push_back(filter.name_contains);
     params.push_back(filter.name_contains);
   }

@@ -3,7 +3,9 @@
 // JsonRows rows;  rows.Begin().Add(7).Add("x");  ->  [[7,"x"]]
 // In SQL:  JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT PATH '$[0]', t VARCHAR(9) PATH '$[1]')) k
 //
-// Always   Text must be UTF-8 (the server refuses the statement otherwise); bytes go as base64, to
+// Always   JSON_TABLE cuts text to its column's length with a mere warning: text columns there are
+//          declared longer than the table's, whose own check then refuses what is too long.
+//          Text must be UTF-8 (the server refuses the statement otherwise); bytes go as base64, to
 //          be read with FROM_BASE64().
 #pragma once
 

@@ -100,10 +100,11 @@ std::vector<std::string> SplitStatements(std::string_view text) {
 Status Migrate(Session& session, const std::vector<Migration>& migrations) {
   // Named locks are the server's, not the database's: the name carries a hash of the database.
   const std::string name = "CONCAT('carillon.migrate.', LEFT(SHA2(DATABASE(), 256), 32))";
-  {
+  for (int tries = 1;; ++tries) {
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Ask(fmt::format("SELECT GET_LOCK({}, {})", name,
                                                                  kMigrationLockWaitSeconds)));
-    if (!rows.Next() || rows.Int(1) != 1) {
+    if (rows.Next() && rows.Int(1) == 1) break;
+    if (tries == kMigrationLockTriesMax) {
       return {ErrorCode::kUnavailable, "schema: another member is migrating the store"};
     }
   }

@@ -109,7 +109,7 @@ Status InsertGaps(Session& session, const std::vector<PlannedGap>& gaps) {
       "INSERT INTO run_gaps (schedule_id, job_no, from_us, to_us, fires, reason) "
       "SELECT k.s, k.j, k.f, k.t, k.n, k.r FROM JSON_TABLE(?, '$[*]' COLUMNS ("
       "s BIGINT UNSIGNED PATH '$[0]', j BIGINT UNSIGNED PATH '$[1]', f BIGINT PATH '$[2]', "
-      "t BIGINT PATH '$[3]', n BIGINT PATH '$[4]', r VARCHAR(32) PATH '$[5]')) k";
+      "t BIGINT PATH '$[3]', n BIGINT PATH '$[4]', r VARCHAR(255) PATH '$[5]')) k";
   if (gaps.empty()) return {};
   JsonRows rows;
   for (const PlannedGap& gap : gaps) {

@@ -26,7 +26,7 @@ Status EndHolder(Session& session, const std::string& name) {
     holder = rows.Unsigned(1);
   }
   if (holder == session.connection_id()) return {};
-  log::Info("mysql", "ending connection {}, which holds {}", holder, name);
+  log::Debug("mysql", "ending connection {}, which holds {}", holder, name);
   return session.Kill(holder);
 }
 

@@ -31,7 +31,7 @@ const std::string kClaim = UpdateRuns(
 
 constexpr std::string_view kFinalColumns =
     "o INT PATH '$[3]', t INT PATH '$[4]', a INT PATH '$[5]', b BIGINT PATH '$[6]', "
-    "e BIGINT PATH '$[7]', x INT PATH '$[8]', r VARCHAR(32) PATH '$[9]', c INT PATH '$[10]'";
+    "e BIGINT PATH '$[7]', x INT PATH '$[8]', r VARCHAR(255) PATH '$[9]', c INT PATH '$[10]'";
 constexpr std::string_view kFinalSet =
     "r.state = k.t, r.attempt = k.a, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.x, "
     "r.reason = k.r, r.output_truncated = k.c, r.open_segment = NULL, r.cancel_requested = 0, "
@@ -47,13 +47,13 @@ const std::string kFinalWithOutput =
 
 const std::string kPending = UpdateRuns(
     "o INT PATH '$[3]', a INT PATH '$[4]', u BIGINT PATH '$[5]', v BIGINT PATH '$[6]', "
-    "r VARCHAR(32) PATH '$[7]'",
+    "r VARCHAR(255) PATH '$[7]'",
     "r.state = 1, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, r.reason = k.r, "
     "r.open_segment = r.segment, r.cancel_requested = 0, r.started_us = 0, r.ended_us = 0, "
     "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL",
     "r.state + 0 = k.o");
 
-const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(32) PATH '$[4]'",
+const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
                                      "r.state = 3, r.reason = k.r", "r.state + 0 = k.o");
 
 const std::string kCancelFlag = UpdateRuns("", "r.cancel_requested = 1", "r.state = 'RUNNING'");
@@ -66,9 +66,9 @@ const std::string kAttempt =
     "SELECT k.f, k.s, k.h, k.a, k.t, k.i, k.c, k.b, k.e, k.x, k.r, k.d, FROM_BASE64(k.m), "
     "FROM_BASE64(k.w) FROM " +
     Keyed(
-        "a INT PATH '$[3]', t INT PATH '$[4]', i VARCHAR(63) PATH '$[5]', "
+        "a INT PATH '$[3]', t INT PATH '$[4]', i VARCHAR(255) PATH '$[5]', "
         "c BIGINT PATH '$[6]', b BIGINT PATH '$[7]', e BIGINT PATH '$[8]', x INT PATH '$[9]', "
-        "r VARCHAR(32) PATH '$[10]', d INT PATH '$[11]', m LONGTEXT PATH '$[12]', "
+        "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', m LONGTEXT PATH '$[12]', "
         "w LONGTEXT PATH '$[13]'") +
     " ON DUPLICATE KEY UPDATE "
     "run_attempts.started_us = IF(run_attempts.state = 'LOST', VALUES(started_us), "
@@ -113,8 +113,8 @@ const std::string kDeadLetters =
     "INSERT INTO dead_letters (fire_us, schedule_id, shard, job_no, state, attempts, reason, "
     "created_us) SELECT k.f, k.s, k.h, k.j, k.t, k.a, k.r, k.c FROM " +
     Keyed(
-        "j BIGINT UNSIGNED PATH '$[3]', t VARCHAR(16) PATH '$[4]', a INT PATH '$[5]', "
-        "r VARCHAR(32) PATH '$[6]', c BIGINT PATH '$[7]'");
+        "j BIGINT UNSIGNED PATH '$[3]', t VARCHAR(255) PATH '$[4]', a INT PATH '$[5]', "
+        "r VARCHAR(255) PATH '$[6]', c BIGINT PATH '$[7]'");
 
 void AddOptional(JsonRows& rows, const std::optional<int>& value) {
   if (value) {

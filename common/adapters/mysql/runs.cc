@@ -133,7 +133,8 @@ Result<RunDetail> MysqlStore::RetryRun(const RunKey& key, const WriteContext& co
     // Read again: what the attempt left may have come in before the lock.
     CARILLON_ASSIGN_OR_RETURN(const RunDetail now_is, ReadDetail(session, key, incarnations_));
     AttemptResult ended = now_is.result;
-    ended.state = run.row.state;
+    // What was only believed lost stays marked so: its real end may still be reported.
+    ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
     RunWriter writer(session);
     CARILLON_TRY(writer.Change(run, change, ended, context.now));
     CARILLON_TRY(writer.Flush());

@@ -98,7 +98,7 @@ Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& r
       "k.j, k.g, k.kd, k.x, k.z, k.e, k.b, k.a FROM JSON_TABLE(?, '$[*]' COLUMNS (" +
       kChangingTable +
       ", j BIGINT UNSIGNED PATH '$[13]', g INT UNSIGNED PATH '$[14]', kd VARCHAR(8) PATH '$[15]', "
-      "x TEXT PATH '$[16]', z VARCHAR(255) PATH '$[17]', e BIGINT PATH '$[18]', "
+      "x TEXT PATH '$[16]', z VARCHAR(400) PATH '$[17]', e BIGINT PATH '$[18]', "
       "b BIGINT PATH '$[19]', a BIGINT PATH '$[20]')) k";
   if (rows.empty()) return {};
   JsonRows json;

@@ -39,12 +39,14 @@ Result<std::vector<Row>> MergeSegments(size_t segments, size_t limit, Fetch fetc
     // first such last row is not known to be next.
     std::map<SegmentId, size_t> seen;
     size_t known = rows.size();
+    bool complete = true;
     for (size_t i = 0; i < rows.size(); ++i) {
       if (++seen[segment_of(rows[i])] < share) continue;
       known = i + 1;
+      complete = false;
       break;
     }
-    if (known >= limit || known == rows.size() || share >= limit) {
+    if (complete || known >= limit || share >= limit) {
       rows.resize(std::min(known, limit));
       return rows;
     }

@@ -4,6 +4,7 @@
 #include "common/adapters/mysql/json_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/transaction.h"
+#include "common/base/log.h"
 
 namespace carillon::mysql {
 namespace {
@@ -55,7 +56,9 @@ Status EndOldOwners(Pool& pool, Session& session, const TakeRequest& request,
     while (rows.Next()) others.push_back(rows.Text(1));
   }
   for (const std::string& connections : others) {
-    if (connections != ours) CARILLON_TRY(pool.EndConnectionsOf(session, connections));
+    if (connections.empty() || connections == ours) continue;
+    log::Info("mysql", "take: ending the connections of the owner before ({})", connections);
+    CARILLON_TRY(pool.EndConnectionsOf(session, connections));
   }
   return pool.EndStrays(session);
 }

@@ -15,6 +15,14 @@
 
 namespace carillon::mysql {
 
+// For a transaction whose effect nobody sees before another one builds on it (a number is taken
+// from a block): an unknown outcome is as good as none.
+template <typename T>
+Result<T> ForgetTimeout(Result<T> result) {
+  if (result.ok() || result.code() != ErrorCode::kTimeout) return result;
+  return {ErrorCode::kUnavailable, result.error().message};
+}
+
 struct TransactionOptions {
   std::string_view operation;  // for messages
   // A duplicate key means that somebody else was quicker: run the body again, which then sees it.

@@ -1,0 +1,222 @@
+// Migrations, and partitions over the days.
+#include <future>
+#include <thread>
+
+#include "common/adapters/mysql/migrations.h"
+#include "common/adapters/mysql/partitions.h"
+#include "tests/contract/mysql/mysql_handle.h"
+#include "tests/support/failpoint_on.h"
+
+namespace carillon::test {
+namespace {
+
+class SchemaTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<mysql::Session> EmptyDatabase() {
+    auto session = mysql::Session::Connect(database_.server().Session(""));
+    CARILLON_CHECK(session.ok(), session.error().message);
+    CARILLON_CHECK((*session)->Run("CREATE DATABASE " + database_.name()).ok(), "create");
+    return database_.Connect();
+  }
+  static int64_t Number(mysql::Session& session, const std::string& query) {
+    auto rows = session.Ask(query);
+    CARILLON_CHECK(rows.ok() && rows->Next(), query);
+    return rows->Int(1);
+  }
+
+  MariadbDatabase database_;
+};
+
+const std::vector<mysql::Migration> kFirst = {
+    {1, "first", "-- a comment; with a semicolon\nCREATE TABLE IF NOT EXISTS a (n INT);\n"}};
+const std::vector<mysql::Migration> kSecond = {
+    kFirst[0], {2, "second", "CREATE TABLE IF NOT EXISTS b (n INT);\nINSERT INTO b VALUES (1);\n"}};
+
+TEST_F(SchemaTest, MigrationsAreAppliedOnceAndInOrder) {
+  const auto session = EmptyDatabase();
+  ASSERT_OK(mysql::Migrate(*session, kFirst));
+  ASSERT_OK(mysql::Migrate(*session, kSecond));
+  ASSERT_OK(mysql::Migrate(*session, kSecond));
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM b"), 1);
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM schema_migrations"), 2);
+}
+
+TEST_F(SchemaTest, NewerSchemaIsRefused) {
+  const auto session = EmptyDatabase();
+  ASSERT_OK(mysql::Migrate(*session, kSecond));
+  EXPECT_CODE(mysql::Migrate(*session, kFirst), ErrorCode::kConflict);
+}
+
+TEST_F(SchemaTest, ChangedMigrationIsRefused) {
+  const auto session = EmptyDatabase();
+  ASSERT_OK(mysql::Migrate(*session, kFirst));
+  std::vector<mysql::Migration> changed = kSecond;
+  changed[0].text = "CREATE TABLE IF NOT EXISTS c (n INT);\n";
+  EXPECT_CODE(mysql::Migrate(*session, changed), ErrorCode::kConflict);
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM schema_migrations"), 1);
+}
+
+TEST_F(SchemaTest, MigrationThatWasCutShortIsStartedOver) {
+  auto session = EmptyDatabase();
+  const std::vector<mysql::Migration> broken = {
+      {1, "first", "CREATE TABLE IF NOT EXISTS a (n INT);\nTHIS IS NO STATEMENT;\n"}};
+  EXPECT_FALSE(mysql::Migrate(*session, broken).ok());
+  session.reset();  // its lock goes with it
+  const auto again = database_.Connect();
+  EXPECT_EQ(Number(*again, "SELECT COUNT(*) FROM schema_migrations"), 0);
+  ASSERT_OK(mysql::Migrate(*again, kFirst));
+}
+
+TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {
+  std::vector<std::future<std::string>> members;
+  for (int i = 0; i < 4; ++i) {
+    members.push_back(std::async(std::launch::async, [this] {
+      const auto store = database_.Open(8);
+      return store->Identify().value().store_id;
+    }));
+  }
+  std::set<std::string> ids;
+  for (auto& member : members) ids.insert(member.get());
+  EXPECT_EQ(ids.size(), 1u);
+  const auto session = database_.Connect();
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM segments"), 8);
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM schema_migrations"),
+            static_cast<int64_t>(mysql::EmbeddedMigrations().size()));
+}
+
+TEST_F(SchemaTest, ExistingStoreKeepsItsSegments) {
+  database_.Open(8);
+  EXPECT_EQ(StoreDriver::v(database_.Open(16)->Identify()).segment_count, 8u);
+}
+
+TEST_F(SchemaTest, WrongUserIsDeniedAndNoServerIsUnavailable) {
+  mysql::MysqlOptions options = database_.Options();
+  options.session.user = "nobody_of_that_name";
+  EXPECT_CODE(mysql::MysqlStore::Open(options), ErrorCode::kDenied);
+  options = database_.Options();
+  options.session.socket_path += ".none";
+  EXPECT_CODE(mysql::MysqlStore::Open(options), ErrorCode::kUnavailable);
+}
+
+// ---- partitions
+// -----------------------------------------------------------------------------------
+
+class PartitionTest : public SchemaTest {
+ protected:
+  void SetUp() override {
+    today_ = StoreDriver::v(handle_.segments().Now());
+    today_ -= today_.time_since_epoch() % Duration(24h);
+  }
+  StoreDriver driver() { return StoreDriver(handle_); }
+  std::vector<std::string> Names(const std::string& table = "job_runs") {
+    auto rows = outside_->Query(
+        "SELECT PARTITION_NAME FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = "
+        "DATABASE() AND TABLE_NAME = ? ORDER BY PARTITION_ORDINAL_POSITION",
+        {table});
+    CARILLON_CHECK(rows.ok(), "partitions");
+    std::vector<std::string> names;
+    while (rows->Next()) names.push_back(rows->Text(1));
+    return names;
+  }
+  int64_t RowsIn(const std::string& partition) {
+    return Number(*outside_, "SELECT COUNT(*) FROM job_runs PARTITION (" + partition + ")");
+  }
+  // A manual run at `at`, completed.
+  RunKey Finished(StoreDriver& s, const StoredJob& job, const Fence& fence, WallTime at) {
+    const RunRow row = s.Start(s.Execute(job, at), ++tokens_, fence, at);
+    s.Apply(s.ReportOf(row, RunState::kCompleted, at), fence, at);
+    return row.key;
+  }
+
+  MysqlHandle handle_{database_.Open(kSegments)};
+  std::unique_ptr<mysql::Session> outside_ = database_.Connect();
+  WallTime today_;
+  uint64_t tokens_ = 0;
+};
+
+TEST_F(PartitionTest, EveryDayGetsItsPartitionAheadOfTime) {
+  StoreDriver s = driver();
+  const size_t before = Names().size();
+  ASSERT_OK(s.admin.Maintain(today_, 14 * 24h));
+  EXPECT_EQ(Names().size(), before);  // there already
+  ASSERT_OK(s.admin.Maintain(today_ + 24h, 14 * 24h));
+  ASSERT_OK(s.admin.Maintain(today_ + 48h, 14 * 24h));
+  EXPECT_EQ(Names().size(), before + 2);
+  EXPECT_EQ(Names("run_attempts"), Names());
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  for (int day = 0; day < 5; ++day) s.Execute(job, today_ + day * 24h + 1h);
+  EXPECT_EQ(RowsIn("p_past"), 0);
+  EXPECT_EQ(RowsIn("p_future"), 0);
+}
+
+TEST_F(PartitionTest, LongStandstillIsBridgedByAFewPartitions) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  s.Execute(job, today_ + 100 * 24h);  // waits in p_future
+  ASSERT_OK(s.admin.Maintain(today_ + 400 * 24h, 1000 * 24h));
+  EXPECT_LE(Names().size(), 60u);
+  EXPECT_EQ(RowsIn("p_future"), 0);
+  EXPECT_EQ(s.Pending(today_ + 400 * 24h).size(), 1u);
+}
+
+TEST_F(PartitionTest, RetentionDropsOldDaysButNotOnesWithSomethingOpen) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const RunKey first = Finished(s, job, fence, today_ + 1h);
+  const RunKey second = Finished(s, job, fence, today_ + 25h);
+  const RunRow open = s.Execute(job, today_ + 26h);
+  const size_t before = Names().size();
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
+  EXPECT_EQ(s.Get(second).row.state, RunState::kCompleted);
+  EXPECT_EQ(s.Get(open.key).row, open);
+  EXPECT_TRUE(s.v(s.runs.CancelRun(open.key, {.now = today_ + 26h})));
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(second), ErrorCode::kNotFound);
+  EXPECT_LT(Names().size(), before + 20);
+  EXPECT_EQ(Names("run_attempts"), Names());
+}
+
+TEST_F(PartitionTest, OpenReaderDelaysTheDropButBlocksNobody) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const RunKey old = Finished(s, job, fence, today_ + 1h);
+  ASSERT_OK(outside_->Run("SET SESSION idle_transaction_timeout = 30"));
+  ASSERT_OK(outside_->Begin());
+  ASSERT_OK(outside_->Ask("SELECT COUNT(*) FROM job_runs"));
+  EXPECT_CODE(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
+  EXPECT_EQ(s.Get(old).row.state, RunState::kCompleted);
+  Finished(s, job, fence, today_ + 2h);  // writers go on
+  ASSERT_OK(outside_->Commit());
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(old), ErrorCode::kNotFound);
+}
+
+TEST_F(PartitionTest, RetryThatReopensAnOldRunWinsOrLosesWhole) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  for (int round = 0; round < 5; ++round) {
+    const WallTime day = today_ + round * 24h;
+    const RunRow row = s.Start(s.Execute(job, day + 1h), ++tokens_, fence, day + 1h);
+    s.Apply(s.ReportOf(row, RunState::kFailed, day + 1h), fence, day + 1h);
+    auto retried = std::async(std::launch::async, [&] {
+      return handle_.runs().RetryRun(row.key, {.now = day + 20 * 24h});
+    });
+    const Status kept = s.admin.Maintain(day + 20 * 24h, 14 * 24h);
+    EXPECT_TRUE(kept.ok() || kept.code() == ErrorCode::kUnavailable);
+    const Result<RunDetail> retry = retried.get();
+    if (retry.ok()) {
+      EXPECT_EQ(s.Get(row.key).row.state, RunState::kPending);
+    } else {
+      EXPECT_EQ(retry.code(), ErrorCode::kNotFound) << retry.error().message;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace carillon::test

@@ -1,0 +1,268 @@
+// Items that the store refuses, large and odd bytes, and what a statement may read at most.
+#include "common/base/rng.h"
+#include "tests/contract/mysql/mysql_handle.h"
+
+namespace carillon::test {
+namespace {
+
+class StoreLimitsTest : public ::testing::Test {
+ protected:
+  StoreDriver driver() { return StoreDriver(handle_); }
+
+  // Starts `count` manual runs of a new job.
+  std::vector<RunRow> Running(StoreDriver& s, const Fence& fence, size_t count) {
+    const StoredJob job = s.Create("job", s.Manual());
+    std::vector<ClaimRequest> requests;
+    for (size_t i = 0; i < count; ++i) requests.push_back(s.ClaimOf(s.Execute(job, kT0), i + 1));
+    s.v(s.firing.Claim(requests, fence, kT0 + 1s));
+    std::vector<RunRow> rows;
+    for (const ClaimRequest& request : requests) rows.push_back(s.Get(request.key).row);
+    return rows;
+  }
+
+  MariadbDatabase database_;
+  MysqlHandle handle_{database_.Open(kSegments)};
+};
+
+// What a caller does with a batch that is refused: halves, until the item stands alone.
+size_t Bisect(StoreDriver& s, const std::vector<ResultReport>& reports, const Fence& fence) {
+  const auto applied = s.firing.ApplyResults(reports, fence, kT0 + 9s);
+  if (applied.ok()) return 0;
+  EXPECT_EQ(applied.code(), ErrorCode::kInvalid) << applied.error().message;
+  if (reports.size() == 1) return 1;
+  const auto middle = reports.begin() + static_cast<std::ptrdiff_t>(reports.size() / 2);
+  return Bisect(s, {reports.begin(), middle}, fence) + Bisect(s, {middle, reports.end()}, fence);
+}
+
+TEST_F(StoreLimitsTest, PoisonedItemsAreRefusedAsInvalidAndTheRestCanBeApplied) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const std::vector<RunRow> rows = Running(s, fence, 16);
+  std::vector<ResultReport> reports;
+  for (const RunRow& row : rows) reports.push_back(s.ReportOf(row, RunState::kCompleted));
+  reports[3].result.reason = std::string(33, 'x');  // longer than its column
+  reports[7].result.output = std::string(mysql::kOutputBytesMax + 1, 'x');
+  reports[11].result.reason = "\xff\xfe not text";
+  reports[13].result.error = std::string(70'000, 'e');  // longer than its column
+  EXPECT_EQ(Bisect(s, reports, fence), 4u);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const bool poisoned = i == 3 || i == 7 || i == 11 || i == 13;
+    EXPECT_EQ(s.Get(rows[i].key).row.state, poisoned ? RunState::kRunning : RunState::kCompleted)
+        << i;
+  }
+}
+
+TEST_F(StoreLimitsTest, AnyBytesOfOutputComeBackAsTheyWere) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const RunRow row = Running(s, fence, 1).front();
+  ResultReport report = s.ReportOf(row, RunState::kCompleted);
+  for (int c = 0; c < 256; ++c) report.result.output.push_back(static_cast<char>(c));
+  report.result.output += "\xc3\x28 \xf0\x9f\x94\x94";
+  report.result.error = "\xff not text";
+  report.result.output_truncated = true;
+  s.Apply(report, fence, kT0 + 9s);
+  EXPECT_EQ(s.Get(row.key).result, report.result);
+}
+
+TEST_F(StoreLimitsTest, BatchOfLargeOutputsIsCutToThePacketSize) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const std::vector<RunRow> rows = Running(s, fence, 300);
+  std::vector<ResultReport> reports;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    reports.push_back(s.ReportOf(rows[i], RunState::kCompleted));
+    reports.back().result.output = std::string(128 << 10, static_cast<char>(i));
+  }
+  ASSERT_OK(s.firing.ApplyResults(reports, fence, kT0 + 9s));
+  for (size_t i = 0; i < rows.size(); i += 37) {
+    EXPECT_EQ(s.Get(rows[i].key).result.output, reports[i].result.output);
+  }
+}
+
+TEST_F(StoreLimitsTest, TextThatIsNotUtf8IsRefusedBeforeAnythingIsWritten) {
+  StoreDriver s = driver();
+  JobDefinition definition = s.Manual();
+  definition.name = "\xff";
+  EXPECT_CODE(s.jobs.CreateJob(JobId("a"), definition, {.now = kT0}), ErrorCode::kInvalid);
+  EXPECT_CODE(s.jobs.GetJob(JobId("a")), ErrorCode::kNotFound);
+}
+
+TEST_F(StoreLimitsTest, RunIdInTheUsersViewIsTheRunId) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const RunRow row = Running(s, fence, 1).front();
+  ResultReport report = s.ReportOf(row, RunState::kCompleted);
+  report.result.output = "hello";
+  s.Apply(report, fence, kT0 + 9s);
+  const auto outside = database_.Connect();
+  auto rows = outside->Query(
+      "SELECT id, job_id, executor_id, status, output, "
+      "DATE_FORMAT(start_time, '%Y-%m-%dT%H:%i:%s.%fZ') FROM job_logs");
+  ASSERT_OK(rows);
+  ASSERT_TRUE(rows->Next());
+  EXPECT_EQ(rows->Text(1), EncodeRunId(row.key));
+  EXPECT_EQ(rows->Text(2), "job");
+  EXPECT_EQ(rows->Text(3), "e1");
+  EXPECT_EQ(rows->Text(4), "COMPLETED");
+  EXPECT_EQ(rows->Text(5), "hello");
+  EXPECT_EQ(rows->Text(6), FormatRfc3339(report.result.started));
+}
+
+TEST_F(StoreLimitsTest, RunIdsInTheViewUseTheWholeAlphabet) {
+  StoreDriver s = driver();
+  const StoredJob job = s.Create("job", s.Manual());
+  const auto outside = database_.Connect();
+  Rng rng(7);
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_OK(outside->Execute(
+        "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, kind, state, due_us, "
+        "def_version) VALUES (?, ?, ?, ?, 0, 'CRON', 'COMPLETED', 0, 1)",
+        {static_cast<int64_t>(rng.Below(1ull << 56)), rng.Below(1ull << 52), rng.Below(1ull << 20),
+         job.job_no.value()}));
+  }
+  auto rows = outside->Query(
+      "SELECT l.id, r.fire_us, r.schedule_id, r.shard FROM job_logs l "
+      "JOIN job_runs r ON r.fire_us = l.fire_us");
+  ASSERT_OK(rows);
+  size_t count = 0;
+  for (; rows->Next(); ++count) {
+    const RunKey key{rows->Time(2), ScheduleId(rows->Unsigned(3)),
+                     static_cast<uint32_t>(rows->Unsigned(4))};
+    EXPECT_EQ(rows->Text(1), EncodeRunId(key));
+  }
+  EXPECT_EQ(count, 200u);
+}
+
+// ---- what statements read -----------------------------------------------------------------------
+
+// A store with a history, on which a plan that misses the primary key would show.
+class StoreReadsTest : public StoreLimitsTest {
+ protected:
+  static constexpr int64_t kHistoryRows = 20'000;
+
+  void SetUp() override {
+    StoreDriver s = driver();
+    fence_ = s.Take();
+    JobDefinition definition = s.Every(1h);
+    for (int i = 0; i < 8; ++i) {
+      jobs_.push_back(s.Create("job" + std::to_string(i), definition));
+    }
+    outside_ = database_.Connect();
+    // One hour before the runs of the test, in the same partition; a tenth of them is open.
+    ASSERT_OK(outside_->Execute(
+        "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
+        "state, due_us, def_version) SELECT ? + seq, 1000000 + seq MOD 100, 0, ?, ?, "
+        "IF(seq MOD 10 = 0, ?, NULL), 'CRON', IF(seq MOD 10 = 0, 'PENDING', 'COMPLETED'), "
+        "? + seq, 1 FROM seq_1_to_20000",
+        {ToUnixMicros(kT0 - 1h), jobs_[0].job_no.value(), uint64_t{jobs_[0].segment.value()},
+         uint64_t{jobs_[0].segment.value()}, ToUnixMicros(kT0 + 24h)}));
+    ASSERT_OK(outside_->Ask("ANALYZE TABLE job_runs, job_schedules, jobs, segments, executors"));
+  }
+
+  // Rows that the server read, by index or by scan, while `work` ran.
+  template <typename Work>
+  int64_t RowsRead(Work work) {
+    const int64_t before = Counter();
+    work();
+    return Counter() - before;
+  }
+
+  PlanBatch PlanOf(size_t runs, int64_t at) {
+    PlanBatch batch;
+    for (size_t i = 0; i < runs; ++i) {
+      const StoredJob& job = jobs_[i % jobs_.size()];
+      batch.runs.push_back(
+          {.key = {kT0 + Duration(at + static_cast<int64_t>(i)), job.schedules[0].schedule_id, 0},
+           .job_no = job.job_no,
+           .segment = job.segment,
+           .due = kT0,
+           .def_version = job.version});
+    }
+    return batch;
+  }
+
+  int64_t Counter() {
+    auto rows = outside_->Ask(
+        "SELECT SUM(VARIABLE_VALUE) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN "
+        "('HANDLER_READ_FIRST', 'HANDLER_READ_KEY', 'HANDLER_READ_LAST', 'HANDLER_READ_NEXT', "
+        "'HANDLER_READ_PREV', 'HANDLER_READ_RND', 'HANDLER_READ_RND_NEXT')");
+    CARILLON_CHECK(rows.ok() && rows->Next(), "status");
+    return rows->Int(1);
+  }
+
+  Fence fence_;
+  std::vector<StoredJob> jobs_;
+  std::unique_ptr<mysql::Session> outside_;
+};
+
+TEST_F(StoreReadsTest, PlanClaimAndResultReadTheirOwnRowsOnly) {
+  constexpr int64_t kReadsPerRow = 12;
+  constexpr int64_t kReadsPerBatch = 1'200;  // looking at the counter, fence, metadata
+  StoreDriver s = driver();
+  // Statements are prepared and dictionaries read once.
+  const PlanBatch warm = PlanOf(1, 5'000);
+  ASSERT_OK(s.firing.Plan(warm, fence_, kT0));
+  for (const size_t count : {size_t{1}, size_t{1000}}) {
+    const PlanBatch plan = PlanOf(count, 10'000 * static_cast<int64_t>(count));
+    const int64_t bound = kReadsPerRow * static_cast<int64_t>(count) + kReadsPerBatch;
+    EXPECT_LT(RowsRead([&] { ASSERT_OK(s.firing.Plan(plan, fence_, kT0)); }), bound) << count;
+    std::vector<ClaimRequest> claims;
+    std::vector<ResultReport> reports;
+    for (const PlannedRun& run : plan.runs) {
+      claims.push_back({.key = run.key,
+                        .segment = run.segment,
+                        .job_no = run.job_no,
+                        .def_version = run.def_version,
+                        .token = StoreDriver::Token(claims.size() + 1),
+                        .executor = ExecutorId("e1"),
+                        .incarnation = Incarnation("x1")});
+      reports.push_back({.key = run.key,
+                         .segment = run.segment,
+                         .job_no = run.job_no,
+                         .token = claims.back().token,
+                         .executor = ExecutorId("e1")});
+    }
+    EXPECT_LT(RowsRead([&] { ASSERT_OK(s.firing.Claim(claims, fence_, kT0 + 1h)); }), bound)
+        << count;
+    EXPECT_LT(RowsRead([&] { ASSERT_OK(s.firing.ApplyResults(reports, fence_, kT0 + 1h)); }), bound)
+        << count;
+    EXPECT_EQ(s.Get(plan.runs.back().key).row.state, RunState::kCompleted);
+  }
+}
+
+TEST_F(StoreReadsTest, ScansReadNoMoreThanTheyAnswer) {
+  constexpr int64_t kReadsMax = 1'500;
+  StoreDriver s = driver();
+  const WallTime until = kT0 + 48h;
+  const auto scan_due = [&] { s.v(s.firing.ScanDue(s.All(), until, 8)); };
+  const auto sweep = [&] { s.v(s.firing.ScanPending(s.All(), until, std::nullopt, 8)); };
+  const auto list = [&] { s.v(s.runs.ListRuns({.job_id = jobs_[0].job_id, .limit = 8}, until)); };
+  const auto newest = [&] { s.v(s.runs.ListRuns({.limit = 8}, until)); };
+  scan_due();
+  EXPECT_LT(RowsRead(scan_due), kReadsMax);
+  EXPECT_LT(RowsRead(sweep), kReadsMax);
+  EXPECT_LT(RowsRead(list), kReadsMax);
+  EXPECT_LT(RowsRead(newest), kReadsMax);
+}
+
+TEST_F(StoreReadsTest, ThePageAfterTheFirstIsFoundByTheIndex) {
+  constexpr int64_t kReadsMax = 1'500;
+  StoreDriver s = driver();
+  std::optional<std::pair<WallTime, RunKey>> after;
+  std::vector<RunKey> seen;
+  for (int page = 0; page < 20; ++page) {
+    PendingPage found;
+    EXPECT_LT(RowsRead([&] { found = s.v(s.firing.ScanPending(s.All(), kT0 + 48h, after, 50)); }),
+              kReadsMax)
+        << page;
+    for (const RunRow& row : found.runs) seen.push_back(row.key);
+    after = found.next;
+    ASSERT_TRUE(after.has_value());
+  }
+  EXPECT_EQ(seen.size(), 1'000u);
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+}
+
+}  // namespace
+}  // namespace carillon::test
