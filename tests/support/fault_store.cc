@@ -97,9 +97,9 @@ Result<std::string> FaultStore::LoadRunParameters(const RunKey& key) {
 }
 Result<std::vector<ClaimReply>> FaultStore::Claim(const std::vector<ClaimRequest>& requests,
                                                   const Fence& fence, WallTime now) {
-  return RunFenced("claim", fence, [&p = p_, requests, fence, now] {
-    auto replies = p.firing.Claim(requests, fence, now);
-    if (replies.ok()) p.gate.Answered(requests, *replies);
+  return RunFenced("claim", fence, [&gate = p_.gate, &firing = p_.firing, requests, fence, now] {
+    auto replies = firing.Claim(requests, fence, now);
+    if (replies.ok()) gate.Answered(requests, *replies);
     return replies;
   });
 }
