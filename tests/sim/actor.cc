@@ -36,6 +36,7 @@ std::string Actor::NewCommand() {
   if (profile_.long_runs && p_.rng.Chance(0.1)) {
     ms = 15'000 + static_cast<int64_t>(p_.rng.Below(45'000));
   }
+  if (profile_.about_leases) ms = 40'000 + static_cast<int64_t>(p_.rng.Below(60'000));
   std::string command = fmt::format("ms={}", ms);
   if (profile_.failing_runs) {
     if (p_.rng.Chance(0.2)) command += fmt::format(" failures={}", 1 + p_.rng.Below(3));
@@ -84,6 +85,18 @@ JobDefinition Actor::NewDefinition() {
     if (p_.rng.Chance(0.1)) job.queue_timeout_s = 5 + static_cast<int64_t>(p_.rng.Below(20));
   }
   if (p_.rng.Chance(0.4)) job.overlap_policy = OverlapPolicy::kSkip;
+  if (profile_.about_leases) {
+    // The next attempt follows a loss closely: it would meet one that was not killed.
+    job.type = JobType::kShell;
+    job.command = NewCommand();
+    job.schedules = {
+        {.kind = ScheduleKind::kRate, .every = 5s + 1ms * p_.rng.Below(8'000), .start = p_.now()}};
+    job.retry_count = 5;
+    job.retry_interval_s = static_cast<int64_t>(p_.rng.Below(2));
+    job.queue_timeout_s = 0;
+    job.timeout_s = 600;
+    if (p_.rng.Chance(0.8)) job.on_lost = OnLost::kRetry;
+  }
   job.misfire_grace_s = 5 + static_cast<int64_t>(p_.rng.Below(60));
   static const std::vector<MisfirePolicy> kMisfires = {MisfirePolicy::kSkip, MisfirePolicy::kLatest,
                                                        MisfirePolicy::kAll};

@@ -20,8 +20,9 @@ namespace carillon::sim {
 struct ActorProfile {
   int jobs_max = 8;
   double failing_calls = 0.05;
-  bool long_runs = true;     // beyond a lease
-  bool failing_runs = true;  // exits, time-outs, retries
+  bool long_runs = true;      // some beyond a lease
+  bool about_leases = false;  // slow schedules of processes that all outlive a lease
+  bool failing_runs = true;   // exits, time-outs, retries
   bool edits = true;
   bool strict_misfire = false;  // every fire must run: policy all, without bounds that matter
 };

@@ -47,6 +47,10 @@ INSTANTIATE_TEST_SUITE_P(
     All, BrokenRuleTest,
     ::testing::Values(BrokenRule{"fence", "P5", 40},                 // no epoch compared
                       BrokenRule{"claim.token", "P", 40},            // any token is "mine"
+                      BrokenRule{"lease.from_receipt", "P4", 200},   // not from sending
+                      BrokenRule{"lease.daemon_checks", "P4", 200},  // instead of the warden
+                      BrokenRule{"lost.mark_first", "P4", 200},      // marked after the batch
+                      BrokenRule{"proof.from_receipt", "P4", 200},   // proofs age from receipt
                       BrokenRule{"retry.version", "P8", 40},         // the old definition
                       BrokenRule{"plan.next_after_now", "P1", 40},   // fires in a stall are lost
                       BrokenRule{"sweep.lower_bound", "P1", 40}),    // old rows are never seen

@@ -7,6 +7,10 @@
 namespace carillon::sim {
 namespace {
 
+// DESIGN: an owner renews only with a proof younger than this, counted from its request.
+constexpr Duration kProofMaxAge = 4s;
+constexpr Duration kProofTolerance = 100ms;
+
 std::string Describe(const RunRow& row) {
   return fmt::format("run {} (job {}, fire {}) {} attempt {} version {}", EncodeRunId(row.key),
                      row.job_no.value(), FormatRfc3339(row.key.fire), Name(row.state), row.attempt,
@@ -159,6 +163,8 @@ void Checker::ProcessStarted(const ExecutorId& host, const StartAttempt& start) 
   truth.held = start.attempt;
   const std::string what =
       fmt::format("run {} attempt {} on {}", EncodeRunId(name.first), name.second, host.value());
+  ports_.trace(fmt::format("{}: {} started, killed at lease end: {}", host.value(), what,
+                           start.kill_at_lease_end));
   if (++truth.starts > 1) Fail("P3 one start per attempt", "started twice: " + what);
   const auto accepted = accepted_.find(name);
   if (accepted == accepted_.end() || accepted->second != start.attempt.token) {
@@ -183,6 +189,53 @@ void Checker::AttemptEndedOnDisk(const ExecutorId& host, const AttemptEnded& end
   truth.host = host;
   truth.held = ended.attempt;
   if (!truth.end) truth.end = ended.result;
+  ports_.trace(fmt::format("{}: run {} attempt {} ended {} {}", host.value(),
+                           EncodeRunId(ended.attempt.key), ended.attempt.attempt,
+                           Name(ended.result.state), ended.result.reason));
+}
+
+void Checker::LeasesRenewed(const ExecutorId& host, size_t count, Duration ahead) {
+  ports_.trace(fmt::format("{}: {} leases end in {} ms", host.value(), count, ahead / 1ms));
+}
+
+// ---- leases ------------------------------------------------------------------------------------
+
+void Checker::Taken(const std::string& process, const Fence& fence) {
+  for (const FencedSegment& held : fence) taken_[held.segment] = {process, ports_.now()};
+}
+
+void Checker::LeaseRenewed(const std::string& process, SegmentId segment, const RunKey& key,
+                           ClaimToken token) {
+  const auto taken = taken_.find(segment);
+  if (taken != taken_.end() && taken->second.process != process) {
+    const Duration since = ports_.now() - taken->second.at;
+    if (since > kProofMaxAge + kProofTolerance) {
+      Fail("P4 leases", fmt::format("{} renewed run {} {} ms after {} took its segment", process,
+                                    EncodeRunId(key), since / 1ms, taken->second.process));
+    }
+  }
+  const auto losing = losing_.find(token);
+  if (losing != losing_.end()) losing->second = true;
+}
+
+void Checker::LosingBegins(const std::vector<LostReport>& reports) {
+  for (const LostReport& report : reports) losing_[report.token] = false;
+}
+
+void Checker::LosingEnded(const std::vector<LostReport>& reports, bool answered) {
+  for (const LostReport& report : reports) {
+    const auto losing = losing_.find(report.token);
+    if (losing == losing_.end()) continue;
+    const bool renewed = losing->second;
+    losing_.erase(losing);
+    const auto row = rows_.find(report.key);
+    const bool lost = row != rows_.end() && (row->second.state != RunState::kRunning ||
+                                             row->second.claim_token != report.token);
+    if (answered && renewed && lost) {
+      Fail("P4 leases", fmt::format("run {} attempt {} was renewed while it was declared lost",
+                                    EncodeRunId(report.key), report.attempt));
+    }
+  }
 }
 
 void Checker::JobAcknowledged(const StoredJob& job) {

@@ -46,6 +46,7 @@ class Checker : public WardenObserver {
     std::function<WallTime()> now;
     std::function<bool(const RunKey&, int except)> is_alive;  // on any host
     std::function<Epoch(SegmentId)> epoch;
+    std::function<void(const std::string&)> trace;
   };
   explicit Checker(Ports ports) : ports_(std::move(ports)) {}
 
@@ -58,6 +59,14 @@ class Checker : public WardenObserver {
   void Wrote(const std::string& process, std::string_view call, const Fence& fence);
   void ProcessStarted(const ExecutorId& host, const StartAttempt& start) override;
   void AttemptEndedOnDisk(const ExecutorId& host, const AttemptEnded& ended) override;
+  void LeasesRenewed(const ExecutorId& host, size_t count, Duration ahead) override;
+
+  // ---- leases, as they leave a member
+  void Taken(const std::string& process, const Fence& fence);
+  void LeaseRenewed(const std::string& process, SegmentId segment, const RunKey& key,
+                    ClaimToken token);
+  void LosingBegins(const std::vector<LostReport>& reports);
+  void LosingEnded(const std::vector<LostReport>& reports, bool answered);
 
   // ---- what was acknowledged
   void JobAcknowledged(const StoredJob& job);
@@ -95,6 +104,12 @@ class Checker : public WardenObserver {
   std::map<AttemptName, AttemptTruth> attempts_;
   std::map<JobNo, JobTruth> jobs_;
   std::optional<RunKey> by_hand_;
+  struct Taking {
+    std::string process;
+    WallTime at;
+  };
+  std::map<SegmentId, Taking> taken_;
+  std::map<ClaimToken, bool> losing_;  // in a LOST batch; true: renewed since
   size_t starts_ = 0;
   size_t claims_ = 0;
   size_t losses_ = 0;

@@ -51,6 +51,21 @@ FaultPlan DrawFaults(Rng& rng) {
     plan.kind = "bad store";
     plan.store = {.unavailable = 0.05, .unknown = 0.05, .slow = 0.05, .slow_max = 6s};
     plan.events.store_outage = 0.04;
+  } else if (dice == 6 || dice == 7) {
+    // Few other faults, so that much is running when one comes.
+    plan = {.kind = "leases", .about_leases = true};
+    plan.network = {.lose = 0.02, .repeat = 0.05, .slow = 0.05, .slow_max = 25s};
+    plan.store = {.slow = 0.01, .slow_max = 14s, .slow_losses = 0.6};
+    plan.events = {.kill_daemon = 0.01,
+                   .stop_scheduler = 0.02,
+                   .stop_daemon = 0.02,
+                   .suspend_session = 0.05,
+                   .cut_network = 0.02,
+                   .stale_answer = 0.05,
+                   .comeback = 0.03,
+                   .late_proof = 0.03,
+                   .stop_max = 60s,
+                   .cut_max = 60s};
   } else if (dice == 5) {
     plan.kind = "kills";
     plan.events.kill_scheduler = 0.08;

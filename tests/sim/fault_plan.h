@@ -12,6 +12,7 @@ struct StoreFaults {
   double unknown = 0;      // of each write
   double slow = 0;         // of each call
   Duration slow_max = 2s;
+  double slow_losses = 0;  // of each LOST batch, before it is written
 };
 
 // Chances of each event a simulated second, over the whole world.
@@ -28,6 +29,10 @@ struct EventRates {
   double store_outage = 0;
   double step_clock = 0;
   double fill_disk = 0;
+  // world_edges.cc
+  double stale_answer = 0;
+  double comeback = 0;
+  double late_proof = 0;
   Duration stop_max = 40s;
   Duration cut_max = 40s;
 };
@@ -38,6 +43,7 @@ struct FaultPlan {
   test::ConsumerFaults consumer;
   StoreFaults store;
   EventRates events;
+  bool about_leases = false;  // several hosts, and every process outlives a lease
 };
 
 // One seed in ten is calm; the others mix everything, each stressing something of its own.

@@ -28,7 +28,8 @@ struct SchedulerProcess::Ports {
         results({world.network, name, self.alive_},
                 world.bus.NewConsumer(kResultsTopic, "member-" + name), world.faults().consumer,
                 world.ForkRng()),
-        hub({world.network, name, self.alive_}, world.board.OpenHub(MemberId(name))),
+        hub({world.network, name, self.alive_}, world.board.OpenHub(MemberId(name)),
+            [&self](const ToExecutor& message) { self.Sending(message); }),
         coordinator(world.ensemble.NewClient()),
         signer(world.SignerOf(self.number_)) {}
 
@@ -51,6 +52,7 @@ SchedulerProcess::~SchedulerProcess() { Destroy(); }
 void SchedulerProcess::Create() {
   incarnation_ = Incarnation(fmt::format("{}-{}", name(), ++started_));
   stop_in_call_.reset();
+  in_proof_.reset();
   metrics_ = std::make_unique<Metrics>();
   ports_ = std::make_unique<Ports>(*this, world_, name());
   scheduler::MemberOptions options;
@@ -82,6 +84,7 @@ void SchedulerProcess::Nudge(SegmentId segment) {
 
 void SchedulerProcess::Calm() {
   stop_in_call_.reset();
+  in_proof_.reset();
   if (ports_) ports_->results.SetFaults({});
 }
 
@@ -90,13 +93,14 @@ test::CallFate SchedulerProcess::Enter(std::string_view call, bool is_fenced_wri
   const StoreFaults& faults = world_.faults().store;
   Rng& rng = world_.rng;
   if (rng.Chance(0.5)) Wait();
-  if (rng.Chance(faults.slow)) {
+  if (rng.Chance(call == "lost" ? faults.slow_losses : faults.slow)) {
     world_.Sleep(Duration(rng.Below(faults.slow_max.count())), World::Waits::kTurn);
   }
   if (!alive_ || world_.store_away() || world_.network.IsCut(name(), "store") ||
       rng.Chance(faults.unavailable)) {
     return test::CallFate::kUnavailable;
   }
+  call_ = call;
   const bool can_be_lost = is_fenced_write || call == "take";
   if (!can_be_lost || !rng.Chance(faults.unknown)) return test::CallFate::kGo;
   world_.Trace(fmt::format("{}: the outcome of {} is unknown", name(), call));
@@ -111,7 +115,11 @@ bool SchedulerProcess::Leave() {
   world_.LoseTime(200us);
   Wait();
   const StoreFaults& faults = world_.faults().store;
-  if (world_.rng.Chance(faults.slow)) {
+  if (in_proof_ && call_ == "read_epochs") {
+    const Hook hook = *std::exchange(in_proof_, std::nullopt);
+    hook.act();
+    world_.Sleep(hook.wait, World::Waits::kTurn);
+  } else if (world_.rng.Chance(faults.slow)) {
     world_.Sleep(Duration(world_.rng.Below(faults.slow_max.count())), World::Waits::kTurn);
   }
   return alive_;
@@ -132,12 +140,31 @@ void SchedulerProcess::Wrote(std::string_view call, const Fence& fence) {
   world_.checker.Wrote(name(), call, fence);
 }
 
+void SchedulerProcess::LosingBegins(const std::vector<LostReport>& reports) {
+  world_.checker.LosingBegins(reports);
+}
+
+void SchedulerProcess::LosingEnded(const std::vector<LostReport>& reports, bool answered) {
+  world_.checker.LosingEnded(reports, answered);
+}
+
+void SchedulerProcess::Taken(const Fence& fence) { world_.checker.Taken(name(), fence); }
+
+void SchedulerProcess::Sending(const ToExecutor& message) {
+  if (const auto* beat = std::get_if<HeartbeatReply>(&message)) {
+    for (const HeldAttempt& held : beat->renewed) {
+      world_.checker.LeaseRenewed(name(), held.segment, held.key, held.token);
+    }
+  }
+}
+
 void SchedulerProcess::Answered(const std::vector<ClaimRequest>& requests,
                                 const std::vector<ClaimReply>& replies) {
   for (size_t i = 0; i < requests.size(); ++i) {
     world_.Trace(fmt::format("{}: claim of {} attempt {} by {}: {}", name(),
                              EncodeRunId(requests[i].key), requests[i].attempt,
                              requests[i].incarnation.value(), Name(replies[i].reason)));
+    if (replies[i].verdict == ClaimVerdict::kAccepted) world_.Accepted(requests[i].executor);
   }
 }
 
@@ -166,7 +193,7 @@ ExecutorProcess::ExecutorProcess(World& world, size_t number)
       id_(name()),
       clock_of_host_(NewHostClock(world)),
       warden_({.host = id_, .clock = clock_of_host_, .observer = world.checker}),
-      slots_(4 + static_cast<int>(world.rng.Below(7))) {}
+      slots_((world.faults().about_leases ? 16 : 4) + static_cast<int>(world.rng.Below(7))) {}
 
 ExecutorProcess::~ExecutorProcess() { Destroy(); }
 
@@ -198,7 +225,15 @@ void ExecutorProcess::Destroy() {
   ports_.reset();
 }
 
+void ExecutorProcess::Accepted() {
+  if (!at_acceptance_) return;
+  const Hook hook = *std::exchange(at_acceptance_, std::nullopt);
+  Stop(world_.clock.Steady() + hook.wait);
+  hook.act();
+}
+
 void ExecutorProcess::Calm() {
+  at_acceptance_.reset();
   if (ports_) ports_->tasks.SetFaults({});
   warden_.SetDiskFull(false);
 }

@@ -1,9 +1,11 @@
 // A member of the scheduler and an executor's host, as the world runs them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "common/base/metrics.h"
 #include "executor/app/executor_daemon.h"
@@ -16,6 +18,12 @@
 
 namespace carillon::sim {
 
+// A fault that waits for its moment: then `act`, and the process or its call waits.
+struct Hook {
+  Duration wait;
+  std::function<void()> act;
+};
+
 class SchedulerProcess final : public SimProcess, private test::CallGate {
  public:
   SchedulerProcess(World& world, size_t number);
@@ -24,6 +32,10 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   const Incarnation& incarnation() const { return incarnation_; }
   // Stops it inside its next store call, before or after the call does its work.
   void StopInNextCall(Duration wait) { stop_in_call_ = wait; }
+  // Holds back the answer to its next read of epochs.
+  void DelayNextProof(Duration wait, std::function<void()> read) {
+    in_proof_ = Hook{wait, std::move(read)};
+  }
   const scheduler::Member* member() const { return member_.get(); }
   void Nudge(SegmentId segment);
   // Ends the faults of what it holds.
@@ -38,6 +50,10 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   bool Leave() override;
   void Later(std::function<void()> write) override;
   void Wrote(std::string_view call, const Fence& fence) override;
+  void LosingBegins(const std::vector<LostReport>& reports) override;
+  void LosingEnded(const std::vector<LostReport>& reports, bool answered) override;
+  void Taken(const Fence& fence) override;
+  void Sending(const ToExecutor& message);
   void Answered(const std::vector<ClaimRequest>& requests,
                 const std::vector<ClaimReply>& replies) override;
   void Wait();
@@ -48,6 +64,8 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   int started_ = 0;
   Incarnation incarnation_;
   std::optional<Duration> stop_in_call_;
+  std::string call_;  // that is carried out now
+  std::optional<Hook> in_proof_;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Ports> ports_;
   std::unique_ptr<scheduler::Member> member_;
@@ -61,6 +79,11 @@ class ExecutorProcess final : public SimProcess {
   const ExecutorId& id() const { return id_; }
   SimWardenHost& warden() { return warden_; }
   const SimWardenHost& warden() const { return warden_; }
+  // Stops it when its next claim is accepted: the answer is old when it reads it.
+  void StopAtAcceptance(Duration wait, std::function<void()> stopped) {
+    at_acceptance_ = Hook{wait, std::move(stopped)};
+  }
+  void Accepted();
   void Calm();
 
  private:
@@ -74,6 +97,7 @@ class ExecutorProcess final : public SimProcess {
   HostClock clock_of_host_;
   SimWardenHost warden_;
   int slots_;
+  std::optional<Hook> at_acceptance_;
   int started_ = 0;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Ports> ports_;

@@ -31,6 +31,9 @@ class SimTest : public ::testing::Test {
  protected:
   SimTest() {
     failpoint::Reset();
+    // To look at a seed of broken_test.cc.
+    const char* rule = std::getenv("SIM_BREAK");
+    if (rule != nullptr) failpoint::Break(rule);
     const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
     log::Configure({.level = trace ? log::Level::kDebug : log::Level::kOff});
   }

@@ -156,6 +156,12 @@ std::unique_ptr<ResultSpool> SimWardenHost::MakeSpool() {
 
 std::unique_ptr<Warden> SimWardenHost::Connect() { return std::make_unique<SimWarden>(*this); }
 
+void SimWardenHost::Pause(Duration wait) {
+  const SteadyTime now = ports_.clock.Steady();
+  // Pauses that follow each other closely would add up to one beyond its margin.
+  if (now >= paused_until_ + 2 * wait) paused_until_ = now + wait;
+}
+
 void SimWardenHost::Kill() {
   up_ = false;
   pipe_.clear();
@@ -176,6 +182,7 @@ void SimWardenHost::Restart() {
 
 void SimWardenHost::Step() {
   if (!Acts()) return;
+  stepped_ = ports_.clock.Steady();
   std::deque<std::function<void()>> said = std::exchange(pipe_, {});
   for (const auto& what : said) what();
   for (auto& [name, process] : running_) Watch(process);
@@ -192,7 +199,7 @@ SteadyTime SimWardenHost::NextStep() const {
     const SteadyTime lease = executor::NextLeaseCheck(LeaseOf(process.start));
     if (process.dies_at <= lease + kKillTakes) continue;
     // One that is past its check although nobody acts on it is looked at again.
-    next = std::min(next, lease > now ? lease : now + kLookAgain);
+    next = std::min(next, lease > stepped_ ? lease : stepped_ + kLookAgain);
   }
   return std::max(next, paused_until_);
 }
@@ -223,6 +230,7 @@ void SimWardenHost::Do(const StartAttempt& start) {
 }
 
 void SimWardenHost::Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
+  ports_.observer.LeasesRenewed(ports_.host, attempts.size(), lease_end - ports_.clock.Steady());
   for (const HeldAttempt& held : attempts) {
     const auto found = running_.find(NameOf(held));
     if (found == running_.end()) continue;

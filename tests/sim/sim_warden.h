@@ -32,6 +32,8 @@ class WardenObserver {
   virtual ~WardenObserver() = default;
   virtual void ProcessStarted(const ExecutorId& host, const StartAttempt& start) = 0;
   virtual void AttemptEndedOnDisk(const ExecutorId& host, const AttemptEnded& ended) = 0;
+  // Leases of `count` processes now end `ahead` from now.
+  virtual void LeasesRenewed(const ExecutorId& host, size_t count, Duration ahead) = 0;
 };
 
 class SimWarden;
@@ -48,7 +50,7 @@ class SimWardenHost {
   // ---- faults
   void Kill();     // with everything it runs (PR_SET_PDEATHSIG)
   void Restart();  // with its journal
-  void Pause(SteadyTime until) { paused_until_ = until; }
+  void Pause(Duration wait);
   void SetDiskFull(bool full) { disk_full_ = full; }
   bool up() const { return up_; }
 
@@ -98,6 +100,7 @@ class SimWardenHost {
   bool up_ = true;
   bool disk_full_ = false;
   SteadyTime paused_until_{};
+  SteadyTime stepped_{};                    // last
   std::deque<std::function<void()>> pipe_;  // what the daemon said and was not yet read
   std::map<AttemptName, Process> running_;
   // ---- on disk

@@ -28,16 +28,17 @@ World::World(const WorldOptions& options)
       network(clock, timers, rng.Fork()),
       store(clock, {.segment_count = DrawSegments(rng)}),
       bus({.partitions = 4, .records_max = 4096}),
-      checker(
-          {.now = [this] { return clock.Wall(); },
-           .is_alive =
-               [this](const RunKey& key, int except) {
-                 return std::any_of(
-                     executors_.begin(), executors_.end(),
-                     [&](const auto& executor) { return executor->warden().IsAlive(key, except); });
-               },
-           .epoch =
-               [this](SegmentId segment) { return store.ReadEpochs({segment})->front().epoch; }}),
+      checker({.now = [this] { return clock.Wall(); },
+               .is_alive =
+                   [this](const RunKey& key, int except) {
+                     return std::any_of(executors_.begin(), executors_.end(),
+                                        [&](const auto& executor) {
+                                          return executor->warden().IsAlive(key, except);
+                                        });
+                   },
+               .epoch =
+                   [this](SegmentId segment) { return store.ReadEpochs({segment})->front().epoch; },
+               .trace = [this](const std::string& text) { Trace(text); }}),
       options_(options),
       plan_(DrawFaults(rng)) {
   network.SetFaults(plan_.network);
@@ -53,12 +54,12 @@ World::World(const WorldOptions& options)
                         after == nullptr ? "-" : Name(after->state), row.attempt, row.def_version));
     }
   });
-  scheduler_count_ = 1 + rng.Below(3);
+  scheduler_count_ = plan_.about_leases ? 2 : 1 + rng.Below(3);
   for (size_t i = 0; i < scheduler_count_; ++i) {
     schedulers_.push_back(std::make_unique<SchedulerProcess>(*this, i));
     processes_.push_back(schedulers_.back().get());
   }
-  const size_t executors = 1 + rng.Below(3);
+  const size_t executors = plan_.about_leases ? 3 : 1 + rng.Below(3);
   for (size_t i = 0; i < executors; ++i) {
     executors_.push_back(std::make_unique<ExecutorProcess>(*this, i));
     processes_.push_back(executors_.back().get());
@@ -212,6 +213,8 @@ Outcome World::Run() {
   ActorProfile profile{.jobs_max = 3 + static_cast<int>(rng.Below(6))};
   profile.strict_misfire = rng.Chance(0.4);
   profile.edits = !rng.Chance(0.15);
+  profile.about_leases = plan_.about_leases;
+  if (plan_.about_leases) profile.jobs_max = 3;
   std::vector<ExecutorId> ids;
   for (const auto& executor : executors_) ids.push_back(executor->id());
   actor_ = std::make_unique<Actor>(

@@ -63,6 +63,7 @@ class World {
   // The turn that runs now waits for `wait`; with `whole`, its process is stopped that long.
   enum class Waits { kTurn, kProcess };
   void Sleep(Duration wait, Waits who);
+  void Accepted(const ExecutorId& id);
   void LoseTime(Duration most) { clock.Advance(Duration(rng.Below(most.count() + 1))); }
   void Trace(const std::string& text);
   Rng ForkRng() { return rng.Fork(); }
@@ -114,6 +115,17 @@ class World {
   void EndFaults();
   bool AtRest() const;
   bool Happens(double chance) { return rng.Chance(chance); }
+
+  // world_edges.cc
+  enum class Direction { kOut, kBoth };
+  void EdgeTick(size_t executor);
+  void StaleAnswer(ExecutorProcess& executor);
+  void Comeback(ExecutorProcess& executor);
+  void LateProof(SchedulerProcess& scheduler);
+  std::vector<std::string> SchedulerNames() const;
+  // A heal ends every cut between two nodes, whoever made it.
+  void CutFor(const std::string& from, const std::vector<std::string>& to, Duration wait,
+              Direction direction);
 
   const WorldOptions options_;
   FaultPlan plan_;

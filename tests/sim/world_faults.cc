@@ -48,8 +48,11 @@ void World::FaultTick() {
   }
   if (Happens(rates.stop_warden)) {
     ExecutorProcess& process = *executors_[executor];
-    process.warden().Pause(process.clock().Steady() + Between(10ms, 2s));
+    const Duration wait = Between(10ms, 2s);
+    Note(fmt::format("the warden of {} stops for {} ms", process.name(), wait / 1ms));
+    process.warden().Pause(wait);
   }
+  EdgeTick(executor);
   if (Happens(rates.suspend_session)) SuspendSession();
   if (Happens(rates.cut_network)) CutNetwork();
   if (Happens(rates.store_outage)) {

@@ -92,11 +92,14 @@ class FaultConsumer final : public BusConsumer {
 
 class FaultHub final : public ExecutorHub {
  public:
-  FaultHub(NodePorts ports, std::shared_ptr<ExecutorHub> inner)
-      : ports_(std::move(ports)), inner_(std::move(inner)) {}
+  // `sending` is shown each message before the network has it.
+  FaultHub(NodePorts ports, std::shared_ptr<ExecutorHub> inner,
+           std::function<void(const ToExecutor&)> sending)
+      : ports_(std::move(ports)), inner_(std::move(inner)), sending_(std::move(sending)) {}
   Status Send(const ExecutorId& executor, const Incarnation& incarnation,
               ToExecutor message) override {
     if (!ports_.alive) return {};
+    sending_(message);
     ports_.network.Send(ports_.node, executor.value(),
                         [inner = std::weak_ptr<ExecutorHub>(inner_), executor, incarnation,
                          message = std::move(message)] {
@@ -112,6 +115,7 @@ class FaultHub final : public ExecutorHub {
  private:
   const NodePorts ports_;
   const std::shared_ptr<ExecutorHub> inner_;
+  const std::function<void(const ToExecutor&)> sending_;
 };
 
 class FaultLink final : public ExecutorLink {

@@ -55,7 +55,11 @@ Result<WallTime> FaultStore::Now() {
   return Run("now", [&] { return p_.segments.Now(); });
 }
 Result<Fence> FaultStore::Take(const TakeRequest& request) {
-  return Run("take", [&] { return p_.segments.Take(request); });
+  return Run("take", [&] {
+    Result<Fence> taken = p_.segments.Take(request);
+    if (taken.ok()) p_.gate.Taken(*taken);
+    return taken;
+  });
 }
 Result<std::vector<SegmentRecord>> FaultStore::ReadEpochs(const std::vector<SegmentId>& segments) {
   return Run("read_epochs", [&] { return p_.segments.ReadEpochs(segments); });
@@ -117,9 +121,12 @@ Result<std::vector<RunEffect>> FaultStore::ApplyResults(const std::vector<Result
 }
 Result<std::vector<RunEffect>> FaultStore::MarkLost(const std::vector<LostReport>& reports,
                                                     const Fence& fence, WallTime now) {
-  return RunFenced("lost", fence, [&firing = p_.firing, reports, fence, now] {
+  p_.gate.LosingBegins(reports);
+  auto effects = RunFenced("lost", fence, [&firing = p_.firing, reports, fence, now] {
     return firing.MarkLost(reports, fence, now);
   });
+  p_.gate.LosingEnded(reports, effects.ok());
+  return effects;
 }
 Result<OverdueReport> FaultStore::ReadOverdue(WallTime now) {
   return Run("read_overdue", [&] { return p_.firing.ReadOverdue(now); });

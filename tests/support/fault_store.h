@@ -30,6 +30,11 @@ class CallGate {
   virtual void Later(std::function<void()> write) = 0;
   // A fenced write was carried out at this moment under `fence`.
   virtual void Wrote(std::string_view call, const Fence& fence) = 0;
+  // A LOST batch of these is on its way; then, what became of the call.
+  virtual void LosingBegins(const std::vector<LostReport>&) {}
+  virtual void LosingEnded(const std::vector<LostReport>&, bool /*answered*/) {}
+  // These segments belong to the caller from this moment.
+  virtual void Taken(const Fence&) {}
   // For the trace.
   virtual void Answered(const std::vector<ClaimRequest>&, const std::vector<ClaimReply>&) {}
 };

@@ -53,6 +53,7 @@ Status MemoryCoordinator::Join(const MemberInfo& self) {
     if (client.suspended) return NoSession();
     if (client.self) ensemble_.RemoveMember(client.self->incarnation);
     client.self = self;
+    client.incarnation = self.incarnation;
     client.expired = false;
     ensemble_.now_.members.push_back(self);
     wakes = ensemble_.Wakes();
@@ -142,7 +143,7 @@ std::unique_ptr<Coordinator> MemoryEnsemble::NewClient() {
 
 MemoryEnsemble::Client* MemoryEnsemble::FindClient(const Incarnation& incarnation) {
   for (auto& [id, client] : clients_) {
-    if (client.self && client.self->incarnation == incarnation) return &client;
+    if (client.incarnation == incarnation) return &client;
   }
   return nullptr;
 }

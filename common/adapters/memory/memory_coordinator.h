@@ -43,6 +43,7 @@ class MemoryEnsemble {
   };
   struct Client {
     std::optional<MemberInfo> self;
+    Incarnation incarnation;  // of the last Join; a client is found by it
     bool suspended = false;
     bool expired = false;
     View last;  // what it saw before it was suspended

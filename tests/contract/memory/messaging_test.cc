@@ -156,6 +156,16 @@ TEST(MemoryCoordinatorTest, SuspendedClientGoesOnWithItsLastView) {
   EXPECT_FALSE(a->IsLeader());
 }
 
+TEST(MemoryCoordinatorTest, ClientThatLeavesWhileSuspendedIsRestoredToo) {
+  memory::MemoryEnsemble ensemble;
+  const auto a = ensemble.NewClient();
+  ASSERT_TRUE(a->Join({.id = MemberId("a"), .incarnation = Incarnation("ia")}).ok());
+  ensemble.Suspend(Incarnation("ia"));
+  a->Leave();
+  ensemble.Restore(Incarnation("ia"));
+  EXPECT_TRUE(a->Join({.id = MemberId("a"), .incarnation = Incarnation("ia")}).ok());
+}
+
 TEST(MemoryCoordinatorTest, NodesOfADeadProcessStayUntilItsSessionExpires) {
   memory::MemoryEnsemble ensemble;
   auto a = ensemble.NewClient();
