@@ -68,7 +68,7 @@ TEST_F(StoreLimitsTest, AnyBytesOfOutputComeBackAsTheyWere) {
 TEST_F(StoreLimitsTest, BatchOfLargeOutputsIsCutToThePacketSize) {
   StoreDriver s = driver();
   const Fence fence = s.Take();
-  const std::vector<RunRow> rows = Running(s, fence, 300);
+  const std::vector<RunRow> rows = Running(s, fence, 120);
   std::vector<ResultReport> reports;
   for (size_t i = 0; i < rows.size(); ++i) {
     reports.push_back(s.ReportOf(rows[i], RunState::kCompleted));

@@ -128,7 +128,7 @@ Status PrivateMariadbd::CreateData() {
   const std::string log_path = options_.directory + "/install.log";
   CARILLON_ASSIGN_OR_RETURN(const pid_t pid, Spawn(command, log_path));
   const int pidfd = OpenPidfd(pid);
-  const bool ended = pidfd >= 0 && AwaitExit(pidfd, kServerStartMax);
+  const bool ended = pidfd >= 0 && AwaitExit(pidfd, kServerCreateMax);
   if (!ended) kill(-pid, SIGKILL);
   int status = 0;
   waitpid(pid, &status, 0);

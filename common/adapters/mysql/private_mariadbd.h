@@ -31,8 +31,9 @@
 
 namespace carillon::mysql {
 
-inline constexpr Duration kServerStartMax = 60s;  // recovery of a large log takes its time
-inline constexpr Duration kServerStopMax = 30s;   // then it is killed; InnoDB recovers
+inline constexpr Duration kServerCreateMax = 180s;  // 1 s where nothing else runs
+inline constexpr Duration kServerStartMax = 120s;   // recovery of a large log takes its time
+inline constexpr Duration kServerStopMax = 30s;     // then it is killed; InnoDB recovers
 inline constexpr Duration kServerWatchEvery = 500ms;
 inline constexpr size_t kSocketPathMax = 107;
 
