@@ -91,7 +91,9 @@ std::string PathOf(const HttpRequest& request) {
 }  // namespace
 
 ApiHandler::ApiHandler(const ApiContext& context)
-    : context_(context), identifiers_(context.seed), authenticator_(context.admin, context.clock) {}
+    : context_(context),
+      identifiers_(context.seed),
+      authenticator_(context.admin, context.clock, aside_) {}
 
 HttpResponse ApiHandler::Handle(const HttpRequest& request) {
   const SteadyTime start = context_.clock.Steady();
@@ -146,6 +148,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   if (defect) return *defect;
   Call call{.api = context_,
             .identifiers = identifiers_,
+            .aside = aside_,
             .request = request,
             .caller = std::move(caller),
             .arguments = std::move(match.arguments)};

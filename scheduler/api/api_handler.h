@@ -17,6 +17,8 @@ class ApiHandler : public HttpHandler {
 
   HttpResponse Handle(const HttpRequest& request) override;
   HttpResponse Overloaded(const HttpRequest& request) override;
+  // After the server has stopped: nothing of the context is used when this has returned.
+  void Stop() { aside_.Stop(); }
 
  private:
   // What the answer says about the request beside its content.
@@ -34,6 +36,7 @@ class ApiHandler : public HttpHandler {
 
   const ApiContext context_;
   Identifiers identifiers_;
+  Aside aside_;
   Authenticator authenticator_;
 };
 

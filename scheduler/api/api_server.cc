@@ -6,12 +6,12 @@
 
 namespace carillon::scheduler {
 
-ApiServer::ApiServer(std::unique_ptr<HttpHandler> handler) : handler_(std::move(handler)) {}
+ApiServer::ApiServer(const ApiContext& context) : handler_(std::make_unique<ApiHandler>(context)) {}
 ApiServer::~ApiServer() { Stop(); }
 
 Result<std::unique_ptr<ApiServer>> ApiServer::Start(const ApiOptions& options,
                                                     const ApiContext& context) {
-  std::unique_ptr<ApiServer> api(new ApiServer(std::make_unique<ApiHandler>(context)));
+  std::unique_ptr<ApiServer> api(new ApiServer(context));
   CARILLON_ASSIGN_OR_RETURN(
       api->server_, HttpServer::Start({.name = "api",
                                        .address = options.address,
@@ -27,6 +27,7 @@ std::string ApiServer::url() const { return server_->url(); }
 
 void ApiServer::Stop() {
   if (server_) server_->Stop();
+  handler_->Stop();
 }
 
 }  // namespace carillon::scheduler

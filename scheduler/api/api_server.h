@@ -14,6 +14,8 @@
 
 namespace carillon::scheduler {
 
+class ApiHandler;
+
 struct ApiOptions {
   std::string address = "127.0.0.1";
   uint16_t port = 8640;  // 0 = any
@@ -32,9 +34,9 @@ class ApiServer {
   void Stop();
 
  private:
-  explicit ApiServer(std::unique_ptr<HttpHandler> handler);
+  explicit ApiServer(const ApiContext& context);
 
-  const std::unique_ptr<HttpHandler> handler_;
+  const std::unique_ptr<ApiHandler> handler_;
   std::unique_ptr<HttpServer> server_;
 };
 

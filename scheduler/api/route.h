@@ -9,6 +9,7 @@
 
 #include "common/adapters/http/http_message.h"
 #include "scheduler/api/api_context.h"
+#include "scheduler/api/aside.h"
 #include "scheduler/api/identifiers.h"
 #include "scheduler/api/problem.h"
 #include "scheduler/api/tokens.h"
@@ -19,6 +20,7 @@ namespace carillon::scheduler {
 struct Call {
   const ApiContext& api;
   Identifiers& identifiers;
+  Aside& aside;
   const HttpRequest& request;
   Caller caller;
   std::vector<std::string> arguments;  // what the {} of the path stand for, decoded

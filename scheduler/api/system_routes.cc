@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kReasonCharactersMax = 1000;
+constexpr Duration kStatusPatience = 2s;  // for the store's part of the status
 
 Outcome<ExecutorId> PathExecutorId(const Call& call) {
   const std::string& text = call.arguments.at(0);
@@ -112,6 +113,20 @@ json CountByState(const std::vector<ExecutorRecord>& executors) {
   return counts;
 }
 
+struct StoreView {
+  std::vector<SegmentRecord> segments;
+  std::vector<ExecutorRecord> executors;
+  RunCounts counts;
+};
+
+Result<StoreView> ReadStore(const ApiContext& api) {
+  StoreView view;
+  CARILLON_ASSIGN_OR_RETURN(view.segments, api.segments.ListSegments());
+  CARILLON_ASSIGN_OR_RETURN(view.executors, api.executors.ListExecutors());
+  CARILLON_ASSIGN_OR_RETURN(view.counts, api.runs.CountOpenRuns());
+  return view;
+}
+
 json ErrorsOf(const Error& error) {
   return json::array(
       {{{"pointer", error.pointer}, {"code", "invalid"}, {"detail", error.message}}});
@@ -203,25 +218,25 @@ Reply DrainExecutor(const Call& call) {
   return ExecutorResponse(executor);
 }
 
-// What the store cannot tell while it is away is null; the rest is still said.
+// What the store cannot tell while it is away is null; the rest is still said, and soon.
 Reply SystemStatus(const Call& call) {
   const ClusterView view = call.api.status.Read();
-  const auto segments = call.api.segments.ListSegments();
-  const auto executors = call.api.executors.ListExecutors();
-  const auto counts = call.api.runs.CountOpenRuns();
-  const OwnedSegments owned = segments.ok() ? DescribeSegments(*segments) : OwnedSegments{};
-  json body = {
-      {"leader", view.leader ? json(view.leader->value()) : json(nullptr)},
-      {"members", DescribeMembers(view, owned)},
-      {"segments", segments.ok() ? owned.list : json(nullptr)},
-      {"executors", executors.ok() ? CountByState(*executors) : json(nullptr)},
-      {"runs_pending", counts.ok() ? json(counts->pending) : json(nullptr)},
-      {"runs_running", counts.ok() ? json(counts->running) : json(nullptr)},
-      {"oldest_overdue_ms", Milliseconds(view.oldest_overdue)},
-      {"late_ms", {{"p50", Milliseconds(view.late_p50)}, {"p99", Milliseconds(view.late_p99)}}},
-      {"store_reachable", segments.ok() && executors.ok() && counts.ok()},
-      {"version", call.api.version}};
-  return JsonResponse(200, body);
+  const auto answer = call.aside.Ask<Result<StoreView>>(
+      kStatusPatience, [&api = call.api] { return ReadStore(api); });
+  const StoreView* store = answer && answer->ok() ? &answer->value() : nullptr;
+  const OwnedSegments owned = store ? DescribeSegments(store->segments) : OwnedSegments{};
+  return JsonResponse(
+      200,
+      {{"leader", view.leader ? json(view.leader->value()) : json(nullptr)},
+       {"members", DescribeMembers(view, owned)},
+       {"segments", store ? owned.list : json(nullptr)},
+       {"executors", store ? CountByState(store->executors) : json(nullptr)},
+       {"runs_pending", store ? json(store->counts.pending) : json(nullptr)},
+       {"runs_running", store ? json(store->counts.running) : json(nullptr)},
+       {"oldest_overdue_ms", Milliseconds(view.oldest_overdue)},
+       {"late_ms", {{"p50", Milliseconds(view.late_p50)}, {"p99", Milliseconds(view.late_p99)}}},
+       {"store_reachable", store != nullptr},
+       {"version", call.api.version}});
 }
 
 Reply SystemConfig(const Call& call) {

@@ -13,6 +13,7 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/ports/admin_store.h"
+#include "scheduler/api/aside.h"
 
 namespace carillon::scheduler {
 
@@ -31,15 +32,17 @@ struct Caller {
 
 class Authenticator {
  public:
-  Authenticator(AdminStore& store, const Clock& clock) : store_(store), clock_(clock) {}
+  Authenticator(AdminStore& store, const Clock& clock, Aside& aside)
+      : store_(store), clock_(clock), aside_(aside) {}
 
   // nullopt: no token, several, or none that is known. An error: the store could not say. Tokens
-  // seen within kFresh are not looked up again; within kStale they are believed while the store
-  // is unreachable, so that status can be read then.
+  // seen within kFresh are not looked up again; within kStale they are believed when the store
+  // does not answer within kPatience, so that status can be read then.
   Result<std::optional<Caller>> Authenticate(const HttpRequest& request);
 
   static constexpr Duration kFresh = 5s;
   static constexpr Duration kStale = 60s;
+  static constexpr Duration kPatience = 1s;
   static constexpr size_t kCachedMax = 1024;  // tokens
 
  private:
@@ -47,11 +50,14 @@ class Authenticator {
     Caller caller;
     SteadyTime seen;
   };
+  using Lookup = Result<std::optional<TokenRecord>>;
+  Lookup AskPatiently(const std::string& hash);
   std::optional<Known> Recall(const std::string& hash);
   void Remember(const std::string& hash, const Caller& caller);
 
   AdminStore& store_;
   const Clock& clock_;
+  Aside& aside_;
   Mutex mu_;
   // Keyed by hash: a comparison that leaks its time tells nothing about the token.
   std::map<std::string, Known> known_ GUARDED_BY(mu_);

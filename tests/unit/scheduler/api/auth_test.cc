@@ -1,4 +1,6 @@
 // Tokens: 401 before everything else, for every route and method.
+#include <future>
+
 #include "scheduler/api/route.h"
 #include "tests/unit/scheduler/api/api_env.h"
 #include "tests/unit/scheduler/api/raw_socket.h"
@@ -96,7 +98,8 @@ class CacheTest : public ::testing::Test {
   ManualClock clock_;
   memory::MemoryStore store_{clock_, {}};
   FaultyStores faults_{store_};
-  scheduler::Authenticator authenticator_{faults_.admin, clock_};
+  scheduler::Aside aside_;
+  scheduler::Authenticator authenticator_{faults_.admin, clock_, aside_};
   std::string token_;
   HttpRequest request_;
 };
@@ -110,6 +113,16 @@ TEST_F(CacheTest, BelievesAKnownTokenForKStaleWhileTheStoreIsAway) {
   const auto late = authenticator_.Authenticate(request_);
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.code(), ErrorCode::kUnavailable);
+}
+
+TEST_F(CacheTest, AKnownTokenDoesNotWaitForAStoreThatHangs) {
+  ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  std::promise<void> go;
+  std::shared_future<void> gone = go.get_future().share();
+  faults_.plan.OnCall([gone](const std::string&) { gone.wait(); });
+  clock_.Advance(scheduler::Authenticator::kFresh + 1us);
+  EXPECT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  go.set_value();
 }
 
 TEST_F(CacheTest, AsksTheStoreAgainAfterKFresh) {

@@ -42,14 +42,14 @@ class RawSocket {
   }
 
   // Reads until `mark` was seen `times` times, the peer closed, or `timeout_ms` without a byte.
-  std::string ReadUntil(std::string_view mark, size_t times = 1, int timeout_ms = 8000) {
+  std::string ReadUntil(std::string_view mark, size_t times = 1, int timeout_ms = 30000) {
     while (Count(mark) < times && ReadSome(timeout_ms)) {
     }
     return std::move(received_);
   }
 
   // One whole answer with Content-Length.
-  std::string ReadAnswer(int timeout_ms = 8000) {
+  std::string ReadAnswer(int timeout_ms = 30000) {
     size_t end = 0;
     while ((end = received_.find("\r\n\r\n")) == std::string::npos) {
       if (!ReadSome(timeout_ms)) return std::move(received_);
@@ -65,7 +65,7 @@ class RawSocket {
   }
 
   // Everything until the peer closes; `closed` says whether it did in time.
-  std::string ReadToEnd(int timeout_ms = 8000) {
+  std::string ReadToEnd(int timeout_ms = 30000) {
     while (ReadSome(timeout_ms)) {
     }
     return std::move(received_);

@@ -1,4 +1,7 @@
 // Executors, status, configuration, previews.
+#include <future>
+#include <thread>
+
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {
@@ -68,6 +71,28 @@ TEST_F(SystemRoutesTest, StatusStillSaysWhatIsKnownWhileTheStoreIsAway) {
   EXPECT_EQ(answer.body()["leader"], "scheduler-1");
   EXPECT_TRUE(answer.body()["runs_pending"].is_null());
   EXPECT_EQ(answer.body()["store_reachable"], false);
+}
+
+TEST_F(SystemRoutesTest, StatusDoesNotWaitForAStoreThatHangs) {
+  ASSERT_EQ(Get("/api/system/status").status, 200);
+  std::promise<void> go;
+  std::shared_future<void> gone = go.get_future().share();
+  faults_.plan.OnCall([gone](const std::string& name) {
+    if (name == "CountOpenRuns") gone.wait();
+  });
+  std::vector<std::thread> readers;
+  std::atomic<int> partial{0};
+  for (size_t i = 0; i < 6; ++i) {
+    readers.emplace_back([&] {
+      HttpClient client;
+      const json status = SendOn(client, "GET", "/api/system/status", "", Authorized()).body();
+      if (status["store_reachable"] == false && status["leader"] == "scheduler-1") ++partial;
+    });
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(partial, 6);
+  go.set_value();
+  EXPECT_EQ(Get("/api/system/status").body()["store_reachable"], true);
 }
 
 TEST_F(SystemRoutesTest, ConfigurationIsShownWithItsVersion) {

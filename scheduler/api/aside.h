@@ -1,0 +1,50 @@
+// Runs a question to the store on a thread of its own, so that a caller who can do without the
+// answer waits a bounded time: status and known tokens work while the store hangs.
+//
+// Threads  Thread-safe. One thread; questions run one after the other.
+// Always   At most kWaitingMax questions wait; one whose asker has given up is not asked any more.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "common/adapters/http/worker_pool.h"
+#include "common/base/time.h"
+
+namespace carillon::scheduler {
+
+class Aside {
+ public:
+  // nullopt: no answer within `patience`.
+  template <typename Answer>
+  std::optional<Answer> Ask(Duration patience, std::function<Answer()> question) {
+    struct Asked {
+      std::promise<Answer> answer;
+      std::atomic<bool> given_up{false};
+    };
+    // Shared: whichever of asker and thread comes last frees it.
+    auto asked = std::make_shared<Asked>();
+    std::future<Answer> answer = asked->answer.get_future();
+    const bool taken = thread_.TryPost([asked, question = std::move(question)] {
+      if (!asked->given_up) asked->answer.set_value(question());
+    });
+    if (taken && answer.wait_for(patience) == std::future_status::ready) return answer.get();
+    asked->given_up = true;
+    return std::nullopt;
+  }
+
+  // After the question in progress; later ones are not taken.
+  void Stop() { thread_.Stop(); }
+
+  static constexpr size_t kWaitingMax = 32;  // questions
+
+ private:
+  WorkerPool thread_{{.threads = 1, .queue_max = kWaitingMax}};
+};
+
+}  // namespace carillon::scheduler
