@@ -142,8 +142,8 @@ class FiringStore {
                                           std::optional<RunKey> after, size_t limit) = 0;
 
   // RUNNING runs somebody asked to cancel. No locks.
-  virtual Result<std::vector<RunRow>> ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                                         size_t limit) = 0;
+  virtual Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                                 std::optional<RunKey> after, size_t limit) = 0;
 
   // Definitions by version, with the job's id; unknown ones are absent.
   virtual Result<std::vector<JobVersionRecord>> LoadDefinitions(

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/log.h"
+#include "scheduler/assign/batch_split.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -129,10 +130,7 @@ void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {
     }
     return;
   }
-  const bool splits = replies.code() == ErrorCode::kInvalid ||
-                      replies.code() == ErrorCode::kExhausted ||
-                      replies.code() == ErrorCode::kCorrupt;
-  if (!splits) return;  // no answer: they ask again
+  if (!SplitHelps(replies.code())) return;  // no answer: they ask again
   if (items.size() == 1) {
     log::Error("claims", "run {} refused by the store: {}", EncodeRunId(items[0]->request.key),
                replies.error().message);

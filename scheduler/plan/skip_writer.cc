@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/log.h"
+#include "scheduler/assign/batch_split.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -60,6 +61,11 @@ bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& it
   }
   if (written.code() == ErrorCode::kUnavailable || written.code() == ErrorCode::kConflict) {
     return false;
+  }
+  if (SplitHelps(written.code()) && items.size() > 1) {
+    const auto middle = items.begin() + static_cast<long>(items.size() / 2);
+    const bool first = Write(view, {items.begin(), middle});
+    return Write(view, {middle, items.end()}) && first;
   }
   log::Warn("plan", "skip: {} runs are decided again: {}", rows.size(), written.error().message);
   return true;

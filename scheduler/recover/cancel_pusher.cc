@@ -16,24 +16,35 @@ SteadyTime CancelPusher::Step(SteadyTime now) {
   const auto view = ports_.segments.View();
   const std::vector<SegmentId> segments = view->ActiveSegments();
   if (segments.empty()) return next_;
-  const auto asked = ports_.store.ScanCancelRequests(segments, kBatchRowsMax);
-  if (!asked.ok()) {
-    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(asked.code())).Add();
-    return next_;
-  }
-  std::unordered_map<RunKey, SteadyTime> said;
+  Said said;
+  std::optional<RunKey> after;
+  do {
+    const auto asked = ports_.store.ScanCancelRequests(segments, after, kBatchRowsMax);
+    if (!asked.ok()) {
+      ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(asked.code())).Add();
+      return next_;
+    }
+    Say(asked->runs, now, &said);
+    after = asked->next;
+    // So many that one look costs: less often then.
+    if (after) next_ = now + kSayAgain;
+  } while (after);
+  said_ = std::move(said);
+  return next_;
+}
+
+void CancelPusher::Say(const std::vector<RunRow>& asked, SteadyTime now, Said* said) {
   std::map<ExecutorId, CancelAttempts> messages;
-  for (const RunRow& row : *asked) {
+  for (const RunRow& row : asked) {
     const auto before = said_.find(row.key);
     if (before != said_.end() && now - before->second < kSayAgain) {
-      said.insert(*before);
+      said->insert(*before);
       continue;
     }
-    said[row.key] = now;
+    (*said)[row.key] = now;
     messages[row.executor].attempts.push_back(
         {row.key, row.segment, row.job_no, row.attempt, row.claim_token});
   }
-  said_ = std::move(said);
   for (auto& [executor, message] : messages) {
     // The process that runs there now: it may have inherited the attempt from an earlier one.
     const auto incarnation = ports_.executors.IncarnationOf(executor);
@@ -41,7 +52,6 @@ SteadyTime CancelPusher::Step(SteadyTime now) {
     const Status sent = ports_.hub.Send(executor, *incarnation, std::move(message));
     if (!sent.ok()) log::Debug("recover", "cancel: {}", sent.error().message);
   }
-  return next_;
 }
 
 }  // namespace carillon::scheduler

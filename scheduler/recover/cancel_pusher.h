@@ -33,10 +33,13 @@ class CancelPusher final : public Stepper {
   void Nudge() { nudged_ = true; }
 
  private:
+  using Said = std::unordered_map<RunKey, SteadyTime>;
+  void Say(const std::vector<RunRow>& asked, SteadyTime now, Said* said);
+
   const Ports ports_;
   std::atomic<bool> nudged_{false};
   SteadyTime next_{};
-  std::unordered_map<RunKey, SteadyTime> said_;  // of the last scan's runs
+  Said said_;  // of the last scan's runs
 };
 
 }  // namespace carillon::scheduler

@@ -1,6 +1,7 @@
 #include "scheduler/recover/lease_reaper.h"
 
 #include "common/base/log.h"
+#include "scheduler/assign/batch_split.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -43,7 +44,17 @@ bool LeaseReaper::Write(const OwnedView& view, const std::vector<ExpiredLease>& 
   const Fence fence = view.FenceFor(std::move(segments));
   const auto effects = ports_.fences.Run(
       "lost", fence, [&] { return ports_.store.MarkLost(reports, fence, *cluster_now); });
-  if (!effects.ok()) return false;
+  if (!effects.ok()) {
+    if (!SplitHelps(effects.code())) return false;
+    if (written.size() == 1) {
+      log::Error("recover", "run {} attempt {}: the store refuses its loss: {}",
+                 EncodeRunId(reports[0].key), reports[0].attempt, effects.error().message);
+      return false;
+    }
+    const auto middle = written.begin() + static_cast<long>(written.size() / 2);
+    const bool first = Write(view, {written.begin(), middle});
+    return Write(view, {middle, written.end()}) && first;
+  }
   ports_.leases.Resolve(written, ports_.clock.Steady());
   Effects(view, *effects);
   RunEvents events;

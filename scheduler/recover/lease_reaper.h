@@ -4,6 +4,7 @@
 // Threads  One loop calls Step.
 // Errors   Nothing written: the attempts stay marked and are written later; marked ones are neither
 //          renewed nor granted. Unknown outcome: their segments are taken again and scanned.
+//          kInvalid: bisected; the bad one stays marked and is tried again.
 // Always   Marked in the lease book before the store is asked (DESIGN §5 rule 3).
 #pragma once
 

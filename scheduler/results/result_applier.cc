@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/log.h"
+#include "scheduler/assign/batch_split.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -27,11 +28,6 @@ std::string_view Name(ResultVerdict verdict) {
     case ResultVerdict::kUnknownRun: return "unknown_run";
   }
   return "unknown";
-}
-
-bool MaySplit(ErrorCode code) {
-  return code == ErrorCode::kInvalid || code == ErrorCode::kExhausted ||
-         code == ErrorCode::kCorrupt;
 }
 
 }  // namespace
@@ -140,7 +136,7 @@ bool ResultApplier::Write(const OwnedView& view, std::vector<Item> items) {
     for (const Item& item : items) Done(item.held);
     return true;
   }
-  if (MaySplit(effects.code())) {
+  if (SplitHelps(effects.code())) {
     if (items.size() == 1) return WritePoison(view, std::move(items[0]), effects.error());
     const auto middle = items.begin() + static_cast<long>(items.size() / 2);
     std::vector<Item> second(std::make_move_iterator(middle), std::make_move_iterator(items.end()));

@@ -159,17 +159,39 @@ TYPED_TEST(ResultContract, CancelledAttemptEndsTheRunAndItsRequest) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
   const RunRow running = Running(s, fence, 3);
-  EXPECT_TRUE(s.v(s.firing.ScanCancelRequests(s.All(), 10)).empty());
+  EXPECT_TRUE(s.v(s.firing.ScanCancelRequests(s.All(), std::nullopt, 10)).runs.empty());
   EXPECT_TRUE(s.v(s.runs.CancelRun(running.key, {.now = kT0 + 2s})));
-  const std::vector<RunRow> asked = s.v(s.firing.ScanCancelRequests(s.All(), 10));
+  const std::vector<RunRow> asked =
+      s.v(s.firing.ScanCancelRequests(s.All(), std::nullopt, 10)).runs;
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0].key, running.key);
   EXPECT_EQ(asked[0].claim_token, running.claim_token);
   EXPECT_TRUE(asked[0].cancel_requested);
-  EXPECT_EQ(s.v(s.firing.ScanCancelRequests(s.All(), 10)).size(), 1u);
+  EXPECT_EQ(s.v(s.firing.ScanCancelRequests(s.All(), std::nullopt, 10)).runs.size(), 1u);
   s.Apply(s.ReportOf(running, RunState::kCancelled), fence, kT0 + 3s);
   EXPECT_EQ(s.Get(running.key).row.state, RunState::kCancelled);
-  EXPECT_TRUE(s.v(s.firing.ScanCancelRequests(s.All(), 10)).empty());
+  EXPECT_TRUE(s.v(s.firing.ScanCancelRequests(s.All(), std::nullopt, 10)).runs.empty());
+}
+
+TYPED_TEST(ResultContract, CancelRequestsArePagedOverEverySegment) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  std::set<RunKey> asked;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    const RunRow running = s.Start(s.Execute(s.Create(name, StoreDriver::Manual()), kT0),
+                                   asked.size() + 1, fence, kT0 + 1s);
+    EXPECT_TRUE(s.v(s.runs.CancelRun(running.key, {.now = kT0 + 2s})));
+    asked.insert(running.key);
+  }
+  std::set<RunKey> found;
+  std::optional<RunKey> after;
+  do {
+    const RunningPage page = s.v(s.firing.ScanCancelRequests(s.All(), after, 2));
+    EXPECT_LE(page.runs.size(), 2u);
+    for (const RunRow& row : page.runs) EXPECT_TRUE(found.insert(row.key).second);
+    after = page.next;
+  } while (after);
+  EXPECT_EQ(found, asked);
 }
 
 // ---- losses -------------------------------------------------------------------------------------

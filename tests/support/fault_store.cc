@@ -88,9 +88,9 @@ Result<RunningPage> FaultStore::ScanRunning(const std::vector<SegmentId>& segmen
                                             std::optional<RunKey> after, size_t limit) {
   return Run("scan_running", [&] { return p_.firing.ScanRunning(segments, after, limit); });
 }
-Result<std::vector<RunRow>> FaultStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                                           size_t limit) {
-  return Run("scan_cancels", [&] { return p_.firing.ScanCancelRequests(segments, limit); });
+Result<RunningPage> FaultStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                                   std::optional<RunKey> after, size_t limit) {
+  return Run("scan_cancels", [&] { return p_.firing.ScanCancelRequests(segments, after, limit); });
 }
 Result<std::vector<JobVersionRecord>> FaultStore::LoadDefinitions(
     const std::vector<JobVersionKey>& keys) {

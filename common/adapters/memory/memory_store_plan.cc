@@ -31,6 +31,28 @@ bool FenceCovers(const Fence& fence, SegmentId segment) {
                      [segment](const FencedSegment& held) { return held.segment == segment; });
 }
 
+using RunIndex = const std::set<RunKey>& (Tables::*)(SegmentId) const;
+
+RunningPage PageOf(Tables& tables, RunIndex index, const std::vector<SegmentId>& segments,
+                   std::optional<RunKey> after, size_t limit) {
+  std::vector<std::pair<std::set<RunKey>::const_iterator, std::set<RunKey>::const_iterator>> ranges;
+  for (const SegmentId segment : segments) {
+    if (!tables.HasSegment(segment)) continue;
+    const std::set<RunKey>& keys = (tables.*index)(segment);
+    ranges.push_back({after ? keys.upper_bound(*after) : keys.begin(), keys.end()});
+  }
+  RunningPage page;
+  Merge<std::set<RunKey>>(ranges, [&](const RunKey& key) {
+    if (page.runs.size() >= limit) {
+      page.next = page.runs.empty() ? after : page.runs.back().key;
+      return false;
+    }
+    page.runs.push_back(tables.FindRun(key)->row);
+    return true;
+  });
+  return page;
+}
+
 }  // namespace
 
 Result<std::vector<DueSchedule>> MemoryStore::ScanDue(const std::vector<SegmentId>& segments,
@@ -156,37 +178,13 @@ Result<PendingPage> MemoryStore::ScanPending(const std::vector<SegmentId>& segme
 Result<RunningPage> MemoryStore::ScanRunning(const std::vector<SegmentId>& segments,
                                              std::optional<RunKey> after, size_t limit) {
   MutexLock lock(mu_);
-  std::vector<std::pair<std::set<RunKey>::const_iterator, std::set<RunKey>::const_iterator>> ranges;
-  for (const SegmentId segment : segments) {
-    if (!tables_.HasSegment(segment)) continue;
-    const std::set<RunKey>& running = tables_.running(segment);
-    ranges.push_back({after ? running.upper_bound(*after) : running.begin(), running.end()});
-  }
-  RunningPage page;
-  Tables& tables = tables_;
-  Merge<std::set<RunKey>>(ranges, [&](const RunKey& key) {
-    if (page.runs.size() >= limit) {
-      page.next = page.runs.empty() ? after : page.runs.back().key;
-      return false;
-    }
-    page.runs.push_back(tables.FindRun(key)->row);
-    return true;
-  });
-  return page;
+  return PageOf(tables_, &Tables::running, segments, after, limit);
 }
 
-Result<std::vector<RunRow>> MemoryStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                                            size_t limit) {
+Result<RunningPage> MemoryStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                                    std::optional<RunKey> after, size_t limit) {
   MutexLock lock(mu_);
-  std::vector<RunRow> found;
-  for (const SegmentId segment : segments) {
-    if (!tables_.HasSegment(segment)) continue;
-    for (const RunKey& key : tables_.cancels(segment)) {
-      if (found.size() >= limit) return found;
-      found.push_back(tables_.FindRun(key)->row);
-    }
-  }
-  return found;
+  return PageOf(tables_, &Tables::cancels, segments, after, limit);
 }
 
 Result<OverdueReport> MemoryStore::ReadOverdue(WallTime now) {

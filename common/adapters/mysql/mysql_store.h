@@ -67,8 +67,8 @@ class MysqlStore final : public SegmentStore,
                                   size_t limit) override;
   Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
                                   std::optional<RunKey> after, size_t limit) override;
-  Result<std::vector<RunRow>> ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                                 size_t limit) override;
+  Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                         std::optional<RunKey> after, size_t limit) override;
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) override;
   Result<std::string> LoadRunParameters(const RunKey& key) override;

@@ -103,6 +103,32 @@ Result<OverdueReport> ReadOverdueOn(Session& session, uint32_t segment_count, Wa
   return report;
 }
 
+// The rest of a statement that pages over runs `r` by key.
+const std::string kAfterRun =
+    "r.fire_us >= ? AND (r.fire_us > ? OR r.schedule_id > ? OR (r.schedule_id = ? AND r.shard > ?))"
+    " ORDER BY r.fire_us, r.schedule_id, r.shard LIMIT ?";
+
+Result<RunningPage> ReadPage(Session& session, const std::string& statement,
+                             const std::vector<SegmentId>& segments, std::optional<RunKey> after,
+                             size_t limit, Incarnations& incarnations) {
+  const RunKey from = after.value_or(RunKey{.fire = FromUnixMicros(-1)});
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query(statement,
+                    {NumbersOf(segments), ToUnixMicros(from.fire), ToUnixMicros(from.fire),
+                     from.schedule_id.value(), from.schedule_id.value(),
+                     static_cast<uint64_t>(from.shard), static_cast<uint64_t>(limit + 1)}));
+  CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
+                            ReadRuns(session, std::move(rows), incarnations));
+  RunningPage page;
+  if (runs.size() > limit) {
+    runs.resize(limit);
+    page.next = runs.empty() ? after : runs.back().row.key;
+  }
+  page.runs = RowsOf(std::move(runs));
+  return page;
+}
+
 }  // namespace
 
 Result<PendingPage> MysqlStore::ScanPending(const std::vector<SegmentId>& segments, WallTime until,
@@ -134,43 +160,24 @@ Result<RunningPage> MysqlStore::ScanRunning(const std::vector<SegmentId>& segmen
   static const std::string statement =
       "SELECT " + kRunColumns +
       " FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_runs r "
-      "FORCE INDEX (open_runs) ON r.open_segment = k.n WHERE r.state = 'RUNNING' AND "
-      "r.fire_us >= ? AND (r.fire_us > ? OR r.schedule_id > ? OR (r.schedule_id = ? AND "
-      "r.shard > ?)) ORDER BY r.fire_us, r.schedule_id, r.shard LIMIT ?";
-  const RunKey from = after.value_or(RunKey{.fire = FromUnixMicros(-1)});
-  return InRead(*pool_, "scan running", [&](Session& session) -> Result<RunningPage> {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows,
-        session.Query(statement,
-                      {NumbersOf(segments), ToUnixMicros(from.fire), ToUnixMicros(from.fire),
-                       from.schedule_id.value(), from.schedule_id.value(),
-                       static_cast<uint64_t>(from.shard), static_cast<uint64_t>(limit + 1)}));
-    CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
-                              ReadRuns(session, std::move(rows), incarnations_));
-    RunningPage page;
-    if (runs.size() > limit) {
-      runs.resize(limit);
-      page.next = runs.empty() ? after : runs.back().row.key;
-    }
-    page.runs = RowsOf(std::move(runs));
-    return page;
+      "FORCE INDEX (open_runs) ON r.open_segment = k.n WHERE r.state = 'RUNNING' AND " +
+      kAfterRun;
+  return InRead(*pool_, "scan running", [&](Session& session) {
+    return ReadPage(session, statement, segments, after, limit, incarnations_);
   });
 }
 
-Result<std::vector<RunRow>> MysqlStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                                           size_t limit) {
+Result<RunningPage> MysqlStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                                   std::optional<RunKey> after, size_t limit) {
   static const std::string statement =
       "SELECT " + kRunColumns +
       " FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
       "run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.n STRAIGHT_JOIN job_runs r "
       "FORCE INDEX (PRIMARY) ON r.fire_us = c.fire_us AND r.schedule_id = c.schedule_id AND "
-      "r.shard = c.shard WHERE r.state = 'RUNNING' AND r.cancel_requested = 1 LIMIT ?";
-  return InRead(*pool_, "scan cancels", [&](Session& session) -> Result<std::vector<RunRow>> {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows, session.Query(statement, {NumbersOf(segments), static_cast<uint64_t>(limit)}));
-    CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
-                              ReadRuns(session, std::move(rows), incarnations_));
-    return RowsOf(std::move(runs));
+      "r.shard = c.shard WHERE r.state = 'RUNNING' AND r.cancel_requested = 1 AND " +
+      kAfterRun;
+  return InRead(*pool_, "scan cancels", [&](Session& session) {
+    return ReadPage(session, statement, segments, after, limit, incarnations_);
   });
 }
 

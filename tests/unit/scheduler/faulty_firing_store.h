@@ -23,6 +23,8 @@ class FaultyFiringStore final : public FiringStore {
   std::function<bool(const ScheduleAdvance&)> refuses_schedule;
   std::function<bool(const ResultReport&)> refuses_result;
   std::function<bool(const ClaimRequest&)> refuses_claim;
+  std::function<bool(const SkipItem&)> refuses_skip;
+  std::function<bool(const LostReport&)> refuses_loss;
   std::map<std::string, int> calls;
 
   Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments, WallTime until,
@@ -48,9 +50,9 @@ class FaultyFiringStore final : public FiringStore {
     if (auto error = Before("scan")) return *error;
     return store_.ScanRunning(segments, after, limit);
   }
-  Result<std::vector<RunRow>> ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                                 size_t limit) override {
-    return store_.ScanCancelRequests(segments, limit);
+  Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                         std::optional<RunKey> after, size_t limit) override {
+    return store_.ScanCancelRequests(segments, after, limit);
   }
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) override {
@@ -71,6 +73,9 @@ class FaultyFiringStore final : public FiringStore {
   Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
                       WallTime now) override {
     if (auto error = Before("skip")) return *error;
+    for (const SkipItem& item : items) {
+      if (refuses_skip && refuses_skip(item)) return Error{ErrorCode::kInvalid, "refused"};
+    }
     return After("skip", store_.Skip(items, fence, now));
   }
   Result<std::vector<RunEffect>> ApplyResults(const std::vector<ResultReport>& reports,
@@ -84,6 +89,9 @@ class FaultyFiringStore final : public FiringStore {
   Result<std::vector<RunEffect>> MarkLost(const std::vector<LostReport>& reports,
                                           const Fence& fence, WallTime now) override {
     if (auto error = Before("lost")) return *error;
+    for (const LostReport& report : reports) {
+      if (refuses_loss && refuses_loss(report)) return Error{ErrorCode::kInvalid, "refused"};
+    }
     return After("lost", store_.MarkLost(reports, fence, now));
   }
   Result<OverdueReport> ReadOverdue(WallTime now) override { return store_.ReadOverdue(now); }

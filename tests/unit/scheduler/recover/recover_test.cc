@@ -30,12 +30,12 @@ class RecoverTest : public test::RoomTest {
                      .metrics = metrics_},
                     {});
   }
-  HeldAttempt Start(int retry_count) {
+  HeldAttempt Start(int retry_count, const std::string& name = "job") {
     JobDefinition job;
     job.type = JobType::kNoop;
     job.retry_count = retry_count;
     job.retry_interval_s = 0;
-    const HeldAttempt held = Claim(Execute(CreateJob("job", job)), 1);
+    const HeldAttempt held = Claim(Execute(CreateJob(name, job)), 1);
     leases_.GrantAll({ExecutorId("x1"), Incarnation("e1")}, {{held, EpochOf(held.segment)}},
                      clock_.Steady());
     return held;
@@ -79,6 +79,24 @@ TEST_F(RecoverTest, LossThatWasNotWrittenStaysMarkedAndIsWrittenLater) {
   clock_.Advance(3s);
   reaper.Step(clock_.Steady());
   EXPECT_EQ(Row(held.key).state, RunState::kLost);
+}
+
+TEST_F(RecoverTest, LossTheStoreRefusesHoldsUpNoOther) {
+  const HeldAttempt good = Start(0);
+  const HeldAttempt bad = Start(0, "bad");
+  const HeldAttempt other = Start(0, "other");
+  faulty_.refuses_loss = [&](const LostReport& report) { return report.key == bad.key; };
+  LeaseReaper reaper = MakeReaper();
+  clock_.Advance(25s);
+  reaper.Step(clock_.Steady());
+  EXPECT_EQ(Row(good.key).state, RunState::kLost);
+  EXPECT_EQ(Row(other.key).state, RunState::kLost);
+  EXPECT_EQ(Row(bad.key).state, RunState::kRunning);
+  EXPECT_TRUE(leases_.IsLost(bad.key, bad.token));
+  faulty_.refuses_loss = nullptr;
+  clock_.Advance(3s);
+  reaper.Step(clock_.Steady());
+  EXPECT_EQ(Row(bad.key).state, RunState::kLost);
 }
 
 TEST_F(RecoverTest, UnknownOutcomeOfALossDropsTheSegment) {
@@ -156,6 +174,32 @@ TEST_F(RecoverTest, CancelIsSentToTheProcessThatHoldsTheAttemptNow) {
   const auto messages = link->Receive(10);
   ASSERT_EQ(messages.size(), 1u);
   EXPECT_EQ(std::get<CancelAttempts>(messages[0].message).attempts.at(0).token, held.token);
+}
+
+TEST_F(RecoverTest, EveryCancelIsSentHoweverManyThereAre) {
+  memory::MemorySwitchboard switchboard;
+  auto hub = switchboard.OpenHub(MemberId("m1"));
+  auto link = switchboard.OpenLink(ExecutorId("x1"), Incarnation("e1"));
+  ExecutorTable executors{{}};
+  executors.Accept({.id = ExecutorId("x1"), .incarnation = Incarnation("e1")}, clock_.Steady());
+  CancelPusher cancels({.store = store_,
+                        .segments = table_,
+                        .leases = leases_,
+                        .executors = executors,
+                        .hub = *hub,
+                        .metrics = metrics_});
+  const StoredJob job = CreateJob("job", {.type = JobType::kNoop});
+  const size_t count = kBatchRowsMax + 3;
+  for (size_t i = 0; i < count; ++i) {
+    const HeldAttempt held = Claim(Execute(job), i + 1);
+    ASSERT_TRUE(store_.CancelRun(held.key, {.now = clock_.Wall()}).ok());
+  }
+  cancels.Step(clock_.Steady());
+  size_t sent = 0;
+  for (const MemberMessage& message : link->Receive(10)) {
+    sent += std::get<CancelAttempts>(message.message).attempts.size();
+  }
+  EXPECT_EQ(sent, count);
 }
 
 }  // namespace
