@@ -30,11 +30,11 @@ enum class ScheduleKind { kCron, kRate, kOnce, kManual };
 // One thing that fires the job. Which fields count follows from `kind`.
 struct ScheduleSpec {
   ScheduleKind kind = ScheduleKind::kManual;
-  std::string cron_expression = {};      // kCron
-  std::string time_zone = "UTC";         // kCron: IANA name
-  Duration every = {};                   // kRate: >= 1 ms, whole milliseconds
-  WallTime start = WallTime{};           // kRate: the first fire; fires are start + n * every
-  WallTime at = WallTime{};              // kOnce
+  std::string cron_expression = {};  // kCron
+  std::string time_zone = "UTC";     // kCron: IANA name
+  Duration every = {};               // kRate: >= 1 ms, whole milliseconds
+  WallTime start = WallTime{};       // kRate: the first fire; fires are start + n * every
+  WallTime at = WallTime{};          // kOnce
 
   bool operator==(const ScheduleSpec&) const = default;
 };
@@ -42,34 +42,35 @@ struct ScheduleSpec {
 using ParameterValue = std::variant<std::string, int64_t, double, bool>;
 
 struct JobDefinition {
-  std::string name = {};                              // 1-200 characters
+  std::string name = {};  // 1-200 characters
   JobType type = JobType::kShell;
-  std::string command = {};                           // shell: 1-65,536 bytes; noop: empty;
-                                                      // a template (template.h)
-  std::vector<ScheduleSpec> schedules = {};           // <= 32; none = manual only
-  std::string time_zone = "UTC";                      // of schedules that name none
-  int64_t timeout_s = 3600;                           // 1-604,800
-  int64_t kill_grace_s = 10;                          // 0-3,600: SIGTERM to SIGKILL
-  int64_t queue_timeout_s = 0;                        // 0 = none
-  int64_t retry_count = 0;                            // 0-100 tries after the first
-  int64_t retry_interval_s = 60;                      // 0-86,400
+  std::string command = {};                  // shell: 1-65,536 bytes; noop: empty;
+                                             // a template (template.h)
+  std::vector<ScheduleSpec> schedules = {};  // <= 32; none = manual only
+  std::string time_zone = "UTC";             // of schedules that name none
+  int64_t timeout_s = 3600;                  // 1-604,800
+  int64_t kill_grace_s = 10;                 // 0-3,600: SIGTERM to SIGKILL
+  int64_t queue_timeout_s = 0;               // 0 = none
+  int64_t retry_count = 0;                   // 0-100 tries after the first
+  int64_t retry_interval_s = 60;             // 0-86,400
   RetryBackoff retry_backoff = RetryBackoff::kFixed;
-  std::vector<int64_t> retry_intervals_s = {};        // explicit list; the last one repeats
+  std::vector<int64_t> retry_intervals_s = {};  // explicit list; the last one repeats
   OnLost on_lost = OnLost::kRetry;
-  int priority = 0;                                   // 0-100, higher first
+  int priority = 0;  // 0-100, higher first
   bool enabled = true;
   MisfirePolicy misfire_policy = MisfirePolicy::kLatest;
-  int64_t misfire_grace_s = 60;                       // 0-86,400
-  int64_t catch_up_window_s = 3600;                   // 0-31,536,000: older fires are not run
-  int64_t catch_up_max = 100;                         // 1-10,000: most fires `all` runs
+  int64_t misfire_grace_s = 60;      // 0-86,400
+  int64_t catch_up_window_s = 3600;  // 0-31,536,000: older fires are not run
+  int64_t catch_up_max = 100;        // 1-10,000: most fires `all` runs
   OverlapPolicy overlap_policy = OverlapPolicy::kAllow;
   DstGap dst_gap = DstGap::kFire;
   DstRepeat dst_repeat = DstRepeat::kAuto;
-  std::map<std::string, ParameterValue> parameters = {};  // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
-  std::map<std::string, std::string> env = {};            // names likewise, <= 100
-  std::map<std::string, std::string> labels = {};         // <= 32
-  std::string description = {};                           // <= 10,000 bytes
-  std::string user_id = {};                               // <= 64; "" = the caller
+  std::map<std::string, ParameterValue> parameters =
+      {};                                          // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
+  std::map<std::string, std::string> env = {};     // names likewise, <= 100
+  std::map<std::string, std::string> labels = {};  // <= 32
+  std::string description = {};                    // <= 10,000 bytes
+  std::string user_id = {};                        // <= 64; "" = the caller
 
   bool operator==(const JobDefinition&) const = default;
 };

@@ -32,9 +32,9 @@ struct MisfireRules {
 MisfireRules MisfireRulesOf(const JobDefinition& job);
 
 struct FirePlan {
-  std::vector<WallTime> fires;          // to plan as runs, ascending
-  std::vector<GapRange> gaps;           // in order, disjoint
-  std::optional<WallTime> next;         // where the schedule stands afterwards; nullopt = no more
+  std::vector<WallTime> fires;   // to plan as runs, ascending
+  std::vector<GapRange> gaps;    // in order, disjoint
+  std::optional<WallTime> next;  // where the schedule stands afterwards; nullopt = no more
 };
 
 // Plans everything of `schedule` from `next_fire` (its first unplanned fire, included) up to
