@@ -4,40 +4,10 @@
 #include <cctype>
 
 #include "common/adapters/memory/memory_store.h"
+#include "common/domain/pending_fires.h"
 
 namespace carillon::memory {
 namespace {
-
-std::optional<Schedule> CompileOf(const JobDefinition& definition, const ScheduleSpec& spec) {
-  Result<Schedule> compiled = Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat);
-  if (!compiled.ok()) return std::nullopt;
-  return std::move(compiled).value();
-}
-
-WallTime NextOf(const std::optional<Schedule>& schedule, WallTime after) {
-  if (!schedule) return kNever;
-  const std::optional<Fire> fire = schedule->Next(after);
-  return fire ? fire->time : kNever;
-}
-
-// The fires from `next_fire` to `now`, both included, as one range; count 0 when there are none.
-// Leaves `next_fire` strictly after `now`.
-GapRange Missed(const std::optional<Schedule>& schedule, GapReason reason, WallTime now,
-                WallTime* next_fire) {
-  GapRange missed{.from = *next_fire, .to = *next_fire, .count = 0, .reason = reason};
-  if (!schedule) return missed;
-  const MisfireRules skip_all{.policy = MisfirePolicy::kSkip, .grace = Duration{0}};
-  while (*next_fire <= now) {
-    // "Later than the grace" is strict; one microsecond on, the fire at `now` counts too.
-    const FirePlan plan = PlanFires(*schedule, *next_fire, now + 1us, now, skip_all, kBatchRowsMax);
-    for (const GapRange& gap : plan.gaps) {
-      missed.count += gap.count;
-      missed.to = gap.to;
-    }
-    *next_fire = plan.next.value_or(kNever);
-  }
-  return missed;
-}
 
 // Runs of removed schedules are told by their absence from job.schedules.
 bool IsKept(const JobEntry& job, const RunKey& key) {
@@ -102,7 +72,7 @@ ScheduleId MemoryStore::AddSchedule(const JobEntry& job, const ScheduleSpec& spe
                        .segment = job.segment,
                        .spec = spec,
                        .version = 1,
-                       .next_fire = NextOf(CompileOf(job.definition, spec), now),
+                       .next_fire = FirstFireAfter(job.definition, spec, now),
                        .active = job.definition.enabled});
   return id;
 }
@@ -163,8 +133,7 @@ void MemoryStore::TouchSchedules(const JobEntry& job) {
 void MemoryStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason reason,
                                  WallTime now) {
   ScheduleEntry schedule = *tables_.FindSchedule(id);
-  const GapRange missed =
-      Missed(CompileOf(job.definition, schedule.spec), reason, now, &schedule.next_fire);
+  const GapRange missed = PassOver(job.definition, schedule.spec, reason, now, &schedule.next_fire);
   if (missed.count > 0) AddGap(id, job.job_no, missed);
   ++schedule.version;
   schedule.active = false;
@@ -258,8 +227,8 @@ void MemoryStore::Resume(JobEntry& job, WallTime now) {
   job.pause_reason.clear();
   for (const ScheduleId id : job.schedules) {
     ScheduleEntry schedule = *tables_.FindSchedule(id);
-    const GapRange missed = Missed(CompileOf(job.definition, schedule.spec), GapReason::kPaused,
-                                   now, &schedule.next_fire);
+    const GapRange missed =
+        PassOver(job.definition, schedule.spec, GapReason::kPaused, now, &schedule.next_fire);
     if (missed.count > 0) AddGap(id, job.job_no, missed);
     tables_.PutSchedule(std::move(schedule));
   }

@@ -3,43 +3,9 @@
 #include <algorithm>
 
 #include "common/adapters/mysql/run_writer.h"
+#include "common/domain/pending_fires.h"
 
 namespace carillon::mysql {
-namespace {
-
-std::optional<Schedule> CompileOf(const JobDefinition& definition, const ScheduleSpec& spec) {
-  Result<Schedule> compiled = Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat);
-  if (!compiled.ok()) return std::nullopt;
-  return std::move(compiled).value();
-}
-
-WallTime NextOf(const std::optional<Schedule>& schedule, WallTime after) {
-  if (!schedule) return kNever;
-  const std::optional<Fire> fire = schedule->Next(after);
-  return fire ? fire->time : kNever;
-}
-
-// The fires from `next_fire` to `now`, both included, as one range; count 0 when there are none.
-// Leaves `next_fire` strictly after `now`.
-GapRange Missed(const std::optional<Schedule>& schedule, GapReason reason, WallTime now,
-                WallTime* next_fire) {
-  GapRange missed{.from = *next_fire, .to = *next_fire, .count = 0, .reason = reason};
-  if (!schedule) return missed;
-  const MisfireRules skip_all{.policy = MisfirePolicy::kSkip, .grace = Duration{0}};
-  while (*next_fire <= now) {
-    // "Later than the grace" is strict; one microsecond on, the fire at `now` counts too.
-    const FirePlan plan = PlanFires(*schedule, *next_fire, now + 1us, now, skip_all, kBatchRowsMax);
-    for (const GapRange& gap : plan.gaps) {
-      missed.count += gap.count;
-      missed.to = gap.to;
-    }
-    *next_fire = plan.next.value_or(kNever);
-  }
-  return missed;
-}
-
-}  // namespace
-
 Result<JobEdit> JobEdit::Begin(Session& session, const JobId& id, const WriteContext& context,
                                Incarnations& incarnations) {
   JobEdit edit(incarnations, context);
@@ -122,7 +88,7 @@ void JobEdit::NextVersion() {
 void JobEdit::Remove(Place& place, const JobDefinition& definition, GapReason reason) {
   const ScheduleId id = place.row.due.schedule_id;
   const GapRange missed =
-      Missed(CompileOf(definition, place.row.due.spec), reason, context_.now, &place.next);
+      PassOver(definition, place.row.due.spec, reason, context_.now, &place.next);
   if (missed.count > 0) gaps_.push_back({id, job_.job_no, missed});
   removed_.push_back(id);
 }
@@ -141,8 +107,7 @@ void JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> i
       left.erase(same);
       continue;
     }
-    Place fresh{
-        .row = {}, .next = NextOf(CompileOf(definition, spec), context_.now), .added = true};
+    Place fresh{.row = {}, .next = FirstFireAfter(definition, spec, context_.now), .added = true};
     fresh.row.due.schedule_id = ids.back();
     fresh.row.due.spec = spec;
     ids.pop_back();
@@ -175,8 +140,8 @@ void JobEdit::ResumeSchedules() {
   job_.definition.enabled = true;
   job_.pause_reason.clear();
   for (Place& place : places_) {
-    const GapRange missed = Missed(CompileOf(job_.definition, place.row.due.spec),
-                                   GapReason::kPaused, context_.now, &place.next);
+    const GapRange missed = PassOver(job_.definition, place.row.due.spec, GapReason::kPaused,
+                                     context_.now, &place.next);
     if (missed.count > 0) gaps_.push_back({place.row.due.schedule_id, job_.job_no, missed});
   }
   for (Pending& pending : pending_) pending.released = pending.run.row.due == kNever;

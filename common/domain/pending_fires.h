@@ -1,0 +1,17 @@
+// What an edit, a pause or a delete does to the fires of a schedule that nobody planned yet. Pure.
+#pragma once
+
+#include "common/domain/misfire.h"
+
+namespace carillon {
+
+// The first fire after `after`; kNever when there is none, or when `spec` does not compile (a
+// definition written by a newer version).
+WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after);
+
+// The fires from `next_fire` to `now`, both included, as one range; count 0 when there are none.
+// Leaves `next_fire` strictly after `now`.
+GapRange PassOver(const JobDefinition& definition, const ScheduleSpec& spec, GapReason reason,
+                  WallTime now, WallTime* next_fire);
+
+}  // namespace carillon
