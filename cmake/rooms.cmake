@@ -6,8 +6,9 @@
 #
 # Daemon folders prefix their rooms: carillon_room(plan PREFIX scheduler DEPS …). A dependency
 # without "::" or "carillon_" is a room of common/ (or of the same prefix when it is written "./x").
+# PRECOMPILED names the vendor headers that it reads precompiled (cmake/precompiled.cmake).
 function(carillon_room room)
-  cmake_parse_arguments(ARG "" "PREFIX" "DEPS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "" "PREFIX;PRECOMPILED" "DEPS;EXCLUDE" ${ARGN})
   string(REPLACE "/" "_" name "${room}")
   if(ARG_PREFIX)
     set(name "${ARG_PREFIX}_${name}")
@@ -33,16 +34,22 @@ function(carillon_room room)
   if(sources)
     add_library(${target} STATIC ${sources})
     target_link_libraries(${target} PUBLIC ${deps})
+    if(NOT ARG_PRECOMPILED)
+      set(ARG_PRECOMPILED plain)
+    endif()
+    carillon_use_precompiled(${target} ${ARG_PRECOMPILED})
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE ${deps})
   endif()
 endfunction()
 
-# carillon_test(unit_domain LABEL unit DIRS unit/domain DEPS carillon_domain [TIMEOUT seconds])
+# carillon_test(unit_domain LABEL unit DIRS unit/domain DEPS carillon_domain [TIMEOUT seconds]
+#               [FAST] [JSON])
 # Every *_test.cc (and *_mysqltest.cc …) directly in DIRS; a test cannot fall out of the build.
+# FAST: computes much, so it is optimised like the product. JSON: reads nlohmann/json precompiled.
 function(carillon_test name)
-  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "DIRS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "FAST;JSON" "LABEL;TIMEOUT" "DIRS;DEPS" ${ARGN})
   set(sources)
   foreach(dir IN LISTS ARG_DIRS)
     file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*test.cc)
@@ -54,6 +61,16 @@ function(carillon_test name)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} carillon_failpoints_on GTest::gtest
                                         GTest::gtest_main)
+  if(ARG_FAST)
+    carillon_use_precompiled(${name} test)
+  else()
+    target_compile_options(${name} PRIVATE ${CARILLON_TEST_OPTIONS})
+    if(ARG_JSON)
+      carillon_use_precompiled(${name} slow_json_test)
+    else()
+      carillon_use_precompiled(${name} slow_test)
+    endif()
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)

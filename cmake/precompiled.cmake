@@ -1,0 +1,34 @@
+# Precompiled vendor headers: read once for a set of flags, used by every target that agrees.
+#
+#   carillon_precompiled(json HEADERS <nlohmann/json.hpp> DEPS … [OPTIONS -O0])
+#   carillon_use_precompiled(carillon_wire json)
+#
+# Vendors' and the standard library's headers only: a room's own headers change too often, and each
+# file still includes what it uses (the presets release, clang, tsan and fuzz build without these).
+set(CARILLON_STANDARD_HEADERS
+    <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <deque> <filesystem>
+    <fstream> <functional> <map> <memory> <mutex> <optional> <set> <sstream> <string> <string_view>
+    <thread> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
+
+function(carillon_precompiled name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;DEPS;OPTIONS" ${ARGN})
+  set(target carillon_precompiled_${name})
+  set(source ${CMAKE_BINARY_DIR}/precompiled/${name}.cc)
+  if(NOT EXISTS ${source})
+    file(WRITE ${source} "// Owns the precompiled headers \"${name}\"; has no code of its own.\n")
+  endif()
+  add_library(${target} OBJECT ${source})
+  target_link_libraries(${target} PRIVATE tl::expected fmt::fmt spdlog::spdlog ${ARG_DEPS})
+  target_compile_options(${target} PRIVATE ${ARG_OPTIONS})
+  target_precompile_headers(${target} PRIVATE ${CARILLON_STANDARD_HEADERS} ${ARG_HEADERS})
+endfunction()
+
+function(carillon_use_precompiled target name)
+  target_precompile_headers(${target} REUSE_FROM carillon_precompiled_${name})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    # GCC 12 forgets the pragmas of precompiled headers, and so warns of std::string's own code;
+    # the preset release builds with these warnings.
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+                                             -Wno-stringop-overread)
+  endif()
+endfunction()
