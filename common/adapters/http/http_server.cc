@@ -145,6 +145,9 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     work_.reset();
     io_.stop();
     for (std::thread& thread : io_threads_) thread.join();
+    // io_ may have stopped before it came to the close above.
+    std::error_code ignored;
+    acceptor_.close(ignored);
   }
 
   void SetEndpoint(const asio::ip::address& address) {
