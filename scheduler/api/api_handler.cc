@@ -226,11 +226,12 @@ HttpResponse ApiHandler::Seal(const HttpRequest& request, const Trace& trace,
                               HttpResponse response) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   const std::string etag = HeaderOf(response, "ETag");
-  const std::string* known = request.Header("if-none-match");
-  if (reads && response.status == 200 && !etag.empty() && known != nullptr &&
-      NamesTag(*known, etag)) {
-    response.status = 304;
-    response.body.clear();
+  if (reads && response.status == 200 && !etag.empty()) {
+    const auto known = ReadTags(request, "if-none-match");
+    if (known && known->MatchesWeakly(etag)) {
+      response.status = 304;
+      response.body.clear();
+    }
   }
   response.headers.emplace_back("X-Trace-Id", trace.id);
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");

@@ -174,11 +174,14 @@ Reply PatchExecutor(const Call& call) {
   if (!body.contains("labels")) return InvalidField("/labels", "missing", "Labels are needed.");
   CARILLON_ASSIGN_OR_RETURN(const auto labels, ReadLabels(body["labels"]));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.api.executors.GetExecutor(id));
-  const std::string* wanted = call.request.Header("if-match");
-  if (wanted != nullptr && !NamesTag(*wanted, ExecutorTag(before))) {
+  std::optional<EntityTags> wanted;
+  if (call.request.Header("if-match") != nullptr) {
+    CARILLON_ASSIGN_OR_RETURN(wanted, RequireIfMatch(call.request));
+  }
+  if (wanted && !wanted->MatchesStrongly(ExecutorTag(before))) {
     Problem problem{.status = 412,
                     .code = "stale_version",
-                    .detail = "The executor was changed since it was read."};
+                    .detail = "The executor was changed since it was read; `current` shows it."};
     problem.members["current"] = ExecutorToJson(before);
     problem.headers.emplace_back("ETag", ExecutorTag(before));
     return problem;
