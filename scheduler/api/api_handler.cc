@@ -93,7 +93,19 @@ std::string PathOf(const HttpRequest& request) {
 ApiHandler::ApiHandler(const ApiContext& context)
     : context_(context),
       identifiers_(context.seed),
-      authenticator_(context.admin, context.clock, aside_) {}
+      aside_(context.clock),
+      authenticator_(context.admin, context.clock, aside_, context.store_patience),
+      store_(context_) {}
+
+void ApiHandler::Stop() {
+  aside_.Stop();
+  store_.Stop();
+}
+
+bool ApiHandler::Urgent(const HttpRequest& request) const {
+  static const std::vector<std::string> kStatus = {"api", "system", "status"};
+  return request.segments == kStatus;
+}
 
 HttpResponse ApiHandler::Handle(const HttpRequest& request) {
   const SteadyTime start = context_.clock.Steady();
@@ -148,7 +160,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   if (defect) return *defect;
   Call call{.api = context_,
             .identifiers = identifiers_,
-            .aside = aside_,
+            .store = store_,
             .request = request,
             .caller = std::move(caller),
             .arguments = std::move(match.arguments)};
