@@ -215,7 +215,8 @@ Status StandaloneServer::Parts::StartServers(const config::Config& config) {
       .clock = clock,
       .seed = RandomSeed(),
       .metrics = metrics,
-      .version = kVersion};
+      .version = kVersion,
+      .settings = SettingsOf(config)};
   CARILLON_ASSIGN_OR_RETURN(api, scheduler::ApiServer::Start(ApiOptionsOf(config), context));
   CARILLON_ASSIGN_OR_RETURN(
       ops, scheduler::OpsServer::Start(
