@@ -226,19 +226,20 @@ Status StandaloneServer::Parts::StartServers(const config::Config& config) {
 
 std::vector<scheduler::ReadyCheck> StandaloneServer::Parts::ReadyChecks() {
   return {
-      {"store",
-       [this]() -> Status {
+      {.name = "store",
+       .check = [this]() -> Status {
          auto now = store->Now();
          return now.ok() ? Status() : Status(now.error());
-       }},
-      {"member",
-       [this]() -> Status {
+       },
+       .blocks = true},
+      {.name = "member",
+       .check = [this]() -> Status {
          if (member->ready()) return {};
          return {ErrorCode::kUnavailable,
                  "segments are not owned yet, or the clock is not trusted"};
        }},
-      {"draining",
-       [this]() -> Status {
+      {.name = "draining",
+       .check = [this]() -> Status {
          if (!draining) return {};
          return {ErrorCode::kUnavailable, "stopping: waits for running processes"};
        }},
