@@ -3,8 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -25,6 +25,53 @@ Mark MarkOf(const OpenStart& start) {
   return {"CARILLON_RUN_ID=" + EncodeRunId(start.attempt.key),
           fmt::format("CARILLON_ATTEMPT={}", start.attempt.attempt)};
 }
+
+// Whose a process is. A keeper answers for everything below it, so what has a living keeper of
+// another warden above it is no leftover, whatever its environment says: two clusters on one host
+// may have runs of the same name.
+class Lineage {
+ public:
+  enum class Owner { kNone, kOtherKeeper, kUnknown };
+
+  Lineage(const std::vector<ProcessEntry>& processes, const std::string& own_command_line)
+      : own_command_line_(own_command_line) {
+    for (const ProcessEntry& entry : processes) by_pid_[entry.pid] = &entry;
+    // This process may be in a job of a Carillon itself: that keeper is above everything here.
+    WalkUp(getpid(), [this](const ProcessEntry& entry) {
+      above_.insert(entry.pid);
+      return false;
+    });
+  }
+
+  // kUnknown: processes came and went while they were read.
+  Owner OwnerOf(pid_t pid) const {
+    bool kept = false;
+    const bool whole = WalkUp(pid, [&](const ProcessEntry& entry) {
+      kept = entry.name == kShimName && entry.state != 'Z' && above_.count(entry.pid) == 0 &&
+             ReadCommandLine(entry.pid) != own_command_line_;
+      return kept;
+    });
+    if (kept) return Owner::kOtherKeeper;
+    return whole ? Owner::kNone : Owner::kUnknown;
+  }
+
+ private:
+  // From `pid` to the first process of the host, or until `stop`. False when a parent is missing.
+  template <typename Stop>
+  bool WalkUp(pid_t pid, const Stop& stop) const {
+    for (size_t steps = 0; pid != 0 && steps <= by_pid_.size(); ++steps) {
+      const auto found = by_pid_.find(pid);
+      if (found == by_pid_.end()) return false;
+      if (stop(*found->second)) return true;
+      pid = found->second->parent;
+    }
+    return pid == 0;
+  }
+
+  const std::string& own_command_line_;
+  std::unordered_map<pid_t, const ProcessEntry*> by_pid_;
+  std::unordered_set<pid_t> above_;
+};
 
 }  // namespace
 
@@ -50,6 +97,7 @@ std::vector<OpenStart> Leftovers::Step(SteadyTime now) {
   const std::vector<ProcessEntry> processes = ReadProcesses();
   const bool keepers_left = KeepersLeft(processes, now);
   std::vector<bool> alive(waiting_.size(), keepers_left);
+  const Lineage lineage(processes, own_command_line_);
   for (const ProcessEntry& entry : processes) {
     if (entry.pid == getpid() || entry.state == 'Z') continue;
     const std::string environment = ReadEnvironment(entry.pid);
@@ -57,8 +105,12 @@ std::vector<OpenStart> Leftovers::Step(SteadyTime now) {
     for (size_t i = 0; i < waiting_.size(); ++i) {
       const Mark mark = MarkOf(waiting_[i]);
       if (!HasVariable(environment, mark.run) || !HasVariable(environment, mark.attempt)) continue;
-      kill(entry.pid, SIGKILL);
-      alive[i] = true;
+      const Lineage::Owner owner = lineage.OwnerOf(entry.pid);
+      if (owner == Lineage::Owner::kOtherKeeper) continue;
+      // Where the host hides processes its lineage stays unknown.
+      const bool leftover = owner == Lineage::Owner::kNone || now >= keepers_killed_at_;
+      if (leftover) kill(entry.pid, SIGKILL);
+      alive[i] = true;  // looked at again
     }
   }
   std::vector<OpenStart> dead;

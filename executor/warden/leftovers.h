@@ -4,7 +4,8 @@
 // Threads  Not thread-safe; the warden's only one. Looks only when Step is called.
 // Always   An attempt is handed out only when no process carries its mark and no keeper of the dead
 //          warden is left. A process that dropped its environment and whose keeper was killed by
-//          hand too cannot be found (docs/semantics.md).
+//          hand too cannot be found (docs/semantics.md). What another warden's keeper answers for
+//          is left alone: two clusters on one host may have runs of the same name.
 #pragma once
 
 #include <string>

@@ -141,6 +141,35 @@ TEST_F(WardenRestartTest, LeftoversOfAKilledKeeperAreFoundByTheirMark) {
   EXPECT_FALSE(test::ProcessAlive(test::ReadPids(pids).at(0)));
 }
 
+// Two clusters on one host number their schedules alike.
+TEST_F(WardenRestartTest, RunOfTheSameNameOfAnotherWardenIsNoLeftover) {
+  const StartAttempt start = Waiting();
+  Metrics metrics;
+  WardenClient other({.directory = scratch_ / "other",
+                      .executable = test::BuiltExecutable("carillon-warden"),
+                      .idle_exit = 1s},
+                     metrics);
+  ASSERT_TRUE(test::WaitUntil([&] { return other.warden_pid() > 0; }));
+  ASSERT_TRUE(other.Start(start).ok());
+  ASSERT_TRUE(WaitForFile(scratch_ / "pid"));
+  StartAttempt own = start;
+  own.command = "echo $$ > " + (scratch_ / "own") + "; while :; do sleep 1; done";
+  ASSERT_TRUE(client_->Start(own).ok());
+  ASSERT_TRUE(WaitForFile(scratch_ / "own"));
+  KillWarden();
+  EXPECT_EQ(End(own).reason, reason::kWardenDied);
+  EXPECT_FALSE(test::ProcessAlive(test::ReadPids(scratch_ / "own").at(0)));
+  test::WriteFile(scratch_ / "go", "1");
+  std::vector<WardenEvent> events;
+  ASSERT_TRUE(test::WaitUntil([&] {
+    for (WardenEvent& event : other.Receive(10)) events.push_back(std::move(event));
+    return events.size() == 2;
+  }));
+  EXPECT_EQ(std::get<AttemptEnded>(events[1]).result.state, RunState::kCompleted);
+  ASSERT_TRUE(other.Forget({start.attempt}).ok());
+  other.Leave();
+}
+
 TEST_F(WardenRestartTest, EndIsOnDiskBeforeItIsTold) {
   const StartAttempt start = Command("echo kept");
   ASSERT_EQ(Run(start).state, RunState::kCompleted);
