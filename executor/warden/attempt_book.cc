@@ -2,12 +2,12 @@
 
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,7 +18,11 @@ namespace carillon::executor {
 namespace {
 
 constexpr size_t kOutputBytesMax = 256 * 1024;  // of each stream, whatever the daemon asks
-constexpr Duration kCommitAgain = 200ms;
+constexpr Duration kStepAgain = 200ms;          // after a failure of the disk
+// A disk that takes longer for one order: nothing more should be claimed.
+constexpr Duration kDiskAnswers = 1s;
+// What nobody waits for (a start, a removal) reaches the device this late at most.
+constexpr Duration kSyncDelay = 200ms;
 constexpr Duration kLeftoverLook = 50ms;
 constexpr uint64_t kFreeBytesMin = 4u << 20;
 constexpr uint64_t kFreeInodesMin = 64;
@@ -75,22 +79,49 @@ void AttemptBook::Start(StartAttempt start) {
   entry.held = start.attempt;
   entry.output_bytes_max = start.output_bytes_max;
   entry.start = std::move(start);
+  if (by_run_no_.size() + waiting_.size() + prepared_.size() >= kRunningMax) {
+    EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn, "too many processes are running");
+  } else {
+    waiting_.push_back(name);
+  }
+}
+
+// What speaks against starting it, before its marker is written and after: the disk may take long.
+bool AttemptBook::RefuseStart(const AttemptName& name, Entry& entry) {
   if (stopping_) {
     EndUnstarted(name, entry, RunState::kLost, reason::kWardenDied, "the warden is stopping");
-  } else if (by_run_no_.size() + prepared_.size() >= kRunningMax) {
-    EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn, "too many processes are running");
+  } else if (entry.cancelled) {
+    EndUnstarted(name, entry, RunState::kCancelled, reason::kCancelRequested,
+                 "cancelled before it was started");
   } else if (DecideAtStart({entry.start->lease_end, true}, clock_.Steady()) != LeaseAction::kNone) {
     EndUnstarted(name, entry, RunState::kLost, reason::kLeaseEnded,
                  "its lease ended before it could be started");
   } else {
-    const Result<SegmentLog::RecordId> record = journal_->PrepareStart(*entry.start, clock_.Wall());
-    if (!record.ok()) {
-      EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn,
-                   "not started, its end could not be recorded: " + record.error().message);
-      return;
+    return false;
+  }
+  return true;
+}
+
+// In their order: one whose end finds no room yet holds up those behind it.
+void AttemptBook::PrepareWaiting() {
+  while (!waiting_.empty()) {
+    const AttemptName name = waiting_.front();
+    Entry& entry = *Find(name);
+    if (!RefuseStart(name, entry)) {
+      const auto asked = std::exchange(waiting_asked_, true) ? WardenJournal::Asked::kAgain
+                                                             : WardenJournal::Asked::kFirst;
+      const auto record = journal_->PrepareStart(*entry.start, clock_.Wall(), asked);
+      if (record.ok() && !*record) return;
+      if (record.ok()) {
+        entry.start_record = **record;
+        prepared_.push_back({name, journal_->last()});
+      } else {
+        EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn,
+                     "not started, its end could not be recorded: " + record.error().message);
+      }
     }
-    entry.start_record = *record;
-    prepared_.push_back(name);
+    waiting_.pop_front();
+    waiting_asked_ = false;
   }
 }
 
@@ -113,7 +144,7 @@ void AttemptBook::RecordEnd(const AttemptName& name, Entry& entry, AttemptEnded 
   entry.memory = std::move(ended);
   entry.end_record = record.ok() ? *record : 0;
   entry.stage = Stage::kEnding;
-  ending_.push_back(name);
+  ending_.push_back({name, journal_->last()});
 }
 
 void AttemptBook::Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
@@ -140,6 +171,7 @@ void AttemptBook::Forget(const std::vector<HeldAttempt>& attempts) {
     Entry* entry = Find(name);
     if (entry == nullptr || entry->stage != Stage::kEnded) continue;
     if (entry->end_record != 0) journal_->Remove(entry->end_record);
+    DropMemory(*entry);
     entries_.erase(name);
     if (forgotten_.insert(name).second) forgotten_order_.push_back(name);
     if (forgotten_order_.size() > kForgottenMax) {
@@ -158,56 +190,75 @@ void AttemptBook::Stop() {
 }
 
 void AttemptBook::Commit(SteadyTime now) {
-  if (journal_->dirty()) {
-    if (now < next_commit_) return;
-    const Status status = journal_->Commit();
-    if (!status.ok()) {
-      std::fprintf(stderr, "warden: %s\n", status.error().message.c_str());
-      next_commit_ = now + kCommitAgain;
-      return;
-    }
+  PrepareWaiting();
+  StepJournal(now);
+  LaunchPrepared();
+  ReleaseEnded();
+  if (!ending_.empty()) journal_->WantSync(ending_.front().position);
+  if (!journal_->dirty()) {
+    sync_due_ = now + kSyncDelay;
+  } else if (now >= sync_due_) {
+    journal_->WantSync(journal_->last());
+    sync_due_ = now + kSyncDelay;
   }
-  for (const AttemptName& name : std::exchange(ending_, {})) {
-    Entry& entry = *Find(name);
-    if (entry.start_record != 0) journal_->ReleaseReserve(entry.output_bytes_max);
-    entry.stage = Stage::kEnded;
-    if (entry.end_record != 0) entry.memory.reset();
-    events_.push_back({name, true});
+  StepJournal(now);
+}
+
+void AttemptBook::StepJournal(SteadyTime now) {
+  // What is under way is taken back all the same: it rings once.
+  if (step_failed_ && now < next_step_ && !journal_->log().busy()) return;
+  const Status status = journal_->Step();
+  step_failed_ = !status.ok();
+  const SegmentLog& log = journal_->log();
+  if (!log.busy() || log.orders() != order_seen_) {
+    order_seen_ = log.orders();
+    order_since_ = now;
   }
-  for (const AttemptName& name : std::exchange(prepared_, {})) {
+  if (status.ok()) return;
+  journal_->log().Log("warden: " + status.error().message);
+  next_step_ = now + kStepAgain;
+}
+
+// What is written survives this process; only a power cut could undo it, and takes the started
+// process along. So a start need not wait for the device to sync.
+void AttemptBook::LaunchPrepared() {
+  while (!prepared_.empty() && prepared_.front().position <= journal_->written()) {
+    const AttemptName name = prepared_.front().name;
+    prepared_.pop_front();
     Entry* entry = Find(name);
     if (entry != nullptr && entry->stage == Stage::kPrepared) Launch(name, *entry);
   }
 }
 
+void AttemptBook::ReleaseEnded() {
+  while (!ending_.empty() && ending_.front().position <= journal_->synced()) {
+    const AttemptName name = ending_.front().name;
+    ending_.pop_front();
+    Entry& entry = *Find(name);
+    if (entry.start_record != 0) journal_->ReleaseReserve(entry.output_bytes_max);
+    entry.stage = Stage::kEnded;
+    entry.counted = entry.end_record != 0;
+    if (entry.counted) untold_bytes_ += entry.memory->result.output.size();
+    if (untold_bytes_ > kUntoldBytesMax) DropMemory(entry);
+    events_.push_back({name, true});
+  }
+}
+
+void AttemptBook::DropMemory(Entry& entry) {
+  if (entry.counted) untold_bytes_ -= entry.memory->result.output.size();
+  if (entry.end_record != 0) entry.memory.reset();
+  entry.counted = false;
+}
+
 void AttemptBook::Launch(const AttemptName& name, Entry& entry) {
+  if (RefuseStart(name, entry)) return;
   const LiveRun::Now now = Now();
-  if (stopping_) {
-    EndUnstarted(name, entry, RunState::kLost, reason::kWardenDied, "the warden is stopping");
-    return;
-  }
-  if (entry.cancelled) {
-    EndUnstarted(name, entry, RunState::kCancelled, reason::kCancelRequested,
-                 "cancelled before it was started");
-    return;
-  }
-  // Looked at again: the disk may have taken long.
-  if (DecideAtStart({entry.start->lease_end, true}, now.steady) != LeaseAction::kNone) {
-    EndUnstarted(name, entry, RunState::kLost, reason::kLeaseEnded,
-                 "its lease ended before it could be started");
-    return;
-  }
   auto live = std::make_unique<LiveRun>(*std::move(entry.start));
-  const JobId job_id = live->start().job_id;
   const Status spawned = live->Spawn(WorkDirectoryOf(name), options_.open_files, now);
   if (!spawned.ok()) {
-    AttemptEnded ended{entry.held,
-                       {.state = RunState::kFailed,
-                        .reason = std::string(reason::kSpawn),
-                        .error = "could not " + spawned.error().message,
-                        .ended = now.wall},
-                       job_id};
-    RecordEnd(name, entry, std::move(ended));
+    entry.start = live->start();
+    EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn,
+                 "could not " + spawned.error().message);
     return;
   }
   entry.start.reset();
@@ -330,9 +381,12 @@ void AttemptBook::Tick(SteadyTime now) {
 }
 
 SteadyTime AttemptBook::NextTick() const {
-  if (journal_->dirty()) return next_commit_;
-  if (!prepared_.empty() || !ending_.empty()) return SteadyTime{};
   SteadyTime next = SteadyTime::max();
+  if (step_failed_) {
+    next = next_step_;
+  } else if (journal_->dirty() && !journal_->log().busy()) {
+    next = sync_due_;  // while it is busy its being done wakes the loop
+  }
   for (const auto& [run_no, name] : by_run_no_) {
     next = std::min(next, entries_.at(name).live->NextTick());
   }
@@ -341,16 +395,12 @@ SteadyTime AttemptBook::NextTick() const {
   return next;
 }
 
-Result<AttemptEnded> AttemptBook::EndOf(const Entry& entry) {
-  if (entry.memory) return *entry.memory;
-  return journal_->ReadEnd(entry.end_record);
-}
-
 std::optional<WardenMessage> AttemptBook::TakeEvent() {
   while (!events_.empty()) {
     const Event event = events_.front();
-    events_.pop_front();
     Entry* entry = Find(event.name);
+    if (entry != nullptr && event.ended && !Fetch(event.name)) return std::nullopt;
+    events_.pop_front();
     if (entry == nullptr) continue;
     if (!event.ended) {
       return warden_message::Started{{entry->held, entry->started}};
@@ -362,11 +412,40 @@ std::optional<WardenMessage> AttemptBook::TakeEvent() {
   return std::nullopt;
 }
 
+void AttemptBook::DropEvents() {
+  for (const Event& event : std::exchange(events_, {})) {
+    Entry* entry = Find(event.name);
+    if (entry != nullptr && entry->stage == Stage::kEnded) DropMemory(*entry);
+  }
+}
+
+// Neighbours on disk are neighbours here; the caller takes from the back.
 std::vector<AttemptName> AttemptBook::Names() const {
+  std::vector<std::pair<SegmentLog::RecordId, AttemptName>> by_record;
+  by_record.reserve(entries_.size());
+  for (const auto& [name, entry] : entries_) by_record.emplace_back(entry.end_record, name);
+  std::sort(by_record.begin(), by_record.end(), std::greater<>());
   std::vector<AttemptName> names;
-  names.reserve(entries_.size());
-  for (const auto& [name, entry] : entries_) names.push_back(name);
+  names.reserve(by_record.size());
+  for (auto& [record, name] : by_record) names.push_back(std::move(name));
   return names;
+}
+
+bool AttemptBook::Fetch(const AttemptName& name) {
+  Entry* entry = Find(name);
+  if (entry == nullptr || entry->stage != Stage::kEnded || entry->memory) return true;
+  std::optional<Result<AttemptEnded>> ended = journal_->ReadEnd(entry->end_record);
+  if (!ended) return false;
+  if (!ended->ok()) {
+    journal_->log().Log("warden: " + ended->error().message);
+    *ended = AttemptEnded{entry->held,
+                          {.state = RunState::kLost,
+                           .reason = std::string(reason::kWardenDied),
+                           .error = "the record of its end is unreadable",
+                           .ended = clock_.Wall()}};
+  }
+  entry->memory = **std::move(ended);
+  return true;
 }
 
 std::optional<WardenMessage> AttemptBook::Describe(const AttemptName& name, uint64_t request) {
@@ -375,29 +454,27 @@ std::optional<WardenMessage> AttemptBook::Describe(const AttemptName& name, uint
   if (entry->stage != Stage::kEnded) {
     return warden_message::ListRunning{request, {entry->held, entry->started}};
   }
-  Result<AttemptEnded> ended = EndOf(*entry);
-  if (!ended.ok()) {
-    std::fprintf(stderr, "warden: %s\n", ended.error().message.c_str());
-    ended = AttemptEnded{entry->held,
-                         {.state = RunState::kLost,
-                          .reason = std::string(reason::kWardenDied),
-                          .error = "the record of its end is unreadable",
-                          .ended = clock_.Wall()}};
-  }
-  return warden_message::ListEnded{request, *std::move(ended)};
+  warden_message::ListEnded told{request, *entry->memory};
+  DropMemory(*entry);
+  return told;
 }
 
-Status AttemptBook::Ready() {
-  CARILLON_TRY(journal_->EnsureHeadroom());
-  struct statvfs disk {};
-  if (statvfs(options_.work_directory.c_str(), &disk) != 0) {
+Result<bool> AttemptBook::Ready(SteadyTime now) {
+  SegmentLog& log = journal_->log();
+  if (log.busy() && now - order_since_ >= kDiskAnswers) {
+    return {ErrorCode::kUnavailable, "the disk under " + options_.work_directory + " hangs"};
+  }
+  CARILLON_ASSIGN_OR_RETURN(const bool headroom, journal_->EnsureHeadroom());
+  log.AskSpace(options_.work_directory);
+  const std::optional<SegmentLog::Space> space = log.space();
+  if (!headroom || !space) return false;
+  if (space->error != 0) {
     return {ErrorCode::kUnavailable, "the working directory cannot be reached"};
   }
-  if (uint64_t{disk.f_bavail} * disk.f_frsize < kFreeBytesMin ||
-      (disk.f_files > 0 && disk.f_favail < kFreeInodesMin)) {
+  if (space->free_bytes < kFreeBytesMin || space->free_inodes < kFreeInodesMin) {
     return {ErrorCode::kExhausted, "no space left in " + options_.work_directory};
   }
-  return {};
+  return true;
 }
 
 void AttemptBook::RemoveInBackground(const std::string& directory) {

@@ -1,11 +1,12 @@
 // Every attempt the warden knows: prepared, running, left over by a dead warden, ended.
 //
 // Place    Step 8 of docs/life-of-a-run.md; behind WardenServer, which owns the loop.
-// Threads  The warden's only one.
+// Threads  The warden's loop. Nothing here waits for the disk: a start waits until its marker is
+//          written, an end until it is synced, a kill for nothing.
 // Owns     The journal, the runs, at most kRunningMax of them.
 // Errors   What cannot be started ends at once; nothing is refused silently.
-// Always   A (run, attempt) is started at most once, also across a restart of the warden, and only
-//          after that is on disk; an end is told only after it is on disk.
+// Always   A (run, attempt) is started at most once, also across a restart of the warden: that is
+//          written before it is forked. An end is told only after it is on the device.
 #pragma once
 
 #include <deque>
@@ -28,6 +29,8 @@ class AttemptBook {
  public:
   static constexpr size_t kRunningMax = 4096;
   static constexpr size_t kForgottenMax = 16384;
+  // Outputs of ends that are recorded but not yet told; beyond it they are read from the disk.
+  static constexpr size_t kUntoldBytesMax = 16u << 20;
 
   struct Options {
     std::string work_directory;  // exists
@@ -54,25 +57,31 @@ class AttemptBook {
 
   // ---- once a turn, in this order
   void Tick(SteadyTime now);
-  // Makes durable what happened, then acts on it: starts processes, queues ends to be told.
+  // Has what happened written down, and acts on what is: starts processes, queues ends to be told.
   void Commit(SteadyTime now);
+  // Also after what follows asked for something of the disk.
+  void StepJournal(SteadyTime now);
   SteadyTime NextTick() const;
 
   // ---- to the daemon
-  // The next thing to tell, oldest first.
+  // The next thing to tell, oldest first. Nullopt also while it is being read from the disk.
   std::optional<WardenMessage> TakeEvent();
-  void DropEvents() { events_.clear(); }
+  void DropEvents();
   std::vector<AttemptName> Names() const;
+  // False: it is being read from the disk, ask again after a step. Always before Describe.
+  bool Fetch(const AttemptName& name);
   // What List says about one; nullopt when it is gone meanwhile.
   std::optional<WardenMessage> Describe(const AttemptName& name, uint64_t request);
-  // Whether one more attempt could be started and recorded.
-  Status Ready();
+  // Whether one more attempt could be started and recorded. False: not known yet.
+  Result<bool> Ready(SteadyTime now);
   // Deletes a directory in a process of its own, which this one waits for.
   void RemoveInBackground(const std::string& directory);
 
   bool running() const { return !by_run_no_.empty(); }
   bool empty() const { return entries_.empty(); }
-  bool clean() const { return !journal_->dirty(); }
+  bool clean() const {
+    return waiting_.empty() && prepared_.empty() && ending_.empty() && !journal_->dirty();
+  }
 
  private:
   enum class Stage { kPrepared, kRunning, kLeftOver, kEnding, kEnded };
@@ -86,16 +95,25 @@ class AttemptBook {
     size_t output_bytes_max = 0;
     SegmentLog::RecordId start_record = 0;
     SegmentLog::RecordId end_record = 0;  // 0 = only in memory
-    std::optional<AttemptEnded> memory;
+    std::optional<AttemptEnded> memory;   // until it is told
+    bool counted = false;                 // in untold_bytes_
     WallTime started{};
   };
   struct Event {
     AttemptName name;
     bool ended = false;
   };
+  struct AtDisk {
+    AttemptName name;
+    SegmentLog::Position position = 0;  // of its record
+  };
 
   Entry* Find(const AttemptName& name);
   Entry* FindHeld(const HeldAttempt& held);
+  bool RefuseStart(const AttemptName& name, Entry& entry);
+  void PrepareWaiting();
+  void LaunchPrepared();
+  void ReleaseEnded();
   void Launch(const AttemptName& name, Entry& entry);
   void Watch(const AttemptName& name, Entry& entry);
   void EndUnstarted(const AttemptName& name, Entry& entry, RunState state, std::string_view reason,
@@ -104,7 +122,7 @@ class AttemptBook {
   void FinishIfOver(const AttemptName& name);
   void KillStrays();
   void StepLeftovers(SteadyTime now);
-  Result<AttemptEnded> EndOf(const Entry& entry);
+  void DropMemory(Entry& entry);
   std::string WorkDirectoryOf(const AttemptName& name) const;
   LiveRun::Now Now() const { return {clock_.Steady(), clock_.Wall()}; }
 
@@ -115,8 +133,10 @@ class AttemptBook {
   std::unordered_map<AttemptName, Entry, AttemptNameHash> entries_;
   std::unordered_map<uint64_t, AttemptName> by_run_no_;  // what lives
   std::unordered_map<pid_t, uint64_t> children_;  // keepers, and 0 for one that only cleans up
-  std::vector<AttemptName> prepared_;             // started with the next commit
-  std::vector<AttemptName> ending_;               // told after the next commit
+  std::deque<AttemptName> waiting_;               // for room for their ends
+  bool waiting_asked_ = false;                    // the first one's room is being made
+  std::deque<AtDisk> prepared_;                   // started once they are written
+  std::deque<AtDisk> ending_;                     // told once they are synced
   std::vector<uint64_t> more_;
   std::deque<Event> events_;
   std::deque<AttemptName> forgotten_order_;
@@ -124,7 +144,12 @@ class AttemptBook {
   uint64_t next_run_no_ = 1;
   size_t keepers_killed_ = 0;  // runs that wait for KillStrays
   bool stopping_ = false;
-  SteadyTime next_commit_{};
+  size_t untold_bytes_ = 0;
+  bool step_failed_ = false;
+  SteadyTime next_step_{};  // when step_failed_
+  SteadyTime sync_due_{};
+  uint64_t order_seen_ = 0;
+  SteadyTime order_since_{};
   SteadyTime next_leftover_look_{};
 };
 

@@ -130,6 +130,14 @@ class Keeper {
     return false;
   }
 
+  // The disk may have taken so long that the warden gave the attempt up, or died.
+  bool MustDie() const {
+    sigset_t waiting;
+    sigpending(&waiting);
+    return getppid() != warden_ || sigismember(&waiting, SIGUSR1) == 1 ||
+           sigismember(&waiting, SIGUSR2) == 1 || sigismember(&waiting, SIGTERM) == 1;
+  }
+
   bool MakeDirectory() {
     if (mkdir(spec_.work_directory.c_str(), 0700) == 0) return true;
     if (errno != EEXIST) return false;
@@ -139,6 +147,7 @@ class Keeper {
 
   bool Launch() {
     if (!MakeDirectory()) return Fail(SpawnStep::kDirectory, errno);
+    if (MustDie()) return Fail(SpawnStep::kDirectory, EINTR);
     const CommandImage image(spec_);
     const pid_t self = getpid();
     // Shares this memory until it execs: copying it would cost more than all the rest.
@@ -191,7 +200,11 @@ class Keeper {
   }
 
   void Handle(int signal_number, const siginfo_t& info) {
-    if (signal_number == SIGUSR2 && getppid() != warden_) kill_all_ = true;
+    // A warden with a thread that hangs in the disk stays the parent after it was killed: then the
+    // kernel's word counts, which comes in the warden's name.
+    if (signal_number == SIGUSR2 && (getppid() != warden_ || info.si_pid == warden_)) {
+      kill_all_ = true;
+    }
     if (info.si_pid != warden_) return;  // a command cannot order its keeper about
     if (signal_number == SIGUSR1) kill_all_ = true;
     if (signal_number == SIGTERM && !first_done_) kill(-first_, SIGTERM);

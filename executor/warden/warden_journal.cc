@@ -36,10 +36,13 @@ bool ReadRecord(SegmentLog::RecordId id, std::string_view bytes,
 }  // namespace
 
 Result<std::unique_ptr<WardenJournal>> WardenJournal::Open(const std::string& directory,
-                                                           size_t bytes_max, Contents* contents) {
+                                                           size_t bytes_max,
+                                                           std::unique_ptr<JournalDevice> device,
+                                                           Contents* contents) {
   // The bound is kept where something is started: an end must always find room.
-  CARILLON_ASSIGN_OR_RETURN(std::unique_ptr<SegmentLog> log,
-                            SegmentLog::Open({.directory = directory, .bytes_max = SIZE_MAX}));
+  CARILLON_ASSIGN_OR_RETURN(
+      std::unique_ptr<SegmentLog> log,
+      SegmentLog::Open({.directory = directory, .bytes_max = SIZE_MAX}, std::move(device)));
   contents->unreadable = log->corrupt_segments();
   CARILLON_TRY(log->ForEach([contents](SegmentLog::RecordId id, std::string_view bytes) {
     if (!ReadRecord(id, bytes, contents)) ++contents->unreadable;
@@ -47,27 +50,31 @@ Result<std::unique_ptr<WardenJournal>> WardenJournal::Open(const std::string& di
   return std::unique_ptr<WardenJournal>(new WardenJournal(std::move(log), bytes_max));
 }
 
-Result<SegmentLog::RecordId> WardenJournal::PrepareStart(const StartAttempt& start, WallTime now) {
+Result<std::optional<SegmentLog::RecordId>> WardenJournal::PrepareStart(const StartAttempt& start,
+                                                                        WallTime now, Asked asked) {
   const size_t reserve = ReserveFor(start.output_bytes_max);
   if (log_->live_bytes() > bytes_max_) {
     return {ErrorCode::kExhausted, "too many results wait for the scheduler to apply them"};
   }
-  Status reserved = log_->Reserve(reserve);
+  if (asked == Asked::kFirst) log_->ForgetRefusal();
+  Result<bool> reserved = log_->Reserve(reserve);
   if (!reserved.ok() && headroom_) {
     log_->Unreserve(kHeadroomBytes);
     headroom_ = false;
     reserved = log_->Reserve(reserve);
   }
   CARILLON_TRY(reserved);
+  if (!*reserved) return std::optional<SegmentLog::RecordId>();
   ByteWriter out;
   out.U8(kStartRecord);
   out.U32(kAttemptCodecVersion);
   PutHeld(out, start.attempt);
   out.Text(start.job_id.value());
   out.I64(ToUnixMicros(now));
-  Result<SegmentLog::RecordId> record = log_->Append(out.Take());
-  if (!record.ok()) log_->Unreserve(reserve);
-  return record;
+  const Result<SegmentLog::RecordId> record = log_->Append(out.Take());
+  if (record.ok()) return std::optional(*record);
+  log_->Unreserve(reserve);
+  return record.error();
 }
 
 Result<SegmentLog::RecordId> WardenJournal::PrepareEnd(const AttemptEnded& ended,
@@ -85,23 +92,30 @@ void WardenJournal::ReleaseReserve(size_t output_bytes_max) {
   log_->Unreserve(ReserveFor(output_bytes_max));
 }
 
-Result<AttemptEnded> WardenJournal::ReadEnd(SegmentLog::RecordId record) {
-  CARILLON_ASSIGN_OR_RETURN(const std::string bytes, log_->Read(record));
-  ByteReader in(bytes);
+std::optional<Result<AttemptEnded>> WardenJournal::ReadEnd(SegmentLog::RecordId record) {
+  const std::optional<Result<std::string>> bytes = log_->TryRead(record);
+  if (!bytes) return std::nullopt;
+  if (!bytes->ok()) return Result<AttemptEnded>(bytes->error());
+  ByteReader in(**bytes);
   const bool known = in.U8() == kEndRecord && in.U32() == kAttemptCodecVersion;
   AttemptEnded ended = GetEnded(in);
-  if (!known || !in.Finished()) return {ErrorCode::kCorrupt, "warden: end of an attempt"};
-  return ended;
+  if (!known || !in.Finished()) {
+    return Result<AttemptEnded>(ErrorCode::kCorrupt, "warden: end of an attempt");
+  }
+  return Result<AttemptEnded>(std::move(ended));
 }
 
-Status WardenJournal::EnsureHeadroom() {
+Result<bool> WardenJournal::EnsureHeadroom() {
   if (log_->live_bytes() > bytes_max_ / 4 * 3) {
     return {ErrorCode::kExhausted, "too many results wait for the scheduler to apply them"};
   }
-  if (headroom_) return {};
-  CARILLON_TRY(log_->Reserve(kHeadroomBytes));
-  headroom_ = true;
-  return {};
+  if (headroom_ && log_->short_of_room()) {  // a file failed: what is left is for the ends
+    log_->Unreserve(kHeadroomBytes);
+    headroom_ = false;
+  }
+  if (headroom_) return true;
+  CARILLON_ASSIGN_OR_RETURN(headroom_, log_->Reserve(kHeadroomBytes));
+  return headroom_;
 }
 
 }  // namespace carillon::executor

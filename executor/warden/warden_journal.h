@@ -1,12 +1,14 @@
 // What the warden must not forget: which attempts were started, and how they ended.
 //
-// Threads  Not thread-safe; the warden's only one.
-// Errors   PrepareStart: kExhausted when the end could not be recorded. Commit: see segment_log.h;
+// Threads  Not thread-safe; the warden's loop. The device has a thread of its own.
+// Errors   PrepareStart: kExhausted when the end could not be recorded. Step: see segment_log.h;
 //          nothing of it is lost, it is tried again.
-// Always   A start is on disk before its process acts, an end before anybody is told.
+// Always   Nothing waits for the device but Open. Room for the end of each start is set aside
+//          before the start is recorded.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -52,25 +54,36 @@ class WardenJournal {
   };
   // Creates `directory` when missing.
   static Result<std::unique_ptr<WardenJournal>> Open(const std::string& directory, size_t bytes_max,
+                                                     std::unique_ptr<JournalDevice> device,
                                                      Contents* contents);
 
-  // Space for the end is set aside; durable with the next Commit.
-  Result<SegmentLog::RecordId> PrepareStart(const StartAttempt& start, WallTime now);
+  // Nullopt: room for its end is being made, ask again after a step (kAgain). A refusal is never an
+  // old one: when it is asked for the first time, the disk is asked too.
+  enum class Asked { kFirst, kAgain };
+  Result<std::optional<SegmentLog::RecordId>> PrepareStart(const StartAttempt& start, WallTime now,
+                                                           Asked asked);
   // `start` 0 = nothing was recorded of the start; `reserved` as given to PrepareStart.
   Result<SegmentLog::RecordId> PrepareEnd(const AttemptEnded& ended, SegmentLog::RecordId start);
   void ReleaseReserve(size_t output_bytes_max);
   void Remove(SegmentLog::RecordId record) { log_->Remove(record); }
-  Status Commit() { return log_->Commit(); }
+  // What was prepared so far, and how far the device is: enough for starts when written, for ends
+  // when synced. docs/adr/0005 says why.
+  SegmentLog::Position last() const { return log_->last(); }
+  SegmentLog::Position written() const { return log_->written(); }
+  SegmentLog::Position synced() const { return log_->synced(); }
   bool dirty() const { return log_->dirty(); }
-  // kCorrupt when its bytes are gone.
-  Result<AttemptEnded> ReadEnd(SegmentLog::RecordId record);
+  void WantSync(SegmentLog::Position position) { log_->WantSync(position); }
+  Status Step() { return log_->Step(); }
+  // Nullopt: it is being read, ask again after a step. kCorrupt when its bytes are gone.
+  std::optional<Result<AttemptEnded>> ReadEnd(SegmentLog::RecordId record);
 
   // Keeps some space aside for starts that were claimed before the device was full. kExhausted:
-  // there is none left, nothing should be claimed.
-  Status EnsureHeadroom();
+  // there is none left, nothing should be claimed. False: it is being made.
+  Result<bool> EnsureHeadroom();
+  SegmentLog& log() { return *log_; }
 
  private:
-  explicit WardenJournal(std::unique_ptr<SegmentLog> log, size_t bytes_max)
+  WardenJournal(std::unique_ptr<SegmentLog> log, size_t bytes_max)
       : log_(std::move(log)), bytes_max_(bytes_max) {}
 
   std::unique_ptr<SegmentLog> log_;

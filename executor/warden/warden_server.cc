@@ -22,10 +22,11 @@ namespace {
 constexpr uint64_t kListenerToken = 0;
 constexpr uint64_t kConnectionToken = 1;
 constexpr uint64_t kSignalsToken = 2;
+constexpr uint64_t kDeviceToken = 3;
 constexpr int kEventsPerTurnMax = 256;
-constexpr int kMessagesPerTurnMax = 512;
 constexpr size_t kListingsMax = 16;
 constexpr Duration kReadyCheck = 1s;
+constexpr Duration kReadyAgain = 20ms;
 constexpr int kWaitMillisMax = 1000;
 
 Error SystemError(const std::string& what) {
@@ -85,10 +86,12 @@ Status WardenServer::PrepareSignals() {
 }
 
 Status WardenServer::PrepareBook() {
+  CARILLON_ASSIGN_OR_RETURN(auto device, ThreadDevice::Create(options_.execute));
+  CARILLON_TRY(Watch(device->done_fd(), kDeviceToken, EPOLLIN | EPOLLET));
   WardenJournal::Contents contents;
   CARILLON_ASSIGN_OR_RETURN(
-      auto journal,
-      WardenJournal::Open(options_.directory + "/journal", options_.journal_bytes_max, &contents));
+      auto journal, WardenJournal::Open(options_.directory + "/journal", options_.journal_bytes_max,
+                                        std::move(device), &contents));
   if (contents.unreadable > 0) {
     std::fprintf(stderr, "warden: %zu unreadable places in the journal\n", contents.unreadable);
   }
@@ -134,6 +137,7 @@ void WardenServer::Turn() {
   book_->Commit(clock_.Steady());
   CheckReady(clock_.Steady());
   Tell(clock_.Steady());
+  book_->StepJournal(clock_.Steady());
 }
 
 int WardenServer::WaitMillis() const {
@@ -152,9 +156,9 @@ void WardenServer::Dispatch(uint64_t token, uint32_t events) {
     Attach();
   } else if (token == kConnectionToken) {
     OnConnection(events);
-  } else {
+  } else if (token == kSignalsToken) {
     OnSignals();
-  }
+  }  // kDeviceToken: each turn asks the device what it has done
 }
 
 void WardenServer::OnSignals() {
@@ -190,7 +194,7 @@ void WardenServer::OnConnection(uint32_t events) {
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
   const bool open = channel_->Read();
   WardenMessage message;
-  for (int i = 0; channel_->Next(&message); ++i) Handle(std::move(message));
+  while (channel_->Next(&message)) Handle(std::move(message));
   if (!open || channel_->connection() < 0) Detach();
 }
 
@@ -208,19 +212,27 @@ void WardenServer::Handle(WardenMessage message) {
     if (listings_.size() < kListingsMax) listings_.push_back({list->request, book_->Names()});
   } else if (std::holds_alternative<Leave>(message)) {
     left_ = true;
+  } else if (std::holds_alternative<Hello>(message)) {
+    next_ready_check_ = {};  // it wants to know now
   }
 }
 
 void WardenServer::CheckReady(SteadyTime now) {
-  if (now < next_ready_check_ && ready_told_) return;
+  if (now < next_ready_check_) return;
   next_ready_check_ = now + kReadyCheck;
-  const Status status =
-      stopping_ ? Status(ErrorCode::kUnavailable, "the warden is stopping") : book_->Ready();
-  if (!channel_->attached() || (ready_told_ && status.ok() == ready_)) return;
-  ready_ = status.ok();
+  if (!channel_->attached()) return;
+  const Result<bool> known = stopping_
+                                 ? Result<bool>(ErrorCode::kUnavailable, "the warden is stopping")
+                                 : book_->Ready(now);
+  if (known.ok() && !*known) {  // the disk was asked
+    next_ready_check_ = now + kReadyAgain;
+    return;
+  }
+  if (ready_told_ && known.ok() == ready_) return;
+  ready_ = known.ok();
   ready_told_ = true;
   channel_->Send(
-      warden_message::Readiness{ready_, status.ok() ? std::string() : status.error().message});
+      warden_message::Readiness{ready_, known.ok() ? std::string() : known.error().message});
 }
 
 void WardenServer::Tell(SteadyTime) {
@@ -246,11 +258,14 @@ void WardenServer::TellList() {
   while (!listings_.empty() && channel_->CanSend()) {
     Listing& listing = listings_.front();
     if (listing.names.empty()) {
+      // A daemon starts to claim when it knows everything, also whether it may.
+      if (!ready_told_) return;
       channel_->Send(warden_message::ListEnd{listing.request});
       listings_.erase(listings_.begin());
       continue;
     }
     const AttemptName name = listing.names.back();
+    if (!book_->Fetch(name)) return;  // goes on when it has been read
     listing.names.pop_back();
     if (const auto item = book_->Describe(name, listing.request)) channel_->Send(*item);
   }

@@ -1,7 +1,7 @@
-// The warden's loop: one thread, one epoll, one directory.
+// The warden's loop: one epoll, one directory.
 //
 // Place    carillon-warden's main; docs/executor.md tells users what it does for their processes.
-// Threads  One. Nothing in it waits except epoll, and fsync of the journal.
+// Threads  The caller's, which waits in epoll only, and the journal device's own (thread_device.h).
 // Owns     The directory (locked): journal, working directories, socket.
 // Errors   Create: kConflict when another warden holds the directory.
 // Always   Survives the daemon; ends by itself only when it holds nothing.
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "executor/journal/thread_device.h"
 #include "executor/warden/attempt_book.h"
 #include "executor/warden/daemon_channel.h"
 
@@ -26,6 +27,7 @@ struct WardenOptions {
   std::string directory;  // exists
   Duration idle_exit = 60s;
   size_t journal_bytes_max = 256u << 20;
+  OrderExecutor execute = &ExecuteOrder;  // of the journal, on its device's thread
 };
 
 class WardenServer {

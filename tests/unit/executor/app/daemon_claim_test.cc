@@ -47,6 +47,35 @@ TEST_F(DaemonClaimTest, TaskOrAnswerThatComesAgainStartsNothing) {
   EXPECT_EQ(warden_.starts.size(), 1u);
 }
 
+// The warden's marker of the start was not synced: nothing on this host knows of it any more. The
+// claim is in the database, under a token that was in memory only.
+TEST_F(DaemonClaimTest, AfterAPowerCutTheSameAttemptIsNotAcceptedAgain) {
+  Join();
+  const TaskMessage task = Task(1);
+  const ClaimRequest before = RunToAccepted(task);
+  ASSERT_EQ(warden_.starts.size(), 1u);
+  const RunRow row{.key = before.key,
+                   .state = RunState::kRunning,
+                   .attempt = before.attempt,
+                   .def_version = before.def_version,
+                   .claim_token = before.token,
+                   .executor = before.executor,
+                   .incarnation = before.incarnation};
+  seed_ = 8;  // as random as the first
+  link_.sent.clear();
+  Boot();
+  Join();
+  Publish({task});
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), 1u);
+  const ClaimDecision decided = DecideClaim(&row, claims[0], {.now = clock_.Wall()});
+  EXPECT_EQ(decided.verdict, ClaimVerdict::kRefused);
+  Answer(claims[0], decided.verdict);
+  StepFor(1s);
+  EXPECT_TRUE(Claims().empty());
+  EXPECT_EQ(warden_.starts.size(), 1u);
+}
+
 TEST_F(DaemonClaimTest, UnansweredClaimIsAskedAgainWithItsToken) {
   Join();
   Publish({Task(1)});

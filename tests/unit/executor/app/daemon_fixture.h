@@ -136,8 +136,8 @@ class DaemonFixture : public ::testing::Test {
     options.slots = slots;
     options.light_slots = light_slots;
     daemon_ = std::make_unique<ExecutorDaemon>(
-        ExecutorDaemon::Ports{clock_, Rng(7), bus_, bus_, link_, warden_, spool_, load_, metrics_,
-                              [this] { return std::vector{signer_.public_key()}; }},
+        ExecutorDaemon::Ports{clock_, Rng(seed_), bus_, bus_, link_, warden_, spool_, load_,
+                              metrics_, [this] { return std::vector{signer_.public_key()}; }},
         options);
   }
   // Steps every loop at this instant until nothing new comes of it.
@@ -230,6 +230,7 @@ class DaemonFixture : public ::testing::Test {
   Signer signer_ = Signer::Generate();
   std::unique_ptr<ExecutorDaemon> daemon_;
   uint64_t last_batch_ = 0;
+  uint64_t seed_ = 7;
 };
 
 }  // namespace carillon::executor

@@ -181,7 +181,7 @@ TEST_F(WardenEndTest, CommandThatForksAllTheTimeDies) {
   start.timeout = 300ms;
   start.kill_grace = {};
   const AttemptResult result = Run(start);
-  EXPECT_EQ(result.state, RunState::kTimedOut);
+  EXPECT_EQ(result.state, RunState::kTimedOut) << result.error << "\n" << result.output;
   const pid_t warden = pid();
   EXPECT_TRUE(test::WaitUntil([&] { return DescendantsOf(warden, ReadProcesses()).empty(); }));
 }

@@ -33,7 +33,7 @@ class WardenFixture : public ::testing::Test {
   void Attach() {
     client_ = std::make_unique<WardenClient>(
         WardenClient::Options{.directory = directory(),
-                              .executable = test::BuiltExecutable("carillon-warden"),
+                              .executable = test::BuiltExecutable(executable_),
                               .idle_exit = idle_exit_},
         metrics_);
     ASSERT_TRUE(WaitAttached());
@@ -98,6 +98,7 @@ class WardenFixture : public ::testing::Test {
   Metrics metrics_;
   test::ScratchDirectory scratch_;
   Duration idle_exit_ = 60s;
+  std::string executable_ = "carillon-warden";
   std::unique_ptr<WardenClient> client_;
   uint64_t made_ = 0;
   std::map<AttemptName, int> starts_;

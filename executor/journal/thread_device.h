@@ -1,0 +1,49 @@
+// Carries a journal's orders out on a thread of its own, so that a loop need not wait for the disk.
+//
+// Place    Between the warden's loop and its journal.
+// Threads  Submit, Done, Wait: one thread. Owns the one that carries orders out.
+// Owns     One thread, two eventfds.
+// Always   After Create its thread runs nothing but ExecuteOrder (or what stands for it) and system
+//          calls: it takes no lock and allocates nothing. A process that forks beside it may
+//          therefore use the whole library in the child. The child has no such thread and must not
+//          touch the device.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "common/base/result.h"
+#include "executor/journal/file_descriptor.h"
+#include "executor/journal/journal_device.h"
+
+namespace carillon::executor {
+
+class ThreadDevice : public JournalDevice {
+ public:
+  // kUnavailable: no descriptors or no thread. All signals are blocked in the new thread.
+  static Result<std::unique_ptr<ThreadDevice>> Create(OrderExecutor execute = &ExecuteOrder);
+  // Waits for the order that is being carried out.
+  ~ThreadDevice() override;
+
+  void Submit(DeviceOrder* order) override;
+  bool Done() override;
+  void Wait() override;
+
+  // Written after each order is over, and read by Wait only: to be watched for edges. One may come
+  // late, when the next order is under way.
+  int done_fd() const { return done_event_.get(); }
+
+ private:
+  explicit ThreadDevice(OrderExecutor execute) : execute_(execute) {}
+  void Run();
+
+  const OrderExecutor execute_;
+  FileDescriptor work_event_;  // read by the thread, blocking
+  FileDescriptor done_event_;
+  std::atomic<DeviceOrder*> order_{nullptr};  // null: nothing to do, or over
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace carillon::executor

@@ -1,0 +1,67 @@
+// carillon-warden on a disk that a test makes hang or fail, by files in the warden's directory:
+//   stall-<order>  a FIFO: the order waits until somebody has opened it for writing and closed it
+//   fail-<order>   the order ends with EIO, undone
+// where <order> is write, sync or create. Same arguments as carillon-warden.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "common/adapters/system/system_clock.h"
+#include "executor/warden/daemonize.h"
+#include "executor/warden/warden_server.h"
+
+namespace {
+
+using carillon::executor::DeviceOrder;
+
+int directory = -1;
+
+struct Fault {
+  DeviceOrder::Kind kind;
+  const char* stall;
+  const char* fail;
+};
+constexpr Fault kFaults[] = {
+    {DeviceOrder::Kind::kWrite, "stall-write", "fail-write"},
+    {DeviceOrder::Kind::kSync, "stall-sync", "fail-sync"},
+    {DeviceOrder::Kind::kCreate, "stall-create", "fail-create"},
+};
+
+// Like what it stands for: system calls only.
+void ExecuteOnFaultyDisk(DeviceOrder& order) {
+  for (const Fault& fault : kFaults) {
+    if (fault.kind != order.kind) continue;
+    const int gate = openat(directory, fault.stall, O_RDONLY | O_CLOEXEC);
+    if (gate >= 0) {
+      char byte = 0;
+      while (read(gate, &byte, 1) > 0) {
+      }
+      close(gate);
+    }
+    if (faccessat(directory, fault.fail, F_OK, 0) == 0) {
+      order.error = EIO;
+      return;
+    }
+  }
+  carillon::executor::ExecuteOrder(order);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace carillon::executor;
+  if (argc < 3) return 2;
+  const std::string path = argv[2];
+  if (!Daemonize(path + "/" + kWardenLog).ok()) return 1;
+  directory = open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const carillon::SystemClock clock;
+  auto server = WardenServer::Create(clock, {.directory = path, .execute = &ExecuteOnFaultyDisk});
+  if (!server.ok()) {
+    std::fprintf(stderr, "faulty-warden: %s\n", server.error().message.c_str());
+    return server.code() == carillon::ErrorCode::kConflict ? 0 : 1;
+  }
+  (*server)->Run();
+  return 0;
+}

@@ -1,0 +1,275 @@
+// A disk that hangs or fails: what runs is ended in time, and what ended is recorded and told once.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "executor/journal/file_descriptor.h"
+#include "executor/warden/process_tree.h"
+#include "executor/warden/warden_server.h"
+#include "tests/unit/executor/warden/warden_fixture.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr Duration kShortLease = 5500ms;
+
+class WardenDiskTest : public WardenFixture {
+ protected:
+  void SetUp() override {
+    executable_ = "faulty-warden";
+    Attach();
+  }
+
+  // From here on an order of the kind waits. True once one does.
+  void Stall(const std::string& order) {
+    ASSERT_EQ(mkfifo((directory() + "/stall-" + order).c_str(), 0600), 0);
+  }
+  bool WaitStalled(const std::string& order) {
+    const std::string path = directory() + "/stall-" + order;
+    return test::WaitUntil([&] {
+      gate_ = FileDescriptor(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+      return gate_.open();
+    });
+  }
+  void Release(const std::string& order) {
+    unlink((directory() + "/stall-" + order).c_str());
+    gate_.Close();
+  }
+  void Fail(const std::string& order) { test::WriteFile(directory() + "/fail-" + order, "1"); }
+  void Mend(const std::string& order) { unlink((directory() + "/fail-" + order).c_str()); }
+
+  StartAttempt Noting(const std::string& file) {
+    return Command("trap '' TERM; echo $$ >> " + (scratch_ / file) + "; while :; do sleep 1; done");
+  }
+  bool WaitForStart(const std::string& file) { return WaitForFile(scratch_ / file); }
+  bool WaitDead(const std::string& file, Duration deadline = 10s) {
+    return test::WaitUntil(
+        [&] {
+          for (const pid_t pid : test::ReadPids(scratch_ / file)) {
+            if (test::ProcessAlive(pid)) return false;
+          }
+          return true;
+        },
+        deadline);
+  }
+  // A disk that goes on failing is complained of again and again.
+  bool WaitForComplaint() {
+    const auto complaints = [&] { return test::ReadFile(directory() + "/" + kWardenLog).size(); };
+    const size_t before = complaints();
+    return test::WaitUntil([&] { return complaints() > before; });
+  }
+  // Makes the device busy with an order that hangs: the end of a run of no interest.
+  void HangInSync() {
+    Stall("sync");
+    hanging_ = Command("true");
+    ASSERT_TRUE(client_->Start(hanging_).ok());
+    ASSERT_TRUE(WaitStalled("sync"));
+  }
+  void KillWarden() {
+    const pid_t warden = pid();
+    kill(warden, SIGKILL);
+    ASSERT_TRUE(WaitForAnother(warden));
+  }
+  // It syncs what it finds before it listens.
+  bool WaitForAnother(pid_t warden) {
+    return test::WaitUntil([&] {
+      const int64_t now = client_->warden_pid();
+      return now > 0 && now != warden;
+    });
+  }
+
+  FileDescriptor gate_;
+  StartAttempt hanging_;
+};
+
+TEST_F(WardenDiskTest, LeasesAndTimeoutsAreEnforcedWhileTheDiskHangs) {
+  StartAttempt leased = Noting("leased");
+  leased.lease_end = clock_.Steady() + kShortLease;
+  StartAttempt timed = Noting("timed");
+  timed.timeout = 1500ms;
+  timed.kill_grace = 100ms;
+  StartAttempt cancelled = Noting("cancelled");
+  cancelled.kill_grace = {};
+  for (const StartAttempt* start : {&leased, &timed, &cancelled}) {
+    ASSERT_TRUE(client_->Start(*start).ok());
+  }
+  for (const char* file : {"leased", "timed", "cancelled"}) ASSERT_TRUE(WaitForStart(file));
+  HangInSync();
+  ASSERT_TRUE(client_->Cancel(cancelled.attempt).ok());
+  EXPECT_TRUE(WaitDead("cancelled"));
+  EXPECT_TRUE(WaitDead("timed"));
+  EXPECT_TRUE(WaitDead("leased"));
+  EXPECT_LT(clock_.Steady(), leased.lease_end);
+  Pump();
+  EXPECT_TRUE(ends_.empty());  // none of it is on disk
+  Release("sync");
+  EXPECT_EQ(End(leased).reason, reason::kLeaseEnded);
+  EXPECT_EQ(End(timed).state, RunState::kTimedOut);
+  EXPECT_EQ(End(cancelled).state, RunState::kCancelled);
+  EXPECT_EQ(End(hanging_).state, RunState::kCompleted);
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // everything before was told
+  for (const auto& [name, count] : end_counts_) EXPECT_EQ(count, 1);
+  KillWarden();
+  EXPECT_EQ(client_->List()->ended.size(), 5u);
+}
+
+TEST_F(WardenDiskTest, RenewalIsObeyedWhileTheDiskHangs) {
+  StartAttempt start = Command("sleep 3");
+  start.lease_end = clock_.Steady() + kShortLease;
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return Started(start.attempt); }));
+  HangInSync();
+  ASSERT_TRUE(client_->RenewLeases({start.attempt}, clock_.Steady() + 60s).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return DescendantsOf(pid(), ReadProcesses()).empty(); }));
+  Release("sync");
+  EXPECT_EQ(End(start).state, RunState::kCompleted);
+}
+
+TEST_F(WardenDiskTest, NothingStartsBeforeItsMarkerIsWritten) {
+  Stall("write");
+  StartAttempt start = Command("echo 1 >> " + (scratch_ / "ran"));
+  start.lease_end = clock_.Steady() + 4500ms;
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitStalled("write"));
+  StartAttempt cancelled = Command("echo 1 >> " + (scratch_ / "ran"));
+  ASSERT_TRUE(client_->Start(cancelled).ok());
+  ASSERT_TRUE(client_->Cancel(cancelled.attempt).ok());
+  EXPECT_TRUE(test::WaitUntil([&] { return clock_.Steady() > start.lease_end - 3s; }));
+  EXPECT_TRUE(test::ReadFile(scratch_ / "ran").empty());
+  Release("write");
+  EXPECT_EQ(End(start).reason, reason::kLeaseEnded);  // looked at again after the disk
+  EXPECT_EQ(End(cancelled).state, RunState::kCancelled);
+  EXPECT_TRUE(test::ReadFile(scratch_ / "ran").empty());
+}
+
+TEST_F(WardenDiskTest, StartNeedsNoSyncAndItsMarkerSurvivesTheWarden) {
+  // The marker is written by its own; the sync that follows a little later hangs.
+  Stall("sync");
+  const StartAttempt start = Noting("ran");
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForStart("ran"));
+  ASSERT_TRUE(WaitStalled("sync"));
+  const pid_t warden = pid();
+  kill(warden, SIGKILL);
+  EXPECT_TRUE(WaitDead("ran"));
+  Release("sync");
+  ASSERT_TRUE(WaitForAnother(warden));
+  const AttemptResult result = End(start);
+  EXPECT_EQ(result.state, RunState::kLost);
+  EXPECT_EQ(result.reason, reason::kWardenDied);
+  StartAttempt again = start;
+  again.attempt.token.low += 1000;
+  ASSERT_TRUE(client_->Start(again).ok());
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+  EXPECT_EQ(test::ReadPids(scratch_ / "ran").size(), 1u);
+}
+
+TEST_F(WardenDiskTest, MarkerSurvivesAFailedSyncAndThenTheWarden) {
+  Stall("sync");
+  const StartAttempt start = Noting("ran");
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForStart("ran"));
+  ASSERT_TRUE(WaitStalled("sync"));
+  Fail("sync");
+  Fail("write");  // nor can it be written again
+  Release("sync");
+  ASSERT_TRUE(WaitForComplaint());
+  const pid_t warden = pid();
+  kill(warden, SIGKILL);
+  EXPECT_TRUE(WaitDead("ran"));
+  Mend("sync");
+  ASSERT_TRUE(WaitForAnother(warden));
+  StartAttempt again = start;
+  again.attempt.token.low += 1000;
+  ASSERT_TRUE(client_->Start(again).ok());
+  Mend("write");
+  EXPECT_EQ(End(start).reason, reason::kWardenDied);
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // everything before was handled
+  EXPECT_EQ(test::ReadPids(scratch_ / "ran").size(), 1u);
+}
+
+TEST_F(WardenDiskTest, PowerCutKeepsWhatWasToldAndForgetsAtMostAStart) {
+  const StartAttempt told = Command("echo kept");
+  ASSERT_EQ(Run(told).output, "kept\n");
+  const std::string segment = directory() + "/journal/000000000001.log";
+  // Everything behind the first sync of the end: zeros, as the file was allocated.
+  Stall("sync");
+  const std::string before = test::ReadFile(segment);
+  const StartAttempt lost = Noting("ran");
+  ASSERT_TRUE(client_->Start(lost).ok());
+  ASSERT_TRUE(WaitForStart("ran"));
+  const std::string after = test::ReadFile(segment);
+  ASSERT_EQ(after.size(), before.size());
+  ASSERT_NE(after, before);
+  ASSERT_TRUE(WaitStalled("sync"));
+  const pid_t warden = pid();
+  Detach();
+  kill(warden, SIGKILL);
+  ASSERT_TRUE(test::WaitUntil([&] { return !test::ProcessAlive(warden); }));
+  ASSERT_TRUE(WaitDead("ran"));  // the power cut took it along
+  test::WriteFile(segment, before);
+  Release("sync");
+  Attach();
+  const auto inventory = client_->List();
+  ASSERT_TRUE(inventory.ok());
+  EXPECT_TRUE(inventory->running.empty());
+  ASSERT_EQ(inventory->ended.size(), 1u);
+  EXPECT_EQ(inventory->ended[0].attempt.token, told.attempt.token);
+  EXPECT_EQ(inventory->ended[0].result.output, "kept\n");
+}
+
+TEST_F(WardenDiskTest, EndsOutlastADiskThatFails) {
+  const StartAttempt start = Command("echo kept");
+  Fail("sync");
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return Started(start.attempt); }));
+  ASSERT_TRUE(WaitForComplaint());
+  Fail("write");
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(WaitForComplaint());  // one may be of the last sync
+  Mend("sync");
+  ASSERT_TRUE(WaitForComplaint());
+  EXPECT_FALSE(Ended(start.attempt));
+  Mend("write");
+  EXPECT_EQ(End(start).output, "kept\n");
+  KillWarden();
+  const auto inventory = client_->List();
+  ASSERT_TRUE(inventory.ok());
+  ASSERT_EQ(inventory->ended.size(), 1u);
+  EXPECT_EQ(inventory->ended[0].result.output, "kept\n");
+  Pump();
+  EXPECT_EQ(end_counts_[NameOf(start.attempt)], 2);  // once by each warden
+}
+
+TEST_F(WardenDiskTest, NothingIsClaimedWhileTheDiskHangs) {
+  ASSERT_TRUE(test::WaitUntil([&] { return client_->CanStart().ok(); }));
+  HangInSync();
+  EXPECT_TRUE(test::WaitUntil([&] { return !client_->CanStart().ok(); }));
+  Release("sync");
+  EXPECT_TRUE(test::WaitUntil([&] { return client_->CanStart().ok(); }));
+}
+
+TEST_F(WardenDiskTest, SigtermKillsAtOnceAndLeavesOnceItIsOnRecord) {
+  const StartAttempt start = Noting("ran");
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForStart("ran"));
+  HangInSync();
+  const pid_t warden = pid();
+  kill(warden, SIGTERM);
+  EXPECT_TRUE(WaitDead("ran"));
+  const StartAttempt late = Command("echo 1 >> " + (scratch_ / "late"));
+  ASSERT_TRUE(client_->Start(late).ok());
+  EXPECT_FALSE(test::WaitUntil([&] { return !test::ProcessAlive(warden); }, 300ms));
+  EXPECT_TRUE(ends_.empty());
+  Release("sync");
+  EXPECT_TRUE(test::WaitUntil([&] { return !test::ProcessAlive(warden); }));
+  EXPECT_EQ(End(start).reason, reason::kWardenDied);
+  EXPECT_EQ(End(late).reason, reason::kWardenDied);
+  EXPECT_EQ(End(hanging_).state, RunState::kCompleted);
+  EXPECT_TRUE(test::ReadFile(scratch_ / "late").empty());
+}
+
+}  // namespace
+}  // namespace carillon::executor
