@@ -55,6 +55,7 @@ AttemptBook::AttemptBook(const Clock& clock, std::unique_ptr<WardenJournal> jour
     open_starts.push_back(std::move(start));
   }
   leftovers_ = Leftovers(std::move(open_starts));
+  for (size_t spare = kSparesMax; spare > 0; --spare) free_spares_.push_back(spare);
 }
 
 AttemptBook::Entry* AttemptBook::Find(const AttemptName& name) {
@@ -254,7 +255,10 @@ void AttemptBook::Launch(const AttemptName& name, Entry& entry) {
   if (RefuseStart(name, entry)) return;
   const LiveRun::Now now = Now();
   auto live = std::make_unique<LiveRun>(*std::move(entry.start));
-  const Status spawned = live->Spawn(WorkDirectoryOf(name), options_.open_files, now);
+  WorkDirectory::Place place{WorkDirectoryOf(name)};
+  const size_t spare = free_spares_.empty() ? 0 : free_spares_.back();
+  if (spare != 0) place.spare = fmt::format("{}/spare-{}", options_.work_directory, spare);
+  const Status spawned = live->Spawn(place, options_.open_files, now);
   if (!spawned.ok()) {
     entry.start = live->start();
     EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn,
@@ -265,13 +269,14 @@ void AttemptBook::Launch(const AttemptName& name, Entry& entry) {
   entry.live = std::move(live);
   entry.started = now.wall;
   entry.stage = Stage::kRunning;
-  Watch(name, entry);
+  if (spare != 0) free_spares_.pop_back();
+  Watch(name, entry, spare);
 }
 
-void AttemptBook::Watch(const AttemptName& name, Entry& entry) {
+void AttemptBook::Watch(const AttemptName& name, Entry& entry, size_t spare) {
   entry.run_no = next_run_no_++;
   by_run_no_[entry.run_no] = name;
-  children_[entry.live->keeper()] = entry.run_no;
+  children_[entry.live->keeper()] = {entry.run_no, spare};
   const struct {
     int fd;
     TokenKind kind;
@@ -323,7 +328,8 @@ void AttemptBook::ReapChildren() {
     if (pid <= 0) return;
     const auto child = children_.find(pid);
     if (child == children_.end()) continue;
-    const auto run = by_run_no_.find(child->second);
+    const auto run = by_run_no_.find(child->second.run_no);
+    if (child->second.spare != 0) free_spares_.push_back(child->second.spare);
     children_.erase(child);
     if (run == by_run_no_.end()) continue;
     const AttemptName name = run->second;
@@ -484,7 +490,7 @@ void AttemptBook::RemoveInBackground(const std::string& directory) {
     RemoveTree(directory);
     _exit(0);
   }
-  if (cleaner > 0) children_[cleaner] = 0;
+  if (cleaner > 0) children_[cleaner] = {};
 }
 
 }  // namespace carillon::executor

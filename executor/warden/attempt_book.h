@@ -29,6 +29,7 @@ class AttemptBook {
  public:
   static constexpr size_t kRunningMax = 4096;
   static constexpr size_t kForgottenMax = 16384;
+  static constexpr size_t kSparesMax = 64;  // working directories that are used again
   // Outputs of ends that are recorded but not yet told; beyond it they are read from the disk.
   static constexpr size_t kUntoldBytesMax = 16u << 20;
 
@@ -103,6 +104,10 @@ class AttemptBook {
     AttemptName name;
     bool ended = false;
   };
+  struct Child {
+    uint64_t run_no = 0;  // 0: it only cleans up
+    size_t spare = 0;     // that its keeper may use; 0: none
+  };
   struct AtDisk {
     AttemptName name;
     SegmentLog::Position position = 0;  // of its record
@@ -115,7 +120,7 @@ class AttemptBook {
   void LaunchPrepared();
   void ReleaseEnded();
   void Launch(const AttemptName& name, Entry& entry);
-  void Watch(const AttemptName& name, Entry& entry);
+  void Watch(const AttemptName& name, Entry& entry, size_t spare);
   void EndUnstarted(const AttemptName& name, Entry& entry, RunState state, std::string_view reason,
                     std::string error);
   void RecordEnd(const AttemptName& name, Entry& entry, AttemptEnded ended);
@@ -132,11 +137,12 @@ class AttemptBook {
   Leftovers leftovers_;
   std::unordered_map<AttemptName, Entry, AttemptNameHash> entries_;
   std::unordered_map<uint64_t, AttemptName> by_run_no_;  // what lives
-  std::unordered_map<pid_t, uint64_t> children_;  // keepers, and 0 for one that only cleans up
-  std::deque<AttemptName> waiting_;               // for room for their ends
-  bool waiting_asked_ = false;                    // the first one's room is being made
-  std::deque<AtDisk> prepared_;                   // started once they are written
-  std::deque<AtDisk> ending_;                     // told once they are synced
+  std::unordered_map<pid_t, Child> children_;
+  std::vector<size_t> free_spares_;  // taken from the back
+  std::deque<AttemptName> waiting_;  // for room for their ends
+  bool waiting_asked_ = false;       // the first one's room is being made
+  std::deque<AtDisk> prepared_;      // started once they are written
+  std::deque<AtDisk> ending_;        // told once they are synced
   std::vector<uint64_t> more_;
   std::deque<Event> events_;
   std::deque<AttemptName> forgotten_order_;

@@ -63,14 +63,14 @@ std::string_view SpawnStepText(SpawnStep step) {
 
 }  // namespace
 
-Status LiveRun::Spawn(const std::string& work_directory, const rlimit& open_files, Now now) {
+Status LiveRun::Spawn(const WorkDirectory::Place& directory, const rlimit& open_files, Now now) {
   CARILLON_ASSIGN_OR_RETURN(PipePair out, MakeOutputPipe(&grown_[0]));
   CARILLON_ASSIGN_OR_RETURN(PipePair err, MakeOutputPipe(&grown_[1]));
   CARILLON_ASSIGN_OR_RETURN(PipePair report, MakePipe(0));
   ShimSpec spec;
   spec.command = start_.command;
   for (const auto& [name, value] : start_.env) spec.env.push_back(name + "=" + value);
-  spec.work_directory = work_directory;
+  spec.work_directory = directory;
   spec.out_write = out.write.get();
   spec.err_write = err.write.get();
   spec.report_write = report.write.get();

@@ -30,7 +30,7 @@ class LiveRun {
     WallTime wall;
   };
   // Forks the keeper. An error means that nothing was started.
-  Status Spawn(const std::string& work_directory, const rlimit& open_files, Now now);
+  Status Spawn(const WorkDirectory::Place& directory, const rlimit& open_files, Now now);
 
   // ---- what epoll and waitpid said
   // One packet of a stream (more when the pipe has grown or its writers are gone). True when there

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <filesystem>
 
 #include "executor/warden/process_tree.h"
 
@@ -72,7 +71,7 @@ int BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_t keeper)
   setrlimit(RLIMIT_NOFILE, &spec.open_files);
   umask(022);
   WriteOomScore();
-  if (chdir(spec.work_directory.c_str()) != 0) return errno;
+  if (chdir(spec.work_directory.path.c_str()) != 0) return errno;
   if (dup2(spec.out_write, STDOUT_FILENO) < 0 || dup2(spec.err_write, STDERR_FILENO) < 0) {
     return errno;
   }
@@ -90,7 +89,8 @@ int BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_t keeper)
 
 class Keeper {
  public:
-  Keeper(const ShimSpec& spec, pid_t warden) : spec_(spec), warden_(warden) {}
+  Keeper(const ShimSpec& spec, pid_t warden)
+      : spec_(spec), warden_(warden), directory_(spec.work_directory) {}
 
   [[noreturn]] void Run() {
     Prepare();
@@ -100,7 +100,7 @@ class Keeper {
       Report({ShimReportKind::kEnded, SpawnStep::kNone, status_});
     }
     close(spec_.report_write);
-    RemoveTree(spec_.work_directory);
+    directory_.GiveBack();
     _exit(0);
   }
 
@@ -138,15 +138,8 @@ class Keeper {
            sigismember(&waiting, SIGUSR2) == 1 || sigismember(&waiting, SIGTERM) == 1;
   }
 
-  bool MakeDirectory() {
-    if (mkdir(spec_.work_directory.c_str(), 0700) == 0) return true;
-    if (errno != EEXIST) return false;
-    RemoveTree(spec_.work_directory);
-    return mkdir(spec_.work_directory.c_str(), 0700) == 0;
-  }
-
   bool Launch() {
-    if (!MakeDirectory()) return Fail(SpawnStep::kDirectory, errno);
+    if (!directory_.Take()) return Fail(SpawnStep::kDirectory, errno);
     if (MustDie()) return Fail(SpawnStep::kDirectory, EINTR);
     const CommandImage image(spec_);
     const pid_t self = getpid();
@@ -212,6 +205,7 @@ class Keeper {
 
   const ShimSpec& spec_;
   const pid_t warden_;
+  WorkDirectory directory_;
   sigset_t awaited_{};
   pid_t first_ = -1;
   int status_ = 0;
@@ -223,23 +217,5 @@ class Keeper {
 }  // namespace
 
 void RunShim(const ShimSpec& spec, pid_t warden) { Keeper(spec, warden).Run(); }
-
-void RemoveTree(const std::string& path) {
-  if (rmdir(path.c_str()) == 0 || errno == ENOENT) return;  // most runs leave it empty
-  namespace fs = std::filesystem;
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (!error) return;
-  // A directory that was made unwritable: open it up, then try once more.
-  fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);
-  for (auto it = fs::recursive_directory_iterator(path, error);
-       !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-    std::error_code ignored;
-    if (it->is_directory(ignored) && !it->is_symlink(ignored)) {
-      fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, ignored);
-    }
-  }
-  fs::remove_all(path, error);
-}
 
 }  // namespace carillon::executor

@@ -21,12 +21,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "executor/warden/work_directory.h"
+
 namespace carillon::executor {
 
 struct ShimSpec {
   std::string command;
   std::vector<std::string> env;  // "NAME=value"
-  std::string work_directory;
+  WorkDirectory::Place work_directory;
   int out_write = -1;
   int err_write = -1;
   int report_write = -1;
@@ -48,8 +50,5 @@ inline constexpr char kShimName[] = "carillon-keeper";
 
 // Called in the forked child; `warden` is the parent's process id.
 [[noreturn]] void RunShim(const ShimSpec& spec, pid_t warden);
-
-// Deletes a directory and all in it, without following links, also what was made unwritable.
-void RemoveTree(const std::string& path);
 
 }  // namespace carillon::executor
