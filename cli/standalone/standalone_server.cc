@@ -201,12 +201,13 @@ Status StandaloneServer::Parts::StartServers(const config::Config& config) {
          auto now = store->Now();
          return now.ok() ? Status() : Status(now.error());
        }},
-      {"member",
-       [this]() -> Status {
+      {.name = "member",
+       .check = [this]() -> Status {
          if (member->ready()) return {};
          return {ErrorCode::kUnavailable,
                  "segments are not owned yet, or the clock is not trusted"};
-       }},
+       },
+       .may_block = false},
   };
   CARILLON_ASSIGN_OR_RETURN(
       ops, scheduler::OpsServer::Start(OpsOptionsOf(config), std::move(ops_context)));

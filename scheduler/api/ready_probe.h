@@ -1,8 +1,9 @@
-// One readiness check, asked again and again on a loop of its own, so that nobody who wants to know
-// waits for it: /readyz answers at once while the store hangs.
+// One readiness check. One that may block is asked again and again on a loop of its own, so that
+// nobody who wants to know waits for it: /readyz answers at once while the store hangs.
 //
 // Threads  One loop calls Step, which blocks as long as the check does. Read never blocks.
-// Time     What Read says was asked at most kEvery + kPatience ago.
+// Time     What Read says was asked at most kEvery + kPatience ago, and a failure kAgain +
+// kPatience.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,9 @@ namespace carillon::scheduler {
 
 struct ReadyCheck {
   std::string name;
-  std::function<Status()> check;  // may block
+  std::function<Status()> check;
+  // False: it only looks at memory, and is asked anew by each request.
+  bool may_block = true;
 };
 
 class ReadyProbe final : public Stepper {
@@ -34,9 +37,12 @@ class ReadyProbe final : public Stepper {
   const std::string& name() const { return check_.name; }
 
   // Until the first answer, at most kPatience.
-  void AwaitFirstAnswer() { first_.wait_for(kPatience); }
+  void AwaitFirstAnswer() {
+    if (check_.may_block) first_.wait_for(kPatience);
+  }
 
   static constexpr Duration kEvery = 500ms;
+  static constexpr Duration kAgain = 50ms;  // after a failure
   static constexpr Duration kPatience = 1s;
 
  private:

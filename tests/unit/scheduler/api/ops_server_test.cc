@@ -137,9 +137,22 @@ TEST_F(ReadyProbeTest, SaysWhatTheCheckSaidLast) {
   EXPECT_EQ(probe_.Step(now_), now_ + scheduler::ReadyProbe::kEvery);
   EXPECT_TRUE(probe_.Read(now_).ok());
   answer_ = {ErrorCode::kFenced, "over"};
-  probe_.Step(now_);
+  EXPECT_EQ(probe_.Step(now_), now_ + scheduler::ReadyProbe::kAgain);
   EXPECT_EQ(probe_.Read(now_ + 1h).code(), ErrorCode::kFenced);
   EXPECT_EQ(asked_, 2);
+}
+
+TEST(QuickCheckTest, IsAskedAnewEachTime) {
+  bool ready = false;
+  const scheduler::ReadyProbe probe({.name = "member",
+                                     .check = [&]() -> Status {
+                                       if (ready) return {};
+                                       return {ErrorCode::kUnavailable, "not yet"};
+                                     },
+                                     .may_block = false});
+  EXPECT_EQ(probe.Read(SteadyTime{}).code(), ErrorCode::kUnavailable);
+  ready = true;
+  EXPECT_TRUE(probe.Read(SteadyTime{}).ok());
 }
 
 TEST_F(ReadyProbeTest, AnOpenQuestionIsATimeoutAfterKPatience) {
