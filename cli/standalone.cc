@@ -17,19 +17,23 @@ constexpr timespec kSuperviseEvery{.tv_sec = 0, .tv_nsec = 200'000'000};
 // How long running processes may take to end before they are left to the warden.
 constexpr Duration kDrainTimeout = 10s;
 
-// Blocks the stop signals in this thread and all it will start; they are taken by WaitForStop.
+// Blocks the stop signals in this thread and all it will start; they are taken by StopSignal.
 sigset_t BlockStopSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);
+  // nohup ignores it so that the end of a terminal does not end the server.
+  struct sigaction hangup {};
+  sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
   return signals;
 }
 
-// True when a stop signal came within kSuperviseEvery.
-bool StopSignal(const sigset_t& signals) {
-  return sigtimedwait(&signals, nullptr, &kSuperviseEvery) > 0;
+// True when a stop signal came within `timeout`.
+bool StopSignal(const sigset_t& signals, timespec timeout) {
+  return sigtimedwait(&signals, nullptr, &timeout) > 0;
 }
 
 int Fail(const Error& error) {
@@ -62,18 +66,25 @@ int RunStandalone(const StandaloneOptions& options) {
   }
   ConfigureLog(*config);
   for (const std::string& warning : config->warnings()) log::Warn("config", "{}", warning);
-  auto server = StandaloneServer::Start(*config);
+  bool stop = false;
+  auto server = StandaloneServer::Start(*config, [&signals, &stop] {
+    stop = stop || StopSignal(signals, {});
+    return stop;
+  });
+  if (stop) return 0;
   if (!server.ok()) return Fail(server.error());
   std::fprintf(stderr, "carillon is ready: %s (token in %s)\n", (*server)->url().c_str(),
                (*server)->token_file().c_str());
 
-  while (!StopSignal(signals)) (*server)->Supervise();
+  while (!StopSignal(signals, kSuperviseEvery)) (*server)->Supervise();
 
   log::Info("standalone", "stopping; a second signal does not wait for running processes");
   (*server)->BeginDrain();
   const SystemClock clock;
   const SteadyTime deadline = clock.Steady() + kDrainTimeout;
-  while (!(*server)->drained() && clock.Steady() < deadline && !StopSignal(signals)) {
+  while (!(*server)->drained() && clock.Steady() < deadline &&
+         !StopSignal(signals, kSuperviseEvery)) {
+    (*server)->Supervise();
   }
   (*server)->Stop();
   return 0;

@@ -10,11 +10,14 @@ namespace {
 
 void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--addr", flags.target.addresses,
-                 "Servers, comma-separated; the next is tried when one is away (CARILLON_ADDR)");
+                 "Servers, comma-separated; the next is tried when one is away (CARILLON_ADDR)")
+      ->check(NotEmpty);
   app.add_option("--token-file", flags.target.token_file,
-                 "File with the bearer token (CARILLON_TOKEN_FILE, CARILLON_TOKEN)");
+                 "File with the bearer token (CARILLON_TOKEN_FILE, CARILLON_TOKEN)")
+      ->check(NotEmpty);
   app.add_option("--data-dir", flags.target.data_dir,
-                 "Data directory of a standalone server on this machine");
+                 "Data directory of a standalone server on this machine")
+      ->check(NotEmpty);
   app.add_option("-o,--output", flags.output, "table, json, jsonl, yaml or name");
   app.add_flag("-q,--quiet", flags.quiet, "Print ids only; say nothing but errors");
   app.add_flag("-y,--yes", flags.yes, "Do not ask");
@@ -37,6 +40,8 @@ std::string GlobalHelp(const CLI::App& app) {
 }
 
 }  // namespace
+
+std::string NotEmpty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
 
 int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   CLI::App app("Carillon: a distributed job scheduler", "carillon");

@@ -13,6 +13,9 @@ void AddSystemCommands(CLI::App& app, Session& session);    // system, api, vers
 void AddScheduleCommands(CLI::App& app, Session& session);  // offline
 void AddServerCommands(CLI::App& app, Session& session);    // standalone, check-config
 
+// Validator: an empty text, as from a variable that is not set, is not the same as no flag.
+std::string NotEmpty(const std::string& text);
+
 // What `run list` and `job history` share: flags, and the listing itself.
 struct RunListFlags {
   std::string job_id;

@@ -64,8 +64,10 @@ Outcome<ExitCode> CheckConfig(Session& session, const StandaloneArguments& argum
 
 void AddFlags(CLI::App* verb, ServerArguments& arguments) {
   verb->add_option("--config", arguments.config_file, "YAML file (CARILLON_CONFIG)")
-      ->envname("CARILLON_CONFIG");
-  verb->add_option("--port", arguments.port, "REST port; 0 = every port a free one");
+      ->envname("CARILLON_CONFIG")
+      ->check(NotEmpty);
+  verb->add_option("--port", arguments.port, "REST port; 0 = every port a free one")
+      ->check(NotEmpty);
   verb->add_option("--set", arguments.settings, "Any setting, name=value")->allow_extra_args(false);
 }
 

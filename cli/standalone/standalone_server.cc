@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <thread>
@@ -36,8 +37,7 @@ constexpr std::string_view kResultsGroup = "scheduler";
 constexpr std::string_view kTasksGroup = "executor";
 
 // Waits for `done` without a clock of its own; false after `timeout`.
-template <typename Condition>
-bool Await(const Clock& clock, Duration timeout, Condition done) {
+bool Await(const Clock& clock, Duration timeout, const std::function<bool()>& done) {
   const SteadyTime deadline = clock.Steady() + timeout;
   std::mutex mu;
   std::condition_variable never;
@@ -48,6 +48,8 @@ bool Await(const Clock& clock, Duration timeout, Condition done) {
   }
   return true;
 }
+
+Status Interrupted() { return {ErrorCode::kUnavailable, "told to stop before it was ready"}; }
 
 // The administrator's token: written to its file first, so that no crash can leave a store whose
 // only token nobody knows.
@@ -98,16 +100,34 @@ struct StandaloneServer::Parts {
   std::unique_ptr<scheduler::ApiServer> api;
   std::unique_ptr<scheduler::OpsServer> ops;
   Loops loops;
+  std::atomic<bool> draining = false;
   Runtime runtime;
   std::string token_file;
 
+  Status StartAll(const config::Config& config, const std::function<bool()>& interrupted);
   Status StartStore(const config::Config& config);
-  Status StartExecutor(const config::Config& config);
-  void StartMember(const config::Config& config);
+  void MakeMember(const config::Config& config);
   Status StartServers(const config::Config& config);
-  Status AwaitReady();
+  std::vector<scheduler::ReadyCheck> ReadyChecks();
+  Status MakeExecutor(const config::Config& config);
+  void StartLoops();
+  Status AwaitReady(const std::function<bool()>& interrupted);
   Runtime CurrentRuntime() const;
 };
+
+// The order makes sure that a port which is taken is found before anything fires, and that every
+// part knows the addresses that it tells to others.
+Status StandaloneServer::Parts::StartAll(const config::Config& config,
+                                         const std::function<bool()>& interrupted) {
+  CARILLON_TRY(StartStore(config));
+  if (interrupted()) return Interrupted();
+  MakeMember(config);
+  CARILLON_TRY(StartServers(config));
+  member->SetRestUrl(api->url());
+  CARILLON_TRY(MakeExecutor(config));
+  StartLoops();
+  return AwaitReady(interrupted);
+}
 
 Status StandaloneServer::Parts::StartStore(const config::Config& config) {
   CARILLON_ASSIGN_OR_RETURN(
@@ -119,7 +139,7 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config) {
   return EnsureToken(*directory, *store, now);
 }
 
-void StandaloneServer::Parts::StartMember(const config::Config& config) {
+void StandaloneServer::Parts::MakeMember(const config::Config& config) {
   producer = bus.NewProducer();
   results = bus.NewConsumer(kResultsTopic, kResultsGroup);
   coordinator = ensemble.NewClient();
@@ -137,19 +157,16 @@ void StandaloneServer::Parts::StartMember(const config::Config& config) {
                                                                       .signer = signer,
                                                                       .metrics = metrics},
                                                options);
-  for (const scheduler::NamedStepper& named : member->steppers()) {
-    LoopRunner& runner = loops.Add(named.name, clock, *named.stepper);
-    named.wake->Set([&runner] { runner.Wake(); });
-  }
   status = std::make_unique<MemberStatusSource>(*member);
 }
 
-Status StandaloneServer::Parts::StartExecutor(const config::Config& config) {
+Status StandaloneServer::Parts::MakeExecutor(const config::Config& config) {
   const std::string home = directory->Sub("executor");
   if (mkdir(home.c_str(), 0700) != 0 && errno != EEXIST) {
     return {ErrorCode::kUnavailable, "cannot make " + home};
   }
-  const executor::ExecutorOptions options = ExecutorOptionsOf(config, RandomSeed());
+  executor::ExecutorOptions options = ExecutorOptionsOf(config, RandomSeed());
+  options.ops_port = ops->port();
   tasks = bus.NewConsumer(kTasksTopic, kTasksGroup);
   link = switchboard.OpenLink(options.executor_id, options.incarnation);
   warden = std::make_unique<executor::WardenClient>(
@@ -169,12 +186,19 @@ Status StandaloneServer::Parts::StartExecutor(const config::Config& config) {
           .metrics = metrics,
           .public_keys = [this] { return std::vector<std::string>{signer.public_key()}; }},
       options);
+  return {};
+}
+
+void StandaloneServer::Parts::StartLoops() {
+  for (const scheduler::NamedStepper& named : member->steppers()) {
+    LoopRunner& runner = loops.Add(named.name, clock, *named.stepper);
+    named.wake->Set([&runner] { runner.Wake(); });
+  }
   std::map<Stepper*, LoopRunner*> runners;
   for (const NamedStepper& named : daemon->steppers()) {
     runners[named.stepper] = &loops.Add(named.name, clock, *named.stepper);
   }
   daemon->OnWake([runners](Stepper* stepper) { runners.at(stepper)->Wake(); });
-  return {};
 }
 
 Status StandaloneServer::Parts::StartServers(const config::Config& config) {
@@ -194,31 +218,42 @@ Status StandaloneServer::Parts::StartServers(const config::Config& config) {
       .version = kVersion,
       .settings = SettingsOf(config)};
   CARILLON_ASSIGN_OR_RETURN(api, scheduler::ApiServer::Start(ApiOptionsOf(config), context));
-  scheduler::OpsContext ops_context{.metrics = metrics, .clock = clock};
-  ops_context.ready = {
-      {"store",
-       [this]() -> Status {
+  CARILLON_ASSIGN_OR_RETURN(
+      ops, scheduler::OpsServer::Start(
+               OpsOptionsOf(config), {.metrics = metrics, .clock = clock, .ready = ReadyChecks()}));
+  return {};
+}
+
+std::vector<scheduler::ReadyCheck> StandaloneServer::Parts::ReadyChecks() {
+  return {
+      {.name = "store",
+       .check = [this]() -> Status {
          auto now = store->Now();
          return now.ok() ? Status() : Status(now.error());
-       }},
+       },
+       .blocks = true},
       {.name = "member",
        .check = [this]() -> Status {
          if (member->ready()) return {};
          return {ErrorCode::kUnavailable,
                  "segments are not owned yet, or the clock is not trusted"};
-       },
-       .may_block = false},
+       }},
+      {.name = "draining",
+       .check = [this]() -> Status {
+         if (!draining) return {};
+         return {ErrorCode::kUnavailable, "stopping: waits for running processes"};
+       }},
   };
-  CARILLON_ASSIGN_OR_RETURN(
-      ops, scheduler::OpsServer::Start(OpsOptionsOf(config), std::move(ops_context)));
-  return {};
 }
 
-Status StandaloneServer::Parts::AwaitReady() {
-  const bool ready = Await(clock, kReadyTimeout, [this] {
-    const scheduler::MemberStatus seen = member->GetStatus();
-    return member->ready() && !seen.executors.empty() && warden->warden_pid() > 0;
+Status StandaloneServer::Parts::AwaitReady(const std::function<bool()>& interrupted) {
+  bool stop = false;
+  const bool ready = Await(clock, kReadyTimeout, [&] {
+    stop = interrupted();
+    return stop ||
+           (member->ready() && !member->GetStatus().executors.empty() && warden->warden_pid() > 0);
   });
+  if (stop) return Interrupted();
   if (ready) return {};
   return {ErrorCode::kUnavailable, "the server did not become ready in time; see its log"};
 }
@@ -235,7 +270,8 @@ Runtime StandaloneServer::Parts::CurrentRuntime() const {
 
 StandaloneServer::StandaloneServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-Result<std::unique_ptr<StandaloneServer>> StandaloneServer::Start(const config::Config& config) {
+Result<std::unique_ptr<StandaloneServer>> StandaloneServer::Start(
+    const config::Config& config, std::function<bool()> interrupted) {
   auto parts = std::make_unique<Parts>();
   const char* home = std::getenv("HOME");
   const std::string path =
@@ -246,11 +282,7 @@ Result<std::unique_ptr<StandaloneServer>> StandaloneServer::Start(const config::
   // From here on the destructor stops what was started.
   std::unique_ptr<StandaloneServer> server(new StandaloneServer(std::move(parts)));
   Parts& started = *server->parts_;
-  CARILLON_TRY(started.StartStore(config));
-  started.StartMember(config);
-  CARILLON_TRY(started.StartExecutor(config));
-  CARILLON_TRY(started.StartServers(config));
-  CARILLON_TRY(started.AwaitReady());
+  CARILLON_TRY(started.StartAll(config, interrupted));
   started.runtime = started.CurrentRuntime();
   CARILLON_TRY(started.directory->Publish(started.runtime));
   return server;
@@ -267,8 +299,8 @@ void StandaloneServer::Supervise() {
 }
 
 void StandaloneServer::BeginDrain() {
-  if (parts_->api) parts_->api->Stop();
-  if (parts_->daemon) parts_->daemon->Drain();
+  parts_->draining = true;
+  parts_->daemon->Drain();
 }
 
 bool StandaloneServer::drained() const { return parts_->daemon->drained(); }

@@ -116,7 +116,9 @@ using Status = Result<void>;
 // `CARILLON_ASSIGN_OR_RETURN(auto job, store.GetJob(id));`
 #define CARILLON_ASSIGN_OR_RETURN(lhs, expr) \
   CARILLON_ASSIGN_OR_RETURN_IMPL(CARILLON_CONCAT(carillon_result_, __LINE__), lhs, expr)
+// NOLINTBEGIN(bugprone-macro-parentheses): `lhs` declares, `tmp` is a name
 #define CARILLON_ASSIGN_OR_RETURN_IMPL(tmp, lhs, expr) \
   auto tmp = (expr);                                   \
   if (!tmp.ok()) return tmp.error();                   \
   lhs = std::move(tmp).value()
+// NOLINTEND(bugprone-macro-parentheses)

@@ -13,6 +13,7 @@ std::vector<Setting> MakeTable() {
   return {
       {.name = "data_dir",
        .fallback = "~/.local/share/carillon",
+       .least = 1,
        .help = "Directory of everything standalone keeps: database, spool, tokens, runtime.json. "
                "A leading `~` is `$HOME`."},
       {.name = "retention_days",
@@ -22,7 +23,10 @@ std::vector<Setting> MakeTable() {
        .most = 3650,
        .help = "Whole days that runs, their output and gaps are kept."},
 
-      {.name = "rest.listen", .fallback = "127.0.0.1", .help = "Address of the REST API."},
+      {.name = "rest.listen",
+       .type = kAddress,
+       .fallback = "127.0.0.1",
+       .help = "Address of the REST API."},
       {.name = "rest.port",
        .type = kInteger,
        .fallback = "8640",
@@ -41,6 +45,7 @@ std::vector<Setting> MakeTable() {
        .help = "Requests handled at the same time."},
 
       {.name = "ops.listen",
+       .type = kAddress,
        .fallback = "127.0.0.1",
        .help = "Address of the ops port (`/livez`, `/readyz`, `/metrics`), which asks for no "
                "token: loopback only."},

@@ -9,11 +9,12 @@
 namespace carillon::config {
 
 enum class SettingType {
-  kText,
+  kText,      // one line of at least `least` bytes
   kInteger,   // within [least, most]; a setting with a unit is one too
   kFlag,      // true | false
   kChoice,    // one of `choices`
   kIdentity,  // [a-z0-9][a-z0-9-]{0,62}
+  kAddress,   // an IP address, or localhost
   kPairs,     // name=value,name=value; in YAML also a map
 };
 
@@ -21,7 +22,7 @@ struct Setting {
   std::string_view name;  // "scheduler.lease_s": the suffix is the unit
   SettingType type = SettingType::kText;
   std::string_view fallback;  // the default, as it would be written
-  int64_t least = 0;          // kInteger
+  int64_t least = 0;          // kInteger, kText
   int64_t most = 0;           // kInteger
   std::string_view choices;   // kChoice: separated by '|'
   std::string_view help;

@@ -49,6 +49,7 @@ std::string Bounds(const Setting& setting) {
       for (char c : setting.choices) bounds += c == '|' ? std::string("`, `") : std::string(1, c);
       return bounds + "`";
     }
+    case SettingType::kAddress: return "an IP address or `localhost`";
     case SettingType::kIdentity: return "`[a-z0-9][a-z0-9-]{0,62}`";
     case SettingType::kPairs: return "`name=value,…`";
   }

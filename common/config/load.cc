@@ -1,11 +1,13 @@
 #include "common/config/load.h"
 
+#include <arpa/inet.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <set>
+#include <utility>
 
 #include "common/config/config_table.h"
 #include "common/config/yaml_settings.h"
@@ -58,6 +60,21 @@ std::optional<std::map<std::string, std::string>> ParsePairs(std::string_view te
   return pairs;
 }
 
+struct Address {
+  bool loopback = false;  // only this host can reach it
+};
+
+std::optional<Address> ParseAddress(const std::string& text) {
+  if (text == "localhost") return Address{.loopback = true};
+  in_addr v4{};
+  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) {
+    return Address{.loopback = (ntohl(v4.s_addr) >> 24) == IN_LOOPBACKNET};
+  }
+  in6_addr v6{};
+  if (inet_pton(AF_INET6, text.c_str(), &v6) != 1) return std::nullopt;
+  return Address{.loopback = IN6_IS_ADDR_LOOPBACK(&v6)};
+}
+
 bool IsChoice(std::string_view choices, std::string_view text) {
   while (true) {
     const size_t bar = choices.find('|');
@@ -71,9 +88,10 @@ bool IsChoice(std::string_view choices, std::string_view text) {
 std::string Complaint(const Setting& setting, const std::string& text) {
   switch (setting.type) {
     case SettingType::kText:
-      return text.find_first_of(std::string_view("\0\n\r", 3)) == std::string::npos
-                 ? ""
-                 : "must be one line";
+      if (text.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos) {
+        return "must be one line";
+      }
+      return std::cmp_greater_equal(text.size(), setting.least) ? "" : "must not be empty";
     case SettingType::kInteger: {
       const auto number = ParseInteger(text);
       if (number && *number >= setting.least && *number <= setting.most) return "";
@@ -87,6 +105,8 @@ std::string Complaint(const Setting& setting, const std::string& text) {
                                              : "must be one of " + std::string(setting.choices);
     case SettingType::kIdentity:
       return IsIdentity(text) ? "" : "must match [a-z0-9][a-z0-9-]{0,62}";
+    case SettingType::kAddress:
+      return ParseAddress(text) ? "" : "must be an IP address or localhost";
     case SettingType::kPairs: return ParsePairs(text) ? "" : "must be name=value,name=value";
   }
   return "has an unknown type";
@@ -203,7 +223,19 @@ class Loader {
                                        " must be at least three times scheduler.heartbeat_ms (" +
                                        std::to_string(least) + ")"};
     }
+    if (!IsLoopback("ops.listen")) {
+      return {ErrorCode::kInvalid, "ops.listen asks for no token: it must be a loopback address"};
+    }
+    if (!IsLoopback("rest.listen") && !config_.Flag("rest.allow_beyond_loopback")) {
+      return {ErrorCode::kInvalid,
+              "rest.listen is beyond loopback and there is no TLS: tokens would cross the network "
+              "in the clear; set rest.allow_beyond_loopback: true to accept that"};
+    }
     return {};
+  }
+
+  bool IsLoopback(std::string_view name) const {
+    return ParseAddress(config_.Text(name))->loopback;
   }
 
   Config config_;
@@ -220,9 +252,9 @@ const Value& Config::Get(std::string_view name) const {
 const std::string& Config::Text(std::string_view name) const {
   const std::string& text = Get(name).text;
   const SettingType type = FindSetting(name)->type;
-  CARILLON_CHECK(
-      type == SettingType::kText || type == SettingType::kChoice || type == SettingType::kIdentity,
-      name);
+  CARILLON_CHECK(type == SettingType::kText || type == SettingType::kChoice ||
+                     type == SettingType::kIdentity || type == SettingType::kAddress,
+                 name);
   return text;
 }
 

@@ -27,7 +27,7 @@ struct Value {
 class Config {
  public:
   // Every name below must be in SettingTable() with that type (checked).
-  const std::string& Text(std::string_view name) const;  // kText, kChoice, kIdentity
+  const std::string& Text(std::string_view name) const;  // kText, kChoice, kIdentity, kAddress
   int64_t Integer(std::string_view name) const;
   bool Flag(std::string_view name) const;
   std::map<std::string, std::string> Pairs(std::string_view name) const;

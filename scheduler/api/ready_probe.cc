@@ -3,7 +3,6 @@
 namespace carillon::scheduler {
 
 SteadyTime ReadyProbe::Step(SteadyTime now) {
-  if (!check_.may_block) return now + kEvery;
   {
     const MutexLock lock(mu_);
     asked_ = now;
@@ -13,11 +12,10 @@ SteadyTime ReadyProbe::Step(SteadyTime now) {
   if (!answer_) answered_.set_value();
   answer_ = std::move(answer);
   asked_.reset();
-  return now + (answer_->ok() ? kEvery : kAgain);
+  return now + kEvery;
 }
 
 Status ReadyProbe::Read(SteadyTime now) const {
-  if (!check_.may_block) return check_.check();
   const MutexLock lock(mu_);
   if (asked_ && now - *asked_ > kPatience) {
     return {ErrorCode::kTimeout, check_.name + " does not answer"};

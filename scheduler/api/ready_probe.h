@@ -1,9 +1,8 @@
-// One readiness check. One that may block is asked again and again on a loop of its own, so that
-// nobody who wants to know waits for it: /readyz answers at once while the store hangs.
+// One readiness check, asked again and again on a loop of its own, so that nobody who wants to know
+// waits for it: /readyz answers at once while the store hangs.
 //
 // Threads  One loop calls Step, which blocks as long as the check does. Read never blocks.
-// Time     What Read says was asked at most kEvery + kPatience ago, and a failure kAgain +
-// kPatience.
+// Time     What Read says was asked at most kEvery + kPatience ago.
 #pragma once
 
 #include <functional>
@@ -20,8 +19,7 @@ namespace carillon::scheduler {
 struct ReadyCheck {
   std::string name;
   std::function<Status()> check;
-  // False: it only looks at memory, and is asked anew by each request.
-  bool may_block = true;
+  bool blocks = false;  // asked aside; one that does not is asked by whoever wants to know
 };
 
 class ReadyProbe final : public Stepper {
@@ -34,15 +32,11 @@ class ReadyProbe final : public Stepper {
   // The check's last word. kTimeout: it was asked more than kPatience ago and has not answered.
   // kUnavailable: it was not asked yet.
   Status Read(SteadyTime now) const;
-  const std::string& name() const { return check_.name; }
 
   // Until the first answer, at most kPatience.
-  void AwaitFirstAnswer() {
-    if (check_.may_block) first_.wait_for(kPatience);
-  }
+  void AwaitFirstAnswer() { first_.wait_for(kPatience); }
 
   static constexpr Duration kEvery = 500ms;
-  static constexpr Duration kAgain = 50ms;  // after a failure
   static constexpr Duration kPatience = 1s;
 
  private:

@@ -27,6 +27,8 @@ std::vector<NamedStepper> Member::steppers() {
           named("maintain", r.maintain_loop)};
 }
 
+void Member::SetRestUrl(std::string url) { rooms_->leader.SetRestUrl(std::move(url)); }
+
 void Member::Leave() { rooms_->leader.Leave(); }
 
 MemberStatus Member::GetStatus() const {

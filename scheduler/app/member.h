@@ -57,6 +57,8 @@ class Member final : public MemberView {
   // In an order in which one turn each makes progress; valid as long as the member.
   std::vector<NamedStepper> steppers();
 
+  // Where this member's API is, once that is known; before the first turn of any stepper.
+  void SetRestUrl(std::string url);
   // Leaves the membership, so that others take over at once. Stop the loops first.
   void Leave();
 

@@ -21,6 +21,7 @@ LeaderLoop::LeaderLoop(const Clock& clock, Coordinator& coordinator, SegmentStor
       segments_(segments),
       metrics_(metrics),
       options_(std::move(options)),
+      self_(options_.self),
       rng_(options_.seed),
       backoff_({.first = 50ms, .longest = 2s}) {}
 
@@ -47,7 +48,7 @@ bool LeaderLoop::EnsureJoined(SteadyTime now) {
   if (joined_ && coordinator_.State() != SessionState::kExpired) return true;
   is_leader_ = false;
   metrics_.gauge("carillon_is_leader").Set(0);
-  const Status joined = coordinator_.Join(options_.self);
+  const Status joined = coordinator_.Join(self_);
   if (!joined.ok()) {
     log::Warn("leader", "join: {}", joined.error().message);
     next_try_ = now + backoff_.Next(rng_);

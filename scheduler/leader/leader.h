@@ -35,6 +35,8 @@ class LeaderLoop final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
   bool is_leader() const { return is_leader_.load(std::memory_order_relaxed); }
+  // Where this member's API is; told to the others when it joins. Before the first Step.
+  void SetRestUrl(std::string url) { self_.rest_url = std::move(url); }
   // Leaves the membership; the next Step would join again.
   void Leave();
 
@@ -52,6 +54,7 @@ class LeaderLoop final : public Stepper {
   SegmentStore& segments_;
   Metrics& metrics_;
   const Options options_;
+  MemberInfo self_;
   Rng rng_;
   Backoff backoff_;
   bool joined_ = false;

@@ -4,10 +4,13 @@ import datetime
 import json
 import os
 import re
+import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -255,6 +258,101 @@ class RestartTest(unittest.TestCase):
         self.assertEqual(server.process.wait(30), 0)
         wait_until(lambda: not alive(mariadbd), 10, "mariadbd to end with its server")
         server.remove()
+
+
+class StartAndStopTest(unittest.TestCase):
+    def launch(self, *arguments, prefix=(), **options):
+        return subprocess.Popen([*prefix, os.path.join(BIN, "carillon"), "standalone", *arguments],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, **options)
+
+    def test_a_port_that_is_taken_ends_the_start_before_anything_fires(self):
+        server = Standalone().start()
+        self.addCleanup(server.destroy)
+        api = server.api()
+        witness = os.path.join(server.scratch, "witness")
+        at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=3)
+        job = api.post("/api/jobs", {"name": "soon", "command": f"echo fired >>{witness}", "schedules": [
+            {"kind": "once", "at": at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")}]})
+        server.stop()
+        wait_until(lambda: datetime.datetime.now(datetime.timezone.utc) > at, 10, "the fire to be due")
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = str(taken.getsockname()[1])
+            for ports in ((port, "0"), ("0", port)):
+                env = dict(os.environ, CARILLON_REST_PORT=ports[0], CARILLON_OPS_PORT=ports[1])
+                started = self.launch("--data-dir", server.data_dir, env=env)
+                output = started.communicate(timeout=60)[0]
+                self.assertEqual(started.returncode, 1, output)
+                self.assertIn(port, output)
+        self.assertFalse(os.path.exists(witness))
+        server.start()
+        wait_until(lambda: os.path.exists(witness), 30, "the fire that was missed")
+        self.assertEqual(len(server.api().runs(job["job_id"])), 1)
+        server.stop()
+        server.remove()
+
+    def test_answers_while_it_waits_for_running_processes(self):
+        server = Standalone().start()
+        self.addCleanup(server.destroy)
+        api = server.api()
+        self.assertEqual(api.get("/api/system/status")["members"][0]["address"], server.runtime["url"])
+        gate = os.path.join(server.scratch, "gate")
+        job = api.post("/api/jobs", {"name": "long",
+                                     "command": f"until [ -e {gate} ]; do sleep 0.05; done; echo ended"})
+        run_id = api.post(f"/api/jobs/{job['job_id']}/execute")["run_id"]
+        wait_until(lambda: api.get(f"/api/runs/{run_id}")["state"] == "RUNNING", 15, "RUNNING")
+        server.process.send_signal(signal.SIGTERM)
+        ops = Api(server.runtime["ops_url"], None)
+        wait_until(lambda: ops.raw("GET", "/readyz")[0] == 503, 5, "not ready while it stops")
+        self.assertEqual(api.get(f"/api/runs/{run_id}")["state"], "RUNNING")
+        with open(gate, "w"):
+            pass
+        self.assertEqual(server.process.wait(30), 0)
+        server.start()
+        run = server.api().get(f"/api/runs/{run_id}")
+        self.assertEqual((run["state"], run["attempt"], run["output"]), ("COMPLETED", 1, "ended\n"))
+        server.stop()
+        server.remove()
+
+    def test_a_signal_during_the_start_ends_it(self):
+        directory = tempfile.mkdtemp(prefix="carillon-e2e-")
+        self.addCleanup(shutil.rmtree, directory, True)
+        started = self.launch("--data-dir", directory, "--port", "0")
+        lock = os.path.join(directory, "carillon.lock")
+        wait_until(lambda: os.path.exists(lock), 30, "the start")
+        started.send_signal(signal.SIGTERM)
+        output = started.communicate(timeout=120)[0]
+        self.assertEqual(started.returncode, 0, output)
+        self.assertNotIn("is ready", output)
+
+    def test_the_end_of_a_terminal_ends_it_unless_nohup_said_no(self):
+        for prefix, survives in (((), False), (("nohup",), True)):
+            directory = tempfile.mkdtemp(prefix="carillon-e2e-")
+            self.addCleanup(shutil.rmtree, directory, True)
+            started = self.launch("--data-dir", directory, "--port", "0", prefix=prefix)
+            self.addCleanup(started.kill)
+            runtime = os.path.join(directory, "runtime.json")
+            wait_until(lambda: os.path.exists(runtime), 60, "the server to be ready")
+            started.send_signal(signal.SIGHUP)
+            if survives:
+                with open(runtime) as f:
+                    url = json.load(f)["ops_url"]
+                self.assertEqual(Api(url, None).raw("GET", "/livez")[0], 200)
+                started.send_signal(signal.SIGTERM)
+            self.assertEqual(started.wait(30), 0, prefix)
+            started.stdout.close()
+
+    def test_what_may_not_be_reached_from_outside_is_refused(self):
+        with open(os.path.join(tempfile.mkdtemp(prefix="carillon-e2e-"), "carillon.yaml"), "w") as f:
+            f.write("ops:\n  listen: 0.0.0.0\n")
+        self.addCleanup(shutil.rmtree, os.path.dirname(f.name), True)
+        for command in (["standalone", "--config", f.name], ["check-config", "--config", f.name],
+                        ["standalone", "--data-dir", ""]):
+            done = subprocess.run([os.path.join(BIN, "carillon"), *command], capture_output=True, text=True,
+                                  timeout=30)
+            self.assertEqual(done.returncode, 2, (command, done.stderr))
 
 
 class CommandLineTest(ServerCase):

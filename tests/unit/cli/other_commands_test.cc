@@ -137,6 +137,13 @@ TEST_F(OtherCommandsTest, StandaloneGetsItsOverrides) {
           {"data_dir", "/d"}, {"executor.slots", "3"}, {"ops.port", "5"}, {"rest.port", "0"}}));
 }
 
+TEST_F(OtherCommandsTest, AnEmptyFlagIsNotNoFlag) {
+  for (const char* flag : {"--data-dir", "--port", "--config", "--addr", "--token-file"}) {
+    EXPECT_EQ(Run({"standalone", flag, ""}), 2) << flag;
+    EXPECT_FALSE(standalone_.has_value()) << flag;
+  }
+}
+
 TEST_F(OtherCommandsTest, CheckConfigShowsWhereValuesComeFrom) {
   environment_["CARILLON_OPS_PORT"] = "9";
   EXPECT_EQ(Run({"check-config", "--set", "rest.port=7", "-o", "json"}), 0);

@@ -137,6 +137,30 @@ TEST_F(LoadTest, LeaseAndLossOutlastThreeHeartbeats) {
   EXPECT_EQ(with("scheduler.lease_ms", "8999").code(), ErrorCode::kInvalid);
 }
 
+TEST_F(LoadTest, AddressesAreAddresses) {
+  EXPECT_EQ(YamlFails("rest.listen: here\n", "rest.listen"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("rest.listen: 127.0.0.256\n", "rest.listen"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("ops.listen: ''\n", "ops.listen"), ErrorCode::kInvalid);
+  EXPECT_TRUE(LoadYaml("rest.listen: localhost\nops.listen: 127.8.9.10\n").ok());
+  EXPECT_TRUE(LoadYaml("rest.listen: '::1'\n").ok());
+}
+
+TEST_F(LoadTest, BeyondLoopbackOnlyWhereATokenIsAskedForAndPeopleSaidSo) {
+  for (const char* address : {"0.0.0.0", "10.1.2.3", "'::'", "'2001:db8::1'"}) {
+    const std::string rest = std::string("rest.listen: ") + address + "\n";
+    EXPECT_EQ(YamlFails(rest, "rest.listen"), ErrorCode::kInvalid);
+    EXPECT_TRUE(LoadYaml(rest + "rest.allow_beyond_loopback: true\n").ok()) << address;
+    EXPECT_EQ(
+        YamlFails(std::string("rest.allow_beyond_loopback: true\nops.listen: ") + address + "\n",
+                  "ops.listen"),
+        ErrorCode::kInvalid);
+  }
+}
+
+TEST_F(LoadTest, DataDirectoryIsNotEmpty) {
+  EXPECT_EQ(Load({.flags = {{"data_dir", "", "--data-dir"}}}).code(), ErrorCode::kInvalid);
+}
+
 TEST_F(LoadTest, TildeIsTheHomeDirectory) {
   EXPECT_EQ(ExpandHome("~/x", "/home/u"), "/home/u/x");
   EXPECT_EQ(ExpandHome("~", "/home/u"), "/home/u");
@@ -154,8 +178,7 @@ TEST(ConfigTableTest, NamesAndVariablesAreUnique) {
 }
 
 TEST(ConfigTableTest, PageInDocsIsTheTable) {
-  const std::filesystem::path path =
-      std::filesystem::path(__FILE__).parent_path() / "../../../docs/configuration.md";
+  const std::string path = CARILLON_SOURCE_DIR "/docs/configuration.md";
   if (getenv("CARILLON_WRITE_DOCS") != nullptr) std::ofstream(path) << ConfigurationPage();
   std::ostringstream page;
   page << std::ifstream(path).rdbuf();

@@ -1,7 +1,6 @@
 // Compares Carillon with what independent implementations computed (tests/crosscheck).
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -20,12 +19,10 @@ struct GoldenRow {
   std::string Key() const { return expression + " | " + zone + " | " + start; }
 };
 
-std::filesystem::path GoldenPath() {
-  return std::filesystem::path(__FILE__).parent_path() / "../../crosscheck/cron_golden.tsv";
-}
+constexpr const char* kGoldenPath = CARILLON_SOURCE_DIR "/tests/crosscheck/cron_golden.tsv";
 
 std::vector<GoldenRow> ReadGolden() {
-  std::ifstream file(GoldenPath());
+  std::ifstream file(kGoldenPath);
   std::vector<GoldenRow> rows;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("#")) continue;
@@ -110,7 +107,7 @@ const std::map<std::string, Why>& Differences() {
 
 TEST(CronGoldenTest, AgreesWithIndependentImplementations) {
   const std::vector<GoldenRow> rows = ReadGolden();
-  ASSERT_GT(rows.size(), 1'000u) << GoldenPath();
+  ASSERT_GT(rows.size(), 1'000u) << kGoldenPath;
   size_t compared = 0;
   for (const GoldenRow& row : rows) {
     if (Differences().contains(row.Key())) continue;

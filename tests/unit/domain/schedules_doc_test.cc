@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -15,7 +14,7 @@ namespace carillon::test {
 namespace {
 
 std::vector<std::string> Lines() {
-  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "../../../docs/schedules.md");
+  std::ifstream file(CARILLON_SOURCE_DIR "/docs/schedules.md");
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
   return lines;
