@@ -79,9 +79,14 @@ void JavaProcess::Start() {
 void JavaProcess::Signal(int signal) {
   CARILLON_CHECK(running(), "not started");
   kill(pid_, signal);
-  if (signal != SIGKILL && signal != SIGTERM) return;
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+  if (signal == SIGKILL || signal == SIGTERM) Wait();
+}
+
+int JavaProcess::Wait() {
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
   pid_ = 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 }  // namespace carillon::test

@@ -25,6 +25,8 @@ class JavaProcess {
   void Start();
   // Sends it; SIGKILL and SIGTERM are waited for.
   void Signal(int signal);
+  // For one that ends by itself: its exit code, -1 when a signal ended it.
+  int Wait();
   bool running() const { return pid_ > 0; }
   pid_t pid() const { return pid_; }
 
