@@ -35,8 +35,8 @@ struct Destroy {
   }
   void operator()(rd_kafka_NewTopic_t* topic) const { rd_kafka_NewTopic_destroy(topic); }
   void operator()(rd_kafka_DeleteTopic_t* topic) const { rd_kafka_DeleteTopic_destroy(topic); }
-  void operator()(rd_kafka_AdminOptions_t* options) const {
-    rd_kafka_AdminOptions_destroy(options);
+  void operator()(rd_kafka_DeleteRecords_t* request) const {
+    rd_kafka_DeleteRecords_destroy(request);
   }
 };
 template <typename T>

@@ -101,6 +101,23 @@ Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& 
   return {};
 }
 
+Status DeleteRecords(const KafkaOptions& kafka, const std::string& topic,
+                     const std::map<int, int64_t>& before, Duration limit) {
+  CARILLON_ASSIGN_OR_RETURN(const Owned<rd_kafka_t> client,
+                            NewClient(RD_KAFKA_PRODUCER, kafka, {}));
+  const Owned<rd_kafka_topic_partition_list_t> offsets(
+      rd_kafka_topic_partition_list_new(static_cast<int>(before.size())));
+  for (const auto& [partition, offset] : before) {
+    rd_kafka_topic_partition_list_add(offsets.get(), topic.c_str(), partition)->offset = offset;
+  }
+  const Owned<rd_kafka_DeleteRecords_t> request(rd_kafka_DeleteRecords_new(offsets.get()));
+  rd_kafka_DeleteRecords_t* bare = request.get();
+  const Owned<rd_kafka_queue_t> queue(rd_kafka_queue_new(client.get()));
+  rd_kafka_DeleteRecords(client.get(), &bare, 1, nullptr, queue.get());
+  CARILLON_ASSIGN_OR_RETURN(const auto event, Answer(queue.get(), limit, "delete records"));
+  return {};
+}
+
 Status DeleteTopics(const KafkaOptions& kafka, const std::vector<std::string>& names,
                     Duration limit) {
   CARILLON_ASSIGN_OR_RETURN(const Owned<rd_kafka_t> client,

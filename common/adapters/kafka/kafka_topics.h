@@ -5,6 +5,7 @@
 //          of partitions, or fewer replicas: the sentence says what cures it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct TopicOptions {
 
 Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& topics,
                     Duration limit);
+
+// Forgets the records before these offsets, by partition; for tests of a reader that was away.
+Status DeleteRecords(const KafkaOptions& kafka, const std::string& topic,
+                     const std::map<int, int64_t>& before, Duration limit);
 
 // For tests and for operators who start anew. Topics that do not exist are deleted already.
 Status DeleteTopics(const KafkaOptions& kafka, const std::vector<std::string>& names,
