@@ -23,7 +23,7 @@ struct RunListFlags {
   std::vector<std::string> states;
   std::string since;
   std::string until;
-  size_t limit = 50;
+  std::optional<int64_t> limit;
 };
 void AddRunListFlags(CLI::App* verb, RunListFlags& flags);
 Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags);

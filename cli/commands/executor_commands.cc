@@ -18,9 +18,7 @@ std::string PathOf(const std::string& id, const std::string& action = "") {
 }
 
 Outcome<ExitCode> List(Session& session) {
-  CARILLON_ASSIGN_OR_RETURN(const json page, session.ReadPages({.path = "/api/executors"}, 0));
-  session.Print().List(page, ExecutorView());
-  return ExitCode::kDone;
+  return session.List({.path = "/api/executors"}, {.view = ExecutorView(), .limit = 0});
 }
 
 Outcome<ExitCode> Get(Session& session, const ExecutorArguments& arguments) {

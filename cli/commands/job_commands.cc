@@ -19,7 +19,7 @@ struct JobArguments {
   std::string status;
   std::string user;
   std::string search;
-  size_t limit = 50;
+  std::optional<int64_t> limit;
   RunListFlags history;
   std::vector<std::string> parameters;
   std::string executor;
@@ -34,13 +34,10 @@ Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
   if (!arguments.status.empty()) request.query.emplace_back("status", arguments.status);
   if (!arguments.user.empty()) request.query.emplace_back("user_id", arguments.user);
   if (!arguments.search.empty()) request.query.emplace_back("q", arguments.search);
-  CARILLON_ASSIGN_OR_RETURN(json page, session.ReadPages(request, arguments.limit));
-  Printer print = session.Print();
-  if (print.form() == Form::kTable) {
-    for (json& job : page["items"]) job["schedule"] = ScheduleSummary(job);
-  }
-  print.List(page, JobView());
-  return ExitCode::kDone;
+  return session.List(request,
+                      {.view = JobView(), .limit = arguments.limit, .for_table = [](json& job) {
+                         job["schedule"] = ScheduleSummary(job);
+                       }});
 }
 
 Outcome<ExitCode> Get(Session& session, const JobArguments& arguments) {
@@ -141,7 +138,7 @@ void AddReadVerbs(CLI::App& job, Session& session, const std::shared_ptr<JobArgu
   list->add_option("--status", a->status, "ENABLED or PAUSED");
   list->add_option("--user", a->user, "Owner");
   list->add_option("--search", a->search, "In name or id");
-  list->add_option("--limit", a->limit, "Most jobs to list, 0 = all");
+  AddLimit(list, a->limit, "jobs");
   session.On(list, [&session, a] { return List(session, *a); });
 
   CLI::App* get = job.add_subcommand("get", "Show a job");

@@ -119,7 +119,7 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
       ->allow_extra_args(false);
   verb->add_option("--since", flags.since, "Fire time from here: RFC 3339, or 24h for before now");
   verb->add_option("--until", flags.until, "Fire time before this");
-  verb->add_option("--limit", flags.limit, "Most runs to list, 0 = all");
+  AddLimit(verb, flags.limit, "runs");
 }
 
 Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
@@ -130,9 +130,7 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   const WallTime now = session.host().clock.Wall();
   CARILLON_TRY(AddTime("since", flags.since, now, request.query));
   CARILLON_TRY(AddTime("until", flags.until, now, request.query));
-  CARILLON_ASSIGN_OR_RETURN(const json page, session.ReadPages(request, flags.limit));
-  session.Print().List(page, RunView());
-  return ExitCode::kDone;
+  return session.List(request, {.view = RunView(), .limit = flags.limit});
 }
 
 void AddRunCommands(CLI::App& app, Session& session) {

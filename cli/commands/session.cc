@@ -79,25 +79,60 @@ Outcome<bool> Session::Confirm(const std::string& question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-Outcome<json> Session::ReadPages(ApiRequest request, size_t limit) {
-  json merged = {{"items", json::array()}, {"next_page_token", nullptr}};
+Outcome<json> Session::ReadPages(ApiRequest request, size_t limit,
+                                 const std::function<void(json page)>& take) {
   const Parameters filter = request.query;
   std::string token;
+  size_t count = 0;
   do {
-    const size_t left = limit == 0 ? kPageSizeMax : limit - merged["items"].size();
+    const size_t left = limit == 0 ? kPageSizeMax : limit - count;
     request.query = filter;
     request.query.emplace_back("page_size", std::to_string(std::min(left, kPageSizeMax)));
     if (!token.empty()) request.query.emplace_back("page_token", token);
-    CARILLON_ASSIGN_OR_RETURN(const ApiResponse page, Call(request));
+    CARILLON_ASSIGN_OR_RETURN(ApiResponse page, Call(request));
     if (!page.body.is_object() || !page.body.contains("items") || !page.body["items"].is_array()) {
       return Failure{.message = "the server's answer is not a list", .code = "bad_answer"};
     }
-    for (const json& item : page.body["items"]) merged["items"].push_back(item);
-    merged["next_page_token"] = page.body.value("next_page_token", json(nullptr));
-    token = merged["next_page_token"].is_string() ? merged["next_page_token"].get<std::string>()
-                                                  : std::string();
-  } while (!token.empty() && (limit == 0 || merged["items"].size() < limit));
-  return merged;
+    const json next = page.body.value("next_page_token", json(nullptr));
+    token = next.is_string() ? next.get<std::string>() : std::string();
+    count += page.body["items"].size();
+    take(std::move(page.body));
+  } while (!token.empty() && (limit == 0 || count < limit));
+  return token.empty() ? json(nullptr) : json(token);
+}
+
+size_t Session::LimitOf(const Listing& listing) const {
+  if (listing.limit) return static_cast<size_t>(*listing.limit);
+  return form_ == Form::kTable && !flags_.quiet ? kTableRows : 0;
+}
+
+Outcome<ExitCode> Session::List(const ApiRequest& request, const Listing& listing) {
+  const bool table = form_ == Form::kTable && !flags_.quiet;
+  const bool whole = table || (!flags_.quiet && (form_ == Form::kJson || form_ == Form::kYaml));
+  Printer print = Print();
+  json merged = {{"items", json::array()}, {"next_page_token", nullptr}};
+  CARILLON_ASSIGN_OR_RETURN(merged["next_page_token"],
+                            ReadPages(request, LimitOf(listing), [&](json page) {
+                              // What is a line an item goes out as it comes.
+                              if (!whole) return print.List(page, listing.view);
+                              for (json& item : page["items"]) {
+                                if (table && listing.for_table) listing.for_table(item);
+                                merged["items"].push_back(std::move(item));
+                              }
+                            }));
+  if (whole) print.List(merged, listing.view);
+  if (table && !merged["next_page_token"].is_null()) {
+    Say("only the first " + std::to_string(merged["items"].size()) +
+        " are shown; --limit N shows more, --limit 0 all");
+  }
+  return ExitCode::kDone;
+}
+
+void AddLimit(CLI::App* verb, std::optional<int64_t>& limit, const std::string& what) {
+  verb->add_option("--limit", limit,
+                   "Most " + what + " to list, 0 = all; a table ends after " +
+                       std::to_string(Session::kTableRows) + ", other forms are complete")
+      ->check(CLI::Range(int64_t{0}, Session::kLimitMax));
 }
 
 Outcome<std::string> ReadInput(Host& host, const std::string& name) {

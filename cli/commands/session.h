@@ -40,10 +40,23 @@ class Session {
   // Asks on a terminal; elsewhere a Failure unless --yes.
   Outcome<bool> Confirm(const std::string& question);
 
-  // Follows next_page_token until `limit` items (0 = all).
-  Outcome<nlohmann::json> ReadPages(ApiRequest request, size_t limit);
+  // Prints the list behind `request`: all of it or its first `limit` items. Without a limit a table
+  // ends after kTableRows, and says so on standard error; the other forms are complete.
+  struct Listing {
+    const View& view;
+    std::optional<int64_t> limit = {};                         // 0 = all
+    std::function<void(nlohmann::json& item)> for_table = {};  // adds what only a table shows
+  };
+  Outcome<ExitCode> List(const ApiRequest& request, const Listing& listing);
+
+  static constexpr size_t kTableRows = 50;
+  static constexpr int64_t kLimitMax = 1'000'000;  // items
 
  private:
+  // Calls `take` with each page until `limit` items (0 = all) were seen; the token of the rest.
+  Outcome<nlohmann::json> ReadPages(ApiRequest request, size_t limit,
+                                    const std::function<void(nlohmann::json page)>& take);
+  size_t LimitOf(const Listing& listing) const;
   void Report(const Failure& failure);
 
   Host& host_;
@@ -52,6 +65,9 @@ class Session {
   std::unique_ptr<ApiClient> client_;
   ExitCode exit_ = ExitCode::kDone;
 };
+
+// Adds --limit; `what` is listed.
+void AddLimit(CLI::App* verb, std::optional<int64_t>& limit, const std::string& what);
 
 Failure UsageFailure(std::string message);
 

@@ -13,6 +13,7 @@ class MemberStatusSource final : public scheduler::StatusSource {
   scheduler::ClusterView Read() override {
     const scheduler::MemberStatus seen = member_.GetStatus();
     scheduler::ClusterView view{.leader = seen.leader,
+                                .executors = seen.executors,
                                 .oldest_overdue = seen.oldest_overdue,
                                 .late_p50 = seen.late_p50,
                                 .late_p99 = seen.late_p99};

@@ -41,36 +41,56 @@ bool IsReadOnly(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-// A cron_expression that stands alone is the one schedule; beside schedules it must say the same.
-Status ReconcileCron(const json& body, JobDefinition& job) {
-  const auto cron = body.find("cron_expression");
-  if (cron == body.end() || cron->is_null()) return {};
-  if (!cron->is_string()) {
+// A schedule in the zone the job had goes with the job to its new one.
+void MoveSchedules(const JobDefinition& before, JobDefinition& job) {
+  for (ScheduleSpec& spec : job.schedules) {
+    const bool follows = spec.kind == ScheduleKind::kCron && spec.time_zone == before.time_zone;
+    if (follows) spec.time_zone = job.time_zone;
+  }
+}
+
+// cron_expression (with time_zone) and schedules are two views of one thing. The one that differs
+// from `before` is what was meant; where both do, they have to say the same. A body without
+// schedules has only the short view. True: the schedules were written by the short view.
+Result<bool> ReconcileCron(const json& body, const JobDefinition& before, JobDefinition& job) {
+  const json cron = body.value("cron_expression", json(nullptr));
+  if (!cron.is_null() && !cron.is_string()) {
     return Error{ErrorCode::kInvalid, "cron_expression must be a string", "/cron_expression"};
   }
-  if (!body.contains("schedules")) {
-    job.schedules = {{.kind = ScheduleKind::kCron,
-                      .cron_expression = cron->get<std::string>(),
-                      .time_zone = job.time_zone}};
-    return {};
-  }
-  if (*cron != CronExpressionOf(job)) {
-    return Error{ErrorCode::kInvalid, "cron_expression and schedules disagree: give one of them",
-                 "/cron_expression"};
-  }
-  return {};
+  const auto write_short = [&] {
+    job.schedules.clear();
+    if (cron.is_null()) return true;
+    job.schedules.push_back({.kind = ScheduleKind::kCron,
+                             .cron_expression = cron.get<std::string>(),
+                             .time_zone = job.time_zone});
+    return true;
+  };
+  if (!body.contains("schedules")) return write_short();
+  const bool list_changed = job.schedules != before.schedules;
+  const bool cron_changed = body.contains("cron_expression") && cron != CronExpressionOf(before);
+  if (!list_changed && cron_changed) return write_short();
+  if (!list_changed && body.contains("time_zone")) MoveSchedules(before, job);
+  // Null says nothing about a list that was changed.
+  const bool agree = !cron_changed || cron.is_null() || cron == CronExpressionOf(job);
+  if (agree) return false;
+  return Error{ErrorCode::kConflict,
+               "cron_expression and schedules were both given and disagree: change one of them, "
+               "or leave one out",
+               "/cron_expression"};
 }
 
 // The one schedule of a body that wrote cron_expression stands for that field and time_zone.
-Error PointIntoBody(Error error, const json& body) {
+Error PointIntoShort(Error error) {
   constexpr std::string_view kOnly = "/schedules/0/";
-  if (!body.contains("schedules") && error.pointer.starts_with(kOnly)) {
-    error.pointer.erase(0, kOnly.size() - 1);
-  }
+  if (error.pointer.starts_with(kOnly)) error.pointer.erase(0, kOnly.size() - 1);
   return error;
 }
 
-Result<ParsedJob> ReadRequest(const json& body) {
+Error UnknownField(const std::string& name) {
+  return {ErrorCode::kInvalid, "unknown field '" + name + "'", JsonPointer("", name)};
+}
+
+Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before) {
   if (!body.is_object()) return Error{ErrorCode::kInvalid, "a job must be a JSON object", ""};
   ParsedJob parsed;
   if (const auto id = body.find("job_id"); id != body.end()) {
@@ -83,53 +103,44 @@ Result<ParsedJob> ReadRequest(const json& body) {
   for (const auto& [name, value] : body.items()) {
     if (name == "job_id" || name == "cron_expression" || IsReadOnly(name)) continue;
     CARILLON_ASSIGN_OR_RETURN(const bool known, ReadJobField(name, value, parsed.definition));
-    if (!known) {
-      return Error{ErrorCode::kInvalid, "unknown field '" + name + "'", JsonPointer("", name)};
-    }
+    if (!known) return UnknownField(name);
   }
   FillScheduleZones(parsed.definition);
-  CARILLON_TRY(ReconcileCron(body, parsed.definition));
+  CARILLON_ASSIGN_OR_RETURN(const bool is_short, ReconcileCron(body, before, parsed.definition));
   const Status valid = ValidateJob(parsed.definition);
-  if (!valid.ok()) return PointIntoBody(valid.error(), body);
+  if (!valid.ok()) return is_short ? PointIntoShort(valid.error()) : valid.error();
   return parsed;
-}
-
-// Makes the merged document agree with itself where the patch changed one of two views of the
-// same thing and the other still shows the job as it was.
-void FollowPatch(const json& patch, const StoredJob& job, json& merged) {
-  const bool moves_cron = patch.contains("cron_expression");
-  if (patch.contains("schedules")) {
-    if (!moves_cron) merged.erase("cron_expression");
-    return;
-  }
-  if (moves_cron) {
-    const bool clears = patch["cron_expression"].is_null();
-    if (!clears || !CronExpressionOf(job.definition).is_null()) merged.erase("schedules");
-    return;
-  }
-  if (!patch.contains("time_zone") || !patch["time_zone"].is_string()) return;
-  for (json& schedule : merged["schedules"]) {
-    if (schedule.value("time_zone", "") == job.definition.time_zone) {
-      schedule["time_zone"] = patch["time_zone"];
-    }
-  }
 }
 
 }  // namespace
 
-Result<ParsedJob> ParseJob(const json& body) { return ReadRequest(body); }
+Result<ParsedJob> ParseJob(const json& body) { return ReadRequest(body, JobDefinition{}); }
 
 Result<ParsedJob> ParseJobText(std::string_view body) {
   CARILLON_ASSIGN_OR_RETURN(const json document, ParseJsonText(body));
-  return ReadRequest(document);
+  return ParseJob(document);
+}
+
+Result<ParsedJob> ParseReplacement(const StoredJob& job, const json& body) {
+  return ReadRequest(body, job.definition);
 }
 
 Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch) {
   if (!patch.is_object()) return Error{ErrorCode::kInvalid, "a patch must be a JSON object", ""};
   json merged = JobToJson(job, WallTime{});
+  for (const auto& [name, value] : patch.items()) {
+    // With a null it would vanish unseen.
+    if (!merged.contains(name)) return UnknownField(name);
+  }
   merged.merge_patch(patch);
-  FollowPatch(patch, job, merged);
-  return ReadRequest(merged);
+  // A null takes a field away; of what has two views, missing and default are not the same.
+  const auto reset = [&](const char* name, json fallback) {
+    if (patch.contains(name) && patch[name].is_null()) merged[name] = std::move(fallback);
+  };
+  reset("cron_expression", nullptr);
+  reset("schedules", json::array());
+  reset("time_zone", JobDefinition{}.time_zone);
+  return ReadRequest(merged, job.definition);
 }
 
 json JobToJson(const StoredJob& job, WallTime now) {

@@ -3,7 +3,8 @@
 //
 // Errors   Parse: kInvalid with the JSON pointer of the first offending field: unknown fields,
 //          wrong types, names outside an enum, numbers that are not whole. Bounds are
-//          ValidateJob's. Text: also kExhausted above kJsonBytesMax.
+//          ValidateJob's. kConflict: cron_expression and schedules were both changed and disagree.
+//          Text: also kExhausted above kJsonBytesMax.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -26,6 +27,10 @@ struct ParsedJob {
 // that what was read can be sent back. The result is validated.
 Result<ParsedJob> ParseJob(const nlohmann::json& body);
 Result<ParsedJob> ParseJobText(std::string_view body);
+
+// A whole job in the place of `job`, which the body may have been read from: of cron_expression
+// (with time_zone) and schedules the one that was changed counts.
+Result<ParsedJob> ParseReplacement(const StoredJob& job, const nlohmann::json& body);
 
 // RFC 7396 over the job as GET shows it, then ParseJob.
 Result<ParsedJob> PatchJob(const StoredJob& job, const nlohmann::json& patch);

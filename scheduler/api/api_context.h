@@ -33,6 +33,8 @@ struct ApiContext {
   uint64_t seed;  // of trace ids and generated job ids; never of anything secret
   Metrics& metrics;
   std::string version;
+  // How long status and tokens wait for a store that hangs.
+  Duration store_patience = 1s;
 };
 
 }  // namespace carillon::scheduler

@@ -93,7 +93,19 @@ std::string PathOf(const HttpRequest& request) {
 ApiHandler::ApiHandler(const ApiContext& context)
     : context_(context),
       identifiers_(context.seed),
-      authenticator_(context.admin, context.clock, aside_) {}
+      aside_(context.clock),
+      authenticator_(context.admin, context.clock, aside_, context.store_patience),
+      store_(context_) {}
+
+void ApiHandler::Stop() {
+  aside_.Stop();
+  store_.Stop();
+}
+
+bool ApiHandler::Urgent(const HttpRequest& request) const {
+  static const std::vector<std::string> kStatus = {"api", "system", "status"};
+  return request.segments == kStatus;
+}
 
 HttpResponse ApiHandler::Handle(const HttpRequest& request) {
   const SteadyTime start = context_.clock.Steady();
@@ -148,7 +160,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   if (defect) return *defect;
   Call call{.api = context_,
             .identifiers = identifiers_,
-            .aside = aside_,
+            .store = store_,
             .request = request,
             .caller = std::move(caller),
             .arguments = std::move(match.arguments)};
@@ -226,11 +238,12 @@ HttpResponse ApiHandler::Seal(const HttpRequest& request, const Trace& trace,
                               HttpResponse response) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   const std::string etag = HeaderOf(response, "ETag");
-  const std::string* known = request.Header("if-none-match");
-  if (reads && response.status == 200 && !etag.empty() && known != nullptr &&
-      NamesTag(*known, etag)) {
-    response.status = 304;
-    response.body.clear();
+  if (reads && response.status == 200 && !etag.empty()) {
+    const auto known = ReadTags(request, "if-none-match");
+    if (known && known->MatchesWeakly(etag)) {
+      response.status = 304;
+      response.body.clear();
+    }
   }
   response.headers.emplace_back("X-Trace-Id", trace.id);
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");

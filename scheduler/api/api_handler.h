@@ -17,8 +17,10 @@ class ApiHandler : public HttpHandler {
 
   HttpResponse Handle(const HttpRequest& request) override;
   HttpResponse Overloaded(const HttpRequest& request) override;
+  // The status tells what is wrong while requests that need the store hang.
+  bool Urgent(const HttpRequest& request) const override;
   // After the server has stopped: nothing of the context is used when this has returned.
-  void Stop() { aside_.Stop(); }
+  void Stop();
 
  private:
   // What the answer says about the request beside its content.
@@ -36,8 +38,9 @@ class ApiHandler : public HttpHandler {
 
   const ApiContext context_;
   Identifiers identifiers_;
-  Aside aside_;
+  Aside aside_;  // of tokens
   Authenticator authenticator_;
+  StoreWatch store_;
 };
 
 }  // namespace carillon::scheduler

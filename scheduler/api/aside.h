@@ -1,5 +1,5 @@
 // Runs a question to the store on a thread of its own, so that a caller who can do without the
-// answer waits a bounded time: status and known tokens work while the store hangs.
+// answer waits a bounded time, and not at all while the store is known to hang.
 //
 // Threads  Thread-safe. One thread; questions run one after the other.
 // Always   At most kWaitingMax questions wait; one whose asker has given up is not asked any more.
@@ -14,15 +14,19 @@
 #include <utility>
 
 #include "common/adapters/http/worker_pool.h"
-#include "common/base/time.h"
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
 
 namespace carillon::scheduler {
 
 class Aside {
  public:
-  // nullopt: no answer within `patience`.
+  explicit Aside(const Clock& clock) : clock_(clock) {}
+
+  // nullopt: no answer within `patience`, or one that was asked longer ago has none yet.
   template <typename Answer>
   std::optional<Answer> Ask(Duration patience, std::function<Answer()> question) {
+    if (HangsFor(patience)) return std::nullopt;
     struct Asked {
       std::promise<Answer> answer;
       std::atomic<bool> given_up{false};
@@ -30,8 +34,11 @@ class Aside {
     // Shared: whichever of asker and thread comes last frees it.
     auto asked = std::make_shared<Asked>();
     std::future<Answer> answer = asked->answer.get_future();
-    const bool taken = thread_.TryPost([asked, question = std::move(question)] {
-      if (!asked->given_up) asked->answer.set_value(question());
+    const bool taken = thread_.TryPost([this, asked, question = std::move(question)] {
+      if (asked->given_up) return;
+      SetBegun(clock_.Steady());
+      asked->answer.set_value(question());
+      SetBegun(std::nullopt);
     });
     if (taken && answer.wait_for(patience) == std::future_status::ready) return answer.get();
     asked->given_up = true;
@@ -44,6 +51,18 @@ class Aside {
   static constexpr size_t kWaitingMax = 32;  // questions
 
  private:
+  bool HangsFor(Duration patience) const {
+    const MutexLock lock(mu_);
+    return begun_ && clock_.Steady() - *begun_ > patience;
+  }
+  void SetBegun(std::optional<SteadyTime> begun) {
+    const MutexLock lock(mu_);
+    begun_ = begun;
+  }
+
+  const Clock& clock_;
+  mutable Mutex mu_;
+  std::optional<SteadyTime> begun_ GUARDED_BY(mu_);  // of the question in progress
   WorkerPool thread_{{.threads = 1, .queue_max = kWaitingMax}};
 };
 

@@ -44,12 +44,22 @@ Problem StaleVersion(const StoredJob& job, WallTime now) {
   return problem;
 }
 
-// What the body of POST and PUT says, valid, with its owner filled in.
-Outcome<ParsedJob> ReadJob(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const json document, ReadJson(call.request, Body::kRequired));
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, carillon::ParseJob(document));
-  if (!parsed.job_id.empty()) CARILLON_TRY(ValidateJobId(parsed.job_id));
-  return parsed;
+// What the body says of a job. Two views of its schedules that contradict each other are 422.
+Outcome<ParsedJob> Read(Result<ParsedJob> parsed) {
+  if (parsed.ok()) return std::move(parsed).value();
+  const Error& error = parsed.error();
+  if (error.code != ErrorCode::kConflict) return error;
+  return Problem{.status = 422,
+                 .code = "contradiction",
+                 .detail = error.message,
+                 .errors = {{error.pointer, "contradiction", error.message}}};
+}
+
+// A body names the job in its path, or none.
+Outcome<ParsedJob> KeepId(Outcome<ParsedJob> parsed, const JobId& id) {
+  if (!parsed.ok() || parsed->job_id.empty() || parsed->job_id == id.value()) return parsed;
+  return InvalidField("/job_id", "immutable",
+                      "A job keeps its job_id; to have it under another one, POST a new job.");
 }
 
 WriteContext ContextOf(const Call& call, WallTime now) {
@@ -110,15 +120,17 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
 }
 
 // The job as it is, when the caller's precondition names this version.
-Outcome<StoredJob> ReadAtVersion(const Call& call, const JobId& id,
-                                 const Precondition& precondition, WallTime now) {
+Outcome<StoredJob> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
+                                 WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(StoredJob job, call.api.jobs.GetJob(id));
-  if (precondition.version && *precondition.version != job.version) return StaleVersion(job, now);
+  if (!wanted.MatchesStrongly(VersionTag(job.version))) return StaleVersion(job, now);
   return job;
 }
 
+// An edit that changes nothing writes nothing: the version stays.
 Reply WriteDefinition(const Call& call, const StoredJob& job, const JobDefinition& definition,
                       WallTime now) {
+  if (definition == job.definition) return JobResponse(200, job, now);
   auto written =
       call.api.jobs.ReplaceJob(job.job_id, job.version, definition, ContextOf(call, now));
   if (!written.ok() && written.code() == ErrorCode::kTimeout) {
@@ -177,16 +189,18 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
   ExecuteRequest request{.job_id = id};
   if (probe.contains("parameters")) request.parameters_json = JsonToText(probe["parameters"]);
   if (probe.contains("priority")) request.priority = checked.definition.priority;
+  if (!body.contains("executor_id") || body["executor_id"].is_null()) return request;
   CARILLON_ASSIGN_OR_RETURN(const std::string executor,
                             TextMember(body, "executor_id", kReasonCharactersMax));
-  if (executor.empty()) return request;
   if (IsExecutorId(executor)) {
     request.executor = ExecutorId(executor);
     const auto known = call.api.executors.GetExecutor(request.executor);
     if (known.ok()) return request;
     if (known.code() != ErrorCode::kNotFound) return known.error();
   }
-  return InvalidField("/executor_id", "unknown_executor", "There is no such executor.");
+  return InvalidField("/executor_id", "unknown_executor",
+                      "There is no such executor; leave it out for any, or pick one of "
+                      "GET /api/executors.");
 }
 
 }  // namespace
@@ -220,7 +234,8 @@ Reply ListJobs(const Call& call) {
 }
 
 Reply CreateJob(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadJob(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, Read(carillon::ParseJob(body)));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.name;
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   if (parsed.job_id.empty()) return CreateUnnamed(call, parsed.definition, now);
@@ -237,37 +252,33 @@ Reply GetJob(const Call& call) {
 
 Reply ReplaceJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
-  CARILLON_ASSIGN_OR_RETURN(const Precondition precondition, RequireIfMatch(call.request));
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadJob(call));
-  if (!parsed.job_id.empty() && parsed.job_id != id.value()) {
-    return InvalidField("/job_id", "immutable", "A job keeps its job_id.");
-  }
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, precondition, now));
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, wanted, now));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
+                            KeepId(Read(carillon::ParseReplacement(job, body)), id));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = job.definition.user_id;
   return WriteDefinition(call, job, parsed.definition, now);
 }
 
 Reply PatchJobFields(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
-  CARILLON_ASSIGN_OR_RETURN(const Precondition precondition, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const json patch, ReadJson(call.request, Body::kRequired));
   if (!patch.is_object()) return InvalidField("", "wrong_type", "A patch has to be an object.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, precondition, now));
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, carillon::PatchJob(job, patch));
-  if (!parsed.job_id.empty() && parsed.job_id != id.value()) {
-    return InvalidField("/job_id", "immutable", "A job keeps its job_id.");
-  }
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, wanted, now));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(Read(carillon::PatchJob(job, patch)), id));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.name;
   return WriteDefinition(call, job, parsed.definition, now);
 }
 
 Reply DeleteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
-  CARILLON_ASSIGN_OR_RETURN(const Precondition precondition, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, precondition, now));
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, wanted, now));
   const Status deleted = call.api.jobs.DeleteJob(id, job.version, ContextOf(call, now));
   if (!deleted.ok() && deleted.code() == ErrorCode::kTimeout) {
     const auto found = call.api.jobs.GetJob(id);

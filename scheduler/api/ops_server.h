@@ -1,23 +1,18 @@
 // The ops port: /livez, /readyz[?verbose], /healthz, /metrics. No token, so loopback unless told
 // otherwise, and nothing that changes anything.
 //
-// Threads  As HttpServer. The checks are called on its workers; each must answer within seconds.
+// Threads  As HttpServer, and a loop for each check: checks may block, requests never wait for one.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "common/adapters/http/http_server.h"
 #include "common/base/metrics.h"
+#include "scheduler/api/ready_probe.h"
 
 namespace carillon::scheduler {
-
-struct ReadyCheck {
-  std::string name;
-  std::function<Status()> check;
-};
 
 struct OpsOptions {
   std::string address = "127.0.0.1";
@@ -32,19 +27,23 @@ struct OpsContext {
   std::vector<ReadyCheck> ready = {};  // all must pass for /readyz and /healthz
 };
 
+class OpsHandler;
+
 class OpsServer {
  public:
+  // Returns when each check has answered once or was given up.
   static Result<std::unique_ptr<OpsServer>> Start(const OpsOptions& options, OpsContext context);
   ~OpsServer();
 
   uint16_t port() const;
   std::string url() const;
+  // After the checks in progress; nothing of the context is used any more.
   void Stop();
 
  private:
-  explicit OpsServer(std::unique_ptr<HttpHandler> handler);
+  explicit OpsServer(std::unique_ptr<OpsHandler> handler);
 
-  const std::unique_ptr<HttpHandler> handler_;
+  const std::unique_ptr<OpsHandler> handler_;
   std::unique_ptr<HttpServer> server_;
 };
 

@@ -66,20 +66,33 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-// Calls `take` with each tag of the list, without weakness mark; stops when it returns true.
-template <typename Take>
-bool AnyTag(std::string_view list, Take take) {
+void SkipSpace(std::string_view& text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+}
+
+// Takes one tag off the front of `list`; false: there is none.
+bool TakeTag(std::string_view& list, EntityTags& tags) {
+  const bool weak = list.starts_with("W/");
+  if (weak) list.remove_prefix(2);
+  if (!list.starts_with('"')) return false;
+  const size_t end = list.find('"', 1);
+  if (end == std::string_view::npos) return false;
+  (weak ? tags.weak : tags.strong).emplace_back(list.substr(0, end + 1));
+  list.remove_prefix(end + 1);
+  return true;
+}
+
+bool ReadTagList(std::string_view list, EntityTags& tags) {
+  SkipSpace(list);
   while (!list.empty()) {
-    const size_t comma = list.find(',');
-    std::string_view tag = list.substr(0, comma);
-    while (!tag.empty() && tag.front() == ' ') tag.remove_prefix(1);
-    while (!tag.empty() && tag.back() == ' ') tag.remove_suffix(1);
-    if (tag.starts_with("W/")) tag.remove_prefix(2);
-    if (take(tag)) return true;
-    if (comma == std::string_view::npos) break;
-    list.remove_prefix(comma + 1);
+    if (!TakeTag(list, tags)) return false;
+    SkipSpace(list);
+    if (list.empty()) break;
+    if (list.front() != ',') return false;
+    list.remove_prefix(1);
+    SkipSpace(list);
   }
-  return false;
+  return true;
 }
 
 }  // namespace
@@ -202,45 +215,53 @@ Outcome<std::optional<int64_t>> Query::Number(std::string_view name, Bounds boun
 }
 
 std::string Query::Filter() const {
+  auto sorted = values_;
+  std::sort(sorted.begin(), sorted.end());
   std::string filter;
-  for (const auto& [name, value] : values_) {
+  for (const auto& [name, value] : sorted) {
     if (name == "page_size" || name == "page_token") continue;
     filter += PercentEncode(name) + "=" + PercentEncode(value) + "&";
   }
   return filter;
 }
 
-Outcome<Precondition> RequireIfMatch(const HttpRequest& request) {
-  const std::string* header = request.Header("if-match");
-  if (header == nullptr) {
+bool EntityTags::MatchesStrongly(std::string_view tag) const {
+  return any || std::find(strong.begin(), strong.end(), tag) != strong.end();
+}
+
+bool EntityTags::MatchesWeakly(std::string_view tag) const {
+  return MatchesStrongly(tag) || std::find(weak.begin(), weak.end(), tag) != weak.end();
+}
+
+std::optional<EntityTags> ReadTags(const HttpRequest& request, std::string_view header) {
+  EntityTags tags;
+  for (const auto& [name, value] : request.headers) {
+    if (name != header) continue;
+    if (value == "*") {
+      tags.any = true;
+    } else if (!ReadTagList(value, tags)) {
+      return std::nullopt;
+    }
+  }
+  const bool empty = !tags.any && tags.strong.empty() && tags.weak.empty();
+  return empty ? std::nullopt : std::optional(std::move(tags));
+}
+
+Outcome<EntityTags> RequireIfMatch(const HttpRequest& request) {
+  if (request.Header("if-match") == nullptr) {
     return Problem{.status = 428,
                    .code = "precondition_required",
                    .detail =
                        "Send If-Match with the ETag that was read (\"v17\"), so that nobody's "
-                       "change is overwritten unseen."};
+                       "change is overwritten unseen; * means whatever is there."};
   }
-  if (*header == "*") return Precondition{};
-  std::optional<int64_t> version;
-  AnyTag(*header, [&](std::string_view tag) {
-    if (tag.size() >= 2 && tag.front() == '"' && tag.back() == '"') {
-      tag = tag.substr(1, tag.size() - 2);
-    }
-    if (tag.starts_with('v')) version = ParseNumber<int64_t>(tag.substr(1));
-    return version.has_value();
-  });
-  if (!version) {
-    return Problem{.status = 400,
-                   .code = "bad_if_match",
-                   .detail = "If-Match has to be an ETag like \"v17\", or *."};
-  }
-  return Precondition{.version = version};
+  auto tags = ReadTags(request, "if-match");
+  if (tags) return *std::move(tags);
+  return Problem{.status = 400,
+                 .code = "bad_if_match",
+                 .detail = "If-Match has to be ETags in their quotes, like \"v17\", or *."};
 }
 
 std::string VersionTag(int64_t version) { return fmt::format("\"v{}\"", version); }
-
-bool NamesTag(std::string_view list, std::string_view tag) {
-  return AnyTag(list,
-                [&](std::string_view candidate) { return candidate == "*" || candidate == tag; });
-}
 
 }  // namespace carillon::scheduler

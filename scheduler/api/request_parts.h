@@ -1,7 +1,6 @@
 // The parts of a request that handlers ask for: body, query, preconditions.
 //
-// Errors   400 with the pointer of what is wrong, 415 for a body that is not JSON, 428 for a
-// missing
+// Errors   400 with the pointer of what is wrong, 415 for a body that is not JSON, 428 without an
 //          If-Match.
 #pragma once
 
@@ -49,21 +48,29 @@ class Query {
   std::vector<std::string> All(std::string_view name) const;
   Outcome<std::optional<WallTime>> Time(std::string_view name) const;
   Outcome<std::optional<int64_t>> Number(std::string_view name, Bounds bounds) const;
-  // Everything but page_size and page_token, in order: what a page token belongs to.
+  // Everything but page_size and page_token, whatever the order: what a page token belongs to.
   std::string Filter() const;
 
  private:
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-// "v17" of an If-Match header: the version, or nullopt for "*".
-struct Precondition {
-  std::optional<int64_t> version;
-};
-Outcome<Precondition> RequireIfMatch(const HttpRequest& request);
-std::string VersionTag(int64_t version);
+// The tags of an If-Match or If-None-Match header (RFC 9110).
+struct EntityTags {
+  bool any = false;                      // "*"
+  std::vector<std::string> strong = {};  // with their quotes
+  std::vector<std::string> weak = {};    // likewise, without W/
 
-// True when an If-None-Match / If-Match list names `tag` ("*" names all). Weak tags count.
-bool NamesTag(std::string_view list, std::string_view tag);
+  // If-Match: a weak tag matches nothing.
+  bool MatchesStrongly(std::string_view tag) const;
+  // If-None-Match: weak tags count.
+  bool MatchesWeakly(std::string_view tag) const;
+};
+// Of all headers of that (lower-case) name together; nullopt: they are not a list of tags.
+std::optional<EntityTags> ReadTags(const HttpRequest& request, std::string_view header);
+
+// If-Match, which has to be there: 428 without it, 400 bad_if_match when it is none.
+Outcome<EntityTags> RequireIfMatch(const HttpRequest& request);
+std::string VersionTag(int64_t version);
 
 }  // namespace carillon::scheduler

@@ -9,9 +9,9 @@
 
 #include "common/adapters/http/http_message.h"
 #include "scheduler/api/api_context.h"
-#include "scheduler/api/aside.h"
 #include "scheduler/api/identifiers.h"
 #include "scheduler/api/problem.h"
+#include "scheduler/api/store_watch.h"
 #include "scheduler/api/tokens.h"
 
 namespace carillon::scheduler {
@@ -20,7 +20,7 @@ namespace carillon::scheduler {
 struct Call {
   const ApiContext& api;
   Identifiers& identifiers;
-  Aside& aside;
+  StoreWatch& store;
   const HttpRequest& request;
   Caller caller;
   std::vector<std::string> arguments;  // what the {} of the path stand for, decoded

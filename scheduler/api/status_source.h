@@ -9,6 +9,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/ports/executor_store.h"
 
 namespace carillon::scheduler {
 
@@ -22,7 +23,8 @@ struct ClusterMember {
 struct ClusterView {
   std::optional<MemberId> leader = {};  // nullopt = unknown
   std::vector<ClusterMember> members = {};
-  Duration oldest_overdue = {};  // of what is due and not claimed; zero = none
+  std::vector<ExecutorRecord> executors = {};  // those with a link to this member
+  Duration oldest_overdue = {};                // of what is due and not claimed; zero = none
   // Start minus nominal fire time of first attempts, since the process began; zero = none yet.
   Duration late_p50 = {};
   Duration late_p99 = {};

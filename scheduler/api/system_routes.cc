@@ -15,7 +15,6 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kReasonCharactersMax = 1000;
-constexpr Duration kStatusPatience = 2s;  // for the store's part of the status
 
 Outcome<ExecutorId> PathExecutorId(const Call& call) {
   const std::string& text = call.arguments.at(0);
@@ -89,14 +88,19 @@ OwnedSegments DescribeSegments(const std::vector<SegmentRecord>& segments) {
   return owned;
 }
 
-json DescribeMembers(const ClusterView& view, const OwnedSegments& owned) {
+// `owned` is null while it is not known.
+json DescribeMembers(const ClusterView& view, const OwnedSegments* owned) {
   json members = json::array();
   for (const ClusterMember& member : view.members) {
-    const auto count = owned.counts.find(member.id.value());
+    json count = nullptr;
+    if (owned != nullptr) {
+      const auto found = owned->counts.find(member.id.value());
+      count = found == owned->counts.end() ? 0 : found->second;
+    }
     members.push_back(
         {{"id", member.id.value()},
          {"address", member.address},
-         {"owned_segments", count == owned.counts.end() ? 0 : count->second},
+         {"owned_segments", std::move(count)},
          {"clock_offset_ms",
           member.clock_offset ? json(Milliseconds(*member.clock_offset)) : json(nullptr)}});
   }
@@ -111,20 +115,6 @@ json CountByState(const std::vector<ExecutorRecord>& executors) {
         executors.begin(), executors.end(), [&](const auto& e) { return e.state == state; });
   }
   return counts;
-}
-
-struct StoreView {
-  std::vector<SegmentRecord> segments;
-  std::vector<ExecutorRecord> executors;
-  RunCounts counts;
-};
-
-Result<StoreView> ReadStore(const ApiContext& api) {
-  StoreView view;
-  CARILLON_ASSIGN_OR_RETURN(view.segments, api.segments.ListSegments());
-  CARILLON_ASSIGN_OR_RETURN(view.executors, api.executors.ListExecutors());
-  CARILLON_ASSIGN_OR_RETURN(view.counts, api.runs.CountOpenRuns());
-  return view;
 }
 
 json ErrorsOf(const Error& error) {
@@ -174,11 +164,14 @@ Reply PatchExecutor(const Call& call) {
   if (!body.contains("labels")) return InvalidField("/labels", "missing", "Labels are needed.");
   CARILLON_ASSIGN_OR_RETURN(const auto labels, ReadLabels(body["labels"]));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.api.executors.GetExecutor(id));
-  const std::string* wanted = call.request.Header("if-match");
-  if (wanted != nullptr && !NamesTag(*wanted, ExecutorTag(before))) {
+  std::optional<EntityTags> wanted;
+  if (call.request.Header("if-match") != nullptr) {
+    CARILLON_ASSIGN_OR_RETURN(wanted, RequireIfMatch(call.request));
+  }
+  if (wanted && !wanted->MatchesStrongly(ExecutorTag(before))) {
     Problem problem{.status = 412,
                     .code = "stale_version",
-                    .detail = "The executor was changed since it was read."};
+                    .detail = "The executor was changed since it was read; `current` shows it."};
     problem.members["current"] = ExecutorToJson(before);
     problem.headers.emplace_back("ETag", ExecutorTag(before));
     return problem;
@@ -218,25 +211,35 @@ Reply DrainExecutor(const Call& call) {
   return ExecutorResponse(executor);
 }
 
-// What the store cannot tell while it is away is null; the rest is still said, and soon.
+// What only the store knows is null while it does not answer, and `unknown_since` says from when.
 Reply SystemStatus(const Call& call) {
   const ClusterView view = call.api.status.Read();
-  const auto answer = call.aside.Ask<Result<StoreView>>(
-      kStatusPatience, [&api = call.api] { return ReadStore(api); });
-  const StoreView* store = answer && answer->ok() ? &answer->value() : nullptr;
-  const OwnedSegments owned = store ? DescribeSegments(store->segments) : OwnedSegments{};
-  return JsonResponse(
-      200,
-      {{"leader", view.leader ? json(view.leader->value()) : json(nullptr)},
-       {"members", DescribeMembers(view, owned)},
-       {"segments", store ? owned.list : json(nullptr)},
-       {"executors", store ? CountByState(store->executors) : json(nullptr)},
-       {"runs_pending", store ? json(store->counts.pending) : json(nullptr)},
-       {"runs_running", store ? json(store->counts.running) : json(nullptr)},
-       {"oldest_overdue_ms", Milliseconds(view.oldest_overdue)},
-       {"late_ms", {{"p50", Milliseconds(view.late_p50)}, {"p99", Milliseconds(view.late_p99)}}},
-       {"store_reachable", store != nullptr},
-       {"version", call.api.version}});
+  const StoreSight sight = call.store.Look();
+  json status = {
+      {"leader", view.leader ? json(view.leader->value()) : json(nullptr)},
+      {"members", DescribeMembers(view, nullptr)},
+      {"segments", nullptr},
+      // Those that report to this member are known to it.
+      {"executors", CountByState(view.executors)},
+      {"runs_pending", nullptr},
+      {"runs_running", nullptr},
+      {"oldest_overdue_ms", nullptr},
+      {"late_ms", {{"p50", Milliseconds(view.late_p50)}, {"p99", Milliseconds(view.late_p99)}}},
+      {"store_reachable", sight.view.has_value()},
+      {"unknown_since", nullptr},
+      {"version", call.api.version}};
+  if (!sight.view) {
+    status["unknown_since"] = FormatRfc3339(sight.known_at);
+    return JsonResponse(200, status);
+  }
+  OwnedSegments owned = DescribeSegments(sight.view->segments);
+  status["members"] = DescribeMembers(view, &owned);
+  status["segments"] = std::move(owned.list);
+  status["executors"] = CountByState(sight.view->executors);
+  status["runs_pending"] = sight.view->counts.pending;
+  status["runs_running"] = sight.view->counts.running;
+  status["oldest_overdue_ms"] = Milliseconds(view.oldest_overdue);
+  return JsonResponse(200, status);
 }
 
 Reply SystemConfig(const Call& call) {

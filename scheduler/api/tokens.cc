@@ -70,7 +70,7 @@ Result<std::optional<Caller>> Authenticator::Authenticate(const HttpRequest& req
   const SteadyTime now = clock_.Steady();
   if (known && now - known->seen <= kFresh) return std::optional(known->caller);
   const bool believable = known && now - known->seen <= kStale;
-  const Lookup found = believable ? AskPatiently(hash) : store_.FindToken(hash);
+  const Lookup found = Find(hash);
   if (!found.ok()) {
     if (believable) return std::optional(known->caller);
     return found.error();
@@ -85,8 +85,8 @@ Result<std::optional<Caller>> Authenticator::Authenticate(const HttpRequest& req
   return std::optional(std::move(caller));
 }
 
-Authenticator::Lookup Authenticator::AskPatiently(const std::string& hash) {
-  auto answer = aside_.Ask<Lookup>(kPatience, [this, hash] { return store_.FindToken(hash); });
+Authenticator::Lookup Authenticator::Find(const std::string& hash) {
+  auto answer = aside_.Ask<Lookup>(patience_, [this, hash] { return store_.FindToken(hash); });
   if (answer) return *std::move(answer);
   return Error{ErrorCode::kUnavailable, "find token: no answer in time"};
 }

@@ -32,17 +32,16 @@ struct Caller {
 
 class Authenticator {
  public:
-  Authenticator(AdminStore& store, const Clock& clock, Aside& aside)
-      : store_(store), clock_(clock), aside_(aside) {}
+  Authenticator(AdminStore& store, const Clock& clock, Aside& aside, Duration patience)
+      : store_(store), clock_(clock), aside_(aside), patience_(patience) {}
 
-  // nullopt: no token, several, or none that is known. An error: the store could not say. Tokens
-  // seen within kFresh are not looked up again; within kStale they are believed when the store
-  // does not answer within kPatience, so that status can be read then.
+  // nullopt: no token, several, or none that is known. An error: the store could not say within
+  // `patience`. Tokens that the store confirmed within kFresh are not looked up again; within
+  // kStale they are believed when the store cannot say, so that status can be read then.
   Result<std::optional<Caller>> Authenticate(const HttpRequest& request);
 
   static constexpr Duration kFresh = 5s;
-  static constexpr Duration kStale = 60s;
-  static constexpr Duration kPatience = 1s;
+  static constexpr Duration kStale = 15min;
   static constexpr size_t kCachedMax = 1024;  // tokens
 
  private:
@@ -51,13 +50,14 @@ class Authenticator {
     SteadyTime seen;
   };
   using Lookup = Result<std::optional<TokenRecord>>;
-  Lookup AskPatiently(const std::string& hash);
+  Lookup Find(const std::string& hash);
   std::optional<Known> Recall(const std::string& hash);
   void Remember(const std::string& hash, const Caller& caller);
 
   AdminStore& store_;
   const Clock& clock_;
   Aside& aside_;
+  const Duration patience_;
   Mutex mu_;
   // Keyed by hash: a comparison that leaks its time tells nothing about the token.
   std::map<std::string, Known> known_ GUARDED_BY(mu_);

@@ -104,7 +104,8 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
         incoming_(io_),
         retry_timer_(io_),
         work_(asio::make_work_guard(io_)),
-        pool_({.threads = options.workers, .queue_max = options.queue_max}) {}
+        pool_({.threads = options.workers, .queue_max = options.queue_max}),
+        urgent_pool_({.threads = options.urgent_workers, .queue_max = options.queue_max}) {}
 
   ~Server() override { Stop(); }
 
@@ -142,9 +143,13 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
       idle_.wait_for(lock, options_.stop_grace, [this] { return in_progress_ == 0; });
     }
     pool_.Stop();
+    urgent_pool_.Stop();
     work_.reset();
     io_.stop();
     for (std::thread& thread : io_threads_) thread.join();
+    // io_ may have stopped before it came to the close above.
+    std::error_code ignored;
+    acceptor_.close(ignored);
   }
 
   void SetEndpoint(const asio::ip::address& address) {
@@ -233,7 +238,8 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     }
     auto request = std::make_shared<HttpRequest>(ConvertRequest(*handle, options_));
     const SteadyTime received = clock_.Steady();
-    const bool taken = !stopping_ && pool_.TryPost([this, handle, request, received] {
+    WorkerPool& pool = handler_.Urgent(*request) ? urgent_pool_ : pool_;
+    const bool taken = !stopping_ && pool.TryPost([this, handle, request, received] {
       const bool late = clock_.Steady() - received > options_.queue_wait_max;
       Respond(*handle, *request, late ? handler_.Overloaded(*request) : RunHandler(*request));
     });
@@ -296,6 +302,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   asio::steady_timer retry_timer_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   WorkerPool pool_;
+  WorkerPool urgent_pool_;
   std::vector<std::thread> io_threads_;
 };
 

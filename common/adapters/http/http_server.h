@@ -28,6 +28,9 @@ class HttpHandler {
   virtual HttpResponse Handle(const HttpRequest& request) = 0;
   // The answer when the queue is full or the request waited too long.
   virtual HttpResponse Overloaded(const HttpRequest& request) = 0;
+  // True for what must be answered while handlers of other requests are held up; its own Handle has
+  // to be quick then. Called on an IO thread: must not block.
+  virtual bool Urgent(const HttpRequest& /*request*/) const { return false; }
 };
 
 struct HttpServerOptions {
@@ -38,7 +41,8 @@ struct HttpServerOptions {
   bool allow_beyond_loopback = false;
   size_t io_threads = 1;
   size_t workers = 8;
-  size_t queue_max = 256;               // requests waiting for a worker
+  size_t urgent_workers = 1;            // for what the handler calls urgent
+  size_t queue_max = 256;               // requests waiting for a worker, and as many urgent ones
   size_t connections_max = 1024;        // more wait in the kernel's backlog
   size_t target_bytes_max = 8u << 10;   // longer: HttpDefect::kTargetTooLong
   size_t header_bytes_max = 16u << 10;  // one value; longer: closed (80 KiB together)

@@ -28,7 +28,7 @@ TEST_F(JobCommandsTest, ListIsAPlainTable) {
 
 TEST_F(JobCommandsTest, ListInEveryForm) {
   const json page = {{"items", {JobShown("nightly")}}, {"next_page_token", nullptr}};
-  Answer("GET /api/jobs?page_size=50", page);
+  Answer("GET /api/jobs?page_size=500", page);
   EXPECT_EQ(Run({"job", "list", "-o", "json"}), 0);
   EXPECT_EQ(OutJson(), page);
   EXPECT_EQ(Run({"-o", "jsonl", "job", "list"}), 0);

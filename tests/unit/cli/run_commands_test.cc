@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {
@@ -90,10 +92,56 @@ TEST_F(RunCommandsTest, ListFilters) {
 }
 
 TEST_F(RunCommandsTest, HistoryIsTheListOfAJob) {
-  Answer("GET /api/jobs/j/history?page_size=50",
+  Answer("GET /api/jobs/j/history?page_size=500",
          {{"items", {RunShown("COMPLETED")}}, {"next_page_token", nullptr}});
   EXPECT_EQ(Run({"job", "history", "j", "-q"}), 0);
   EXPECT_EQ(out(), "R1\n");
+}
+
+TEST_F(RunCommandsTest, WhatAProgramReadsIsComplete) {
+  Answer("GET /api/runs?page_size=500",
+         {{"items", {RunShown("COMPLETED")}}, {"next_page_token", "t"}});
+  Answer("GET /api/runs?page_size=500&page_token=t",
+         {{"items", {RunShown("FAILED")}}, {"next_page_token", nullptr}});
+  for (const std::vector<std::string>& form :
+       std::vector<std::vector<std::string>>{{"-q"}, {"-o", "name"}, {"-o", "jsonl"}}) {
+    std::vector<std::string> arguments = {"run", "list"};
+    arguments.insert(arguments.end(), form.begin(), form.end());
+    EXPECT_EQ(Run(arguments), 0);
+    const std::string printed = out();
+    EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), 2) << printed;
+    EXPECT_EQ(err(), "");
+  }
+  EXPECT_EQ(Run({"run", "list", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["items"].size(), 2u);
+  EXPECT_TRUE(OutJson()["next_page_token"].is_null());
+  EXPECT_EQ(Run({"run", "list", "-o", "yaml"}), 0);
+  EXPECT_NE(out().find("FAILED"), std::string::npos);
+}
+
+TEST_F(RunCommandsTest, ATableThatIsCutSaysSo) {
+  Answer("GET /api/runs?page_size=50",
+         {{"items", {RunShown("COMPLETED")}}, {"next_page_token", "t"}});
+  Answer("GET /api/runs?page_size=49&page_token=t",
+         {{"items", json(std::vector<json>(49, RunShown("FAILED")))}, {"next_page_token", "u"}});
+  EXPECT_EQ(Run({"run", "list"}), 0);
+  const std::string printed = out();
+  EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), 51);
+  EXPECT_NE(err().find("--limit"), std::string::npos);
+  Answer("GET /api/runs?page_size=1", {{"items", {RunShown("LOST")}}, {"next_page_token", "t"}});
+  EXPECT_EQ(Run({"run", "list", "--limit", "1"}), 0);
+  EXPECT_NE(err().find("--limit"), std::string::npos);
+  EXPECT_EQ(Run({"run", "list", "--limit", "1", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["next_page_token"], "t");
+}
+
+TEST_F(RunCommandsTest, LimitsAreWholeNumbersInRange) {
+  for (const char* limit : {"-1", "x", "1.5", "1000001", ""}) {
+    EXPECT_EQ(Run({"run", "list", std::string("--limit=") + limit}), 2) << limit;
+    EXPECT_NE(err().find("--limit"), std::string::npos) << err();
+    EXPECT_EQ(out(), "");
+  }
+  EXPECT_TRUE(server_.requests.empty());
 }
 
 TEST_F(RunCommandsTest, LogsArePrintedAsTheyAre) {

@@ -143,17 +143,96 @@ TEST(ParseJobTest, CronExpressionBesideSchedulesMustAgree) {
   json body = With("schedules", {{{"kind", "cron"}, {"cron_expression", "* * * * *"}}});
   body["cron_expression"] = "* * * * *";
   EXPECT_EQ(FailsAt(body), "ok");
-  body["cron_expression"] = "0 * * * *";
-  EXPECT_EQ(FailsAt(body), "/cron_expression");
   body["cron_expression"] = nullptr;
   EXPECT_EQ(FailsAt(body), "ok");
+  const auto contradicts = [&body] {
+    const auto parsed = ParseJob(body);
+    return parsed.code() == ErrorCode::kConflict && parsed.error().pointer == "/cron_expression";
+  };
+  body["cron_expression"] = "0 * * * *";
+  EXPECT_TRUE(contradicts());
   body["cron_expression"] = "* * * * *";
   body["time_zone"] = "Europe/Paris";
   body["schedules"][0]["time_zone"] = "UTC";
-  EXPECT_EQ(FailsAt(body), "/cron_expression");
-  body = With("schedules", json::array());
+  EXPECT_TRUE(contradicts());
+}
+
+TEST(ParseJobTest, AnEmptyListBesideACronExpressionSaysNothing) {
+  json body = With("schedules", json::array());
   body["cron_expression"] = "* * * * *";
-  EXPECT_EQ(FailsAt(body), "/cron_expression");
+  const auto parsed = ParseJob(body);
+  ASSERT_TRUE(parsed.ok());
+  ASSERT_EQ(parsed->definition.schedules.size(), 1u);
+}
+
+// What was read, changed in one place and sent back.
+class ParseReplacementTest : public ::testing::Test {
+ protected:
+  ParseReplacementTest() {
+    job_.definition = {.name = "n", .command = "true", .time_zone = "Asia/Tokyo"};
+    job_.definition.schedules = {Cron("0 3 * * *", "Asia/Tokyo")};
+  }
+  static ScheduleSpec Cron(const std::string& expression, const std::string& zone) {
+    return {.kind = ScheduleKind::kCron, .cron_expression = expression, .time_zone = zone};
+  }
+  // The job as GET shows it with `changes`, put back.
+  Result<ParsedJob> Put(const json& changes) const {
+    json body = JobToJson(Stored(job_.definition), kNow);
+    for (const auto& [name, value] : changes.items()) body[name] = value;
+    return ParseReplacement(job_, body);
+  }
+  std::vector<ScheduleSpec> Schedules(const json& changes) const {
+    const auto parsed = Put(changes);
+    EXPECT_TRUE(parsed.ok()) << parsed.error().pointer << parsed.error().message;
+    return parsed.ok() ? parsed->definition.schedules : std::vector<ScheduleSpec>{};
+  }
+  using Specs = std::vector<ScheduleSpec>;
+  StoredJob job_;
+};
+
+TEST_F(ParseReplacementTest, NothingChanged) {
+  EXPECT_EQ(Put(json::object())->definition, job_.definition);
+}
+
+TEST_F(ParseReplacementTest, TheShortViewThatWasChangedCounts) {
+  EXPECT_EQ(Schedules({{"cron_expression", "0 4 * * *"}}), Specs{Cron("0 4 * * *", "Asia/Tokyo")});
+  EXPECT_EQ(Schedules({{"time_zone", "Europe/Paris"}}), Specs{Cron("0 3 * * *", "Europe/Paris")});
+  EXPECT_EQ(Schedules({{"cron_expression", "0 4 * * *"}, {"time_zone", "Europe/Paris"}}),
+            Specs{Cron("0 4 * * *", "Europe/Paris")});
+  EXPECT_EQ(Schedules({{"cron_expression", nullptr}}), Specs{});
+}
+
+TEST_F(ParseReplacementTest, TheListThatWasChangedCounts) {
+  EXPECT_EQ(Schedules({{"schedules", json::array()}}), Specs{});
+  EXPECT_EQ(Schedules({{"schedules", {{{"kind", "cron"}, {"cron_expression", "0 5 * * *"}}}}}),
+            Specs{Cron("0 5 * * *", "Asia/Tokyo")});
+  EXPECT_EQ(Schedules({{"schedules", {{{"kind", "rate"}, {"every_ms", 1000}}}},
+                       {"cron_expression", nullptr}})
+                .size(),
+            1u);
+}
+
+TEST_F(ParseReplacementTest, AZoneMovesOnlyTheSchedulesThatWereInTheOldOne) {
+  job_.definition.schedules.push_back(Cron("0 5 * * *", "UTC"));
+  EXPECT_EQ(Schedules({{"time_zone", "Europe/Paris"}}),
+            (Specs{Cron("0 3 * * *", "Europe/Paris"), Cron("0 5 * * *", "UTC")}));
+  // One expression in the place of both.
+  EXPECT_EQ(Schedules({{"cron_expression", "0 6 * * *"}}), Specs{Cron("0 6 * * *", "Asia/Tokyo")});
+}
+
+TEST_F(ParseReplacementTest, BothChangedHaveToAgree) {
+  const json list = {{{"kind", "cron"}, {"cron_expression", "0 5 * * *"}}};
+  EXPECT_EQ(Schedules({{"schedules", list}, {"cron_expression", "0 5 * * *"}}),
+            Specs{Cron("0 5 * * *", "Asia/Tokyo")});
+  const auto contradiction = Put({{"schedules", list}, {"cron_expression", "0 6 * * *"}});
+  EXPECT_EQ(contradiction.code(), ErrorCode::kConflict);
+  EXPECT_EQ(contradiction.error().pointer, "/cron_expression");
+  EXPECT_EQ(Put({{"schedules", json::array()}, {"cron_expression", "0 6 * * *"}}).code(),
+            ErrorCode::kConflict);
+}
+
+TEST_F(ParseReplacementTest, APointerIsIntoTheViewThatWasWritten) {
+  EXPECT_EQ(Put({{"cron_expression", "61 * * * *"}}).error().pointer, "/cron_expression");
 }
 
 TEST(ParseJobTest, WhatAGetShowsCanBePut) {
@@ -259,6 +338,7 @@ TEST_F(PatchJobTest, NullRemovesAnEntryAndRestoresADefault) {
 TEST_F(PatchJobTest, NewCronExpressionReplacesTheSchedule) {
   EXPECT_EQ(Patch({{"cron_expression", "0 4 * * *"}}).schedules[0].cron_expression, "0 4 * * *");
   EXPECT_TRUE(Patch({{"cron_expression", nullptr}}).schedules.empty());
+  EXPECT_TRUE(Patch({{"schedules", nullptr}}).schedules.empty());
 }
 
 TEST_F(PatchJobTest, NewSchedulesReplaceTheCronExpression) {
@@ -274,11 +354,14 @@ TEST_F(PatchJobTest, NewZoneMovesTheSchedulesThatWereInTheOldOne) {
   EXPECT_EQ(patched.time_zone, "Europe/Paris");
   EXPECT_EQ(patched.schedules[0].time_zone, "Europe/Paris");
   EXPECT_EQ(patched.schedules[1].time_zone, "Asia/Shanghai");
+  definition_ = patched;
+  EXPECT_EQ(Patch({{"time_zone", nullptr}}).schedules[0].time_zone, "UTC");
 }
 
 TEST_F(PatchJobTest, RefusesWhatAPutWouldRefuse) {
   const StoredJob job = Stored(definition_);
   EXPECT_EQ(PatchJob(job, {{"nope", 1}}).error().pointer, "/nope");
+  EXPECT_EQ(PatchJob(job, {{"nope", nullptr}}).error().pointer, "/nope");
   EXPECT_EQ(PatchJob(job, {{"timeout", 0}}).error().pointer, "/timeout");
   EXPECT_EQ(PatchJob(job, {{"name", nullptr}}).error().pointer, "/name");
   EXPECT_EQ(PatchJob(job, json::array()).code(), ErrorCode::kInvalid);

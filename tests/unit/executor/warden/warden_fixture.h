@@ -22,6 +22,7 @@ class WardenFixture : public ::testing::Test {
   void SetUp() override { Attach(); }
   void TearDown() override {
     if (client_ == nullptr) Attach();
+    ASSERT_TRUE(WaitAttached());  // else one that is being started would stay
     const pid_t warden = pid();
     Detach();
     if (warden <= 0) return;

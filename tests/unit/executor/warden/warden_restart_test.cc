@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "executor/warden/daemon_channel.h"
@@ -163,10 +164,13 @@ TEST_F(WardenRestartTest, SigtermEndsEverythingOnRecord) {
 
 TEST_F(WardenRestartTest, OneWardenADirectory) {
   const pid_t warden = pid();
-  WardenClient second(
-      {.directory = directory(), .executable = test::BuiltExecutable("carillon-warden")}, metrics_);
-  ASSERT_TRUE(test::WaitUntil([&] { return second.warden_pid() > 0; }));
-  EXPECT_EQ(second.warden_pid(), warden);
+  // One that got in would leave at once, with the socket.
+  const std::string second = test::BuiltExecutable("carillon-warden") +
+                             " --foreground --idle-exit-ms 0 --directory " + directory();
+  EXPECT_EQ(std::system(second.c_str()), 0);
+  Detach();
+  Attach();
+  EXPECT_EQ(pid(), warden);
 }
 
 TEST_F(WardenRestartTest, LeavesOnceNobodyNeedsIt) {
@@ -186,16 +190,65 @@ TEST_F(WardenRestartTest, StaysWhileSomethingIsUnreported) {
   EXPECT_FALSE(test::WaitUntil([&] { return !test::ProcessAlive(warden); }, 300ms));
 }
 
-TEST_F(WardenRestartTest, HangsUpOnNonsense) {
-  const int where = open(directory().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  const FileDescriptor held(where);
-  const FileDescriptor caller(*ConnectInDirectory(where, kWardenSocket));
+// Raw connections to a warden that nobody else talks to: it takes the newest caller only, so a
+// client would displace them, and be displaced by them, at any moment.
+class WardenCallerTest : public WardenRestartTest {
+ protected:
+  void SetUp() override {
+    Attach();
+    warden_ = pid();
+    Detach();
+    directory_ = FileDescriptor(open(directory().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  }
+  FileDescriptor Call() {
+    const Result<int> connected = ConnectInDirectory(directory_.get(), kWardenSocket);
+    EXPECT_TRUE(connected.ok());
+    return FileDescriptor(connected.ok() ? *connected : -1);
+  }
+  void Say(const FileDescriptor& caller, const std::string& bytes) {
+    EXPECT_EQ(send(caller.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  bool Answers(const FileDescriptor& caller) {
+    Say(caller, EncodeFrame(warden_message::Hello{}));
+    return test::WaitUntil([&] { return Read(caller) > 0; });
+  }
+  bool HangsUp(const FileDescriptor& caller) {
+    return test::WaitUntil([&] { return Read(caller) == 0; });
+  }
+  void ExpectSameWardenWorks() {
+    Attach();
+    EXPECT_EQ(pid(), warden_);
+    EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+  }
+  static ssize_t Read(const FileDescriptor& caller) {
+    char bytes[4096];
+    return recv(caller.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
+  }
+
+  pid_t warden_ = 0;
+  FileDescriptor directory_;
+};
+
+TEST_F(WardenCallerTest, HangsUpOnNonsense) {
   const std::string nonsense(64, '\xff');
-  ASSERT_EQ(send(caller.get(), nonsense.data(), nonsense.size(), MSG_NOSIGNAL), 64);
-  char byte = 0;
-  EXPECT_TRUE(test::WaitUntil([&] { return recv(caller.get(), &byte, 1, MSG_DONTWAIT) == 0; }));
-  ASSERT_TRUE(WaitAttached());
-  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+  const FileDescriptor stranger = Call();
+  Say(stranger, nonsense);
+  EXPECT_TRUE(HangsUp(stranger));
+  const FileDescriptor daemon = Call();
+  EXPECT_TRUE(Answers(daemon));
+  Say(daemon, nonsense);
+  EXPECT_TRUE(HangsUp(daemon));
+  ExpectSameWardenWorks();
+}
+
+TEST_F(WardenCallerTest, TakesTheNewestCaller) {
+  const FileDescriptor first = Call();
+  EXPECT_TRUE(Answers(first));
+  const FileDescriptor second = Call();
+  EXPECT_TRUE(HangsUp(first));
+  EXPECT_TRUE(Answers(second));
+  ExpectSameWardenWorks();
 }
 
 class WardenLongPathTest : public WardenRestartTest {

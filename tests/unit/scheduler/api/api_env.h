@@ -63,6 +63,7 @@ class FixedStatus : public scheduler::StatusSource {
             .members = {{.id = MemberId("scheduler-1"),
                          .address = "127.0.0.1:8640",
                          .clock_offset = 1500us}},
+            .executors = {{.id = ExecutorId("linked"), .state = ExecutorState::kUnhealthy}},
             .oldest_overdue = 250ms,
             .late_p50 = 2ms,
             .late_p99 = 7ms};
@@ -71,7 +72,8 @@ class FixedStatus : public scheduler::StatusSource {
 
 class ApiEnv : public ::testing::Test {
  protected:
-  ApiEnv() {
+  // `store_patience`: so long that a busy machine is not taken for a store that hangs.
+  explicit ApiEnv(Duration store_patience = 1min) {
     token_ = *scheduler::CreateAdminToken(store_, clock_.Wall());
     auto started = scheduler::ApiServer::Start(
         {.port = 0, .workers = 8}, {.jobs = faults_.jobs,
@@ -86,7 +88,8 @@ class ApiEnv : public ::testing::Test {
                                     .clock = server_clock_,
                                     .seed = 7,
                                     .metrics = metrics_,
-                                    .version = "0.1.0-test"});
+                                    .version = "0.1.0-test",
+                                    .store_patience = store_patience});
     EXPECT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(started).value();
   }

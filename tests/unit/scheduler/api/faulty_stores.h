@@ -1,8 +1,11 @@
 // The memory store behind a switch: an operation can fail before it, or lose its reply after it.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -57,6 +60,45 @@ class FaultPlan {
   std::mutex mu_;
   std::map<std::string, std::pair<Fault, int>> armed_;
   std::function<void(const std::string&)> hook_;
+};
+
+// While it lives, calls of one operation do not come back.
+class Hang {
+ public:
+  Hang(FaultPlan& plan, const std::string& operation) {
+    plan.OnCall([state = state_, operation](const std::string& name) {
+      if (name != operation) return;
+      std::unique_lock lock(state->mu);
+      ++state->inside;
+      state->changed.notify_all();
+      state->changed.wait(lock, [&] { return state->released; });
+    });
+  }
+  ~Hang() { Release(); }
+  Hang(const Hang&) = delete;
+  Hang& operator=(const Hang&) = delete;
+
+  // True when `count` calls hang.
+  bool Await(int count) {
+    std::unique_lock lock(state_->mu);
+    return state_->changed.wait_for(lock, std::chrono::seconds(30),
+                                    [&] { return state_->inside >= count; });
+  }
+  void Release() {
+    const std::lock_guard lock(state_->mu);
+    state_->released = true;
+    state_->changed.notify_all();
+  }
+
+ private:
+  struct State {
+    std::mutex mu;
+    std::condition_variable changed;
+    int inside = 0;
+    bool released = false;
+  };
+  // Shared: a call may still be on its way out when the test is over.
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 class FaultyJobs : public JobStore {

@@ -77,15 +77,24 @@ TEST(HttpServerTest, ReadsChunkedBodies) {
             "POST||abcde");
 }
 
-TEST(HttpServerTest, ASlowRequestIsClosedAndHoldsUpNobody) {
-  EchoServer server({.read_timeout = 400ms});
+std::vector<std::unique_ptr<RawSocket>> BeginSlowRequests(EchoServer& server) {
   std::vector<std::unique_ptr<RawSocket>> slow;
   for (int i = 0; i < 50; ++i) {
     slow.push_back(std::make_unique<RawSocket>(server.port()));
-    ASSERT_TRUE(slow.back()->Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Le"));
+    EXPECT_TRUE(slow.back()->Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Le"));
   }
+  return slow;
+}
+
+TEST(HttpServerTest, SlowRequestsHoldUpNobody) {
+  EchoServer server({.read_timeout = 1h});
+  const auto slow = BeginSlowRequests(server);
   EXPECT_EQ(BodyOf(Ask(server, "GET /quick HTTP/1.1\r\nHost: x\r\n\r\n")), "GET|quick|");
-  for (const auto& socket : slow) {
+}
+
+TEST(HttpServerTest, ASlowRequestIsClosed) {
+  EchoServer server({.read_timeout = 200ms});
+  for (const auto& socket : BeginSlowRequests(server)) {
     EXPECT_EQ(socket->ReadToEnd(), "");
     EXPECT_TRUE(socket->closed());
   }
@@ -102,7 +111,7 @@ TEST(HttpServerTest, ADrippedBodyDoesNotExtendTheDeadline) {
     ++sent;
     EXPECT_EQ(socket.ReadUntil("\r\n", 1, 20), "");
   }
-  EXPECT_LT(sent, 200);
+  EXPECT_LT(sent, 1000);
 }
 
 TEST(HttpServerTest, BodiesOverTheSoftLimitReachTheHandlerEmptyOverTheHardLimitTheyAreCut) {
@@ -195,7 +204,7 @@ TEST(HttpServerTest, StatusesWithoutABodyHaveNone) {
 }
 
 TEST(HttpServerTest, MoreConnectionsThanAllowedWaitForTheirTurn) {
-  EchoServer server({.connections_max = 2});
+  EchoServer server({.connections_max = 2, .read_timeout = 1h});
   auto first = std::make_unique<RawSocket>(server.port());
   RawSocket second(server.port());
   const std::string request = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -247,7 +256,7 @@ TEST(HttpServerTest, StopLetsRequestsInProgressEnd) {
   std::condition_variable changed;
   bool inside = false;
   bool go = false;
-  EchoServer server({}, [&](const HttpRequest&) {
+  EchoServer server({.stop_grace = 1min}, [&](const HttpRequest&) {
     std::unique_lock lock(mu);
     inside = true;
     changed.notify_all();
@@ -258,7 +267,7 @@ TEST(HttpServerTest, StopLetsRequestsInProgressEnd) {
   ASSERT_TRUE(socket.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
   {
     std::unique_lock lock(mu);
-    ASSERT_TRUE(changed.wait_for(lock, 10s, [&] { return inside; }));
+    ASSERT_TRUE(changed.wait_for(lock, 30s, [&] { return inside; }));
   }
   std::thread stopper([&] { server.server().Stop(); });
   {

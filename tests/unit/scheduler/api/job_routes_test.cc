@@ -132,6 +132,38 @@ TEST_F(JobRoutesTest, PutNeedsTheVersionThatWasRead) {
   EXPECT_EQ(Send("PUT", path, body, {{"If-Match", "*"}}).status, 200);
 }
 
+TEST_F(JobRoutesTest, IfMatchTakesListsAndNoWeakTags) {
+  const std::string path = "/api/jobs/" + Create().value("job_id", "");
+  const auto patch = [&](const std::string& tags, int priority) {
+    return Send("PATCH", path, json({{"priority", priority}}).dump(), {{"If-Match", tags}});
+  };
+  EXPECT_EQ(patch("\"v7\", \"v1\"", 1).status, 200);
+  EXPECT_EQ(patch("\"v2\",\"other, kind\"", 2).status, 200);
+  for (const char* tags : {"W/\"v3\"", "\"abc\"", "\"v03\"", "\"v1\", \"v2\""}) {
+    EXPECT_EQ(patch(tags, 3).code(), "stale_version") << tags;
+  }
+  for (const char* tags : {"v3", "\"v3", "\"v3\" \"v3\"", ",\"v3\""}) {
+    EXPECT_EQ(patch(tags, 3).code(), "bad_if_match") << tags;
+  }
+  EXPECT_EQ(Get(path).body()["version"], 3);
+  EXPECT_EQ(
+      Send("PATCH", path, R"({"priority":4})", {{"If-Match", "\"v1\""}, {"If-Match", "\"v3\""}})
+          .status,
+      200);
+}
+
+TEST_F(JobRoutesTest, AnEditThatChangesNothingKeepsTheVersion) {
+  const std::string path = "/api/jobs/" + Create().value("job_id", "");
+  const size_t before = nudges();
+  for (const char* patch : {"{}", R"({"priority":0})", R"({"labels":{"none":null}})"}) {
+    const Answer same = Send("PATCH", path, patch, {{"If-Match", "\"v1\""}});
+    EXPECT_EQ(same.status, 200) << patch;
+    EXPECT_EQ(same.header("etag"), "\"v1\"") << patch;
+  }
+  EXPECT_EQ(Send("PUT", path, Get(path).text, {{"If-Match", "\"v1\""}}).header("etag"), "\"v1\"");
+  EXPECT_EQ(nudges(), before);
+}
+
 TEST_F(JobRoutesTest, PutTakesBackWhatGetShowed) {
   const json job = Create({{"parameters", {{"who", "me"}, {"n", 3}}}, {"enabled", false}});
   const std::string path = "/api/jobs/" + job.value("job_id", "");
@@ -144,6 +176,30 @@ TEST_F(JobRoutesTest, PutTakesBackWhatGetShowed) {
     before.erase(moved);
   }
   EXPECT_EQ(after, before);
+}
+
+TEST_F(JobRoutesTest, WhatWasFetchedIsChangedAndPutBack) {
+  const std::string path = "/api/jobs/" + Create().value("job_id", "");
+  const auto put = [&](const json& changes) {
+    const Answer fetched = Get(path);
+    json body = fetched.body();
+    body.update(changes);
+    return Send("PUT", path, body.dump(), {{"If-Match", fetched.header("etag")}});
+  };
+  const Answer cron = put({{"cron_expression", "0 4 * * *"}});
+  ASSERT_EQ(cron.status, 200) << cron.text;
+  EXPECT_EQ(cron.body()["schedules"][0]["cron_expression"], "0 4 * * *");
+  const Answer zone = put({{"time_zone", "Asia/Tokyo"}});
+  ASSERT_EQ(zone.status, 200) << zone.text;
+  EXPECT_EQ(zone.body()["next_fire_time"], "2026-03-01T19:00:00.000000Z");
+  const Answer both = put({{"cron_expression", "0 5 * * *"},
+                           {"schedules", {{{"kind", "cron"}, {"cron_expression", "0 6 * * *"}}}}});
+  EXPECT_EQ(both.status, 422);
+  EXPECT_EQ(both.code(), "contradiction");
+  EXPECT_EQ(both.pointer(), "/cron_expression");
+  const Answer none = put({{"schedules", json::array()}});
+  ASSERT_EQ(none.status, 200) << none.text;
+  EXPECT_TRUE(none.body()["next_fire_time"].is_null());
 }
 
 TEST_F(JobRoutesTest, APutCannotMoveAJobToAnotherId) {
@@ -168,6 +224,8 @@ TEST_F(JobRoutesTest, PatchChangesOnlyWhatItNames) {
   EXPECT_EQ(Send("PATCH", path, R"([])", {{"If-Match", "\"v2\""}}).status, 400);
   const Answer unknown = Send("PATCH", path, R"({"colour":1})", {{"If-Match", "\"v2\""}});
   EXPECT_EQ(unknown.pointer(), "/colour");
+  EXPECT_EQ(Send("PATCH", path, R"({"colour":null})", {{"If-Match", "\"v2\""}}).pointer(),
+            "/colour");
 }
 
 TEST_F(JobRoutesTest, OfTwoRacingEditsOneIsRefused) {
@@ -180,7 +238,7 @@ TEST_F(JobRoutesTest, OfTwoRacingEditsOneIsRefused) {
       editors.emplace_back([&, i] {
         HttpClient client;
         const Answer answer =
-            SendOn(client, "PUT", path, JobBody({{"priority", i}}).dump(),
+            SendOn(client, "PUT", path, JobBody({{"priority", i + 1}}).dump(),
                    Authorized({{"If-Match", "\"v1\""}, {"Content-Type", "application/json"}}));
         if (answer.status == 200) ++stored;
         if (answer.status == 412) ++stale;

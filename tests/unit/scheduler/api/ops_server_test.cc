@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 
 #include "common/adapters/http/http_client.h"
 #include "common/adapters/system/system_clock.h"
@@ -16,7 +17,11 @@ class OpsServerTest : public ::testing::Test {
     auto started = scheduler::OpsServer::Start(
         {.port = 0}, {.metrics = metrics_,
                       .clock = clock_,
-                      .ready = {{"store", [] { return Status(); }},
+                      .ready = {{"store",
+                                 [this] {
+                                   if (hanging_) gone_.wait();
+                                   return Status();
+                                 }},
                                 {"leader", [this] {
                                    return leader_
                                               ? Status()
@@ -24,6 +29,16 @@ class OpsServerTest : public ::testing::Test {
                                  }}}});
     EXPECT_TRUE(started.ok());
     server_ = std::move(started).value();
+  }
+  ~OpsServerTest() override {
+    if (hanging_.exchange(false)) go_.set_value();
+  }
+  // Asks until the answer is `status`; the last answer.
+  HttpResponse Await(const std::string& path, int status) {
+    const SteadyTime deadline = clock_.Steady() + 30s;
+    HttpResponse answer = Get(path);
+    while (answer.status != status && clock_.Steady() < deadline) answer = Get(path);
+    return answer;
   }
   HttpResponse Get(const std::string& path, const std::string& method = "GET") {
     return *client_.Send({.method = method, .url = server_->url() + path});
@@ -38,6 +53,9 @@ class OpsServerTest : public ::testing::Test {
   SystemClock clock_;
   Metrics metrics_;
   std::atomic<bool> leader_{true};
+  std::atomic<bool> hanging_{false};
+  std::promise<void> go_;
+  const std::shared_future<void> gone_ = go_.get_future().share();
   std::unique_ptr<scheduler::OpsServer> server_;
   HttpClient client_;
 };
@@ -51,11 +69,25 @@ TEST_F(OpsServerTest, IsLiveAndReadyWithoutAToken) {
 
 TEST_F(OpsServerTest, SaysWhichCheckFailsButNotTheDriversWords) {
   leader_ = false;
-  EXPECT_EQ(Get("/readyz").status, 503);
+  EXPECT_EQ(Await("/readyz", 503).status, 503);
   EXPECT_EQ(Get("/healthz").status, 503);
   EXPECT_EQ(Get("/livez").status, 200);
   EXPECT_EQ(Get("/readyz?verbose").body,
             "[+] store ok\n[-] leader failed: unavailable\nnot ready\n");
+}
+
+TEST_F(OpsServerTest, NobodyWaitsForACheckThatHangs) {
+  hanging_ = true;
+  EXPECT_EQ(Await("/readyz", 503).status, 503);
+  // Far more than there are workers, and none of them comes back before its answer.
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(Get("/readyz?verbose").body, "[-] store failed: timeout\n[+] leader ok\nnot ready\n");
+    EXPECT_EQ(Get("/livez").status, 200);
+    EXPECT_EQ(Get("/metrics").status, 200);
+  }
+  hanging_ = false;
+  go_.set_value();
+  EXPECT_EQ(Await("/readyz", 200).body, "ok\n");
 }
 
 TEST_F(OpsServerTest, ShowsMetricsInPrometheusText) {
@@ -83,6 +115,36 @@ TEST_F(OpsServerTest, OffersNothingElse) {
   const HttpResponse refused = Get("/metrics", "POST");
   EXPECT_EQ(refused.status, 405);
   EXPECT_EQ(Header(refused, "allow"), "GET, HEAD");
+}
+
+class ReadyProbeTest : public ::testing::Test {
+ protected:
+  SteadyTime now_{1h};
+  Status answer_;
+  int asked_ = 0;
+  Status seen_;
+  scheduler::ReadyProbe probe_{{"store", [this] {
+                                  ++asked_;
+                                  // While the question is open.
+                                  seen_ =
+                                      probe_.Read(now_ + scheduler::ReadyProbe::kPatience + 1us);
+                                  return answer_;
+                                }}};
+};
+
+TEST_F(ReadyProbeTest, SaysWhatTheCheckSaidLast) {
+  EXPECT_EQ(probe_.Read(now_).code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(probe_.Step(now_), now_ + scheduler::ReadyProbe::kEvery);
+  EXPECT_TRUE(probe_.Read(now_).ok());
+  answer_ = {ErrorCode::kFenced, "over"};
+  probe_.Step(now_);
+  EXPECT_EQ(probe_.Read(now_ + 1h).code(), ErrorCode::kFenced);
+  EXPECT_EQ(asked_, 2);
+}
+
+TEST_F(ReadyProbeTest, AnOpenQuestionIsATimeoutAfterKPatience) {
+  probe_.Step(now_);
+  EXPECT_EQ(seen_.code(), ErrorCode::kTimeout);
 }
 
 TEST_F(OpsServerTest, StaysOnLoopback) {

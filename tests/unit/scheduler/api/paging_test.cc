@@ -99,6 +99,13 @@ TEST_F(PagingTest, TokensBelongToTheirListAndFilters) {
   }
 }
 
+TEST_F(PagingTest, TheOrderOfFiltersIsNoPartOfThem) {
+  for (int i = 0; i < 3; ++i) Create();
+  const std::string token =
+      Get("/api/jobs?status=ENABLED&q=n&page_size=1").body().value("next_page_token", "");
+  EXPECT_EQ(Get("/api/jobs?page_token=" + token + "&q=n&status=ENABLED").status, 200);
+}
+
 TEST_F(PagingTest, JobsAreFiltered) {
   Create({{"job_id", "alpha"}, {"name", "Backup of A"}, {"user_id", "ann"}});
   Create({{"job_id", "beta"}, {"name", "Report"}, {"enabled", false}});

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace carillon::test {
 
@@ -80,6 +82,7 @@ class RawSocket {
     setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     Close();
   }
+  int fd() const { return fd_; }
   void Close() {
     if (fd_ >= 0) close(fd_);
     fd_ = -1;
@@ -113,5 +116,17 @@ class RawSocket {
   bool closed_ = false;
   std::string received_;
 };
+
+// The first of `sockets` that has something to read; null when none has within `timeout_ms`.
+inline RawSocket* FirstReadable(const std::vector<std::unique_ptr<RawSocket>>& sockets,
+                                int timeout_ms = 30000) {
+  std::vector<pollfd> waits;
+  for (const auto& socket : sockets) waits.push_back({socket->fd(), POLLIN, 0});
+  if (poll(waits.data(), waits.size(), timeout_ms) <= 0) return nullptr;
+  for (size_t i = 0; i < waits.size(); ++i) {
+    if (waits[i].revents != 0) return sockets[i].get();
+  }
+  return nullptr;
+}
 
 }  // namespace carillon::test

@@ -39,6 +39,8 @@ TEST_F(RunRoutesTest, ExecuteTakesOverridesAndChecksThem) {
   EXPECT_EQ(run.row.priority, 9);
   EXPECT_EQ(Post(path, {{"executor_id", "nobody"}}).pointer(), "/executor_id");
   EXPECT_EQ(Post(path, {{"executor_id", "NO BODY"}}).pointer(), "/executor_id");
+  EXPECT_EQ(Post(path, {{"executor_id", ""}}).pointer(), "/executor_id");
+  EXPECT_EQ(Post(path, {{"executor_id", nullptr}}).status, 202);
   EXPECT_EQ(Post(path, {{"priority", 101}}).pointer(), "/priority");
   EXPECT_EQ(Post(path, {{"parameters", {{"a-b", 1}}}}).status, 400);
   EXPECT_EQ(Post(path, {{"parameters", 5}}).pointer(), "/parameters");
