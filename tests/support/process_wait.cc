@@ -1,8 +1,11 @@
 #include "tests/support/process_wait.h"
 
 #include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -58,6 +61,17 @@ std::vector<pid_t> ReadPids(const std::string& path) {
   std::vector<pid_t> pids;
   for (pid_t pid = 0; file >> pid;) pids.push_back(pid);
   return pids;
+}
+
+int RunProgram(const std::vector<std::string>& command) {
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  pid_t pid = 0;
+  if (posix_spawnp(&pid, argv[0], nullptr, nullptr, argv.data(), environ) != 0) return -1;
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 std::string BuiltExecutable(const std::string& name) {

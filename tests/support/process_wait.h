@@ -37,6 +37,9 @@ bool ProcessAlive(pid_t pid);
 // The numbers in a file, one a line: where test commands note their process ids.
 std::vector<pid_t> ReadPids(const std::string& path);
 
+// Runs it and waits; its exit code, -1 when a signal ended it or it could not be started.
+int RunProgram(const std::vector<std::string>& command);
+
 // An executable of this build, from the directory bin beside the tests.
 std::string BuiltExecutable(const std::string& name);
 

@@ -165,9 +165,9 @@ TEST_F(WardenRestartTest, SigtermEndsEverythingOnRecord) {
 TEST_F(WardenRestartTest, OneWardenADirectory) {
   const pid_t warden = pid();
   // One that got in would leave at once, with the socket.
-  const std::string second = test::BuiltExecutable("carillon-warden") +
-                             " --foreground --idle-exit-ms 0 --directory " + directory();
-  EXPECT_EQ(std::system(second.c_str()), 0);
+  EXPECT_EQ(test::RunProgram({test::BuiltExecutable("carillon-warden"), "--foreground",
+                              "--idle-exit-ms", "0", "--directory", directory()}),
+            0);
   Detach();
   Attach();
   EXPECT_EQ(pid(), warden);
