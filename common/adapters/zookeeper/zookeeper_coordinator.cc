@@ -121,7 +121,7 @@ Status ZookeeperCoordinator::MakeTree(Session& session) {
 }
 
 // A create whose answer was lost may have left a node: the name begins with the incarnation, and
-// the session that owns a node tells this session's from one that is about to expire.
+// the owner of a node tells a live one from one that is about to expire.
 Result<std::string> ZookeeperCoordinator::EnterElection(Session& session, const MemberInfo& self) {
   const std::string prefix = self.incarnation.value() + "-";
   const std::string text = MemberText(self);
