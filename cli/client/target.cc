@@ -34,8 +34,10 @@ Result<std::string> ReadFile(const std::string& path) {
 }
 
 Result<std::string> ReadToken(const std::string& path) {
-  CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  const std::string token = Trim(text);
+  const auto text = ReadFile(path);
+  // A wrong path is a wrong flag or variable, not a server that is away.
+  if (!text.ok()) return {ErrorCode::kInvalid, "token file " + text.error().message};
+  const std::string token = Trim(*text);
   if (token.empty()) return {ErrorCode::kInvalid, path + " holds no token"};
   return token;
 }

@@ -19,16 +19,24 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
                  "Data directory of a standalone server on this machine")
       ->check(NotEmpty);
   app.add_option("-o,--output", flags.output, "table, json, jsonl, yaml or name");
-  app.add_flag("-q,--quiet", flags.quiet, "Print ids only, say nothing else");
+  app.add_flag("-q,--quiet", flags.quiet, "Print ids only; say nothing but errors");
   app.add_flag("-y,--yes", flags.yes, "Do not ask");
 }
 
-// Lets global flags stand behind any verb.
-void FallThrough(CLI::App& app) {
+// Lets global flags stand behind any verb, and its help name them.
+void FallThrough(CLI::App& app, const std::string& global_help) {
   for (CLI::App* verb : app.get_subcommands({})) {
     verb->fallthrough();
-    FallThrough(*verb);
+    verb->footer(global_help);
+    FallThrough(*verb, global_help);
   }
+}
+
+std::string GlobalHelp(const CLI::App& app) {
+  const auto options = app.get_options([](const CLI::Option* option) {
+    return option->nonpositional() && !option->check_name("--help");
+  });
+  return CLI::Formatter().make_group("Flags of every command", false, options);
 }
 
 }  // namespace
@@ -46,7 +54,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddExecutorCommands(app, session);
   AddScheduleCommands(app, session);
   AddSystemCommands(app, session);
-  FallThrough(app);
+  FallThrough(app, GlobalHelp(app));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(std::move(reversed));

@@ -114,8 +114,9 @@ const View& ExecutorView() {
 }
 
 const View& FireView() {
-  static const View view{{{"FIRE TIME", "fire_time"}, {"LOCAL TIME", "local_time"}, {"DST", "dst"}},
-                         "fire_time"};
+  static const View view{
+      {{"FIRE TIME", "fire_time", true}, {"LOCAL TIME", "local_time"}, {"DST", "dst"}},
+      "fire_time"};
   return view;
 }
 
@@ -126,6 +127,20 @@ std::string Cell(const json& value) {
   if (LooksLikeTime(text)) return text.substr(0, 10) + " " + text.substr(11, 8) + "Z";
   return Printable(text);
 }
+
+namespace {
+
+// As Cell, and what is below a second, if there is anything.
+std::string ExactCell(const json& value) {
+  std::string cell = Cell(value);
+  if (!value.is_string() || !LooksLikeTime(value.get_ref<const std::string&>())) return cell;
+  std::string fraction = value.get_ref<const std::string&>().substr(19, 7);
+  while (fraction.back() == '0') fraction.pop_back();
+  if (fraction.size() > 1) cell.insert(cell.size() - 1, fraction);
+  return cell;
+}
+
+}  // namespace
 
 bool Printer::Document(const json& document) {
   switch (options_.form) {
@@ -179,7 +194,8 @@ void Printer::Table(const std::vector<json>& rows, const View& view) {
   for (const Column& column : view.columns) cells[0].push_back(column.title);
   for (size_t i = 0; i < rows.size(); ++i) {
     for (const Column& column : view.columns) {
-      cells[i + 1].push_back(Shorten(Cell(Member(rows[i], column.member))));
+      const json value = Member(rows[i], column.member);
+      cells[i + 1].push_back(Shorten(column.exact ? ExactCell(value) : Cell(value)));
     }
   }
   std::vector<size_t> widths(view.columns.size(), 0);

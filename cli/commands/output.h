@@ -23,6 +23,7 @@ Result<Form> ParseForm(std::string_view text);
 struct Column {
   std::string title;
   std::string member;
+  bool exact = false;  // a time with its fraction of a second
 };
 
 struct View {

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "common/base/version.h"
+#include "common/config/config_table.h"
 
 namespace carillon::cli {
 namespace {
@@ -88,6 +89,14 @@ scheduler::ApiOptions ApiOptionsOf(const config::Config& config) {
 scheduler::OpsOptions OpsOptionsOf(const config::Config& config) {
   return {.address = config.Text("ops.listen"),
           .port = static_cast<uint16_t>(config.Integer("ops.port"))};
+}
+
+std::map<std::string, std::string> SettingsOf(const config::Config& config) {
+  std::map<std::string, std::string> settings;
+  for (const config::Setting& setting : config::SettingTable()) {
+    settings[std::string(setting.name)] = config.Get(setting.name).text;
+  }
+  return settings;
 }
 
 }  // namespace carillon::cli

@@ -1,6 +1,8 @@
 // From the table of settings to the options of each part. Pure.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "cli/standalone/data_directory.h"
@@ -25,5 +27,7 @@ scheduler::MemberOptions MemberOptionsOf(const config::Config& config, uint64_t 
 executor::ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed);
 scheduler::ApiOptions ApiOptionsOf(const config::Config& config);
 scheduler::OpsOptions OpsOptionsOf(const config::Config& config);
+// Every setting as it is in force.
+std::map<std::string, std::string> SettingsOf(const config::Config& config);
 
 }  // namespace carillon::cli

@@ -103,7 +103,8 @@ Status StandaloneServer::Parts::StartAll(const config::Config& config,
   CARILLON_TRY(StartStore(config));
   if (interrupted()) return Interrupted();
   MakeScheduler(config);
-  CARILLON_TRY(scheduler->Listen(ApiOptionsOf(config), OpsOptionsOf(config), kVersion));
+  CARILLON_TRY(scheduler->Listen(ApiOptionsOf(config), OpsOptionsOf(config),
+                                 {.version = kVersion, .settings = SettingsOf(config)}));
   CARILLON_TRY(MakeExecutor(config));
   scheduler->StartLoops(loops);
   executor->StartLoops(loops);

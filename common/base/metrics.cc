@@ -28,7 +28,29 @@ const MetricSpec* RequireSpec(std::string_view name, MetricKind kind) {
   return spec;
 }
 
+// In no label's value.
+constexpr char kBetweenLabels = '\x1f';
+
 }  // namespace
+
+std::string LabelValues(std::initializer_list<std::string_view> values) {
+  std::string joined;
+  for (const std::string_view value : values) {
+    if (!joined.empty()) joined += kBetweenLabels;
+    joined += value;
+  }
+  return joined;
+}
+
+std::vector<std::string> SplitLabelValues(std::string_view joined) {
+  std::vector<std::string> values;
+  while (true) {
+    const size_t end = joined.find(kBetweenLabels);
+    values.emplace_back(joined.substr(0, end));
+    if (end == std::string_view::npos) return values;
+    joined.remove_prefix(end + 1);
+  }
+}
 
 Histogram::Histogram(std::vector<double> bounds)
     : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {}

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -62,9 +63,14 @@ enum class MetricKind { kCounter, kGauge, kHistogram };
 struct MetricSpec {
   std::string_view name;
   MetricKind kind;
-  std::string_view label;  // at most one label; empty for none
+  std::string_view label;  // its labels, separated by commas; empty for none
   std::string_view help;
 };
+
+// The value of several labels, in their order.
+std::string LabelValues(std::initializer_list<std::string_view> values);
+// The other way: one value for each label.
+std::vector<std::string> SplitLabelValues(std::string_view joined);
 
 // Every metric of Carillon, in the order of docs/metrics.md.
 const std::vector<MetricSpec>& MetricTable();
@@ -78,7 +84,7 @@ class Metrics {
 
   struct Sample {
     const MetricSpec* spec;
-    std::string label_value;
+    std::string label_value;        // of several labels as LabelValues gives it
     double value = 0;               // counter, gauge
     Histogram::Snapshot histogram;  // histogram
   };

@@ -59,6 +59,9 @@ Status CheckName(const JobDefinition& job) {
   if (std::any_of(job.name.begin(), job.name.end(), IsControl)) {
     return Wrong("/name", "contains a control character");
   }
+  if (job.name.find_first_not_of(' ') == std::string::npos) {
+    return Wrong("/name", "is blank; people have to recognise the job by it");
+  }
   return {};
 }
 
@@ -238,6 +241,9 @@ Status ValidateJob(const JobDefinition& job) {
   CARILLON_TRY(ValidateTemplates(job));
   CARILLON_TRY(CheckLabels(job));
   CARILLON_TRY(CheckText("/description", job.description, kDescriptionBytesMax));
+  if (std::any_of(job.user_id.begin(), job.user_id.end(), IsControl)) {
+    return Wrong("/user_id", "contains a control character");
+  }
   return CheckText("/user_id", job.user_id, kUserIdBytesMax);
 }
 

@@ -169,6 +169,12 @@ CancelEffect DecideCancel(const RunRow& row) {
   }
 }
 
+std::string CancelSentence(std::string_view actor, std::string_view reason) {
+  if (reason.empty()) return {};
+  const std::string who(actor.empty() ? "somebody" : actor);
+  return "cancel asked for by " + who + ": " + std::string(reason);
+}
+
 Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, WallTime now) {
   const std::string id = EncodeRunId(row.key);
   if (job.deleted) return {ErrorCode::kNotFound, "retry: the job of run " + id + " is deleted"};

@@ -142,6 +142,8 @@ enum class CancelEffect {
   kRequested,     // RUNNING: set cancel_requested; CANCELLED is written when the tree is dead
 };
 CancelEffect DecideCancel(const RunRow& row);
+// What the run says of it afterwards; empty without a reason.
+std::string CancelSentence(std::string_view actor, std::string_view reason);
 
 // FAILED, TIMED_OUT, LOST, CANCELLED or HELD -> PENDING, attempt + 1, due now, the current version.
 // kConflict for other states; kNotFound when the job is deleted.

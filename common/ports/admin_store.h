@@ -35,6 +35,23 @@ struct TokenRecord {
   WallTime created;
 };
 
+// One thing a person did.
+struct AuditRecord {
+  uint64_t id = 0;  // given by the store
+  WallTime at;
+  std::string actor;
+  std::string action;       // "job.pause"
+  std::string object_id;    // of the job, run or executor; at most 63 characters
+  std::string reason = {};  // in the person's words; empty = not said
+  std::string trace_id = {};
+};
+
+struct AuditFilter {
+  std::string object_id = {};       // empty = all
+  uint64_t before_id = UINT64_MAX;  // cursor, newest first
+  size_t limit = 50;
+};
+
 class AdminStore {
  public:
   virtual ~AdminStore() = default;
@@ -44,6 +61,7 @@ class AdminStore {
                                              const std::string& fingerprint, WallTime now) = 0;
   virtual Status FinishRequest(const std::string& scope, const std::string& key,
                                const StoredAnswer& answer) = 0;
+  // Nothing was done. A request that was finished meanwhile stays.
   virtual Status AbandonRequest(const std::string& scope, const std::string& key) = 0;
 
   // kExists when there is any token already: the first one is made once, on an empty store.
@@ -57,8 +75,13 @@ class AdminStore {
   };
   virtual Result<Settings> ReadSettings() = 0;
 
+  // Append-only.
+  virtual Status RecordAudit(const AuditRecord& record) = 0;
+  virtual Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) = 0;
+
   // Adds the partitions for the coming days, drops whole days older than `retention` in which
-  // nothing is open, and deletes expired request keys. Safe to call from several members.
+  // nothing is open, and deletes expired request keys and what the audit has kept for a year. Safe
+  // to call from several members.
   virtual Status Maintain(WallTime now, Duration retention) = 0;
 };
 

@@ -7,12 +7,14 @@
 // Always   When a write has returned, every later claim obeys it (P8).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/domain/job.h"
 #include "common/domain/misfire.h"
+#include "common/domain/run.h"
 
 namespace carillon {
 
@@ -41,9 +43,15 @@ struct JobFilter {
   size_t limit = 50;
 };
 
+// How many runs came to a final state.
+using EndedRuns = std::map<RunState, int64_t>;
+
 struct WriteContext {
-  WallTime now;            // cluster time
-  std::string actor = {};  // who, for the version's record
+  WallTime now;             // cluster time
+  std::string actor = {};   // who, for the version's record
+  std::string reason = {};  // why, in the person's words; empty = not said
+  // Where it is not null: set to what the write itself ended, when it was done.
+  EndedRuns* ended = nullptr;
 };
 
 class JobStore {
@@ -65,7 +73,8 @@ class JobStore {
                                        const WriteContext& context) = 0;
 
   // Idempotent. Pausing unplans future runs; resuming records what was missed as one gap a schedule
-  // (reason paused) and goes on strictly after now. No version is expected; the version moves.
+  // (reason paused) and goes on strictly after now. No version is expected; the version moves. Of a
+  // paused job another reason, if it says anything, takes the place of the old one.
   virtual Result<StoredJob> PauseJob(const JobId& id, const std::string& reason,
                                      const WriteContext& context) = 0;
   virtual Result<StoredJob> ResumeJob(const JobId& id, const std::string& reason,

@@ -4,25 +4,36 @@
 // Errors   As job_store.h.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/domain/run_state.h"
+#include "common/ports/admin_store.h"
 #include "common/ports/job_store.h"
 
 namespace carillon {
+
+struct CreatedRun {
+  RunKey key;
+  SegmentId segment;
+};
+
+// An Idempotency-Key (AdminStore::BeginRequest) whose answer is kept in the transaction of the
+// write itself: there is no run without it, so a repetition never makes another one.
+struct KeyedAnswer {
+  std::string scope;
+  std::string key;
+  std::function<StoredAnswer(const CreatedRun&)> answer;  // pure
+};
 
 struct ExecuteRequest {
   JobId job_id;
   std::string parameters_json = {};  // overrides; empty = none
   ExecutorId executor = {};          // empty = any
   std::optional<int> priority = {};
-};
-
-struct CreatedRun {
-  RunKey key;
-  SegmentId segment;
+  std::optional<KeyedAnswer> keyed = {};
 };
 
 struct RunFilter {
@@ -71,15 +82,18 @@ class RunStore {
   virtual ~RunStore() = default;
 
   // One PENDING run of kind manual, fire = due = now or the next free microsecond, on the job's own
-  // pseudo schedule. Allowed on a paused job.
+  // pseudo schedule. Allowed on a paused job. kConflict: the request of `keyed` was finished by
+  // somebody else meanwhile.
   virtual Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
                                         const WriteContext& context) = 0;
 
-  // See DecideCancel. Returns true if something was cancelled or asked to.
+  // See DecideCancel. Returns true if something was cancelled or asked to; `error` of the run says
+  // why, if a reason was given.
   virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
   // Every open run of the job that is due or running; future planned runs are left. Returns how
   // many.
   virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
+  // Its dead letters are gone: it has another chance.
   virtual Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) = 0;
 
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts

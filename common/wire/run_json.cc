@@ -78,14 +78,16 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["shard"] = row.key.shard;
   to["state"] = Name(row.state);
   to["attempt"] = row.attempt;
-  to["executor_id"] = TextOrNull(row.executor.value());
+  // What waits for its next attempt is nobody's: the last claim is in `attempts`.
+  const bool waits = row.state == RunState::kPending;
+  to["executor_id"] = waits ? json(nullptr) : TextOrNull(row.executor.value());
   to["priority"] = row.priority;
   to["job_version"] = row.def_version;
   to["cancel_requested"] = row.cancel_requested;
   to["parameters"] = ParametersToJson(run.parameters_json);
-  to["due_at"] = row.state == RunState::kPending ? TimeOrNull(row.due) : json(nullptr);
+  to["due_at"] = waits ? TimeOrNull(row.due) : json(nullptr);
   to["planned_at"] = TimeOrNull(run.planned);
-  to["claimed_at"] = TimeOrNull(row.claimed);
+  to["claimed_at"] = waits ? json(nullptr) : TimeOrNull(row.claimed);
   if (with_attempts) to["attempts"] = AttemptsToJson(run);
   return to;
 }

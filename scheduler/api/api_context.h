@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 
 #include "common/base/clock.h"
@@ -33,6 +34,8 @@ struct ApiContext {
   uint64_t seed;  // of trace ids and generated job ids; never of anything secret
   Metrics& metrics;
   std::string version;
+  // What this member was started with, for GET /api/system/config; no secrets.
+  std::map<std::string, std::string> settings = {};
   // How long status and tokens wait for a store that hangs.
   Duration store_patience = 1s;
 };

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "common/base/log.h"
+#include "common/wire/json_text.h"
 #include "scheduler/api/index_page.h"
+#include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 
 namespace carillon::scheduler {
@@ -11,6 +13,7 @@ namespace {
 
 constexpr size_t kKeyLengthMax = 255;  // characters of an Idempotency-Key
 constexpr const char* kRoom = "api";
+constexpr const char* kReplayed = "Idempotent-Replayed";
 
 Problem Unauthenticated(bool token_sent) {
   Problem problem{.status = 401,
@@ -63,13 +66,8 @@ std::string HeaderOf(const HttpResponse& response, std::string_view name) {
 }
 
 HttpResponse Replay(const StoredAnswer& answer) {
-  HttpResponse response{.status = answer.status};
-  response.body = answer.body;
-  response.headers.emplace_back(
-      "Content-Type", answer.status < 400 ? "application/json" : "application/problem+json");
-  if (!answer.location.empty()) response.headers.emplace_back("Location", answer.location);
-  if (!answer.etag.empty()) response.headers.emplace_back("ETag", answer.etag);
-  response.headers.emplace_back("Idempotent-Replayed", "true");
+  HttpResponse response = FromStored(answer);
+  response.headers.emplace_back(kReplayed, "true");
   return response;
 }
 
@@ -79,6 +77,14 @@ std::string ScopeOf(const Route& route, const Call& call) {
   for (const std::string& argument : call.arguments) arguments += argument + "/";
   return fmt::format("{} {} {} {}", call.caller.name, route.method, route.path,
                      ShortHash(arguments));
+}
+
+// Of a body that its handler accepted.
+std::string ReasonOf(const HttpRequest& request) {
+  const auto body = ParseJsonText(request.body);
+  if (!body.ok() || !body->is_object()) return {};
+  const auto reason = body->find("reason");
+  return reason != body->end() && reason->is_string() ? reason->get<std::string>() : "";
 }
 
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -116,10 +122,15 @@ HttpResponse ApiHandler::Handle(const HttpRequest& request) {
   } catch (const std::exception& error) {
     log::Error(kRoom, "{} {}: {} (trace {})", request.method, PathOf(request), error.what(),
                trace.id);
-    response = Finish(request, trace, Problem{.detail = "This should not have happened."});
+    response = Finish(request, trace,
+                      Problem{.detail = "This should not have happened; the server's log says "
+                                        "more under the trace_id."});
   }
   const Duration took = context_.clock.Steady() - start;
-  context_.metrics.histogram("carillon_http_request_duration_seconds", trace.route)
+  const std::string code = std::to_string(response.status);
+  context_.metrics
+      .histogram("carillon_http_request_duration_seconds",
+                 LabelValues({trace.route, trace.method, code}))
       .Observe(Seconds(took));
   return response;
 }
@@ -136,6 +147,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (reads && request.segments.size() == 1 && request.segments[0].empty()) {
     trace.route = "/";
+    trace.method = "GET";
     return IndexPage(context_.version);
   }
   CARILLON_ASSIGN_OR_RETURN(Caller caller, Identify(request));
@@ -143,7 +155,10 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   if (defect && request.defect != HttpDefect::kBodyTooLarge) return *defect;
   RouteMatch match = MatchRoute(request.method, request.segments);
   if (match.route == nullptr) {
-    if (match.allow.empty()) return NotFound("There is nothing at this path.");
+    if (match.allow.empty())
+      return NotFound(
+          "There is nothing at this path; those of the API begin with "
+          "/api/jobs, /api/runs, /api/executors or /api/system.");
     Problem problem{.status = 405,
                     .code = "method_not_allowed",
                     .detail = "This path answers to " + match.allow + "."};
@@ -151,6 +166,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
     return problem;
   }
   trace.route = match.route->path;
+  trace.method = match.route->method;
   if (!Allows(caller, match.route->permission)) {
     return Problem{
         .status = 403,
@@ -164,7 +180,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
             .request = request,
             .caller = std::move(caller),
             .arguments = std::move(match.arguments)};
-  return Dispatch(*match.route, call);
+  return Dispatch(*match.route, call, trace);
 }
 
 Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
@@ -174,16 +190,38 @@ Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
   return std::move(**caller);
 }
 
-Reply ApiHandler::Dispatch(const Route& route, Call& call) {
+Reply ApiHandler::Dispatch(const Route& route, Call& call, const Trace& trace) {
   // Only reads have parameters; on a write they would be ignored, which is worse than refused.
   if (route.method != "GET") CARILLON_TRY(Query::Read(call.request, {}));
-  if (route.keyed == Keyed::kNo) return route.handler(call);
-  CARILLON_ASSIGN_OR_RETURN(call.idempotency_key, ReadKey(call.request));
-  return call.idempotency_key.empty() ? route.handler(call) : DispatchOnce(route, call);
+  if (route.keyed == Keyed::kYes) {
+    CARILLON_ASSIGN_OR_RETURN(call.idempotency_key, ReadKey(call.request));
+  }
+  Reply reply = call.idempotency_key.empty() ? route.handler(call) : DispatchOnce(route, call);
+  const bool audited = reply.ok() && !route.action.empty() && HeaderOf(*reply, kReplayed).empty();
+  if (audited) Audit(route, call, trace, *reply);
+  return reply;
+}
+
+void ApiHandler::Audit(const Route& route, const Call& call, const Trace& trace,
+                       const HttpResponse& done) {
+  const std::string location = HeaderOf(done, "Location");
+  AuditRecord record{.at = context_.clock.Wall(),
+                     .actor = call.caller.name,
+                     .action = std::string(route.action),
+                     .object_id = call.arguments.empty() ? location.substr(location.rfind('/') + 1)
+                                                         : call.arguments[0],
+                     .reason = ReasonOf(call.request),
+                     .trace_id = trace.id};
+  if (const auto now = context_.cluster_now(); now.ok()) record.at = *now;
+  const Status kept = context_.admin.RecordAudit(record);
+  if (kept.ok()) return;
+  log::Warn(kRoom, "not in the audit: {} {} by {}, reason '{}' (trace {}): {}", record.action,
+            record.object_id, record.actor, record.reason, record.trace_id, kept.error().message);
 }
 
 Reply ApiHandler::DispatchOnce(const Route& route, Call& call) {
-  const std::string scope = ScopeOf(route, call);
+  call.idempotency_scope = ScopeOf(route, call);
+  const std::string& scope = call.idempotency_scope;
   const std::string& key = call.idempotency_key;
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, context_.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(
@@ -194,14 +232,18 @@ Reply ApiHandler::DispatchOnce(const Route& route, Call& call) {
     case RequestState::kInFlight: {
       Problem problem{.status = 409,
                       .code = "request_in_flight",
-                      .detail = "The first request with this Idempotency-Key has not ended."};
+                      .detail =
+                          "The first request with this Idempotency-Key has not ended; "
+                          "ask again soon."};
       problem.headers.emplace_back("Retry-After", "1");
       return problem;
     }
     case RequestState::kMismatch:
       return Problem{.status = 422,
                      .code = "idempotency_mismatch",
-                     .detail = "This Idempotency-Key was used with another body."};
+                     .detail =
+                         "This Idempotency-Key was used with another body; take a new "
+                         "key for another request."};
     case RequestState::kNew: break;
   }
   Reply reply = route.handler(call);

@@ -26,12 +26,16 @@ class ApiHandler : public HttpHandler {
   // What the answer says about the request beside its content.
   struct Trace {
     std::string id;
-    std::string_view route = "unmatched";  // the label of the metrics
+    // The labels of the metrics; a method is that of the route: others are without bound.
+    std::string_view route = "unmatched";
+    std::string_view method = "other";
   };
 
   Reply Serve(const HttpRequest& request, Trace& trace);
   Outcome<Caller> Identify(const HttpRequest& request);
-  Reply Dispatch(const Route& route, Call& call);
+  Reply Dispatch(const Route& route, Call& call, const Trace& trace);
+  // After a write that was done.
+  void Audit(const Route& route, const Call& call, const Trace& trace, const HttpResponse& done);
   Reply DispatchOnce(const Route& route, Call& call);
   HttpResponse Finish(const HttpRequest& request, const Trace& trace, Reply reply);
   HttpResponse Seal(const HttpRequest& request, const Trace& trace, HttpResponse response);

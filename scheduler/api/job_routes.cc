@@ -8,6 +8,7 @@
 #include "common/wire/json_text.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/run_routes.h"
 
@@ -23,7 +24,7 @@ constexpr int kIdAttempts = 5;  // generated ids tried before giving up
 // The job id in the path. One that cannot exist is simply not found.
 Outcome<JobId> PathJobId(const Call& call) {
   const std::string& text = call.arguments.at(0);
-  if (!ValidateJobId(text).ok()) return NotFound("There is no such job.");
+  if (!ValidateJobId(text).ok()) return NotFound("There is no such job; GET /api/jobs lists them.");
   return JobId(text);
 }
 
@@ -37,7 +38,9 @@ HttpResponse JobResponse(int status, const StoredJob& job, WallTime now) {
 Problem StaleVersion(const StoredJob& job, WallTime now) {
   Problem problem{.status = 412,
                   .code = "stale_version",
-                  .detail = fmt::format("The job is at version {} now.", job.version)};
+                  .detail = fmt::format("The job is at version {} now; look at `current` and send "
+                                        "If-Match with its ETag.",
+                                        job.version)};
   problem.members["current_version"] = job.version;
   problem.members["current"] = JobToJson(job, now);
   problem.headers.emplace_back("ETag", VersionTag(job.version));
@@ -62,10 +65,6 @@ Outcome<ParsedJob> KeepId(Outcome<ParsedJob> parsed, const JobId& id) {
                       "A job keeps its job_id; to have it under another one, POST a new job.");
 }
 
-WriteContext ContextOf(const Call& call, WallTime now) {
-  return {.now = now, .actor = call.caller.name};
-}
-
 HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime now) {
   call.api.nudge(job.segment);
   HttpResponse response = JobResponse(201, job, now);
@@ -83,7 +82,8 @@ std::optional<StoredJob> FindSame(const Call& call, const JobId& id,
 
 Reply CreateNamed(const Call& call, const JobId& id, const JobDefinition& definition,
                   WallTime now) {
-  auto created = call.api.jobs.CreateJob(id, definition, ContextOf(call, now));
+  PersonWrite write(call, now);
+  auto created = call.api.jobs.CreateJob(id, definition, write.context());
   if (created.ok()) return CreatedResponse(call, *created, now);
   if (created.code() == ErrorCode::kTimeout) {
     if (const auto same = FindSame(call, id, definition); same && same->version == 1) {
@@ -97,7 +97,9 @@ Reply CreateNamed(const Call& call, const JobId& id, const JobDefinition& defini
   if (created.code() == ErrorCode::kExists) {
     return Problem{.status = 409,
                    .code = "exists",
-                   .detail = "The job_id is taken, perhaps by a job that was deleted.",
+                   .detail =
+                       "The job_id is taken, perhaps by a job that was deleted; choose "
+                       "another one.",
                    .errors = {{"/job_id", "exists", "The job_id is taken."}}};
   }
   return created.error();
@@ -116,7 +118,8 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
     auto reply = CreateNamed(call, call.identifiers.NewJobId(definition.name), definition, now);
     if (reply.ok() || reply.error().code != "exists") return reply;
   }
-  return Problem{.status = 503, .code = "exhausted", .detail = "No free job_id was found."};
+  return Problem{
+      .status = 503, .code = "exhausted", .detail = "No free job_id was found; give one."};
 }
 
 // The job as it is, when the caller's precondition names this version.
@@ -131,8 +134,9 @@ Outcome<StoredJob> ReadAtVersion(const Call& call, const JobId& id, const Entity
 Reply WriteDefinition(const Call& call, const StoredJob& job, const JobDefinition& definition,
                       WallTime now) {
   if (definition == job.definition) return JobResponse(200, job, now);
+  PersonWrite write(call, now);
   auto written =
-      call.api.jobs.ReplaceJob(job.job_id, job.version, definition, ContextOf(call, now));
+      write.Count(call.api.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));
   if (!written.ok() && written.code() == ErrorCode::kTimeout) {
     auto found = call.api.jobs.GetJob(job.job_id);
     const bool ours =
@@ -164,9 +168,10 @@ Reply ChangeState(const Call& call, StateChange change) {
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  auto changed = (call.api.jobs.*change)(id, why, ContextOf(call, now));
+  PersonWrite write(call, now, why);
+  auto changed = write.Count((call.api.jobs.*change)(id, why, write.context()));
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    changed = (call.api.jobs.*change)(id, why, ContextOf(call, now));
+    changed = write.Count((call.api.jobs.*change)(id, why, write.context()));
   }
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown("Whether the job's state was changed is not known; try again.",
@@ -201,6 +206,15 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
   return InvalidField("/executor_id", "unknown_executor",
                       "There is no such executor; leave it out for any, or pick one of "
                       "GET /api/executors.");
+}
+
+// The answer to an execute, as it is also kept for its Idempotency-Key.
+StoredAnswer ExecutedAnswer(const CreatedRun& created) {
+  const std::string run_id = EncodeRunId(created.key);
+  return {.status = 202,
+          .body = JsonToText({{"run_id", run_id}}),
+          .location = "/api/runs/" + run_id,
+          .etag = {}};
 }
 
 }  // namespace
@@ -279,7 +293,8 @@ Reply DeleteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, wanted, now));
-  const Status deleted = call.api.jobs.DeleteJob(id, job.version, ContextOf(call, now));
+  PersonWrite write(call, now);
+  const Status deleted = write.Count(call.api.jobs.DeleteJob(id, job.version, write.context()));
   if (!deleted.ok() && deleted.code() == ErrorCode::kTimeout) {
     const auto found = call.api.jobs.GetJob(id);
     if (found.ok() || found.code() != ErrorCode::kNotFound) {
@@ -303,9 +318,14 @@ Reply ResumeJob(const Call& call) { return ChangeState(call, &JobStore::ResumeJo
 
 Reply ExecuteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
-  CARILLON_ASSIGN_OR_RETURN(const ExecuteRequest request, ReadExecute(call, id));
+  CARILLON_ASSIGN_OR_RETURN(ExecuteRequest request, ReadExecute(call, id));
+  if (!call.idempotency_key.empty()) {
+    request.keyed = KeyedAnswer{
+        .scope = call.idempotency_scope, .key = call.idempotency_key, .answer = &ExecutedAnswer};
+  }
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const auto created = call.api.runs.ExecuteJob(request, ContextOf(call, now));
+  PersonWrite write(call, now);
+  const auto created = call.api.runs.ExecuteJob(request, write.context());
   if (!created.ok() && created.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown(fmt::format("Whether a run was made is not known; look at "
                                       "/api/jobs/{}/history before trying again.",
@@ -314,10 +334,8 @@ Reply ExecuteJob(const Call& call) {
   }
   if (!created.ok()) return created.error();
   call.api.nudge(created->segment);
-  const std::string run_id = EncodeRunId(created->key);
-  HttpResponse response = JsonResponse(202, {{"run_id", run_id}});
-  response.headers.emplace_back("Location", "/api/runs/" + run_id);
-  return response;
+  call.api.metrics.counter("carillon_fires_total", Name(RunKind::kManual)).Add();
+  return FromStored(ExecutedAnswer(*created));
 }
 
 Reply CancelJobRuns(const Call& call) {
@@ -326,7 +344,8 @@ Reply CancelJobRuns(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const auto cancelled = call.api.runs.CancelJobRuns(id, ContextOf(call, now));
+  PersonWrite write(call, now, why);
+  const auto cancelled = write.Count(call.api.runs.CancelJobRuns(id, write.context()));
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown("How many runs were cancelled is not known; trying again is harmless.",
                           cancelled.error());

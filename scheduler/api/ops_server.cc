@@ -18,12 +18,17 @@ HttpResponse Text(int status, std::string body) {
           .body = std::move(body)};
 }
 
-// A check and the loop that asks it.
+// A check that blocks and the loop that asks it.
 struct Probed {
   Probed(ReadyCheck check, const Clock& clock)
       : probe(std::move(check)), loop("ready", clock, probe) {}
   ReadyProbe probe;
   LoopRunner loop;
+};
+
+struct Check {
+  ReadyCheck check;
+  std::unique_ptr<Probed> aside;  // null: does not block
 };
 
 }  // namespace
@@ -32,9 +37,12 @@ class OpsHandler : public HttpHandler {
  public:
   explicit OpsHandler(OpsContext context) : metrics_(context.metrics), clock_(context.clock) {
     for (ReadyCheck& check : context.ready) {
-      checks_.push_back(std::make_unique<Probed>(std::move(check), clock_));
+      auto aside = check.blocks ? std::make_unique<Probed>(check, clock_) : nullptr;
+      checks_.push_back({std::move(check), std::move(aside)});
     }
-    for (const auto& check : checks_) check->probe.AwaitFirstAnswer();
+    for (const Check& check : checks_) {
+      if (check.aside) check.aside->probe.AwaitFirstAnswer();
+    }
   }
 
   HttpResponse Handle(const HttpRequest& request) override {
@@ -60,7 +68,9 @@ class OpsHandler : public HttpHandler {
   }
 
   void Stop() {
-    for (const auto& check : checks_) check->loop.Stop();
+    for (const Check& check : checks_) {
+      if (check.aside) check.aside->loop.Stop();
+    }
   }
 
  private:
@@ -75,9 +85,9 @@ class OpsHandler : public HttpHandler {
     for (const auto& [name, value] : request.query) verbose = verbose || name == "verbose";
     bool ready = true;
     std::string lines;
-    for (const auto& check : checks_) {
-      const Status status = check->probe.Read(clock_.Steady());
-      const std::string& name = check->probe.name();
+    for (const auto& [check, aside] : checks_) {
+      const Status status = aside ? aside->probe.Read(clock_.Steady()) : check.check();
+      const std::string& name = check.name;
       ready = ready && status.ok();
       // The port has no token: the reason is the stable code, not what the driver said.
       lines += status.ok()
@@ -91,7 +101,7 @@ class OpsHandler : public HttpHandler {
 
   Metrics& metrics_;
   const Clock& clock_;
-  std::vector<std::unique_ptr<Probed>> checks_;
+  std::vector<Check> checks_;
 };
 
 OpsServer::OpsServer(std::unique_ptr<OpsHandler> handler) : handler_(std::move(handler)) {}

@@ -2,6 +2,8 @@
 
 #include <sodium.h>
 
+#include <charconv>
+
 #include "common/wire/json_text.h"
 #include "scheduler/api/identifiers.h"
 
@@ -74,13 +76,31 @@ HttpResponse Page::Finish(bool more) {
 }
 
 Problem BadPageToken() {
-  return InvalidField("?page_token", "bad_page_token",
-                      "This token is not one of this list with these filters.");
+  return InvalidField(
+      "?page_token", "bad_page_token",
+      "This token is not one of this list with these filters; begin again without it.");
+}
+
+std::optional<uint64_t> ParseCursor(const std::string& text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 HttpResponse JsonResponse(int status, const nlohmann::json& body) {
   HttpResponse response{.status = status, .headers = {{"Content-Type", "application/json"}}};
   response.body = JsonToText(body);
+  return response;
+}
+
+HttpResponse FromStored(const StoredAnswer& answer) {
+  HttpResponse response{.status = answer.status};
+  response.body = answer.body;
+  response.headers.emplace_back(
+      "Content-Type", answer.status < 400 ? "application/json" : "application/problem+json");
+  if (!answer.location.empty()) response.headers.emplace_back("Location", answer.location);
+  if (!answer.etag.empty()) response.headers.emplace_back("ETag", answer.etag);
   return response;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/ports/admin_store.h"
 #include "scheduler/api/request_parts.h"
 
 namespace carillon::scheduler {
@@ -41,7 +42,11 @@ class Page {
 };
 
 Problem BadPageToken();
+// A cursor that is a number.
+std::optional<uint64_t> ParseCursor(const std::string& text);
 
 HttpResponse JsonResponse(int status, const nlohmann::json& body);
+// An answer that was kept for an Idempotency-Key.
+HttpResponse FromStored(const StoredAnswer& answer);
 
 }  // namespace carillon::scheduler

@@ -34,13 +34,21 @@ Problem ToProblem(const Error& error) {
     case ErrorCode::kFenced:
       return Hidden(503, "unavailable", "This member is giving up what it owned.", error);
     case ErrorCode::kUnavailable:
-      return Hidden(503, "unavailable", "A part that this needs cannot be reached.", error);
+      return Hidden(503, "unavailable",
+                    "A part that this needs cannot be reached; try again soon. "
+                    "/readyz?verbose on the ops port says which.",
+                    error);
     case ErrorCode::kTimeout:
-      return Hidden(504, "timeout", "A part that this needs did not answer in time.", error);
+      return Hidden(504, "timeout", "A part that this needs did not answer in time; try again.",
+                    error);
     case ErrorCode::kExhausted:
-      return Hidden(503, "exhausted", "A limit of the server is reached for now.", error);
+      return Hidden(503, "exhausted", "A limit of the server is reached for now; try again soon.",
+                    error);
     case ErrorCode::kCorrupt:
-      return Hidden(500, "corrupt", "What is stored cannot be read.", error);
+      return Hidden(500, "corrupt",
+                    "What is stored cannot be read; the server's log says more under "
+                    "the trace_id.",
+                    error);
   }
   return {};
 }

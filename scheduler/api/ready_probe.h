@@ -18,7 +18,8 @@ namespace carillon::scheduler {
 
 struct ReadyCheck {
   std::string name;
-  std::function<Status()> check;  // may block
+  std::function<Status()> check;
+  bool blocks = false;  // asked aside; one that does not is asked by whoever wants to know
 };
 
 class ReadyProbe final : public Stepper {
@@ -31,7 +32,6 @@ class ReadyProbe final : public Stepper {
   // The check's last word. kTimeout: it was asked more than kPatience ago and has not answered.
   // kUnavailable: it was not asked yet.
   Status Read(SteadyTime now) const;
-  const std::string& name() const { return check_.name; }
 
   // Until the first answer, at most kPatience.
   void AwaitFirstAnswer() { first_.wait_for(kPatience); }

@@ -54,6 +54,15 @@ std::optional<std::string> FindNul(const json& value, const std::string& pointer
   return std::nullopt;
 }
 
+std::string Listed(std::initializer_list<std::string_view> names) {
+  std::string list;
+  for (const std::string_view name : names) {
+    if (!list.empty()) list += ", ";
+    list += name;
+  }
+  return list.empty() ? "none" : list;
+}
+
 bool Contains(std::initializer_list<std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -119,7 +128,8 @@ Outcome<json> ReadObject(const HttpRequest& request, Body body,
   if (!document.is_object()) return InvalidField("", "wrong_type", "The body has to be an object.");
   for (const auto& [name, value] : document.items()) {
     if (!Contains(known, name)) {
-      return InvalidField(JsonPointer("", name), "unknown_field", "There is no such field.");
+      return InvalidField(JsonPointer("", name), "unknown_field",
+                          "There is no such field; known: " + Listed(known) + ".");
     }
   }
   return document;
@@ -167,7 +177,9 @@ Outcome<Query> Query::Read(const HttpRequest& request,
       return InvalidField("?" + name, "repeated", "This parameter appears too often.");
     }
     if (!Contains(single, name) && !Contains(repeated, name)) {
-      return InvalidField("?" + name, "unknown_parameter", "There is no such parameter.");
+      const std::string also = repeated.size() == 0 ? "" : ", " + Listed(repeated);
+      return InvalidField("?" + name, "unknown_parameter",
+                          "There is no such parameter; known: " + Listed(single) + also + ".");
     }
     query.values_.emplace_back(name, value);
   }

@@ -25,6 +25,7 @@ struct Call {
   Caller caller;
   std::vector<std::string> arguments;  // what the {} of the path stand for, decoded
   std::string idempotency_key;         // empty = none
+  std::string idempotency_scope;       // of the key
 };
 
 enum class Permission { kRead, kWrite };
@@ -40,6 +41,7 @@ struct Route {
   Permission permission;
   Keyed keyed;
   Reply (*handler)(const Call& call);
+  std::string_view action = {};  // of the audit; empty: nothing is changed
 };
 
 // Every route below /api, in the order of docs/api.md.

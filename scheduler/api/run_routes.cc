@@ -1,10 +1,10 @@
 #include "scheduler/api/run_routes.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "common/wire/job_json.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
 
 namespace carillon::scheduler {
@@ -18,21 +18,18 @@ constexpr int64_t kAttemptMax = 1'000'000;
 Outcome<RunKey> PathRunKey(const Call& call) {
   const auto key = DecodeRunId(call.arguments.at(0));
   if (!key.ok()) {
-    return Problem{.status = 400, .code = "bad_run_id", .detail = "This is not a run id."};
+    return Problem{.status = 400,
+                   .code = "bad_run_id",
+                   .detail =
+                       "This is not a run id: those have 26 characters, as in "
+                       "GET /api/runs."};
   }
   return *key;
 }
 
-std::optional<uint64_t> ParseCursor(const std::string& text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 Outcome<JobId> FilterJobId(const std::string& text) {
   if (ValidateJobId(text).ok()) return JobId(text);
-  return InvalidField("?job_id", "bad_value", "This is not a job_id.");
+  return InvalidField("?job_id", "bad_value", "This is not a job_id: [a-z0-9][a-z0-9_-]{0,62}.");
 }
 
 Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
@@ -43,13 +40,17 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   }
   if (const auto text = query.Text("executor_id")) {
     if (!IsExecutorId(*text)) {
-      return InvalidField("?executor_id", "bad_value", "This is not an executor_id.");
+      return InvalidField("?executor_id", "bad_value",
+                          "This is not an executor_id: [a-z0-9][a-z0-9-]{0,62}.");
     }
     filter.executor = ExecutorId(*text);
   }
   for (const std::string& text : query.All("state")) {
     const auto state = ParseRunState(text);
-    if (!state.ok()) return InvalidField("?state", "unknown_value", "There is no such state.");
+    if (!state.ok())
+      return InvalidField("?state", "unknown_value",
+                          "There is no such state; there are PENDING, RUNNING, HELD, COMPLETED, "
+                          "FAILED, TIMED_OUT, CANCELLED, LOST and SKIPPED.");
     filter.states.push_back(*state);
   }
   CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));
@@ -130,10 +131,10 @@ Reply CancelRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const WriteContext context{.now = now, .actor = call.caller.name};
-  auto cancelled = call.api.runs.CancelRun(key, context);
+  PersonWrite write(call, now, why);
+  auto cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
-    cancelled = call.api.runs.CancelRun(key, context);  // idempotent
+    cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));  // idempotent
   }
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown("Whether the run was cancelled is not known; trying again is harmless.",
@@ -149,7 +150,8 @@ Reply RetryRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {}));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.api.runs.GetRun(key));
-  const auto retried = call.api.runs.RetryRun(key, {.now = now, .actor = call.caller.name});
+  const PersonWrite write(call, now);
+  const auto retried = call.api.runs.RetryRun(key, write.context());
   if (retried.ok()) return RetriedResponse(call, *retried);
   if (retried.code() != ErrorCode::kTimeout) return retried.error();
   const auto after = call.api.runs.GetRun(key);
@@ -170,7 +172,7 @@ Reply RunLogs(const Call& call) {
     for (const RunAttempt& earlier : run.attempts) {
       if (earlier.attempt == *attempt) result = &earlier.result;
     }
-    if (result == nullptr) return NotFound("The run has no such attempt.");
+    if (result == nullptr) return NotFound("The run has no such attempt; GET the run lists them.");
   }
   HttpResponse response{.status = 200};
   response.headers = {{"Content-Type", "text/plain; charset=utf-8"},

@@ -18,7 +18,8 @@ constexpr size_t kReasonCharactersMax = 1000;
 
 Outcome<ExecutorId> PathExecutorId(const Call& call) {
   const std::string& text = call.arguments.at(0);
-  if (!IsExecutorId(text)) return NotFound("There is no such executor.");
+  if (!IsExecutorId(text))
+    return NotFound("There is no such executor; GET /api/executors lists them.");
   return ExecutorId(text);
 }
 
@@ -211,6 +212,30 @@ Reply DrainExecutor(const Call& call) {
   return ExecutorResponse(executor);
 }
 
+Reply ListAudit(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"object_id", "page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "audit"));
+  AuditFilter filter{.object_id = query.Text("object_id").value_or(""), .limit = page.size() + 1};
+  if (!page.cursor().empty()) {
+    const auto before = ParseCursor(page.cursor());
+    if (!before) return BadPageToken();
+    filter.before_id = *before;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto records, call.api.admin.ListAudit(filter));
+  for (const AuditRecord& record : records) {
+    const json item = {{"id", std::to_string(record.id)},
+                       {"time", FormatRfc3339(record.at)},
+                       {"actor", record.actor},
+                       {"action", record.action},
+                       {"object_id", record.object_id},
+                       {"reason", record.reason.empty() ? json(nullptr) : json(record.reason)},
+                       {"trace_id", record.trace_id}};
+    if (!page.Add(item, std::to_string(record.id))) break;
+  }
+  return page.Finish(false);
+}
+
 // What only the store knows is null while it does not answer, and `unknown_since` says from when.
 Reply SystemStatus(const Call& call) {
   const ClusterView view = call.api.status.Read();
@@ -244,7 +269,8 @@ Reply SystemStatus(const Call& call) {
 
 Reply SystemConfig(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const AdminStore::Settings settings, call.api.admin.ReadSettings());
-  json values = json::object();
+  // The cluster's own settings come before those a member was started with.
+  json values = call.api.settings;
   for (const auto& [name, value] : settings.values) values[name] = value;
   HttpResponse response = JsonResponse(200, {{"version", settings.version}, {"settings", values}});
   response.headers.emplace_back("ETag", VersionTag(settings.version));

@@ -11,6 +11,7 @@ Reply PatchExecutor(const Call& call);
 Reply EnableExecutor(const Call& call);
 Reply DisableExecutor(const Call& call);
 Reply DrainExecutor(const Call& call);
+Reply ListAudit(const Call& call);
 Reply SystemStatus(const Call& call);
 Reply SystemConfig(const Call& call);
 Reply PreviewSchedule(const Call& call);

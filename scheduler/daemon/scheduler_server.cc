@@ -15,7 +15,7 @@ SchedulerServer::SchedulerServer(const Ports& ports, const MemberOptions& option
       member_(ports.member, options),
       status_(member_) {}
 
-ApiContext SchedulerServer::MakeApiContext(std::string version) {
+ApiContext SchedulerServer::MakeApiContext(About about) {
   const MemberPorts& member = ports_.member;
   return {.jobs = ports_.jobs,
           .runs = ports_.runs,
@@ -29,32 +29,34 @@ ApiContext SchedulerServer::MakeApiContext(std::string version) {
           .clock = member.clock,
           .seed = seed_,
           .metrics = member.metrics,
-          .version = std::move(version)};
+          .version = std::move(about.version),
+          .settings = std::move(about.settings)};
 }
 
 std::vector<ReadyCheck> SchedulerServer::ReadyChecks() {
   return {
-      {"store",
-       [this]() -> Status {
+      {.name = "store",
+       .check = [this]() -> Status {
          auto now = ports_.member.segments.Now();
          return now.ok() ? Status() : Status(now.error());
-       }},
-      {"member",
-       [this]() -> Status {
+       },
+       .blocks = true},
+      {.name = "member",
+       .check = [this]() -> Status {
          if (member_.ready()) return {};
          return {ErrorCode::kUnavailable,
                  "segments are not owned yet, or the clock is not trusted"};
        }},
-      {"draining",
-       [this]() -> Status {
+      {.name = "draining",
+       .check = [this]() -> Status {
          if (!draining_) return {};
          return {ErrorCode::kUnavailable, "stopping: waits for running processes"};
        }},
   };
 }
 
-Status SchedulerServer::Listen(const ApiOptions& api, const OpsOptions& ops, std::string version) {
-  CARILLON_ASSIGN_OR_RETURN(api_, ApiServer::Start(api, MakeApiContext(std::move(version))));
+Status SchedulerServer::Listen(const ApiOptions& api, const OpsOptions& ops, About about) {
+  CARILLON_ASSIGN_OR_RETURN(api_, ApiServer::Start(api, MakeApiContext(std::move(about))));
   CARILLON_ASSIGN_OR_RETURN(ops_, OpsServer::Start(ops, {.metrics = ports_.member.metrics,
                                                          .clock = ports_.member.clock,
                                                          .ready = ReadyChecks()}));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -28,10 +29,15 @@ class SchedulerServer {
     JobStore& jobs;
     RunStore& runs;
   };
+  // What the API tells of this build and its configuration.
+  struct About {
+    std::string version;
+    std::map<std::string, std::string> settings;  // no secrets
+  };
   SchedulerServer(const Ports& ports, const MemberOptions& options);
 
   // Binds both ports; what may be asked from then on is answered, though nothing fires yet.
-  Status Listen(const ApiOptions& api, const OpsOptions& ops, std::string version);
+  Status Listen(const ApiOptions& api, const OpsOptions& ops, About about);
   void StartLoops(Loops& loops);
   bool ready() const { return member_.ready(); }
   const MemberView& view() const { return member_; }
@@ -46,7 +52,7 @@ class SchedulerServer {
   uint16_t ops_port() const { return ops_->port(); }
 
  private:
-  ApiContext MakeApiContext(std::string version);
+  ApiContext MakeApiContext(About about);
   std::vector<ReadyCheck> ReadyChecks();
 
   const Ports ports_;

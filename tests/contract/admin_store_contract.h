@@ -135,6 +135,31 @@ TYPED_TEST(AdminStoreContract, FirstTokenIsMadeOnce) {
   EXPECT_FALSE(s.v(s.admin.FindToken("def")).has_value());
 }
 
+TYPED_TEST(AdminStoreContract, AuditIsNewestFirstAndByObject) {
+  StoreDriver s = this->driver();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_OK(s.admin.RecordAudit({.at = kT0 + i * 1s,
+                                   .actor = "ann",
+                                   .action = "job.pause",
+                                   .object_id = i % 2 == 0 ? "even" : "odd",
+                                   .reason = "because \xe2\x82\xac" + std::to_string(i),
+                                   .trace_id = "t"}));
+  }
+  const std::vector<AuditRecord> all = s.v(s.admin.ListAudit({.limit = 3}));
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].at, kT0 + 3s);
+  EXPECT_EQ(all[0].actor, "ann");
+  EXPECT_EQ(all[0].action, "job.pause");
+  EXPECT_EQ(all[0].object_id, "odd");
+  EXPECT_EQ(all[0].reason,
+            "because \xe2\x82\xac"
+            "3");
+  EXPECT_EQ(all[0].trace_id, "t");
+  const auto rest = s.v(s.admin.ListAudit({.object_id = "even", .before_id = all[1].id}));
+  ASSERT_EQ(rest.size(), 1u);
+  EXPECT_EQ(rest[0].at, kT0);
+}
+
 TYPED_TEST(AdminStoreContract, NewStoreHasNoSettings) {
   StoreDriver s = this->driver();
   EXPECT_EQ(s.v(s.admin.ReadSettings()).version, 0);

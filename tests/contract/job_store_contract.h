@@ -221,6 +221,25 @@ TYPED_TEST(JobStoreContract, EditCanPauseAndResume) {
   EXPECT_EQ(gaps[0].range, (GapRange{kT0 + 10s, kT0 + 20s, 2, GapReason::kPaused}));
 }
 
+TYPED_TEST(JobStoreContract, AnotherReasonOfAPauseReplacesTheFirst) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob paused = s.Pause(s.Create("a", s.Manual()), kT0);
+  const RunRow manual = s.Execute(paused, kT0 + 1s);
+  const auto again = [&](const std::string& reason) {
+    return s.v(s.jobs.PauseJob(paused.job_id, reason, {.now = kT0 + 2s}));
+  };
+  EXPECT_EQ(again("").version, paused.version);
+  EXPECT_EQ(again("test").version, paused.version);
+  const StoredJob other = again("other");
+  EXPECT_EQ(other.pause_reason, "other");
+  EXPECT_EQ(other.version, paused.version + 1);
+  // What waits for the job obeys its new version, and waits on.
+  EXPECT_EQ(s.Get(manual.key).row.state, RunState::kPending);
+  EXPECT_EQ(s.Claim(s.ClaimOf(s.Get(manual.key).row, 1), fence, kT0 + 3s).verdict,
+            ClaimVerdict::kAccepted);
+}
+
 TYPED_TEST(JobStoreContract, EditOfAPausedJobStaysPausedAndLosesNoFire) {
   StoreDriver s = this->driver();
   JobDefinition definition = s.Manual();

@@ -65,6 +65,29 @@ TYPED_TEST(RunStoreContract, ManualRunsDoNotKeepAJobFromBeingEdited) {
   EXPECT_EQ(s.Get(manual.key).row.def_version, edited.version);
 }
 
+TYPED_TEST(RunStoreContract, ExecuteSettlesItsRequestOrMakesNoRun) {
+  StoreDriver s = this->driver();
+  const StoredJob job = s.Create("a", s.Manual());
+  const KeyedAnswer keyed{.scope = "POST execute", .key = "k", .answer = [](const CreatedRun& run) {
+                            return StoredAnswer{202, EncodeRunId(run.key), "/there", ""};
+                          }};
+  const ExecuteRequest request{.job_id = job.job_id, .keyed = keyed};
+  EXPECT_CODE(s.runs.ExecuteJob(request, {.now = kT0}), ErrorCode::kConflict);  // never begun
+  s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0));
+  const CreatedRun created = s.v(s.runs.ExecuteJob(request, {.now = kT0}));
+  const RequestLookup replay = s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 2min));
+  EXPECT_EQ(replay.state, RequestState::kReplay);
+  EXPECT_EQ(replay.answer.status, 202);
+  EXPECT_EQ(replay.answer.body, EncodeRunId(created.key));
+  EXPECT_EQ(replay.answer.location, "/there");
+  // Whoever took the request for dead and comes late changes nothing.
+  EXPECT_CODE(s.runs.ExecuteJob(request, {.now = kT0 + 1s}), ErrorCode::kConflict);
+  ASSERT_OK(s.admin.AbandonRequest(keyed.scope, keyed.key));
+  EXPECT_EQ(s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 2min)).state,
+            RequestState::kReplay);
+  EXPECT_EQ(s.v(s.runs.ListRuns({}, kT0 + 1h)).size(), 1u);
+}
+
 // ---- cancel -------------------------------------------------------------------------------------
 
 TYPED_TEST(RunStoreContract, CancelEndsAPendingRunAndAsksARunningOne) {
@@ -103,6 +126,61 @@ TYPED_TEST(RunStoreContract, CancelOfAJobLeavesFuturePlannedRuns) {
   EXPECT_EQ(s.Get(rows[1].key).row.state, RunState::kCancelled);
   EXPECT_EQ(s.Get(rows[2].key).row.state, RunState::kCancelled);
   EXPECT_EQ(s.Get(rows[3].key).row.state, RunState::kPending);
+}
+
+TYPED_TEST(RunStoreContract, ACancelSaysWhoAndWhyToTheEnd) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const auto cancel = [&](const RunRow& run) {
+    s.v(s.runs.CancelRun(run.key, {.now = kT0 + 2s, .actor = "ann", .reason = "wrong day"}));
+  };
+  const std::string sentence = CancelSentence("ann", "wrong day");
+  const RunRow pending = s.Execute(job, kT0);
+  cancel(pending);
+  EXPECT_EQ(s.Get(pending.key).result.error, sentence);
+  for (const bool with_output : {false, true}) {
+    const RunRow running = s.Start(s.Execute(job, kT0), 1 + with_output, fence, kT0 + 1s);
+    cancel(running);
+    EXPECT_EQ(s.Get(running.key).result.error, sentence);
+    ResultReport report = s.ReportOf(running, RunState::kCancelled);
+    report.result.output = with_output ? "half" : "";
+    report.result.error = with_output ? "cancelled on request" : "";
+    s.Apply(report, fence, kT0 + 3s);
+    EXPECT_EQ(s.Get(running.key).row.state, RunState::kCancelled);
+    EXPECT_EQ(s.Get(running.key).result.error, sentence);
+    EXPECT_EQ(s.Get(running.key).result.output, report.result.output);
+  }
+  // What was quicker than its cancel ended in its own way.
+  const RunRow quick = s.Start(s.Execute(job, kT0), 5, fence, kT0 + 1s);
+  cancel(quick);
+  ResultReport report = s.ReportOf(quick, RunState::kCompleted);
+  report.result.output.clear();
+  s.Apply(report, fence, kT0 + 3s);
+  EXPECT_EQ(s.Get(quick.key).row.state, RunState::kCompleted);
+  EXPECT_EQ(s.Get(quick.key).result.error, "");
+}
+
+TYPED_TEST(RunStoreContract, WritesSayWhatTheyEnded) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  StoredJob job = s.Create("a", s.Manual());
+  s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+  const RunRow one = s.Execute(job, kT0);
+  s.Execute(job, kT0);
+  EndedRuns ended;
+  s.v(s.runs.CancelRun(one.key, {.now = kT0 + 2s, .ended = &ended}));
+  EXPECT_EQ(ended, (EndedRuns{{RunState::kCancelled, 1}}));
+  s.v(s.runs.CancelRun(one.key, {.now = kT0 + 2s, .ended = &ended}));
+  EXPECT_EQ(ended, EndedRuns{});
+  s.v(s.runs.CancelJobRuns(job.job_id, {.now = kT0 + 2s, .ended = &ended}));
+  EXPECT_EQ(ended, (EndedRuns{{RunState::kCancelled, 1}}));  // the other one is only asked
+  s.Execute(job, kT0);
+  job = s.v(s.jobs.PauseJob(job.job_id, "", {.now = kT0 + 3s, .ended = &ended}));
+  EXPECT_EQ(ended, (EndedRuns{{RunState::kSkipped, 1}}));
+  s.Execute(job, kT0 + 3s);
+  ASSERT_OK(s.jobs.DeleteJob(job.job_id, job.version, {.now = kT0 + 4s, .ended = &ended}));
+  EXPECT_EQ(ended, (EndedRuns{{RunState::kSkipped, 1}}));
 }
 
 // ---- retry by hand ------------------------------------------------------------------------------
@@ -144,6 +222,38 @@ TYPED_TEST(RunStoreContract, RetryByHandOfCancelledAndHeldRuns) {
   const RunDetail retried = s.v(s.runs.RetryRun(held.key, {.now = kT0 + 31s}));
   EXPECT_EQ(retried.row.state, RunState::kPending);
   EXPECT_EQ(retried.row.attempt, 2);
+}
+
+TYPED_TEST(RunStoreContract, ADeadLetterEndsWithTheNextChance) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const auto letters = [&] { return s.v(s.runs.ListDeadLetters(UINT64_MAX, 10)); };
+  const RunRow other = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+  s.Apply(s.ReportOf(other, RunState::kFailed), fence, kT0 + 3s);
+  RunRow run = s.Start(s.Execute(job, kT0), 2, fence, kT0 + 1s);
+  for (uint64_t token = 3; token < 5; ++token) {
+    s.Apply(s.ReportOf(run, RunState::kFailed), fence, kT0 + 3s);
+    EXPECT_EQ(letters().size(), 2u);
+    s.v(s.runs.RetryRun(run.key, {.now = kT0 + 4s}));
+    ASSERT_EQ(letters().size(), 1u);
+    EXPECT_EQ(letters()[0].key, other.key);
+    run = s.Start(s.Get(run.key).row, token, fence, kT0 + 5s);
+  }
+  s.Apply(s.ReportOf(run, RunState::kCompleted), fence, kT0 + 6s);
+  EXPECT_EQ(letters().size(), 1u);
+}
+
+TYPED_TEST(RunStoreContract, ALateSuccessTakesTheDeadLetterBack) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const RunRow run = s.Start(s.Execute(s.Create("a", s.Manual()), kT0), 1, fence, kT0 + 1s);
+  s.Lose(run, fence, kT0 + 30s);
+  ASSERT_EQ(s.Get(run.key).row.state, RunState::kLost);
+  ASSERT_EQ(s.v(s.runs.ListDeadLetters(UINT64_MAX, 10)).size(), 1u);
+  s.Apply(s.ReportOf(run, RunState::kCompleted), fence, kT0 + 40s);
+  EXPECT_EQ(s.Get(run.key).row.state, RunState::kCompleted);
+  EXPECT_TRUE(s.v(s.runs.ListDeadLetters(UINT64_MAX, 10)).empty());
 }
 
 TYPED_TEST(RunStoreContract, RetryByHandOfADeletedJobIsNotFound) {

@@ -93,7 +93,7 @@ class Demo:
     def next_steps(self):
         print(f"""
 Carillon is running.
-  console and REST   {self.runtime['url']}   (bearer token: {self.runtime['token_file']})
+  REST API           {self.runtime['url']}   (bearer token: {self.runtime['token_file']})
   metrics, health    {self.runtime['ops_url']}/metrics  /readyz
   try                export CARILLON_ADDR={self.runtime['url']} CARILLON_TOKEN_FILE={self.runtime['token_file']}
                      {self.carillon} job list

@@ -176,6 +176,14 @@ Status FaultStore::CreateFirstToken(const TokenRecord& token) {
 Result<std::optional<TokenRecord>> FaultStore::FindToken(const std::string& token_hash) {
   return Run("find_token", [&] { return p_.admin.FindToken(token_hash); });
 }
+Status FaultStore::RecordAudit(const AuditRecord& record) {
+  return Run("audit", [&] { return p_.admin.RecordAudit(record); });
+}
+
+Result<std::vector<AuditRecord>> FaultStore::ListAudit(const AuditFilter& filter) {
+  return Run("audit", [&] { return p_.admin.ListAudit(filter); });
+}
+
 Result<AdminStore::Settings> FaultStore::ReadSettings() {
   return Run("settings", [&] { return p_.admin.ReadSettings(); });
 }

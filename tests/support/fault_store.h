@@ -104,6 +104,8 @@ class FaultStore final : public SegmentStore,
   Status CreateFirstToken(const TokenRecord& token) override;
   Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override;
   Result<Settings> ReadSettings() override;
+  Status RecordAudit(const AuditRecord& record) override;
+  Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
   Status Maintain(WallTime now, Duration retention) override;
 
  private:

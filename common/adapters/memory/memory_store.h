@@ -26,6 +26,7 @@ namespace carillon::memory {
 
 inline constexpr Duration kRequestKeyKept = 24h;
 inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
+inline constexpr Duration kAuditKept = 24h * 365;
 inline constexpr int64_t kCountedMax = 100'000;
 
 class MemoryStore final : public SegmentStore,
@@ -121,6 +122,8 @@ class MemoryStore final : public SegmentStore,
   Status CreateFirstToken(const TokenRecord& token) override;
   Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override;
   Result<Settings> ReadSettings() override;
+  Status RecordAudit(const AuditRecord& record) override;
+  Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
   Status Maintain(WallTime now, Duration retention) override;
 
  private:
@@ -146,11 +149,15 @@ class MemoryStore final : public SegmentStore,
       REQUIRES(mu_);
   void ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
                         std::string_view why, WallTime now) REQUIRES(mu_);
+  void StampPending(const JobEntry& job) REQUIRES(mu_);
   bool Unplan(const RunRow& row, WallTime now) REQUIRES(mu_);
   void Pause(JobEntry& job, const std::string& reason, WallTime now) REQUIRES(mu_);
   void Resume(JobEntry& job, WallTime now) REQUIRES(mu_);
 
-  bool CancelEntry(const RunEntry& entry, WallTime now) REQUIRES(mu_);
+  bool CancelEntry(const RunEntry& entry, const WriteContext& context) REQUIRES(mu_);
+  // Writes a run that a person's write ended.
+  void PutEnded(RunEntry entry) REQUIRES(mu_);
+  void ReportEnds(const WriteContext& context) REQUIRES(mu_);
   RunDetail ToDetail(const RunEntry& entry, bool with_attempts) REQUIRES(mu_);
   bool Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) REQUIRES(mu_);
   Result<ExecutorRecord*> FindExecutor(const ExecutorId& id) REQUIRES(mu_);
@@ -159,6 +166,7 @@ class MemoryStore final : public SegmentStore,
   const Options options_;
   mutable Mutex mu_;
   Tables tables_ GUARDED_BY(mu_);
+  EndedRuns ended_ GUARDED_BY(mu_);  // by the call in progress
 };
 
 // The part of a job's row that run_state.h looks at.

@@ -96,7 +96,8 @@ Status MemoryStore::FinishRequest(const std::string& scope, const std::string& k
 
 Status MemoryStore::AbandonRequest(const std::string& scope, const std::string& key) {
   MutexLock lock(mu_);
-  tables_.requests.erase({scope, key});
+  const auto it = tables_.requests.find({scope, key});
+  if (it != tables_.requests.end() && !it->second.answer) tables_.requests.erase(it);
   return {};
 }
 
@@ -112,6 +113,27 @@ Result<std::optional<TokenRecord>> MemoryStore::FindToken(const std::string& tok
   const auto it = tables_.tokens.find(token_hash);
   if (it == tables_.tokens.end()) return std::optional<TokenRecord>{};
   return std::optional<TokenRecord>{it->second};
+}
+
+Status MemoryStore::RecordAudit(const AuditRecord& record) {
+  MutexLock lock(mu_);
+  AuditRecord kept = record;
+  kept.id = ++tables_.last_audit_id;
+  tables_.audit[kept.id] = std::move(kept);
+  return {};
+}
+
+Result<std::vector<AuditRecord>> MemoryStore::ListAudit(const AuditFilter& filter) {
+  MutexLock lock(mu_);
+  std::vector<AuditRecord> page;
+  auto it = tables_.audit.lower_bound(filter.before_id);
+  while (it != tables_.audit.begin() && page.size() < filter.limit) {
+    --it;
+    if (filter.object_id.empty() || it->second.object_id == filter.object_id) {
+      page.push_back(it->second);
+    }
+  }
+  return page;
 }
 
 Result<AdminStore::Settings> MemoryStore::ReadSettings() {
@@ -138,6 +160,8 @@ Status MemoryStore::Maintain(WallTime now, Duration retention) {
   }
   std::erase_if(tables_.gaps,
                 [&](const auto& gap) { return day_of(gap.second.range.to) < first_kept; });
+  std::erase_if(tables_.audit,
+                [&](const auto& record) { return record.second.at < now - kAuditKept; });
   return {};
 }
 

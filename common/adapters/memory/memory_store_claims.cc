@@ -118,6 +118,11 @@ Result<size_t> MemoryStore::Skip(const std::vector<SkipItem>& items, const Fence
 void MemoryStore::WriteChange(RunEntry entry, const RunChange& change, const AttemptResult& result,
                               WallTime now) {
   const int attempts = entry.row.attempt;
+  // It was over, and is not or was not what it seemed: what was said of its end does not hold.
+  if (IsFinal(entry.row.state)) {
+    std::erase_if(tables_.dead_letters,
+                  [&](const auto& letter) { return letter.second.key == entry.row.key; });
+  }
   ApplyChange(entry, change, result);
   if (change.dead_letter) {
     const uint64_t id = ++tables_.last_dead_letter_id;

@@ -180,7 +180,8 @@ void MemoryStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChan
       break;
     case PendingEffect::kUnplan: break;
   }
-  if (!IsFinal(changed.row.state)) changed.row.def_version = job.version;
+  if (IsFinal(changed.row.state)) return PutEnded(std::move(changed));
+  changed.row.def_version = job.version;
   tables_.PutRun(std::move(changed));
 }
 
@@ -191,6 +192,15 @@ void MemoryStore::ChangePending(JobEntry& job, JobChange change, std::string_vie
     const RunEntry entry = *tables_.FindRun(key);
     if (entry.row.state != RunState::kPending) continue;
     ChangeOnePending(job, entry, change, why, now);
+  }
+}
+
+void MemoryStore::StampPending(const JobEntry& job) {
+  for (const RunKey& key : std::set<RunKey>(job.open)) {
+    RunEntry entry = *tables_.FindRun(key);
+    if (entry.row.state != RunState::kPending) continue;
+    entry.row.def_version = job.version;
+    tables_.PutRun(std::move(entry));
   }
 }
 
@@ -255,6 +265,7 @@ Result<StoredJob> MemoryStore::ReplaceJob(const JobId& id, int64_t expected_vers
   if (old.enabled && !definition.enabled) Pause(*job, "", context.now);
   if (!old.enabled && definition.enabled) Resume(*job, context.now);
   TouchSchedules(*job);
+  ReportEnds(context);
   return ToStored(*job);
 }
 
@@ -262,11 +273,19 @@ Result<StoredJob> MemoryStore::PauseJob(const JobId& id, const std::string& reas
                                         const WriteContext& context) {
   MutexLock lock(mu_);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
-  if (!job->definition.enabled) return ToStored(*job);
+  if (!job->definition.enabled) {
+    if (reason.empty() || reason == job->pause_reason) return ToStored(*job);
+    job->pause_reason = reason;
+    NextVersion(*job, context.now);
+    StampPending(*job);
+    TouchSchedules(*job);
+    return ToStored(*job);
+  }
   job->definition.enabled = false;
   NextVersion(*job, context.now);
   Pause(*job, reason, context.now);
   TouchSchedules(*job);
+  ReportEnds(context);
   return ToStored(*job);
 }
 
@@ -293,6 +312,7 @@ Status MemoryStore::DeleteJob(const JobId& id, int64_t expected_version,
   for (const ScheduleId schedule : job->schedules) {
     RemoveSchedule(*job, schedule, reason, context.now);
   }
+  ReportEnds(context);
   return {};
 }
 

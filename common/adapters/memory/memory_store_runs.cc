@@ -26,6 +26,14 @@ Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
   }
   RunKey key{.fire = context.now, .schedule_id = *job->manual};
   while (tables_.FindRun(key) != nullptr) key.fire += 1us;
+  const CreatedRun created{key, job->segment};
+  if (request.keyed) {
+    const auto begun = tables_.requests.find({request.keyed->scope, request.keyed->key});
+    if (begun == tables_.requests.end() || begun->second.answer) {
+      return {ErrorCode::kConflict, "the request with this key was finished meanwhile"};
+    }
+    begun->second.answer = request.keyed->answer(created);
+  }
   RunEntry entry;
   entry.row = {.key = key,
                .job_no = job->job_no,
@@ -38,22 +46,35 @@ Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
   entry.planned = context.now;
   entry.parameters_json = request.parameters_json;
   tables_.PutRun(std::move(entry));
-  return CreatedRun{key, job->segment};
+  return created;
 }
 
-bool MemoryStore::CancelEntry(const RunEntry& entry, WallTime now) {
+void MemoryStore::PutEnded(RunEntry entry) {
+  ++ended_[entry.row.state];
+  tables_.PutRun(std::move(entry));
+}
+
+void MemoryStore::ReportEnds(const WriteContext& context) {
+  if (context.ended != nullptr) *context.ended = ended_;
+  ended_.clear();
+}
+
+bool MemoryStore::CancelEntry(const RunEntry& entry, const WriteContext& context) {
+  const CancelEffect effect = DecideCancel(entry.row);
+  if (effect == CancelEffect::kNothing) return false;
   RunEntry changed = entry;
-  switch (DecideCancel(entry.row)) {
-    case CancelEffect::kNothing: return false;
-    case CancelEffect::kCancelledNow:
-      changed.row.state = RunState::kCancelled;
-      changed.row.cancel_requested = false;
-      changed.result.reason = std::string(reason::kCancelRequested);
-      changed.result.ended = now;
-      break;
-    case CancelEffect::kRequested: changed.row.cancel_requested = true; break;
+  const std::string sentence = CancelSentence(context.actor, context.reason);
+  if (!sentence.empty()) changed.result.error = sentence;
+  if (effect == CancelEffect::kRequested) {
+    changed.row.cancel_requested = true;
+    tables_.PutRun(std::move(changed));
+    return true;
   }
-  tables_.PutRun(std::move(changed));
+  changed.row.state = RunState::kCancelled;
+  changed.row.cancel_requested = false;
+  changed.result.reason = std::string(reason::kCancelRequested);
+  changed.result.ended = context.now;
+  PutEnded(std::move(changed));
   return true;
 }
 
@@ -61,7 +82,9 @@ Result<bool> MemoryStore::CancelRun(const RunKey& key, const WriteContext& conte
   MutexLock lock(mu_);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  return CancelEntry(RunEntry(*found), context.now);
+  const bool done = CancelEntry(RunEntry(*found), context);
+  ReportEnds(context);
+  return done;
 }
 
 Result<int64_t> MemoryStore::CancelJobRuns(const JobId& id, const WriteContext& context) {
@@ -72,8 +95,9 @@ Result<int64_t> MemoryStore::CancelJobRuns(const JobId& id, const WriteContext& 
   for (const RunKey& key : open) {
     const RunEntry entry = *tables_.FindRun(key);
     if (IsAhead(entry.row, context.now)) continue;
-    if (CancelEntry(entry, context.now)) ++cancelled;
+    if (CancelEntry(entry, context)) ++cancelled;
   }
+  ReportEnds(context);
   return cancelled;
 }
 

@@ -135,7 +135,10 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
                           .result = result});
   }
   if (change.store_result) {
+    // Who cancelled it, and why, was written before its end.
+    const std::string why = change.state == RunState::kCancelled ? entry.result.error : "";
     entry.result = result;
+    if (!why.empty()) entry.result.error = why;
     // A late success takes its attempt back from the list of earlier ones.
     std::erase_if(entry.attempts,
                   [&](const RunAttempt& earlier) { return earlier.attempt >= change.attempt; });

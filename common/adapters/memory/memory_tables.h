@@ -111,10 +111,12 @@ class Tables {
   std::map<std::pair<std::string, std::string>, RequestEntry> requests;
   std::map<std::string, TokenRecord> tokens;
   AdminStore::Settings settings;
+  std::map<uint64_t, AuditRecord> audit;
   uint64_t last_job_no = 0;
   uint64_t last_schedule_id = 0;
   uint64_t last_gap_id = 0;
   uint64_t last_dead_letter_id = 0;
+  uint64_t last_audit_id = 0;
 
  private:
   void Unindex(const RunRow& row);

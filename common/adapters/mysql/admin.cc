@@ -1,6 +1,7 @@
 // Idempotency keys, tokens, settings, retention.
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/partitions.h"
+#include "common/adapters/mysql/request_keys.h"
 #include "common/adapters/mysql/transaction.h"
 
 namespace carillon::mysql {
@@ -28,7 +29,25 @@ Result<std::optional<FirstRequest>> LockRequest(Session& session, const std::str
       .answer = {static_cast<int>(rows.Int(4)), rows.Text(5), rows.Text(6), rows.Text(7)}}};
 }
 
+// Returns the number of keys that matched.
+Result<int64_t> WriteAnswer(Session& session, std::string_view condition, const std::string& scope,
+                            const std::string& key, const StoredAnswer& answer) {
+  return session.Execute(
+      "UPDATE request_keys SET finished = 1, status = ?, body = ?, location = ?, etag = ? "
+      "WHERE scope = ? AND request_key = ?" +
+          std::string(condition),
+      {int64_t{answer.status}, answer.body, answer.location, answer.etag, scope, key});
+}
+
 }  // namespace
+
+Status SettleRequest(Session& session, const std::string& scope, const std::string& key,
+                     const StoredAnswer& answer) {
+  CARILLON_ASSIGN_OR_RETURN(const int64_t matched,
+                            WriteAnswer(session, " AND finished = 0", scope, key, answer));
+  if (matched > 0) return {};
+  return {ErrorCode::kConflict, "the request with the key " + key + " was finished meanwhile"};
+}
 
 Result<RequestLookup> MysqlStore::BeginRequest(const std::string& scope, const std::string& key,
                                                const std::string& fingerprint, WallTime now) {
@@ -56,12 +75,7 @@ Result<RequestLookup> MysqlStore::BeginRequest(const std::string& scope, const s
 Status MysqlStore::FinishRequest(const std::string& scope, const std::string& key,
                                  const StoredAnswer& answer) {
   return InTransaction(*pool_, {.operation = "request key"}, [&](Session& session) -> Status {
-    CARILLON_ASSIGN_OR_RETURN(
-        const int64_t matched,
-        session.Execute(
-            "UPDATE request_keys SET finished = 1, status = ?, body = ?, "
-            "location = ?, etag = ? WHERE scope = ? AND request_key = ?",
-            {int64_t{answer.status}, answer.body, answer.location, answer.etag, scope, key}));
+    CARILLON_ASSIGN_OR_RETURN(const int64_t matched, WriteAnswer(session, "", scope, key, answer));
     if (matched == 0) return {ErrorCode::kNotFound, "no request key " + key};
     return {};
   });
@@ -69,8 +83,9 @@ Status MysqlStore::FinishRequest(const std::string& scope, const std::string& ke
 
 Status MysqlStore::AbandonRequest(const std::string& scope, const std::string& key) {
   return InTransaction(*pool_, {.operation = "request key"}, [&](Session& session) -> Status {
-    CARILLON_TRY(session.Execute("DELETE FROM request_keys WHERE scope = ? AND request_key = ?",
-                                 {scope, key}));
+    CARILLON_TRY(session.Execute(
+        "DELETE FROM request_keys WHERE scope = ? AND request_key = ? AND finished = 0",
+        {scope, key}));
     return {};
   });
 }
@@ -118,11 +133,49 @@ Result<AdminStore::Settings> MysqlStore::ReadSettings() {
   });
 }
 
+Status MysqlStore::RecordAudit(const AuditRecord& record) {
+  return InTransaction(*pool_, {.operation = "audit"}, [&](Session& session) -> Status {
+    CARILLON_TRY(
+        session.Execute("INSERT INTO audit_log (at_us, actor, action, object_id, reason, trace_id) "
+                        "VALUES (?, ?, ?, ?, ?, ?)",
+                        {ToUnixMicros(record.at), record.actor, record.action, record.object_id,
+                         record.reason, record.trace_id}));
+    return {};
+  });
+}
+
+Result<std::vector<AuditRecord>> MysqlStore::ListAudit(const AuditFilter& filter) {
+  std::string statement =
+      "SELECT id, at_us, actor, action, object_id, reason, trace_id FROM audit_log WHERE id < ?";
+  Params params = {filter.before_id};
+  if (!filter.object_id.empty()) {
+    statement += " AND object_id = ?";
+    params.push_back(filter.object_id);
+  }
+  params.push_back(static_cast<uint64_t>(filter.limit));
+  return InRead(*pool_, "audit", [&](Session& session) -> Result<std::vector<AuditRecord>> {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Query(statement + " ORDER BY id DESC LIMIT ?", params));
+    std::vector<AuditRecord> page;
+    while (rows.Next()) {
+      page.push_back({.id = rows.Unsigned(1),
+                      .at = rows.Time(2),
+                      .actor = rows.Text(3),
+                      .action = rows.Text(4),
+                      .object_id = rows.Text(5),
+                      .reason = rows.Text(6),
+                      .trace_id = rows.Text(7)});
+    }
+    return page;
+  });
+}
+
 Status MysqlStore::Maintain(WallTime now, Duration retention) {
   CARILLON_TRY(AddPartitions(*pool_, now));
   CARILLON_TRY(DropPartitions(*pool_, now - retention));
-  return DeleteOldRows(
-      *pool_, {.runs_before = now - retention, .request_keys_before = now - kRequestKeyKept});
+  return DeleteOldRows(*pool_, {.runs_before = now - retention,
+                                .request_keys_before = now - kRequestKeyKept,
+                                .audit_before = now - kAuditKept});
 }
 
 }  // namespace carillon::mysql

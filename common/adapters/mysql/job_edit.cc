@@ -125,6 +125,11 @@ void JobEdit::Pause(const std::string& reason) {
   PauseRuns(reason);
 }
 
+void JobEdit::ExplainPause(const std::string& reason) {
+  NextVersion();
+  job_.pause_reason = reason;
+}
+
 void JobEdit::PauseRuns(const std::string& reason) {
   job_.definition.enabled = false;
   job_.pause_reason = reason;

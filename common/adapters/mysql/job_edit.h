@@ -27,6 +27,8 @@ class JobEdit {
   // `ids` has one number for each schedule that may be new.
   void Replace(const JobDefinition& definition, std::vector<ScheduleId> ids);
   void Pause(const std::string& reason);
+  // Of a job that is paused already.
+  void ExplainPause(const std::string& reason);
   void Resume();
   void Delete();
 

@@ -67,7 +67,9 @@ Status JobEdit::WriteRuns(Session& session) {
   }
   if (!erased.empty()) CARILLON_TRY(session.Execute(erase, {erased.Take()}));
   if (!stamped.empty()) CARILLON_TRY(session.Execute(stamp, {stamped.Take(), job_.version}));
-  return writer.Flush();
+  CARILLON_TRY(writer.Flush());
+  if (context_.ended != nullptr) *context_.ended = writer.ended();
+  return {};
 }
 
 // Overlap becomes forbidden while runs of the job are active: they take slots, which claims then

@@ -142,8 +142,10 @@ Result<StoredJob> MysqlStore::PauseJob(const JobId& id, const std::string& reaso
                        [&](Session& session) -> Result<StoredJob> {
                          CARILLON_ASSIGN_OR_RETURN(
                              JobEdit edit, JobEdit::Begin(session, id, context, incarnations_));
-                         if (!edit.job().definition.enabled) return edit.ToStored();
-                         edit.Pause(reason);
+                         const bool paused = !edit.job().definition.enabled;
+                         const bool news = !reason.empty() && reason != edit.job().pause_reason;
+                         if (paused && !news) return edit.ToStored();
+                         paused ? edit.ExplainPause(reason) : edit.Pause(reason);
                          CARILLON_TRY(edit.Write(session));
                          return edit.ToStored();
                        });

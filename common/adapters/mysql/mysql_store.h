@@ -39,6 +39,7 @@ struct MysqlOptions {
 inline constexpr int64_t kCountedMax = 100'000;
 inline constexpr size_t kOutputBytesMax = 1u << 20;  // of one attempt, both streams
 inline constexpr Duration kRequestKeyKept = 24h;
+inline constexpr Duration kAuditKept = 24h * 365;
 inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
 
 class MysqlStore final : public SegmentStore,
@@ -127,6 +128,8 @@ class MysqlStore final : public SegmentStore,
   Status CreateFirstToken(const TokenRecord& token) override;
   Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override;
   Result<Settings> ReadSettings() override;
+  Status RecordAudit(const AuditRecord& record) override;
+  Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
   Status Maintain(WallTime now, Duration retention) override;
 
   // For checks at start and tests: the pool that all of the above goes through.

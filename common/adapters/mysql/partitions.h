@@ -28,6 +28,7 @@ Status DropPartitions(Pool& pool, WallTime before);
 struct OldRows {
   WallTime runs_before;
   WallTime request_keys_before;
+  WallTime audit_before;
 };
 // Deletes what does not live in partitions, kDeletedRowsPerCall of each kind at most.
 Status DeleteOldRows(Pool& pool, const OldRows& old);

@@ -32,17 +32,20 @@ const std::string kClaim = UpdateRuns(
 constexpr std::string_view kFinalColumns =
     "o INT PATH '$[3]', t INT PATH '$[4]', a INT PATH '$[5]', b BIGINT PATH '$[6]', "
     "e BIGINT PATH '$[7]', x INT PATH '$[8]', r VARCHAR(255) PATH '$[9]', c INT PATH '$[10]'";
+// 7 is CANCELLED: there the word about who cancelled it and why, left by Explain, stays.
 constexpr std::string_view kFinalSet =
     "r.state = k.t, r.attempt = k.a, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.x, "
     "r.reason = k.r, r.output_truncated = k.c, r.open_segment = NULL, r.cancel_requested = 0, "
     "r.slot_taken = 0";
 
-const std::string kFinal = UpdateRuns(kFinalColumns, kFinalSet, "r.state + 0 = k.o");
+const std::string kFinal =
+    UpdateRuns(kFinalColumns, fmt::format("{}, r.error = IF(k.t = 7, r.error, NULL)", kFinalSet),
+               "r.state + 0 = k.o");
 const std::string kFinalWithOutput =
     UpdateRuns(std::string(kFinalColumns) + ", m LONGTEXT PATH '$[11]', w LONGTEXT PATH '$[12]'",
-               std::string(kFinalSet) +
-                   ", r.error = FROM_BASE64(k.m), "
-                   "r.output = FROM_BASE64(k.w)",
+               fmt::format("{}, r.error = IF(k.t = 7, COALESCE(r.error, FROM_BASE64(k.m)), "
+                           "FROM_BASE64(k.m)), r.output = FROM_BASE64(k.w)",
+                           kFinalSet),
                "r.state + 0 = k.o");
 
 const std::string kPending = UpdateRuns(
@@ -108,6 +111,15 @@ const std::string kCancelsDone =
     "DELETE c FROM " + Keyed("g INT UNSIGNED PATH '$[3]'") +
     " STRAIGHT_JOIN run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.g AND c.fire_us = k.f "
     "AND c.schedule_id = k.s AND c.shard = k.h";
+
+const std::string kExplained =
+    UpdateRuns("m LONGTEXT PATH '$[3]'", "r.error = FROM_BASE64(k.m)", "TRUE");
+
+// A run's letters are not older than its fire.
+const std::string kDeadLettersGone =
+    "DELETE d FROM " + Keyed("") +
+    " STRAIGHT_JOIN dead_letters d ON d.created_us >= k.f AND d.fire_us = k.f AND "
+    "d.schedule_id = k.s AND d.shard = k.h";
 
 const std::string kDeadLetters =
     "INSERT INTO dead_letters (fire_us, schedule_id, shard, job_no, state, attempts, reason, "
@@ -202,6 +214,8 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   CARILLON_TRY(CheckOutput(run.row.key, result));
   const RunState from = run.row.state;
   RunRow& row = run.row;
+  // It was over, and is not or was not what it seemed: what was said of its end does not hold.
+  if (IsFinal(from)) dead_letters_gone_.Begin().Add(row.key);
   if (change.record_attempt) {
     CARILLON_TRY(RecordAttempt(row.key, {.attempt = row.attempt,
                                          .state = result.state,
@@ -255,7 +269,12 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
     run.row.cancel_requested = false;
   }
   CARILLON_TRY(Free(run));
+  ++ended_[state];
   return AddFinal(run, from, {.started = run.started, .ended = now}, reason);
+}
+
+void RunWriter::Explain(const RunKey& key, std::string_view sentence) {
+  if (!sentence.empty()) explained_.Begin().Add(key).AddBytes(sentence);
 }
 
 Status RunWriter::RecordAttempt(const RunKey& key, const RunAttempt& attempt) {
@@ -323,6 +342,8 @@ Status RunWriter::Flush() {
   CARILLON_TRY(Insert(kAttempt, attempts_));
   CARILLON_TRY(Insert(kAttemptsBack, attempts_back_));
   CARILLON_TRY(Insert(kCancelsDone, cancels_done_));
+  CARILLON_TRY(Insert(kExplained, explained_));
+  CARILLON_TRY(Insert(kDeadLettersGone, dead_letters_gone_));
   return Insert(kDeadLetters, dead_letters_);
 }
 

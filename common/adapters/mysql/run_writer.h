@@ -13,6 +13,7 @@
 #include "common/adapters/mysql/run_rows.h"
 #include "common/adapters/mysql/session.h"
 #include "common/domain/run_state.h"
+#include "common/ports/job_store.h"
 
 namespace carillon::mysql {
 
@@ -30,6 +31,10 @@ class RunWriter {
   // A late word about an attempt that the row is no longer about.
   Status RecordAttempt(const RunKey& key, const RunAttempt& attempt);
   Status RequestCancel(StoredRun& run);
+  // `sentence` becomes the run's error, unless it is empty.
+  void Explain(const RunKey& key, std::string_view sentence);
+  // What End brought to a final state.
+  const EndedRuns& ended() const { return ended_; }
 
   // Writes what is collected. The object can go on afterwards.
   Status Flush();
@@ -58,7 +63,10 @@ class RunWriter {
   JsonRows slots_freed_;
   JsonRows cancels_;
   JsonRows cancels_done_;
+  JsonRows explained_;
+  JsonRows dead_letters_gone_;
   JsonRows dead_letters_;
+  EndedRuns ended_;
 };
 
 }  // namespace carillon::mysql

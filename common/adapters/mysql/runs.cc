@@ -3,6 +3,7 @@
 
 #include "common/adapters/mysql/job_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/request_keys.h"
 #include "common/adapters/mysql/run_details.h"
 #include "common/adapters/mysql/run_rows.h"
 #include "common/adapters/mysql/run_writer.h"
@@ -45,15 +46,21 @@ Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& 
   return {};
 }
 
-Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, WallTime now) {
-  switch (DecideCancel(run.row)) {
-    case CancelEffect::kNothing: return false;
-    case CancelEffect::kCancelledNow:
-      CARILLON_TRY(writer.End(run, RunState::kCancelled, reason::kCancelRequested, now));
-      return true;
-    case CancelEffect::kRequested: CARILLON_TRY(writer.RequestCancel(run)); return true;
+Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext& context) {
+  const CancelEffect effect = DecideCancel(run.row);
+  if (effect == CancelEffect::kNothing) return false;
+  if (effect == CancelEffect::kCancelledNow) {
+    CARILLON_TRY(writer.End(run, RunState::kCancelled, reason::kCancelRequested, context.now));
+  } else {
+    CARILLON_TRY(writer.RequestCancel(run));
   }
-  return false;
+  writer.Explain(run.row.key, CancelSentence(context.actor, context.reason));
+  return true;
+}
+
+// After the last write of a transaction.
+void ReportEnds(const RunWriter& writer, const WriteContext& context) {
+  if (context.ended != nullptr) *context.ended = writer.ended();
 }
 
 // Planned and not yet due: not something a person has to deal with.
@@ -73,7 +80,12 @@ Result<CreatedRun> MysqlStore::ExecuteJob(const ExecuteRequest& request,
         RunKey key{.fire = context.now, .schedule_id = job.manual_schedule};
         CARILLON_ASSIGN_OR_RETURN(key.fire, FreeMicrosecond(session, job, context.now));
         CARILLON_TRY(InsertManualRun(session, job, key, request, context.now));
-        return CreatedRun{key, job.segment};
+        const CreatedRun created{key, job.segment};
+        if (request.keyed) {
+          const KeyedAnswer& keyed = *request.keyed;
+          CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(created)));
+        }
+        return created;
       });
 }
 
@@ -82,9 +94,9 @@ Result<bool> MysqlStore::CancelRun(const RunKey& key, const WriteContext& contex
     CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations_));
     if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
     RunWriter writer(session);
-    CARILLON_ASSIGN_OR_RETURN(const bool done,
-                              CancelLocked(runs.begin()->second, writer, context.now));
+    CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(runs.begin()->second, writer, context));
     CARILLON_TRY(writer.Flush());
+    ReportEnds(writer, context);
     return done;
   });
 }
@@ -112,10 +124,11 @@ Result<int64_t> MysqlStore::CancelJobRuns(const JobId& id, const WriteContext& c
         int64_t cancelled = 0;
         for (auto& [key, run] : runs) {
           if (IsAhead(run.row, context.now)) continue;
-          CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context.now));
+          CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context));
           if (done) ++cancelled;
         }
         CARILLON_TRY(writer.Flush());
+        ReportEnds(writer, context);
         return cancelled;
       });
 }

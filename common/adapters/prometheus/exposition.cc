@@ -32,11 +32,22 @@ prometheus::ClientMetric::Histogram Convert(const Histogram::Snapshot& snapshot)
   return histogram;
 }
 
+std::vector<prometheus::ClientMetric::Label> LabelsOf(const Metrics::Sample& sample) {
+  std::vector<prometheus::ClientMetric::Label> labels;
+  std::string_view names = sample.spec->label;
+  if (names.empty()) return labels;
+  for (std::string& value : SplitLabelValues(sample.label_value)) {
+    const size_t comma = names.find(',');
+    labels.push_back({std::string(names.substr(0, comma)), std::move(value)});
+    if (comma == std::string_view::npos) break;
+    names.remove_prefix(comma + 1);
+  }
+  return labels;
+}
+
 prometheus::ClientMetric Convert(const Metrics::Sample& sample) {
   prometheus::ClientMetric metric;
-  if (!sample.spec->label.empty()) {
-    metric.label.push_back({std::string(sample.spec->label), sample.label_value});
-  }
+  metric.label = LabelsOf(sample);
   switch (sample.spec->kind) {
     case MetricKind::kCounter: metric.counter.value = sample.value; break;
     case MetricKind::kGauge: metric.gauge.value = sample.value; break;

@@ -139,7 +139,9 @@ TEST_F(TargetTest, WhatCannotBeUsedIsRefused) {
   EXPECT_EQ(FindTarget({.addresses = "http://user@x"}, {}).code(), ErrorCode::kInvalid);
   EXPECT_EQ(FindTarget({.data_dir = data_dir_}, {}).code(), ErrorCode::kUnavailable);
   EXPECT_EQ(FindTarget({.addresses = "a", .token_file = "/nonexistent"}, {}).code(),
-            ErrorCode::kUnavailable);
+            ErrorCode::kInvalid);
+  EXPECT_EQ(FindTarget({.addresses = "a"}, {{"CARILLON_TOKEN_FILE", "/nonexistent"}}).code(),
+            ErrorCode::kInvalid);
   std::ofstream(data_dir_ + "/runtime.json") << "[]";
   EXPECT_EQ(FindTarget({}, Environment()).code(), ErrorCode::kInvalid);
 }

@@ -85,6 +85,34 @@ TEST_F(OtherCommandsTest, VersionAndHelp) {
   EXPECT_EQ(Run({"--help"}), 0);
   EXPECT_NE(out().find("standalone"), std::string::npos);
   EXPECT_EQ(Run({"job", "create", "--help"}), 0);
+  for (const char* flag : {"--retry-interval", "--token-file", "--output", "--quiet", "--yes"}) {
+    EXPECT_NE(out().find(flag), std::string::npos) << flag;
+  }
+}
+
+TEST_F(OtherCommandsTest, FiresWithinASecondAreToldApart) {
+  Answer(
+      "GET /api/jobs/j/next?n=10",
+      {{"state", "ENABLED"},
+       {"items",
+        {{{"fire_time", "2026-03-29T01:00:00.000000Z"}, {"local_time", "x"}, {"dst", nullptr}},
+         {{"fire_time", "2026-03-29T01:00:00.250000Z"}, {"local_time", "y"}, {"dst", nullptr}}}}});
+  EXPECT_EQ(Run({"job", "next", "j"}), 0);
+  EXPECT_EQ(out(),
+            "FIRE TIME                LOCAL TIME  DST\n"
+            "2026-03-29 01:00:00Z     x           -\n"
+            "2026-03-29 01:00:00.25Z  y           -\n");
+}
+
+TEST_F(OtherCommandsTest, QuietSaysErrorsAndNothingElse) {
+  Answer("GET /api/jobs/j", JobShown("j"), 200, "\"v3\"");
+  server_.answers["DELETE http://a/api/jobs/j"].emplace_back(HttpResponse{.status = 204});
+  EXPECT_EQ(Run({"job", "delete", "j", "-y", "-q"}), 0);
+  EXPECT_EQ(err(), "");
+  EXPECT_EQ(Run({"job", "get", "none", "-q"}), 3);
+  EXPECT_NE(err(), "");
+  environment_.erase("CARILLON_TOKEN");
+  EXPECT_EQ(Run({"--token-file", "/nonexistent", "job", "list"}), 2);
 }
 
 TEST_F(OtherCommandsTest, UnknownVerbsAreUsageErrors) {

@@ -89,6 +89,7 @@ class ApiEnv : public ::testing::Test {
                                     .seed = 7,
                                     .metrics = metrics_,
                                     .version = "0.1.0-test",
+                                    .settings = {{"rest.workers", "8"}},
                                     .store_patience = store_patience});
     EXPECT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(started).value();

@@ -197,6 +197,12 @@ class FaultyAdmin : public AdminStore {
   Result<Settings> ReadSettings() override {
     return plan_.Run("ReadSettings", [&] { return store_.ReadSettings(); });
   }
+  Status RecordAudit(const AuditRecord& record) override {
+    return plan_.Run("RecordAudit", [&] { return store_.RecordAudit(record); });
+  }
+  Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override {
+    return plan_.Run("ListAudit", [&] { return store_.ListAudit(filter); });
+  }
   Status Maintain(WallTime now, Duration retention) override {
     return plan_.Run("Maintain", [&] { return store_.Maintain(now, retention); });
   }

@@ -17,12 +17,14 @@ class OpsServerTest : public ::testing::Test {
     auto started = scheduler::OpsServer::Start(
         {.port = 0}, {.metrics = metrics_,
                       .clock = clock_,
-                      .ready = {{"store",
-                                 [this] {
-                                   if (hanging_) gone_.wait();
-                                   return Status();
-                                 }},
-                                {"leader", [this] {
+                      .ready = {{.name = "store",
+                                 .check =
+                                     [this] {
+                                       if (hanging_) gone_.wait();
+                                       return Status();
+                                     },
+                                 .blocks = true},
+                                {.name = "leader", .check = [this] {
                                    return leader_
                                               ? Status()
                                               : Status(ErrorCode::kUnavailable, "password=secret");
@@ -69,7 +71,7 @@ TEST_F(OpsServerTest, IsLiveAndReadyWithoutAToken) {
 
 TEST_F(OpsServerTest, SaysWhichCheckFailsButNotTheDriversWords) {
   leader_ = false;
-  EXPECT_EQ(Await("/readyz", 503).status, 503);
+  EXPECT_EQ(Get("/readyz").status, 503) << "at once: it does not block";
   EXPECT_EQ(Get("/healthz").status, 503);
   EXPECT_EQ(Get("/livez").status, 200);
   EXPECT_EQ(Get("/readyz?verbose").body,
@@ -123,7 +125,7 @@ class ReadyProbeTest : public ::testing::Test {
   Status answer_;
   int asked_ = 0;
   Status seen_;
-  scheduler::ReadyProbe probe_{{"store", [this] {
+  scheduler::ReadyProbe probe_{{.name = "store", .check = [this] {
                                   ++asked_;
                                   // While the question is open.
                                   seen_ =

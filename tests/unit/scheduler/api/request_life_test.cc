@@ -142,9 +142,18 @@ TEST_F(RequestLifeTest, RequestsAreCountedByRouteAndCode) {
   Get("/api/nothing");
   EXPECT_EQ(metrics_.counter("carillon_http_requests_total", "201").value(), 1u);
   EXPECT_EQ(metrics_.counter("carillon_http_requests_total", "404").value(), 1u);
-  const auto seen =
-      metrics_.histogram("carillon_http_request_duration_seconds", "/api/jobs").Read();
+  const auto seen = metrics_
+                        .histogram("carillon_http_request_duration_seconds",
+                                   LabelValues({"/api/jobs", "POST", "201"}))
+                        .Read();
   EXPECT_EQ(seen.cumulative.back(), 1u);
+  Send("PUT", "/api/jobs", "{}");
+  EXPECT_EQ(metrics_
+                .histogram("carillon_http_request_duration_seconds",
+                           LabelValues({"unmatched", "other", "405"}))
+                .Read()
+                .cumulative.back(),
+            1u);
 }
 
 // Changed requests are answered below 500 or closed, never crash, and change nothing they should

@@ -147,6 +147,63 @@ TEST_F(RunRoutesTest, RetryPutsAFinalRunBack) {
   EXPECT_EQ(Get("/api/runs/" + run_id).body()["attempts"].size(), 1u);
 }
 
+TEST_F(RunRoutesTest, WhatWaitsForItsNextAttemptIsNobodys) {
+  const std::string run_id = Execute(Create().value("job_id", ""));
+  Finish(run_id, {.state = RunState::kFailed, .reason = "exit_code", .exit_code = 3});
+  EXPECT_EQ(Get("/api/runs/" + run_id).body()["executor_id"], "executor-1");
+  const json retried = Post("/api/runs/" + run_id + "/retry").body();
+  EXPECT_TRUE(retried["executor_id"].is_null());
+  EXPECT_TRUE(retried["claimed_at"].is_null());
+  EXPECT_EQ(retried["attempts"][0]["executor_id"], "executor-1");
+}
+
+TEST_F(RunRoutesTest, ARetryTakesTheDeadLetterBack) {
+  const std::string run_id = Execute(Create().value("job_id", ""));
+  const AttemptResult failed = {.state = RunState::kFailed, .reason = "exit_code", .exit_code = 3};
+  const auto letters = [&] { return Get("/api/dead-letters").body()["items"].size(); };
+  Finish(run_id, failed);
+  EXPECT_EQ(letters(), 1u);
+  Post("/api/runs/" + run_id + "/retry");
+  EXPECT_EQ(letters(), 0u);
+  Finish(run_id, failed);
+  EXPECT_EQ(letters(), 1u);
+  Post("/api/runs/" + run_id + "/retry");
+  Finish(run_id, {});
+  EXPECT_EQ(letters(), 0u);
+}
+
+TEST_F(RunRoutesTest, RunsThatPeopleMakeAndEndAreCounted) {
+  const auto runs = [&](const char* state) {
+    return metrics_.counter("carillon_runs_total", state).value();
+  };
+  const std::string path = "/api/jobs/" + Create().value("job_id", "");
+  const std::string job_id = path.substr(path.rfind('/') + 1);
+  const std::string first = Execute(job_id);
+  EXPECT_EQ(metrics_.counter("carillon_fires_total", "manual").value(), 1u);
+  Post("/api/runs/" + first + "/cancel");
+  Post("/api/runs/" + first + "/cancel");
+  EXPECT_EQ(runs("CANCELLED"), 1u);
+  Execute(job_id);
+  clock_.Advance(1s);
+  Execute(job_id);
+  Post(path + "/cancel");
+  EXPECT_EQ(runs("CANCELLED"), 3u);
+  Execute(job_id);
+  clock_.Advance(1s);
+  Post(path + "/pause");
+  EXPECT_EQ(runs("SKIPPED"), 1u);
+}
+
+TEST_F(RunRoutesTest, ACancelSaysWhoAndWhy) {
+  const std::string job_id = Create().value("job_id", "");
+  const std::string waiting = Execute(job_id);
+  Post("/api/runs/" + waiting + "/cancel", {{"reason", "wrong day"}});
+  EXPECT_EQ(Get("/api/runs/" + waiting).body()["error"], "cancel asked for by admin: wrong day");
+  const std::string silent = Execute(job_id);
+  Post("/api/runs/" + silent + "/cancel");
+  EXPECT_TRUE(Get("/api/runs/" + silent).body()["error"].is_null());
+}
+
 TEST_F(RunRoutesTest, LogsArePlainTextOfTheAskedAttempt) {
   const std::string run_id = Execute(Create().value("job_id", ""));
   Finish(run_id, {.state = RunState::kFailed,

@@ -149,6 +149,50 @@ TEST_F(SystemRoutesTest, ConfigurationIsShownWithItsVersion) {
             "\"v" + std::to_string(config.body()["version"].get<int64_t>()) + "\"");
 }
 
+TEST_F(SystemRoutesTest, ConfigurationIsWhatIsInForce) {
+  EXPECT_EQ(Get("/api/system/config").body()["settings"]["rest.workers"], "8");
+}
+
+TEST_F(SystemRoutesTest, TheAuditSaysWhoDidWhatAndWhy) {
+  AddExecutor("executor-1");
+  const std::string job_id = Create().value("job_id", "");
+  const std::string run_id = Execute(job_id);
+  Post("/api/jobs/" + job_id + "/pause", {{"reason", "moving house"}});
+  Post("/api/jobs/" + job_id + "/resume", {{"reason", "moved"}});
+  Post("/api/runs/" + run_id + "/cancel", {{"reason", "wrong day"}});
+  Post("/api/executors/executor-1/disable", {{"reason", "disk"}});
+  Post("/api/executors/nobody/disable", {{"reason", "not done"}});
+  Post("/api/schedules/preview", {{"cron_expression", "* * * * *"}});
+  const json all = Get("/api/audit").body()["items"];
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_EQ(all[0]["action"], "executor.disable");
+  EXPECT_EQ(all[0]["object_id"], "executor-1");
+  EXPECT_EQ(all[0]["reason"], "disk");
+  EXPECT_EQ(all[0]["actor"], "admin");
+  EXPECT_EQ(all[0]["trace_id"].get<std::string>().size(), 32u);
+  EXPECT_EQ(all[1]["object_id"], run_id);
+  EXPECT_EQ(all[1]["reason"], "wrong day");
+  EXPECT_EQ(all[5]["action"], "job.create");
+  EXPECT_EQ(all[5]["object_id"], job_id);
+  EXPECT_TRUE(all[5]["reason"].is_null());
+  const json page = Get("/api/audit?page_size=1&object_id=" + job_id).body();
+  EXPECT_EQ(page["items"][0]["reason"], "moved");
+  const json rest =
+      Get("/api/audit?object_id=" + job_id + "&page_token=" + page.value("next_page_token", ""))
+          .body()["items"];
+  ASSERT_EQ(rest.size(), 3u);
+  EXPECT_EQ(rest[0]["reason"], "moving house");
+}
+
+TEST_F(SystemRoutesTest, AReplayIsNoSecondDeedAndAnAuditThatFailsUndoesNothing) {
+  const HttpHeaders key = {{"Idempotency-Key", "k"}};
+  Post("/api/jobs", JobBody(), key);
+  Post("/api/jobs", JobBody(), key);
+  EXPECT_EQ(Get("/api/audit").body()["items"].size(), 1u);
+  faults_.plan.Arm("RecordAudit", Fault::kUnavailable);
+  EXPECT_EQ(Post("/api/jobs", JobBody()).status, 201);
+}
+
 TEST_F(SystemRoutesTest, PreviewShowsFiresInTheirZone) {
   const Answer answer = Post("/api/schedules/preview", {{"cron_expression", "30 2 * * *"},
                                                         {"time_zone", "Europe/Paris"},

@@ -74,12 +74,33 @@ TEST_F(UnknownOutcomeTest, PauseAndResumeAreTriedAgain) {
 }
 
 TEST_F(UnknownOutcomeTest, AnExecuteIsNeverGuessed) {
-  Lose("ExecuteJob");
+  Drop("ExecuteJob");
   const HttpHeaders key = {{"Idempotency-Key", "k"}};
   EXPECT_EQ(Post(path_ + "/execute", json::object(), key).code(), "outcome_unknown");
   // A hasty repetition does not make a second run.
   EXPECT_EQ(Post(path_ + "/execute", json::object(), key).code(), "request_in_flight");
-  EXPECT_EQ(Get("/api/runs").body()["items"].size(), 1u);
+  EXPECT_EQ(Get("/api/runs").body()["items"].size(), 0u);
+}
+
+// The run and the answer to its key are one transaction: whatever happens after it, a repetition
+// finds the answer.
+TEST_F(UnknownOutcomeTest, ARepeatedExecuteWithItsKeyMakesOneRun) {
+  const HttpHeaders key = {{"Idempotency-Key", "k"}};
+  Lose("ExecuteJob");
+  EXPECT_EQ(Post(path_ + "/execute", json::object(), key).code(), "outcome_unknown");
+  const Answer found = Post(path_ + "/execute", json::object(), key);
+  EXPECT_EQ(found.status, 202) << found.text;
+  EXPECT_EQ(found.header("idempotent-replayed"), "true");
+  // The member dies between the run and the end of the request.
+  const HttpHeaders other = {{"Idempotency-Key", "other"}};
+  faults_.plan.Arm("FinishRequest", Fault::kUnavailable);
+  const Answer first = Post(path_ + "/execute", json::object(), other);
+  ASSERT_EQ(first.status, 202);
+  clock_.Advance(2min);
+  const Answer second = Post(path_ + "/execute", json::object(), other);
+  EXPECT_EQ(second.text, first.text);
+  EXPECT_EQ(second.header("location"), first.header("location"));
+  EXPECT_EQ(Get("/api/runs").body()["items"].size(), 2u);
 }
 
 TEST_F(UnknownOutcomeTest, CancelOfARunIsTriedAgain) {

@@ -1,0 +1,15 @@
+// The answer of a request with an Idempotency-Key, written in the caller's transaction.
+#pragma once
+
+#include <string>
+
+#include "common/adapters/mysql/session.h"
+#include "common/ports/admin_store.h"
+
+namespace carillon::mysql {
+
+// kConflict: the request was finished already, by whoever took it over.
+Status SettleRequest(Session& session, const std::string& scope, const std::string& key,
+                     const StoredAnswer& answer);
+
+}  // namespace carillon::mysql

@@ -1,0 +1,38 @@
+// One write in a caller's name: who, when and why; what it ended is counted.
+#pragma once
+
+#include <string>
+
+#include "scheduler/api/route.h"
+
+namespace carillon::scheduler {
+
+class PersonWrite {
+ public:
+  PersonWrite(const Call& call, WallTime now, std::string reason = {})
+      : metrics_(call.api.metrics),
+        context_{
+            .now = now, .actor = call.caller.name, .reason = std::move(reason), .ended = &ended_} {}
+  PersonWrite(const PersonWrite&) = delete;
+  PersonWrite& operator=(const PersonWrite&) = delete;
+
+  const WriteContext& context() const { return context_; }
+
+  // `written`, and when it was done its ends are counted.
+  template <typename Written>
+  Written Count(Written written) {
+    if (!written.ok()) return written;
+    for (const auto& [state, count] : ended_) {
+      metrics_.counter("carillon_runs_total", Name(state)).Add(static_cast<uint64_t>(count));
+    }
+    ended_.clear();
+    return written;
+  }
+
+ private:
+  Metrics& metrics_;
+  EndedRuns ended_;
+  const WriteContext context_;
+};
+
+}  // namespace carillon::scheduler
