@@ -6,7 +6,7 @@
 #
 # Daemon folders prefix their rooms: carillon_room(plan PREFIX scheduler DEPS …). A dependency
 # without "::" or "carillon_" is a room of common/ (or of the same prefix when it is written "./x").
-# PRECOMPILED names the vendor headers that it reads precompiled (cmake/precompiled.cmake).
+# PRECOMPILED names the vendor headers that it reads precompiled (cmake/precompiled.cmake), or none.
 function(carillon_room room)
   cmake_parse_arguments(ARG "" "PREFIX;PRECOMPILED" "DEPS;EXCLUDE" ${ARGN})
   string(REPLACE "/" "_" name "${room}")
@@ -37,7 +37,9 @@ function(carillon_room room)
     if(NOT ARG_PRECOMPILED)
       set(ARG_PRECOMPILED plain)
     endif()
-    carillon_use_precompiled(${target} ${ARG_PRECOMPILED})
+    if(NOT ARG_PRECOMPILED STREQUAL "none")
+      carillon_use_precompiled(${target} ${ARG_PRECOMPILED})
+    endif()
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE ${deps})

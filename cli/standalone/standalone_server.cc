@@ -1,17 +1,13 @@
 #include "cli/standalone/standalone_server.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <thread>
 
 #include "cli/standalone/data_directory.h"
-#include "cli/standalone/loops.h"
-#include "cli/standalone/member_status_source.h"
 #include "cli/standalone/standalone_options.h"
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_coordinator.h"
@@ -21,13 +17,8 @@
 #include "common/adapters/system/system_clock.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
-#include "executor/app/executor_daemon.h"
-#include "executor/link/proc_load.h"
-#include "executor/report/file_result_spool.h"
-#include "executor/warden/warden_client.h"
-#include "scheduler/api/api_server.h"
-#include "scheduler/api/ops_server.h"
-#include "scheduler/app/member.h"
+#include "executor/daemon/executor_server.h"
+#include "scheduler/daemon/scheduler_server.h"
 
 namespace carillon::cli {
 namespace {
@@ -91,26 +82,16 @@ struct StandaloneServer::Parts {
   std::unique_ptr<ExecutorHub> hub;
   std::unique_ptr<ExecutorLink> link;
   std::unique_ptr<Coordinator> coordinator;
-  std::unique_ptr<executor::WardenClient> warden;
-  std::unique_ptr<ResultSpool> spool;
-  std::unique_ptr<executor::ProcLoad> load;
-  std::unique_ptr<scheduler::Member> member;
-  std::unique_ptr<executor::ExecutorDaemon> daemon;
-  std::unique_ptr<MemberStatusSource> status;
-  std::unique_ptr<scheduler::ApiServer> api;
-  std::unique_ptr<scheduler::OpsServer> ops;
+  std::unique_ptr<scheduler::SchedulerServer> scheduler;
+  std::unique_ptr<executor::ExecutorServer> executor;
   Loops loops;
-  std::atomic<bool> draining = false;
   Runtime runtime;
   std::string token_file;
 
   Status StartAll(const config::Config& config, const std::function<bool()>& interrupted);
   Status StartStore(const config::Config& config);
-  void MakeMember(const config::Config& config);
-  Status StartServers(const config::Config& config);
-  std::vector<scheduler::ReadyCheck> ReadyChecks();
+  void MakeScheduler(const config::Config& config);
   Status MakeExecutor(const config::Config& config);
-  void StartLoops();
   Status AwaitReady(const std::function<bool()>& interrupted);
   Runtime CurrentRuntime() const;
 };
@@ -121,11 +102,12 @@ Status StandaloneServer::Parts::StartAll(const config::Config& config,
                                          const std::function<bool()>& interrupted) {
   CARILLON_TRY(StartStore(config));
   if (interrupted()) return Interrupted();
-  MakeMember(config);
-  CARILLON_TRY(StartServers(config));
-  member->SetRestUrl(api->url());
+  MakeScheduler(config);
+  CARILLON_TRY(scheduler->Listen(ApiOptionsOf(config), OpsOptionsOf(config),
+                                 {.version = kVersion, .settings = SettingsOf(config)}));
   CARILLON_TRY(MakeExecutor(config));
-  StartLoops();
+  scheduler->StartLoops(loops);
+  executor->StartLoops(loops);
   return AwaitReady(interrupted);
 }
 
@@ -139,119 +121,53 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config) {
   return EnsureToken(*directory, *store, now);
 }
 
-void StandaloneServer::Parts::MakeMember(const config::Config& config) {
+void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
   producer = bus.NewProducer();
   results = bus.NewConsumer(kResultsTopic, kResultsGroup);
   coordinator = ensemble.NewClient();
   const scheduler::MemberOptions options = MemberOptionsOf(config, RandomSeed());
   hub = switchboard.OpenHub(options.self.id);
-  member = std::make_unique<scheduler::Member>(scheduler::MemberPorts{.clock = clock,
-                                                                      .firing = *store,
-                                                                      .segments = *store,
-                                                                      .executors = *store,
-                                                                      .admin = *store,
-                                                                      .producer = *producer,
-                                                                      .results = *results,
-                                                                      .hub = *hub,
-                                                                      .coordinator = *coordinator,
-                                                                      .signer = signer,
-                                                                      .metrics = metrics},
-                                               options);
-  status = std::make_unique<MemberStatusSource>(*member);
+  scheduler = std::make_unique<scheduler::SchedulerServer>(
+      scheduler::SchedulerServer::Ports{.member = {.clock = clock,
+                                                   .firing = *store,
+                                                   .segments = *store,
+                                                   .executors = *store,
+                                                   .admin = *store,
+                                                   .producer = *producer,
+                                                   .results = *results,
+                                                   .hub = *hub,
+                                                   .coordinator = *coordinator,
+                                                   .signer = signer,
+                                                   .metrics = metrics},
+                                        .jobs = *store,
+                                        .runs = *store},
+      options);
 }
 
 Status StandaloneServer::Parts::MakeExecutor(const config::Config& config) {
-  const std::string home = directory->Sub("executor");
-  if (mkdir(home.c_str(), 0700) != 0 && errno != EEXIST) {
-    return {ErrorCode::kUnavailable, "cannot make " + home};
-  }
   executor::ExecutorOptions options = ExecutorOptionsOf(config, RandomSeed());
-  options.ops_port = ops->port();
+  options.ops_port = scheduler->ops_port();
   tasks = bus.NewConsumer(kTasksTopic, kTasksGroup);
   link = switchboard.OpenLink(options.executor_id, options.incarnation);
-  warden = std::make_unique<executor::WardenClient>(
-      executor::WardenClient::Options{.directory = home + "/warden"}, metrics);
-  CARILLON_ASSIGN_OR_RETURN(spool, executor::FileResultSpool::Open({.directory = home + "/spool"}));
-  load = std::make_unique<executor::ProcLoad>(home);
-  daemon = std::make_unique<executor::ExecutorDaemon>(
-      executor::ExecutorDaemon::Ports{
-          .clock = clock,
-          .rng = Rng(RandomSeed()),
-          .tasks = *tasks,
-          .results = *producer,
-          .link = *link,
-          .warden = *warden,
-          .spool = *spool,
-          .load = *load,
-          .metrics = metrics,
-          .public_keys = [this] { return std::vector<std::string>{signer.public_key()}; }},
-      options);
-  return {};
-}
-
-void StandaloneServer::Parts::StartLoops() {
-  for (const scheduler::NamedStepper& named : member->steppers()) {
-    LoopRunner& runner = loops.Add(named.name, clock, *named.stepper);
-    named.wake->Set([&runner] { runner.Wake(); });
-  }
-  std::map<Stepper*, LoopRunner*> runners;
-  for (const NamedStepper& named : daemon->steppers()) {
-    runners[named.stepper] = &loops.Add(named.name, clock, *named.stepper);
-  }
-  daemon->OnWake([runners](Stepper* stepper) { runners.at(stepper)->Wake(); });
-}
-
-Status StandaloneServer::Parts::StartServers(const config::Config& config) {
-  const scheduler::ApiContext context{
-      .jobs = *store,
-      .runs = *store,
-      .executors = *store,
-      .admin = *store,
-      .segments = *store,
-      .status = *status,
-      .nudge = [this](SegmentId segment) { member->Nudge(segment); },
-      .nudge_executors = [this] { member->NudgeExecutors(); },
-      .cluster_now = [this] { return member->ClusterNow(); },
-      .clock = clock,
-      .seed = RandomSeed(),
-      .metrics = metrics,
-      .version = kVersion,
-      .settings = SettingsOf(config)};
-  CARILLON_ASSIGN_OR_RETURN(api, scheduler::ApiServer::Start(ApiOptionsOf(config), context));
   CARILLON_ASSIGN_OR_RETURN(
-      ops, scheduler::OpsServer::Start(
-               OpsOptionsOf(config), {.metrics = metrics, .clock = clock, .ready = ReadyChecks()}));
+      executor,
+      executor::ExecutorServer::Make(
+          {.clock = clock,
+           .tasks = *tasks,
+           .results = *producer,
+           .link = *link,
+           .metrics = metrics,
+           .public_keys = [this] { return std::vector<std::string>{signer.public_key()}; }},
+          options, directory->Sub("executor"), RandomSeed()));
   return {};
-}
-
-std::vector<scheduler::ReadyCheck> StandaloneServer::Parts::ReadyChecks() {
-  return {
-      {.name = "store",
-       .check = [this]() -> Status {
-         auto now = store->Now();
-         return now.ok() ? Status() : Status(now.error());
-       },
-       .blocks = true},
-      {.name = "member",
-       .check = [this]() -> Status {
-         if (member->ready()) return {};
-         return {ErrorCode::kUnavailable,
-                 "segments are not owned yet, or the clock is not trusted"};
-       }},
-      {.name = "draining",
-       .check = [this]() -> Status {
-         if (!draining) return {};
-         return {ErrorCode::kUnavailable, "stopping: waits for running processes"};
-       }},
-  };
 }
 
 Status StandaloneServer::Parts::AwaitReady(const std::function<bool()>& interrupted) {
   bool stop = false;
   const bool ready = Await(clock, kReadyTimeout, [&] {
     stop = interrupted();
-    return stop ||
-           (member->ready() && !member->GetStatus().executors.empty() && warden->warden_pid() > 0);
+    return stop || (scheduler->ready() && !scheduler->view().GetStatus().executors.empty() &&
+                    executor->warden_pid() > 0);
   });
   if (stop) return Interrupted();
   if (ready) return {};
@@ -259,10 +175,10 @@ Status StandaloneServer::Parts::AwaitReady(const std::function<bool()>& interrup
 }
 
 Runtime StandaloneServer::Parts::CurrentRuntime() const {
-  return {.warden_pid = static_cast<int>(warden->warden_pid()),
+  return {.warden_pid = static_cast<int>(executor->warden_pid()),
           .mariadbd_pid = mariadbd->pid(),
-          .url = api->url(),
-          .ops_url = ops->url(),
+          .url = scheduler->url(),
+          .ops_url = scheduler->ops_url(),
           .store_socket = mariadbd->socket_path(),
           .store_database = std::string(kStoreDatabase),
           .store_user = mariadbd->user()};
@@ -299,24 +215,22 @@ void StandaloneServer::Supervise() {
 }
 
 void StandaloneServer::BeginDrain() {
-  parts_->draining = true;
-  parts_->daemon->Drain();
+  parts_->scheduler->BeginDrain();
+  parts_->executor->Drain();
 }
 
-bool StandaloneServer::drained() const { return parts_->daemon->drained(); }
+bool StandaloneServer::drained() const { return parts_->executor->drained(); }
 
 void StandaloneServer::Stop() {
   Parts& parts = *parts_;
   if (!parts.directory) return;
-  if (parts.api) parts.api->Stop();
-  if (parts.ops) parts.ops->Stop();
+  if (parts.scheduler) parts.scheduler->StopListening();
   // Each thread's wake-ups end with its loop, so all loops stop before anything is destroyed.
   parts.loops.Stop();
-  if (parts.member) parts.member->Leave();
-  if (parts.warden) parts.warden->Leave();
-  parts.daemon.reset();
-  parts.warden.reset();
-  parts.member.reset();
+  if (parts.scheduler) parts.scheduler->Leave();
+  if (parts.executor) parts.executor->Leave();
+  parts.executor.reset();
+  parts.scheduler.reset();
   parts.store.reset();
   if (parts.mariadbd) {
     const Status stopped = parts.mariadbd->Stop();

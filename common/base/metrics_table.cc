@@ -31,6 +31,8 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_queue_depth", kGauge, "queue", "Items waiting in a bounded queue."},
       {"carillon_queue_rejections_total", kCounter, "queue",
        "Items a full queue refused (left in the store)."},
+      {"carillon_bus_undelivered_total", kCounter, "topic",
+       "Records that no broker took in time; whoever waits for their effect sends again."},
       {"carillon_executors", kGauge, "state", "Executors by state."},
       {"carillon_executor_slots", kGauge, "state", "Slots of this executor: used and free."},
       {"carillon_schedules_set_aside_total", kCounter, "code",

@@ -1,9 +1,9 @@
 #include "common/wire/task_codec.h"
 
 #include <google/protobuf/arena.h>
-#include <google/protobuf/stubs/logging.h>
 
 #include "carillon/v1/task.pb.h"
+#include "common/wire/decode_checks.h"
 #include "common/wire/job_json.h"
 
 namespace carillon {
@@ -16,7 +16,6 @@ constexpr size_t kCommandBytesMax = 256u << 10;
 constexpr size_t kEnvEntriesMax = 256;
 constexpr size_t kEnvNameBytesMax = 128;
 constexpr size_t kEnvBytesMax = 1u << 20;  // all names and values of a task
-constexpr size_t kMemberBytesMax = 128;
 constexpr size_t kOutputBytesMax = 256u << 10;
 constexpr size_t kErrorBytesMax = 4096;
 constexpr size_t kReasonBytesMax = 64;
@@ -41,24 +40,6 @@ bool IsEnvName(std::string_view name) {
   if (name.empty() || name.size() > kEnvNameBytesMax || IsDigit(name[0])) return false;
   for (char c : name) {
     if (!IsAlpha(c) && !IsDigit(c) && c != '_') return false;
-  }
-  return true;
-}
-
-bool IsMemberId(std::string_view id) {
-  if (id.empty() || id.size() > kMemberBytesMax) return false;
-  for (char c : id) {
-    if (!IsAlpha(c) && !IsDigit(c) && std::string_view("._:-").find(c) == std::string_view::npos) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool IsExecutorId(std::string_view id) {
-  if (id.empty() || id.size() > 63 || id[0] == '-') return false;
-  for (char c : id) {
-    if (!(c >= 'a' && c <= 'z') && !IsDigit(c) && c != '-') return false;
   }
   return true;
 }
@@ -112,7 +93,7 @@ Status DecodeNames(const v1::Task& from, TaskMessage& task) {
   const auto on_lost = ParseName<OnLost>(from.on_lost());
   if (!key.ok()) return Corrupt("task_id");
   if (!ValidateJobId(from.job_id()).ok()) return Corrupt("job_id");
-  if (!IsMemberId(from.member())) return Corrupt("member");
+  if (!wire::IsMemberId(from.member())) return Corrupt("member");
   if (!created.ok()) return Corrupt("create_time");
   if (!type.ok() || !overlap.ok() || !on_lost.ok()) return Corrupt("type or policy");
   if (key->shard >= from.shard_total()) return Corrupt("shard");
@@ -218,7 +199,7 @@ Result<ResultMessage> DecodeResult(const v1::TaskResult& from) {
   const auto token = ParseClaimToken(from.claim_token());
   if (!key.ok()) return Corrupt("task_id");
   if (!ValidateJobId(from.job_id()).ok()) return Corrupt("job_id");
-  if (!IsExecutorId(from.executor_id())) return Corrupt("executor_id");
+  if (!wire::IsExecutorId(from.executor_id())) return Corrupt("executor_id");
   // The empty token stands in rows that were never claimed; no result may match those.
   if (!token.ok() || token->empty()) return Corrupt("claim_token");
   if (from.attempt() < 1 || from.attempt() > kAttemptMax) return Corrupt("attempt");
@@ -255,20 +236,11 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
   to.set_output_truncated(result.output_truncated);
 }
 
-// The library would write a line to stderr for each bad string that somebody sends us.
-void SilenceProtobuf() {
-  static const bool done = [] {
-    google::protobuf::SetLogHandler(nullptr);
-    return true;
-  }();
-  static_cast<void>(done);
-}
-
 // Parses `bytes` as a Bundle on `arena`; null when they are not one.
 template <typename Bundle>
 const Bundle* ParseBundle(std::string_view bytes, google::protobuf::Arena& arena) {
   if (bytes.size() > kBundleBytesMax) return nullptr;
-  SilenceProtobuf();
+  wire::SilenceProtobuf();
   auto* bundle = google::protobuf::Arena::CreateMessage<Bundle>(&arena);
   return bundle->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ? bundle : nullptr;
 }

@@ -17,6 +17,9 @@ struct MemoryBusFactory {
   std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group) {
     return bus.NewConsumer(topic, group);
   }
+  void Settle(const std::function<bool()>& seen) {
+    for (int i = 0; i < 100 && !seen(); ++i) continue;
+  }
   memory::MemoryBus bus{{.partitions = kPartitions, .records_max = 1000}};
 };
 using BusFactories = ::testing::Types<MemoryBusFactory>;

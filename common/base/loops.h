@@ -10,7 +10,7 @@
 
 #include "common/base/loop.h"
 
-namespace carillon::cli {
+namespace carillon {
 
 class Loops {
  public:
@@ -27,4 +27,4 @@ class Loops {
   std::vector<std::unique_ptr<LoopRunner>> runners_;
 };
 
-}  // namespace carillon::cli
+}  // namespace carillon

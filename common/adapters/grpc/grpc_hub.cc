@@ -1,0 +1,264 @@
+#include "common/adapters/grpc/grpc_hub.h"
+
+#include <arpa/inet.h>
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "common/adapters/grpc/link_protocol.h"
+#include "common/adapters/grpc/stream_outbox.h"
+#include "common/base/log.h"
+#include "common/base/mutex.h"
+#include "common/wire/control_codec.h"
+
+namespace carillon::rpc {
+namespace {
+
+class HubStream;
+using Peer = std::pair<ExecutorId, Incarnation>;
+
+// The streams and what they brought. Outlives every stream: the server waits for them.
+class Switchboard {
+ public:
+  explicit Switchboard(const HubOptions& options) : options_(options) {}
+
+  void Add(const Peer& peer, HubStream* stream);
+  void Remove(const Peer& peer, HubStream* stream);
+  Status Send(const Peer& peer, const std::string& bytes);
+  // False: the inbox is full; the stream is read again when there is room.
+  bool Take(ExecutorMessage message, HubStream* stream);
+  std::vector<ExecutorMessage> Receive(size_t max);
+  void OnReadable(std::function<void()> wake) {
+    MutexLock lock(mu_);
+    wake_ = std::move(wake);
+  }
+  const HubOptions& options() const { return options_; }
+
+ private:
+  const HubOptions options_;
+  Mutex mu_;
+  std::map<Peer, HubStream*> streams_ GUARDED_BY(mu_);
+  std::set<HubStream*> paused_ GUARDED_BY(mu_);
+  std::deque<ExecutorMessage> inbox_ GUARDED_BY(mu_);
+  std::function<void()> wake_ GUARDED_BY(mu_);
+};
+
+// One executor's stream. gRPC owns it from CreateReactor until OnDone.
+class HubStream final : public grpc::ServerGenericBidiReactor {
+ public:
+  HubStream(Switchboard& board, Peer peer)
+      : board_(board), peer_(std::move(peer)), outbox_(board.options().outbox_max) {
+    // Before anybody else can send: a member says who it is first.
+    const Status welcomed = Send(EncodeWelcome(
+        {.member = board.options().member, .public_key = board.options().public_key}));
+    if (!welcomed.ok()) log::Warn("link", "{}", welcomed.error().message);
+    board_.Add(peer_, this);
+    StartRead(&incoming_);
+  }
+
+  Status Send(const std::string& bytes) {
+    MutexLock lock(mu_);
+    if (closed_) return {ErrorCode::kUnavailable, "control link: the stream has ended"};
+    CARILLON_ASSIGN_OR_RETURN(const grpc::ByteBuffer* first, outbox_.Put(bytes));
+    if (first != nullptr) StartWrite(first);
+    return {};
+  }
+  void Close(const grpc::Status& status) {
+    MutexLock lock(mu_);
+    if (closed_) return;
+    closed_ = true;
+    Finish(status);
+  }
+  void ReadOn() {
+    MutexLock lock(mu_);
+    if (!closed_) StartRead(&incoming_);
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return Close(grpc::Status::OK);
+    auto message = DecodeFromExecutor(ToBytes(incoming_), peer_.first, peer_.second);
+    if (!message.ok()) {
+      log::Warn("link", "executor={}: {}", peer_.first.value(), message.error().message);
+      return Close({grpc::StatusCode::INVALID_ARGUMENT, "unreadable message"});
+    }
+    if (board_.Take({peer_.first, peer_.second, std::move(message).value()}, this)) ReadOn();
+  }
+  void OnWriteDone(bool ok) override {
+    if (!ok) return Close(grpc::Status::OK);
+    MutexLock lock(mu_);
+    const grpc::ByteBuffer* next = outbox_.Next();
+    if (next != nullptr && !closed_) StartWrite(next);
+  }
+  void OnCancel() override { Close(grpc::Status::CANCELLED); }
+  void OnDone() override {
+    board_.Remove(peer_, this);
+    delete this;
+  }
+
+ private:
+  Switchboard& board_;
+  const Peer peer_;
+  grpc::ByteBuffer incoming_;
+  Mutex mu_;
+  StreamOutbox outbox_ GUARDED_BY(mu_);
+  bool closed_ GUARDED_BY(mu_) = false;
+};
+
+// A newer stream of the same process replaces the older one, which the network has forgotten.
+void Switchboard::Add(const Peer& peer, HubStream* stream) {
+  MutexLock lock(mu_);
+  HubStream*& known = streams_[peer];
+  if (known != nullptr) known->Close({grpc::StatusCode::ABORTED, "replaced by a newer stream"});
+  known = stream;
+}
+
+void Switchboard::Remove(const Peer& peer, HubStream* stream) {
+  MutexLock lock(mu_);
+  paused_.erase(stream);
+  const auto found = streams_.find(peer);
+  if (found != streams_.end() && found->second == stream) streams_.erase(found);
+}
+
+Status Switchboard::Send(const Peer& peer, const std::string& bytes) {
+  MutexLock lock(mu_);
+  const auto found = streams_.find(peer);
+  if (found == streams_.end()) {
+    return {ErrorCode::kUnavailable, "control link: no stream from " + peer.first.value()};
+  }
+  return found->second->Send(bytes);
+}
+
+bool Switchboard::Take(ExecutorMessage message, HubStream* stream) {
+  std::function<void()> wake;
+  bool room = true;
+  {
+    MutexLock lock(mu_);
+    inbox_.push_back(std::move(message));
+    room = inbox_.size() < options_.inbox_max;
+    if (!room) paused_.insert(stream);
+    wake = wake_;
+  }
+  if (wake) wake();
+  return room;
+}
+
+std::vector<ExecutorMessage> Switchboard::Receive(size_t max) {
+  MutexLock lock(mu_);
+  std::vector<ExecutorMessage> taken;
+  while (!inbox_.empty() && taken.size() < max) {
+    taken.push_back(std::move(inbox_.front()));
+    inbox_.pop_front();
+  }
+  if (inbox_.size() < options_.inbox_max) {
+    for (HubStream* stream : paused_) stream->ReadOn();
+    paused_.clear();
+  }
+  return taken;
+}
+
+// A call that gets an error and nothing else.
+class Refusal final : public grpc::ServerGenericBidiReactor {
+ public:
+  explicit Refusal(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+class Service final : public grpc::CallbackGenericService {
+ public:
+  explicit Service(Switchboard& board) : board_(board) {}
+
+  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* call) override {
+    if (call->method() != kAttachMethod) {
+      return new Refusal({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
+    }
+    const auto text = [call](const char* name) {
+      const auto found = call->client_metadata().find(name);
+      return found == call->client_metadata().end()
+                 ? std::string()
+                 : std::string(found->second.data(), found->second.size());
+    };
+    if (!SameSecret(text(kSecretMetadata), "Bearer " + board_.options().join_secret)) {
+      log::Warn("link", "refused a stream without the join secret from {}", call->peer());
+      return new Refusal({grpc::StatusCode::UNAUTHENTICATED, "wrong join secret"});
+    }
+    Peer peer{ExecutorId(text(kExecutorMetadata)), Incarnation(text(kIncarnationMetadata))};
+    if (!IsIdentity(peer.first.value()) || !IsIdentity(peer.second.value())) {
+      return new Refusal({grpc::StatusCode::INVALID_ARGUMENT, "executor or incarnation"});
+    }
+    return new HubStream(board_, std::move(peer));
+  }
+
+ private:
+  Switchboard& board_;
+};
+
+class Hub final : public GrpcHub {
+ public:
+  explicit Hub(const HubOptions& options) : board_(options), service_(board_) {}
+  ~Hub() override {
+    if (!server_) return;
+    server_->Shutdown(std::chrono::system_clock::time_point());  // in the past: cancels at once
+    server_->Wait();
+  }
+
+  Status Listen() {
+    const HubOptions& options = board_.options();
+    grpc::ServerBuilder builder;
+    builder.SetMaxReceiveMessageSize(kMessageBytesMax);
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                               kKeepaliveMs / 2);
+    builder.AddListeningPort(options.address + ":" + std::to_string(options.port),
+                             grpc::InsecureServerCredentials(), &port_);
+    builder.RegisterCallbackGenericService(&service_);
+    server_ = builder.BuildAndStart();
+    if (!server_ || port_ == 0) {
+      return {ErrorCode::kUnavailable, "control link: cannot listen on " + options.address + ":" +
+                                           std::to_string(options.port)};
+    }
+    return {};
+  }
+
+  std::string endpoint() const override {
+    return board_.options().address + ":" + std::to_string(port_);
+  }
+  Status Send(const ExecutorId& executor, const Incarnation& incarnation,
+              ToExecutor message) override {
+    return board_.Send({executor, incarnation}, EncodeToExecutor(message));
+  }
+  std::vector<ExecutorMessage> Receive(size_t max) override { return board_.Receive(max); }
+  void OnReadable(std::function<void()> wake) override { board_.OnReadable(std::move(wake)); }
+
+ private:
+  Switchboard board_;
+  Service service_;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+bool IsLoopback(const std::string& address) {
+  in_addr v4{};
+  if (inet_pton(AF_INET, address.c_str(), &v4) != 1) return address == "localhost";
+  return (ntohl(v4.s_addr) >> 24) == 127;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GrpcHub>> GrpcHub::Start(const HubOptions& options) {
+  if (options.join_secret.empty()) {
+    return Error(ErrorCode::kInvalid, "control link: the join secret is empty");
+  }
+  if (!options.allow_beyond_loopback && !IsLoopback(options.address)) {
+    return Error(ErrorCode::kInvalid,
+                 "control link: " + options.address + " is beyond loopback and there is no TLS");
+  }
+  auto hub = std::make_unique<Hub>(options);
+  CARILLON_TRY(hub->Listen());
+  return std::unique_ptr<GrpcHub>(std::move(hub));
+}
+
+}  // namespace carillon::rpc

@@ -1,0 +1,38 @@
+// The member's end of the control link: a gRPC server that executors dial.
+//
+// Place    Every scheduler daemon; its twin is memory_link.
+// Threads  Thread-safe; gRPC's own threads serve the streams and call the wake-up.
+// Errors   Start: kInvalid for an address beyond loopback that was not allowed, kUnavailable when
+//          the port is taken. Send: kUnavailable without a stream, kExhausted when its queue is
+//          full.
+// Always   A stream without the join secret is refused before a byte of it is read. When the inbox
+//          is full its streams are not read until there is room: the executor's queue fills
+//          instead.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/ports/executor_link.h"
+
+namespace carillon::rpc {
+
+struct HubOptions {
+  MemberId member;
+  std::string public_key;   // of this member's task bundles, 32 bytes
+  std::string join_secret;  // not empty
+  std::string address = "127.0.0.1";
+  uint16_t port = 0;  // 0 = any
+  bool allow_beyond_loopback = false;
+  size_t inbox_max = 16'384;   // messages of all executors
+  size_t outbox_max = 16'384;  // messages of one stream
+};
+
+class GrpcHub : public ExecutorHub {
+ public:
+  static Result<std::unique_ptr<GrpcHub>> Start(const HubOptions& options);
+  // "127.0.0.1:8641": where executors find it.
+  virtual std::string endpoint() const = 0;
+};
+
+}  // namespace carillon::rpc

@@ -1,0 +1,375 @@
+#include "common/adapters/grpc/grpc_link.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "common/adapters/grpc/link_protocol.h"
+#include "common/adapters/grpc/stream_outbox.h"
+#include "common/base/backoff.h"
+#include "common/base/log.h"
+#include "common/base/mutex.h"
+#include "common/wire/control_codec.h"
+
+namespace carillon::rpc {
+namespace {
+
+class Link;
+
+// One call to one member; kept alive by gRPC until OnDone.
+class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+                         public std::enable_shared_from_this<LinkStream> {
+ public:
+  LinkStream(Link& link, MemberId member, std::string address, size_t outbox_max)
+      : link_(link),
+        member_(std::move(member)),
+        address_(std::move(address)),
+        outbox_(outbox_max) {}
+
+  void Begin(const LinkOptions& options);
+  Status Send(const std::string& bytes);
+  void Cancel() { context_.TryCancel(); }
+  void ReadOn();
+  bool welcomed() const { return welcomed_.load(std::memory_order_acquire); }
+  const MemberId& member() const { return member_; }
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnDone(const grpc::Status& status) override;
+
+ private:
+  void Close();
+  bool TakeWelcome(const Welcome& welcome);
+
+  Link& link_;
+  const MemberId member_;
+  const std::string address_;
+  grpc::ClientContext context_;
+  grpc::ByteBuffer incoming_;
+  std::shared_ptr<LinkStream> self_;  // until OnDone
+  std::atomic<bool> welcomed_ = false;
+  Mutex mu_;
+  StreamOutbox outbox_ GUARDED_BY(mu_);
+  bool closed_ GUARDED_BY(mu_) = false;
+};
+
+class Link final : public GrpcLink {
+ public:
+  Link(const LinkOptions& options, const Clock& clock)
+      : options_(options), clock_(clock), rng_(options.seed), dialler_([this] { Dial(); }) {}
+  ~Link() override;
+
+  void SetMembers(const std::vector<MemberInfo>& members) override;
+  std::vector<std::string> public_keys() override;
+  std::vector<MemberId> Members() override;
+  Status Send(const MemberId& member, FromExecutor message) override;
+  std::vector<MemberMessage> Receive(size_t max) override;
+  void OnReadable(std::function<void()> wake) override;
+
+  // ---- for the streams ----
+  // False: the inbox is full; the stream is read again when there is room.
+  bool Take(MemberMessage message, const std::shared_ptr<LinkStream>& stream);
+  void Welcomed(const Welcome& welcome);
+  void Ended(const std::shared_ptr<LinkStream>& stream, const grpc::Status& status);
+
+ private:
+  struct Member {
+    std::string address;
+    std::string public_key = {};  // once it said so
+    std::shared_ptr<LinkStream> stream = {};
+    Backoff backoff{{.first = 50ms, .longest = 2s}};
+    SteadyTime next_call = {};
+  };
+
+  void Dial();
+  std::vector<std::shared_ptr<LinkStream>> NewStreams(SteadyTime now, SteadyTime& next);
+  void Wake();
+
+  const LinkOptions options_;
+  const Clock& clock_;
+  std::mutex mu_;
+  std::condition_variable changed_;
+  Rng rng_;
+  std::map<MemberId, Member> members_;
+  std::deque<MemberMessage> inbox_;
+  std::vector<std::shared_ptr<LinkStream>> paused_;
+  std::function<void()> wake_;
+  int alive_ = 0;  // streams that gRPC still holds
+  bool stopping_ = false;
+  std::thread dialler_;
+};
+
+// A connection of its own: a new stream finds a server that is back, or another one, at once.
+grpc::ChannelArguments ChannelArguments() {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return arguments;
+}
+
+void LinkStream::Begin(const LinkOptions& options) {
+  context_.AddMetadata(kExecutorMetadata, options.executor.value());
+  context_.AddMetadata(kIncarnationMetadata, options.incarnation.value());
+  context_.AddMetadata(kSecretMetadata, "Bearer " + options.join_secret);
+  self_ = shared_from_this();
+  grpc::GenericStub stub(
+      grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), ChannelArguments()));
+  stub.PrepareBidiStreamingCall(&context_, kAttachMethod, grpc::StubOptions(), this);
+  AddHold();  // Send writes from outside of the callbacks
+  StartRead(&incoming_);
+  StartCall();
+}
+
+Status LinkStream::Send(const std::string& bytes) {
+  MutexLock lock(mu_);
+  if (closed_) return {ErrorCode::kUnavailable, "control link: the stream has ended"};
+  CARILLON_ASSIGN_OR_RETURN(const grpc::ByteBuffer* first, outbox_.Put(bytes));
+  if (first != nullptr) StartWrite(first);
+  return {};
+}
+
+void LinkStream::ReadOn() {
+  MutexLock lock(mu_);
+  if (!closed_) StartRead(&incoming_);
+}
+
+void LinkStream::Close() {
+  {
+    MutexLock lock(mu_);
+    if (std::exchange(closed_, true)) return;
+  }
+  welcomed_.store(false, std::memory_order_release);
+  context_.TryCancel();
+  RemoveHold();
+}
+
+bool LinkStream::TakeWelcome(const Welcome& welcome) {
+  if (welcome.member != member_) {
+    log::Warn("link", "member={} is {} now", member_.value(), welcome.member.value());
+    return false;
+  }
+  link_.Welcomed(welcome);
+  welcomed_.store(true, std::memory_order_release);
+  return true;
+}
+
+void LinkStream::OnReadDone(bool ok) {
+  if (!ok) return Close();
+  auto message = DecodeToExecutor(ToBytes(incoming_));
+  if (!message.ok()) {
+    log::Warn("link", "member={}: {}", member_.value(), message.error().message);
+    return Close();
+  }
+  if (const auto* welcome = std::get_if<Welcome>(&*message)) {
+    if (!TakeWelcome(*welcome)) return Close();
+    return ReadOn();
+  }
+  if (!welcomed()) return Close();
+  auto& sent = std::get<ToExecutor>(*message);
+  if (link_.Take({member_, std::move(sent)}, shared_from_this())) ReadOn();
+}
+
+void LinkStream::OnWriteDone(bool ok) {
+  if (!ok) return Close();
+  MutexLock lock(mu_);
+  const grpc::ByteBuffer* next = outbox_.Next();
+  if (next != nullptr && !closed_) StartWrite(next);
+}
+
+void LinkStream::OnDone(const grpc::Status& status) {
+  const std::shared_ptr<LinkStream> self = std::move(self_);
+  link_.Ended(self, status);
+}
+
+Link::~Link() {
+  {
+    std::lock_guard lock(mu_);
+    stopping_ = true;
+    wake_ = nullptr;
+  }
+  changed_.notify_all();
+  dialler_.join();
+  std::unique_lock lock(mu_);
+  for (auto& [id, member] : members_) {
+    if (member.stream) member.stream->Cancel();
+  }
+  // One that is not read would not learn of its end.
+  for (const auto& stream : std::exchange(paused_, {})) stream->ReadOn();
+  changed_.wait(lock, [this] { return alive_ == 0; });
+}
+
+void Link::SetMembers(const std::vector<MemberInfo>& members) {
+  std::vector<std::shared_ptr<LinkStream>> dropped;
+  {
+    std::lock_guard lock(mu_);
+    std::map<MemberId, std::string> wanted;  // of two starts of one member, the later
+    for (const MemberInfo& member : members) {
+      if (!member.grpc_address.empty()) wanted[member.id] = member.grpc_address;
+    }
+    for (auto it = members_.begin(); it != members_.end();) {
+      const auto found = wanted.find(it->first);
+      if (found != wanted.end() && found->second == it->second.address) {
+        wanted.erase(found);
+        ++it;
+        continue;
+      }
+      if (it->second.stream) dropped.push_back(it->second.stream);
+      it = members_.erase(it);
+    }
+    for (const auto& [id, address] : wanted) members_[id] = {.address = address};
+  }
+  for (const auto& stream : dropped) stream->Cancel();
+  changed_.notify_all();
+}
+
+// A stream for each member that has none and whose back-off is over; `next` is when the next ends.
+std::vector<std::shared_ptr<LinkStream>> Link::NewStreams(SteadyTime now, SteadyTime& next) {
+  std::vector<std::shared_ptr<LinkStream>> made;
+  next = SteadyTime::max();
+  for (auto& [id, member] : members_) {
+    if (member.stream) continue;
+    if (member.next_call > now) {
+      next = std::min(next, member.next_call);
+      continue;
+    }
+    member.stream = std::make_shared<LinkStream>(*this, id, member.address, options_.outbox_max);
+    made.push_back(member.stream);
+    ++alive_;
+  }
+  return made;
+}
+
+void Link::Dial() {
+  std::unique_lock lock(mu_);
+  while (!stopping_) {
+    const SteadyTime now = clock_.Steady();
+    SteadyTime next;
+    const auto streams = NewStreams(now, next);
+    if (!streams.empty()) {
+      lock.unlock();
+      for (const auto& stream : streams) stream->Begin(options_);
+      lock.lock();
+    } else if (next == SteadyTime::max()) {
+      changed_.wait(lock);
+    } else {
+      changed_.wait_for(lock, next - now);
+    }
+  }
+}
+
+void Link::Welcomed(const Welcome& welcome) {
+  {
+    std::lock_guard lock(mu_);
+    const auto found = members_.find(welcome.member);
+    if (found == members_.end()) return;
+    found->second.public_key = welcome.public_key;
+    found->second.backoff.Reset();
+  }
+  Wake();
+}
+
+void Link::Ended(const std::shared_ptr<LinkStream>& stream, const grpc::Status& status) {
+  log::Debug("link", "member={}: stream ended: {}", stream->member().value(),
+             status.error_message());
+  {
+    std::lock_guard lock(mu_);
+    const auto found = members_.find(stream->member());
+    if (found != members_.end() && found->second.stream == stream) {
+      found->second.stream.reset();
+      found->second.next_call = clock_.Steady() + found->second.backoff.Next(rng_);
+    }
+    std::erase(paused_, stream);
+    --alive_;
+    // While the lock is held: the last one lets the destructor go on.
+    changed_.notify_all();
+  }
+}
+
+void Link::Wake() {
+  std::function<void()> wake;
+  {
+    std::lock_guard lock(mu_);
+    wake = wake_;
+  }
+  if (wake) wake();
+}
+
+bool Link::Take(MemberMessage message, const std::shared_ptr<LinkStream>& stream) {
+  bool room = true;
+  {
+    std::lock_guard lock(mu_);
+    inbox_.push_back(std::move(message));
+    room = stopping_ || inbox_.size() < options_.inbox_max;
+    if (!room) paused_.push_back(stream);
+  }
+  Wake();
+  return room;
+}
+
+std::vector<MemberMessage> Link::Receive(size_t max) {
+  std::vector<MemberMessage> taken;
+  std::vector<std::shared_ptr<LinkStream>> resumed;
+  {
+    std::lock_guard lock(mu_);
+    while (!inbox_.empty() && taken.size() < max) {
+      taken.push_back(std::move(inbox_.front()));
+      inbox_.pop_front();
+    }
+    if (inbox_.size() < options_.inbox_max) resumed.swap(paused_);
+  }
+  for (const auto& stream : resumed) stream->ReadOn();
+  return taken;
+}
+
+std::vector<MemberId> Link::Members() {
+  std::lock_guard lock(mu_);
+  std::vector<MemberId> up;
+  for (const auto& [id, member] : members_) {
+    if (member.stream && member.stream->welcomed()) up.push_back(id);
+  }
+  return up;
+}
+
+Status Link::Send(const MemberId& member, FromExecutor message) {
+  std::shared_ptr<LinkStream> stream;
+  {
+    std::lock_guard lock(mu_);
+    const auto found = members_.find(member);
+    if (found != members_.end()) stream = found->second.stream;
+  }
+  if (!stream || !stream->welcomed()) {
+    return {ErrorCode::kUnavailable, "control link: no stream to " + member.value()};
+  }
+  return stream->Send(EncodeFromExecutor(message));
+}
+
+std::vector<std::string> Link::public_keys() {
+  std::lock_guard lock(mu_);
+  std::vector<std::string> keys;
+  for (const auto& [id, member] : members_) {
+    if (!member.public_key.empty()) keys.push_back(member.public_key);
+  }
+  return keys;
+}
+
+void Link::OnReadable(std::function<void()> wake) {
+  std::lock_guard lock(mu_);
+  wake_ = std::move(wake);
+}
+
+}  // namespace
+
+std::unique_ptr<GrpcLink> GrpcLink::Make(const LinkOptions& options, const Clock& clock) {
+  return std::make_unique<Link>(options, clock);
+}
+
+}  // namespace carillon::rpc

@@ -1,0 +1,40 @@
+// The executor's end of the control link: one stream to each member, dialled again when it ends.
+//
+// Place    Every executor daemon; its twin is memory_link.
+// Threads  Thread-safe; one thread of its own dials, gRPC's threads serve the streams and call the
+//          wake-up.
+// Errors   Send: kUnavailable without a stream that was welcomed, kExhausted when its queue is
+// full. Always   A member is one that said so itself: another process behind a member's old address
+// is
+//          not talked to.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/ports/coordinator.h"
+#include "common/ports/executor_link.h"
+
+namespace carillon::rpc {
+
+struct LinkOptions {
+  ExecutorId executor;
+  Incarnation incarnation;
+  std::string join_secret;
+  size_t inbox_max = 16'384;   // messages of all members
+  size_t outbox_max = 16'384;  // messages of one stream
+  uint64_t seed = 1;           // of the back-off's jitter
+};
+
+class GrpcLink : public ExecutorLink {
+ public:
+  static std::unique_ptr<GrpcLink> Make(const LinkOptions& options, const Clock& clock);
+  // Whom to keep a stream to: every member that has a grpc_address.
+  virtual void SetMembers(const std::vector<MemberInfo>& members) = 0;
+  // Of the members this executor has or had a stream to, and that are still members.
+  virtual std::vector<std::string> public_keys() = 0;
+};
+
+}  // namespace carillon::rpc

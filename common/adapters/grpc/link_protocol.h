@@ -1,0 +1,23 @@
+// What both ends of the control link agree on, besides the messages themselves.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace carillon::rpc {
+
+inline constexpr const char* kAttachMethod = "/carillon.v1.Control/Attach";
+inline constexpr const char* kExecutorMetadata = "carillon-executor";
+inline constexpr const char* kIncarnationMetadata = "carillon-incarnation";
+inline constexpr const char* kSecretMetadata = "authorization";
+inline constexpr int kMessageBytesMax = 16 << 20;
+// Finds the other end gone within 8 s, where TCP alone would take minutes.
+inline constexpr int kKeepaliveMs = 5000;
+inline constexpr int kKeepaliveTimeoutMs = 3000;
+
+// [a-z0-9][a-z0-9-]{0,62}
+bool IsIdentity(std::string_view text);
+// Takes as long for a nearly right secret as for a wrong one.
+bool SameSecret(std::string_view given, std::string_view wanted);
+
+}  // namespace carillon::rpc

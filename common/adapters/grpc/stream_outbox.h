@@ -1,0 +1,53 @@
+// What a stream is to write: gRPC takes one message at a time.
+//
+// Threads  None of its own: guarded by its stream.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "common/adapters/grpc/grpc_include.h"
+#include "common/base/result.h"
+
+namespace carillon::rpc {
+
+inline grpc::ByteBuffer ToBuffer(const std::string& bytes) {
+  const grpc::Slice slice(bytes);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+inline std::string ToBytes(const grpc::ByteBuffer& buffer) {
+  grpc::Slice slice;
+  if (buffer.TrySingleSlice(&slice).ok() || buffer.DumpToSingleSlice(&slice).ok()) {
+    return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
+  }
+  return {};
+}
+
+class StreamOutbox {
+ public:
+  explicit StreamOutbox(size_t messages_max) : messages_max_(messages_max) {}
+
+  // The buffer to start writing now, or null while another write is under way. kExhausted: full.
+  Result<const grpc::ByteBuffer*> Put(const std::string& bytes) {
+    if (waiting_.size() >= messages_max_) {
+      return Error(ErrorCode::kExhausted, "control link: the stream's queue is full");
+    }
+    waiting_.push_back(ToBuffer(bytes));
+    return std::exchange(writing_, true) ? nullptr : &waiting_.front();
+  }
+  // After a write ended well: the next one to start, or null.
+  const grpc::ByteBuffer* Next() {
+    waiting_.pop_front();
+    writing_ = !waiting_.empty();
+    return writing_ ? &waiting_.front() : nullptr;
+  }
+
+ private:
+  const size_t messages_max_;
+  std::deque<grpc::ByteBuffer> waiting_;  // the first one is being written
+  bool writing_ = false;
+};
+
+}  // namespace carillon::rpc

@@ -1,0 +1,45 @@
+// The message bus on Kafka.
+//
+// Place    Cluster members and executors; its twin is memory_bus.
+// Threads  Thread-safe producers; one thread for each consumer. Each producer owns a thread that
+//          serves delivery reports, besides librdkafka's own.
+// Errors   Send: kExhausted when the local queue is full, kInvalid when a record is larger than
+//          the broker takes. Poll, Commit: kUnavailable.
+// Always   A record that was not acknowledged within `message_timeout` is given up and counted:
+//          whoever waits for its effect sends again. Positions are committed by the caller only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/adapters/kafka/kafka_client.h"
+#include "common/base/metrics.h"
+#include "common/ports/message_bus.h"
+
+namespace carillon::kafka {
+
+struct ProducerOptions {
+  KafkaOptions kafka;
+  int partitions = 8;             // of every topic; a key's partition is key mod partitions
+  Duration message_timeout = 5s;  // a task is claimed by then or published again
+  size_t queue_records_max = 100'000;
+  Duration linger = 1ms;  // how long a record may wait for others to share its request
+};
+
+// Connects in the background.
+Result<std::unique_ptr<BusProducer>> NewProducer(const ProducerOptions& options, Metrics& metrics);
+
+struct ConsumerOptions {
+  KafkaOptions kafka;
+  std::string topic;
+  std::string group;            // whose committed positions it goes on from
+  std::vector<int> partitions;  // not empty
+};
+
+// A new group, and one whose position the broker no longer has, begins at the oldest record.
+Result<std::unique_ptr<BusConsumer>> NewConsumer(const ConsumerOptions& options);
+
+}  // namespace carillon::kafka

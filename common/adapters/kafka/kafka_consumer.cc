@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/adapters/kafka/kafka_bus.h"
+#include "common/base/log.h"
+#include "common/base/mutex.h"
+
+namespace carillon::kafka {
+namespace {
+
+BusRecord RecordOf(const rd_kafka_message_t& message) {
+  BusRecord record;
+  record.payload.assign(static_cast<const char*>(message.payload), message.len);
+  rd_kafka_headers_t* headers = nullptr;  // the message's
+  if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return record;
+  const char* name = nullptr;
+  const void* value = nullptr;
+  size_t size = 0;
+  for (size_t i = 0;
+       rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
+       ++i) {
+    record.headers[name] =
+        value == nullptr ? std::string() : std::string(static_cast<const char*>(value), size);
+  }
+  return record;
+}
+
+class KafkaConsumer final : public BusConsumer {
+ public:
+  explicit KafkaConsumer(std::string topic) : topic_(std::move(topic)) {}
+  ~KafkaConsumer() override {
+    if (queue_) rd_kafka_queue_cb_event_enable(queue_.get(), nullptr, nullptr);
+    if (!client_) return;
+    // Commits are sent without waiting; the last ones must not be lost.
+    const Status committed = SendCommit(std::exchange(sent_, {}), /*wait=*/true);
+    if (!committed.ok()) log::Warn("kafka", "{}", committed.error().message);
+    queue_.reset();
+    rd_kafka_consumer_close(client_.get());
+  }
+
+  Status Open(const ConsumerOptions& options) {
+    CARILLON_ASSIGN_OR_RETURN(client_, NewClient(RD_KAFKA_CONSUMER, options.kafka,
+                                                 {{"group.id", options.group},
+                                                  {"enable.auto.commit", "false"},
+                                                  {"enable.auto.offset.store", "false"},
+                                                  {"auto.offset.reset", "earliest"},
+                                                  {"fetch.wait.max.ms", "500"},
+                                                  {"fetch.error.backoff.ms", "50"},
+                                                  {"queued.max.messages.kbytes", "16384"}}));
+    rd_kafka_poll_set_consumer(client_.get());
+    queue_.reset(rd_kafka_queue_get_consumer(client_.get()));
+    Owned<rd_kafka_topic_partition_list_t> wanted(
+        rd_kafka_topic_partition_list_new(static_cast<int>(options.partitions.size())));
+    for (const int partition : options.partitions) {
+      rd_kafka_topic_partition_list_add(wanted.get(), topic_.c_str(), partition)->offset =
+          RD_KAFKA_OFFSET_STORED;
+    }
+    const rd_kafka_resp_err_t assigned = rd_kafka_assign(client_.get(), wanted.get());
+    if (assigned != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("read", topic_, assigned);
+    return {};
+  }
+
+  Result<std::vector<ReceivedRecord>> Poll(size_t max) override {
+    std::vector<rd_kafka_message_t*> messages(max);
+    const ssize_t count =
+        rd_kafka_consume_batch_queue(queue_.get(), 0, messages.data(), messages.size());
+    if (count < 0) return MakeError("poll", topic_, rd_kafka_last_error());
+    std::vector<ReceivedRecord> received;
+    for (ssize_t i = 0; i < count; ++i) {
+      const Owned<rd_kafka_message_t> message(messages[static_cast<size_t>(i)]);
+      if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        // Told in the stream of records, and over when the broker is back.
+        log::Debug("kafka", "{}: {}", topic_, rd_kafka_message_errstr(message.get()));
+        continue;
+      }
+      received.push_back({.record = RecordOf(*message),
+                          .partition = message->partition,
+                          .offset = message->offset});
+    }
+    return received;
+  }
+
+  Status Commit(const std::vector<ReceivedRecord>& handled) override {
+    std::map<int, int64_t> next;
+    for (const ReceivedRecord& record : handled) {
+      int64_t& position = next[record.partition];
+      position = std::max(position, record.offset + 1);
+    }
+    for (const auto& [partition, position] : next) sent_[partition] = position;
+    return SendCommit(next, /*wait=*/false);
+  }
+
+  void OnReadable(std::function<void()> wake) override {
+    MutexLock lock(mu_);
+    wake_ = std::move(wake);
+    rd_kafka_queue_cb_event_enable(
+        queue_.get(),
+        [](rd_kafka_t*, void* self) { static_cast<KafkaConsumer*>(self)->Readable(); }, this);
+  }
+
+ private:
+  void Readable() {
+    std::function<void()> wake;
+    {
+      MutexLock lock(mu_);
+      wake = wake_;
+    }
+    if (wake) wake();
+  }
+
+  Status SendCommit(const std::map<int, int64_t>& next, bool wait) {
+    if (next.empty()) return {};
+    Owned<rd_kafka_topic_partition_list_t> positions(
+        rd_kafka_topic_partition_list_new(static_cast<int>(next.size())));
+    for (const auto& [partition, position] : next) {
+      rd_kafka_topic_partition_list_add(positions.get(), topic_.c_str(), partition)->offset =
+          position;
+    }
+    const rd_kafka_resp_err_t error = rd_kafka_commit(client_.get(), positions.get(), wait ? 0 : 1);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("commit", topic_, error);
+    return {};
+  }
+
+  const std::string topic_;
+  Owned<rd_kafka_t> client_;
+  Owned<rd_kafka_queue_t> queue_;
+  std::map<int, int64_t> sent_;  // the positions last committed
+  Mutex mu_;
+  std::function<void()> wake_ GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+Result<std::unique_ptr<BusConsumer>> NewConsumer(const ConsumerOptions& options) {
+  auto consumer = std::make_unique<KafkaConsumer>(options.topic);
+  CARILLON_TRY(consumer->Open(options));
+  return std::unique_ptr<BusConsumer>(std::move(consumer));
+}
+
+}  // namespace carillon::kafka

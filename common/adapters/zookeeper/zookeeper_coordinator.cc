@@ -1,0 +1,400 @@
+#include "common/adapters/zookeeper/zookeeper_coordinator.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/wire/coordination_json.h"
+
+namespace carillon::zookeeper {
+namespace {
+
+constexpr std::string_view kDefaultRoot = "/carillon";
+
+Error NoSession() { return {ErrorCode::kUnavailable, "coordinator: no contact or no session"}; }
+Error Fenced() { return {ErrorCode::kFenced, "assignment: not the leader any more"}; }
+
+// "a-0000000012" -> 12: what the server appended.
+std::optional<uint64_t> NumberOf(std::string_view name) {
+  const size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = name.substr(dash + 1);
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
+  if (error != std::errc() || end != digits.end() || digits.empty()) return std::nullopt;
+  return number;
+}
+
+bool IsRoot(std::string_view root) {
+  return root.size() > 1 && root.back() != '/' && root.find("//") == std::string_view::npos &&
+         root.find("/.") == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ZookeeperCoordinator>> ZookeeperCoordinator::Make(
+    CoordinatorOptions options) {
+  const size_t slash = options.connect.find('/');
+  const std::string servers = options.connect.substr(0, slash);
+  const std::string root =
+      slash == std::string::npos ? std::string(kDefaultRoot) : options.connect.substr(slash);
+  if (servers.find(':') == std::string::npos || !IsRoot(root)) {
+    return Error(ErrorCode::kInvalid,
+                 "zookeeper: \"" + options.connect + "\" is not host:port,host:port/root");
+  }
+  return std::unique_ptr<ZookeeperCoordinator>(
+      new ZookeeperCoordinator(std::move(options), servers, root));
+}
+
+ZookeeperCoordinator::ZookeeperCoordinator(CoordinatorOptions options, std::string servers,
+                                           std::string root)
+    : options_(std::move(options)),
+      servers_(std::move(servers)),
+      root_(std::move(root)),
+      watcher_([this] { Watch(); }) {}
+
+ZookeeperCoordinator::~ZookeeperCoordinator() {
+  Leave();
+  {
+    MutexLock lock(mu_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  watcher_.join();
+}
+
+Status ZookeeperCoordinator::Join(const MemberInfo& self) {
+  MutexLock join(join_mu_);
+  CARILLON_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Connected());
+  CARILLON_TRY(MakeTree(*session));
+  CARILLON_ASSIGN_OR_RETURN(const std::string own, EnterElection(*session, self));
+  {
+    MutexLock lock(mu_);
+    self_ = self;
+    own_ = own;
+    removed_ = false;
+  }
+  return ReadView(*session, own);
+}
+
+// A session that lives, or a new one; the old one is gone for good once it expired.
+Result<std::shared_ptr<Session>> ZookeeperCoordinator::Connected() {
+  std::shared_ptr<Session> session;
+  {
+    MutexLock lock(mu_);
+    own_.clear();
+    if (session_ && session_->contact() == Session::Contact::kExpired) {
+      session = std::exchange(session_, nullptr);  // closed below, without the lock
+    }
+  }
+  session.reset();
+  {
+    MutexLock lock(mu_);
+    session = session_;
+  }
+  if (!session) {
+    CARILLON_ASSIGN_OR_RETURN(session, Session::Open({.servers = servers_,
+                                                      .timeout = options_.session_timeout,
+                                                      .digest = options_.digest,
+                                                      .request_timeout = options_.session_timeout},
+                                                     [this] { MarkDirty(); }));
+    MutexLock lock(mu_);
+    session_ = session;
+  }
+  if (!session->AwaitConnected(options_.session_timeout)) return NoSession();
+  return session;
+}
+
+Status ZookeeperCoordinator::MakeTree(Session& session) {
+  std::vector<std::string> paths;
+  for (size_t slash = root_.find('/', 1); slash != std::string::npos;
+       slash = root_.find('/', slash + 1)) {
+    paths.push_back(root_.substr(0, slash));
+  }
+  paths.insert(paths.end(), {root_, Path("election"), Path("assignment")});
+  for (const std::string& path : paths) {
+    const auto made = session.Create(path, "", Session::Life::kPersistent);
+    if (!made.ok() && made.code() != ErrorCode::kExists) return made.error();
+  }
+  return {};
+}
+
+// A create whose answer was lost may have left a node: the name begins with the incarnation, and
+// the owner of a node tells a live one from one that is about to expire.
+Result<std::string> ZookeeperCoordinator::EnterElection(Session& session, const MemberInfo& self) {
+  const std::string prefix = self.incarnation.value() + "-";
+  const std::string text = MemberText(self);
+  CARILLON_TRY(session.Sync(Path("election")));
+  CARILLON_ASSIGN_OR_RETURN(const auto names, session.Children(Path("election"), false));
+  std::string own;
+  for (const std::string& name : names) {
+    if (name.compare(0, prefix.size(), prefix) != 0) continue;
+    const auto node = session.Get(Path("election/" + name), false);
+    if (node.ok() && node->owner == session.identity().id && node->data == text && own.empty()) {
+      own = name;
+      continue;
+    }
+    const Status deleted = session.Delete(Path("election/" + name));
+    if (!deleted.ok() && deleted.code() != ErrorCode::kNotFound) return deleted.error();
+  }
+  if (!own.empty()) return own;
+  CARILLON_ASSIGN_OR_RETURN(
+      const std::string path,
+      session.Create(Path("election/" + prefix), text, Session::Life::kEphemeralSequence));
+  return path.substr(path.rfind('/') + 1);
+}
+
+void ZookeeperCoordinator::Leave() {
+  MutexLock join(join_mu_);
+  std::shared_ptr<Session> session;
+  std::string own;
+  {
+    MutexLock lock(mu_);
+    own = std::exchange(own_, {});
+    session = std::exchange(session_, nullptr);
+    self_.reset();
+    removed_ = false;
+  }
+  if (!session) return;
+  // The end of the session removes the node as well; this is for when it outlives this call.
+  if (!own.empty() && session->contact() == Session::Contact::kConnected) {
+    const Status deleted = session->Delete(Path("election/" + own));
+    if (!deleted.ok()) log::Warn("coordinator", "leave: {}", deleted.error().message);
+  }
+}
+
+Result<std::vector<ZookeeperCoordinator::Entry>> ZookeeperCoordinator::ReadEntries(
+    Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(const auto names, session.Children(Path("election"), true));
+  std::map<std::string, MemberInfo> known;
+  std::vector<Entry> entries;
+  for (const std::string& name : names) {
+    const std::optional<uint64_t> number = NumberOf(name);
+    if (!number) continue;  // somebody else's node
+    auto found = known_.find(name);
+    if (found == known_.end()) {
+      const auto node = session.Get(Path("election/" + name), false);
+      if (!node.ok() && node.code() == ErrorCode::kNotFound) continue;  // just left
+      if (!node.ok()) return node.error();
+      const auto member = ParseMember(node->data);
+      if (!member.ok()) {
+        log::Warn("coordinator", "{}: {}", name, member.error().message);
+        continue;
+      }
+      found = known_.emplace(name, *member).first;
+    }
+    known.insert(*found);
+    entries.push_back({*number, name, found->second});
+  }
+  known_ = std::move(known);
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.number < b.number; });
+  return entries;
+}
+
+// Reading and adopting are one piece: of two readings, the later one stays.
+Status ZookeeperCoordinator::ReadView(Session& session, const std::string& own) {
+  MutexLock lock(read_mu_);
+  // A server that lags must not undo what was seen through another one.
+  CARILLON_TRY(session.Sync(root_));
+  View view;
+  CARILLON_ASSIGN_OR_RETURN(view.entries, ReadEntries(session));
+  CARILLON_ASSIGN_OR_RETURN(const Node node, session.Get(Path("assignment"), true));
+  CARILLON_ASSIGN_OR_RETURN(view.assignment, ParseAssignment(node.data));
+  view.version = node.version;
+  view.created = node.created;
+  const auto is_own = [&own](const Entry& entry) { return entry.name == own; };
+  if (!own.empty() && std::none_of(view.entries.begin(), view.entries.end(), is_own)) {
+    return {ErrorCode::kNotFound, "coordinator: the own node is gone"};
+  }
+  Adopt(session, std::move(view));
+  return {};
+}
+
+void ZookeeperCoordinator::Watch() {
+  std::optional<SessionState> told;
+  std::unique_lock lock(mu_);
+  while (!stopping_) {
+    changed_.wait_for(lock, options_.session_timeout, [this] { return dirty_ || stopping_; });
+    if (stopping_) break;
+    dirty_ = false;
+    const SessionState state = StateNow();
+    const bool tell = told != state;
+    told = state;
+    const auto wake = tell ? wake_ : nullptr;
+    lock.unlock();
+    if (wake) wake();
+    Refresh();
+    lock.lock();
+  }
+}
+
+void ZookeeperCoordinator::Refresh() {
+  std::shared_ptr<Session> session;
+  std::string own;
+  {
+    MutexLock lock(mu_);
+    session = session_;
+    own = own_;
+  }
+  if (!session || own.empty() || session->contact() != Session::Contact::kConnected) return;
+  const Status read = ReadView(*session, own);
+  if (read.ok()) return;
+  if (read.code() != ErrorCode::kNotFound) {
+    log::Warn("coordinator", "{}", read.error().message);
+    return;  // read again when the session changes, and at the next turn
+  }
+  std::function<void()> wake;
+  {
+    MutexLock lock(mu_);
+    if (own_ != own) return;
+    log::Error("coordinator", "{}: rejoining", read.error().message);
+    removed_ = true;
+    wake = wake_;
+  }
+  if (wake) wake();
+}
+
+void ZookeeperCoordinator::Adopt(const Session& session, View view) {
+  std::function<void()> wake;
+  {
+    MutexLock lock(mu_);
+    if (session_.get() != &session) return;  // left meanwhile
+    if (view.created == view_.created && view.version < view_.version) {
+      // Written by this member since it was read.
+      view.assignment = view_.assignment;
+      view.version = view_.version;
+    }
+    if (view == view_) return;
+    view_ = std::move(view);
+    wake = wake_;
+  }
+  if (wake) wake();
+}
+
+void ZookeeperCoordinator::MarkDirty() {
+  {
+    MutexLock lock(mu_);
+    dirty_ = true;
+  }
+  changed_.notify_all();
+}
+
+SessionState ZookeeperCoordinator::StateNow() const {
+  if (!session_) return SessionState::kSuspended;
+  if (removed_) return SessionState::kExpired;
+  switch (session_->contact()) {
+    case Session::Contact::kConnected: return SessionState::kConnected;
+    case Session::Contact::kExpired: return SessionState::kExpired;
+    case Session::Contact::kConnecting: break;
+  }
+  return SessionState::kSuspended;
+}
+
+SessionState ZookeeperCoordinator::State() {
+  MutexLock lock(mu_);
+  return StateNow();
+}
+
+bool ZookeeperCoordinator::IsLeader() {
+  MutexLock lock(mu_);
+  return !own_.empty() && StateNow() != SessionState::kExpired && !view_.entries.empty() &&
+         view_.entries.front().name == own_;
+}
+
+std::optional<MemberId> ZookeeperCoordinator::Leader() {
+  MutexLock lock(mu_);
+  if (view_.entries.empty()) return std::nullopt;
+  return view_.entries.front().member.id;
+}
+
+std::vector<MemberInfo> ZookeeperCoordinator::Members() {
+  MutexLock lock(mu_);
+  std::vector<MemberInfo> members;
+  for (const Entry& entry : view_.entries) members.push_back(entry.member);
+  return members;
+}
+
+Result<Assignment> ZookeeperCoordinator::ReadAssignment() {
+  MutexLock lock(mu_);
+  if (StateNow() != SessionState::kConnected) return NoSession();
+  return view_.assignment;
+}
+
+Result<ZookeeperCoordinator::Standing> ZookeeperCoordinator::OwnStanding() {
+  MutexLock lock(mu_);
+  if (own_.empty() || StateNow() != SessionState::kConnected) return NoSession();
+  return Standing{.session = session_,
+                  .own_path = Path("election/" + own_),
+                  .own_text = MemberText(*self_),
+                  .leads = !view_.entries.empty() && view_.entries.front().name == own_,
+                  .view = view_};
+}
+
+// Numbers only grow: who was the lowest with its own node in place is so until that node goes.
+Status ZookeeperCoordinator::WriteAssignment(const Assignment& assignment) {
+  CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
+  if (!standing.leads) return Fenced();
+  const View& view = standing.view;
+  const uint64_t stored = view.assignment.generation.value();
+  if (assignment.generation.value() != stored + 1) {
+    return {ErrorCode::kConflict,
+            "assignment: generation " + std::to_string(stored) + " is stored"};
+  }
+  int failed = -1;
+  const Status written =
+      standing.session->Commit({{.kind = Op::Kind::kCheck, .path = standing.own_path},
+                                {.kind = Op::Kind::kSet,
+                                 .path = Path("assignment"),
+                                 .version = view.version,
+                                 .data = AssignmentText(assignment)}},
+                               options_.proof_limit, &failed);
+  if (!written.ok()) {
+    MarkDirty();
+    return failed == 0 ? Status(Fenced()) : written;
+  }
+  std::function<void()> wake;
+  {
+    MutexLock lock(mu_);
+    if (view_.created != view.created || view_.version != view.version) return {};
+    view_.assignment = assignment;
+    ++view_.version;
+    wake = wake_;
+  }
+  if (wake) wake();
+  return {};
+}
+
+Result<Generation> ZookeeperCoordinator::ProveSession() {
+  CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
+  int failed = -1;
+  const Status written = standing.session->Commit(
+      {{.kind = Op::Kind::kCheck, .path = Path("assignment"), .version = standing.view.version},
+       {.kind = Op::Kind::kSet, .path = standing.own_path, .data = standing.own_text}},
+      options_.proof_limit, &failed);
+  if (!written.ok()) {
+    MarkDirty();  // somebody wrote another assignment, or the own node is gone
+    return written.error();
+  }
+  return standing.view.assignment.generation;
+}
+
+void ZookeeperCoordinator::OnChange(std::function<void()> wake) {
+  MutexLock lock(mu_);
+  wake_ = std::move(wake);
+}
+
+std::optional<SessionIdentity> ZookeeperCoordinator::session_identity() {
+  MutexLock lock(mu_);
+  if (!session_) return std::nullopt;
+  return session_->identity();
+}
+
+std::optional<Incarnation> ZookeeperCoordinator::incarnation() {
+  MutexLock lock(mu_);
+  if (!self_) return std::nullopt;
+  return self_->incarnation;
+}
+
+}  // namespace carillon::zookeeper

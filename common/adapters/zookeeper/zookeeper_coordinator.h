@@ -1,0 +1,118 @@
+// Election, membership and assignment on a ZooKeeper ensemble.
+//
+//   ROOT/election/<incarnation>-<number>   ephemeral: a member; the lowest number leads
+//   ROOT/assignment                        who should own what, and its generation
+//
+// Place    Every member of a cluster; its twin is memory_coordinator.
+// Threads  Thread-safe. One thread of its own keeps the view: it reads after each watch and, in
+//          case one was lost, every session timeout.
+// Time     Join blocks up to a session timeout, the writes up to `proof_limit`.
+// Always   Ownership is never inferred from what was read, which may be old, but from a write of
+//          the own session that the quorum accepted.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/adapters/zookeeper/zookeeper_session.h"
+#include "common/base/mutex.h"
+#include "common/ports/coordinator.h"
+
+namespace carillon::zookeeper {
+
+struct CoordinatorOptions {
+  std::string connect;  // "host:port,host:port/root"; without a root: /carillon
+  Duration session_timeout = 6s;
+  std::string digest = {};    // "user:password"; empty = open ACLs
+  Duration proof_limit = 1s;  // a proof of ownership must be young to be worth something
+};
+
+class ZookeeperCoordinator final : public Coordinator {
+ public:
+  // Does not connect: Join does. kInvalid: a connect text that names no server or a bad root.
+  static Result<std::unique_ptr<ZookeeperCoordinator>> Make(CoordinatorOptions options);
+  ~ZookeeperCoordinator() override;
+
+  Status Join(const MemberInfo& self) override;
+  void Leave() override;
+  SessionState State() override;
+  bool IsLeader() override;
+  std::optional<MemberId> Leader() override;
+  std::vector<MemberInfo> Members() override;
+  Result<Assignment> ReadAssignment() override;
+  Status WriteAssignment(const Assignment& assignment) override;
+  Result<Generation> ProveSession() override;
+  void OnChange(std::function<void()> wake) override;
+
+  // Of the current membership; nothing before Join.
+  std::optional<SessionIdentity> session_identity();
+  std::optional<Incarnation> incarnation();
+
+ private:
+  struct Entry {
+    uint64_t number = 0;  // order of joining
+    std::string name;     // of the node
+    MemberInfo member;
+
+    bool operator==(const Entry&) const = default;
+  };
+  struct View {
+    std::vector<Entry> entries;  // in order of joining
+    Assignment assignment;
+    int32_t version = 0;  // of the assignment's node
+    int64_t created = 0;  // transaction that made that node
+
+    bool operator==(const View&) const = default;
+  };
+  // What a write needs: taken in one piece.
+  struct Standing {
+    std::shared_ptr<Session> session;
+    std::string own_path;
+    std::string own_text;
+    bool leads = false;
+    View view;
+  };
+
+  ZookeeperCoordinator(CoordinatorOptions options, std::string servers, std::string root);
+  Result<std::shared_ptr<Session>> Connected();
+  Status MakeTree(Session& session);
+  Result<std::string> EnterElection(Session& session, const MemberInfo& self);
+  // Reads and adopts everything; `own` is the name of the own node. kNotFound: it is gone.
+  Status ReadView(Session& session, const std::string& own);
+  Result<std::vector<Entry>> ReadEntries(Session& session) REQUIRES(read_mu_);
+  void Watch();  // the thread
+  void Refresh();
+  void Adopt(const Session& session, View view);
+  void MarkDirty();
+  Result<Standing> OwnStanding();
+  SessionState StateNow() const REQUIRES(mu_);
+
+  std::string Path(std::string_view name) const { return root_ + "/" + std::string(name); }
+
+  const CoordinatorOptions options_;
+  const std::string servers_;
+  const std::string root_;
+
+  Mutex join_mu_;  // one Join or Leave at a time; never taken while mu_ is held
+  Mutex read_mu_;  // one reading of the view at a time
+  std::map<std::string, MemberInfo> known_ GUARDED_BY(read_mu_);  // nodes never change
+
+  Mutex mu_;
+  std::condition_variable_any changed_;
+  std::shared_ptr<Session> session_ GUARDED_BY(mu_);
+  std::optional<MemberInfo> self_ GUARDED_BY(mu_);
+  std::string own_ GUARDED_BY(mu_);       // name of the own node; empty = not joined
+  bool removed_ GUARDED_BY(mu_) = false;  // the own node is gone though the session lives
+  View view_ GUARDED_BY(mu_);
+  std::function<void()> wake_ GUARDED_BY(mu_);
+  bool dirty_ GUARDED_BY(mu_) = false;
+  bool stopping_ GUARDED_BY(mu_) = false;
+  std::thread watcher_;
+};
+
+}  // namespace carillon::zookeeper

@@ -1,0 +1,18 @@
+// What a return code of the C client means for us.
+#pragma once
+
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace carillon::zookeeper {
+
+// A read that got no answer did nothing; a write may have been done.
+enum class Effect { kRead, kWrite };
+
+ErrorCode CodeOf(int rc, Effect effect);
+
+// "create /carillon/election: connection loss"
+Error MakeError(std::string_view operation, std::string_view path, int rc, Effect effect);
+
+}  // namespace carillon::zookeeper

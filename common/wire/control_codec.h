@@ -1,0 +1,33 @@
+// The messages of the control link as bytes and back. Protobuf (proto/carillon/v1/control.proto)
+// stays in here.
+//
+// Errors   Decode: kCorrupt for bytes that are not a message, one that is empty or of a kind that
+//          this version does not know, an id that does not parse, a number out of its range.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "common/ports/executor_link.h"
+
+namespace carillon {
+
+// The first message of a member.
+struct Welcome {
+  MemberId member;
+  std::string public_key;
+
+  bool operator==(const Welcome&) const = default;
+};
+
+std::string EncodeFromExecutor(const FromExecutor& message);
+// Who sent it is known from the stream, not from the message.
+Result<FromExecutor> DecodeFromExecutor(std::string_view bytes, const ExecutorId& executor,
+                                        const Incarnation& incarnation);
+
+std::string EncodeWelcome(const Welcome& welcome);
+std::string EncodeToExecutor(const ToExecutor& message);
+Result<std::variant<Welcome, ToExecutor>> DecodeToExecutor(std::string_view bytes);
+
+}  // namespace carillon

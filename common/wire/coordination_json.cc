@@ -1,0 +1,92 @@
+#include "common/wire/coordination_json.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "common/wire/json_text.h"
+
+namespace carillon {
+namespace {
+
+using nlohmann::json;
+
+Error Corrupt(std::string_view what) {
+  return {ErrorCode::kCorrupt, "coordinator: unreadable " + std::string(what)};
+}
+
+std::string TextOf(const json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// False: not a pair of a segment and a known member.
+bool AddOwner(const json& pair, const std::vector<MemberId>& members, Assignment& assignment) {
+  if (!pair.is_array() || pair.size() != 2) return false;
+  if (!pair[0].is_number_unsigned() || !pair[1].is_number_unsigned()) return false;
+  const auto segment = pair[0].get<uint64_t>();
+  const auto index = pair[1].get<uint64_t>();
+  if (segment > UINT32_MAX || index >= members.size()) return false;
+  const SegmentId id(static_cast<uint32_t>(segment));
+  return assignment.owners.emplace(id, members[index]).second;
+}
+
+}  // namespace
+
+std::string MemberText(const MemberInfo& member) {
+  return JsonToText({{"id", member.id.value()},
+                     {"incarnation", member.incarnation.value()},
+                     {"rest_url", member.rest_url},
+                     {"grpc_address", member.grpc_address}});
+}
+
+Result<MemberInfo> ParseMember(std::string_view text) {
+  const auto object = ParseJsonText(text);
+  if (!object.ok() || !object->is_object()) return Corrupt("member");
+  MemberInfo member{.id = MemberId(TextOf(*object, "id")),
+                    .incarnation = Incarnation(TextOf(*object, "incarnation")),
+                    .rest_url = TextOf(*object, "rest_url"),
+                    .grpc_address = TextOf(*object, "grpc_address")};
+  if (member.id.empty() || member.incarnation.empty()) return Corrupt("member");
+  return member;
+}
+
+std::string AssignmentText(const Assignment& assignment) {
+  std::map<MemberId, size_t> known;
+  json members = json::array();
+  json owners = json::array();
+  for (const auto& [segment, member] : assignment.owners) {
+    const auto [found, fresh] = known.emplace(member, known.size());
+    if (fresh) members.push_back(member.value());
+    owners.push_back({segment.value(), found->second});
+  }
+  return JsonToText({{"generation", assignment.generation.value()},
+                     {"members", std::move(members)},
+                     {"owners", std::move(owners)}});
+}
+
+Result<Assignment> ParseAssignment(std::string_view text) {
+  if (text.empty()) return Assignment{};
+  const auto parsed = ParseJsonText(text);
+  if (!parsed.ok() || !parsed->is_object()) return Corrupt("assignment");
+  const json& object = *parsed;
+  const auto generation = object.find("generation");
+  const auto members = object.find("members");
+  const auto owners = object.find("owners");
+  if (generation == object.end() || !generation->is_number_unsigned() || members == object.end() ||
+      !members->is_array() || owners == object.end() || !owners->is_array()) {
+    return Corrupt("assignment");
+  }
+  Assignment assignment{.generation = Generation(generation->get<uint64_t>()), .owners = {}};
+  std::vector<MemberId> ids;
+  for (const json& member : *members) {
+    if (!member.is_string()) return Corrupt("assignment");
+    ids.emplace_back(member.get<std::string>());
+  }
+  for (const json& pair : *owners) {
+    if (!AddOwner(pair, ids, assignment)) return Corrupt("assignment");
+  }
+  return assignment;
+}
+
+}  // namespace carillon

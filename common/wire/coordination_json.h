@@ -1,0 +1,23 @@
+// Members and assignments as the coordinator's nodes hold them.
+//
+// Errors   Parse…: kCorrupt. Unknown fields are passed over: a newer member may have written them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/ports/coordinator.h"
+
+namespace carillon {
+
+// {"id": "scheduler-1", "incarnation": "…", "rest_url": "…", "grpc_address": "…"}
+std::string MemberText(const MemberInfo& member);
+Result<MemberInfo> ParseMember(std::string_view text);
+
+// {"generation": 7, "members": ["scheduler-1"], "owners": [[0, 0], [1, 0]]}: pairs of segment and
+// index of its member, because thousands of segments must fit into one node. An empty text is an
+// assignment that nobody wrote yet.
+std::string AssignmentText(const Assignment& assignment);
+Result<Assignment> ParseAssignment(std::string_view text);
+
+}  // namespace carillon

@@ -1,0 +1,32 @@
+// What GET /api/system/status asks of the member in this process.
+#pragma once
+
+#include "scheduler/api/status_source.h"
+#include "scheduler/app/member_status.h"
+
+namespace carillon::scheduler {
+
+class MemberStatusSource final : public StatusSource {
+ public:
+  explicit MemberStatusSource(const MemberView& member) : member_(member) {}
+
+  ClusterView Read() override {
+    const MemberStatus seen = member_.GetStatus();
+    ClusterView view{.leader = seen.leader,
+                     .executors = seen.executors,
+                     .oldest_overdue = seen.oldest_overdue,
+                     .late_p50 = seen.late_p50,
+                     .late_p99 = seen.late_p99};
+    for (const MemberInfo& info : seen.members) {
+      ClusterMember entry{.id = info.id, .address = info.rest_url};
+      if (info.id == seen.self && seen.clock_trusted) entry.clock_offset = seen.clock_offset;
+      view.members.push_back(std::move(entry));
+    }
+    return view;
+  }
+
+ private:
+  const MemberView& member_;
+};
+
+}  // namespace carillon::scheduler

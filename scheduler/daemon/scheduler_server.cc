@@ -1,0 +1,79 @@
+#include "scheduler/daemon/scheduler_server.h"
+
+#include <utility>
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr uint64_t kApiSeedTag = 0x61706900;  // its numbers are not the member's
+
+}  // namespace
+
+SchedulerServer::SchedulerServer(const Ports& ports, const MemberOptions& options)
+    : ports_(ports),
+      seed_(options.seed ^ kApiSeedTag),
+      member_(ports.member, options),
+      status_(member_) {}
+
+ApiContext SchedulerServer::MakeApiContext(About about) {
+  const MemberPorts& member = ports_.member;
+  return {.jobs = ports_.jobs,
+          .runs = ports_.runs,
+          .executors = member.executors,
+          .admin = member.admin,
+          .segments = member.segments,
+          .status = status_,
+          .nudge = [this](SegmentId segment) { member_.Nudge(segment); },
+          .nudge_executors = [this] { member_.NudgeExecutors(); },
+          .cluster_now = [this] { return member_.ClusterNow(); },
+          .clock = member.clock,
+          .seed = seed_,
+          .metrics = member.metrics,
+          .version = std::move(about.version),
+          .settings = std::move(about.settings)};
+}
+
+std::vector<ReadyCheck> SchedulerServer::ReadyChecks() {
+  return {
+      {.name = "store",
+       .check = [this]() -> Status {
+         auto now = ports_.member.segments.Now();
+         return now.ok() ? Status() : Status(now.error());
+       },
+       .blocks = true},
+      {.name = "member",
+       .check = [this]() -> Status {
+         if (member_.ready()) return {};
+         return {ErrorCode::kUnavailable,
+                 "segments are not owned yet, or the clock is not trusted"};
+       }},
+      {.name = "draining",
+       .check = [this]() -> Status {
+         if (!draining_) return {};
+         return {ErrorCode::kUnavailable, "stopping: waits for running processes"};
+       }},
+  };
+}
+
+Status SchedulerServer::Listen(const ApiOptions& api, const OpsOptions& ops, About about) {
+  CARILLON_ASSIGN_OR_RETURN(api_, ApiServer::Start(api, MakeApiContext(std::move(about))));
+  CARILLON_ASSIGN_OR_RETURN(ops_, OpsServer::Start(ops, {.metrics = ports_.member.metrics,
+                                                         .clock = ports_.member.clock,
+                                                         .ready = ReadyChecks()}));
+  member_.SetRestUrl(api_->url());
+  return {};
+}
+
+void SchedulerServer::StartLoops(Loops& loops) {
+  for (const NamedStepper& named : member_.steppers()) {
+    LoopRunner& runner = loops.Add(named.name, ports_.member.clock, *named.stepper);
+    named.wake->Set([&runner] { runner.Wake(); });
+  }
+}
+
+void SchedulerServer::StopListening() {
+  if (api_) api_->Stop();
+  if (ops_) ops_->Stop();
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,67 @@
+// A member of the scheduler with its doors: the rooms of `Member`, the REST API and the ops port.
+//
+// Place    The scheduler's half of `carillon standalone`, and all of `carillon-scheduler`.
+// Threads  Called by one thread. Its loops run on the Loops it is given.
+// Owns     Member and servers. The ports outlive it; the loops stop before it is destroyed.
+// Errors   Listen: as ApiServer::Start and OpsServer::Start.
+// Always   Nothing fires before StartLoops, so a port that is taken is found before.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "common/base/loops.h"
+#include "common/ports/job_store.h"
+#include "common/ports/run_store.h"
+#include "scheduler/api/api_server.h"
+#include "scheduler/api/ops_server.h"
+#include "scheduler/app/member.h"
+#include "scheduler/daemon/member_status_source.h"
+
+namespace carillon::scheduler {
+
+class SchedulerServer {
+ public:
+  struct Ports {
+    MemberPorts member;
+    JobStore& jobs;
+    RunStore& runs;
+  };
+  // What the API tells of this build and its configuration.
+  struct About {
+    std::string version;
+    std::map<std::string, std::string> settings;  // no secrets
+  };
+  SchedulerServer(const Ports& ports, const MemberOptions& options);
+
+  // Binds both ports; what may be asked from then on is answered, though nothing fires yet.
+  Status Listen(const ApiOptions& api, const OpsOptions& ops, About about);
+  void StartLoops(Loops& loops);
+  bool ready() const { return member_.ready(); }
+  const MemberView& view() const { return member_; }
+  // Not ready any more; everything else goes on.
+  void BeginDrain() { draining_ = true; }
+  // No requests any more. Then the loops are stopped, then Leave.
+  void StopListening();
+  void Leave() { member_.Leave(); }
+
+  std::string url() const { return api_->url(); }
+  std::string ops_url() const { return ops_->url(); }
+  uint16_t ops_port() const { return ops_->port(); }
+
+ private:
+  ApiContext MakeApiContext(About about);
+  std::vector<ReadyCheck> ReadyChecks();
+
+  const Ports ports_;
+  const uint64_t seed_;
+  Member member_;
+  MemberStatusSource status_;
+  std::atomic<bool> draining_ = false;
+  std::unique_ptr<ApiServer> api_;
+  std::unique_ptr<OpsServer> ops_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,57 @@
+// The bus's contract on a real Kafka broker.
+#include <gtest/gtest.h>
+
+#include "common/adapters/kafka/kafka_bus.h"
+#include "common/adapters/kafka/kafka_topics.h"
+#include "tests/support/kafka_broker.h"
+
+namespace carillon::test {
+
+// One broker for all tests; the topics are made anew for each, so it has no records and no
+// positions that mean anything.
+struct KafkaBusFactory {
+  static constexpr int kPartitions = 4;
+
+  static kafka::KafkaOptions Options() {
+    static KafkaBroker* broker = [] {
+      static KafkaBroker made;
+      made.Start();
+      return &made;
+    }();
+    return {.bootstrap = broker->bootstrap()};
+  }
+  KafkaBusFactory() {
+    const std::vector<std::string> names = {std::string(kTasksTopic), std::string(kResultsTopic)};
+    std::vector<kafka::TopicOptions> topics;
+    for (const std::string& name : names)
+      topics.push_back({.name = name, .partitions = kPartitions});
+    Settle([&] { return kafka::DeleteTopics(Options(), names, 20s).ok(); });
+    bool made = false;
+    Settle([&] { return made = kafka::EnsureTopics(Options(), topics, 20s).ok(); });
+    EXPECT_TRUE(made);
+  }
+  std::unique_ptr<BusProducer> Producer() {
+    auto made = kafka::NewProducer({.kafka = Options(), .partitions = kPartitions}, metrics);
+    EXPECT_TRUE(made.ok());
+    return std::move(made).value();
+  }
+  std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group) {
+    static int made_factories = 0;
+    if (suffix.empty()) suffix = "-" + std::to_string(++made_factories);
+    auto made = kafka::NewConsumer({.kafka = Options(),
+                                    .topic = std::string(topic),
+                                    .group = std::string(group) + suffix,
+                                    .partitions = {0, 1, 2, 3}});
+    EXPECT_TRUE(made.ok());
+    return std::move(made).value();
+  }
+  void Settle(const std::function<bool()>& seen) { WaitUntil(seen, 30s); }
+
+  Metrics metrics;
+  std::string suffix;
+};
+using BusFactories = ::testing::Types<KafkaBusFactory>;
+
+}  // namespace carillon::test
+
+#include "tests/contract/bus_contract.h"

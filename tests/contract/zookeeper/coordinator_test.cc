@@ -1,0 +1,54 @@
+// The coordinator's contract on a real ZooKeeper server.
+#include <atomic>
+
+#include "common/adapters/zookeeper/zookeeper_coordinator.h"
+#include "tests/support/process_wait.h"
+#include "tests/support/zookeeper_server.h"
+
+namespace carillon::test {
+
+// One server for all tests, a root of its own for each.
+struct ZookeeperCoordinatorFactory {
+  static ZookeeperServer& Server() {
+    static ZookeeperServer* server = [] {
+      static ZookeeperServer made;
+      made.Start();
+      return &made;
+    }();
+    return *server;
+  }
+  std::unique_ptr<Coordinator> Client() {
+    auto made = zookeeper::ZookeeperCoordinator::Make(
+        {.connect = Server().address() + root, .session_timeout = 4s, .digest = "carillon:secret"});
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    clients.push_back(made->get());
+    return std::move(made).value();
+  }
+  // Another client takes the session over and closes it: the server ends it for both. The owner
+  // may take it back before the close is sent.
+  void Expire(const Incarnation& incarnation) {
+    for (zookeeper::ZookeeperCoordinator* client : clients) {
+      if (client->incarnation() != incarnation) continue;
+      const auto identity = client->session_identity();
+      const bool expired = WaitUntil([&] {
+        const auto other = zookeeper::Session::Open({.servers = Server().address(), .timeout = 4s},
+                                                    {}, &*identity);
+        return !other.ok() || !(*other)->AwaitConnected(10s);
+      });
+      EXPECT_TRUE(expired) << "the session outlived its end";
+    }
+  }
+  void Settle(const std::function<bool()>& seen) { WaitUntil(seen, 20s); }
+
+  static std::string NextRoot() {
+    static std::atomic<int> made = 0;
+    return "/contract/" + std::to_string(++made);
+  }
+  const std::string root = NextRoot();
+  std::vector<zookeeper::ZookeeperCoordinator*> clients;
+};
+using CoordinatorFactories = ::testing::Types<ZookeeperCoordinatorFactory>;
+
+}  // namespace carillon::test
+
+#include "tests/contract/coordinator_contract.h"

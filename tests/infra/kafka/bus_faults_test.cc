@@ -1,0 +1,219 @@
+// What a broker does to the bus: away, restarted, its topics made anew or emptied.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <set>
+
+#include "common/adapters/kafka/kafka_bus.h"
+#include "common/adapters/kafka/kafka_topics.h"
+#include "tests/support/kafka_broker.h"
+
+namespace carillon::test {
+namespace {
+
+constexpr int kPartitions = 2;
+
+class BusFaultsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    broker_ = new KafkaBroker;
+    broker_->Start();
+  }
+  static void TearDownTestSuite() {
+    delete broker_;
+    broker_ = nullptr;
+  }
+  void SetUp() override {
+    topic_ = "faults-" + std::to_string(++made_);
+    ASSERT_TRUE(MakeTopic());
+  }
+  static kafka::KafkaOptions Options() { return {.bootstrap = broker_->bootstrap()}; }
+  bool MakeTopic() {
+    return WaitUntil(
+        [this] {
+          return kafka::EnsureTopics(Options(), {{.name = topic_, .partitions = kPartitions}}, 20s)
+              .ok();
+        },
+        60s);
+  }
+  std::unique_ptr<BusProducer> Producer(size_t queue_records_max = 1000,
+                                        Duration message_timeout = 3s) {
+    auto made = kafka::NewProducer({.kafka = Options(),
+                                    .partitions = kPartitions,
+                                    .message_timeout = message_timeout,
+                                    .queue_records_max = queue_records_max},
+                                   metrics_);
+    EXPECT_TRUE(made.ok());
+    return std::move(made).value();
+  }
+  std::unique_ptr<BusConsumer> Consumer() {
+    auto made = kafka::NewConsumer(
+        {.kafka = Options(), .topic = topic_, .group = "g-" + topic_, .partitions = {0, 1}});
+    EXPECT_TRUE(made.ok());
+    return std::move(made).value();
+  }
+  void Send(BusProducer& producer, int from, int to) {
+    for (int i = from; i < to; ++i) {
+      EXPECT_TRUE(producer.Send(topic_, static_cast<uint64_t>(i), {std::to_string(i), {}}).ok());
+    }
+  }
+  // Polls into `seen` until it holds all of [from, to), in whatever order.
+  bool Sees(BusConsumer& consumer, int from, int to, std::vector<ReceivedRecord>* all = nullptr) {
+    return WaitUntil(
+        [&] {
+          const auto polled = consumer.Poll(100);
+          EXPECT_TRUE(polled.ok());
+          for (const ReceivedRecord& record : *polled) {
+            seen_.insert(std::stoi(record.record.payload));
+            if (all != nullptr) all->push_back(record);
+          }
+          for (int i = from; i < to; ++i) {
+            if (!seen_.contains(i)) return false;
+          }
+          return true;
+        },
+        60s);
+  }
+  uint64_t Undelivered() {
+    return metrics_.counter("carillon_bus_undelivered_total", topic_).value();
+  }
+
+  static KafkaBroker* broker_;
+  static int made_;
+  Metrics metrics_;
+  std::string topic_;
+  std::set<int> seen_;
+};
+
+KafkaBroker* BusFaultsTest::broker_ = nullptr;
+int BusFaultsTest::made_ = 0;
+
+TEST_F(BusFaultsTest, WhatWasNotCommittedComesAgain) {
+  const auto producer = Producer();
+  Send(*producer, 0, 20);
+  {
+    const auto consumer = Consumer();
+    ASSERT_TRUE(Sees(*consumer, 0, 20));
+  }
+  seen_.clear();
+  const auto again = Consumer();
+  EXPECT_TRUE(Sees(*again, 0, 20));
+}
+
+// The broker is killed and comes back with what it acknowledged; what was given up meanwhile is
+// counted, and the stream goes on by itself.
+TEST_F(BusFaultsTest, BrokerThatIsAwayAndComesBack) {
+  const auto producer = Producer();
+  const auto consumer = Consumer();
+  Send(*producer, 0, 10);
+  ASSERT_TRUE(Sees(*consumer, 0, 10));
+  broker_->process().Signal(SIGKILL);
+  Send(*producer, 10, 14);
+  EXPECT_TRUE(WaitUntil([&] { return Undelivered() == 4; }, 30s));
+  const auto nothing = consumer->Poll(10);
+  EXPECT_TRUE(nothing.ok() && nothing->empty()) << "being away is not an error of the reader";
+  broker_->Start();
+  // While the broker starts, some may still be given up: each is sent when that is known.
+  int sent = 20;
+  uint64_t given_up = Undelivered();
+  Send(*producer, sent, sent + 1);
+  EXPECT_TRUE(WaitUntil(
+      [&] {
+        if (Undelivered() > given_up) {
+          given_up = Undelivered();
+          ++sent;
+          Send(*producer, sent, sent + 1);
+        }
+        const auto polled = consumer->Poll(100);
+        for (const ReceivedRecord& record : *polled) seen_.insert(std::stoi(record.record.payload));
+        return seen_.contains(sent);
+      },
+      90s));
+  for (const int lost : {10, 11, 12, 13}) EXPECT_FALSE(seen_.contains(lost));
+}
+
+// A broker that hangs: nobody waits for it, the queue fills up and says so.
+TEST_F(BusFaultsTest, FullLocalQueueRefusesAtOnce) {
+  const auto producer = Producer(/*queue_records_max=*/10);
+  const auto consumer = Consumer();
+  Send(*producer, 0, 2);
+  ASSERT_TRUE(Sees(*consumer, 0, 2));
+  broker_->process().Signal(SIGSTOP);
+  Status sent;
+  int taken = 0;
+  while (taken <= 20 && (sent = producer->Send(topic_, 0, {"x", {}})).ok()) ++taken;
+  EXPECT_EQ(sent.code(), ErrorCode::kExhausted);
+  EXPECT_LE(taken, 10);
+  EXPECT_TRUE(WaitUntil([&] { return Undelivered() == static_cast<uint64_t>(taken); }, 30s));
+  EXPECT_TRUE(producer->Send(topic_, 0, {"3", {}}).ok()) << "there is room again";
+  broker_->process().Signal(SIGCONT);
+}
+
+TEST_F(BusFaultsTest, RecreatedTopicIsReadFromItsBeginning) {
+  const auto producer = Producer();
+  {
+    const auto consumer = Consumer();
+    Send(*producer, 0, 50);
+    std::vector<ReceivedRecord> all;
+    ASSERT_TRUE(Sees(*consumer, 0, 50, &all));
+    ASSERT_TRUE(consumer->Commit(all).ok());
+  }
+  ASSERT_TRUE(kafka::DeleteTopics(Options(), {topic_}, 20s).ok());
+  ASSERT_TRUE(MakeTopic());
+  const auto fresh = Producer();
+  Send(*fresh, 100, 110);
+  const auto consumer = Consumer();  // its group's position is beyond the end of the new topic
+  EXPECT_TRUE(Sees(*consumer, 100, 110));
+}
+
+// A reader that was away for longer than records are kept goes on with the oldest there is.
+TEST_F(BusFaultsTest, PositionThatIsNotKeptAnyMore) {
+  const auto producer = Producer();
+  {
+    const auto consumer = Consumer();
+    Send(*producer, 0, 4);
+    std::vector<ReceivedRecord> all;
+    ASSERT_TRUE(Sees(*consumer, 0, 4, &all));
+    ASSERT_TRUE(consumer->Commit({all.front()}).ok());
+  }
+  Send(*producer, 4, 8);
+  ASSERT_TRUE(kafka::DeleteRecords(Options(), topic_, {{0, 3}, {1, 3}}, 20s).ok());
+  Send(*producer, 8, 10);
+  const auto consumer = Consumer();
+  EXPECT_TRUE(Sees(*consumer, 6, 10));
+  seen_.clear();
+  const auto more = consumer->Poll(10);
+  EXPECT_TRUE(more.ok() && more->empty());
+}
+
+TEST_F(BusFaultsTest, TopicOfAnotherShapeIsRefused) {
+  const auto other =
+      kafka::EnsureTopics(Options(), {{.name = topic_, .partitions = kPartitions + 1}}, 20s);
+  EXPECT_EQ(other.code(), ErrorCode::kConflict);
+  const auto replicas =
+      kafka::EnsureTopics(Options(), {{.name = topic_ + "-r", .replicas = 3}}, 20s);
+  EXPECT_EQ(replicas.code(), ErrorCode::kInvalid) << "one broker cannot keep three replicas";
+  EXPECT_TRUE(
+      kafka::EnsureTopics(Options(), {{.name = topic_, .partitions = kPartitions}}, 20s).ok());
+}
+
+TEST_F(BusFaultsTest, RecordThatIsTooLargeIsRefusedAlone) {
+  const auto producer = Producer();
+  EXPECT_EQ(producer->Send(topic_, 0, {std::string(2 << 20, 'x'), {}}).code(), ErrorCode::kInvalid);
+  Send(*producer, 0, 2);
+  const auto consumer = Consumer();
+  EXPECT_TRUE(Sees(*consumer, 0, 2));
+}
+
+TEST(BusWithoutBrokerTest, ConstructionNeedsNoBrokerAndAdminSaysThereIsNone) {
+  Metrics metrics;
+  const kafka::KafkaOptions nobody{.bootstrap = "127.0.0.1:" + std::to_string(FreePort())};
+  EXPECT_TRUE(kafka::NewProducer({.kafka = nobody}, metrics).ok());
+  EXPECT_EQ(kafka::EnsureTopics(nobody, {{.name = "t"}}, 1s).code(), ErrorCode::kUnavailable);
+  kafka::KafkaOptions wrong = nobody;
+  wrong.properties["no.such.property"] = "1";
+  EXPECT_EQ(kafka::NewProducer({.kafka = wrong}, metrics).code(), ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace carillon::test

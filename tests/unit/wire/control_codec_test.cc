@@ -1,0 +1,200 @@
+#include "common/wire/control_codec.h"
+
+#include <gtest/gtest.h>
+
+#include "common/base/rng.h"
+
+namespace carillon {
+namespace {
+
+const ExecutorId kExecutor("e1");
+const Incarnation kIncarnation("00aa");
+
+HeldAttempt Attempt(uint32_t n) {
+  return {.key = {FromUnixMicros(1'700'000'000'000'000 + n), ScheduleId(7), n},
+          .segment = SegmentId(n % 64),
+          .job_no = JobNo(9),
+          .attempt = 2,
+          .token = *ParseClaimToken("000102030405060708090a0b0c0d0e0f")};
+}
+
+bool Same(const HeldAttempt& a, const HeldAttempt& b) {
+  return a.key == b.key && a.segment == b.segment && a.job_no == b.job_no &&
+         a.attempt == b.attempt && a.token == b.token;
+}
+
+template <typename Message>
+Message FromExecutorAgain(const Message& message) {
+  const auto decoded = DecodeFromExecutor(EncodeFromExecutor(message), kExecutor, kIncarnation);
+  EXPECT_TRUE(decoded.ok());
+  return decoded.ok() ? std::get<Message>(*decoded) : Message{};
+}
+
+template <typename Message>
+Message ToExecutorAgain(const Message& message) {
+  const auto decoded = DecodeToExecutor(EncodeToExecutor(message));
+  EXPECT_TRUE(decoded.ok());
+  return decoded.ok() ? std::get<Message>(std::get<ToExecutor>(*decoded)) : Message{};
+}
+
+TEST(ControlCodecTest, RegisterSaysWhoByTheStreamOnly) {
+  Register sent;
+  sent.record.id = ExecutorId("somebody-else");
+  sent.record.host = "db3";
+  sent.record.ops_port = 8642;
+  sent.record.slots = 16;
+  sent.record.version = "1.2.3";
+  sent.record.labels = {{"zone", "a"}, {"disk", ""}};
+  const ExecutorRecord got = FromExecutorAgain(sent).record;
+  EXPECT_EQ(got.id, kExecutor);
+  EXPECT_EQ(got.incarnation, kIncarnation);
+  EXPECT_EQ(got.host, "db3");
+  EXPECT_EQ(got.ops_port, 8642);
+  EXPECT_EQ(got.slots, 16);
+  EXPECT_EQ(got.version, "1.2.3");
+  EXPECT_EQ(got.labels, sent.record.labels);
+}
+
+TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
+  const Heartbeat sent{.sent_us = -5,
+                       .running_count = 3,
+                       .load = {.cpu = 0.5, .memory = 1, .disk = 0, .io = 0.25},
+                       .free_slots = 1,
+                       .free_light_slots = 4096,
+                       .running = {Attempt(1), Attempt(2)},
+                       .reporting = {Attempt(3)}};
+  const Heartbeat got = FromExecutorAgain(sent);
+  EXPECT_EQ(got.sent_us, -5);
+  EXPECT_EQ(got.running_count, 3);
+  EXPECT_EQ(got.load.cpu, 0.5);
+  EXPECT_EQ(got.load.io, 0.25);
+  EXPECT_EQ(got.free_slots, 1);
+  EXPECT_EQ(got.free_light_slots, 4096);
+  ASSERT_EQ(got.running.size(), 2u);
+  EXPECT_TRUE(Same(got.running[1], sent.running[1]));
+  ASSERT_EQ(got.reporting.size(), 1u);
+  EXPECT_TRUE(Same(got.reporting[0], sent.reporting[0]));
+}
+
+TEST(ControlCodecTest, LoadIsAShare) {
+  Heartbeat sent;
+  sent.load = {.cpu = -1, .memory = 7, .disk = std::numeric_limits<double>::quiet_NaN(), .io = 1};
+  const ExecutorLoad got = FromExecutorAgain(sent).load;
+  EXPECT_EQ(got.cpu, 0);
+  EXPECT_EQ(got.memory, 0);
+  EXPECT_EQ(got.disk, 0);
+  EXPECT_EQ(got.io, 1);
+}
+
+TEST(ControlCodecTest, ClaimsComeBackAsTheStreamsOwn) {
+  const HeldAttempt held = Attempt(4);
+  ClaimBatch sent{.sent_us = 11, .batch_id = 12, .requests = {}};
+  sent.requests.push_back({.key = held.key,
+                           .segment = held.segment,
+                           .job_no = held.job_no,
+                           .attempt = held.attempt,
+                           .def_version = 5,
+                           .token = held.token,
+                           .executor = ExecutorId("forged"),
+                           .incarnation = Incarnation("forged"),
+                           .overlap = OverlapPolicy::kSkip});
+  const ClaimBatch got = FromExecutorAgain(sent);
+  EXPECT_EQ(got.sent_us, 11);
+  EXPECT_EQ(got.batch_id, 12u);
+  ASSERT_EQ(got.requests.size(), 1u);
+  const ClaimRequest& request = got.requests[0];
+  EXPECT_EQ(request.key, held.key);
+  EXPECT_EQ(request.token, held.token);
+  EXPECT_EQ(request.def_version, 5);
+  EXPECT_EQ(request.overlap, OverlapPolicy::kSkip);
+  EXPECT_EQ(request.executor, kExecutor);
+  EXPECT_EQ(request.incarnation, kIncarnation);
+}
+
+TEST(ControlCodecTest, AnswersComeBackAsTheyWere) {
+  const Registered registered = ToExecutorAgain(
+      Registered{.accepted = false, .refusal = "second", .enabled = false, .draining = true});
+  EXPECT_FALSE(registered.accepted);
+  EXPECT_EQ(registered.refusal, "second");
+  EXPECT_FALSE(registered.enabled);
+  EXPECT_TRUE(registered.draining);
+
+  const HeartbeatReply reply = ToExecutorAgain(
+      HeartbeatReply{.sent_us = 3, .lease = 1500ms, .registered = false, .renewed = {Attempt(1)}});
+  EXPECT_EQ(reply.sent_us, 3);
+  EXPECT_EQ(reply.lease, 1500ms);
+  EXPECT_FALSE(reply.registered);
+  ASSERT_EQ(reply.renewed.size(), 1u);
+
+  ClaimBatchReply claims{.batch_id = 1, .sent_us = 2, .lease = 20s, .items = {}};
+  const HeldAttempt held = Attempt(6);
+  for (int i = 0; i <= static_cast<int>(ClaimReason::kOverlap); ++i) {
+    claims.items.push_back({.key = held.key,
+                            .token = held.token,
+                            .verdict = static_cast<ClaimVerdict>(i % 4),
+                            .reason = static_cast<ClaimReason>(i)});
+  }
+  const ClaimBatchReply got = ToExecutorAgain(claims);
+  ASSERT_EQ(got.items.size(), claims.items.size());
+  for (size_t i = 0; i < got.items.size(); ++i) {
+    EXPECT_EQ(got.items[i].verdict, claims.items[i].verdict);
+    EXPECT_EQ(got.items[i].reason, claims.items[i].reason);
+    EXPECT_EQ(got.items[i].token, held.token);
+  }
+  EXPECT_EQ(ToExecutorAgain(ResultsApplied{{Attempt(1)}}).applied.size(), 1u);
+  EXPECT_EQ(ToExecutorAgain(CancelAttempts{{Attempt(1), Attempt(2)}}).attempts.size(), 2u);
+}
+
+TEST(ControlCodecTest, WelcomeNeedsAMemberAndAKey) {
+  const Welcome welcome{MemberId("scheduler-1"), std::string(32, '\x7f')};
+  const auto decoded = DecodeToExecutor(EncodeWelcome(welcome));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(std::get<Welcome>(*decoded), welcome);
+  EXPECT_EQ(DecodeToExecutor(EncodeWelcome({MemberId(""), std::string(32, 'x')})).code(),
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(DecodeToExecutor(EncodeWelcome({MemberId("m"), "short"})).code(), ErrorCode::kCorrupt);
+}
+
+TEST(ControlCodecTest, NoTokenIsNoClaim) {
+  Heartbeat sent;
+  sent.running = {Attempt(1)};
+  sent.running[0].token = {};
+  EXPECT_EQ(DecodeFromExecutor(EncodeFromExecutor(sent), kExecutor, kIncarnation).code(),
+            ErrorCode::kCorrupt);
+}
+
+TEST(ControlCodecTest, EmptyAndForeignBytesAreRefused) {
+  for (const std::string& bytes : {std::string(), std::string("\xff\xff"), std::string(40, 'x')}) {
+    EXPECT_EQ(DecodeFromExecutor(bytes, kExecutor, kIncarnation).code(), ErrorCode::kCorrupt);
+    EXPECT_EQ(DecodeToExecutor(bytes).code(), ErrorCode::kCorrupt);
+  }
+}
+
+// Whatever a bit flip makes of a message: it is refused or it is a message.
+TEST(ControlCodecTest, MutatedBytesAreRefusedOrStable) {
+  Rng rng(4);
+  const std::string heartbeat = EncodeFromExecutor(
+      Heartbeat{.sent_us = 1, .running = {Attempt(1), Attempt(2)}, .reporting = {Attempt(3)}});
+  const std::string reply = EncodeToExecutor(HeartbeatReply{.sent_us = 1, .renewed = {Attempt(1)}});
+  int accepted = 0;
+  for (int i = 0; i < 4000; ++i) {
+    std::string one = heartbeat;
+    std::string two = reply;
+    one[rng.Below(one.size())] ^= static_cast<char>(1u << rng.Below(8));
+    two[rng.Below(two.size())] ^= static_cast<char>(1u << rng.Below(8));
+    const auto from = DecodeFromExecutor(one, kExecutor, kIncarnation);
+    if (from.ok()) {
+      ++accepted;
+      EXPECT_TRUE(DecodeFromExecutor(EncodeFromExecutor(*from), kExecutor, kIncarnation).ok());
+    }
+    const auto to = DecodeToExecutor(two);
+    if (to.ok() && std::holds_alternative<ToExecutor>(*to)) {
+      EXPECT_TRUE(DecodeToExecutor(EncodeToExecutor(std::get<ToExecutor>(*to))).ok());
+    }
+  }
+  EXPECT_GT(accepted, 0);
+  EXPECT_LT(accepted, 4000);
+}
+
+}  // namespace
+}  // namespace carillon

@@ -1,0 +1,70 @@
+#include "common/wire/coordination_json.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon {
+namespace {
+
+TEST(CoordinationJsonTest, MemberComesBackAsItWas) {
+  const MemberInfo member{MemberId("scheduler-1"), Incarnation("00ff"), "http://h:1", "h:2"};
+  const auto parsed = ParseMember(MemberText(member));
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(*parsed, member);
+}
+
+TEST(CoordinationJsonTest, MemberOfANewerVersionIsRead) {
+  const auto parsed = ParseMember(R"({"id": "a", "incarnation": "b", "weight": 3})");
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(*parsed, (MemberInfo{MemberId("a"), Incarnation("b"), "", ""}));
+}
+
+TEST(CoordinationJsonTest, UnreadableMembersAreRefused) {
+  for (const char* text : {"", "{", "[]", "null", "{}", R"({"id": "a"})", R"({"incarnation": "b"})",
+                           R"({"id": 1, "incarnation": "b"})", "{\"id\": \"\xff\"}"}) {
+    EXPECT_EQ(ParseMember(text).code(), ErrorCode::kCorrupt) << text;
+  }
+}
+
+TEST(CoordinationJsonTest, AssignmentComesBackAsItWas) {
+  Assignment assignment{Generation(41), {}};
+  for (uint32_t i = 0; i < 100; ++i) {
+    assignment.owners[SegmentId(i)] = MemberId(i % 3 == 0 ? "a" : "b");
+  }
+  const auto parsed = ParseAssignment(AssignmentText(assignment));
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(*parsed, assignment);
+}
+
+// 4,096 segments with names as long as they may be, in what a node of the coordinator holds.
+TEST(CoordinationJsonTest, LargestAssignmentFitsIntoANode) {
+  Assignment assignment{Generation(UINT64_MAX), {}};
+  for (uint32_t i = 0; i < 4096; ++i) {
+    assignment.owners[SegmentId(i)] = MemberId(std::string(60, 'm') + std::to_string(i % 256));
+  }
+  const std::string text = AssignmentText(assignment);
+  EXPECT_LT(text.size(), 128u << 10);
+  EXPECT_EQ(ParseAssignment(text).value_or({}), assignment);
+}
+
+TEST(CoordinationJsonTest, NothingWrittenYetIsAnEmptyAssignment) {
+  EXPECT_EQ(ParseAssignment("").value_or({Generation(9), {}}), Assignment{});
+}
+
+TEST(CoordinationJsonTest, UnreadableAssignmentsAreRefused) {
+  for (const char* text :
+       {"{", "[]", "null", "{}", R"({"generation": 1, "members": []})",
+        R"({"generation": -1, "members": [], "owners": []})",
+        R"({"generation": 1.5, "members": [], "owners": []})",
+        R"({"generation": 1, "members": [1], "owners": []})",
+        R"({"generation": 1, "members": {}, "owners": []})",
+        R"({"generation": 1, "members": ["a"], "owners": [[0, 1]]})",
+        R"({"generation": 1, "members": ["a"], "owners": [[0]]})",
+        R"({"generation": 1, "members": ["a"], "owners": [[-1, 0]]})",
+        R"({"generation": 1, "members": ["a"], "owners": [[4294967296, 0]]})",
+        R"({"generation": 1, "members": ["a"], "owners": [[0, 0], [0, 0]]})"}) {
+    EXPECT_EQ(ParseAssignment(text).code(), ErrorCode::kCorrupt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace carillon
