@@ -35,6 +35,9 @@ struct DueSchedule {
   DstRepeat dst_repeat = DstRepeat::kAuto;
   MisfireRules misfire;
   int priority = 0;
+  // False: the row holds what this version cannot read (a newer one wrote it, or it was damaged). It
+  // is listed so that it does not hide others, and must not be planned.
+  bool readable = true;
 };
 
 struct PlannedRun {
@@ -118,6 +121,9 @@ struct JobVersionRecord {
   int64_t version = 0;
   JobId job_id;
   JobDefinition definition;
+  // False: the version exists but cannot be read (as of DueSchedule); `definition` is empty. What
+  // waits for it goes on waiting.
+  bool readable = true;
 };
 
 class FiringStore {
@@ -145,7 +151,8 @@ class FiringStore {
   virtual Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
                                                  std::optional<RunKey> after, size_t limit) = 0;
 
-  // Definitions by version, with the job's id; unknown ones are absent.
+  // Definitions by version, with the job's id; unknown ones are absent. One that cannot be read is
+  // marked and keeps no other one back.
   virtual Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) = 0;
 

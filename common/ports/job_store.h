@@ -3,7 +3,8 @@
 // Threads  Thread-safe; blocking.
 // Errors   kNotFound: no such job, or deleted. kConflict: the version is not the expected one.
 //          kExists: the job_id is taken (also by a deleted job). kTimeout: outcome unknown; the
-//          caller reads again before it answers.
+//          caller reads again before it answers. kCorrupt: the job's definition cannot be read;
+//          it can still be replaced, deleted and its runs cancelled. ListJobs leaves it out.
 // Always   When a write has returned, every later claim obeys it (P8).
 #pragma once
 

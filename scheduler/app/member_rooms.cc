@@ -33,7 +33,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       executors({.health = {.heartbeat = o.heartbeat, .lost_after = o.executor_lost},
                  .incarnation_wait = o.incarnation_wait}),
       applied(kAppliedRemembered),
-      definitions(p.firing, {.entries_max = o.definition_cache_max,
+      definitions(p.clock, p.firing, {.entries_max = o.definition_cache_max,
                              .bytes_max = o.definition_cache_bytes_max}),
       feed("feed", o.feed_batches_max),
       events("events", kEventBatchesMax),

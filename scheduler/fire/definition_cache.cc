@@ -37,15 +37,32 @@ std::shared_ptr<const Definition> DefinitionCache::Get(const JobVersionKey& key)
   return found->second->definition;
 }
 
+std::vector<JobVersionKey> DefinitionCache::MissingOf(const std::vector<JobVersionKey>& keys,
+                                                      Found* found) {
+  std::set<JobVersionKey> missing;
+  for (const JobVersionKey& key : keys) {
+    if (found->definitions.contains(key)) continue;
+    if (auto known = Get(key)) {
+      found->definitions[key] = std::move(known);
+    } else {
+      missing.insert(key);
+    }
+  }
+  const SteadyTime now = clock_.Steady();
+  MutexLock lock(mu_);
+  std::erase_if(missing, [&](const JobVersionKey& key) {
+    const auto at = unreadable_until_.find(key);
+    if (at == unreadable_until_.end() || now >= at->second) return false;
+    found->unreadable.insert(key);
+    return true;
+  });
+  return {missing.begin(), missing.end()};
+}
+
 Result<DefinitionCache::Found> DefinitionCache::Load(const std::vector<JobVersionKey>& keys) {
   Found found;
-  std::vector<JobVersionKey> missing;
-  for (const JobVersionKey& key : keys) {
-    const auto [at, fresh] = found.try_emplace(key);
-    if (!fresh) continue;
-    at->second = Get(key);
-    if (at->second == nullptr) missing.push_back(key);
-  }
+  std::vector<JobVersionKey> missing = MissingOf(keys, &found);
+  std::vector<JobVersionKey> unreadable;
   for (size_t from = 0; from < missing.size(); from += kBatchRowsMax) {
     const auto begin = missing.begin() + static_cast<long>(from);
     const auto count = std::min(missing.size() - from, kBatchRowsMax);
@@ -53,12 +70,29 @@ Result<DefinitionCache::Found> DefinitionCache::Load(const std::vector<JobVersio
                               store_.LoadDefinitions({begin, begin + static_cast<long>(count)}));
     for (JobVersionRecord& record : records) {
       const JobVersionKey key{record.job_no, record.version};
-      found[key] = std::make_shared<const Definition>(std::move(record));
-      Put(key, found[key]);
+      if (!record.readable) {
+        unreadable.push_back(key);
+        continue;
+      }
+      const auto definition = std::make_shared<const Definition>(std::move(record));
+      found.definitions[key] = definition;
+      Put(key, definition);
     }
   }
-  std::erase_if(found, [](const auto& entry) { return entry.second == nullptr; });
+  Remember(unreadable);
+  found.unreadable.insert(unreadable.begin(), unreadable.end());
   return found;
+}
+
+void DefinitionCache::Remember(const std::vector<JobVersionKey>& unreadable) {
+  if (unreadable.empty()) return;
+  const SteadyTime now = clock_.Steady();
+  MutexLock lock(mu_);
+  if (unreadable_until_.size() + unreadable.size() > kUnreadableMax) {
+    std::erase_if(unreadable_until_, [now](const auto& entry) { return entry.second <= now; });
+    if (unreadable_until_.size() + unreadable.size() > kUnreadableMax) unreadable_until_.clear();
+  }
+  for (const JobVersionKey& key : unreadable) unreadable_until_[key] = now + kUnreadableRetry;
 }
 
 size_t DefinitionCache::size() const {

@@ -46,8 +46,15 @@ void FiringLoop::LoadSomeDefinitions(SteadyTime now) {
   undefined_.erase(undefined_.begin(), undefined_.begin() + static_cast<long>(count));
   for (TrackedRun* tracked : waiting) {
     if (tracked->place != Place::kUndefined) continue;  // listed twice
-    const auto at = found->find({tracked->run.job_no, tracked->run.def_version});
-    if (at == found->end()) {
+    const JobVersionKey key{tracked->run.job_no, tracked->run.def_version};
+    if (found->unreadable.contains(key)) {
+      // Stays due in the store; the sweep offers it again, until somebody has mended the row.
+      ports_.metrics.counter("carillon_runs_waiting_total", "unreadable_definition").Add();
+      Settle(*tracked, now);
+      continue;
+    }
+    const auto at = found->definitions.find(key);
+    if (at == found->definitions.end()) {
       log::Error("fire", "no definition job_no={} version={}", tracked->run.job_no.value(),
                  tracked->run.def_version);
       Skip(*tracked, reason::kBadDefinition, now);

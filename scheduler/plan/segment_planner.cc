@@ -75,6 +75,10 @@ std::vector<PlannedSchedule> SegmentPlanner::TakeBatch(const std::vector<DueSche
   while (*at < due.size() && rows + kRowsWorthWriting <= options_.batch_rows) {
     const DueSchedule& one = due[(*at)++];
     if (IsAside(one.schedule_id, now)) continue;
+    if (!one.readable) {
+      SetAside(one.schedule_id, {ErrorCode::kCorrupt, "its row cannot be read"}, now);
+      continue;
+    }
     const auto compiled = schedules_.Get(one);
     if (!compiled.ok()) {
       SetAside(one.schedule_id, compiled.error(), now);

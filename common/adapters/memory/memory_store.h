@@ -45,6 +45,10 @@ class MemoryStore final : public SegmentStore,
   // Tests: called, with the store locked, after each change of a run's row.
   void ObserveRuns(Tables::RunObserver observer);
 
+  // Tests: as if the stored definition, or the schedule's row, could not be read (any more).
+  void DamageDefinition(const JobId& id, int64_t version, bool damaged);
+  void DamageSchedule(ScheduleId id, bool damaged);
+
   // SegmentStore
   Result<StoreIdentity> Identify() override;
   Result<WallTime> Now() override;
@@ -134,6 +138,7 @@ class MemoryStore final : public SegmentStore,
   void AddGap(ScheduleId schedule_id, JobNo job_no, const GapRange& range) REQUIRES(mu_);
 
   Result<JobEntry*> FindLiveJob(const JobId& id) REQUIRES(mu_);
+  Result<JobEntry*> FindReadableJob(const JobId& id) REQUIRES(mu_);
   Result<JobEntry*> FindAtVersion(const JobId& id, int64_t version) REQUIRES(mu_);
   StoredJob ToStored(const JobEntry& job) const REQUIRES(mu_);
   ScheduleId AddSchedule(const JobEntry& job, const ScheduleSpec& spec, WallTime now) REQUIRES(mu_);

@@ -177,8 +177,13 @@ Result<std::vector<RunEffect>> MemoryStore::MarkLost(const std::vector<LostRepor
     if (found == nullptr) continue;
     const JobEntry& entry = *tables_.FindJob(found->row.job_no);
     JobRow job = ToJobRow(entry);
-    const auto started_under = entry.versions.find(found->row.def_version);
-    if (started_under != entry.versions.end()) job.attempt_on_lost = started_under->second.on_lost;
+    if (found->row.def_version != entry.version) {
+      // One that cannot be read any more may have said that the attempt is not to be killed.
+      const auto started_under = entry.versions.find(found->row.def_version);
+      const bool known = started_under != entry.versions.end() &&
+                         !entry.unreadable.contains(found->row.def_version);
+      job.attempt_on_lost = known ? started_under->second.on_lost : OnLost::kHold;
+    }
     const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
     if (!change) continue;
     WriteChange(*found, *change, LossOf(*found, now), now);
@@ -198,7 +203,11 @@ Result<std::vector<JobVersionRecord>> MemoryStore::LoadDefinitions(
     if (job == nullptr) continue;
     const auto version = job->versions.find(key.version);
     if (version == job->versions.end()) continue;
-    found.push_back({key.job_no, key.version, job->id, version->second});
+    JobVersionRecord record{
+        .job_no = key.job_no, .version = key.version, .job_id = job->id, .definition = {}};
+    record.readable = !job->unreadable.contains(key.version);
+    if (record.readable) record.definition = version->second;
+    found.push_back(std::move(record));
   }
   return found;
 }

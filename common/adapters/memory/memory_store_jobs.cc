@@ -40,6 +40,12 @@ Result<JobEntry*> MemoryStore::FindLiveJob(const JobId& id) {
   return job;
 }
 
+Result<JobEntry*> MemoryStore::FindReadableJob(const JobId& id) {
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  if (IsReadable(*job)) return job;
+  return {ErrorCode::kCorrupt, "job " + id.value() + ": its definition cannot be read"};
+}
+
 Result<JobEntry*> MemoryStore::FindAtVersion(const JobId& id, int64_t version) {
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
   if (job->version != version) {
@@ -100,7 +106,7 @@ Result<StoredJob> MemoryStore::CreateJob(const JobId& id, const JobDefinition& d
 
 Result<StoredJob> MemoryStore::GetJob(const JobId& id) {
   MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindLiveJob(id));
+  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindReadableJob(id));
   return ToStored(*job);
 }
 
@@ -110,7 +116,7 @@ Result<std::vector<StoredJob>> MemoryStore::ListJobs(const JobFilter& filter) {
   for (const auto& [id, job_no] : tables_.job_ids()) {
     if (page.size() >= filter.limit) break;
     const JobEntry& job = *tables_.FindJob(job_no);
-    if (memory::Matches(job, filter)) page.push_back(ToStored(job));
+    if (memory::Matches(job, filter) && IsReadable(job)) page.push_back(ToStored(job));
   }
   return page;
 }
@@ -199,7 +205,7 @@ void MemoryStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, Wall
   std::vector<ScheduleId> next;
   for (const ScheduleSpec& spec : job.definition.schedules) {
     const auto same = std::find_if(left.begin(), left.end(), [&](ScheduleId id) {
-      return tables_.FindSchedule(id)->spec == spec;
+      return tables_.FindSchedule(id)->readable && tables_.FindSchedule(id)->spec == spec;
     });
     if (same == left.end()) {
       next.push_back(AddSchedule(job, spec, now));
@@ -261,7 +267,7 @@ Result<StoredJob> MemoryStore::ReplaceJob(const JobId& id, int64_t expected_vers
 Result<StoredJob> MemoryStore::PauseJob(const JobId& id, const std::string& reason,
                                         const WriteContext& context) {
   MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(id));
   if (!job->definition.enabled) return ToStored(*job);
   job->definition.enabled = false;
   NextVersion(*job, context.now);
@@ -273,7 +279,7 @@ Result<StoredJob> MemoryStore::PauseJob(const JobId& id, const std::string& reas
 Result<StoredJob> MemoryStore::ResumeJob(const JobId& id, const std::string& /*reason*/,
                                          const WriteContext& context) {
   MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(id));
   if (job->definition.enabled) return ToStored(*job);
   job->definition.enabled = true;
   NextVersion(*job, context.now);
@@ -287,7 +293,9 @@ Status MemoryStore::DeleteJob(const JobId& id, int64_t expected_version,
   MutexLock lock(mu_);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
   job->deleted = true;
+  const bool readable = IsReadable(*job);
   NextVersion(*job, context.now);
+  if (!readable) job->unreadable.insert(job->version);
   ChangePending(*job, JobChange::kDeleted, reason::kDeleted, context.now);
   const GapReason reason = job->definition.enabled ? GapReason::kDeleted : GapReason::kPaused;
   for (const ScheduleId schedule : job->schedules) {

@@ -81,7 +81,8 @@ Result<std::vector<DueSchedule>> MemoryStore::ScanDue(const std::vector<SegmentI
                      .dst_gap = job.definition.dst_gap,
                      .dst_repeat = job.definition.dst_repeat,
                      .misfire = MisfireRulesOf(job.definition),
-                     .priority = job.definition.priority});
+                     .priority = job.definition.priority,
+                     .readable = schedule.readable});
     return true;
   });
   return found;

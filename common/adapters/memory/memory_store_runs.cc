@@ -17,7 +17,7 @@ bool IsAhead(const RunRow& row, WallTime now) {
 Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
                                            const WriteContext& context) {
   MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(request.job_id));
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(request.job_id));
   if (!job->manual) {
     const ScheduleId id(++tables_.last_schedule_id);
     tables_.PutSchedule(
@@ -81,7 +81,11 @@ Result<RunDetail> MemoryStore::RetryRun(const RunKey& key, const WriteContext& c
   MutexLock lock(mu_);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  const JobRow job = ToJobRow(*tables_.FindJob(found->row.job_no));
+  const JobEntry& entry = *tables_.FindJob(found->row.job_no);
+  if (!IsReadable(entry)) {
+    return {ErrorCode::kCorrupt, "job " + entry.id.value() + ": its definition cannot be read"};
+  }
+  const JobRow job = ToJobRow(entry);
   CARILLON_ASSIGN_OR_RETURN(const RunChange change,
                             DecideRetryByHand(found->row, job, context.now));
   AttemptResult ended = found->result;

@@ -17,6 +17,8 @@ Result<JobEdit> JobEdit::Begin(Session& session, const JobId& id, const WriteCon
     return a.position < b.position;
   });
   for (StoredScheduleRow& row : rows) {
+    const std::vector<ScheduleSpec>& specs = edit.job_.definition.schedules;
+    if (!row.due.readable && row.position < specs.size()) row.due.spec = specs[row.position];
     const WallTime next = row.place(edit.job_.definition.enabled);
     edit.places_.push_back({std::move(row), next});
   }
@@ -87,8 +89,10 @@ void JobEdit::NextVersion() {
 
 void JobEdit::Remove(Place& place, const JobDefinition& definition, GapReason reason) {
   const ScheduleId id = place.row.due.schedule_id;
-  const GapRange missed =
-      PassOver(definition, place.row.due.spec, reason, context_.now, &place.next);
+  JobDefinition rules;
+  rules.dst_gap = place.row.due.readable ? place.row.due.dst_gap : definition.dst_gap;
+  rules.dst_repeat = place.row.due.readable ? place.row.due.dst_repeat : definition.dst_repeat;
+  const GapRange missed = PassOver(rules, place.row.due.spec, reason, context_.now, &place.next);
   if (missed.count > 0) gaps_.push_back({id, job_.job_no, missed});
   removed_.push_back(id);
 }
@@ -96,12 +100,14 @@ void JobEdit::Remove(Place& place, const JobDefinition& definition, GapReason re
 void JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> ids) {
   const JobDefinition old = job_.definition;
   job_.definition = definition;
+  job_.readable = true;
   NextVersion();
   std::vector<Place> left = std::move(places_);
   places_.clear();
   for (const ScheduleSpec& spec : definition.schedules) {
-    const auto same = std::find_if(left.begin(), left.end(),
-                                   [&](const Place& place) { return place.row.due.spec == spec; });
+    const auto same = std::find_if(left.begin(), left.end(), [&](const Place& place) {
+      return place.row.due.readable && place.row.due.spec == spec;
+    });
     if (same != left.end()) {
       places_.push_back(std::move(*same));
       left.erase(same);

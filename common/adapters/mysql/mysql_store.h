@@ -34,6 +34,7 @@ struct MysqlOptions {
   Duration pool_wait = 5s;
   bool create_database = false;  // make session.database if it is not there
   uint32_t segment_count = 64;   // of a new store; an existing one keeps its own
+  Metrics* metrics = nullptr;    // counts rows that cannot be read; outlives the store
 };
 
 inline constexpr int64_t kCountedMax = 100'000;
@@ -133,8 +134,9 @@ class MysqlStore final : public SegmentStore,
   Pool& pool() { return *pool_; }
 
  private:
-  explicit MysqlStore(std::unique_ptr<Pool> pool);
+  MysqlStore(std::unique_ptr<UnreadableRows> unreadable, std::unique_ptr<Pool> pool);
 
+  const std::unique_ptr<UnreadableRows> unreadable_;
   const std::unique_ptr<Pool> pool_;
   uint32_t segment_count_ = 0;  // constant after Open
   IdBlocks ids_;

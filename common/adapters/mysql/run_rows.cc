@@ -22,8 +22,8 @@ int Find(const std::array<Enum, kCount>& all, Enum value) {
 }
 
 template <typename Enum, size_t kCount>
-Enum At(const std::array<Enum, kCount>& all, int64_t number) {
-  CARILLON_CHECK(number >= 1 && number <= static_cast<int64_t>(kCount), "ENUM of job_runs");
+std::optional<Enum> At(const std::array<Enum, kCount>& all, int64_t number) {
+  if (number < 1 || number > static_cast<int64_t>(kCount)) return std::nullopt;
   return all[static_cast<size_t>(number - 1)];
 }
 
@@ -31,8 +31,8 @@ Enum At(const std::array<Enum, kCount>& all, int64_t number) {
 
 int NumberOf(RunState state) { return Find(kStates, state); }
 int NumberOf(RunKind kind) { return Find(kKinds, kind); }
-RunState StateOf(int64_t number) { return At(kStates, number); }
-RunKind KindOf(int64_t number) { return At(kKinds, number); }
+std::optional<RunState> StateOf(int64_t number) { return At(kStates, number); }
+std::optional<RunKind> KindOf(int64_t number) { return At(kKinds, number); }
 
 const std::string kRunColumns =
     "r.fire_us, r.schedule_id, r.shard, r.job_no, r.segment, r.kind + 0, r.state + 0, r.attempt, "
@@ -54,8 +54,11 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
   row.key.shard = static_cast<uint32_t>(rows.Unsigned(column++));
   row.job_no = JobNo(rows.Unsigned(column++));
   row.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(column++)));
-  row.kind = KindOf(rows.Int(column++));
-  row.state = StateOf(rows.Int(column++));
+  const std::optional<RunKind> kind = KindOf(rows.Int(column++));
+  const std::optional<RunState> state = StateOf(rows.Int(column++));
+  run.readable = kind && state;
+  row.kind = kind.value_or(RunKind::kManual);
+  row.state = run.readable ? *state : RunState::kCompleted;
   row.attempt = static_cast<int>(rows.Int(column++));
   row.due = rows.Time(column++);
   row.priority = static_cast<int>(rows.Int(column++));
@@ -70,6 +73,12 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
   run.ended_by_loss = rows.Int(column++) != 0;
   run.started = rows.Time(column++);
   return run;
+}
+
+bool NoteIfUnreadable(const Session& session, const StoredRun& run) {
+  if (run.readable) return true;
+  session.NoteUnreadable("job_runs", EncodeRunId(run.row.key), "unknown state or kind");
+  return false;
 }
 
 namespace {
@@ -101,7 +110,10 @@ Status FillExecutors(Session& session, Runs& runs, Incarnations& incarnations, G
 
 Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations) {
   std::vector<StoredRun> runs;
-  while (rows.Next()) runs.push_back(ReadRun(rows));
+  while (rows.Next()) {
+    runs.push_back(ReadRun(rows));
+    NoteIfUnreadable(session, runs.back());
+  }
   CARILLON_TRY(
       FillExecutors(session, runs, incarnations, [](StoredRun& run) -> StoredRun& { return run; }));
   return runs;
@@ -122,6 +134,7 @@ Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys,
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
     while (rows.Next()) {
       StoredRun run = ReadRun(rows);
+      NoteIfUnreadable(session, run);
       locked.emplace(run.row.key, std::move(run));
     }
   }

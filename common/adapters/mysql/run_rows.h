@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,8 +19,9 @@ namespace carillon::mysql {
 // ENUM numbers of the columns `state` and `kind`, from 1, in the order of the migration.
 int NumberOf(RunState state);
 int NumberOf(RunKind kind);
-RunState StateOf(int64_t number);
-RunKind KindOf(int64_t number);
+// nullopt: a value that this version does not know.
+std::optional<RunState> StateOf(int64_t number);
+std::optional<RunKind> KindOf(int64_t number);
 
 // A run as stored: what decisions look at, and what only this room needs.
 struct StoredRun {
@@ -28,6 +30,9 @@ struct StoredRun {
   bool slot_taken = false;     // it holds rows of run_slots
   bool ended_by_loss = false;  // its last word came from a lost lease, not from its executor
   WallTime started = WallTime{};
+  // False: its state or kind is one that this version does not know. `row.state` is then a final
+  // one, which no decision acts on; whoever reads many runs leaves it out.
+  bool readable = true;
 };
 using LockedRuns = std::unordered_map<RunKey, StoredRun>;
 
@@ -40,6 +45,8 @@ extern const std::string kKeysJoinRuns;
 
 // Reads the current row; `first` is the column of the first of kRunColumns.
 StoredRun ReadRun(const Rows& rows, uint32_t first = 1);
+// Tells the session of a run that is not readable; false then.
+bool NoteIfUnreadable(const Session& session, const StoredRun& run);
 // All rows, with executors and incarnations filled in.
 Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations);
 

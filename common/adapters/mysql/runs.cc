@@ -56,6 +56,10 @@ Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, WallTime now) {
   return false;
 }
 
+Error Unreadable(const RunKey& key) {
+  return {ErrorCode::kCorrupt, "run " + EncodeRunId(key) + ": unknown state or kind"};
+}
+
 // Planned and not yet due: not something a person has to deal with.
 bool IsAhead(const RunRow& row, WallTime now) {
   return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
@@ -70,6 +74,7 @@ Result<CreatedRun> MysqlStore::ExecuteJob(const ExecuteRequest& request,
       *pool_, {.operation = "execute"}, [&](Session& session) -> Result<CreatedRun> {
         CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
                                   LockLiveJob(session, request.job_id, JobLock::kUpdate));
+        CARILLON_TRY(MustBeReadable(job));
         RunKey key{.fire = context.now, .schedule_id = job.manual_schedule};
         CARILLON_ASSIGN_OR_RETURN(key.fire, FreeMicrosecond(session, job, context.now));
         CARILLON_TRY(InsertManualRun(session, job, key, request, context.now));
@@ -81,6 +86,7 @@ Result<bool> MysqlStore::CancelRun(const RunKey& key, const WriteContext& contex
   return InTransaction(*pool_, {.operation = "cancel"}, [&](Session& session) -> Result<bool> {
     CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations_));
     if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+    if (!runs.begin()->second.readable) return Unreadable(key);
     RunWriter writer(session);
     CARILLON_ASSIGN_OR_RETURN(const bool done,
                               CancelLocked(runs.begin()->second, writer, context.now));
@@ -128,6 +134,7 @@ Result<RunDetail> MysqlStore::RetryRun(const RunKey& key, const WriteContext& co
     CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations_));
     if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
     StoredRun& run = runs.begin()->second;
+    if (!run.readable) return Unreadable(key);
     CARILLON_ASSIGN_OR_RETURN(const RunChange change,
                               DecideRetryByHand(run.row, ToJobRow(job), context.now));
     // Read again: what the attempt left may have come in before the lock.

@@ -112,6 +112,7 @@ auto Session::Guarded(Phase phase, Function function) -> decltype(function()) {
 
 Result<std::unique_ptr<Session>> Session::Connect(const SessionOptions& options) {
   std::unique_ptr<Session> session(new Session);
+  session->unreadable_ = options.unreadable;
   const Status connected = session->Guarded(Phase::kConnect, [&]() -> Status {
     sql::ConnectOptionsMap map = ConnectOptions(options);
     session->connection_.reset(TheDriver()->connect(map));

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/mysql_error.h"
+#include "common/adapters/mysql/unreadable.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 
@@ -35,8 +36,9 @@ struct SessionOptions {
   std::string database = {};     // empty: none selected
   std::string tls_ca_file = {};  // set: TLS with a verified server is enforced
   int connect_timeout_s = 5;
-  int read_timeout_s = 15;      // of one statement; then its outcome is unknown
-  int lock_wait_timeout_s = 5;  // of one row lock
+  int read_timeout_s = 15;               // of one statement; then its outcome is unknown
+  int lock_wait_timeout_s = 5;           // of one row lock
+  UnreadableRows* unreadable = nullptr;  // told of rows that are left out; outlives the session
 };
 
 inline constexpr int kIdleTransactionTimeoutSeconds = 2;
@@ -89,6 +91,11 @@ class Session {
   Status Commit();
   Status Rollback();
 
+  // A row that this version cannot read is left out.
+  void NoteUnreadable(std::string_view table, const std::string& row, std::string_view why) const {
+    if (unreadable_ != nullptr) unreadable_->Note(table, row, why);
+  }
+
   bool healthy() const { return last_error_ == 0; }
   int last_error() const { return last_error_; }
   uint64_t connection_id() const { return connection_id_; }
@@ -108,6 +115,7 @@ class Session {
   std::unique_ptr<sql::Connection> connection_;
   std::unique_ptr<Prepared> prepared_;
   std::string operation_ = "connect";
+  UnreadableRows* unreadable_ = nullptr;
   int last_error_ = 0;
   uint64_t connection_id_ = 0;
   bool is_mariadb_ = false;

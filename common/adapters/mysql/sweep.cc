@@ -20,7 +20,9 @@ Position PositionOf(const StoredRun& run) { return {run.row.due, run.row.key}; }
 std::vector<RunRow> RowsOf(std::vector<StoredRun> runs) {
   std::vector<RunRow> rows;
   rows.reserve(runs.size());
-  for (StoredRun& run : runs) rows.push_back(std::move(run.row));
+  for (StoredRun& run : runs) {
+    if (run.readable) rows.push_back(std::move(run.row));
+  }
   return rows;
 }
 
@@ -197,7 +199,15 @@ Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
                             .version = rows.Int(2),
                             .job_id = JobId(rows.Text(3)),
                             .definition = {}};
-    CARILLON_ASSIGN_OR_RETURN(record.definition, DefinitionFromText(rows.Text(4)));
+    Result<JobDefinition> definition = DefinitionFromText(rows.Text(4));
+    record.readable = definition.ok();
+    if (definition.ok()) {
+      record.definition = std::move(definition).value();
+    } else {
+      session.NoteUnreadable("job_versions",
+                             fmt::format("{} version {}", record.job_id.value(), record.version),
+                             definition.error().message);
+    }
     found.push_back(std::move(record));
   }
   return found;

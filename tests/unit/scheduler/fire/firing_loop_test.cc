@@ -90,7 +90,7 @@ class FiringLoopTest : public test::RoomTest {
   }
 
   ExecutorTable executors_{{}};
-  DefinitionCache definitions_{faulty_, {}};
+  DefinitionCache definitions_{clock_, faulty_, {}};
   LoadQueue loads_{"loads", 8};
   SkipQueue skips_{"skips", 8};
   RecordingProducer producer_;
@@ -278,6 +278,31 @@ TEST_F(FiringLoopTest, DefinitionThatCannotBeRenderedIsRecorded) {
   Beat("x1", 4);
   Step();
   ASSERT_EQ(Skips().size(), 1u);
+}
+
+TEST_F(FiringLoopTest, RunWhoseDefinitionCannotBeReadWaitsForItsMending) {
+  const StoredJob job = Shell("job");
+  const PendingRun run = Pending(job, 1ms);
+  store_.DamageDefinition(job.job_id, job.version, true);
+  Beat("x1", 4);
+  for (int i = 0; i < 90; ++i) {  // 9 s of a sweep that offers it again and again
+    Feed({run, Pending(Shell("good" + std::to_string(i)), 1ms)});
+    Step(100ms);
+    Beat("x1", 4);
+    const auto tasks = Tasks();
+    ASSERT_EQ(tasks.size(), 1u);
+    EXPECT_NE(tasks[0].key, run.key);
+    Tell(RunEvent::What::kClaimed, tasks[0].key);
+  }
+  EXPECT_TRUE(Skips().empty());
+  EXPECT_EQ(faulty_.calls["load"], 90);  // for the good ones: the bad one is not asked for again
+  EXPECT_GT(metrics_.counter("carillon_runs_waiting_total", "unreadable_definition").value(), 0u);
+  store_.DamageDefinition(job.job_id, job.version, false);
+  Step(kUnreadableRetry);
+  Beat("x1", 4);
+  Feed({run});
+  Step();
+  EXPECT_EQ(Tasks().size(), 1u);
 }
 
 TEST_F(FiringLoopTest, StoreAwayDelaysOnlyWhatNeedsItsDefinition) {

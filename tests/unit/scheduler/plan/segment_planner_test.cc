@@ -76,6 +76,23 @@ TEST_F(SegmentPlannerTest, FiresFollowEachOtherWithoutHoleOrRepetitionAsTimeGoes
   }
 }
 
+TEST_F(SegmentPlannerTest, UnreadableScheduleIsSetAsideAndPlannedWhenItIsMended) {
+  const StoredJob bad = CreateRate("bad", 20s);
+  const StoredJob good = CreateRate("good", 20s);
+  store_.DamageSchedule(bad.schedules[0].schedule_id, true);
+  SegmentPlanner planner = Make({.look = 30s});
+  Plan(planner);
+  ASSERT_EQ(Pending().size(), 1u);
+  EXPECT_EQ(Pending()[0].job_no, good.job_no);
+  EXPECT_EQ(metrics_.counter("carillon_schedules_set_aside_total", "corrupt").value(), 1u);
+  store_.DamageSchedule(bad.schedules[0].schedule_id, false);
+  clock_.Advance(61s);
+  Plan(planner);
+  std::set<JobNo> planned;
+  for (const RunRow& run : Pending()) planned.insert(run.job_no);
+  EXPECT_TRUE(planned.contains(bad.job_no));
+}
+
 TEST_F(SegmentPlannerTest, BatchesStayWithinTheRowLimit) {
   CreateRate("fast", 5ms);  // thousands of fires inside the horizon
   SegmentPlanner planner = Make();
