@@ -51,4 +51,10 @@ Result<RunKind> ParseRunKind(std::string_view text) {
   return {ErrorCode::kInvalid, "not a kind of run: '" + std::string(text) + "'"};
 }
 
+bool MayStillRun(RunState state, std::string_view reason) {
+  if (state == RunState::kCancelled) return reason == reason::kOutcomeUnknown;
+  const bool given_up = state == RunState::kHeld || state == RunState::kFailed;
+  return given_up && reason == reason::kExecutorLost;
+}
+
 }  // namespace carillon

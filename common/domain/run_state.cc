@@ -29,15 +29,22 @@ RunChange Ended(const RunRow& row, RunState state, std::string_view why) {
           .store_result = true};
 }
 
-RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, WallTime now) {
-  if (row.cancel_requested) return Ended(row, RunState::kCancelled, why);
+RunChange Held(const RunRow& row, std::string_view why) {
+  RunChange held = Ended(row, RunState::kHeld, why);
+  held.store_result = false;
+  return held;
+}
+
+enum class Fate { kDead, kUnknown };  // of a lost attempt's process
+
+RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, Fate fate,
+                    WallTime now) {
+  if (row.cancel_requested) {
+    return fate == Fate::kDead ? Ended(row, RunState::kCancelled, why) : Held(row, why);
+  }
   if (job == nullptr || job->deleted) return Ended(row, RunState::kLost, why);
   switch (job->retry.on_lost) {
-    case OnLost::kHold: {
-      RunChange held = Ended(row, RunState::kHeld, why);
-      held.store_result = false;
-      return held;
-    }
+    case OnLost::kHold: return Held(row, why);
     case OnLost::kFail: {
       RunChange failed = Ended(row, RunState::kFailed, why);
       failed.dead_letter = true;
@@ -69,7 +76,7 @@ RunChange AfterCurrent(const RunRow& row, const JobRow* job, const AttemptResult
   switch (result.state) {
     case RunState::kFailed:
     case RunState::kTimedOut: return AfterFailure(row, job, result, now);
-    case RunState::kLost: return AfterLoss(row, job, result.reason, now);
+    case RunState::kLost: return AfterLoss(row, job, result.reason, Fate::kDead, now);
     default: return Ended(row, result.state, result.reason);
   }
 }
@@ -125,7 +132,11 @@ ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultRe
     case RunState::kRunning:
     case RunState::kHeld:
       if (row->attempt != report.attempt) return recorded;
-      if (row->state == RunState::kHeld && report.result.state == RunState::kLost) return recorded;
+      if (row->state == RunState::kHeld && report.result.state == RunState::kLost &&
+          !row->cancel_requested) {
+        if (!row->may_still_run) return recorded;
+        return {ResultVerdict::kApplied, Held(*row, report.result.reason)};
+      }
       return {ResultVerdict::kApplied, AfterCurrent(*row, job, report.result, now)};
     case RunState::kLost:
       if (row->attempt != report.attempt || report.result.state == RunState::kLost) {
@@ -153,23 +164,31 @@ std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const 
     return std::nullopt;
   }
   JobRow policy = job;
-  const bool may_still_act = job.attempt_on_lost && *job.attempt_on_lost != OnLost::kRetry;
-  if (may_still_act && policy.retry.on_lost == OnLost::kRetry) {
-    policy.retry.on_lost = *job.attempt_on_lost;
+  const OnLost started_under = job.attempt_on_lost.value_or(job.retry.on_lost);
+  const Fate fate = started_under == OnLost::kRetry ? Fate::kDead : Fate::kUnknown;
+  if (fate == Fate::kUnknown && policy.retry.on_lost == OnLost::kRetry) {
+    policy.retry.on_lost = started_under;
   }
-  return AfterLoss(*row, &policy, reason::kExecutorLost, now);
+  return AfterLoss(*row, &policy, reason::kExecutorLost, fate, now);
 }
 
-CancelEffect DecideCancel(const RunRow& row) {
+CancelEffect DecideCancel(const RunRow& row, Overlap overlap) {
   switch (row.state) {
-    case RunState::kPending:
-    case RunState::kHeld: return CancelEffect::kCancelledNow;
+    case RunState::kPending: return CancelEffect::kCancelledNow;
+    case RunState::kHeld:
+      return row.may_still_run && overlap == Overlap::kUnconfirmed ? CancelEffect::kRequested
+                                                                   : CancelEffect::kCancelledNow;
     case RunState::kRunning: return CancelEffect::kRequested;
     default: return CancelEffect::kNothing;
   }
 }
 
-Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, WallTime now) {
+std::string_view CancelReason(const RunRow& row) {
+  return row.may_still_run ? reason::kOutcomeUnknown : reason::kCancelRequested;
+}
+
+Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
+                                    WallTime now) {
   const std::string id = EncodeRunId(row.key);
   if (job.deleted) return {ErrorCode::kNotFound, "retry: the job of run " + id + " is deleted"};
   switch (row.state) {
@@ -182,6 +201,11 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, WallTi
       return {ErrorCode::kConflict,
               "retry: run " + id + " is " + std::string(Name(row.state)) +
                   "; only FAILED, TIMED_OUT, LOST, CANCELLED and HELD runs can be retried"};
+  }
+  if (row.may_still_run && overlap == Overlap::kUnconfirmed) {
+    return {ErrorCode::kConflict,
+            "retry: the outcome of run " + id +
+                " is unknown and its process may still run; say confirm_overlap to retry it"};
   }
   return RunChange{.state = RunState::kPending,
                    .attempt = row.attempt + 1,

@@ -110,11 +110,12 @@ struct ResultDecision {
   RunChange change = {};
 };
 
-// Applies where the token matches and the state is RUNNING, PENDING, LOST or HELD. A repeated
-// report of what is already recorded is kRecordedOnly. A result that fails is retried while
-// attempts are left, unless a cancel was asked for, the job was deleted (both final). A paused
-// job's retry waits with due = kNever. A late success of a LOST attempt whose retry was not yet
-// claimed completes the run; a late failure of it is only recorded.
+// Applies where the token matches and the state is RUNNING, PENDING, LOST or HELD. That a HELD
+// run's process is dead (LOST, by its host's word) ends a cancel that waits for it; otherwise the
+// run stays HELD with that reason. A repeated report of what is already recorded is kRecordedOnly.
+// A result that fails is retried while attempts are left, unless a cancel was asked for, the job
+// was deleted (both final). A paused job's retry waits with due = kNever. A late success of a LOST
+// attempt whose retry was not yet claimed completes the run; a late failure of it is only recorded.
 ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
                             WallTime now);
 
@@ -128,24 +129,37 @@ struct LostReport {
 
 // The lease of a RUNNING attempt ran out. nullopt when the row moved meanwhile. on_lost: retry
 // (LOST -> PENDING while attempts are left, else final LOST with a dead letter), fail (final
-// FAILED, reason executor_lost), hold (HELD). A cancel that was asked for ends in CANCELLED. An
-// attempt that was started under hold or fail is not killed when its lease ends: an edit to retry
-// comes too late for it.
+// FAILED, reason executor_lost), hold (HELD). An attempt that was started under hold or fail is not
+// killed when its lease ends: an edit to retry comes too late for it, and a cancel that was asked
+// for is not done yet: the run is HELD, with its request, until its host or a person answers.
+// Otherwise such a cancel ends in CANCELLED.
 std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const LostReport& report,
                                     WallTime now);
 
 // ---- by hand -----------------------------------------------------------------------------------
 
+// What a person says about a run whose process may still run (RunRow::may_still_run).
+enum class Overlap {
+  kUnconfirmed,
+  kConfirmed,  // it is dead, or running beside others does no harm
+};
+
 enum class CancelEffect {
   kNothing,       // already final
-  kCancelledNow,  // PENDING or HELD: write CANCELLED
-  kRequested,     // RUNNING: set cancel_requested; CANCELLED is written when the tree is dead
+  kCancelledNow,  // write CANCELLED with CancelReason
+  kRequested,     // set cancel_requested; CANCELLED is written when the tree is dead
 };
-CancelEffect DecideCancel(const RunRow& row);
+// PENDING, and HELD of which the process is dead: now. RUNNING, and HELD of which it may still run,
+// are asked; the latter ends now for a person who confirms.
+CancelEffect DecideCancel(const RunRow& row, Overlap overlap);
+// Of a run that is cancelled now.
+std::string_view CancelReason(const RunRow& row);
 
 // FAILED, TIMED_OUT, LOST, CANCELLED or HELD -> PENDING, attempt + 1, due now, the current version.
-// kConflict for other states; kNotFound when the job is deleted.
-Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, WallTime now);
+// kConflict for other states, and for a run whose process may still run unless that is confirmed;
+// kNotFound when the job is deleted.
+Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
+                                    WallTime now);
 
 // ---- edits of the job, seen from one PENDING run of it
 // -------------------------------------------

@@ -35,8 +35,8 @@ struct DueSchedule {
   DstRepeat dst_repeat = DstRepeat::kAuto;
   MisfireRules misfire;
   int priority = 0;
-  // False: the row holds what this version cannot read (a newer one wrote it, or it was damaged). It
-  // is listed so that it does not hide others, and must not be planned.
+  // False: the row holds what this version cannot read (a newer one wrote it, or it was damaged).
+  // It is listed so that it does not hide others, and must not be planned.
   bool readable = true;
 };
 
@@ -147,7 +147,7 @@ class FiringStore {
   virtual Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
                                           std::optional<RunKey> after, size_t limit) = 0;
 
-  // RUNNING runs somebody asked to cancel. No locks.
+  // RUNNING and HELD runs somebody asked to cancel. No locks.
   virtual Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
                                                  std::optional<RunKey> after, size_t limit) = 0;
 

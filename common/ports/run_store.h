@@ -20,6 +20,16 @@ struct ExecuteRequest {
   std::optional<int> priority = {};
 };
 
+// Who touches a run by hand, when, and what they say about a run whose process may still run
+// (run_state.h).
+struct HandContext {
+  WallTime now;            // cluster time
+  std::string actor = {};  // who
+  bool confirm_overlap = false;
+
+  Overlap overlap() const { return confirm_overlap ? Overlap::kConfirmed : Overlap::kUnconfirmed; }
+};
+
 struct CreatedRun {
   RunKey key;
   SegmentId segment;
@@ -76,11 +86,13 @@ class RunStore {
                                         const WriteContext& context) = 0;
 
   // See DecideCancel. Returns true if something was cancelled or asked to.
-  virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
+  virtual Result<bool> CancelRun(const RunKey& key, const HandContext& context) = 0;
   // Every open run of the job that is due or running; future planned runs are left. Returns how
   // many.
-  virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
-  virtual Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) = 0;
+  virtual Result<int64_t> CancelJobRuns(const JobId& id, const HandContext& context) = 0;
+  // See DecideRetryByHand. What the executor reported of the attempt after it was given up counts
+  // as its end.
+  virtual Result<RunDetail> RetryRun(const RunKey& key, const HandContext& context) = 0;
 
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
   // Newest first, without attempts. Planned runs that are not due yet are included only when

@@ -311,11 +311,14 @@ Reply ExecuteJob(const Call& call) {
 
 Reply CancelJobRuns(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
-  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const json body, ReadObject(call.request, Body::kOptional, {"reason", "confirm_overlap"}));
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const auto cancelled = call.api.runs.CancelJobRuns(id, ContextOf(call, now));
+  const auto cancelled = call.api.runs.CancelJobRuns(
+      id, {.now = now, .actor = call.caller.name, .confirm_overlap = confirm});
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown("How many runs were cancelled is not known; trying again is harmless.",
                           cancelled.error());

@@ -126,11 +126,13 @@ Reply GetRun(const Call& call) {
 
 Reply CancelRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
-  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const json body, ReadObject(call.request, Body::kOptional, {"reason", "confirm_overlap"}));
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const WriteContext context{.now = now, .actor = call.caller.name};
+  const HandContext context{.now = now, .actor = call.caller.name, .confirm_overlap = confirm};
   auto cancelled = call.api.runs.CancelRun(key, context);
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
     cancelled = call.api.runs.CancelRun(key, context);  // idempotent
@@ -146,10 +148,13 @@ Reply CancelRun(const Call& call) {
 
 Reply RetryRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
-  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {}));
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kOptional, {"confirm_overlap"}));
+  CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.api.runs.GetRun(key));
-  const auto retried = call.api.runs.RetryRun(key, {.now = now, .actor = call.caller.name});
+  const auto retried = call.api.runs.RetryRun(
+      key, {.now = now, .actor = call.caller.name, .confirm_overlap = confirm});
   if (retried.ok()) return RetriedResponse(call, *retried);
   if (retried.code() != ErrorCode::kTimeout) return retried.error();
   const auto after = call.api.runs.GetRun(key);

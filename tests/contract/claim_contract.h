@@ -313,7 +313,7 @@ TYPED_TEST(ClaimContract, HeldRunKeepsTheOverlapSlotUntilAPersonEndsIt) {
   s.Lose(s.Get(due.first.key).row, fence, kT0 + 2s);
   ASSERT_EQ(s.Get(due.first.key).row.state, RunState::kHeld);
   EXPECT_EQ(ClaimSkipping(s, due.second.key, 2, fence, kT0 + 3s).verdict, ClaimVerdict::kSkipped);
-  EXPECT_TRUE(s.v(s.runs.CancelRun(due.first.key, {.now = kT0 + 4s})));
+  EXPECT_TRUE(s.v(s.runs.CancelRun(due.first.key, {.now = kT0 + 4s, .confirm_overlap = true})));
   const RunRow third = s.Execute(due.job, kT0 + 5s);
   EXPECT_EQ(ClaimSkipping(s, third.key, 3, fence, kT0 + 5s).verdict, ClaimVerdict::kAccepted);
 }

@@ -97,9 +97,9 @@ class MemoryStore final : public SegmentStore,
   // RunStore
   Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
                                 const WriteContext& context) override;
-  Result<bool> CancelRun(const RunKey& key, const WriteContext& context) override;
-  Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) override;
-  Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) override;
+  Result<bool> CancelRun(const RunKey& key, const HandContext& context) override;
+  Result<int64_t> CancelJobRuns(const JobId& id, const HandContext& context) override;
+  Result<RunDetail> RetryRun(const RunKey& key, const HandContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
   Result<std::vector<RunDetail>> ListRuns(const RunFilter& filter, WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
@@ -155,7 +155,7 @@ class MemoryStore final : public SegmentStore,
   void Pause(JobEntry& job, const std::string& reason, WallTime now) REQUIRES(mu_);
   void Resume(JobEntry& job, WallTime now) REQUIRES(mu_);
 
-  bool CancelEntry(const RunEntry& entry, WallTime now) REQUIRES(mu_);
+  bool CancelEntry(const RunEntry& entry, const HandContext& context) REQUIRES(mu_);
   RunDetail ToDetail(const RunEntry& entry, bool with_attempts) REQUIRES(mu_);
   bool Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) REQUIRES(mu_);
   Result<ExecutorRecord*> FindExecutor(const ExecutorId& id) REQUIRES(mu_);

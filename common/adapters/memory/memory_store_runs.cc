@@ -41,15 +41,17 @@ Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
   return CreatedRun{key, job->segment};
 }
 
-bool MemoryStore::CancelEntry(const RunEntry& entry, WallTime now) {
+bool MemoryStore::CancelEntry(const RunEntry& entry, const HandContext& context) {
   RunEntry changed = entry;
-  switch (DecideCancel(entry.row)) {
+  switch (DecideCancel(entry.row, context.overlap())) {
     case CancelEffect::kNothing: return false;
     case CancelEffect::kCancelledNow:
       changed.row.state = RunState::kCancelled;
       changed.row.cancel_requested = false;
-      changed.result.reason = std::string(reason::kCancelRequested);
-      changed.result.ended = now;
+      changed.result.reason = std::string(CancelReason(entry.row));
+      changed.result.ended = context.now;
+      // What was only believed lost stays marked so: its real end may still be reported.
+      if (!entry.row.may_still_run) changed.result.state = RunState::kCancelled;
       break;
     case CancelEffect::kRequested: changed.row.cancel_requested = true; break;
   }
@@ -57,14 +59,14 @@ bool MemoryStore::CancelEntry(const RunEntry& entry, WallTime now) {
   return true;
 }
 
-Result<bool> MemoryStore::CancelRun(const RunKey& key, const WriteContext& context) {
+Result<bool> MemoryStore::CancelRun(const RunKey& key, const HandContext& context) {
   MutexLock lock(mu_);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  return CancelEntry(RunEntry(*found), context.now);
+  return CancelEntry(RunEntry(*found), context);
 }
 
-Result<int64_t> MemoryStore::CancelJobRuns(const JobId& id, const WriteContext& context) {
+Result<int64_t> MemoryStore::CancelJobRuns(const JobId& id, const HandContext& context) {
   MutexLock lock(mu_);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
   const std::set<RunKey> open = job->open;
@@ -72,12 +74,12 @@ Result<int64_t> MemoryStore::CancelJobRuns(const JobId& id, const WriteContext& 
   for (const RunKey& key : open) {
     const RunEntry entry = *tables_.FindRun(key);
     if (IsAhead(entry.row, context.now)) continue;
-    if (CancelEntry(entry, context.now)) ++cancelled;
+    if (CancelEntry(entry, context)) ++cancelled;
   }
   return cancelled;
 }
 
-Result<RunDetail> MemoryStore::RetryRun(const RunKey& key, const WriteContext& context) {
+Result<RunDetail> MemoryStore::RetryRun(const RunKey& key, const HandContext& context) {
   MutexLock lock(mu_);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
@@ -86,8 +88,14 @@ Result<RunDetail> MemoryStore::RetryRun(const RunKey& key, const WriteContext& c
     return {ErrorCode::kCorrupt, "job " + entry.id.value() + ": its definition cannot be read"};
   }
   const JobRow job = ToJobRow(entry);
+  RunRow row = found->row;
+  // What an executor said of the row's own attempt after it was given up stands with the earlier
+  // ones.
+  for (const RunAttempt& known : found->attempts) {
+    if (known.attempt == row.attempt) row.may_still_run = false;
+  }
   CARILLON_ASSIGN_OR_RETURN(const RunChange change,
-                            DecideRetryByHand(found->row, job, context.now));
+                            DecideRetryByHand(row, job, context.overlap(), context.now));
   AttemptResult ended = found->result;
   // What was only believed lost stays marked so: its real end may still be reported.
   if (ended.state != RunState::kLost) ended.state = found->row.state;

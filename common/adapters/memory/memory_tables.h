@@ -134,7 +134,7 @@ class Tables {
   std::vector<PendingIndex> pending_;  // PENDING runs by (due, key)
   std::vector<DueIndex> due_;          // active schedules by (next_fire, id)
   std::vector<std::set<RunKey>> running_;
-  std::vector<std::set<RunKey>> cancels_;  // RUNNING and asked to cancel
+  std::vector<std::set<RunKey>> cancels_;  // RUNNING or HELD, and asked to cancel
   size_t held_ = 0;
 };
 

@@ -100,9 +100,9 @@ class MysqlStore final : public SegmentStore,
   // RunStore
   Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
                                 const WriteContext& context) override;
-  Result<bool> CancelRun(const RunKey& key, const WriteContext& context) override;
-  Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) override;
-  Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) override;
+  Result<bool> CancelRun(const RunKey& key, const HandContext& context) override;
+  Result<int64_t> CancelJobRuns(const JobId& id, const HandContext& context) override;
+  Result<RunDetail> RetryRun(const RunKey& key, const HandContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
   Result<std::vector<RunDetail>> ListRuns(const RunFilter& filter, WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;

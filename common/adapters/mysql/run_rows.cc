@@ -38,7 +38,8 @@ const std::string kRunColumns =
     "r.fire_us, r.schedule_id, r.shard, r.job_no, r.segment, r.kind + 0, r.state + 0, r.attempt, "
     "r.due_us, r.priority, r.def_version, r.token_high, r.token_low, r.incarnation_no, "
     "r.cancel_requested, r.pinned_executor, r.claimed_us, r.slot_taken, "
-    "r.reason IN ('executor_lost', 'warden_died', 'lease_ended'), r.started_us";
+    "FIELD(r.reason, 'executor_lost', 'warden_died', 'lease_ended', 'outcome_unknown'), "
+    "r.started_us";
 
 const std::string kKeysJoinRuns =
     "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
@@ -70,7 +71,12 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
   row.pinned_executor = ExecutorId(rows.Text(column++));
   row.claimed = rows.Time(column++);
   run.slot_taken = rows.Int(column++) != 0;
-  run.ended_by_loss = rows.Int(column++) != 0;
+  // As in kRunColumns.
+  const int64_t loss = rows.Int(column++);
+  run.ended_by_loss = loss != 0;
+  row.may_still_run = MayStillRun(row.state, loss == 1   ? reason::kExecutorLost
+                                             : loss == 4 ? reason::kOutcomeUnknown
+                                                         : std::string_view());
   run.started = rows.Time(column++);
   return run;
 }

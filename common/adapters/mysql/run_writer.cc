@@ -56,7 +56,8 @@ const std::string kPending = UpdateRuns(
 const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
                                      "r.state = 3, r.reason = k.r", "r.state + 0 = k.o");
 
-const std::string kCancelFlag = UpdateRuns("", "r.cancel_requested = 1", "r.state = 'RUNNING'");
+const std::string kCancelFlag =
+    UpdateRuns("", "r.cancel_requested = 1", "r.state IN ('RUNNING', 'HELD')");
 
 // The first word about an attempt stays, except that a real end replaces LOST; `state` goes last,
 // because the assignments before it look at it.
@@ -154,6 +155,7 @@ Status RunWriter::BeginRun(const RunKey& key) {
 Status RunWriter::Claim(StoredRun& run, bool take_slot, WallTime now) {
   CARILLON_TRY(BeginRun(run.row.key));
   run.row.state = RunState::kRunning;
+  run.row.may_still_run = false;
   run.row.claimed = now;
   if (take_slot) {
     run.slot_taken = true;
@@ -219,6 +221,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
         .Add(now);
   }
   row.state = change.state;
+  row.may_still_run = MayStillRun(change.state, change.reason);
   row.attempt = change.attempt;
   run.ended_by_loss = result.state == RunState::kLost;
   if (row.cancel_requested && change.state != RunState::kHeld) {
@@ -250,6 +253,7 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
   CARILLON_TRY(BeginRun(run.row.key));
   const RunState from = run.row.state;
   run.row.state = state;
+  run.row.may_still_run = MayStillRun(state, reason);
   if (run.row.cancel_requested) {
     cancels_done_.Begin().Add(run.row.key).Add(run.row.segment.value());
     run.row.cancel_requested = false;

@@ -45,15 +45,22 @@ Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& 
   return {};
 }
 
-Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, WallTime now) {
-  switch (DecideCancel(run.row)) {
+Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const HandContext& context) {
+  switch (DecideCancel(run.row, context.overlap())) {
     case CancelEffect::kNothing: return false;
     case CancelEffect::kCancelledNow:
-      CARILLON_TRY(writer.End(run, RunState::kCancelled, reason::kCancelRequested, now));
+      CARILLON_TRY(writer.End(run, RunState::kCancelled, CancelReason(run.row), context.now));
       return true;
     case CancelEffect::kRequested: CARILLON_TRY(writer.RequestCancel(run)); return true;
   }
   return false;
+}
+
+// What an executor said of the row's own attempt after it was given up stands with the earlier
+// ones.
+bool HasReportOf(const RunDetail& run, int attempt) {
+  return std::any_of(run.attempts.begin(), run.attempts.end(),
+                     [&](const RunAttempt& known) { return known.attempt == attempt; });
 }
 
 Error Unreadable(const RunKey& key) {
@@ -82,20 +89,19 @@ Result<CreatedRun> MysqlStore::ExecuteJob(const ExecuteRequest& request,
       });
 }
 
-Result<bool> MysqlStore::CancelRun(const RunKey& key, const WriteContext& context) {
+Result<bool> MysqlStore::CancelRun(const RunKey& key, const HandContext& context) {
   return InTransaction(*pool_, {.operation = "cancel"}, [&](Session& session) -> Result<bool> {
     CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations_));
     if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
     if (!runs.begin()->second.readable) return Unreadable(key);
     RunWriter writer(session);
-    CARILLON_ASSIGN_OR_RETURN(const bool done,
-                              CancelLocked(runs.begin()->second, writer, context.now));
+    CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(runs.begin()->second, writer, context));
     CARILLON_TRY(writer.Flush());
     return done;
   });
 }
 
-Result<int64_t> MysqlStore::CancelJobRuns(const JobId& id, const WriteContext& context) {
+Result<int64_t> MysqlStore::CancelJobRuns(const JobId& id, const HandContext& context) {
   return InTransaction(
       *pool_, {.operation = "cancel runs"}, [&](Session& session) -> Result<int64_t> {
         CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
@@ -118,7 +124,7 @@ Result<int64_t> MysqlStore::CancelJobRuns(const JobId& id, const WriteContext& c
         int64_t cancelled = 0;
         for (auto& [key, run] : runs) {
           if (IsAhead(run.row, context.now)) continue;
-          CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context.now));
+          CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context));
           if (done) ++cancelled;
         }
         CARILLON_TRY(writer.Flush());
@@ -126,7 +132,7 @@ Result<int64_t> MysqlStore::CancelJobRuns(const JobId& id, const WriteContext& c
       });
 }
 
-Result<RunDetail> MysqlStore::RetryRun(const RunKey& key, const WriteContext& context) {
+Result<RunDetail> MysqlStore::RetryRun(const RunKey& key, const HandContext& context) {
   return InTransaction(*pool_, {.operation = "retry"}, [&](Session& session) -> Result<RunDetail> {
     // A run's job never changes, so it may be read before the job is locked.
     CARILLON_ASSIGN_OR_RETURN(const RunDetail before, ReadDetail(session, key, incarnations_));
@@ -135,10 +141,12 @@ Result<RunDetail> MysqlStore::RetryRun(const RunKey& key, const WriteContext& co
     if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
     StoredRun& run = runs.begin()->second;
     if (!run.readable) return Unreadable(key);
-    CARILLON_ASSIGN_OR_RETURN(const RunChange change,
-                              DecideRetryByHand(run.row, ToJobRow(job), context.now));
     // Read again: what the attempt left may have come in before the lock.
     CARILLON_ASSIGN_OR_RETURN(const RunDetail now_is, ReadDetail(session, key, incarnations_));
+    if (HasReportOf(now_is, run.row.attempt)) run.row.may_still_run = false;
+    CARILLON_ASSIGN_OR_RETURN(
+        const RunChange change,
+        DecideRetryByHand(run.row, ToJobRow(job), context.overlap(), context.now));
     AttemptResult ended = now_is.result;
     // What was only believed lost stays marked so: its real end may still be reported.
     ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;

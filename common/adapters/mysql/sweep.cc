@@ -176,7 +176,7 @@ Result<RunningPage> MysqlStore::ScanCancelRequests(const std::vector<SegmentId>&
       " FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
       "run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.n STRAIGHT_JOIN job_runs r "
       "FORCE INDEX (PRIMARY) ON r.fire_us = c.fire_us AND r.schedule_id = c.schedule_id AND "
-      "r.shard = c.shard WHERE r.state = 'RUNNING' AND r.cancel_requested = 1 AND " +
+      "r.shard = c.shard WHERE r.state IN ('RUNNING', 'HELD') AND r.cancel_requested = 1 AND " +
       kAfterRun;
   return InRead(*pool_, "scan cancels", [&](Session& session) {
     return ReadPage(session, statement, segments, after, limit, incarnations_);

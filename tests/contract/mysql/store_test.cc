@@ -16,6 +16,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
 #include "tests/contract/job_store_contract.h"
+#include "tests/contract/outcome_unknown_contract.h"
 #include "tests/contract/plan_contract.h"
 #include "tests/contract/result_contract.h"
 #include "tests/contract/run_store_contract.h"

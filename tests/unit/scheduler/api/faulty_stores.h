@@ -101,13 +101,13 @@ class FaultyRuns : public RunStore {
                                 const WriteContext& context) override {
     return plan_.Run("ExecuteJob", [&] { return store_.ExecuteJob(request, context); });
   }
-  Result<bool> CancelRun(const RunKey& key, const WriteContext& context) override {
+  Result<bool> CancelRun(const RunKey& key, const HandContext& context) override {
     return plan_.Run("CancelRun", [&] { return store_.CancelRun(key, context); });
   }
-  Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) override {
+  Result<int64_t> CancelJobRuns(const JobId& id, const HandContext& context) override {
     return plan_.Run("CancelJobRuns", [&] { return store_.CancelJobRuns(id, context); });
   }
-  Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) override {
+  Result<RunDetail> RetryRun(const RunKey& key, const HandContext& context) override {
     return plan_.Run("RetryRun", [&] { return store_.RetryRun(key, context); });
   }
   Result<RunDetail> GetRun(const RunKey& key) override {
