@@ -96,6 +96,7 @@ std::string_view Name(ClaimReason reason) {
     case ClaimReason::kExecutorDisabled: return "executor_disabled";
     case ClaimReason::kWrongExecutor: return "wrong_executor";
     case ClaimReason::kOverlap: return "overlap";
+    case ClaimReason::kNoLease: return "no_lease";
   }
   return "";
 }

@@ -55,6 +55,7 @@ enum class ClaimReason {
   kExecutorDisabled,
   kWrongExecutor,  // pinned to another one
   kOverlap,        // kSkipped: another run of the job is active
+  kNoLease,        // the owner cannot keep more leases (decided before the store is asked)
 };
 std::string_view Name(ClaimReason reason);
 
