@@ -17,6 +17,7 @@ class FaultyFiringStore final : public FiringStore {
   // The next call of `op` ("plan", "claim", "skip", "result", "lost", "scan") fails having written
   // nothing.
   void FailNext(const std::string& op, ErrorCode code) { before_[op].push_back(code); }
+  void Clear(const std::string& op) { before_[op].clear(); }
   // The next call of `op` takes effect and its reply is lost.
   void LoseReply(const std::string& op) { ++after_[op]; }
   // Plans and results the store itself refuses, whatever the batch.
@@ -94,7 +95,10 @@ class FaultyFiringStore final : public FiringStore {
     }
     return After("lost", store_.MarkLost(reports, fence, now));
   }
-  Result<OverdueReport> ReadOverdue(WallTime now) override { return store_.ReadOverdue(now); }
+  Result<OverdueReport> ReadOverdue(WallTime now) override {
+    if (auto error = Before("overdue")) return *error;
+    return store_.ReadOverdue(now);
+  }
 
  private:
   std::optional<Error> Before(const std::string& op) {
