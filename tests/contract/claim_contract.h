@@ -330,6 +330,27 @@ TYPED_TEST(ClaimContract, WaitingRunThatIsCancelledFreesTheOverlapSlot) {
   EXPECT_EQ(ClaimSkipping(s, due.second.key, 2, fence, kT0 + 4s).verdict, ClaimVerdict::kAccepted);
 }
 
+TYPED_TEST(ClaimContract, RunBetweenTwoAttemptsCountsAfterAnEditToSkip) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Manual();
+  definition.retry_count = 1;
+  StoredJob job = s.Create("a", definition);
+  const RunRow waiting = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+  s.Apply(s.ReportOf(waiting, RunState::kFailed), fence, kT0 + 2s);
+  // One that a person put back after its end has not begun again.
+  const RunRow by_hand = s.Start(s.Execute(job, kT0), 2, fence, kT0 + 1s);
+  s.Apply(s.ReportOf(by_hand, RunState::kCancelled), fence, kT0 + 2s);
+  s.v(s.runs.RetryRun(by_hand.key, {.now = kT0 + 2s}));
+  definition.overlap_policy = OverlapPolicy::kSkip;
+  job = s.Replace(job, definition, kT0 + 3s);
+  const RunRow other = s.Execute(job, kT0 + 4s);
+  EXPECT_EQ(ClaimSkipping(s, other.key, 3, fence, kT0 + 5s).verdict, ClaimVerdict::kSkipped);
+  EXPECT_EQ(ClaimSkipping(s, waiting.key, 4, fence, kT0 + 1h).verdict, ClaimVerdict::kAccepted);
+  s.Apply(s.ReportOf(s.Get(waiting.key).row, RunState::kCompleted), fence, kT0 + 2h);
+  EXPECT_EQ(ClaimSkipping(s, by_hand.key, 5, fence, kT0 + 3h).verdict, ClaimVerdict::kAccepted);
+}
+
 TYPED_TEST(ClaimContract, RunsThatBeganUnderAllowCountAfterAnEditToSkip) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

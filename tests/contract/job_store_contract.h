@@ -359,4 +359,31 @@ TYPED_TEST(JobStoreContract, DeleteUnplansSkipsAndCancelsButLeavesTheRunning) {
   EXPECT_EQ(done.job_id, job.job_id);
 }
 
+TYPED_TEST(JobStoreContract, DeleteUnplansAlsoBeforeARunThatIsPastRecall) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Every(10s));
+  s.Plan(kT0 + 30s, fence);
+  const std::vector<RunRow> rows = s.Pending(kT0 + 24h);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_TRUE(s.v(s.runs.CancelRun(rows[2].key, {.now = kT0 + 1s})));
+  ASSERT_OK(s.jobs.DeleteJob(job.job_id, job.version, {.now = kT0 + 2s}));
+  EXPECT_CODE(s.runs.GetRun(rows[0].key), ErrorCode::kNotFound);
+  EXPECT_CODE(s.runs.GetRun(rows[1].key), ErrorCode::kNotFound);
+  EXPECT_EQ(s.Get(rows[2].key).row.state, RunState::kCancelled);
+}
+
+TYPED_TEST(JobStoreContract, RemovedScheduleIsUnplannedAlsoBeforeARunThatIsPastRecall) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Every(10s));
+  s.Plan(kT0 + 30s, fence);
+  const std::vector<RunRow> rows = s.Pending(kT0 + 24h);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_TRUE(s.v(s.runs.CancelRun(rows[2].key, {.now = kT0 + 1s})));
+  s.Replace(job, s.Every(7s), kT0 + 2s);
+  EXPECT_CODE(s.runs.GetRun(rows[0].key), ErrorCode::kNotFound);
+  EXPECT_EQ(s.Get(rows[2].key).row.state, RunState::kCancelled);
+}
+
 }  // namespace carillon::test

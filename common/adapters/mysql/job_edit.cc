@@ -183,7 +183,8 @@ void JobEdit::ChangePending(JobChange change, std::string_view why) {
                       });
     PendingEffect effect = DecidePendingEffect(pending.run.row, change, kept, context_.now);
     if (effect == PendingEffect::kUnplan) {
-      pending.erased = Unplan(key);
+      // Where the schedule goes with it nothing can be planned twice.
+      pending.erased = change != JobChange::kPaused || Unplan(key);
       if (!pending.erased) effect = PendingEffect::kSkip;
     }
     if (effect == PendingEffect::kSkip) pending.ended = RunState::kSkipped;

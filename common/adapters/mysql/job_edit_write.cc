@@ -70,8 +70,9 @@ Status JobEdit::WriteRuns(Session& session) {
   return writer.Flush();
 }
 
-// Overlap becomes forbidden while runs of the job are active: they take slots, which claims then
-// respect. Slot 0 is the claims' own (their inserts collide there), so these begin at 1.
+// Overlap becomes forbidden while runs of the job are active, some of them between two attempts:
+// they take slots, which claims then respect. Slot 0 is the claims' own (their inserts collide
+// there), so these begin at 1.
 Status JobEdit::TakeSlots(Session& session) {
   if (job_.definition.overlap_policy != OverlapPolicy::kSkip ||
       old_overlap_ == OverlapPolicy::kSkip) {
@@ -85,9 +86,16 @@ Status JobEdit::TakeSlots(Session& session) {
                                             {job_.job_no.value()}));
     if (rows.Next()) slot = rows.Unsigned(1);
   }
+  std::vector<RunKey> keys;
   for (const StoredRun& run : active_) {
-    if (run.slot_taken) continue;
-    const RunKey& key = run.row.key;
+    if (!run.slot_taken) keys.push_back(run.row.key);
+  }
+  for (const Pending& pending : pending_) {
+    if (!pending.ended && pending.run.active && !pending.run.slot_taken) {
+      keys.push_back(pending.run.row.key);
+    }
+  }
+  for (const RunKey& key : keys) {
     CARILLON_TRY(
         session.Execute("INSERT INTO run_slots (job_no, slot_no, fire_us, schedule_id, shard) "
                         "VALUES (?, ?, ?, ?, ?)",

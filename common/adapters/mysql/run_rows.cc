@@ -70,7 +70,9 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
   row.cancel_requested = rows.Int(column++) != 0;
   row.pinned_executor = ExecutorId(rows.Text(column++));
   row.claimed = rows.Time(column++);
-  run.slot_taken = rows.Int(column++) != 0;
+  const int64_t slot = rows.Int(column++);
+  run.slot_taken = slot == kSlotTaken;
+  run.active = slot != 0 || row.state == RunState::kRunning || row.state == RunState::kHeld;
   // As in kRunColumns.
   const int64_t loss = rows.Int(column++);
   run.ended_by_loss = loss != 0;

@@ -23,10 +23,15 @@ int NumberOf(RunKind kind);
 std::optional<RunState> StateOf(int64_t number);
 std::optional<RunKind> KindOf(int64_t number);
 
+// Values of `slot_taken`, beside 0.
+inline constexpr int kSlotTaken = 1;     // it holds a row of run_slots
+inline constexpr int kActiveNoSlot = 2;  // claimed while overlap was allowed
+
 // A run as stored: what decisions look at, and what only this room needs.
 struct StoredRun {
   RunRow row = {};
   uint32_t incarnation_no = 0;
+  bool active = false;         // claimed, and not final since: what overlap skip looks at
   bool slot_taken = false;     // it holds rows of run_slots
   bool ended_by_loss = false;  // its last word came from a lost lease, not from its executor
   WallTime started = WallTime{};

@@ -168,7 +168,7 @@ Status RunWriter::Claim(StoredRun& run, bool take_slot, WallTime now) {
       .Add(run.row.claim_token.high)
       .Add(run.row.claim_token.low)
       .Add(now)
-      .Add(run.slot_taken);
+      .Add(run.slot_taken ? kSlotTaken : kActiveNoSlot);
   return {};
 }
 
