@@ -25,6 +25,7 @@ class FaultyFiringStore final : public FiringStore {
   std::function<bool(const ResultReport&)> refuses_result;
   std::function<bool(const ClaimRequest&)> refuses_claim;
   std::function<bool(const SkipItem&)> refuses_skip;
+  ErrorCode skip_refusal = ErrorCode::kInvalid;
   std::function<bool(const LostReport&)> refuses_loss;
   std::map<std::string, int> calls;
 
@@ -75,7 +76,7 @@ class FaultyFiringStore final : public FiringStore {
                       WallTime now) override {
     if (auto error = Before("skip")) return *error;
     for (const SkipItem& item : items) {
-      if (refuses_skip && refuses_skip(item)) return Error{ErrorCode::kInvalid, "refused"};
+      if (refuses_skip && refuses_skip(item)) return Error{skip_refusal, "refused"};
     }
     return After("skip", store_.Skip(items, fence, now));
   }

@@ -255,6 +255,32 @@ TEST_F(FiringLoopTest, MisfireOfAPlannedRunFollowsThePolicy) {
   ASSERT_EQ(Skips().size(), 1u);
 }
 
+TEST_F(FiringLoopTest, SkipsThatCannotBeHandedOnAreNoBusyLoop) {
+  JobDefinition job;
+  job.queue_timeout_s = 1;
+  const StoredJob stored = Shell("job", job);
+  std::vector<PendingRun> runs;
+  for (int i = 0; i < 12'000; ++i) runs.push_back(Pending(stored, -1min));
+  while (skips_.Push({}).ok()) continue;
+  Feed(runs);
+  Beat("x1", 4);
+  int steps = 0;
+  const SteadyTime end = clock_.Steady() + 1s;
+  SteadyTime next = clock_.Steady();
+  for (; next < end && steps < 1000; ++steps) {
+    clock_.Advance(std::max(next - clock_.Steady(), Duration{}));
+    next = loop_->Step(clock_.Steady());
+  }
+  EXPECT_LT(steps, 100);
+  EXPECT_LT(metrics_.counter("carillon_queue_rejections_total", "skips").value(), 50u);
+  std::set<RunKey> skipped;  // with room in the queue every one of them is handed on
+  for (int i = 0; i < 10; ++i) {
+    Step(50ms);
+    for (const SkipRequest& skip : Skips()) skipped.insert(skip.key);
+  }
+  EXPECT_EQ(skipped.size(), runs.size());
+}
+
 TEST_F(FiringLoopTest, OverlapFirstLookSkipsWhileAnotherRunIsActive) {
   JobDefinition job;
   job.overlap_policy = OverlapPolicy::kSkip;

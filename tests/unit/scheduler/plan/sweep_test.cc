@@ -172,6 +172,21 @@ TEST_F(SkipWriterTest, RowTheStoreRefusesHoldsUpNoOther) {
   EXPECT_EQ(Row(rows[2].key).state, RunState::kSkipped);
 }
 
+TEST_F(SkipWriterTest, RowThatNeverAgreesIsLeftToTheSweepAndHoldsUpNoOther) {
+  std::vector<RunRow> rows;
+  for (const char* name : {"a", "b", "c"}) rows.push_back(Execute(CreateNoop(name)));
+  faulty_.refuses_skip = [&](const SkipItem& item) { return item.key == rows[1].key; };
+  faulty_.skip_refusal = ErrorCode::kConflict;
+  ASSERT_TRUE(queue_.Push({Request(rows[0]), Request(rows[1]), Request(rows[2])}).ok());
+  writer_.Step(clock_.Steady());
+  EXPECT_EQ(Row(rows[0].key).state, RunState::kSkipped);
+  EXPECT_EQ(Row(rows[2].key).state, RunState::kSkipped);
+  const int calls = faulty_.calls["skip"];
+  clock_.Advance(10s);
+  writer_.Step(clock_.Steady());
+  EXPECT_EQ(faulty_.calls["skip"], calls);
+}
+
 TEST_F(SkipWriterTest, LeavesWhatWasDecidedUnderAnOlderEpoch) {
   const RunRow row = Execute(CreateNoop("job"));
   ASSERT_TRUE(queue_.Push({Request(row)}).ok());
