@@ -1,5 +1,7 @@
 #include "common/adapters/mysql/schedule_rows.h"
 
+#include <algorithm>
+
 #include "common/adapters/mysql/json_rows.h"
 
 namespace carillon::mysql {
@@ -73,7 +75,7 @@ StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
     session.NoteUnreadable("job_schedules", std::to_string(due.schedule_id.value()),
                            kind ? "unknown rule" : "unknown kind");
   }
-  due.misfire.grace = Duration(rows.Int(16));
+  due.misfire.grace = std::max(Duration(rows.Int(16)), kMisfireFloor);
   due.misfire.catch_up_window = Duration(rows.Int(17));
   due.misfire.catch_up_max = rows.Int(18);
   due.priority = static_cast<int>(rows.Int(19));

@@ -281,6 +281,28 @@ TEST_F(FiringLoopTest, SkipsThatCannotBeHandedOnAreNoBusyLoop) {
   EXPECT_EQ(skipped.size(), runs.size());
 }
 
+TEST_F(FiringLoopTest, HealthyFireIsNoMisfireWithoutGrace) {
+  JobDefinition job;
+  job.command = "true";
+  job.misfire_policy = MisfirePolicy::kSkip;
+  job.misfire_grace_s = 0;
+  const WallTime start = clock_.Wall();
+  job.schedules = {{.kind = ScheduleKind::kRate, .every = 10min, .start = start}};
+  const StoredJob stored = CreateJob("strict", job);
+  PendingRun run = Pending(stored, Duration{});
+  run.key.fire = run.due = start;
+  Step(5s - 2ms);  // on its way for as long as a message takes that was lost once
+  Feed({run});
+  Beat("x1", 4);
+  Step();
+  EXPECT_TRUE(Skips().empty());
+  ASSERT_EQ(Tasks().size(), 1u);
+  run.key.schedule_id = ScheduleId(99);
+  Feed({run});
+  Step();
+  EXPECT_EQ(Skips().size(), 1u);
+}
+
 TEST_F(FiringLoopTest, OverlapFirstLookSkipsWhileAnotherRunIsActive) {
   JobDefinition job;
   job.overlap_policy = OverlapPolicy::kSkip;
