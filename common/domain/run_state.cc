@@ -11,6 +11,11 @@ bool TokenMatches(const RunRow& row, ClaimToken token) {
 
 uint64_t SeedOf(const RunKey& key) { return std::hash<RunKey>{}(key); }
 
+// What a person started keeps the priority they gave it.
+int PriorityOf(const RunRow& row, const JobRow& job) {
+  return row.kind == RunKind::kManual ? row.priority : job.priority;
+}
+
 // Back to PENDING for one more attempt: the one place that stamps the version and obeys a pause.
 RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
   const bool keep_version = failpoint::Broken("retry.version");
@@ -18,6 +23,7 @@ RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
           .attempt = row.attempt + 1,
           .due = job.paused ? kNever : due,
           .def_version = keep_version ? row.def_version : job.version,
+          .priority = PriorityOf(row, job),
           .record_attempt = true};
 }
 
@@ -212,7 +218,17 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overla
                    .attempt = row.attempt + 1,
                    .due = now,
                    .def_version = job.version,
+                   .priority = PriorityOf(row, job),
                    .record_attempt = true};
+}
+
+bool DecideSkip(const RunRow& row, const SkipItem& item) {
+  return row.state == RunState::kPending && row.segment == item.segment &&
+         row.attempt == item.attempt && row.def_version == item.def_version;
+}
+
+bool SkipLeavesDeadLetter(const RunRow& row) {
+  return row.state == RunState::kSkipped && row.attempt > 1;
 }
 
 PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,

@@ -21,6 +21,7 @@ struct JobRow {
   int64_t version = 0;
   bool paused = false;
   bool deleted = false;
+  int priority = 0;
   OverlapPolicy overlap = OverlapPolicy::kAllow;
   RetryRules retry = {};
   // For DecideLost: of the version that the running attempt executes, when that is not `version`.
@@ -83,7 +84,8 @@ struct RunChange {
   RunState state = RunState::kPending;
   int attempt = 1;
   WallTime due = kNever;    // when PENDING
-  int64_t def_version = 0;  // stamped when PENDING
+  int64_t def_version = 0;  // stamped when PENDING, as the priority is
+  int priority = 0;
   std::string reason = {};
   bool record_attempt = false;  // copy the ended attempt to run_attempts
   bool store_result = false;    // the result's columns go on the run's row
@@ -161,6 +163,25 @@ std::string_view CancelReason(const RunRow& row);
 // kNotFound when the job is deleted.
 Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
                                     WallTime now);
+
+// ---- skips -------------------------------------------------------------------------------------
+
+struct SkipItem {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  int64_t def_version = 0;
+  std::string_view reason;  // run.h reason::…
+};
+
+// True when the run is still what the skip was decided about: an edit may have changed what it was
+// decided by.
+bool DecideSkip(const RunRow& row, const SkipItem& item);
+
+// A run that is SKIPPED (`row`, as written) after it has been tried ends without success: that is a
+// dead letter, of the attempts it had.
+bool SkipLeavesDeadLetter(const RunRow& row);
 
 // ---- edits of the job, seen from one PENDING run of it
 // -------------------------------------------

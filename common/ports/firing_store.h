@@ -94,14 +94,6 @@ struct RunEffect {
   bool dead_letter = false;
 };
 
-struct SkipItem {
-  RunKey key;
-  SegmentId segment;
-  JobNo job_no;
-  int attempt = 1;
-  std::string_view reason;  // run.h reason::…
-};
-
 // Where the due-but-unplanned watchdog and the overdue metric look.
 struct OverdueReport {
   WallTime oldest_pending_due = kNever;     // PENDING; kNever = none
@@ -164,8 +156,8 @@ class FiringStore {
   virtual Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
                                                 const Fence& fence, WallTime now) = 0;
 
-  // PENDING -> SKIPPED for runs still at that attempt; items that moved are left alone. Returns
-  // how many were written.
+  // PENDING -> SKIPPED by DecideSkip; items that moved are left alone. A run that was tried before
+  // leaves a dead letter. Returns how many were written.
   virtual Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
                               WallTime now) = 0;
 

@@ -122,6 +122,7 @@ void FiringLoop::Skip(TrackedRun& tracked, std::string_view reason, SteadyTime n
                     .job_no = tracked.run.job_no,
                     .epoch = tracked.run.epoch,
                     .attempt = tracked.run.attempt,
+                    .def_version = tracked.run.def_version,
                     .reason = reason});
   Release(tracked);
   Settle(tracked, now);

@@ -47,6 +47,7 @@ bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& it
                     .segment = item.segment,
                     .job_no = item.job_no,
                     .attempt = item.attempt,
+                    .def_version = item.def_version,
                     .reason = item.reason});
     segments.push_back(item.segment);
   }

@@ -331,6 +331,38 @@ TYPED_TEST(JobStoreContract, RunCancelledAheadOfTimeIsNotPlannedAgainAfterAPause
   EXPECT_EQ(s.Get(rows[2].key).row.state, RunState::kPending);
 }
 
+TYPED_TEST(JobStoreContract, PriorityOfAnEditReachesWhatIsPlannedAndRetried) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Every(10s);
+  definition.retry_count = 1;
+  const StoredJob job = s.Create("a", definition);
+  s.Plan(kT0 + 30s, fence);
+  const std::vector<RunRow> rows = s.Pending(kT0 + 24h);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].priority, 0);
+  const RunRow running = s.Start(rows[0], 1, fence, kT0 + 11s);
+  const CreatedRun manual =
+      s.v(s.runs.ExecuteJob({.job_id = job.job_id, .priority = 7}, {.now = kT0 + 11s}));
+  definition.priority = 90;
+  const StoredJob edited = s.Replace(job, definition, kT0 + 12s);
+  EXPECT_EQ(s.Get(rows[1].key).row.priority, 90);
+  EXPECT_EQ(s.Get(rows[2].key).row.priority, 90);
+  EXPECT_EQ(s.Get(manual.key).row.priority, 7);
+  EXPECT_EQ(s.Get(running.key).row.priority, 0);  // of the attempt that runs
+  const RunEffect effect = s.Apply(s.ReportOf(running, RunState::kFailed), fence, kT0 + 13s);
+  EXPECT_EQ(effect.after.priority, 90);
+  EXPECT_EQ(s.Get(running.key).row, effect.after);
+  definition.priority = 20;
+  definition.enabled = false;
+  const StoredJob paused = s.Replace(edited, definition, kT0 + 14s);
+  s.Resume(paused, kT0 + 15s);
+  EXPECT_EQ(s.Get(running.key).row.priority, 20);
+  s.Start(s.Get(running.key).row, 2, fence, kT0 + 2h);
+  s.Apply(s.ReportOf(s.Get(running.key).row, RunState::kFailed), fence, kT0 + 2h);
+  EXPECT_EQ(s.v(s.runs.RetryRun(running.key, {.now = kT0 + 3h})).row.priority, 20);
+}
+
 // ---- delete -------------------------------------------------------------------------------------
 
 TYPED_TEST(JobStoreContract, DeleteUnplansSkipsAndCancelsButLeavesTheRunning) {

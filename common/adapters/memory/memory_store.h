@@ -135,6 +135,8 @@ class MemoryStore final : public SegmentStore,
   RunEffect ApplyOne(const ResultReport& report, WallTime now) REQUIRES(mu_);
   void WriteChange(RunEntry entry, const RunChange& change, const AttemptResult& result,
                    WallTime now) REQUIRES(mu_);
+  void WriteSkip(RunEntry entry, std::string_view why, WallTime now) REQUIRES(mu_);
+  void AddDeadLetter(const RunEntry& entry, int attempts, WallTime now) REQUIRES(mu_);
   void AddGap(ScheduleId schedule_id, JobNo job_no, const GapRange& range) REQUIRES(mu_);
 
   Result<JobEntry*> FindLiveJob(const JobId& id) REQUIRES(mu_);

@@ -46,6 +46,7 @@ JobRow ToJobRow(const JobEntry& job) {
           .version = job.version,
           .paused = !job.definition.enabled,
           .deleted = job.deleted,
+          .priority = job.definition.priority,
           .overlap = job.definition.overlap_policy,
           .retry = RetryRulesOf(job.definition)};
 }
@@ -84,11 +85,7 @@ ClaimReply MemoryStore::ClaimOne(const ClaimRequest& request, WallTime now) {
     entry.result = {};
     tables_.PutRun(std::move(entry));
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
-    RunEntry entry = *found;
-    entry.row.state = RunState::kSkipped;
-    entry.result.reason = std::string(reason::kOverlap);
-    entry.result.ended = now;
-    tables_.PutRun(std::move(entry));
+    WriteSkip(*found, reason::kOverlap, now);
   }
   return {decision.verdict, decision.reason};
 }
@@ -101,34 +98,37 @@ Result<size_t> MemoryStore::Skip(const std::vector<SkipItem>& items, const Fence
   size_t written = 0;
   for (const SkipItem& item : items) {
     const RunEntry* found = tables_.FindRun(item.key);
-    if (found == nullptr || found->row.state != RunState::kPending ||
-        found->row.attempt != item.attempt) {
-      continue;
-    }
-    RunEntry entry = *found;
-    entry.row.state = RunState::kSkipped;
-    entry.result.reason = std::string(item.reason);
-    entry.result.ended = now;
-    tables_.PutRun(std::move(entry));
+    if (found == nullptr || !DecideSkip(found->row, item)) continue;
+    WriteSkip(*found, item.reason, now);
     ++written;
   }
   return written;
+}
+
+void MemoryStore::AddDeadLetter(const RunEntry& entry, int attempts, WallTime now) {
+  const uint64_t id = ++tables_.last_dead_letter_id;
+  tables_.dead_letters[id] = {.id = id,
+                              .key = entry.row.key,
+                              .job_id = tables_.FindJob(entry.row.job_no)->id,
+                              .state = entry.row.state,
+                              .attempts = attempts,
+                              .reason = entry.result.reason,
+                              .created = now};
+}
+
+void MemoryStore::WriteSkip(RunEntry entry, std::string_view why, WallTime now) {
+  entry.row.state = RunState::kSkipped;
+  entry.result.reason = std::string(why);
+  entry.result.ended = now;
+  if (SkipLeavesDeadLetter(entry.row)) AddDeadLetter(entry, entry.row.attempt - 1, now);
+  tables_.PutRun(std::move(entry));
 }
 
 void MemoryStore::WriteChange(RunEntry entry, const RunChange& change, const AttemptResult& result,
                               WallTime now) {
   const int attempts = entry.row.attempt;
   ApplyChange(entry, change, result);
-  if (change.dead_letter) {
-    const uint64_t id = ++tables_.last_dead_letter_id;
-    tables_.dead_letters[id] = {.id = id,
-                                .key = entry.row.key,
-                                .job_id = tables_.FindJob(entry.row.job_no)->id,
-                                .state = change.state,
-                                .attempts = attempts,
-                                .reason = change.reason,
-                                .created = now};
-  }
+  if (change.dead_letter) AddDeadLetter(entry, attempts, now);
   tables_.PutRun(std::move(entry));
 }
 

@@ -15,6 +15,12 @@ bool IsKept(const JobEntry& job, const RunKey& key) {
                                                     key.schedule_id) != job.schedules.end();
 }
 
+// An edit reaches what waits: its version, and its priority where nobody gave the run its own.
+void Stamp(const JobEntry& job, RunRow* row) {
+  row->def_version = job.version;
+  if (row->kind != RunKind::kManual) row->priority = job.definition.priority;
+}
+
 std::string Lower(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -186,7 +192,7 @@ void MemoryStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChan
       break;
     case PendingEffect::kUnplan: break;
   }
-  if (!IsFinal(changed.row.state)) changed.row.def_version = job.version;
+  if (!IsFinal(changed.row.state)) Stamp(job, &changed.row);
   tables_.PutRun(std::move(changed));
 }
 
@@ -242,7 +248,7 @@ void MemoryStore::Resume(JobEntry& job, WallTime now) {
   for (const RunKey& key : open) {
     RunEntry entry = *tables_.FindRun(key);
     if (entry.row.state != RunState::kPending) continue;
-    entry.row.def_version = job.version;
+    Stamp(job, &entry.row);
     if (entry.row.due == kNever) entry.row.due = now;
     tables_.PutRun(std::move(entry));
   }

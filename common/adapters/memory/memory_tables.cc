@@ -151,6 +151,7 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
   if (change.state == RunState::kPending) {
     row.due = change.due;
     row.def_version = change.def_version;
+    row.priority = change.priority;
   }
   if (IsFinal(change.state) || change.state == RunState::kPending) row.cancel_requested = false;
 }

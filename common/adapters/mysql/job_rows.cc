@@ -150,6 +150,7 @@ JobRow ToJobRow(const StoredJobRow& job) {
           .version = job.version,
           .paused = !job.definition.enabled,
           .deleted = job.deleted,
+          .priority = job.definition.priority,
           .overlap = job.definition.overlap_policy,
           .retry = RetryRulesOf(job.definition)};
 }
@@ -157,7 +158,8 @@ JobRow ToJobRow(const StoredJobRow& job) {
 Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
   static const std::string statement =
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
-      "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost FROM JSON_TABLE(?, '$[*]' "
+      "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority FROM "
+      "JSON_TABLE(?, '$[*]' "
       "COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) "
       "ON j.job_no = k.n LOCK IN SHARE MODE";
   if (jobs.empty()) return {};
@@ -184,6 +186,7 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
     job.retry.backoff = backoff.value_or(RetryBackoff::kFixed);
     job.retry.intervals = SplitIntervals(rows.Text(9));
     job.retry.on_lost = on_lost.value_or(OnLost::kHold);
+    job.priority = static_cast<int>(rows.Int(11));
     (*locked)[job.job_no] = std::move(job);
   }
   return {};

@@ -47,8 +47,9 @@ const std::string kFinalWithOutput =
 
 const std::string kPending = UpdateRuns(
     "o INT PATH '$[3]', a INT PATH '$[4]', u BIGINT PATH '$[5]', v BIGINT PATH '$[6]', "
-    "r VARCHAR(255) PATH '$[7]'",
+    "r VARCHAR(255) PATH '$[7]', p INT PATH '$[8]'",
     "r.state = 1, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, r.reason = k.r, "
+    "r.priority = k.p, "
     "r.open_segment = r.segment, r.cancel_requested = 0, r.started_us = 0, r.ended_us = 0, "
     "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL",
     "r.state + 0 = k.o");
@@ -231,13 +232,15 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   if (change.state == RunState::kPending) {
     row.due = change.due;
     row.def_version = change.def_version;
+    row.priority = change.priority;
     pendings_.Begin()
         .Add(row.key)
         .Add(NumberOf(from))
         .Add(row.attempt)
         .Add(row.due)
         .Add(row.def_version)
-        .Add(change.reason);
+        .Add(change.reason)
+        .Add(row.priority);
     return {};
   }
   if (change.state == RunState::kHeld) {
@@ -257,6 +260,15 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
   if (run.row.cancel_requested) {
     cancels_done_.Begin().Add(run.row.key).Add(run.row.segment.value());
     run.row.cancel_requested = false;
+  }
+  if (SkipLeavesDeadLetter(run.row)) {
+    dead_letters_.Begin()
+        .Add(run.row.key)
+        .Add(run.row.job_no.value())
+        .Add(Name(state))
+        .Add(run.row.attempt - 1)
+        .Add(reason)
+        .Add(now);
   }
   CARILLON_TRY(Free(run));
   return AddFinal(run, from, {.started = run.started, .ended = now}, reason);
