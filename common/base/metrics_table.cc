@@ -42,6 +42,8 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_dispatch_timeouts_total", kCounter, "",
        "Tasks published and not claimed in time, published again."},
       {"carillon_leases_lost_total", kCounter, "", "Attempts declared LOST after their lease."},
+      {"carillon_retention_behind", kGauge, "",
+       "1 while more old rows wait for their deletion than one call takes."},
       {"carillon_clock_offset_seconds", kGauge, "",
        "This member's wall clock minus the database's."},
       {"carillon_http_request_duration_seconds", kHistogram, "route", "Time to answer a request."},

@@ -35,6 +35,9 @@ struct TokenRecord {
   WallTime created;
 };
 
+enum class Upkeep { kDone, kBehind };
+inline constexpr int64_t kJobVersionsKept = 100;  // of each job, however old
+
 class AdminStore {
  public:
   virtual ~AdminStore() = default;
@@ -58,8 +61,11 @@ class AdminStore {
   virtual Result<Settings> ReadSettings() = 0;
 
   // Adds the partitions for the coming days, drops whole days older than `retention` in which
-  // nothing is open, and deletes expired request keys. Safe to call from several members.
-  virtual Status Maintain(WallTime now, Duration retention) = 0;
+  // nothing is open, and deletes what is older and lives elsewhere: request keys, gaps, dead
+  // letters, versions of jobs (the newest kJobVersionsKept stay), executors that are gone. A
+  // bounded number of rows a call. kBehind: there is more; call again soon. Safe to call from
+  // several members.
+  virtual Result<Upkeep> Maintain(WallTime now, Duration retention) = 0;
 };
 
 }  // namespace carillon

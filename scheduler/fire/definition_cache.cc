@@ -5,11 +5,36 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kEntryBytes = 1024;  // what an entry costs beside its texts
+// What things cost beside their texts, about: the entry in list and map with the definition itself;
+// a node of a map; a schedule, compiled (its fields of minutes, hours, days as sets) and as
+// written.
+constexpr size_t kEntryBytes = 1024;
+constexpr size_t kNodeBytes = 112;
+constexpr size_t kScheduleBytes = 1536;
 
-size_t BytesOf(const JobDefinition& job) {
-  size_t bytes = kEntryBytes + job.command.size() + job.description.size();
-  for (const auto& [name, value] : job.env) bytes += name.size() + value.size();
+size_t BytesOf(const ParameterValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text == nullptr ? 0 : text->size();
+}
+
+size_t BytesOf(const std::string& text) { return text.size(); }
+
+template <typename Value>
+size_t BytesOf(const std::map<std::string, Value>& values) {
+  size_t bytes = 0;
+  for (const auto& [name, value] : values) bytes += kNodeBytes + name.size() + BytesOf(value);
+  return bytes;
+}
+
+size_t BytesOf(const JobVersionRecord& record) {
+  const JobDefinition& job = record.definition;
+  size_t bytes = kEntryBytes + record.job_id.value().size() + job.name.size() + job.command.size() +
+                 job.time_zone.size() + job.description.size() + job.user_id.size() +
+                 job.retry_intervals_s.size() * sizeof(int64_t) + BytesOf(job.env) +
+                 BytesOf(job.labels) + BytesOf(job.parameters);
+  for (const ScheduleSpec& spec : job.schedules) {
+    bytes += kScheduleBytes + spec.cron_expression.size() + spec.time_zone.size();
+  }
   return bytes;
 }
 
@@ -101,7 +126,7 @@ size_t DefinitionCache::size() const {
 }
 
 void DefinitionCache::Put(const JobVersionKey& key, std::shared_ptr<const Definition> definition) {
-  const size_t bytes = BytesOf(definition->job());
+  const size_t bytes = BytesOf(definition->record());
   MutexLock lock(mu_);
   if (entries_.count(key) > 0) return;
   by_use_.push_front({key, std::move(definition), bytes});

@@ -8,6 +8,7 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kRetry = 30s;
+constexpr Duration kBehindRetry = 200ms;  // with so many old rows that one call is not enough
 constexpr Duration kClockRetry = 100ms;
 
 Duration AgeOf(WallTime oldest, WallTime now) {
@@ -24,8 +25,10 @@ SteadyTime Maintenance::Step(SteadyTime now) {
     Look(*cluster_now);
   }
   if (now >= next_) {
-    const Status done = ports_.admin.Maintain(*cluster_now, options_.retention);
-    next_ = now + (done.ok() ? options_.every : kRetry);
+    const auto done = ports_.admin.Maintain(*cluster_now, options_.retention);
+    const bool behind = done.ok() && *done == Upkeep::kBehind;
+    next_ = now + (behind ? kBehindRetry : done.ok() ? options_.every : kRetry);
+    ports_.metrics.gauge("carillon_retention_behind").Set(behind ? 1 : 0);
     if (!done.ok()) {
       ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(done.code())).Add();
       log::Warn("maintain", "{}", done.error().message);

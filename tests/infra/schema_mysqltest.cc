@@ -207,7 +207,7 @@ TEST_F(PartitionTest, RetryThatReopensAnOldRunWinsOrLosesWhole) {
     auto retried = std::async(std::launch::async, [&] {
       return handle_.runs().RetryRun(row.key, {.now = day + 20 * 24h});
     });
-    const Status kept = s.admin.Maintain(day + 20 * 24h, 14 * 24h);
+    const Result<Upkeep> kept = s.admin.Maintain(day + 20 * 24h, 14 * 24h);
     EXPECT_TRUE(kept.ok() || kept.code() == ErrorCode::kUnavailable);
     const Result<RunDetail> retry = retried.get();
     if (retry.ok()) {

@@ -179,7 +179,7 @@ Result<std::optional<TokenRecord>> FaultStore::FindToken(const std::string& toke
 Result<AdminStore::Settings> FaultStore::ReadSettings() {
   return Run("settings", [&] { return p_.admin.ReadSettings(); });
 }
-Status FaultStore::Maintain(WallTime now, Duration retention) {
+Result<Upkeep> FaultStore::Maintain(WallTime now, Duration retention) {
   return Run("maintain", [&] { return p_.admin.Maintain(now, retention); });
 }
 

@@ -104,7 +104,7 @@ class FaultStore final : public SegmentStore,
   Status CreateFirstToken(const TokenRecord& token) override;
   Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override;
   Result<Settings> ReadSettings() override;
-  Status Maintain(WallTime now, Duration retention) override;
+  Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
  private:
   template <typename Call>

@@ -131,6 +131,7 @@ void MemoryStore::NextVersion(JobEntry& job, WallTime now) {
   ++job.version;
   job.updated = now;
   job.versions[job.version] = job.definition;
+  job.made[job.version] = now;
 }
 
 void MemoryStore::TouchSchedules(const JobEntry& job) {

@@ -118,11 +118,15 @@ Result<AdminStore::Settings> MysqlStore::ReadSettings() {
   });
 }
 
-Status MysqlStore::Maintain(WallTime now, Duration retention) {
+Result<Upkeep> MysqlStore::Maintain(WallTime now, Duration retention) {
   CARILLON_TRY(AddPartitions(*pool_, now));
   CARILLON_TRY(DropPartitions(*pool_, now - retention));
-  return DeleteOldRows(
-      *pool_, {.runs_before = now - retention, .request_keys_before = now - kRequestKeyKept});
+  const OldRows old{.runs_before = now - retention, .request_keys_before = now - kRequestKeyKept};
+  CARILLON_ASSIGN_OR_RETURN(const Upkeep rows, DeleteOldRows(*pool_, old));
+  CARILLON_ASSIGN_OR_RETURN(const int64_t next,
+                            DeleteOldVersions(*pool_, versions_from_.load(), now - retention));
+  versions_from_ = next;
+  return rows;
 }
 
 }  // namespace carillon::mysql

@@ -128,7 +128,7 @@ class MysqlStore final : public SegmentStore,
   Status CreateFirstToken(const TokenRecord& token) override;
   Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override;
   Result<Settings> ReadSettings() override;
-  Status Maintain(WallTime now, Duration retention) override;
+  Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
   // For checks at start and tests: the pool that all of the above goes through.
   Pool& pool() { return *pool_; }
@@ -141,6 +141,7 @@ class MysqlStore final : public SegmentStore,
   uint32_t segment_count_ = 0;  // constant after Open
   IdBlocks ids_;
   Incarnations incarnations_;
+  std::atomic<int64_t> versions_from_{0};  // where the walk over old versions goes on
 };
 
 }  // namespace carillon::mysql

@@ -155,7 +155,7 @@ class FaultyAdmin : public AdminStore {
   Result<Settings> ReadSettings() override {
     return plan_.Run("ReadSettings", [&] { return store_.ReadSettings(); });
   }
-  Status Maintain(WallTime now, Duration retention) override {
+  Result<Upkeep> Maintain(WallTime now, Duration retention) override {
     return plan_.Run("Maintain", [&] { return store_.Maintain(now, retention); });
   }
 

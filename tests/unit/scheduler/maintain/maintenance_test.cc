@@ -65,6 +65,49 @@ TEST_F(MaintenanceTest, WhatBecameDueUnseenCountsFromTheLastLook) {
   EXPECT_EQ(Gauge("carillon_oldest_overdue_seconds"), 0);
 }
 
+// A store that has more to delete than one call takes.
+class BehindStore final : public AdminStore {
+ public:
+  int calls = 0;
+  int behind = 0;  // calls that are not enough
+  Result<Upkeep> Maintain(WallTime, Duration) override {
+    return ++calls <= behind ? Upkeep::kBehind : Upkeep::kDone;
+  }
+  Result<RequestLookup> BeginRequest(const std::string&, const std::string&, const std::string&,
+                                     WallTime) override {
+    return RequestLookup{};
+  }
+  Status FinishRequest(const std::string&, const std::string&, const StoredAnswer&) override {
+    return {};
+  }
+  Status AbandonRequest(const std::string&, const std::string&) override { return {}; }
+  Status CreateFirstToken(const TokenRecord&) override { return {}; }
+  Result<std::optional<TokenRecord>> FindToken(const std::string&) override {
+    return std::optional<TokenRecord>{};
+  }
+  Result<Settings> ReadSettings() override { return Settings{}; }
+};
+
+TEST_F(MaintenanceTest, DeletesOnWhileThereIsMoreAndSaysSo) {
+  BehindStore store;
+  store.behind = 3;
+  Maintenance maintenance({.clock = clock_,
+                           .admin = store,
+                           .firing = faulty_,
+                           .cluster = cluster_,
+                           .overdue = overdue_,
+                           .metrics = metrics_},
+                          {});
+  maintenance.Step(clock_.Steady());
+  EXPECT_EQ(Gauge("carillon_retention_behind"), 1);
+  for (int i = 0; i < 10; ++i) {
+    clock_.Advance(1s);
+    maintenance.Step(clock_.Steady());
+  }
+  EXPECT_EQ(store.calls, 4);  // the fourth was enough; the next one is five minutes away
+  EXPECT_EQ(Gauge("carillon_retention_behind"), 0);
+}
+
 TEST_F(MaintenanceTest, OneMissedLookIsNoOutage) {
   Step(0s);
   StepAway(4s);

@@ -93,6 +93,24 @@ TEST_F(SegmentPlannerTest, UnreadableScheduleIsSetAsideAndPlannedWhenItIsMended)
   EXPECT_TRUE(planned.contains(bad.job_no));
 }
 
+TEST_F(SegmentPlannerTest, WhatIsSetAsideIsBoundedAndForgotten) {
+  for (int i = 0; i < 20; ++i) CreateRate("tick" + std::to_string(i), 20s);
+  faulty_.refuses_schedule = [](const ScheduleAdvance&) { return true; };
+  SegmentPlanner planner = Make({.look = 30s, .set_aside_max = 5});
+  for (int i = 0; i < 5; ++i) {
+    planner.Step(clock_.Steady());
+    EXPECT_LE(planner.set_aside(), 5u);
+    clock_.Advance(1s);
+  }
+  EXPECT_GT(planner.set_aside(), 0u);
+  for (const StoredJob& job : *store_.ListJobs({.limit = 100})) {
+    ASSERT_TRUE(store_.DeleteJob(job.job_id, job.version, {.now = clock_.Wall()}).ok());
+  }
+  clock_.Advance(3min);
+  planner.Step(clock_.Steady());
+  EXPECT_EQ(planner.set_aside(), 0u);
+}
+
 TEST_F(SegmentPlannerTest, BatchesStayWithinTheRowLimit) {
   CreateRate("fast", 5ms);  // thousands of fires inside the horizon
   SegmentPlanner planner = Make();
