@@ -126,6 +126,8 @@ Result<Upkeep> MysqlStore::Maintain(WallTime now, Duration retention) {
   CARILLON_ASSIGN_OR_RETURN(const int64_t next,
                             DeleteOldVersions(*pool_, versions_from_.load(), now - retention));
   versions_from_ = next;
+  // A day more than runs: days are dropped whole.
+  CARILLON_TRY(DeleteOldIncarnations(*pool_, now, now - retention - 24h));
   return rows;
 }
 
