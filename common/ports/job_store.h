@@ -58,9 +58,9 @@ class JobStore {
   virtual Result<StoredJob> GetJob(const JobId& id) = 0;
   virtual Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) = 0;
 
-  // A schedule whose spec is equal in both definitions keeps its id and its place; the others are
-  // removed or added (first fire strictly after now). Unclaimed runs change as DecidePendingEffect
-  // says. definition.enabled = false also pauses, true also resumes.
+  // A schedule that fires alike in both definitions (FiresAlike) keeps its id and place; the others
+  // are removed or added (first fire strictly after now). Unclaimed runs change as
+  // DecidePendingEffect says. definition.enabled = false also pauses, true also resumes.
   virtual Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
                                        const JobDefinition& definition,
                                        const WriteContext& context) = 0;

@@ -363,6 +363,33 @@ TYPED_TEST(JobStoreContract, PriorityOfAnEditReachesWhatIsPlannedAndRetried) {
   EXPECT_EQ(s.v(s.runs.RetryRun(running.key, {.now = kT0 + 3h})).row.priority, 20);
 }
 
+TYPED_TEST(JobStoreContract, EditOfTheRulesForClockChangesPlansAnew) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Every(10s);
+  definition.schedules.push_back(
+      {.kind = ScheduleKind::kCron, .cron_expression = "30 2 * * *", .time_zone = "Europe/Paris"});
+  const WallTime before = kT0 + 28 * 24h + 59min;  // 2026-03-29 00:59 UTC; the gap is at 01:00
+  const StoredJob job = s.Create("a", definition, before);
+  s.Plan(before + 2min, fence, before);
+  const auto of = [&](ScheduleId id) {
+    const std::vector<RunRow> rows = s.Pending(before + 24h);
+    return std::count_if(rows.begin(), rows.end(),
+                         [&](const RunRow& row) { return row.key.schedule_id == id; });
+  };
+  const ScheduleId rate = job.schedules[0].schedule_id;
+  const ScheduleId cron = job.schedules[1].schedule_id;
+  const auto planned = of(rate);
+  EXPECT_GT(planned, 0);
+  EXPECT_EQ(of(cron), 1);  // right after the jump
+  definition.dst_gap = DstGap::kSkip;
+  const StoredJob edited = s.Replace(job, definition, before + 1s);
+  EXPECT_EQ(of(cron), 0);
+  EXPECT_EQ(of(rate), planned);
+  EXPECT_EQ(edited.schedules[0].schedule_id, rate);
+  EXPECT_NE(edited.schedules[1].schedule_id, cron);
+}
+
 // ---- delete -------------------------------------------------------------------------------------
 
 TYPED_TEST(JobStoreContract, DeleteUnplansSkipsAndCancelsButLeavesTheRunning) {

@@ -264,5 +264,29 @@ TEST_F(StoreReadsTest, ThePageAfterTheFirstIsFoundByTheIndex) {
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
 }
 
+TEST_F(StoreLimitsTest, ReadThatTakesTooLongIsEndedByTheServer) {
+  const auto session = database_.Connect();
+  ASSERT_OK(session->LimitReads(50ms));
+  const auto slow = session->Ask(
+      "SELECT COUNT(*) FROM information_schema.COLUMNS a, information_schema.COLUMNS b, "
+      "information_schema.COLUMNS c, information_schema.COLUMNS d");
+  EXPECT_CODE(slow, ErrorCode::kExhausted);
+}
+
+TEST_F(StoreLimitsTest, LimitOfAListStaysNotOnTheConnection) {
+  StoreDriver s = driver();
+  s.Create("job", s.Manual());
+  s.v(s.jobs.ListJobs({}));
+  s.v(s.runs.ListRuns({}, kT0));
+  s.v(s.runs.ListGaps({}));
+  s.v(s.runs.CountOpenRuns());
+  for (int i = 0; i < 4; ++i) {
+    const auto lease = s.v(handle_.store().pool().Acquire("test"));
+    auto rows = s.v(lease->Ask("SELECT @@SESSION.max_statement_time = 0"));
+    ASSERT_TRUE(rows.Next());
+    EXPECT_EQ(rows.Int(1), 1);
+  }
+}
+
 }  // namespace
 }  // namespace carillon::test

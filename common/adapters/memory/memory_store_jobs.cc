@@ -212,7 +212,8 @@ void MemoryStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, Wall
   std::vector<ScheduleId> next;
   for (const ScheduleSpec& spec : job.definition.schedules) {
     const auto same = std::find_if(left.begin(), left.end(), [&](ScheduleId id) {
-      return tables_.FindSchedule(id)->readable && tables_.FindSchedule(id)->spec == spec;
+      return tables_.FindSchedule(id)->readable && tables_.FindSchedule(id)->spec == spec &&
+             FiresAlike(old, job.definition, spec);
     });
     if (same == left.end()) {
       next.push_back(AddSchedule(job, spec, now));

@@ -87,11 +87,17 @@ void JobEdit::NextVersion() {
   job_.updated = context_.now;
 }
 
-void JobEdit::Remove(Place& place, const JobDefinition& definition, GapReason reason) {
-  const ScheduleId id = place.row.due.schedule_id;
+// The rules for clock changes that the schedule was planned by.
+JobDefinition JobEdit::RulesOf(const Place& place, const JobDefinition& definition) {
   JobDefinition rules;
   rules.dst_gap = place.row.due.readable ? place.row.due.dst_gap : definition.dst_gap;
   rules.dst_repeat = place.row.due.readable ? place.row.due.dst_repeat : definition.dst_repeat;
+  return rules;
+}
+
+void JobEdit::Remove(Place& place, const JobDefinition& definition, GapReason reason) {
+  const ScheduleId id = place.row.due.schedule_id;
+  const JobDefinition rules = RulesOf(place, definition);
   const GapRange missed = PassOver(rules, place.row.due.spec, reason, context_.now, &place.next);
   if (missed.count > 0) gaps_.push_back({id, job_.job_no, missed});
   removed_.push_back(id);
@@ -106,7 +112,8 @@ void JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> i
   places_.clear();
   for (const ScheduleSpec& spec : definition.schedules) {
     const auto same = std::find_if(left.begin(), left.end(), [&](const Place& place) {
-      return place.row.due.readable && place.row.due.spec == spec;
+      return place.row.due.readable && place.row.due.spec == spec &&
+             FiresAlike(RulesOf(place, old), definition, spec);
     });
     if (same != left.end()) {
       places_.push_back(std::move(*same));

@@ -115,7 +115,7 @@ Result<std::vector<StoredJob>> MysqlStore::ListJobs(const JobFilter& filter) {
     params.push_back(filter.name_contains);
     params.push_back(filter.name_contains);
   }
-  return InRead(*pool_, "list jobs", [&](Session& session) -> Result<std::vector<StoredJob>> {
+  return InList(*pool_, "list jobs", [&](Session& session) -> Result<std::vector<StoredJob>> {
     CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadJobs(session, where, params, filter.limit));
     return std::move(read.jobs);
   });

@@ -138,7 +138,7 @@ Result<RunDetail> MysqlStore::GetRun(const RunKey& key) {
 
 Result<std::vector<RunDetail>> MysqlStore::ListRuns(const RunFilter& filter, WallTime now) {
   const std::vector<DetailQuery> queries = QueriesOf(filter, segment_count_, now);
-  return InRead(*pool_, "list runs", [&](Session& session) -> Result<std::vector<RunDetail>> {
+  return InList(*pool_, "list runs", [&](Session& session) -> Result<std::vector<RunDetail>> {
     std::vector<RunDetail> all;
     for (const DetailQuery& query : queries) {
       CARILLON_ASSIGN_OR_RETURN(std::vector<RunDetail> some,
@@ -160,7 +160,7 @@ Result<GapPage> MysqlStore::ListGaps(const GapFilter& filter) {
               {filter.job_id->value()});
   }
   where.params.push_back(static_cast<uint64_t>(filter.limit + 1));
-  return InRead(*pool_, "list gaps", [&](Session& session) -> Result<GapPage> {
+  return InList(*pool_, "list gaps", [&](Session& session) -> Result<GapPage> {
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows, session.Query("SELECT g.id, g.schedule_id, j.job_id, g.from_us, g.to_us, "
                                  "g.fires, g.reason FROM run_gaps g JOIN jobs j ON j.job_no = "
@@ -190,7 +190,7 @@ Result<GapPage> MysqlStore::ListGaps(const GapFilter& filter) {
 }
 
 Result<RunCounts> MysqlStore::CountOpenRuns() {
-  return InRead(*pool_, "count", [](Session& session) -> Result<RunCounts> {
+  return InList(*pool_, "count", [](Session& session) -> Result<RunCounts> {
     RunCounts counts;
     CARILLON_ASSIGN_OR_RETURN(counts.pending, CountOpen(session, "'PENDING'"));
     CARILLON_ASSIGN_OR_RETURN(counts.running, CountOpen(session, "'RUNNING', 'HELD'"));

@@ -199,6 +199,14 @@ Result<Rows> Session::Ask(const std::string& statement) {
   });
 }
 
+Status Session::LimitReads(Duration longest) {
+  if (is_mariadb_) {
+    return Run(fmt::format("SET SESSION max_statement_time = {:.3f}",
+                           std::chrono::duration<double>(longest).count()));
+  }
+  return Run(fmt::format("SET SESSION max_execution_time = {}", longest / 1ms));
+}
+
 Status Session::Kill(uint64_t connection_id) {
   constexpr int kNoSuchThread = 1094;
   Status killed = Run(fmt::format("KILL {}", connection_id));

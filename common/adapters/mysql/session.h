@@ -84,6 +84,9 @@ class Session {
   Status Run(const std::string& statement);
   Result<Rows> Ask(const std::string& statement);
 
+  // From here on the server ends a SELECT that takes longer (kExhausted); zero = no limit.
+  Status LimitReads(Duration longest);
+
   // Ends another connection of the same user. One that is gone already is fine.
   Status Kill(uint64_t connection_id);
 
