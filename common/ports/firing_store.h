@@ -76,9 +76,19 @@ struct PendingPage {
   std::optional<std::pair<WallTime, RunKey>> next;
 };
 
+// A place in a scan over what is running: in the order of the store's index, so that no page has to
+// sort what the others hold.
+struct RunCursor {
+  SegmentId segment;
+  WallTime due;
+  RunKey key;
+
+  auto operator<=>(const RunCursor&) const = default;
+};
+
 struct RunningPage {
-  std::vector<RunRow> runs;  // RUNNING, by key
-  std::optional<RunKey> next;
+  std::vector<RunRow> runs;  // each run once, by (segment, due, key)
+  std::optional<RunCursor> next;
 };
 
 struct ClaimReply {
@@ -137,11 +147,11 @@ class FiringStore {
 
   // RUNNING runs, for a takeover. No locks.
   virtual Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
-                                          std::optional<RunKey> after, size_t limit) = 0;
+                                          std::optional<RunCursor> after, size_t limit) = 0;
 
   // RUNNING and HELD runs somebody asked to cancel. No locks.
   virtual Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                                 std::optional<RunKey> after, size_t limit) = 0;
+                                                 std::optional<RunCursor> after, size_t limit) = 0;
 
   // Definitions by version, with the job's id; unknown ones are absent. One that cannot be read is
   // marked and keeps no other one back.

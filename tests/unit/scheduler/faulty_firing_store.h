@@ -48,12 +48,12 @@ class FaultyFiringStore final : public FiringStore {
     return store_.ScanPending(segments, until, after, limit);
   }
   Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
-                                  std::optional<RunKey> after, size_t limit) override {
+                                  std::optional<RunCursor> after, size_t limit) override {
     if (auto error = Before("scan")) return *error;
     return store_.ScanRunning(segments, after, limit);
   }
   Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                         std::optional<RunKey> after, size_t limit) override {
+                                         std::optional<RunCursor> after, size_t limit) override {
     return store_.ScanCancelRequests(segments, after, limit);
   }
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
