@@ -172,7 +172,8 @@ std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const 
   }
   JobRow policy = job;
   const OnLost started_under = job.attempt_on_lost.value_or(job.retry.on_lost);
-  const Fate fate = started_under == OnLost::kRetry ? Fate::kDead : Fate::kUnknown;
+  const bool killed = started_under == OnLost::kRetry || failpoint::Broken("outcome.unknown");
+  const Fate fate = killed ? Fate::kDead : Fate::kUnknown;
   if (fate == Fate::kUnknown && policy.retry.on_lost == OnLost::kRetry) {
     policy.retry.on_lost = started_under;
   }
