@@ -30,18 +30,8 @@ Result<JobEdit> JobEdit::Begin(Session& session, const JobId& id, const WriteCon
 // With the job's and the schedules' rows locked nobody can add a PENDING run of the job, and what
 // was added is committed: a plain read finds all keys; the states are those of the locked rows.
 Status JobEdit::LoadOpenRuns(Session& session) {
-  std::vector<RunKey> keys;
-  {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows,
-        session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX "
-                      "(open_runs) WHERE r.open_segment = ? AND r.job_no = ?",
-                      {uint64_t{job_.segment.value()}, job_.job_no.value()}));
-    while (rows.Next()) {
-      keys.push_back(
-          {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
-    }
-  }
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> keys,
+                            ReadOpenKeys(session, job_.job_no, job_.segment));
   CARILLON_ASSIGN_OR_RETURN(LockedRuns locked, LockRuns(session, keys, incarnations_));
   for (auto& [key, run] : locked) {
     if (run.row.state == RunState::kPending) {

@@ -127,6 +127,33 @@ Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnation
   return runs;
 }
 
+Result<std::vector<RunKey>> ReadOpenKeys(Session& session, JobNo job_no, SegmentId segment) {
+  static const std::string select = "SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r ";
+  const auto count = [&]() -> Result<int64_t> {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query("SELECT COUNT(*) FROM (SELECT 1 FROM job_runs r FORCE INDEX "
+                                 "(by_job) WHERE r.job_no = ? LIMIT ?) x",
+                                 {job_no.value(), kRunsOfJobReadMax + 1}));
+    rows.Next();
+    return rows.Int(1);
+  };
+  CARILLON_ASSIGN_OR_RETURN(const int64_t runs, count());
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      runs <= kRunsOfJobReadMax
+          ? session.Query(select + "FORCE INDEX (by_job) WHERE r.job_no = ? AND r.open_segment = ?",
+                          {job_no.value(), uint64_t{segment.value()}})
+          : session.Query(select + "FORCE INDEX (open_runs) WHERE r.open_segment = ? AND "
+                                   "r.job_no = ?",
+                          {uint64_t{segment.value()}, job_no.value()}));
+  std::vector<RunKey> keys;
+  while (rows.Next()) {
+    keys.push_back(
+        {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
+  }
+  return keys;
+}
+
 Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys,
                             Incarnations& incarnations) {
   static const std::string statement =

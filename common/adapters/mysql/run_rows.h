@@ -55,6 +55,11 @@ bool NoteIfUnreadable(const Session& session, const StoredRun& run);
 // All rows, with executors and incarnations filled in.
 Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations);
 
+// The runs of a job that are PENDING, RUNNING or HELD, in no order and without locks: by the job's
+// own runs where they are few, else by what is open in its segment (no index knows both).
+inline constexpr int64_t kRunsOfJobReadMax = 2'000;
+Result<std::vector<RunKey>> ReadOpenKeys(Session& session, JobNo job_no, SegmentId segment);
+
 // Locks the rows of `keys` for update, in the order of the keys. Absent ones are absent.
 Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys, Incarnations& incarnations);
 

@@ -106,18 +106,8 @@ Result<int64_t> MysqlStore::CancelJobRuns(const JobId& id, const HandContext& co
       *pool_, {.operation = "cancel runs"}, [&](Session& session) -> Result<int64_t> {
         CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
                                   LockLiveJob(session, id, JobLock::kUpdate));
-        std::vector<RunKey> keys;
-        {
-          CARILLON_ASSIGN_OR_RETURN(
-              Rows rows,
-              session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX "
-                            "(open_runs) WHERE r.open_segment = ? AND r.job_no = ?",
-                            {uint64_t{job.segment.value()}, job.job_no.value()}));
-          while (rows.Next()) {
-            keys.push_back({rows.Time(1), ScheduleId(rows.Unsigned(2)),
-                            static_cast<uint32_t>(rows.Unsigned(3))});
-          }
-        }
+        CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
+                                  ReadOpenKeys(session, job.job_no, job.segment));
         CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
                                   LockRuns(session, std::move(keys), incarnations_));
         RunWriter writer(session);
