@@ -159,10 +159,12 @@ TEST_F(ClaimApplierTest, FullLeaseBookRefusesTheClaimBeforeItIsWritten) {
   }
   EXPECT_EQ(answers[3].reason, ClaimReason::kNoLease);
   // An answer that was lost is given again; a lease that ended makes room.
+  clock_.Advance(1s);
   Ask({requests[0]});
   applier.Step(clock_.Steady());
   EXPECT_EQ(Answers().at(0).verdict, ClaimVerdict::kAcceptedAgain);
   small.Erase({{rows[0].key, rows[0].segment, rows[0].job_no, 1, requests[0].token}});
+  clock_.Advance(1s);
   Ask({requests[2]});
   applier.Step(clock_.Steady());
   EXPECT_EQ(Answers().at(0).verdict, ClaimVerdict::kAccepted);

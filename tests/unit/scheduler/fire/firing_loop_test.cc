@@ -266,8 +266,7 @@ TEST_F(FiringLoopTest, SkipsThatCannotBeHandedOnAreNoBusyLoop) {
   Beat("x1", 4);
   int steps = 0;
   const SteadyTime end = clock_.Steady() + 1s;
-  SteadyTime next = clock_.Steady();
-  for (; next < end && steps < 1000; ++steps) {
+  for (SteadyTime next = clock_.Steady(); next < end && steps < 1000; ++steps) {
     clock_.Advance(std::max(next - clock_.Steady(), Duration{}));
     next = loop_->Step(clock_.Steady());
   }
