@@ -17,6 +17,7 @@ struct RunArguments {
   std::string longest;
   int attempt = 0;
   bool follow = false;
+  bool confirm_overlap = false;
   RunListFlags list;
 };
 
@@ -68,6 +69,7 @@ Outcome<ExitCode> Cancel(Session& session, const RunArguments& arguments) {
   for (const std::string& id : arguments.ids) {
     ApiRequest request{.method = "POST", .path = PathOf(id, "cancel"), .body = json::object()};
     if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
+    if (arguments.confirm_overlap) (*request.body)["confirm_overlap"] = true;
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer, session.Call(request));
     json shown = answer.body;
     shown["run_id"] = id;
@@ -77,11 +79,13 @@ Outcome<ExitCode> Cancel(Session& session, const RunArguments& arguments) {
 }
 
 Outcome<ExitCode> Retry(Session& session, const RunArguments& arguments) {
+  json body = json::object();
+  if (arguments.confirm_overlap) body["confirm_overlap"] = true;
   for (const std::string& id : arguments.ids) {
-    CARILLON_ASSIGN_OR_RETURN(const ApiResponse run, session.Call({.method = "POST",
-                                                                   .path = PathOf(id, "retry"),
-                                                                   .body = json::object(),
-                                                                   .idempotent = true}));
+    CARILLON_ASSIGN_OR_RETURN(
+        const ApiResponse run,
+        session.Call(
+            {.method = "POST", .path = PathOf(id, "retry"), .body = body, .idempotent = true}));
     session.Print().Row(run.body, RunView());
   }
   return ExitCode::kDone;
@@ -158,7 +162,11 @@ void AddRunCommands(CLI::App& app, Session& session) {
   logs->add_flag("-f,--follow", a->follow, "Until the run has ended");
   CLI::App* cancel = verb("cancel", "Cancel runs", true, &Cancel);
   cancel->add_option("--reason", a->reason, "Why, for the record");
-  verb("retry", "Try ended runs once more", true, &Retry);
+  CLI::App* retry = verb("retry", "Try ended runs once more", true, &Retry);
+  for (CLI::App* added : {cancel, retry}) {
+    added->add_flag("--confirm-overlap", a->confirm_overlap,
+                    "Also a run whose process may still be running somewhere");
+  }
   CLI::App* wait = verb("wait", "Wait for runs; ends with their fate", true, &Wait);
   wait->add_option("--wait-timeout,--timeout", a->longest, "Longest wait, e.g. 5m");
 }

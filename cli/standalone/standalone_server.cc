@@ -115,7 +115,9 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config) {
   CARILLON_ASSIGN_OR_RETURN(
       mariadbd, mysql::PrivateMariadbd::Start(MariadbdOptionsOf(config, *directory), clock));
   loops.Add("mariadbd", clock, *mariadbd);
-  CARILLON_ASSIGN_OR_RETURN(store, mysql::MysqlStore::Open(StoreOptionsOf(config, *mariadbd)));
+  mysql::MysqlOptions options = StoreOptionsOf(config, *mariadbd);
+  options.metrics = &metrics;
+  CARILLON_ASSIGN_OR_RETURN(store, mysql::MysqlStore::Open(options));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
   CARILLON_TRY(store->Maintain(now, config.Time("retention_days")));
   return EnsureToken(*directory, *store, now);

@@ -62,7 +62,7 @@ std::string_view Name(GapReason reason) {
 
 MisfireRules MisfireRulesOf(const JobDefinition& job) {
   return {.policy = job.misfire_policy,
-          .grace = std::chrono::seconds(job.misfire_grace_s),
+          .grace = std::max<Duration>(std::chrono::seconds(job.misfire_grace_s), kMisfireFloor),
           .catch_up_window = std::chrono::seconds(job.catch_up_window_s),
           .catch_up_max = job.catch_up_max};
 }

@@ -23,12 +23,18 @@ struct GapRange {
   bool operator==(const GapRange&) const = default;
 };
 
+// What is not later than this is no misfire, whatever the job's grace: the time in which a fire
+// that goes wrong once on its way (a task message that is lost and published again) is still in
+// time.
+inline constexpr Duration kMisfireFloor = 5s;
+
 struct MisfireRules {
   MisfirePolicy policy = MisfirePolicy::kLatest;
   Duration grace = 60s;
   Duration catch_up_window = 1h;
   int64_t catch_up_max = 100;
 };
+// With the grace of the job, kMisfireFloor at least.
 MisfireRules MisfireRulesOf(const JobDefinition& job);
 
 struct FirePlan {

@@ -11,6 +11,11 @@ std::optional<Schedule> Compiled(const JobDefinition& definition, const Schedule
 
 }  // namespace
 
+bool FiresAlike(const JobDefinition& a, const JobDefinition& b, const ScheduleSpec& spec) {
+  return spec.kind != ScheduleKind::kCron ||
+         (a.dst_gap == b.dst_gap && a.dst_repeat == b.dst_repeat);
+}
+
 WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after) {
   const std::optional<Schedule> schedule = Compiled(definition, spec);
   if (!schedule) return kNever;

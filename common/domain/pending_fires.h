@@ -5,6 +5,10 @@
 
 namespace carillon {
 
+// Whether `spec` fires at the same instants under both definitions: of a cron expression their
+// rules for clock changes matter too.
+bool FiresAlike(const JobDefinition& a, const JobDefinition& b, const ScheduleSpec& spec);
+
 // The first fire after `after`; kNever when there is none, or when `spec` does not compile (a
 // definition written by a newer version).
 WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after);

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "common/base/failpoint.h"
+
 namespace carillon {
 namespace {
 
@@ -49,6 +51,13 @@ Result<RunKind> ParseRunKind(std::string_view text) {
     if (Name(kind) == text) return kind;
   }
   return {ErrorCode::kInvalid, "not a kind of run: '" + std::string(text) + "'"};
+}
+
+bool MayStillRun(RunState state, std::string_view reason) {
+  if (failpoint::Broken("outcome.unknown")) return false;
+  if (state == RunState::kCancelled) return reason == reason::kOutcomeUnknown;
+  const bool given_up = state == RunState::kHeld || state == RunState::kFailed;
+  return given_up && reason == reason::kExecutorLost;
 }
 
 }  // namespace carillon

@@ -45,7 +45,9 @@ inline constexpr std::string_view kCancelRequested = "cancelled";   // CANCELLED
 inline constexpr std::string_view kExecutorLost = "executor_lost";  // LOST: the lease ran out
 inline constexpr std::string_view kWardenDied = "warden_died";  // LOST: reported by the executor
 inline constexpr std::string_view kLeaseEnded =
-    "lease_ended";                                       // LOST: the warden enforced the lease
+    "lease_ended";  // LOST: the warden enforced the lease
+// CANCELLED: a person gave up a run whose process may still run, and said so.
+inline constexpr std::string_view kOutcomeUnknown = "outcome_unknown";
 inline constexpr std::string_view kOverlap = "overlap";  // SKIPPED …
 inline constexpr std::string_view kPaused = "paused";
 inline constexpr std::string_view kEdited = "edited";
@@ -55,6 +57,10 @@ inline constexpr std::string_view kMisfire = "misfire";
 inline constexpr std::string_view kBadDefinition =
     "bad_definition";  // FAILED: cannot be dispatched
 }  // namespace reason
+
+// True where the last attempt was given up without being killed (on_lost hold or fail) and nothing
+// has been heard of it since: its process may still run.
+bool MayStillRun(RunState state, std::string_view reason);
 
 // The part of a run that decisions look at (run_state.h). One row of job_runs, locked.
 struct RunRow {
@@ -73,6 +79,7 @@ struct RunRow {
   bool cancel_requested = false;
   ExecutorId pinned_executor = {};  // run now on this one only; empty = any
   WallTime claimed = WallTime{};
+  bool may_still_run = false;  // MayStillRun of its state and reason
 
   bool operator==(const RunRow&) const = default;
 };

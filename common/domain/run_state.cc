@@ -11,6 +11,11 @@ bool TokenMatches(const RunRow& row, ClaimToken token) {
 
 uint64_t SeedOf(const RunKey& key) { return std::hash<RunKey>{}(key); }
 
+// What a person started keeps the priority they gave it.
+int PriorityOf(const RunRow& row, const JobRow& job) {
+  return row.kind == RunKind::kManual ? row.priority : job.priority;
+}
+
 // Back to PENDING for one more attempt: the one place that stamps the version and obeys a pause.
 RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
   const bool keep_version = failpoint::Broken("retry.version");
@@ -18,6 +23,7 @@ RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
           .attempt = row.attempt + 1,
           .due = job.paused ? kNever : due,
           .def_version = keep_version ? row.def_version : job.version,
+          .priority = PriorityOf(row, job),
           .record_attempt = true};
 }
 
@@ -29,15 +35,22 @@ RunChange Ended(const RunRow& row, RunState state, std::string_view why) {
           .store_result = true};
 }
 
-RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, WallTime now) {
-  if (row.cancel_requested) return Ended(row, RunState::kCancelled, why);
+RunChange Held(const RunRow& row, std::string_view why) {
+  RunChange held = Ended(row, RunState::kHeld, why);
+  held.store_result = false;
+  return held;
+}
+
+enum class Fate { kDead, kUnknown };  // of a lost attempt's process
+
+RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, Fate fate,
+                    WallTime now) {
+  if (row.cancel_requested) {
+    return fate == Fate::kDead ? Ended(row, RunState::kCancelled, why) : Held(row, why);
+  }
   if (job == nullptr || job->deleted) return Ended(row, RunState::kLost, why);
   switch (job->retry.on_lost) {
-    case OnLost::kHold: {
-      RunChange held = Ended(row, RunState::kHeld, why);
-      held.store_result = false;
-      return held;
-    }
+    case OnLost::kHold: return Held(row, why);
     case OnLost::kFail: {
       RunChange failed = Ended(row, RunState::kFailed, why);
       failed.dead_letter = true;
@@ -69,7 +82,7 @@ RunChange AfterCurrent(const RunRow& row, const JobRow* job, const AttemptResult
   switch (result.state) {
     case RunState::kFailed:
     case RunState::kTimedOut: return AfterFailure(row, job, result, now);
-    case RunState::kLost: return AfterLoss(row, job, result.reason, now);
+    case RunState::kLost: return AfterLoss(row, job, result.reason, Fate::kDead, now);
     default: return Ended(row, result.state, result.reason);
   }
 }
@@ -89,6 +102,7 @@ std::string_view Name(ClaimReason reason) {
     case ClaimReason::kExecutorDisabled: return "executor_disabled";
     case ClaimReason::kWrongExecutor: return "wrong_executor";
     case ClaimReason::kOverlap: return "overlap";
+    case ClaimReason::kNoLease: return "no_lease";
   }
   return "";
 }
@@ -125,7 +139,11 @@ ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultRe
     case RunState::kRunning:
     case RunState::kHeld:
       if (row->attempt != report.attempt) return recorded;
-      if (row->state == RunState::kHeld && report.result.state == RunState::kLost) return recorded;
+      if (row->state == RunState::kHeld && report.result.state == RunState::kLost &&
+          !row->cancel_requested) {
+        if (!row->may_still_run) return recorded;
+        return {ResultVerdict::kApplied, Held(*row, report.result.reason)};
+      }
       return {ResultVerdict::kApplied, AfterCurrent(*row, job, report.result, now)};
     case RunState::kLost:
       if (row->attempt != report.attempt || report.result.state == RunState::kLost) {
@@ -153,17 +171,21 @@ std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const 
     return std::nullopt;
   }
   JobRow policy = job;
-  const bool may_still_act = job.attempt_on_lost && *job.attempt_on_lost != OnLost::kRetry;
-  if (may_still_act && policy.retry.on_lost == OnLost::kRetry) {
-    policy.retry.on_lost = *job.attempt_on_lost;
+  const OnLost started_under = job.attempt_on_lost.value_or(job.retry.on_lost);
+  const bool killed = started_under == OnLost::kRetry || failpoint::Broken("outcome.unknown");
+  const Fate fate = killed ? Fate::kDead : Fate::kUnknown;
+  if (fate == Fate::kUnknown && policy.retry.on_lost == OnLost::kRetry) {
+    policy.retry.on_lost = started_under;
   }
-  return AfterLoss(*row, &policy, reason::kExecutorLost, now);
+  return AfterLoss(*row, &policy, reason::kExecutorLost, fate, now);
 }
 
-CancelEffect DecideCancel(const RunRow& row) {
+CancelEffect DecideCancel(const RunRow& row, Overlap overlap) {
   switch (row.state) {
-    case RunState::kPending:
-    case RunState::kHeld: return CancelEffect::kCancelledNow;
+    case RunState::kPending: return CancelEffect::kCancelledNow;
+    case RunState::kHeld:
+      return row.may_still_run && overlap == Overlap::kUnconfirmed ? CancelEffect::kRequested
+                                                                   : CancelEffect::kCancelledNow;
     case RunState::kRunning: return CancelEffect::kRequested;
     default: return CancelEffect::kNothing;
   }
@@ -175,7 +197,12 @@ std::string CancelSentence(std::string_view actor, std::string_view reason) {
   return "cancel asked for by " + who + ": " + std::string(reason);
 }
 
-Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, WallTime now) {
+std::string_view CancelReason(const RunRow& row) {
+  return row.may_still_run ? reason::kOutcomeUnknown : reason::kCancelRequested;
+}
+
+Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
+                                    WallTime now) {
   const std::string id = EncodeRunId(row.key);
   if (job.deleted) return {ErrorCode::kNotFound, "retry: the job of run " + id + " is deleted"};
   switch (row.state) {
@@ -189,11 +216,26 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, WallTi
               "retry: run " + id + " is " + std::string(Name(row.state)) +
                   "; only FAILED, TIMED_OUT, LOST, CANCELLED and HELD runs can be retried"};
   }
+  if (row.may_still_run && overlap == Overlap::kUnconfirmed) {
+    return {ErrorCode::kConflict,
+            "retry: the outcome of run " + id +
+                " is unknown and its process may still run; say confirm_overlap to retry it"};
+  }
   return RunChange{.state = RunState::kPending,
                    .attempt = row.attempt + 1,
                    .due = now,
                    .def_version = job.version,
+                   .priority = PriorityOf(row, job),
                    .record_attempt = true};
+}
+
+bool DecideSkip(const RunRow& row, const SkipItem& item) {
+  return row.state == RunState::kPending && row.segment == item.segment &&
+         row.attempt == item.attempt && row.def_version == item.def_version;
+}
+
+bool SkipLeavesDeadLetter(const RunRow& row) {
+  return row.state == RunState::kSkipped && row.attempt > 1;
 }
 
 PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,

@@ -21,6 +21,7 @@ struct JobRow {
   int64_t version = 0;
   bool paused = false;
   bool deleted = false;
+  int priority = 0;
   OverlapPolicy overlap = OverlapPolicy::kAllow;
   RetryRules retry = {};
   // For DecideLost: of the version that the running attempt executes, when that is not `version`.
@@ -55,6 +56,7 @@ enum class ClaimReason {
   kExecutorDisabled,
   kWrongExecutor,  // pinned to another one
   kOverlap,        // kSkipped: another run of the job is active
+  kNoLease,        // the owner cannot keep more leases (decided before the store is asked)
 };
 std::string_view Name(ClaimReason reason);
 
@@ -82,7 +84,8 @@ struct RunChange {
   RunState state = RunState::kPending;
   int attempt = 1;
   WallTime due = kNever;    // when PENDING
-  int64_t def_version = 0;  // stamped when PENDING
+  int64_t def_version = 0;  // stamped when PENDING, as the priority is
+  int priority = 0;
   std::string reason = {};
   bool record_attempt = false;  // copy the ended attempt to run_attempts
   bool store_result = false;    // the result's columns go on the run's row
@@ -110,11 +113,12 @@ struct ResultDecision {
   RunChange change = {};
 };
 
-// Applies where the token matches and the state is RUNNING, PENDING, LOST or HELD. A repeated
-// report of what is already recorded is kRecordedOnly. A result that fails is retried while
-// attempts are left, unless a cancel was asked for, the job was deleted (both final). A paused
-// job's retry waits with due = kNever. A late success of a LOST attempt whose retry was not yet
-// claimed completes the run; a late failure of it is only recorded.
+// Applies where the token matches and the state is RUNNING, PENDING, LOST or HELD. That a HELD
+// run's process is dead (LOST, by its host's word) ends a cancel that waits for it; otherwise the
+// run stays HELD with that reason. A repeated report of what is already recorded is kRecordedOnly.
+// A result that fails is retried while attempts are left, unless a cancel was asked for, the job
+// was deleted (both final). A paused job's retry waits with due = kNever. A late success of a LOST
+// attempt whose retry was not yet claimed completes the run; a late failure of it is only recorded.
 ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
                             WallTime now);
 
@@ -128,26 +132,58 @@ struct LostReport {
 
 // The lease of a RUNNING attempt ran out. nullopt when the row moved meanwhile. on_lost: retry
 // (LOST -> PENDING while attempts are left, else final LOST with a dead letter), fail (final
-// FAILED, reason executor_lost), hold (HELD). A cancel that was asked for ends in CANCELLED. An
-// attempt that was started under hold or fail is not killed when its lease ends: an edit to retry
-// comes too late for it.
+// FAILED, reason executor_lost), hold (HELD). An attempt that was started under hold or fail is not
+// killed when its lease ends: an edit to retry comes too late for it, and a cancel that was asked
+// for is not done yet: the run is HELD, with its request, until its host or a person answers.
+// Otherwise such a cancel ends in CANCELLED.
 std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const LostReport& report,
                                     WallTime now);
 
 // ---- by hand -----------------------------------------------------------------------------------
 
+// What a person says about a run whose process may still run (RunRow::may_still_run).
+enum class Overlap {
+  kUnconfirmed,
+  kConfirmed,  // it is dead, or running beside others does no harm
+};
+
 enum class CancelEffect {
   kNothing,       // already final
-  kCancelledNow,  // PENDING or HELD: write CANCELLED
-  kRequested,     // RUNNING: set cancel_requested; CANCELLED is written when the tree is dead
+  kCancelledNow,  // write CANCELLED with CancelReason
+  kRequested,     // set cancel_requested; CANCELLED is written when the tree is dead
 };
-CancelEffect DecideCancel(const RunRow& row);
+// PENDING, and HELD of which the process is dead: now. RUNNING, and HELD of which it may still run,
+// are asked; the latter ends now for a person who confirms.
+CancelEffect DecideCancel(const RunRow& row, Overlap overlap);
+// Of a run that is cancelled now.
+std::string_view CancelReason(const RunRow& row);
 // What the run says of it afterwards; empty without a reason.
 std::string CancelSentence(std::string_view actor, std::string_view reason);
 
 // FAILED, TIMED_OUT, LOST, CANCELLED or HELD -> PENDING, attempt + 1, due now, the current version.
-// kConflict for other states; kNotFound when the job is deleted.
-Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, WallTime now);
+// kConflict for other states, and for a run whose process may still run unless that is confirmed;
+// kNotFound when the job is deleted.
+Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
+                                    WallTime now);
+
+// ---- skips -------------------------------------------------------------------------------------
+
+struct SkipItem {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  int64_t def_version = 0;
+  std::string_view reason;  // run.h reason::…
+};
+
+// True when the run is still what the skip was decided about: an edit may have changed what it was
+// decided by.
+bool DecideSkip(const RunRow& row, const SkipItem& item);
+
+// A run that is SKIPPED (`row`, as written) after it has been tried ends without success: that is a
+// dead letter, of the attempts it had.
+bool SkipLeavesDeadLetter(const RunRow& row);
 
 // ---- edits of the job, seen from one PENDING run of it
 // -------------------------------------------

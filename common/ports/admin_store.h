@@ -52,6 +52,9 @@ struct AuditFilter {
   size_t limit = 50;
 };
 
+enum class Upkeep { kDone, kBehind };
+inline constexpr int64_t kJobVersionsKept = 100;  // of each job, however old
+
 class AdminStore {
  public:
   virtual ~AdminStore() = default;
@@ -80,9 +83,11 @@ class AdminStore {
   virtual Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) = 0;
 
   // Adds the partitions for the coming days, drops whole days older than `retention` in which
-  // nothing is open, and deletes expired request keys and what the audit has kept for a year. Safe
-  // to call from several members.
-  virtual Status Maintain(WallTime now, Duration retention) = 0;
+  // nothing is open, and deletes what is older and lives elsewhere: request keys, what the
+  // audit has kept for a year, gaps, dead letters, versions of jobs (the newest kJobVersionsKept
+  // stay), executors that are gone. A bounded number of rows a call. kBehind: there is more; call
+  // again soon. Safe to call from several members.
+  virtual Result<Upkeep> Maintain(WallTime now, Duration retention) = 0;
 };
 
 }  // namespace carillon

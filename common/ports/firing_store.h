@@ -35,6 +35,9 @@ struct DueSchedule {
   DstRepeat dst_repeat = DstRepeat::kAuto;
   MisfireRules misfire;
   int priority = 0;
+  // False: the row holds what this version cannot read (a newer one wrote it, or it was damaged).
+  // It is listed so that it does not hide others, and must not be planned.
+  bool readable = true;
 };
 
 struct PlannedRun {
@@ -73,9 +76,19 @@ struct PendingPage {
   std::optional<std::pair<WallTime, RunKey>> next;
 };
 
+// A place in a scan over what is running: in the order of the store's index, so that no page has to
+// sort what the others hold.
+struct RunCursor {
+  SegmentId segment;
+  WallTime due;
+  RunKey key;
+
+  auto operator<=>(const RunCursor&) const = default;
+};
+
 struct RunningPage {
-  std::vector<RunRow> runs;  // RUNNING, by key
-  std::optional<RunKey> next;
+  std::vector<RunRow> runs;  // each run once, by (segment, due, key)
+  std::optional<RunCursor> next;
 };
 
 struct ClaimReply {
@@ -89,14 +102,6 @@ struct RunEffect {
   ResultVerdict verdict = ResultVerdict::kApplied;
   RunRow after;  // the row as written; only for kApplied
   bool dead_letter = false;
-};
-
-struct SkipItem {
-  RunKey key;
-  SegmentId segment;
-  JobNo job_no;
-  int attempt = 1;
-  std::string_view reason;  // run.h reason::…
 };
 
 // Where the due-but-unplanned watchdog and the overdue metric look.
@@ -118,6 +123,9 @@ struct JobVersionRecord {
   int64_t version = 0;
   JobId job_id;
   JobDefinition definition;
+  // False: the version exists but cannot be read (as of DueSchedule); `definition` is empty. What
+  // waits for it goes on waiting.
+  bool readable = true;
 };
 
 class FiringStore {
@@ -139,13 +147,14 @@ class FiringStore {
 
   // RUNNING runs, for a takeover. No locks.
   virtual Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
-                                          std::optional<RunKey> after, size_t limit) = 0;
+                                          std::optional<RunCursor> after, size_t limit) = 0;
 
-  // RUNNING runs somebody asked to cancel. No locks.
+  // RUNNING and HELD runs somebody asked to cancel. No locks.
   virtual Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                                 std::optional<RunKey> after, size_t limit) = 0;
+                                                 std::optional<RunCursor> after, size_t limit) = 0;
 
-  // Definitions by version, with the job's id; unknown ones are absent.
+  // Definitions by version, with the job's id; unknown ones are absent. One that cannot be read is
+  // marked and keeps no other one back.
   virtual Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) = 0;
 
@@ -157,8 +166,8 @@ class FiringStore {
   virtual Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
                                                 const Fence& fence, WallTime now) = 0;
 
-  // PENDING -> SKIPPED for runs still at that attempt; items that moved are left alone. Returns
-  // how many were written.
+  // PENDING -> SKIPPED by DecideSkip; items that moved are left alone. A run that was tried before
+  // leaves a dead letter. Returns how many were written.
   virtual Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
                               WallTime now) = 0;
 

@@ -3,7 +3,8 @@
 // Threads  Thread-safe; blocking.
 // Errors   kNotFound: no such job, or deleted. kConflict: the version is not the expected one.
 //          kExists: the job_id is taken (also by a deleted job). kTimeout: outcome unknown; the
-//          caller reads again before it answers.
+//          caller reads again before it answers. kCorrupt: the job's definition cannot be read;
+//          it can still be replaced, deleted and its runs cancelled. ListJobs leaves it out.
 // Always   When a write has returned, every later claim obeys it (P8).
 #pragma once
 
@@ -15,6 +16,7 @@
 #include "common/domain/job.h"
 #include "common/domain/misfire.h"
 #include "common/domain/run.h"
+#include "common/domain/run_state.h"
 
 namespace carillon {
 
@@ -50,8 +52,12 @@ struct WriteContext {
   WallTime now;             // cluster time
   std::string actor = {};   // who, for the version's record
   std::string reason = {};  // why, in the person's words; empty = not said
+  // That a run whose process may still run (run_state.h) is dead, or does no harm beside others.
+  bool confirm_overlap = false;
   // Where it is not null: set to what the write itself ended, when it was done.
   EndedRuns* ended = nullptr;
+
+  Overlap overlap() const { return confirm_overlap ? Overlap::kConfirmed : Overlap::kUnconfirmed; }
 };
 
 class JobStore {
@@ -65,9 +71,9 @@ class JobStore {
   virtual Result<StoredJob> GetJob(const JobId& id) = 0;
   virtual Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) = 0;
 
-  // A schedule whose spec is equal in both definitions keeps its id and its place; the others are
-  // removed or added (first fire strictly after now). Unclaimed runs change as DecidePendingEffect
-  // says. definition.enabled = false also pauses, true also resumes.
+  // A schedule that fires alike in both definitions (FiresAlike) keeps its id and place; the others
+  // are removed or added (first fire strictly after now). Unclaimed runs change as
+  // DecidePendingEffect says. definition.enabled = false also pauses, true also resumes.
   virtual Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
                                        const JobDefinition& definition,
                                        const WriteContext& context) = 0;

@@ -93,7 +93,8 @@ class RunStore {
   // Every open run of the job that is due or running; future planned runs are left. Returns how
   // many.
   virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
-  // Its dead letters are gone: it has another chance.
+  // See DecideRetryByHand. What the executor reported of the attempt after it was given up counts
+  // as its end. Its dead letters are gone: it has another chance.
   virtual Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) = 0;
 
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts

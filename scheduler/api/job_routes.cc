@@ -340,11 +340,13 @@ Reply ExecuteJob(const Call& call) {
 
 Reply CancelJobRuns(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
-  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const json body, ReadObject(call.request, Body::kOptional, {"reason", "confirm_overlap"}));
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  PersonWrite write(call, now, why);
+  PersonWrite write(call, now, why, confirm);
   const auto cancelled = write.Count(call.api.runs.CancelJobRuns(id, write.context()));
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown("How many runs were cancelled is not known; trying again is harmless.",

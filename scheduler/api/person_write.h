@@ -9,10 +9,13 @@ namespace carillon::scheduler {
 
 class PersonWrite {
  public:
-  PersonWrite(const Call& call, WallTime now, std::string reason = {})
+  PersonWrite(const Call& call, WallTime now, std::string reason = {}, bool confirm_overlap = false)
       : metrics_(call.api.metrics),
-        context_{
-            .now = now, .actor = call.caller.name, .reason = std::move(reason), .ended = &ended_} {}
+        context_{.now = now,
+                 .actor = call.caller.name,
+                 .reason = std::move(reason),
+                 .confirm_overlap = confirm_overlap,
+                 .ended = &ended_} {}
   PersonWrite(const PersonWrite&) = delete;
   PersonWrite& operator=(const PersonWrite&) = delete;
 

@@ -151,6 +151,13 @@ Outcome<std::string> TextMember(const json& object, std::string_view name, size_
   return text;
 }
 
+Outcome<bool> FlagMember(const json& object, std::string_view name) {
+  const auto it = object.find(name);
+  if (it == object.end() || it->is_null()) return false;
+  if (it->is_boolean()) return it->get<bool>();
+  return InvalidField(JsonPointer("", name), "wrong_type", "This has to be true or false.");
+}
+
 Outcome<std::optional<int64_t>> NumberMember(const json& object, std::string_view name,
                                              Bounds bounds) {
   const auto it = object.find(name);

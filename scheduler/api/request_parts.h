@@ -28,6 +28,8 @@ Outcome<nlohmann::json> ReadObject(const HttpRequest& request, Body body,
 // A text member of at most `characters_max`, empty when absent or null.
 Outcome<std::string> TextMember(const nlohmann::json& object, std::string_view name,
                                 size_t characters_max);
+// A true or false member, false when absent or null.
+Outcome<bool> FlagMember(const nlohmann::json& object, std::string_view name);
 // A whole number member in [low, high]; nullopt when absent.
 struct Bounds {
   int64_t low;

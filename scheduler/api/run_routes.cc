@@ -127,11 +127,13 @@ Reply GetRun(const Call& call) {
 
 Reply CancelRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
-  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const json body, ReadObject(call.request, Body::kOptional, {"reason", "confirm_overlap"}));
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  PersonWrite write(call, now, why);
+  PersonWrite write(call, now, why, confirm);
   auto cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
     cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));  // idempotent
@@ -147,10 +149,12 @@ Reply CancelRun(const Call& call) {
 
 Reply RetryRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
-  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {}));
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kOptional, {"confirm_overlap"}));
+  CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.api.runs.GetRun(key));
-  const PersonWrite write(call, now);
+  const PersonWrite write(call, now, "", confirm);
   const auto retried = call.api.runs.RetryRun(key, write.context());
   if (retried.ok()) return RetriedResponse(call, *retried);
   if (retried.code() != ErrorCode::kTimeout) return retried.error();

@@ -22,7 +22,7 @@ std::vector<NamedStepper> Member::steppers() {
   };
   return {named("owner", r.owner),           named("leader", r.leader),
           named("recover", r.recover_loop),  named("plan", r.plan_loop),
-          named("fire", r.firing),           named("link", r.link),
+          named("fire", r.firing),           named("link", r.link_loop),
           named("claims", r.claim_applier),  named("results", r.result_applier),
           named("maintain", r.maintain_loop)};
 }
@@ -49,8 +49,9 @@ MemberStatus Member::GetStatus() const {
   };
   status.late_p50 = quantile(0.5);
   status.late_p99 = quantile(0.99);
-  status.oldest_overdue = r.maintenance.oldest_overdue();
-  status.oldest_unplanned = r.maintenance.oldest_unplanned();
+  const OverdueAges ages = r.overdue.Ages();
+  status.oldest_overdue = ages.overdue;
+  status.oldest_unplanned = ages.unplanned;
   status.queues = r.gauges.Depths();
   status.queues.push_back({"runs", r.firing.backlog(), r.options.wheel_capacity});
   status.queues.push_back({"ready", r.firing.ready(), r.options.wheel_capacity});

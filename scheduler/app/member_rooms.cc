@@ -8,6 +8,8 @@ constexpr size_t kEventBatchesMax = 16'384;
 constexpr size_t kLoadsMax = 10'000;
 constexpr size_t kSkipBatchesMax = 1'024;
 constexpr size_t kRegistersMax = 1'024;
+// Three looks that were missed: the store is away.
+constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
 
 std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
@@ -33,8 +35,9 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       executors({.health = {.heartbeat = o.heartbeat, .lost_after = o.executor_lost},
                  .incarnation_wait = o.incarnation_wait}),
       applied(kAppliedRemembered),
-      definitions(p.firing, {.entries_max = o.definition_cache_max,
-                             .bytes_max = o.definition_cache_bytes_max}),
+      definitions(
+          p.clock, p.firing,
+          {.entries_max = o.definition_cache_max, .bytes_max = o.definition_cache_bytes_max}),
       feed("feed", o.feed_batches_max),
       events("events", kEventBatchesMax),
       loads("loads", kLoadsMax),
@@ -55,9 +58,16 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       link(MakeLink()),
       claim_applier(MakeClaimApplier()),
       result_applier(MakeResultApplier()),
-      maintenance(p.admin, p.firing, cluster, p.metrics,
+      overdue(p.clock, p.metrics, kOverdueStale),
+      maintenance({.clock = p.clock,
+                   .admin = p.admin,
+                   .firing = p.firing,
+                   .cluster = cluster,
+                   .overdue = overdue,
+                   .metrics = p.metrics},
                   {.every = o.maintain_every, .retention = o.retention}),
       gauges(p.metrics),
+      link_loop({&link, &overdue}),
       recover_loop({&takeover, &reaper, &registry, &cancels}),
       plan_loop({&planner, &sweep, &parameters, &skip_writer}),
       maintain_loop({&gauges, &maintenance}) {

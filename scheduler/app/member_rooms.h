@@ -88,9 +88,11 @@ struct Member::Rooms {
   LinkService link;
   ClaimApplier claim_applier;
   ResultApplier result_applier;
+  OverdueWatch overdue;
   Maintenance maintenance;
   QueueGauges gauges;
 
+  SequenceStepper link_loop;
   SequenceStepper recover_loop;
   SequenceStepper plan_loop;
   SequenceStepper maintain_loop;

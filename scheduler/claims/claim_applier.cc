@@ -100,14 +100,26 @@ void ClaimApplier::Apply(std::vector<Item> items) {
 
 // What needs no look at the row.
 void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
+  size_t room = ports_.leases.Room();
   for (Item& item : items) {
     const OwnedSegment* owned = view.Find(item.request.segment);
     if (owned != nullptr) item.epoch = owned->epoch;
     const bool foreign = owned == nullptr && !options_.wants(item.request.segment);
     // A lost attempt's token is refused for good; so is one that asks the wrong member.
-    if (!foreign && !ports_.leases.IsLost(item.request.key, item.request.token)) continue;
-    item.decided = true;
-    item.reply = {ClaimVerdict::kRefused, ClaimReason::kGone};
+    if (foreign || ports_.leases.IsLost(item.request.key, item.request.token)) {
+      item.decided = true;
+      item.reply = {ClaimVerdict::kRefused, ClaimReason::kGone};
+      continue;
+    }
+    // A run without a lease would stay RUNNING for ever, so nothing is written that would have
+    // none; it stays PENDING and is offered again.
+    if (ports_.leases.Knows(item.request.key)) continue;
+    if (room == 0) {
+      item.decided = true;
+      item.reply = {ClaimVerdict::kRefused, ClaimReason::kNoLease};
+      continue;
+    }
+    --room;
   }
 }
 
@@ -166,8 +178,8 @@ void ClaimApplier::Grant(const LeaseHolder& holder, const std::vector<Item*>& it
   for (size_t i = 0; i < accepted.size(); ++i) {
     if (accepted[i]->reply.verdict == ClaimVerdict::kAcceptedAgain) again.push_back(grants[i].held);
     if (answers[i] == LeaseBook::Grant::kGranted) continue;
-    // Lost meanwhile, or no lease can be kept: it must not start. When the segment went away under
-    // us nothing is said: the next owner decides.
+    // Lost meanwhile: it must not start. When the segment went away under us nothing is said: the
+    // next owner decides.
     accepted[i]->decided = answers[i] != LeaseBook::Grant::kNotOwned;
     accepted[i]->reply = {ClaimVerdict::kRefused, ClaimReason::kNotPending};
   }

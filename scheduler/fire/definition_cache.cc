@@ -5,11 +5,36 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kEntryBytes = 1024;  // what an entry costs beside its texts
+// What things cost beside their texts, about: the entry in list and map with the definition itself;
+// a node of a map; a schedule, compiled (its fields of minutes, hours, days as sets) and as
+// written.
+constexpr size_t kEntryBytes = 1024;
+constexpr size_t kNodeBytes = 112;
+constexpr size_t kScheduleBytes = 1536;
 
-size_t BytesOf(const JobDefinition& job) {
-  size_t bytes = kEntryBytes + job.command.size() + job.description.size();
-  for (const auto& [name, value] : job.env) bytes += name.size() + value.size();
+size_t BytesOf(const ParameterValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text == nullptr ? 0 : text->size();
+}
+
+size_t BytesOf(const std::string& text) { return text.size(); }
+
+template <typename Value>
+size_t BytesOf(const std::map<std::string, Value>& values) {
+  size_t bytes = 0;
+  for (const auto& [name, value] : values) bytes += kNodeBytes + name.size() + BytesOf(value);
+  return bytes;
+}
+
+size_t BytesOf(const JobVersionRecord& record) {
+  const JobDefinition& job = record.definition;
+  size_t bytes = kEntryBytes + record.job_id.value().size() + job.name.size() + job.command.size() +
+                 job.time_zone.size() + job.description.size() + job.user_id.size() +
+                 job.retry_intervals_s.size() * sizeof(int64_t) + BytesOf(job.env) +
+                 BytesOf(job.labels) + BytesOf(job.parameters);
+  for (const ScheduleSpec& spec : job.schedules) {
+    bytes += kScheduleBytes + spec.cron_expression.size() + spec.time_zone.size();
+  }
   return bytes;
 }
 
@@ -37,15 +62,32 @@ std::shared_ptr<const Definition> DefinitionCache::Get(const JobVersionKey& key)
   return found->second->definition;
 }
 
+std::vector<JobVersionKey> DefinitionCache::MissingOf(const std::vector<JobVersionKey>& keys,
+                                                      Found* found) {
+  std::set<JobVersionKey> missing;
+  for (const JobVersionKey& key : keys) {
+    if (found->definitions.contains(key)) continue;
+    if (auto known = Get(key)) {
+      found->definitions[key] = std::move(known);
+    } else {
+      missing.insert(key);
+    }
+  }
+  const SteadyTime now = clock_.Steady();
+  MutexLock lock(mu_);
+  std::erase_if(missing, [&](const JobVersionKey& key) {
+    const auto at = unreadable_until_.find(key);
+    if (at == unreadable_until_.end() || now >= at->second) return false;
+    found->unreadable.insert(key);
+    return true;
+  });
+  return {missing.begin(), missing.end()};
+}
+
 Result<DefinitionCache::Found> DefinitionCache::Load(const std::vector<JobVersionKey>& keys) {
   Found found;
-  std::vector<JobVersionKey> missing;
-  for (const JobVersionKey& key : keys) {
-    const auto [at, fresh] = found.try_emplace(key);
-    if (!fresh) continue;
-    at->second = Get(key);
-    if (at->second == nullptr) missing.push_back(key);
-  }
+  std::vector<JobVersionKey> missing = MissingOf(keys, &found);
+  std::vector<JobVersionKey> unreadable;
   for (size_t from = 0; from < missing.size(); from += kBatchRowsMax) {
     const auto begin = missing.begin() + static_cast<long>(from);
     const auto count = std::min(missing.size() - from, kBatchRowsMax);
@@ -53,12 +95,29 @@ Result<DefinitionCache::Found> DefinitionCache::Load(const std::vector<JobVersio
                               store_.LoadDefinitions({begin, begin + static_cast<long>(count)}));
     for (JobVersionRecord& record : records) {
       const JobVersionKey key{record.job_no, record.version};
-      found[key] = std::make_shared<const Definition>(std::move(record));
-      Put(key, found[key]);
+      if (!record.readable) {
+        unreadable.push_back(key);
+        continue;
+      }
+      const auto definition = std::make_shared<const Definition>(std::move(record));
+      found.definitions[key] = definition;
+      Put(key, definition);
     }
   }
-  std::erase_if(found, [](const auto& entry) { return entry.second == nullptr; });
+  Remember(unreadable);
+  found.unreadable.insert(unreadable.begin(), unreadable.end());
   return found;
+}
+
+void DefinitionCache::Remember(const std::vector<JobVersionKey>& unreadable) {
+  if (unreadable.empty()) return;
+  const SteadyTime now = clock_.Steady();
+  MutexLock lock(mu_);
+  if (unreadable_until_.size() + unreadable.size() > kUnreadableMax) {
+    std::erase_if(unreadable_until_, [now](const auto& entry) { return entry.second <= now; });
+    if (unreadable_until_.size() + unreadable.size() > kUnreadableMax) unreadable_until_.clear();
+  }
+  for (const JobVersionKey& key : unreadable) unreadable_until_[key] = now + kUnreadableRetry;
 }
 
 size_t DefinitionCache::size() const {
@@ -67,7 +126,7 @@ size_t DefinitionCache::size() const {
 }
 
 void DefinitionCache::Put(const JobVersionKey& key, std::shared_ptr<const Definition> definition) {
-  const size_t bytes = BytesOf(definition->job());
+  const size_t bytes = BytesOf(definition->record());
   MutexLock lock(mu_);
   if (entries_.count(key) > 0) return;
   by_use_.push_front({key, std::move(definition), bytes});

@@ -4,17 +4,21 @@
 // loop
 //          seldom has to wait for the store.
 // Threads  Thread-safe; Load blocks on the store, outside the lock.
-// Errors   Load: the store's. A version that does not exist is absent from the answer.
-// Always   At most `entries_max` and about `bytes_max` of commands; the least recently used go
-// first.
+// Errors   Load: the store's. A version that does not exist is absent from the answer; one that
+//          cannot be read is told apart, and asked for again after kUnreadableRetry at the
+//          earliest.
+// Always   At most `entries_max` and about `bytes_max` of definitions; the least recently used go
+//          first.
 #pragma once
 
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/ports/firing_store.h"
 #include "scheduler/route/credit_book.h"
@@ -40,17 +44,24 @@ class Definition {
   mutable std::vector<Schedule> schedules_;
 };
 
+inline constexpr Duration kUnreadableRetry = 10s;
+inline constexpr size_t kUnreadableMax = 10'000;
+
 class DefinitionCache {
  public:
   struct Limits {
     size_t entries_max = 50'000;
     size_t bytes_max = size_t{64} << 20;
   };
-  DefinitionCache(FiringStore& store, Limits limits) : store_(store), limits_(limits) {}
+  DefinitionCache(const Clock& clock, FiringStore& store, Limits limits)
+      : clock_(clock), store_(store), limits_(limits) {}
 
   // shared: the firing loop keeps it while the run is on its way, the cache may drop it meanwhile.
   std::shared_ptr<const Definition> Get(const JobVersionKey& key);
-  using Found = std::map<JobVersionKey, std::shared_ptr<const Definition>>;
+  struct Found {
+    std::map<JobVersionKey, std::shared_ptr<const Definition>> definitions;
+    std::set<JobVersionKey> unreadable;
+  };
   // All of `keys` that exist, read from the store where they are missing.
   Result<Found> Load(const std::vector<JobVersionKey>& keys);
   size_t size() const;
@@ -62,13 +73,18 @@ class DefinitionCache {
     size_t bytes = 0;
   };
   void Put(const JobVersionKey& key, std::shared_ptr<const Definition> definition);
+  void Remember(const std::vector<JobVersionKey>& unreadable);
+  // Those of `keys` that are worth asking the store for; the known unreadable ones go to `found`.
+  std::vector<JobVersionKey> MissingOf(const std::vector<JobVersionKey>& keys, Found* found);
 
+  const Clock& clock_;
   FiringStore& store_;
   const Limits limits_;
   mutable Mutex mu_;
   std::list<Entry> by_use_ GUARDED_BY(mu_);  // most recent first
   std::map<JobVersionKey, std::list<Entry>::iterator> entries_ GUARDED_BY(mu_);
   size_t bytes_ GUARDED_BY(mu_) = 0;
+  std::map<JobVersionKey, SteadyTime> unreadable_until_ GUARDED_BY(mu_);
 };
 
 }  // namespace carillon::scheduler

@@ -46,7 +46,7 @@ SteadyTime FiringLoop::Step(SteadyTime now) {
   AskAgain(now);
   LookAtWaiting(now);
   Dispatch(now);
-  FlushSkips();
+  FlushSkips(now);
   ForgetSettled(now);
   PublishCounts();
   return NextWake(now);

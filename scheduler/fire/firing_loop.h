@@ -113,7 +113,7 @@ class FiringLoop final : public Stepper {
   void LookAtWaiting(SteadyTime now);
   std::string_view Judge(const TrackedRun& tracked, WallTime cluster_now) const;
   void Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now);
-  void FlushSkips();
+  void FlushSkips(SteadyTime now);
   void Dispatch(SteadyTime now);
   Lane* BestLane(LaneKey* key);
   bool DispatchTop(const LaneKey& key, Lane& lane, WallTime cluster_now, SteadyTime now);
@@ -144,6 +144,8 @@ class FiringLoop final : public Stepper {
   SteadyTime last_dispatch_{};
   SteadyTime dispatch_pause_{};  // the bus refused: not before this
   SteadyTime next_look_{};
+  SteadyTime skips_retry_{};  // the queue was full: not before this
+  bool skips_full_ = false;   // dispatching stopped at kSkipsHeldMax
   bool more_input_ = false;
   bool more_ready_ = false;
   std::atomic<size_t> backlog_{0};

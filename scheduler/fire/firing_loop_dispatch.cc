@@ -16,6 +16,7 @@ constexpr Duration kBusRetry = 10ms;
 constexpr Duration kLookEvery = 100ms;
 constexpr size_t kLooksPerLane = 1000;
 constexpr size_t kSkipsHeldMax = 10'000;
+constexpr Duration kSkipsRetry = 50ms;
 constexpr Duration kIdle = 1s;
 
 }  // namespace
@@ -46,8 +47,15 @@ void FiringLoop::LoadSomeDefinitions(SteadyTime now) {
   undefined_.erase(undefined_.begin(), undefined_.begin() + static_cast<long>(count));
   for (TrackedRun* tracked : waiting) {
     if (tracked->place != Place::kUndefined) continue;  // listed twice
-    const auto at = found->find({tracked->run.job_no, tracked->run.def_version});
-    if (at == found->end()) {
+    const JobVersionKey key{tracked->run.job_no, tracked->run.def_version};
+    if (found->unreadable.contains(key)) {
+      // Stays due in the store; the sweep offers it again, until somebody has mended the row.
+      ports_.metrics.counter("carillon_runs_waiting_total", "unreadable_definition").Add();
+      Settle(*tracked, now);
+      continue;
+    }
+    const auto at = found->definitions.find(key);
+    if (at == found->definitions.end()) {
       log::Error("fire", "no definition job_no={} version={}", tracked->run.job_no.value(),
                  tracked->run.def_version);
       Skip(*tracked, reason::kBadDefinition, now);
@@ -114,22 +122,26 @@ void FiringLoop::Skip(TrackedRun& tracked, std::string_view reason, SteadyTime n
                     .job_no = tracked.run.job_no,
                     .epoch = tracked.run.epoch,
                     .attempt = tracked.run.attempt,
+                    .def_version = tracked.run.def_version,
                     .reason = reason});
   Release(tracked);
   Settle(tracked, now);
 }
 
-void FiringLoop::FlushSkips() {
-  if (skips_.empty()) return;
+void FiringLoop::FlushSkips(SteadyTime now) {
+  if (skips_.empty() || now < skips_retry_) return;
   if (ports_.skips.Push(skips_).ok()) {
     skips_.clear();
   } else {
+    // Whoever writes them waits for the store; until then nothing more is decided than fits here.
     ports_.metrics.counter("carillon_queue_rejections_total", ports_.skips.name()).Add();
+    skips_retry_ = now + kSkipsRetry;
   }
 }
 
 void FiringLoop::Dispatch(SteadyTime now) {
   more_ready_ = false;
+  skips_full_ = false;
   const auto cluster_now = ports_.cluster.Now();
   if (!cluster_now || now < dispatch_pause_) return;
   // Under load bundles are gathered for a moment: one signature and one record for many tasks.
@@ -141,7 +153,11 @@ void FiringLoop::Dispatch(SteadyTime now) {
   size_t published = 0;
   LaneKey key;
   while (Lane* lane = BestLane(&key)) {
-    if (published >= options_.dispatch_per_step || skips_.size() >= kSkipsHeldMax) {
+    if (skips_.size() >= kSkipsHeldMax) {
+      skips_full_ = true;
+      break;
+    }
+    if (published >= options_.dispatch_per_step) {
       more_ready_ = true;
       break;
     }
@@ -240,6 +256,12 @@ SteadyTime FiringLoop::NextWake(SteadyTime now) const {
   if (runs_.count(Place::kReady) > 0) {
     next = std::min(next, std::max(next_look_, now + Duration(1)));
     if (dispatch_pause_ > now) next = std::min(next, dispatch_pause_);
+  }
+  // With room again, what is ready goes on at once; otherwise when the queue is tried again.
+  if (!skips_.empty()) {
+    next = std::min(next, std::max(skips_retry_, now + Duration(1)));
+  } else if (skips_full_) {
+    next = now;
   }
   if (!undefined_.empty()) next = std::min(next, definitions_retry_);
   if (!loading_.empty()) next = std::min(next, loading_.front().at + kParametersRetry);

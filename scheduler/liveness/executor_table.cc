@@ -6,7 +6,7 @@ ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, Stea
   MutexLock lock(mu_);
   const auto found = known_.find(record.id);
   if (found == known_.end()) {
-    return known_.size() < options_.executors_max ? Admission::kAdmit : Admission::kRefuse;
+    return known_.size() < options_.executors_max ? Admission::kAdmit : Admission::kFull;
   }
   if (found->second.record.incarnation == record.incarnation) return Admission::kAdmit;
   const SteadyTime heard = found->second.heard;
@@ -90,7 +90,20 @@ bool ExecutorTable::JudgeHealth(SteadyTime now) {
     changed_.insert(id);
     any = true;
   }
+  ForgetLocked(now);
   return any;
+}
+
+void ExecutorTable::ForgetLocked(SteadyTime now) {
+  for (auto at = known_.begin(); at != known_.end();) {
+    // Whoever routes has seen that it is lost before it goes.
+    const bool forgotten = now - at->second.heard >= options_.lost_kept &&
+                           at->second.record.state == ExecutorState::kLost &&
+                           !changed_.contains(at->first);
+    at = forgotten ? known_.erase(at) : std::next(at);
+  }
+  std::erase_if(newcomers_,
+                [&](const auto& entry) { return now - entry.second.since >= options_.lost_kept; });
 }
 
 std::vector<ExecutorView> ExecutorTable::TakeChanges() {

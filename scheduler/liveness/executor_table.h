@@ -34,13 +34,15 @@ class ExecutorTable {
     HealthRules health = {};
     Duration incarnation_wait = 6s;
     size_t executors_max = 20'000;
+    Duration lost_kept = 1h;  // one that is silent for longer is forgotten; it registers anew
   };
   explicit ExecutorTable(Options options) : options_(options) {}
 
   enum class Admission {
     kAdmit,   // register it in the store, then Accept
     kWait,    // another incarnation was heard lately: no answer yet
-    kRefuse,  // another incarnation is alive, or the table is full
+    kRefuse,  // another incarnation is alive
+    kFull,    // executors_max are known
   };
   Admission Admit(const ExecutorRecord& record, SteadyTime now);
   // `record` as the store has it.
@@ -54,7 +56,7 @@ class ExecutorTable {
 
   // enabled, draining and labels as the store has them.
   void Refresh(const std::vector<ExecutorRecord>& stored);
-  // Judges silence. Returns true if a state changed.
+  // Judges silence, and forgets who has been silent for very long. Returns true if a state changed.
   bool JudgeHealth(SteadyTime now);
 
   std::vector<ExecutorView> TakeChanges();
@@ -74,12 +76,13 @@ class ExecutorTable {
     SteadyTime since;
   };
   static ExecutorView ViewOf(const Known& known);
+  void ForgetLocked(SteadyTime now) REQUIRES(mu_);
 
   const Options options_;
   mutable Mutex mu_;
   std::map<ExecutorId, Known> known_ GUARDED_BY(mu_);
   std::map<ExecutorId, Newcomer> newcomers_ GUARDED_BY(mu_);
-  std::set<ExecutorId> changed_ GUARDED_BY(mu_);
+  std::set<ExecutorId> changed_ GUARDED_BY(mu_);  // all of them in known_
 };
 
 }  // namespace carillon::scheduler

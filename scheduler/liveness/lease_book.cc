@@ -41,11 +41,14 @@ LeaseBook::Grant LeaseBook::JudgeLocked(const GrantItem& item, const OwnedView& 
   if (lost_.count(item.held.token) > 0) return Grant::kLost;
   if (!view.Holds(item.held.segment, item.epoch)) return Grant::kNotOwned;
   const auto found = leases_.find(item.held.key);
-  if (found == leases_.end()) {
-    return leases_.size() < options_.leases_max ? Grant::kGranted : Grant::kFull;
-  }
+  if (found == leases_.end()) return Grant::kGranted;
   const bool marked = found->second.marked && Same(found->second.held, item.held);
   return marked ? Grant::kLost : Grant::kGranted;
+}
+
+size_t LeaseBook::Room() const {
+  MutexLock lock(mu_);
+  return leases_.size() < options_.leases_max ? options_.leases_max - leases_.size() : 0;
 }
 
 bool LeaseBook::IsLost(const RunKey& key, ClaimToken token) const {

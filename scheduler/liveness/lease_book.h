@@ -13,8 +13,9 @@
 //          recovery takes what expired.
 // Threads  Thread-safe; one lock a batch.
 // Time     `now` is this member's steady clock.
-// Errors   Grant refuses above `leases_max` (the executor does not start it; it is found again
-// later).
+// Always   A claim that is committed gets its lease: nothing else would find the run again while
+//          this owner lives. `leases_max` is kept by asking Room before a claim is written; a batch
+//          that was on its way, and what a takeover finds, may go beyond it.
 #pragma once
 
 #include <deque>
@@ -61,11 +62,12 @@ class LeaseBook {
     kGranted,
     kLost,      // marked or declared lost meanwhile: must not start
     kNotOwned,  // the segment is not held under that epoch any more: say nothing
-    kFull,      // above leases_max: must not start; it is lost and found again after its lease
   };
   // One answer for each item.
   std::vector<Grant> GrantAll(const LeaseHolder& holder, const std::vector<GrantItem>& items,
                               SteadyTime now);
+  // How many more claims may be written.
+  size_t Room() const;
   // Attempts that must not even be claimed again.
   bool IsLost(const RunKey& key, ClaimToken token) const;
 

@@ -32,6 +32,18 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
   }
   const auto admission = ports_.executors.Admit(message.record, ports_.clock.Steady());
   if (admission == ExecutorTable::Admission::kWait) return;
+  if (admission == ExecutorTable::Admission::kFull) {
+    ports_.metrics.counter("carillon_rejected_messages_total", "executors_full").Add();
+    log::Error("liveness",
+               "executor refused: as many as this member can know are registered "
+               "executor_id={}",
+               from.executor.value());
+    Send(from,
+         Registered{.accepted = false,
+                    .refusal = "this scheduler knows as many executors as it can; remove some "
+                               "or add schedulers"});
+    return;
+  }
   if (admission == ExecutorTable::Admission::kRefuse) {
     log::Error("liveness", "executor refused: another process with this id is alive executor_id={}",
                from.executor.value());

@@ -40,6 +40,7 @@ bool SegmentPlanner::PlanRound(const OwnedView& view, SteadyTime now) {
   const std::vector<SegmentId> segments = view.ActiveSegments();
   const auto cluster_now = ports_.cluster.Now();
   if (segments.empty() || !cluster_now) return false;
+  if (now - asides_looked_at_ >= options_.set_aside) ForgetOldAsides(now);
   const size_t limit = options_.batch_rows + aside_.size();
   const auto due = ports_.store.ScanDue(segments, *cluster_now + options_.look, limit);
   if (!due.ok()) {
@@ -75,6 +76,10 @@ std::vector<PlannedSchedule> SegmentPlanner::TakeBatch(const std::vector<DueSche
   while (*at < due.size() && rows + kRowsWorthWriting <= options_.batch_rows) {
     const DueSchedule& one = due[(*at)++];
     if (IsAside(one.schedule_id, now)) continue;
+    if (!one.readable) {
+      SetAside(one.schedule_id, {ErrorCode::kCorrupt, "its row cannot be read"}, now);
+      continue;
+    }
     const auto compiled = schedules_.Get(one);
     if (!compiled.ok()) {
       SetAside(one.schedule_id, compiled.error(), now);
@@ -136,7 +141,7 @@ SegmentPlanner::Outcome SegmentPlanner::Split(const OwnedView& view,
 void SegmentPlanner::RefuseOne(const PlannedSchedule& planned, const Error& error, SteadyTime now) {
   const ScheduleId id = planned.due.schedule_id;
   const bool moved = error.code == ErrorCode::kConflict || error.code == ErrorCode::kExists;
-  Aside& aside = aside_[id];
+  Aside& aside = AsideOf(id, now);
   if (moved && ++aside.conflicts < kConflictsUntilAside) {
     aside.until = now + kConflictWait * aside.conflicts;
     next_scan_ = std::min(next_scan_, aside.until);
@@ -145,12 +150,26 @@ void SegmentPlanner::RefuseOne(const PlannedSchedule& planned, const Error& erro
   SetAside(id, error, now);
 }
 
+SegmentPlanner::Aside& SegmentPlanner::AsideOf(ScheduleId id, SteadyTime now) {
+  if (aside_.size() >= options_.set_aside_max && !aside_.contains(id)) {
+    ForgetOldAsides(now);
+    if (aside_.size() >= options_.set_aside_max) aside_.clear();  // they are found again at once
+  }
+  return aside_[id];
+}
+
+// One that was not seen again when its time was over belongs to another owner now, or is gone.
+void SegmentPlanner::ForgetOldAsides(SteadyTime now) {
+  std::erase_if(aside_,
+                [&](const auto& entry) { return now - entry.second.until >= options_.set_aside; });
+  asides_looked_at_ = now;
+}
+
 void SegmentPlanner::SetAside(ScheduleId id, const Error& error, SteadyTime now) {
   ports_.metrics.counter("carillon_schedules_set_aside_total", ErrorCodeName(error.code)).Add();
   log::Error("plan", "schedule set aside for {} s schedule_id={}: {}",
              options_.set_aside.count() / 1'000'000, id.value(), error.message);
-  if (aside_.size() >= options_.set_aside_max) aside_.clear();  // they are found again at once
-  aside_[id] = {.until = now + options_.set_aside};
+  AsideOf(id, now) = {.until = now + options_.set_aside};
 }
 
 bool SegmentPlanner::IsAside(ScheduleId id, SteadyTime now) {

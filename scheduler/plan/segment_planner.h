@@ -58,6 +58,7 @@ class SegmentPlanner final : public Stepper {
   void Nudge() { nudged_ = true; }
   // Thread-safe: false while a backlog holds planning back.
   bool accepting() const { return accepting_.load(std::memory_order_relaxed); }
+  size_t set_aside() const { return aside_.size(); }
 
  private:
   enum class Outcome { kDone, kStop };
@@ -72,6 +73,8 @@ class SegmentPlanner final : public Stepper {
   Outcome Write(const OwnedView& view, std::vector<PlannedSchedule> planned, SteadyTime now);
   Outcome Split(const OwnedView& view, std::vector<PlannedSchedule> planned, SteadyTime now);
   void RefuseOne(const PlannedSchedule& planned, const Error& error, SteadyTime now);
+  Aside& AsideOf(ScheduleId id, SteadyTime now);
+  void ForgetOldAsides(SteadyTime now);
   void SetAside(ScheduleId id, const Error& error, SteadyTime now);
   bool IsAside(ScheduleId id, SteadyTime now);
   void Feed(const OwnedView& view, const std::vector<PlannedSchedule>& planned);
@@ -82,7 +85,8 @@ class SegmentPlanner final : public Stepper {
   Rng rng_;
   Backoff backoff_;
   ScheduleCache schedules_;
-  std::unordered_map<ScheduleId, Aside> aside_;
+  std::unordered_map<ScheduleId, Aside> aside_;  // at most set_aside_max
+  SteadyTime asides_looked_at_{};
   std::atomic<bool> nudged_{false};
   std::atomic<bool> accepting_{true};
   bool more_ = false;  // something was left that is due for planning now

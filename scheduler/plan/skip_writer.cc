@@ -47,6 +47,7 @@ bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& it
                     .segment = item.segment,
                     .job_no = item.job_no,
                     .attempt = item.attempt,
+                    .def_version = item.def_version,
                     .reason = item.reason});
     segments.push_back(item.segment);
   }
@@ -59,10 +60,9 @@ bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& it
     ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(*written);
     return true;
   }
-  if (written.code() == ErrorCode::kUnavailable || written.code() == ErrorCode::kConflict) {
-    return false;
-  }
-  if (SplitHelps(written.code()) && items.size() > 1) {
+  if (written.code() == ErrorCode::kUnavailable) return false;
+  const bool one_is_bad = SplitHelps(written.code()) || written.code() == ErrorCode::kConflict;
+  if (one_is_bad && items.size() > 1) {
     const auto middle = items.begin() + static_cast<long>(items.size() / 2);
     const bool first = Write(view, {items.begin(), middle});
     return Write(view, {middle, items.end()}) && first;

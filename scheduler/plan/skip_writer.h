@@ -5,7 +5,7 @@
 // Errors   kUnavailable: kept and written later (at most `held_max`; beyond, the sweep offers them
 // to
 //          the firing plan again). Fenced or unknown: dropped, the owner finds them again.
-//          kInvalid: bisected; the bad one is dropped, found again and logged each time.
+//          kInvalid, kConflict: bisected; the bad one is dropped, found again and logged each time.
 #pragma once
 
 #include <deque>

@@ -17,7 +17,7 @@ SteadyTime CancelPusher::Step(SteadyTime now) {
   const std::vector<SegmentId> segments = view->ActiveSegments();
   if (segments.empty()) return next_;
   Said said;
-  std::optional<RunKey> after;
+  std::optional<RunCursor> after;
   do {
     const auto asked = ports_.store.ScanCancelRequests(segments, after, kBatchRowsMax);
     if (!asked.ok()) {

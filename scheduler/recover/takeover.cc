@@ -36,7 +36,7 @@ SteadyTime Takeover::Step(SteadyTime now) {
 }
 
 Status Takeover::Recover(const OwnedView& view, const std::vector<SegmentId>& segments) {
-  std::optional<RunKey> after;
+  std::optional<RunCursor> after;
   size_t found = 0;
   do {
     CARILLON_ASSIGN_OR_RETURN(const RunningPage page,

@@ -87,6 +87,7 @@ struct SkipRequest {
   JobNo job_no;
   Epoch epoch;
   int attempt = 1;
+  int64_t def_version = 0;
   std::string_view reason;  // run.h reason::…
 };
 using SkipQueue = BoundedQueue<std::vector<SkipRequest>>;

@@ -313,7 +313,7 @@ TYPED_TEST(ClaimContract, HeldRunKeepsTheOverlapSlotUntilAPersonEndsIt) {
   s.Lose(s.Get(due.first.key).row, fence, kT0 + 2s);
   ASSERT_EQ(s.Get(due.first.key).row.state, RunState::kHeld);
   EXPECT_EQ(ClaimSkipping(s, due.second.key, 2, fence, kT0 + 3s).verdict, ClaimVerdict::kSkipped);
-  EXPECT_TRUE(s.v(s.runs.CancelRun(due.first.key, {.now = kT0 + 4s})));
+  EXPECT_TRUE(s.v(s.runs.CancelRun(due.first.key, {.now = kT0 + 4s, .confirm_overlap = true})));
   const RunRow third = s.Execute(due.job, kT0 + 5s);
   EXPECT_EQ(ClaimSkipping(s, third.key, 3, fence, kT0 + 5s).verdict, ClaimVerdict::kAccepted);
 }
@@ -328,6 +328,27 @@ TYPED_TEST(ClaimContract, WaitingRunThatIsCancelledFreesTheOverlapSlot) {
   s.Apply(s.ReportOf(s.Get(due.first.key).row, RunState::kFailed), fence, kT0 + 2s);
   EXPECT_TRUE(s.v(s.runs.CancelRun(due.first.key, {.now = kT0 + 3s})));
   EXPECT_EQ(ClaimSkipping(s, due.second.key, 2, fence, kT0 + 4s).verdict, ClaimVerdict::kAccepted);
+}
+
+TYPED_TEST(ClaimContract, RunBetweenTwoAttemptsCountsAfterAnEditToSkip) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Manual();
+  definition.retry_count = 1;
+  StoredJob job = s.Create("a", definition);
+  const RunRow waiting = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+  s.Apply(s.ReportOf(waiting, RunState::kFailed), fence, kT0 + 2s);
+  // One that a person put back after its end has not begun again.
+  const RunRow by_hand = s.Start(s.Execute(job, kT0), 2, fence, kT0 + 1s);
+  s.Apply(s.ReportOf(by_hand, RunState::kCancelled), fence, kT0 + 2s);
+  s.v(s.runs.RetryRun(by_hand.key, {.now = kT0 + 2s}));
+  definition.overlap_policy = OverlapPolicy::kSkip;
+  job = s.Replace(job, definition, kT0 + 3s);
+  const RunRow other = s.Execute(job, kT0 + 4s);
+  EXPECT_EQ(ClaimSkipping(s, other.key, 3, fence, kT0 + 5s).verdict, ClaimVerdict::kSkipped);
+  EXPECT_EQ(ClaimSkipping(s, waiting.key, 4, fence, kT0 + 1h).verdict, ClaimVerdict::kAccepted);
+  s.Apply(s.ReportOf(s.Get(waiting.key).row, RunState::kCompleted), fence, kT0 + 2h);
+  EXPECT_EQ(ClaimSkipping(s, by_hand.key, 5, fence, kT0 + 3h).verdict, ClaimVerdict::kAccepted);
 }
 
 TYPED_TEST(ClaimContract, RunsThatBeganUnderAllowCountAfterAnEditToSkip) {
@@ -355,7 +376,8 @@ TYPED_TEST(ClaimContract, SkipWritesOnlyPendingRunsAtThatAttempt) {
   const RunRow moved = s.Execute(job, kT0);
   const RunRow running = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
   const auto item = [](const RunRow& row, int attempt) {
-    return SkipItem{row.key, row.segment, row.job_no, attempt, reason::kQueueTimeout};
+    return SkipItem{row.key, row.segment,     row.job_no,
+                    attempt, row.def_version, reason::kQueueTimeout};
   };
   RunRow missing = waiting;
   missing.key.fire += 1h;
@@ -368,6 +390,59 @@ TYPED_TEST(ClaimContract, SkipWritesOnlyPendingRunsAtThatAttempt) {
   EXPECT_EQ(skipped.result.reason, reason::kQueueTimeout);
   EXPECT_EQ(s.Get(moved.key).row, moved);
   EXPECT_EQ(s.Get(running.key).row, running);
+}
+
+TYPED_TEST(ClaimContract, SkipThatWasDecidedBeforeAnEditIsLeftAlone) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const RunRow row = s.Execute(job, kT0);
+  const SkipItem item{row.key, row.segment, row.job_no, 1, row.def_version, reason::kQueueTimeout};
+  s.Replace(job, job.definition, kT0 + 1s);
+  EXPECT_EQ(s.v(s.firing.Skip({item}, fence, kT0 + 2s)), 0u);
+  EXPECT_EQ(s.Get(row.key).row.state, RunState::kPending);
+}
+
+TYPED_TEST(ClaimContract, RunThatIsSkippedAfterItWasTriedLeavesADeadLetter) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Manual();
+  definition.retry_count = 3;
+  const TwoDueRuns due = SkipOverlap(s, definition);
+  ClaimSkipping(s, due.first.key, 1, fence, kT0 + 1s);
+  s.Apply(s.ReportOf(s.Get(due.first.key).row, RunState::kFailed), fence, kT0 + 2s);
+  const RunRow waiting = s.Get(due.first.key).row;
+  ASSERT_EQ(waiting.attempt, 2);
+  const auto skip = [&](const RunRow& row) {
+    return SkipItem{row.key,     row.segment,     row.job_no,
+                    row.attempt, row.def_version, reason::kQueueTimeout};
+  };
+  EXPECT_EQ(s.v(s.firing.Skip({skip(waiting), skip(due.second)}, fence, kT0 + 1h)), 2u);
+  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters(UINT64_MAX, 10));
+  ASSERT_EQ(letters.size(), 1u);  // the other one was never tried
+  EXPECT_EQ(letters[0].key, waiting.key);
+  EXPECT_EQ(letters[0].state, RunState::kSkipped);
+  EXPECT_EQ(letters[0].attempts, 1);
+  EXPECT_EQ(letters[0].reason, reason::kQueueTimeout);
+}
+
+TYPED_TEST(ClaimContract, RetryThatMeetsAnotherRunLeavesADeadLetter) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Manual();
+  definition.retry_count = 1;
+  const StoredJob job = s.Create("a", definition);
+  const RunRow first = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+  const RunRow second = s.Start(s.Execute(job, kT0), 2, fence, kT0 + 1s);
+  s.Apply(s.ReportOf(first, RunState::kFailed), fence, kT0 + 2s);
+  definition.overlap_policy = OverlapPolicy::kSkip;
+  s.Replace(job, definition, kT0 + 3s);
+  EXPECT_EQ(ClaimSkipping(s, first.key, 3, fence, kT0 + 1h).verdict, ClaimVerdict::kSkipped);
+  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters(UINT64_MAX, 10));
+  ASSERT_EQ(letters.size(), 1u);
+  EXPECT_EQ(letters[0].key, first.key);
+  EXPECT_EQ(letters[0].reason, reason::kOverlap);
+  EXPECT_EQ(s.Get(second.key).row.state, RunState::kRunning);
 }
 
 }  // namespace carillon::test

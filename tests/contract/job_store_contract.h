@@ -350,6 +350,65 @@ TYPED_TEST(JobStoreContract, RunCancelledAheadOfTimeIsNotPlannedAgainAfterAPause
   EXPECT_EQ(s.Get(rows[2].key).row.state, RunState::kPending);
 }
 
+TYPED_TEST(JobStoreContract, PriorityOfAnEditReachesWhatIsPlannedAndRetried) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Every(10s);
+  definition.retry_count = 1;
+  const StoredJob job = s.Create("a", definition);
+  s.Plan(kT0 + 30s, fence);
+  const std::vector<RunRow> rows = s.Pending(kT0 + 24h);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].priority, 0);
+  const RunRow running = s.Start(rows[0], 1, fence, kT0 + 11s);
+  const CreatedRun manual =
+      s.v(s.runs.ExecuteJob({.job_id = job.job_id, .priority = 7}, {.now = kT0 + 11s}));
+  definition.priority = 90;
+  const StoredJob edited = s.Replace(job, definition, kT0 + 12s);
+  EXPECT_EQ(s.Get(rows[1].key).row.priority, 90);
+  EXPECT_EQ(s.Get(rows[2].key).row.priority, 90);
+  EXPECT_EQ(s.Get(manual.key).row.priority, 7);
+  EXPECT_EQ(s.Get(running.key).row.priority, 0);  // of the attempt that runs
+  const RunEffect effect = s.Apply(s.ReportOf(running, RunState::kFailed), fence, kT0 + 13s);
+  EXPECT_EQ(effect.after.priority, 90);
+  EXPECT_EQ(s.Get(running.key).row, effect.after);
+  definition.priority = 20;
+  definition.enabled = false;
+  const StoredJob paused = s.Replace(edited, definition, kT0 + 14s);
+  s.Resume(paused, kT0 + 15s);
+  EXPECT_EQ(s.Get(running.key).row.priority, 20);
+  s.Start(s.Get(running.key).row, 2, fence, kT0 + 2h);
+  s.Apply(s.ReportOf(s.Get(running.key).row, RunState::kFailed), fence, kT0 + 2h);
+  EXPECT_EQ(s.v(s.runs.RetryRun(running.key, {.now = kT0 + 3h})).row.priority, 20);
+}
+
+TYPED_TEST(JobStoreContract, EditOfTheRulesForClockChangesPlansAnew) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Every(10s);
+  definition.schedules.push_back(
+      {.kind = ScheduleKind::kCron, .cron_expression = "30 2 * * *", .time_zone = "Europe/Paris"});
+  const WallTime before = kT0 + 28 * 24h + 59min;  // 2026-03-29 00:59 UTC; the gap is at 01:00
+  const StoredJob job = s.Create("a", definition, before);
+  s.Plan(before + 2min, fence, before);
+  const auto of = [&](ScheduleId id) {
+    const std::vector<RunRow> rows = s.Pending(before + 24h);
+    return std::count_if(rows.begin(), rows.end(),
+                         [&](const RunRow& row) { return row.key.schedule_id == id; });
+  };
+  const ScheduleId rate = job.schedules[0].schedule_id;
+  const ScheduleId cron = job.schedules[1].schedule_id;
+  const auto planned = of(rate);
+  EXPECT_GT(planned, 0);
+  EXPECT_EQ(of(cron), 1);  // right after the jump
+  definition.dst_gap = DstGap::kSkip;
+  const StoredJob edited = s.Replace(job, definition, before + 1s);
+  EXPECT_EQ(of(cron), 0);
+  EXPECT_EQ(of(rate), planned);
+  EXPECT_EQ(edited.schedules[0].schedule_id, rate);
+  EXPECT_NE(edited.schedules[1].schedule_id, cron);
+}
+
 // ---- delete -------------------------------------------------------------------------------------
 
 TYPED_TEST(JobStoreContract, DeleteUnplansSkipsAndCancelsButLeavesTheRunning) {
@@ -376,6 +435,33 @@ TYPED_TEST(JobStoreContract, DeleteUnplansSkipsAndCancelsButLeavesTheRunning) {
   const RunDetail done = s.Get(running.key);
   EXPECT_EQ(done.row.state, RunState::kCompleted);
   EXPECT_EQ(done.job_id, job.job_id);
+}
+
+TYPED_TEST(JobStoreContract, DeleteUnplansAlsoBeforeARunThatIsPastRecall) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Every(10s));
+  s.Plan(kT0 + 30s, fence);
+  const std::vector<RunRow> rows = s.Pending(kT0 + 24h);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_TRUE(s.v(s.runs.CancelRun(rows[2].key, {.now = kT0 + 1s})));
+  ASSERT_OK(s.jobs.DeleteJob(job.job_id, job.version, {.now = kT0 + 2s}));
+  EXPECT_CODE(s.runs.GetRun(rows[0].key), ErrorCode::kNotFound);
+  EXPECT_CODE(s.runs.GetRun(rows[1].key), ErrorCode::kNotFound);
+  EXPECT_EQ(s.Get(rows[2].key).row.state, RunState::kCancelled);
+}
+
+TYPED_TEST(JobStoreContract, RemovedScheduleIsUnplannedAlsoBeforeARunThatIsPastRecall) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Every(10s));
+  s.Plan(kT0 + 30s, fence);
+  const std::vector<RunRow> rows = s.Pending(kT0 + 24h);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_TRUE(s.v(s.runs.CancelRun(rows[2].key, {.now = kT0 + 1s})));
+  s.Replace(job, s.Every(7s), kT0 + 2s);
+  EXPECT_CODE(s.runs.GetRun(rows[0].key), ErrorCode::kNotFound);
+  EXPECT_EQ(s.Get(rows[2].key).row.state, RunState::kCancelled);
 }
 
 }  // namespace carillon::test

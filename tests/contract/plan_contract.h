@@ -32,6 +32,16 @@ TYPED_TEST(PlanContract, ScanFindsWhatIsDueEarliestFirst) {
   EXPECT_EQ(due[1].job_no, slow.job_no);
 }
 
+TYPED_TEST(PlanContract, GraceOfNothingIsTheFloor) {
+  StoreDriver s = this->driver();
+  JobDefinition strict = s.Every(10s);
+  strict.misfire_grace_s = 0;
+  s.Create("strict", strict);
+  const std::vector<DueSchedule> due = s.v(s.firing.ScanDue(s.All(), kT0 + 10s, 100));
+  ASSERT_EQ(due.size(), 1u);
+  EXPECT_EQ(due[0].misfire.grace, kMisfireFloor);
+}
+
 TYPED_TEST(PlanContract, ScanKeepsToItsSegmentsAndItsLimit) {
   StoreDriver s = this->driver();
   const StoredJob a = s.Create("a", s.Every(1s));
@@ -108,9 +118,9 @@ TYPED_TEST(PlanContract, GapsAreRecordedWithThePlan) {
   const Fence fence = s.Take();
   JobDefinition definition = s.Every(1s);
   definition.misfire_policy = MisfirePolicy::kSkip;
-  definition.misfire_grace_s = 2;
+  definition.misfire_grace_s = 6;
   const StoredJob job = s.Create("a", definition);
-  s.Plan(kT0 + 11s, fence, kT0 + 10s);
+  s.Plan(kT0 + 11s, fence, kT0 + 14s);
   const std::vector<GapRecord> gaps = s.Gaps(job);
   ASSERT_EQ(gaps.size(), 1u);
   EXPECT_EQ(gaps[0].schedule_id, job.schedules[0].schedule_id);

@@ -184,7 +184,7 @@ TYPED_TEST(ResultContract, CancelRequestsArePagedOverEverySegment) {
     asked.insert(running.key);
   }
   std::set<RunKey> found;
-  std::optional<RunKey> after;
+  std::optional<RunCursor> after;
   do {
     const RunningPage page = s.v(s.firing.ScanCancelRequests(s.All(), after, 2));
     EXPECT_LE(page.runs.size(), 2u);
@@ -324,7 +324,8 @@ TYPED_TEST(ResultContract, LateResultAfterARetryByHandIsRecordedAgainstItsAttemp
     const StoredJob job = s.Create("job" + std::to_string(static_cast<int>(policy)), definition);
     const RunRow first = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
     s.Lose(first, fence, kT0 + 30s);
-    s.Start(s.v(s.runs.RetryRun(first.key, {.now = kT0 + 31s})).row, 2, fence, kT0 + 32s);
+    s.Start(s.v(s.runs.RetryRun(first.key, {.now = kT0 + 31s, .confirm_overlap = true})).row, 2,
+            fence, kT0 + 32s);
     EXPECT_EQ(s.Apply(s.ReportOf(first, RunState::kFailed), fence, kT0 + 33s).verdict,
               ResultVerdict::kRecordedOnly);
     const RunDetail run = s.Get(first.key);
@@ -359,7 +360,7 @@ TYPED_TEST(ResultContract, BatchesAboveTheLimitAreRefused) {
   EXPECT_EQ(s.Get(running.key).row, running);
 }
 
-TYPED_TEST(ResultContract, RunningScanPagesByKey) {
+TYPED_TEST(ResultContract, RunningScanPagesOverEverySegment) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
   const StoredJob a = s.Create("a", s.Manual());
@@ -367,17 +368,18 @@ TYPED_TEST(ResultContract, RunningScanPagesByKey) {
   for (uint64_t i = 0; i < 7; ++i) {
     s.Start(s.Execute(i % 2 == 0 ? a : b, kT0 + i * 1s), i + 1, fence, kT0 + 1min);
   }
-  std::vector<RunKey> keys;
-  std::optional<RunKey> after;
+  std::vector<RunCursor> places;
+  std::optional<RunCursor> after;
   for (int pages = 0; pages < 10; ++pages) {
     const RunningPage page = s.v(s.firing.ScanRunning(s.All(), after, 2));
     EXPECT_LE(page.runs.size(), 2u);
-    for (const RunRow& row : page.runs) keys.push_back(row.key);
+    for (const RunRow& row : page.runs) places.push_back({row.segment, row.due, row.key});
     after = page.next;
     if (!after) break;
   }
-  EXPECT_EQ(keys.size(), 7u);
-  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+  EXPECT_EQ(places.size(), 7u);
+  EXPECT_TRUE(std::is_sorted(places.begin(), places.end()));
+  EXPECT_EQ(std::unique(places.begin(), places.end()), places.end());
   EXPECT_EQ(s.v(s.firing.ScanRunning({a.segment}, std::nullopt, 100)).runs.size(), 4u);
 }
 

@@ -219,7 +219,8 @@ TYPED_TEST(RunStoreContract, RetryByHandOfCancelledAndHeldRuns) {
   EXPECT_EQ(s.v(s.runs.RetryRun(cancelled.key, {.now = kT0 + 2s})).row.state, RunState::kPending);
   const RunRow held = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
   s.Lose(held, fence, kT0 + 30s);
-  const RunDetail retried = s.v(s.runs.RetryRun(held.key, {.now = kT0 + 31s}));
+  const RunDetail retried =
+      s.v(s.runs.RetryRun(held.key, {.now = kT0 + 31s, .confirm_overlap = true}));
   EXPECT_EQ(retried.row.state, RunState::kPending);
   EXPECT_EQ(retried.row.attempt, 2);
 }
@@ -355,7 +356,7 @@ TYPED_TEST(RunStoreContract, OpenRunsAreCounted) {
   EXPECT_EQ(counts.running, 1);
   s.Lose(running, fence, kT0 + 30s);
   EXPECT_EQ(s.v(s.runs.CountOpenRuns()).running, 1);  // HELD counts as running
-  s.v(s.runs.CancelRun(running.key, {.now = kT0 + 31s}));
+  s.v(s.runs.CancelRun(running.key, {.now = kT0 + 31s, .confirm_overlap = true}));
   EXPECT_EQ(s.v(s.runs.CountOpenRuns()).running, 0);
 }
 

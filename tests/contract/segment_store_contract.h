@@ -127,7 +127,8 @@ TYPED_TEST(SegmentStoreContract, DeposedOwnerCannotClaimSkipApplyOrLose) {
   s.Take(2, "m2", "i2");
   EXPECT_CODE(s.firing.Claim({s.ClaimOf(waiting, 2)}, old, kT0 + 2s), ErrorCode::kFenced);
   EXPECT_CODE(s.firing.Claim({s.ClaimOf(running, 1)}, old, kT0 + 2s), ErrorCode::kFenced);
-  EXPECT_CODE(s.firing.Skip({{waiting.key, waiting.segment, waiting.job_no, 1, reason::kMisfire}},
+  EXPECT_CODE(s.firing.Skip({{waiting.key, waiting.segment, waiting.job_no, 1, waiting.def_version,
+                              reason::kMisfire}},
                             old, kT0 + 2s),
               ErrorCode::kFenced);
   EXPECT_CODE(s.firing.ApplyResults({s.ReportOf(running, RunState::kCompleted)}, old, kT0 + 2s),

@@ -46,6 +46,9 @@ class StoreHandle {
   virtual RunStore& runs() = 0;
   virtual ExecutorStore& executors() = 0;
   virtual AdminStore& admin() = 0;
+  // Makes a stored row unreadable, or mends it, behind the store's back.
+  virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
+  virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
 };
 
 #define ASSERT_OK(expr)                                                   \
@@ -236,6 +239,7 @@ template <typename Factory>
 class StoreContract : public ::testing::Test {
  protected:
   StoreDriver driver() { return StoreDriver(*handle_); }
+  StoreHandle& handle() { return *handle_; }
   // As after the death of the process that held it.
   void Reopen() {
     handle_.reset();

@@ -180,6 +180,44 @@ TEST_F(PartitionTest, RetentionDropsOldDaysButNotOnesWithSomethingOpen) {
   EXPECT_EQ(Names("run_attempts"), Names());
 }
 
+TEST_F(PartitionTest, IncarnationsGoWhenNoRunIsLeftOfThem) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Manual();
+  definition.on_lost = OnLost::kHold;
+  const StoredJob job = s.Create("a", definition);
+  const auto claim_as = [&](const std::string& incarnation) {
+    s.v(s.executors.RegisterExecutor({.id = ExecutorId("e1"),
+                                      .incarnation = Incarnation(incarnation),
+                                      .last_heartbeat = today_,
+                                      .registered = today_}));
+    ClaimRequest request = s.ClaimOf(s.Execute(job, today_), ++tokens_);
+    request.incarnation = Incarnation(incarnation);
+    EXPECT_EQ(s.Claim(request, fence, today_ + 1s).verdict, ClaimVerdict::kAccepted);
+    return s.Get(request.key).row;
+  };
+  const auto count = [&] {
+    auto rows = s.v(outside_->Ask("SELECT COUNT(*) FROM executor_incarnations"));
+    rows.Next();
+    return rows.Int(1);
+  };
+  const RunRow done = claim_as("x1");
+  const RunRow held = claim_as("x2");
+  const RunRow last = claim_as("x3");
+  for (const RunRow& row : {done, last}) {
+    s.Apply(s.ReportOf(row, RunState::kCompleted), fence, today_ + 2s);
+  }
+  s.Lose(held, fence, today_ + 1min);
+  ASSERT_OK(s.admin.Maintain(today_ + 1h, 14 * 24h));
+  EXPECT_EQ(count(), 3);
+  // x1 is gone; x2 has an open run; x3 is the executor's own.
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_EQ(count(), 2);
+  s.v(s.runs.CancelRun(held.key, {.now = today_ + 20 * 24h, .confirm_overlap = true}));
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_EQ(count(), 1);
+}
+
 TEST_F(PartitionTest, OpenReaderDelaysTheDropButBlocksNobody) {
   StoreDriver s = driver();
   const Fence fence = s.Take();
@@ -207,7 +245,7 @@ TEST_F(PartitionTest, RetryThatReopensAnOldRunWinsOrLosesWhole) {
     auto retried = std::async(std::launch::async, [&] {
       return handle_.runs().RetryRun(row.key, {.now = day + 20 * 24h});
     });
-    const Status kept = s.admin.Maintain(day + 20 * 24h, 14 * 24h);
+    const Result<Upkeep> kept = s.admin.Maintain(day + 20 * 24h, 14 * 24h);
     EXPECT_TRUE(kept.ok() || kept.code() == ErrorCode::kUnavailable);
     const Result<RunDetail> retry = retried.get();
     if (retry.ok()) {

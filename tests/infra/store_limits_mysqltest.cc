@@ -1,4 +1,7 @@
 // Items that the store refuses, large and odd bytes, and what a statement may read at most.
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/run_rows.h"
 #include "common/base/rng.h"
 #include "tests/contract/mysql/mysql_handle.h"
 
@@ -262,6 +265,53 @@ TEST_F(StoreReadsTest, ThePageAfterTheFirstIsFoundByTheIndex) {
   }
   EXPECT_EQ(seen.size(), 1'000u);
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+}
+
+TEST_F(StoreLimitsTest, OpenRunsOfAJobAreFoundWhateverItsHistoryAndItsNeighbours) {
+  StoreDriver s = driver();
+  const StoredJob long_lived = s.Create("long", s.Manual());
+  const StoredJob young = s.Create("young", s.Manual());
+  const auto history = [&](const StoredJob& job, int64_t count, const std::string& open) {
+    handle_.Run("CREATE OR REPLACE TABLE digits (d BIGINT NOT NULL)");
+    handle_.Run("INSERT INTO digits VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)");
+    const std::string n = "(1 + a.d + 10 * b.d + 100 * c.d + 1000 * e.d)";
+    const std::string state = open == "NULL" ? "'COMPLETED'" : "'PENDING'";
+    handle_.Run(fmt::format(
+        "INSERT INTO job_runs (fire_us, schedule_id, job_no, segment, open_segment, kind, state, "
+        "due_us, def_version) SELECT {}, {}, {}, {}, {}, 'CRON', {}, {}, 1 FROM digits a, digits "
+        "b, digits c, digits e WHERE {} <= {}",
+        n, 900 + job.job_no.value(), job.job_no.value(), job.segment.value(), open, state, n, n,
+        count));
+  };
+  history(long_lived, mysql::kRunsOfJobReadMax + 100, "NULL");
+  history(young, 50, std::to_string(young.segment.value()));
+  for (int i = 0; i < 3; ++i) s.Execute(long_lived, kT0);
+  EXPECT_EQ(s.v(s.runs.CancelJobRuns(long_lived.job_id, {.now = kT0 + 1s})), 3);
+  EXPECT_EQ(s.v(s.runs.CancelJobRuns(young.job_id, {.now = kT0 + 1s})), 50);
+}
+
+TEST_F(StoreLimitsTest, ReadThatTakesTooLongIsEndedByTheServer) {
+  const auto session = database_.Connect();
+  ASSERT_OK(session->LimitReads(50ms));
+  const auto slow = session->Ask(
+      "SELECT COUNT(*) FROM information_schema.COLUMNS a, information_schema.COLUMNS b, "
+      "information_schema.COLUMNS c, information_schema.COLUMNS d");
+  EXPECT_CODE(slow, ErrorCode::kExhausted);
+}
+
+TEST_F(StoreLimitsTest, LimitOfAListStaysNotOnTheConnection) {
+  StoreDriver s = driver();
+  s.Create("job", s.Manual());
+  s.v(s.jobs.ListJobs({}));
+  s.v(s.runs.ListRuns({}, kT0));
+  s.v(s.runs.ListGaps({}));
+  s.v(s.runs.CountOpenRuns());
+  for (int i = 0; i < 4; ++i) {
+    const auto lease = s.v(handle_.store().pool().Acquire("test"));
+    auto rows = s.v(lease->Ask("SELECT @@SESSION.max_statement_time = 0"));
+    ASSERT_TRUE(rows.Next());
+    EXPECT_EQ(rows.Int(1), 1);
+  }
 }
 
 }  // namespace

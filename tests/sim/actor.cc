@@ -160,7 +160,10 @@ void Actor::CancelSomething(const StoredJob& job) {
   }
   if (open.empty()) return;
   const RunRow row = Pick(open);
-  const auto cancelled = p_.store.CancelRun(row.key, {.now = p_.now()});
+  const bool confirm = p_.rng.Chance(0.3);
+  if (confirm) p_.checker.BeginByHand(row.key, Checker::ByHand::kConfirmed);
+  const auto cancelled = p_.store.CancelRun(row.key, {.now = p_.now(), .confirm_overlap = confirm});
+  p_.checker.EndByHand();
   if (!cancelled.ok() || !*cancelled) return;
   p_.checker.CancelAcknowledged(row.key);
   p_.nudge(row.segment);
@@ -176,8 +179,10 @@ void Actor::RetrySomething() {
   }
   if (ended.empty()) return;
   const RunRow row = Pick(ended);
-  p_.checker.BeginByHand(row.key);
-  const auto retried = p_.store.RetryRun(row.key, {.now = p_.now()});
+  const bool confirm = p_.rng.Chance(0.5);
+  p_.checker.BeginByHand(row.key,
+                         confirm ? Checker::ByHand::kConfirmed : Checker::ByHand::kUnconfirmed);
+  const auto retried = p_.store.RetryRun(row.key, {.now = p_.now(), .confirm_overlap = confirm});
   p_.checker.EndByHand();
   if (retried.ok()) p_.nudge(row.segment);
 }

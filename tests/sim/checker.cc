@@ -61,6 +61,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
     Claimed(*before, *after);
   }
   if (after->attempt > before->attempt) Retried(*after);
+  CheckTreeIsDead(*before, *after);
   CheckTransition(*before, *after);
 }
 
@@ -117,13 +118,22 @@ void Checker::CheckOverlapPolicy(const RunRow& row) {
 void Checker::Retried(const RunRow& after) {
   if (by_hand_ == after.key) {
     retried_at_[after.key] = events_;
-    if (ports_.is_alive(after.key, 0)) confirmed_overlap_.insert(after.key);
+    if (by_hand_confirmed_ && ports_.is_alive(after.key, 0)) confirmed_overlap_.insert(after.key);
     return;
   }
   const uint64_t cancelled = OrderOf(cancelled_at_, after.key);
   if (cancelled > OrderOf(retried_at_, after.key)) {
     Fail("P8 edits are obeyed", "tried again after its cancel: " + Describe(after));
   }
+}
+
+// CANCELLED is written when the tree is dead, and what a run held is free then.
+void Checker::CheckTreeIsDead(const RunRow& before, const RunRow& after) {
+  if (before.state == after.state || after.state != RunState::kCancelled) return;
+  if (!ports_.is_alive(after.key, 0)) return;
+  if (by_hand_ == after.key && by_hand_confirmed_) confirmed_overlap_.insert(after.key);
+  if (confirmed_overlap_.contains(after.key)) return;
+  Fail("P4 no overlap between attempts", "cancelled while its process acts: " + Describe(after));
 }
 
 void Checker::CheckTransition(const RunRow& before, const RunRow& after) {

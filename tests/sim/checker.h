@@ -72,8 +72,12 @@ class Checker : public WardenObserver {
   void JobAcknowledged(const StoredJob& job);
   void DeleteAcknowledged(JobNo job);
   void CancelAcknowledged(const RunKey& key);
-  // Around a retry by hand, which may do what nothing else may.
-  void BeginByHand(const RunKey& key) { by_hand_ = key; }
+  // Around a deed by hand, which may do what nothing else may; what a person confirmed may overlap.
+  enum class ByHand { kUnconfirmed, kConfirmed };
+  void BeginByHand(const RunKey& key, ByHand deed) {
+    by_hand_ = key;
+    by_hand_confirmed_ = deed == ByHand::kConfirmed;
+  }
   void EndByHand() { by_hand_.reset(); }
 
   // ---- for the final checks and for the actor
@@ -89,6 +93,7 @@ class Checker : public WardenObserver {
   void Claimed(const RunRow& before, const RunRow& after);
   void CheckObeys(const RunRow& row);
   void CheckOverlapPolicy(const RunRow& row);
+  void CheckTreeIsDead(const RunRow& before, const RunRow& after);
   void CheckTransition(const RunRow& before, const RunRow& after);
   void Retried(const RunRow& after);
 
@@ -99,11 +104,12 @@ class Checker : public WardenObserver {
   std::map<RunKey, uint64_t> created_at_;    // order of events
   std::map<RunKey, uint64_t> retried_at_;    // by hand
   std::map<RunKey, uint64_t> cancelled_at_;  // acknowledged
-  std::set<RunKey> confirmed_overlap_;       // retried by hand while the old one may act
+  std::set<RunKey> confirmed_overlap_;       // a person confirmed it while the old one acts
   std::map<AttemptName, ClaimToken> accepted_;
   std::map<AttemptName, AttemptTruth> attempts_;
   std::map<JobNo, JobTruth> jobs_;
   std::optional<RunKey> by_hand_;
+  bool by_hand_confirmed_ = false;
   struct Taking {
     std::string process;
     WallTime at;

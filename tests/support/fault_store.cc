@@ -85,11 +85,11 @@ Result<PendingPage> FaultStore::ScanPending(const std::vector<SegmentId>& segmen
   return Run("scan_pending", [&] { return p_.firing.ScanPending(segments, until, after, limit); });
 }
 Result<RunningPage> FaultStore::ScanRunning(const std::vector<SegmentId>& segments,
-                                            std::optional<RunKey> after, size_t limit) {
+                                            std::optional<RunCursor> after, size_t limit) {
   return Run("scan_running", [&] { return p_.firing.ScanRunning(segments, after, limit); });
 }
 Result<RunningPage> FaultStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                                   std::optional<RunKey> after, size_t limit) {
+                                                   std::optional<RunCursor> after, size_t limit) {
   return Run("scan_cancels", [&] { return p_.firing.ScanCancelRequests(segments, after, limit); });
 }
 Result<std::vector<JobVersionRecord>> FaultStore::LoadDefinitions(
@@ -187,7 +187,7 @@ Result<std::vector<AuditRecord>> FaultStore::ListAudit(const AuditFilter& filter
 Result<AdminStore::Settings> FaultStore::ReadSettings() {
   return Run("settings", [&] { return p_.admin.ReadSettings(); });
 }
-Status FaultStore::Maintain(WallTime now, Duration retention) {
+Result<Upkeep> FaultStore::Maintain(WallTime now, Duration retention) {
   return Run("maintain", [&] { return p_.admin.Maintain(now, retention); });
 }
 

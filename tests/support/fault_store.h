@@ -69,9 +69,9 @@ class FaultStore final : public SegmentStore,
                                   std::optional<std::pair<WallTime, RunKey>> after,
                                   size_t limit) override;
   Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
-                                  std::optional<RunKey> after, size_t limit) override;
+                                  std::optional<RunCursor> after, size_t limit) override;
   Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                         std::optional<RunKey> after, size_t limit) override;
+                                         std::optional<RunCursor> after, size_t limit) override;
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) override;
   Result<std::string> LoadRunParameters(const RunKey& key) override;
@@ -106,7 +106,7 @@ class FaultStore final : public SegmentStore,
   Result<Settings> ReadSettings() override;
   Status RecordAudit(const AuditRecord& record) override;
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
-  Status Maintain(WallTime now, Duration retention) override;
+  Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
  private:
   template <typename Call>

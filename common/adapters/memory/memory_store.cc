@@ -16,6 +16,25 @@ void MemoryStore::ObserveRuns(Tables::RunObserver observer) {
   tables_.Observe(std::move(observer));
 }
 
+void MemoryStore::DamageDefinition(const JobId& id, int64_t version, bool damaged) {
+  MutexLock lock(mu_);
+  JobEntry* job = tables_.FindJob(id);
+  CARILLON_CHECK(job != nullptr && job->versions.contains(version), id.value());
+  if (damaged) {
+    job->unreadable.insert(version);
+  } else {
+    job->unreadable.erase(version);
+  }
+}
+
+void MemoryStore::DamageSchedule(ScheduleId id, bool damaged) {
+  MutexLock lock(mu_);
+  CARILLON_CHECK(tables_.FindSchedule(id) != nullptr, "no such schedule");
+  ScheduleEntry schedule = *tables_.FindSchedule(id);
+  schedule.readable = !damaged;
+  tables_.PutSchedule(std::move(schedule));
+}
+
 Result<StoreIdentity> MemoryStore::Identify() {
   return StoreIdentity{options_.store_id, options_.server_id, options_.segment_count};
 }

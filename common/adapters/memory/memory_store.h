@@ -46,6 +46,10 @@ class MemoryStore final : public SegmentStore,
   // Tests: called, with the store locked, after each change of a run's row.
   void ObserveRuns(Tables::RunObserver observer);
 
+  // Tests: as if the stored definition, or the schedule's row, could not be read (any more).
+  void DamageDefinition(const JobId& id, int64_t version, bool damaged);
+  void DamageSchedule(ScheduleId id, bool damaged);
+
   // SegmentStore
   Result<StoreIdentity> Identify() override;
   Result<WallTime> Now() override;
@@ -61,9 +65,9 @@ class MemoryStore final : public SegmentStore,
                                   std::optional<std::pair<WallTime, RunKey>> after,
                                   size_t limit) override;
   Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
-                                  std::optional<RunKey> after, size_t limit) override;
+                                  std::optional<RunCursor> after, size_t limit) override;
   Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                         std::optional<RunKey> after, size_t limit) override;
+                                         std::optional<RunCursor> after, size_t limit) override;
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) override;
   Result<std::string> LoadRunParameters(const RunKey& key) override;
@@ -124,7 +128,7 @@ class MemoryStore final : public SegmentStore,
   Result<Settings> ReadSettings() override;
   Status RecordAudit(const AuditRecord& record) override;
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
-  Status Maintain(WallTime now, Duration retention) override;
+  Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
  private:
   Status CheckFence(const Fence& fence) const REQUIRES(mu_);
@@ -134,9 +138,12 @@ class MemoryStore final : public SegmentStore,
   RunEffect ApplyOne(const ResultReport& report, WallTime now) REQUIRES(mu_);
   void WriteChange(RunEntry entry, const RunChange& change, const AttemptResult& result,
                    WallTime now) REQUIRES(mu_);
+  void WriteSkip(RunEntry entry, std::string_view why, WallTime now) REQUIRES(mu_);
+  void AddDeadLetter(const RunEntry& entry, int attempts, WallTime now) REQUIRES(mu_);
   void AddGap(ScheduleId schedule_id, JobNo job_no, const GapRange& range) REQUIRES(mu_);
 
   Result<JobEntry*> FindLiveJob(const JobId& id) REQUIRES(mu_);
+  Result<JobEntry*> FindReadableJob(const JobId& id) REQUIRES(mu_);
   Result<JobEntry*> FindAtVersion(const JobId& id, int64_t version) REQUIRES(mu_);
   StoredJob ToStored(const JobEntry& job) const REQUIRES(mu_);
   ScheduleId AddSchedule(const JobEntry& job, const ScheduleSpec& spec, WallTime now) REQUIRES(mu_);

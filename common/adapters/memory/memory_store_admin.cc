@@ -141,7 +141,7 @@ Result<AdminStore::Settings> MemoryStore::ReadSettings() {
   return tables_.settings;
 }
 
-Status MemoryStore::Maintain(WallTime now, Duration retention) {
+Result<Upkeep> MemoryStore::Maintain(WallTime now, Duration retention) {
   MutexLock lock(mu_);
   std::erase_if(tables_.requests,
                 [now](const auto& entry) { return now - entry.second.begun >= kRequestKeyKept; });
@@ -162,7 +162,25 @@ Status MemoryStore::Maintain(WallTime now, Duration retention) {
                 [&](const auto& gap) { return day_of(gap.second.range.to) < first_kept; });
   std::erase_if(tables_.audit,
                 [&](const auto& record) { return record.second.at < now - kAuditKept; });
-  return {};
+  const WallTime before = now - retention;
+  std::erase_if(tables_.dead_letters,
+                [&](const auto& letter) { return letter.second.created < before; });
+  std::erase_if(tables_.executors, [&](const auto& entry) {
+    const ExecutorRecord& executor = entry.second;
+    const bool gone =
+        executor.state == ExecutorState::kLost || executor.state == ExecutorState::kOffline;
+    return gone && executor.last_heartbeat < before && executor.enabled && !executor.draining;
+  });
+  for (const auto& [id, job_no] : tables_.job_ids()) {
+    JobEntry& job = *tables_.FindJob(job_no);
+    std::erase_if(job.versions, [&](const auto& entry) {
+      const int64_t version = entry.first;
+      const auto next = job.made.find(version + 1);
+      return version <= job.version - kJobVersionsKept && next != job.made.end() &&
+             next->second < before;
+    });
+  }
+  return Upkeep::kDone;
 }
 
 }  // namespace carillon::memory

@@ -46,6 +46,7 @@ JobRow ToJobRow(const JobEntry& job) {
           .version = job.version,
           .paused = !job.definition.enabled,
           .deleted = job.deleted,
+          .priority = job.definition.priority,
           .overlap = job.definition.overlap_policy,
           .retry = RetryRulesOf(job.definition)};
 }
@@ -84,11 +85,7 @@ ClaimReply MemoryStore::ClaimOne(const ClaimRequest& request, WallTime now) {
     entry.result = {};
     tables_.PutRun(std::move(entry));
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
-    RunEntry entry = *found;
-    entry.row.state = RunState::kSkipped;
-    entry.result.reason = std::string(reason::kOverlap);
-    entry.result.ended = now;
-    tables_.PutRun(std::move(entry));
+    WriteSkip(*found, reason::kOverlap, now);
   }
   return {decision.verdict, decision.reason};
 }
@@ -101,18 +98,30 @@ Result<size_t> MemoryStore::Skip(const std::vector<SkipItem>& items, const Fence
   size_t written = 0;
   for (const SkipItem& item : items) {
     const RunEntry* found = tables_.FindRun(item.key);
-    if (found == nullptr || found->row.state != RunState::kPending ||
-        found->row.attempt != item.attempt) {
-      continue;
-    }
-    RunEntry entry = *found;
-    entry.row.state = RunState::kSkipped;
-    entry.result.reason = std::string(item.reason);
-    entry.result.ended = now;
-    tables_.PutRun(std::move(entry));
+    if (found == nullptr || !DecideSkip(found->row, item)) continue;
+    WriteSkip(*found, item.reason, now);
     ++written;
   }
   return written;
+}
+
+void MemoryStore::AddDeadLetter(const RunEntry& entry, int attempts, WallTime now) {
+  const uint64_t id = ++tables_.last_dead_letter_id;
+  tables_.dead_letters[id] = {.id = id,
+                              .key = entry.row.key,
+                              .job_id = tables_.FindJob(entry.row.job_no)->id,
+                              .state = entry.row.state,
+                              .attempts = attempts,
+                              .reason = entry.result.reason,
+                              .created = now};
+}
+
+void MemoryStore::WriteSkip(RunEntry entry, std::string_view why, WallTime now) {
+  entry.row.state = RunState::kSkipped;
+  entry.result.reason = std::string(why);
+  entry.result.ended = now;
+  if (SkipLeavesDeadLetter(entry.row)) AddDeadLetter(entry, entry.row.attempt - 1, now);
+  tables_.PutRun(std::move(entry));
 }
 
 void MemoryStore::WriteChange(RunEntry entry, const RunChange& change, const AttemptResult& result,
@@ -124,16 +133,7 @@ void MemoryStore::WriteChange(RunEntry entry, const RunChange& change, const Att
                   [&](const auto& letter) { return letter.second.key == entry.row.key; });
   }
   ApplyChange(entry, change, result);
-  if (change.dead_letter) {
-    const uint64_t id = ++tables_.last_dead_letter_id;
-    tables_.dead_letters[id] = {.id = id,
-                                .key = entry.row.key,
-                                .job_id = tables_.FindJob(entry.row.job_no)->id,
-                                .state = change.state,
-                                .attempts = attempts,
-                                .reason = change.reason,
-                                .created = now};
-  }
+  if (change.dead_letter) AddDeadLetter(entry, attempts, now);
   tables_.PutRun(std::move(entry));
 }
 
@@ -182,8 +182,13 @@ Result<std::vector<RunEffect>> MemoryStore::MarkLost(const std::vector<LostRepor
     if (found == nullptr) continue;
     const JobEntry& entry = *tables_.FindJob(found->row.job_no);
     JobRow job = ToJobRow(entry);
-    const auto started_under = entry.versions.find(found->row.def_version);
-    if (started_under != entry.versions.end()) job.attempt_on_lost = started_under->second.on_lost;
+    if (found->row.def_version != entry.version) {
+      // One that cannot be read any more may have said that the attempt is not to be killed.
+      const auto started_under = entry.versions.find(found->row.def_version);
+      const bool known = started_under != entry.versions.end() &&
+                         !entry.unreadable.contains(found->row.def_version);
+      job.attempt_on_lost = known ? started_under->second.on_lost : OnLost::kHold;
+    }
     const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
     if (!change) continue;
     WriteChange(*found, *change, LossOf(*found, now), now);
@@ -203,7 +208,11 @@ Result<std::vector<JobVersionRecord>> MemoryStore::LoadDefinitions(
     if (job == nullptr) continue;
     const auto version = job->versions.find(key.version);
     if (version == job->versions.end()) continue;
-    found.push_back({key.job_no, key.version, job->id, version->second});
+    JobVersionRecord record{
+        .job_no = key.job_no, .version = key.version, .job_id = job->id, .definition = {}};
+    record.readable = !job->unreadable.contains(key.version);
+    if (record.readable) record.definition = version->second;
+    found.push_back(std::move(record));
   }
   return found;
 }

@@ -15,6 +15,12 @@ bool IsKept(const JobEntry& job, const RunKey& key) {
                                                     key.schedule_id) != job.schedules.end();
 }
 
+// An edit reaches what waits: its version, and its priority where nobody gave the run its own.
+void Stamp(const JobEntry& job, RunRow* row) {
+  row->def_version = job.version;
+  if (row->kind != RunKind::kManual) row->priority = job.definition.priority;
+}
+
 std::string Lower(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -38,6 +44,12 @@ Result<JobEntry*> MemoryStore::FindLiveJob(const JobId& id) {
   JobEntry* job = tables_.FindJob(id);
   if (job == nullptr || job->deleted) return {ErrorCode::kNotFound, "no job " + id.value()};
   return job;
+}
+
+Result<JobEntry*> MemoryStore::FindReadableJob(const JobId& id) {
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  if (IsReadable(*job)) return job;
+  return {ErrorCode::kCorrupt, "job " + id.value() + ": its definition cannot be read"};
 }
 
 Result<JobEntry*> MemoryStore::FindAtVersion(const JobId& id, int64_t version) {
@@ -100,7 +112,7 @@ Result<StoredJob> MemoryStore::CreateJob(const JobId& id, const JobDefinition& d
 
 Result<StoredJob> MemoryStore::GetJob(const JobId& id) {
   MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindLiveJob(id));
+  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindReadableJob(id));
   return ToStored(*job);
 }
 
@@ -110,7 +122,7 @@ Result<std::vector<StoredJob>> MemoryStore::ListJobs(const JobFilter& filter) {
   for (const auto& [id, job_no] : tables_.job_ids()) {
     if (page.size() >= filter.limit) break;
     const JobEntry& job = *tables_.FindJob(job_no);
-    if (memory::Matches(job, filter)) page.push_back(ToStored(job));
+    if (memory::Matches(job, filter) && IsReadable(job)) page.push_back(ToStored(job));
   }
   return page;
 }
@@ -119,6 +131,7 @@ void MemoryStore::NextVersion(JobEntry& job, WallTime now) {
   ++job.version;
   job.updated = now;
   job.versions[job.version] = job.definition;
+  job.made[job.version] = now;
 }
 
 void MemoryStore::TouchSchedules(const JobEntry& job) {
@@ -181,7 +194,7 @@ void MemoryStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChan
     case PendingEffect::kUnplan: break;
   }
   if (IsFinal(changed.row.state)) return PutEnded(std::move(changed));
-  changed.row.def_version = job.version;
+  Stamp(job, &changed.row);
   tables_.PutRun(std::move(changed));
 }
 
@@ -209,7 +222,8 @@ void MemoryStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, Wall
   std::vector<ScheduleId> next;
   for (const ScheduleSpec& spec : job.definition.schedules) {
     const auto same = std::find_if(left.begin(), left.end(), [&](ScheduleId id) {
-      return tables_.FindSchedule(id)->spec == spec;
+      return tables_.FindSchedule(id)->readable && tables_.FindSchedule(id)->spec == spec &&
+             FiresAlike(old, job.definition, spec);
     });
     if (same == left.end()) {
       next.push_back(AddSchedule(job, spec, now));
@@ -246,7 +260,7 @@ void MemoryStore::Resume(JobEntry& job, WallTime now) {
   for (const RunKey& key : open) {
     RunEntry entry = *tables_.FindRun(key);
     if (entry.row.state != RunState::kPending) continue;
-    entry.row.def_version = job.version;
+    Stamp(job, &entry.row);
     if (entry.row.due == kNever) entry.row.due = now;
     tables_.PutRun(std::move(entry));
   }
@@ -272,7 +286,7 @@ Result<StoredJob> MemoryStore::ReplaceJob(const JobId& id, int64_t expected_vers
 Result<StoredJob> MemoryStore::PauseJob(const JobId& id, const std::string& reason,
                                         const WriteContext& context) {
   MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(id));
   if (!job->definition.enabled) {
     if (reason.empty() || reason == job->pause_reason) return ToStored(*job);
     job->pause_reason = reason;
@@ -292,7 +306,7 @@ Result<StoredJob> MemoryStore::PauseJob(const JobId& id, const std::string& reas
 Result<StoredJob> MemoryStore::ResumeJob(const JobId& id, const std::string& /*reason*/,
                                          const WriteContext& context) {
   MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(id));
   if (job->definition.enabled) return ToStored(*job);
   job->definition.enabled = true;
   NextVersion(*job, context.now);
@@ -306,7 +320,9 @@ Status MemoryStore::DeleteJob(const JobId& id, int64_t expected_version,
   MutexLock lock(mu_);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
   job->deleted = true;
+  const bool readable = IsReadable(*job);
   NextVersion(*job, context.now);
+  if (!readable) job->unreadable.insert(job->version);
   ChangePending(*job, JobChange::kDeleted, reason::kDeleted, context.now);
   const GapReason reason = job->definition.enabled ? GapReason::kDeleted : GapReason::kPaused;
   for (const ScheduleId schedule : job->schedules) {

@@ -33,23 +33,34 @@ bool FenceCovers(const Fence& fence, SegmentId segment) {
 
 using RunIndex = const std::set<RunKey>& (Tables::*)(SegmentId) const;
 
-RunningPage PageOf(Tables& tables, RunIndex index, const std::vector<SegmentId>& segments,
-                   std::optional<RunKey> after, size_t limit) {
-  std::vector<std::pair<std::set<RunKey>::const_iterator, std::set<RunKey>::const_iterator>> ranges;
+RunningPage PageOf(Tables& tables, RunIndex index, std::vector<SegmentId> segments,
+                   std::optional<RunCursor> after, size_t limit) {
+  std::sort(segments.begin(), segments.end());
+  std::vector<std::pair<RunCursor, const RunRow*>> found;
   for (const SegmentId segment : segments) {
-    if (!tables.HasSegment(segment)) continue;
-    const std::set<RunKey>& keys = (tables.*index)(segment);
-    ranges.push_back({after ? keys.upper_bound(*after) : keys.begin(), keys.end()});
+    if (!tables.HasSegment(segment) || (after && segment < after->segment)) continue;
+    const size_t begin = found.size();
+    for (const RunKey& key : (tables.*index)(segment)) {
+      const RunRow& row = tables.FindRun(key)->row;
+      const RunCursor place{segment, row.due, key};
+      if (!after || *after < place) found.emplace_back(place, &row);
+    }
+    std::sort(found.begin() + static_cast<long>(begin), found.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (found.size() > limit) break;
   }
   RunningPage page;
-  Merge<std::set<RunKey>>(ranges, [&](const RunKey& key) {
-    if (page.runs.size() >= limit) {
-      page.next = page.runs.empty() ? after : page.runs.back().key;
-      return false;
+  for (const auto& [place, row] : found) {
+    if (page.runs.size() == limit) {
+      page.next = after;
+      if (!page.runs.empty()) {
+        const RunRow& last = page.runs.back();
+        page.next = RunCursor{last.segment, last.due, last.key};
+      }
+      break;
     }
-    page.runs.push_back(tables.FindRun(key)->row);
-    return true;
-  });
+    page.runs.push_back(*row);
+  }
   return page;
 }
 
@@ -81,7 +92,8 @@ Result<std::vector<DueSchedule>> MemoryStore::ScanDue(const std::vector<SegmentI
                      .dst_gap = job.definition.dst_gap,
                      .dst_repeat = job.definition.dst_repeat,
                      .misfire = MisfireRulesOf(job.definition),
-                     .priority = job.definition.priority});
+                     .priority = job.definition.priority,
+                     .readable = schedule.readable});
     return true;
   });
   return found;
@@ -176,13 +188,13 @@ Result<PendingPage> MemoryStore::ScanPending(const std::vector<SegmentId>& segme
 }
 
 Result<RunningPage> MemoryStore::ScanRunning(const std::vector<SegmentId>& segments,
-                                             std::optional<RunKey> after, size_t limit) {
+                                             std::optional<RunCursor> after, size_t limit) {
   MutexLock lock(mu_);
   return PageOf(tables_, &Tables::running, segments, after, limit);
 }
 
 Result<RunningPage> MemoryStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                                    std::optional<RunKey> after, size_t limit) {
+                                                    std::optional<RunCursor> after, size_t limit) {
   MutexLock lock(mu_);
   return PageOf(tables_, &Tables::cancels, segments, after, limit);
 }

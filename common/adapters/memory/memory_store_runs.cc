@@ -17,7 +17,7 @@ bool IsAhead(const RunRow& row, WallTime now) {
 Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
                                            const WriteContext& context) {
   MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(request.job_id));
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(request.job_id));
   if (!job->manual) {
     const ScheduleId id(++tables_.last_schedule_id);
     tables_.PutSchedule(
@@ -60,7 +60,7 @@ void MemoryStore::ReportEnds(const WriteContext& context) {
 }
 
 bool MemoryStore::CancelEntry(const RunEntry& entry, const WriteContext& context) {
-  const CancelEffect effect = DecideCancel(entry.row);
+  const CancelEffect effect = DecideCancel(entry.row, context.overlap());
   if (effect == CancelEffect::kNothing) return false;
   RunEntry changed = entry;
   const std::string sentence = CancelSentence(context.actor, context.reason);
@@ -72,8 +72,10 @@ bool MemoryStore::CancelEntry(const RunEntry& entry, const WriteContext& context
   }
   changed.row.state = RunState::kCancelled;
   changed.row.cancel_requested = false;
-  changed.result.reason = std::string(reason::kCancelRequested);
+  changed.result.reason = std::string(CancelReason(entry.row));
   changed.result.ended = context.now;
+  // What was only believed lost stays marked so: its real end may still be reported.
+  if (!entry.row.may_still_run) changed.result.state = RunState::kCancelled;
   PutEnded(std::move(changed));
   return true;
 }
@@ -105,9 +107,19 @@ Result<RunDetail> MemoryStore::RetryRun(const RunKey& key, const WriteContext& c
   MutexLock lock(mu_);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  const JobRow job = ToJobRow(*tables_.FindJob(found->row.job_no));
+  const JobEntry& entry = *tables_.FindJob(found->row.job_no);
+  if (!IsReadable(entry)) {
+    return {ErrorCode::kCorrupt, "job " + entry.id.value() + ": its definition cannot be read"};
+  }
+  const JobRow job = ToJobRow(entry);
+  RunRow row = found->row;
+  // What an executor said of the row's own attempt after it was given up stands with the earlier
+  // ones.
+  for (const RunAttempt& known : found->attempts) {
+    if (known.attempt == row.attempt) row.may_still_run = false;
+  }
   CARILLON_ASSIGN_OR_RETURN(const RunChange change,
-                            DecideRetryByHand(found->row, job, context.now));
+                            DecideRetryByHand(row, job, context.overlap(), context.now));
   AttemptResult ended = found->result;
   // What was only believed lost stays marked so: its real end may still be reported.
   if (ended.state != RunState::kLost) ended.state = found->row.state;

@@ -28,6 +28,7 @@ const RunEntry* Tables::FindRun(const RunKey& key) const {
 
 void Tables::PutRun(RunEntry entry) {
   const RunKey key = entry.row.key;
+  entry.row.may_still_run = MayStillRun(entry.row.state, entry.result.reason);
   const auto found = runs_.find(key);
   std::optional<RunRow> before;
   if (found != runs_.end()) {
@@ -64,11 +65,11 @@ void Tables::Unindex(const RunRow& row) {
 void Tables::Index(const RunRow& row) {
   const size_t segment = row.segment.value();
   if (row.state == RunState::kPending) pending_[segment].insert({row.due, row.key});
-  if (row.state == RunState::kRunning) {
-    running_[segment].insert(row.key);
-    if (row.cancel_requested) cancels_[segment].insert(row.key);
-  }
-  if (row.state == RunState::kHeld) ++held_;
+  const bool held = row.state == RunState::kHeld;
+  const bool running = row.state == RunState::kRunning;
+  if (running) running_[segment].insert(row.key);
+  if (held) ++held_;
+  if (row.cancel_requested && (running || held)) cancels_[segment].insert(row.key);
   JobEntry& job = jobs_.at(row.job_no);
   if (IsFinal(row.state)) {
     job.open.erase(row.key);
@@ -153,6 +154,7 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
   if (change.state == RunState::kPending) {
     row.due = change.due;
     row.def_version = change.def_version;
+    row.priority = change.priority;
   }
   if (IsFinal(change.state) || change.state == RunState::kPending) row.cancel_requested = false;
 }

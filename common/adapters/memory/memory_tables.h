@@ -37,6 +37,7 @@ struct ScheduleEntry {
   int64_t version = 1;
   WallTime next_fire = kNever;
   bool active = true;  // false: the job is paused or deleted, or the schedule was removed
+  bool readable = true;
 };
 
 struct JobEntry {
@@ -52,7 +53,9 @@ struct JobEntry {
   std::vector<ScheduleId> schedules = {};  // in the definition's order
   std::optional<ScheduleId> manual = {};   // the pseudo schedule of manual runs
   std::map<int64_t, JobDefinition> versions = {};
-  std::set<RunKey> open = {};    // PENDING, RUNNING, HELD
+  std::map<int64_t, WallTime> made = {};  // when each version was
+  std::set<int64_t> unreadable = {};      // versions that a test has damaged
+  std::set<RunKey> open = {};             // PENDING, RUNNING, HELD
   std::set<RunKey> active = {};  // claimed once and not final since: what overlap=skip looks at
 };
 
@@ -67,6 +70,9 @@ struct RequestEntry {
   WallTime begun;
   std::optional<StoredAnswer> answer = {};
 };
+
+// Of the current version.
+inline bool IsReadable(const JobEntry& job) { return !job.unreadable.contains(job.version); }
 
 class Tables {
  public:
@@ -131,7 +137,7 @@ class Tables {
   std::vector<PendingIndex> pending_;  // PENDING runs by (due, key)
   std::vector<DueIndex> due_;          // active schedules by (next_fire, id)
   std::vector<std::set<RunKey>> running_;
-  std::vector<std::set<RunKey>> cancels_;  // RUNNING and asked to cancel
+  std::vector<std::set<RunKey>> cancels_;  // RUNNING or HELD, and asked to cancel
   size_t held_ = 0;
 };
 

@@ -170,12 +170,19 @@ Result<std::vector<AuditRecord>> MysqlStore::ListAudit(const AuditFilter& filter
   });
 }
 
-Status MysqlStore::Maintain(WallTime now, Duration retention) {
+Result<Upkeep> MysqlStore::Maintain(WallTime now, Duration retention) {
   CARILLON_TRY(AddPartitions(*pool_, now));
   CARILLON_TRY(DropPartitions(*pool_, now - retention));
-  return DeleteOldRows(*pool_, {.runs_before = now - retention,
-                                .request_keys_before = now - kRequestKeyKept,
-                                .audit_before = now - kAuditKept});
+  const OldRows old{.runs_before = now - retention,
+                    .request_keys_before = now - kRequestKeyKept,
+                    .audit_before = now - kAuditKept};
+  CARILLON_ASSIGN_OR_RETURN(const Upkeep rows, DeleteOldRows(*pool_, old));
+  CARILLON_ASSIGN_OR_RETURN(const int64_t next,
+                            DeleteOldVersions(*pool_, versions_from_.load(), now - retention));
+  versions_from_ = next;
+  // A day more than runs: days are dropped whole.
+  CARILLON_TRY(DeleteOldIncarnations(*pool_, now, now - retention - 24h));
+  return rows;
 }
 
 }  // namespace carillon::mysql

@@ -158,10 +158,7 @@ Result<size_t> MysqlStore::Skip(const std::vector<SkipItem>& items, const Fence&
       const auto found = runs.find(item.key);
       if (found == runs.end()) continue;
       StoredRun& run = found->second;
-      if (run.row.segment != item.segment || run.row.state != RunState::kPending ||
-          run.row.attempt != item.attempt) {
-        continue;
-      }
+      if (!DecideSkip(run.row, item)) continue;
       CARILLON_TRY(writer.End(run, RunState::kSkipped, item.reason, now));
       ++written;
     }

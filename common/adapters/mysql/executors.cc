@@ -149,8 +149,12 @@ Result<std::vector<ExecutorRecord>> MysqlStore::ListExecutors() {
             session.Query("SELECT " + kColumns + " FROM executors x ORDER BY x.executor_id"));
         std::vector<ExecutorRecord> all;
         while (rows.Next()) {
-          CARILLON_ASSIGN_OR_RETURN(ExecutorRecord record, ReadExecutor(rows));
-          all.push_back(std::move(record));
+          Result<ExecutorRecord> record = ReadExecutor(rows);
+          if (record.ok()) {
+            all.push_back(std::move(record).value());
+          } else {
+            session.NoteUnreadable("executors", rows.Text(1), record.error().message);
+          }
         }
         return all;
       });

@@ -1,6 +1,7 @@
 #include "common/adapters/mysql/incarnations.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/adapters/mysql/json_rows.h"
 
@@ -73,6 +74,51 @@ void Incarnations::Remember(uint32_t number, Key key) {
   MutexLock lock(mu_);
   keys_.emplace(number, key);
   numbers_.emplace(std::move(key), number);
+}
+
+Status DeleteOldIncarnations(Pool& pool, WallTime now, WallTime before) {
+  return InTransaction(pool, {.operation = "retention"}, [&](Session& session) -> Status {
+    const int64_t now_us = ToUnixMicros(now);
+    CARILLON_TRY(session.Execute(
+        "INSERT INTO incarnation_uses (incarnation_no, seen_us) SELECT i.incarnation_no, ? FROM "
+        "executor_incarnations i LEFT JOIN incarnation_uses k ON k.incarnation_no = "
+        "i.incarnation_no WHERE k.incarnation_no IS NULL LIMIT ? ON DUPLICATE KEY UPDATE "
+        "incarnation_uses.seen_us = incarnation_uses.seen_us",
+        {now_us, kIncarnationsPerCall}));
+    CARILLON_TRY(session.Execute(
+        "UPDATE executors x STRAIGHT_JOIN executor_incarnations i ON i.executor_id = x.executor_id "
+        "AND i.incarnation = x.incarnation STRAIGHT_JOIN incarnation_uses u ON u.incarnation_no = "
+        "i.incarnation_no SET u.seen_us = ?",
+        {now_us}));
+    std::set<uint64_t> old;
+    {
+      CARILLON_ASSIGN_OR_RETURN(
+          Rows rows, session.Query("SELECT u.incarnation_no FROM incarnation_uses u WHERE "
+                                   "u.seen_us < ? LIMIT ?",
+                                   {ToUnixMicros(before), kIncarnationsPerCall}));
+      while (rows.Next()) old.insert(rows.Unsigned(1));
+    }
+    if (old.empty()) return {};
+    {
+      CARILLON_ASSIGN_OR_RETURN(
+          Rows rows, session.Query("SELECT DISTINCT r.incarnation_no FROM job_runs r FORCE INDEX "
+                                   "(open_runs) WHERE r.open_segment IS NOT NULL AND "
+                                   "r.incarnation_no <> 0"));
+      while (rows.Next()) old.erase(rows.Unsigned(1));
+    }
+    JsonRows gone;
+    for (const uint64_t number : old) gone.Begin().Add(number);
+    if (gone.empty()) return {};
+    const std::string numbers = gone.Take();
+    for (const char* table : {"executor_incarnations", "incarnation_uses"}) {
+      CARILLON_TRY(session.Execute(
+          std::string("DELETE t FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
+                      "STRAIGHT_JOIN ") +
+              table + " t FORCE INDEX (PRIMARY) ON t.incarnation_no = k.n",
+          {numbers}));
+    }
+    return {};
+  });
 }
 
 }  // namespace carillon::mysql

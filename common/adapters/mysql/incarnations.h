@@ -15,6 +15,12 @@
 
 namespace carillon::mysql {
 
+inline constexpr int64_t kIncarnationsPerCall = 20'000;
+
+// Deletes the numbers of incarnations that have not been their executor's since `before`, unless an
+// open run is of one; kIncarnationsPerCall at most.
+Status DeleteOldIncarnations(Pool& pool, WallTime now, WallTime before);
+
 class Incarnations {
  public:
   using Key = std::pair<ExecutorId, Incarnation>;

@@ -17,6 +17,8 @@ Result<JobEdit> JobEdit::Begin(Session& session, const JobId& id, const WriteCon
     return a.position < b.position;
   });
   for (StoredScheduleRow& row : rows) {
+    const std::vector<ScheduleSpec>& specs = edit.job_.definition.schedules;
+    if (!row.due.readable && row.position < specs.size()) row.due.spec = specs[row.position];
     const WallTime next = row.place(edit.job_.definition.enabled);
     edit.places_.push_back({std::move(row), next});
   }
@@ -28,18 +30,8 @@ Result<JobEdit> JobEdit::Begin(Session& session, const JobId& id, const WriteCon
 // With the job's and the schedules' rows locked nobody can add a PENDING run of the job, and what
 // was added is committed: a plain read finds all keys; the states are those of the locked rows.
 Status JobEdit::LoadOpenRuns(Session& session) {
-  std::vector<RunKey> keys;
-  {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows,
-        session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX "
-                      "(open_runs) WHERE r.open_segment = ? AND r.job_no = ?",
-                      {uint64_t{job_.segment.value()}, job_.job_no.value()}));
-    while (rows.Next()) {
-      keys.push_back(
-          {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
-    }
-  }
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> keys,
+                            ReadOpenKeys(session, job_.job_no, job_.segment));
   CARILLON_ASSIGN_OR_RETURN(LockedRuns locked, LockRuns(session, keys, incarnations_));
   for (auto& [key, run] : locked) {
     if (run.row.state == RunState::kPending) {
@@ -85,10 +77,18 @@ void JobEdit::NextVersion() {
   job_.updated = context_.now;
 }
 
+// The rules for clock changes that the schedule was planned by.
+JobDefinition JobEdit::RulesOf(const Place& place, const JobDefinition& definition) {
+  JobDefinition rules;
+  rules.dst_gap = place.row.due.readable ? place.row.due.dst_gap : definition.dst_gap;
+  rules.dst_repeat = place.row.due.readable ? place.row.due.dst_repeat : definition.dst_repeat;
+  return rules;
+}
+
 void JobEdit::Remove(Place& place, const JobDefinition& definition, GapReason reason) {
   const ScheduleId id = place.row.due.schedule_id;
-  const GapRange missed =
-      PassOver(definition, place.row.due.spec, reason, context_.now, &place.next);
+  const JobDefinition rules = RulesOf(place, definition);
+  const GapRange missed = PassOver(rules, place.row.due.spec, reason, context_.now, &place.next);
   if (missed.count > 0) gaps_.push_back({id, job_.job_no, missed});
   removed_.push_back(id);
 }
@@ -96,12 +96,15 @@ void JobEdit::Remove(Place& place, const JobDefinition& definition, GapReason re
 void JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> ids) {
   const JobDefinition old = job_.definition;
   job_.definition = definition;
+  job_.readable = true;
   NextVersion();
   std::vector<Place> left = std::move(places_);
   places_.clear();
   for (const ScheduleSpec& spec : definition.schedules) {
-    const auto same = std::find_if(left.begin(), left.end(),
-                                   [&](const Place& place) { return place.row.due.spec == spec; });
+    const auto same = std::find_if(left.begin(), left.end(), [&](const Place& place) {
+      return place.row.due.readable && place.row.due.spec == spec &&
+             FiresAlike(RulesOf(place, old), definition, spec);
+    });
     if (same != left.end()) {
       places_.push_back(std::move(*same));
       left.erase(same);
@@ -182,7 +185,8 @@ void JobEdit::ChangePending(JobChange change, std::string_view why) {
                       });
     PendingEffect effect = DecidePendingEffect(pending.run.row, change, kept, context_.now);
     if (effect == PendingEffect::kUnplan) {
-      pending.erased = Unplan(key);
+      // Where the schedule goes with it nothing can be planned twice.
+      pending.erased = change != JobChange::kPaused || Unplan(key);
       if (!pending.erased) effect = PendingEffect::kSkip;
     }
     if (effect == PendingEffect::kSkip) pending.ended = RunState::kSkipped;

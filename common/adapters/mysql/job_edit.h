@@ -51,6 +51,7 @@ class JobEdit {
 
   JobEdit(Incarnations& incarnations, WriteContext context)
       : incarnations_(incarnations), context_(std::move(context)) {}
+  static JobDefinition RulesOf(const Place& place, const JobDefinition& definition);
   Status LoadOpenRuns(Session& session);
   Status LoadPastRecall(Session& session);
   void NextVersion();

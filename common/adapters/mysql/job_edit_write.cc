@@ -47,9 +47,10 @@ Status JobEdit::WriteRuns(Session& session) {
       "DELETE r FROM " + kKeysJoinRuns + " WHERE r.state = 'PENDING' AND r.attempt = 1";
   static const std::string stamp =
       "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
-      "h INT UNSIGNED PATH '$[2]', u BIGINT PATH '$[3]')) k STRAIGHT_JOIN job_runs r "
+      "h INT UNSIGNED PATH '$[2]', u BIGINT PATH '$[3]', p INT PATH '$[4]')) k STRAIGHT_JOIN "
+      "job_runs r "
       "FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s AND r.shard = k.h "
-      "SET r.due_us = k.u, r.def_version = ? WHERE r.state = 'PENDING'";
+      "SET r.due_us = k.u, r.priority = k.p, r.def_version = ? WHERE r.state = 'PENDING'";
   JsonRows erased;
   JsonRows stamped;
   RunWriter writer(session);
@@ -62,7 +63,9 @@ Status JobEdit::WriteRuns(Session& session) {
     } else {
       if (pending.held_back) row.due = kNever;
       if (pending.released) row.due = context_.now;
-      stamped.Begin().Add(row.key).Add(row.due);
+      // Where nobody gave the run its own.
+      if (row.kind != RunKind::kManual && job_.readable) row.priority = job_.definition.priority;
+      stamped.Begin().Add(row.key).Add(row.due).Add(row.priority);
     }
   }
   if (!erased.empty()) CARILLON_TRY(session.Execute(erase, {erased.Take()}));
@@ -72,8 +75,9 @@ Status JobEdit::WriteRuns(Session& session) {
   return {};
 }
 
-// Overlap becomes forbidden while runs of the job are active: they take slots, which claims then
-// respect. Slot 0 is the claims' own (their inserts collide there), so these begin at 1.
+// Overlap becomes forbidden while runs of the job are active, some of them between two attempts:
+// they take slots, which claims then respect. Slot 0 is the claims' own (their inserts collide
+// there), so these begin at 1.
 Status JobEdit::TakeSlots(Session& session) {
   if (job_.definition.overlap_policy != OverlapPolicy::kSkip ||
       old_overlap_ == OverlapPolicy::kSkip) {
@@ -87,9 +91,16 @@ Status JobEdit::TakeSlots(Session& session) {
                                             {job_.job_no.value()}));
     if (rows.Next()) slot = rows.Unsigned(1);
   }
+  std::vector<RunKey> keys;
   for (const StoredRun& run : active_) {
-    if (run.slot_taken) continue;
-    const RunKey& key = run.row.key;
+    if (!run.slot_taken) keys.push_back(run.row.key);
+  }
+  for (const Pending& pending : pending_) {
+    if (!pending.ended && pending.run.active && !pending.run.slot_taken) {
+      keys.push_back(pending.run.row.key);
+    }
+  }
+  for (const RunKey& key : keys) {
     CARILLON_TRY(
         session.Execute("INSERT INTO run_slots (job_no, slot_no, fire_us, schedule_id, shard) "
                         "VALUES (?, ?, ?, ?, ?)",

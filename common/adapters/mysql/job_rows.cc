@@ -54,10 +54,16 @@ Param CronOf(const JobDefinition& definition) {
 
 const std::string kJobColumns =
     "j.job_no, j.job_id, j.segment, j.version, j.manual_schedule_id, j.deleted, j.pause_reason, " +
-    FromTime("j.create_time") + ", " + FromTime("j.update_time") + ", v.definition";
-constexpr uint32_t kJobColumnCount = 10;
+    FromTime("j.create_time") + ", " + FromTime("j.update_time") +
+    ", v.definition, j.enabled, j.overlap_policy, j.name";
+constexpr uint32_t kJobColumnCount = 13;
 
-Result<StoredJobRow> ReadJob(const Rows& rows) {
+// Whatever is not known counts as the choice that risks least.
+OverlapPolicy OverlapOf(const std::string& text) {
+  return ParseName<OverlapPolicy>(text).value_or(OverlapPolicy::kSkip);
+}
+
+StoredJobRow ReadJob(const Session& session, const Rows& rows) {
   StoredJobRow job;
   job.job_no = JobNo(rows.Unsigned(1));
   job.job_id = JobId(rows.Text(2));
@@ -69,11 +75,17 @@ Result<StoredJobRow> ReadJob(const Rows& rows) {
   job.created = rows.Time(8);
   job.updated = rows.Time(9);
   Result<JobDefinition> definition = DefinitionFromText(rows.Text(10));
-  if (!definition.ok()) {
-    return {ErrorCode::kCorrupt, fmt::format("job {}: stored definition: {}", job.job_id.value(),
-                                             definition.error().message)};
+  job.readable = definition.ok();
+  if (definition.ok()) {
+    job.definition = std::move(definition).value();
+  } else {
+    job.definition.enabled = rows.Int(11) != 0;
+    job.definition.overlap_policy = OverlapOf(rows.Text(12));
+    job.definition.name = rows.Text(13);
+    session.NoteUnreadable("job_versions",
+                           fmt::format("{} version {}", job.job_id.value(), job.version),
+                           definition.error().message);
   }
-  job.definition = std::move(definition).value();
   return job;
 }
 
@@ -84,6 +96,20 @@ Status InsertVersion(Session& session, const StoredJobRow& job, const std::strin
       "VALUES (?, ?, ?, ?, ?, ?)",
       {job.job_no.value(), job.version, job.definition.name, text, actor,
        ToUnixMicros(job.updated)}));
+  return {};
+}
+
+Status MoveUnreadable(Session& session, const StoredJobRow& job, const std::string& actor) {
+  static const std::string statement =
+      "UPDATE jobs SET version = ?, deleted = ?, update_time = " + ToTime("?") +
+      " WHERE job_no = ?";
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO job_versions (job_no, version, name, definition, actor, created_us) "
+      "SELECT v.job_no, ?, v.name, v.definition, ?, ? FROM job_versions v JOIN jobs j "
+      "ON j.job_no = v.job_no AND j.version = v.version WHERE j.job_no = ?",
+      {job.version, actor, ToUnixMicros(job.updated), job.job_no.value()}));
+  CARILLON_TRY(session.Execute(statement, {job.version, int64_t{job.deleted},
+                                           ToUnixMicros(job.updated), job.job_no.value()}));
   return {};
 }
 
@@ -124,6 +150,7 @@ JobRow ToJobRow(const StoredJobRow& job) {
           .version = job.version,
           .paused = !job.definition.enabled,
           .deleted = job.deleted,
+          .priority = job.definition.priority,
           .overlap = job.definition.overlap_policy,
           .retry = RetryRulesOf(job.definition)};
 }
@@ -131,7 +158,8 @@ JobRow ToJobRow(const StoredJobRow& job) {
 Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
   static const std::string statement =
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
-      "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost FROM JSON_TABLE(?, '$[*]' "
+      "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority FROM "
+      "JSON_TABLE(?, '$[*]' "
       "COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) "
       "ON j.job_no = k.n LOCK IN SHARE MODE";
   if (jobs.empty()) return {};
@@ -145,15 +173,29 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
                .version = rows.Int(2),
                .paused = rows.Int(3) == 0,
                .deleted = rows.Int(4) != 0};
-    CARILLON_ASSIGN_OR_RETURN(job.overlap, ParseName<OverlapPolicy>(rows.Text(5)));
+    job.overlap = OverlapOf(rows.Text(5));
     job.retry.retry_count = rows.Int(6);
     job.retry.interval = std::chrono::seconds(rows.Int(7));
-    CARILLON_ASSIGN_OR_RETURN(job.retry.backoff, ParseName<RetryBackoff>(rows.Text(8)));
+    const Result<RetryBackoff> backoff = ParseName<RetryBackoff>(rows.Text(8));
+    const Result<OnLost> on_lost = ParseName<OnLost>(rows.Text(10));
+    // The other runs of the batch go on; for this job's a rule that nobody knows is replaced by the
+    // one that risks least.
+    if (!backoff.ok() || !on_lost.ok()) {
+      session.NoteUnreadable("jobs", std::to_string(job.job_no.value()), "unknown rule");
+    }
+    job.retry.backoff = backoff.value_or(RetryBackoff::kFixed);
     job.retry.intervals = SplitIntervals(rows.Text(9));
-    CARILLON_ASSIGN_OR_RETURN(job.retry.on_lost, ParseName<OnLost>(rows.Text(10)));
+    job.retry.on_lost = on_lost.value_or(OnLost::kHold);
+    job.priority = static_cast<int>(rows.Int(11));
     (*locked)[job.job_no] = std::move(job);
   }
   return {};
+}
+
+Status MustBeReadable(const StoredJobRow& job) {
+  if (job.readable) return {};
+  return {ErrorCode::kCorrupt, fmt::format("job {}: the definition of version {} cannot be read",
+                                           job.job_id.value(), job.version)};
 }
 
 Result<StoredJobRow> LockLiveJob(Session& session, const JobId& id, JobLock lock) {
@@ -165,7 +207,7 @@ Result<StoredJobRow> LockLiveJob(Session& session, const JobId& id, JobLock lock
                         (lock == JobLock::kShare ? "LOCK IN SHARE MODE" : "FOR UPDATE"),
                     {id.value()}));
   if (!rows.Next()) return {ErrorCode::kNotFound, "no job " + id.value()};
-  return ReadJob(rows);
+  return ReadJob(session, rows);
 }
 
 Result<StoredJobRow> LockJob(Session& session, JobNo job_no) {
@@ -178,7 +220,9 @@ Result<StoredJobRow> LockJob(Session& session, JobNo job_no) {
   if (!rows.Next()) {
     return {ErrorCode::kNotFound, "no job with the number " + std::to_string(job_no.value())};
   }
-  return ReadJob(rows);
+  StoredJobRow job = ReadJob(session, rows);
+  CARILLON_TRY(MustBeReadable(job));
+  return job;
 }
 
 Status InsertJob(Session& session, const StoredJobRow& job, const std::string& actor) {
@@ -197,6 +241,7 @@ Status InsertJob(Session& session, const StoredJobRow& job, const std::string& a
 
 Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& actor) {
   static const std::string statement = "UPDATE jobs SET " + kChangingColumns + " WHERE job_no = ?";
+  if (!job.readable) return MoveUnreadable(session, job, actor);
   const std::string intervals = JoinIntervals(job.definition.retry_intervals_s);
   Params params = ChangingParams(job, intervals);
   params.push_back(job.job_no.value());
@@ -204,8 +249,22 @@ Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& a
   return InsertVersion(session, job, actor);
 }
 
-Result<std::vector<StoredJob>> ReadJobs(Session& session, const std::string& where, Params params,
-                                        size_t limit) {
+namespace {
+
+StoredJob ToStored(StoredJobRow row) {
+  return {.job_no = row.job_no,
+          .job_id = std::move(row.job_id),
+          .segment = row.segment,
+          .version = row.version,
+          .definition = std::move(row.definition),
+          .schedules = {},
+          .pause_reason = std::move(row.pause_reason),
+          .created = row.created,
+          .updated = row.updated};
+}
+
+Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params params,
+                              size_t limit) {
   params.push_back(static_cast<uint64_t>(limit));
   // One statement, so that a job and its schedules are of one version.
   CARILLON_ASSIGN_OR_RETURN(
@@ -217,28 +276,51 @@ Result<std::vector<StoredJob>> ReadJobs(Session& session, const std::string& whe
                         "LEFT JOIN job_schedules s ON s.job_no = j.job_no "
                         "ORDER BY j.job_id, s.position",
                     params));
-  std::vector<StoredJob> jobs;
+  JobsRead read;
+  std::optional<JobNo> left_out;  // its further rows are left out too
   while (rows.Next()) {
-    if (jobs.empty() || jobs.back().job_no.value() != rows.Unsigned(1)) {
-      CARILLON_ASSIGN_OR_RETURN(StoredJobRow row, ReadJob(rows));
-      jobs.push_back({.job_no = row.job_no,
-                      .job_id = std::move(row.job_id),
-                      .segment = row.segment,
-                      .version = row.version,
-                      .definition = std::move(row.definition),
-                      .schedules = {},
-                      .pause_reason = std::move(row.pause_reason),
-                      .created = row.created,
-                      .updated = row.updated});
+    const JobNo job_no(rows.Unsigned(1));
+    if (left_out == job_no) continue;
+    if (read.jobs.empty() || read.jobs.back().job_no != job_no) {
+      StoredJobRow row = ReadJob(session, rows);
+      if (!row.readable) {
+        left_out = job_no;
+        ++read.left_out;
+        continue;
+      }
+      read.jobs.push_back(ToStored(std::move(row)));
     }
     if (rows.IsNull(kJobColumnCount + 1)) continue;
-    const std::vector<ScheduleSpec>& specs = jobs.back().definition.schedules;
+    const std::vector<ScheduleSpec>& specs = read.jobs.back().definition.schedules;
+    const ScheduleId id(rows.Unsigned(kJobColumnCount + 1));
     const uint64_t position = rows.Unsigned(kJobColumnCount + 2);
-    if (position >= specs.size()) return {ErrorCode::kCorrupt, "job: more schedules than specs"};
-    jobs.back().schedules.push_back(
-        {ScheduleId(rows.Unsigned(kJobColumnCount + 1)), specs[position]});
+    if (position < specs.size()) {
+      read.jobs.back().schedules.push_back({id, specs[position]});
+      continue;
+    }
+    session.NoteUnreadable("job_schedules", std::to_string(id.value()), "no such position");
+    left_out = job_no;
+    ++read.left_out;
+    read.jobs.pop_back();
   }
-  return jobs;
+  return read;
+}
+
+}  // namespace
+
+Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
+                          size_t limit) {
+  // What is left out must not make a full page look like the last one.
+  for (size_t asked = limit;;) {
+    CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadSomeJobs(session, where, params, asked));
+    const bool more = read.jobs.size() + read.left_out == asked;
+    if (!more || read.jobs.size() >= limit) {
+      if (read.jobs.size() > limit)
+        read.jobs.erase(read.jobs.begin() + static_cast<long>(limit), read.jobs.end());
+      return read;
+    }
+    asked = limit + read.left_out;
+  }
 }
 
 }  // namespace carillon::mysql

@@ -25,6 +25,8 @@ struct StoredJobRow {
   int64_t version = 1;
   ScheduleId manual_schedule;  // the pseudo schedule of manual runs
   bool deleted = false;
+  // False: the definition cannot be read; only its `enabled`, `overlap_policy` and `name` are set.
+  bool readable = true;
   JobDefinition definition = {};
   std::string pause_reason = {};
   WallTime created = WallTime{};
@@ -34,18 +36,26 @@ struct StoredJobRow {
 JobRow ToJobRow(const StoredJobRow& job);
 
 enum class JobLock { kShare, kUpdate };
-// kNotFound when there is none or it is deleted.
+// kNotFound when there is none or it is deleted. May be unreadable: see MustBeReadable.
 Result<StoredJobRow> LockLiveJob(Session& session, const JobId& id, JobLock lock);
-// By number, deleted or not, in share mode.
+// kCorrupt for a job whose definition is needed and cannot be read.
+Status MustBeReadable(const StoredJobRow& job);
+// By number, deleted or not, in share mode. kCorrupt.
 Result<StoredJobRow> LockJob(Session& session, JobNo job_no);
 
 Status InsertJob(Session& session, const StoredJobRow& job, const std::string& actor);
-// Everything but the ids, and a new row of job_versions.
+// Everything but the ids, and a new row of job_versions. Of an unreadable job only the version and
+// `deleted` change; its definition is kept as it is.
 Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& actor);
 
-// The jobs that `where` (on a table called j) leaves, ordered by job_id, at most `limit`.
-Result<std::vector<StoredJob>> ReadJobs(Session& session, const std::string& where, Params params,
-                                        size_t limit);
+struct JobsRead {
+  std::vector<StoredJob> jobs;
+  size_t left_out = 0;  // unreadable
+};
+// The jobs that `where` (on a table called j) leaves, ordered by job_id, at most `limit`. Fewer
+// than that are all there are; those that cannot be read are left out.
+Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
+                          size_t limit);
 
 // Definitions by version, with the job's id; unknown ones are absent. No locks.
 Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,

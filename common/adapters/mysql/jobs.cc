@@ -83,10 +83,13 @@ Result<StoredJob> MysqlStore::CreateJob(const JobId& id, const JobDefinition& de
 
 Result<StoredJob> MysqlStore::GetJob(const JobId& id) {
   return InRead(*pool_, "get job", [&](Session& session) -> Result<StoredJob> {
-    CARILLON_ASSIGN_OR_RETURN(std::vector<StoredJob> found,
+    CARILLON_ASSIGN_OR_RETURN(JobsRead found,
                               ReadJobs(session, "j.job_id = ? AND j.deleted = 0", {id.value()}, 1));
-    if (found.empty()) return {ErrorCode::kNotFound, "no job " + id.value()};
-    return std::move(found.front());
+    if (found.left_out > 0) {
+      return {ErrorCode::kCorrupt, "job " + id.value() + ": its definition cannot be read"};
+    }
+    if (found.jobs.empty()) return {ErrorCode::kNotFound, "no job " + id.value()};
+    return std::move(found.jobs.front());
   });
 }
 
@@ -112,8 +115,10 @@ Result<std::vector<StoredJob>> MysqlStore::ListJobs(const JobFilter& filter) {
     params.push_back(filter.name_contains);
     params.push_back(filter.name_contains);
   }
-  return InRead(*pool_, "list jobs",
-                [&](Session& session) { return ReadJobs(session, where, params, filter.limit); });
+  return InList(*pool_, "list jobs", [&](Session& session) -> Result<std::vector<StoredJob>> {
+    CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadJobs(session, where, params, filter.limit));
+    return std::move(read.jobs);
+  });
 }
 
 Result<StoredJob> MysqlStore::ReplaceJob(const JobId& id, int64_t expected_version,
@@ -142,6 +147,7 @@ Result<StoredJob> MysqlStore::PauseJob(const JobId& id, const std::string& reaso
                        [&](Session& session) -> Result<StoredJob> {
                          CARILLON_ASSIGN_OR_RETURN(
                              JobEdit edit, JobEdit::Begin(session, id, context, incarnations_));
+                         CARILLON_TRY(MustBeReadable(edit.job()));
                          const bool paused = !edit.job().definition.enabled;
                          const bool news = !reason.empty() && reason != edit.job().pause_reason;
                          if (paused && !news) return edit.ToStored();
@@ -157,6 +163,7 @@ Result<StoredJob> MysqlStore::ResumeJob(const JobId& id, const std::string& /*re
                        [&](Session& session) -> Result<StoredJob> {
                          CARILLON_ASSIGN_OR_RETURN(
                              JobEdit edit, JobEdit::Begin(session, id, context, incarnations_));
+                         CARILLON_TRY(MustBeReadable(edit.job()));
                          if (edit.job().definition.enabled) return edit.ToStored();
                          edit.Resume();
                          CARILLON_TRY(edit.Write(session));

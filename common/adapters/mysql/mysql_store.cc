@@ -57,20 +57,24 @@ Status FillNewStore(Session& session, uint32_t segment_count) {
 
 }  // namespace
 
-MysqlStore::MysqlStore(std::unique_ptr<Pool> pool) : pool_(std::move(pool)), ids_(*pool_) {}
+MysqlStore::MysqlStore(std::unique_ptr<UnreadableRows> unreadable, std::unique_ptr<Pool> pool)
+    : unreadable_(std::move(unreadable)), pool_(std::move(pool)), ids_(*pool_) {}
 
 Result<std::unique_ptr<MysqlStore>> MysqlStore::Open(const MysqlOptions& options) {
   if (options.segment_count == 0 || options.segment_count > kSegmentsMax) {
     return {ErrorCode::kInvalid, fmt::format("store: segments: 1 to {}", kSegmentsMax)};
   }
   if (options.create_database) CARILLON_TRY(CreateDatabase(options));
-  auto pool = std::make_unique<Pool>(PoolOptions{
-      .session = options.session, .size = options.pool_size, .wait = options.pool_wait});
+  auto unreadable = std::make_unique<UnreadableRows>(options.metrics);
+  SessionOptions telling = options.session;
+  telling.unreadable = unreadable.get();
+  auto pool = std::make_unique<Pool>(
+      PoolOptions{.session = telling, .size = options.pool_size, .wait = options.pool_wait});
   {
     CARILLON_ASSIGN_OR_RETURN(const Pool::Lease lease, pool->Acquire("schema"));
     CARILLON_TRY(Migrate(*lease, EmbeddedMigrations()));
   }
-  std::unique_ptr<MysqlStore> store(new MysqlStore(std::move(pool)));
+  std::unique_ptr<MysqlStore> store(new MysqlStore(std::move(unreadable), std::move(pool)));
   CARILLON_TRY(InTransaction(
       *store->pool_, {.operation = "new store", .retry_duplicates = true},
       [&](Session& session) { return FillNewStore(session, options.segment_count); }));

@@ -34,6 +34,7 @@ struct MysqlOptions {
   Duration pool_wait = 5s;
   bool create_database = false;  // make session.database if it is not there
   uint32_t segment_count = 64;   // of a new store; an existing one keeps its own
+  Metrics* metrics = nullptr;    // counts rows that cannot be read; outlives the store
 };
 
 inline constexpr int64_t kCountedMax = 100'000;
@@ -67,9 +68,9 @@ class MysqlStore final : public SegmentStore,
                                   std::optional<std::pair<WallTime, RunKey>> after,
                                   size_t limit) override;
   Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
-                                  std::optional<RunKey> after, size_t limit) override;
+                                  std::optional<RunCursor> after, size_t limit) override;
   Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                         std::optional<RunKey> after, size_t limit) override;
+                                         std::optional<RunCursor> after, size_t limit) override;
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) override;
   Result<std::string> LoadRunParameters(const RunKey& key) override;
@@ -130,18 +131,20 @@ class MysqlStore final : public SegmentStore,
   Result<Settings> ReadSettings() override;
   Status RecordAudit(const AuditRecord& record) override;
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
-  Status Maintain(WallTime now, Duration retention) override;
+  Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
   // For checks at start and tests: the pool that all of the above goes through.
   Pool& pool() { return *pool_; }
 
  private:
-  explicit MysqlStore(std::unique_ptr<Pool> pool);
+  MysqlStore(std::unique_ptr<UnreadableRows> unreadable, std::unique_ptr<Pool> pool);
 
+  const std::unique_ptr<UnreadableRows> unreadable_;
   const std::unique_ptr<Pool> pool_;
   uint32_t segment_count_ = 0;  // constant after Open
   IdBlocks ids_;
   Incarnations incarnations_;
+  std::atomic<int64_t> versions_from_{0};  // where the walk over old versions goes on
 };
 
 }  // namespace carillon::mysql

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "common/adapters/mysql/json_rows.h"
 #include "common/adapters/mysql/transaction.h"
 #include "common/base/log.h"
 
@@ -121,8 +122,8 @@ Status DropDay(Session& session, const std::string& partition) {
 }
 
 // The catch-all below the oldest day is never dropped; its days go row by row, by the same rule.
-Status DeletePast(Pool& pool, int64_t before_us) {
-  return InTransaction(pool, {.operation = "retention"}, [&](Session& session) -> Status {
+Result<int64_t> DeletePast(Pool& pool, int64_t before_us) {
+  return InTransaction(pool, {.operation = "retention"}, [&](Session& session) -> Result<int64_t> {
     std::string open_days;
     {
       CARILLON_ASSIGN_OR_RETURN(
@@ -131,10 +132,13 @@ Status DeletePast(Pool& pool, int64_t before_us) {
       while (rows.Next()) open_days += fmt::format(", {}", rows.Int(1));
     }
     // A run that is reopened meanwhile is open when its row's turn comes.
-    return session.Run(fmt::format(
+    CARILLON_TRY(session.Run(fmt::format(
         "DELETE FROM job_runs PARTITION (p_past) WHERE open_segment IS NULL AND fire_us < {} AND "
         "fire_us DIV 86400000000 NOT IN (-1{}) LIMIT {}",
-        before_us, open_days, kDeletedRowsPerCall));
+        before_us, open_days, kDeletedRowsPerCall)));
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Ask("SELECT ROW_COUNT()"));
+    rows.Next();
+    return rows.Int(1);
   });
 }
 
@@ -172,7 +176,8 @@ Status DropPartitions(Pool& pool, WallTime before) {
                      [before](Session& session) -> Status { return DropOldDays(session, before); });
 }
 
-Status DeleteOldRows(Pool& pool, const OldRows& old) {
+Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
+  Upkeep upkeep = Upkeep::kDone;
   const int64_t runs_us = ToUnixMicros(old.runs_before);
   const int64_t day_us = StartOf(DayOf(old.runs_before));
   const int64_t keys_us = ToUnixMicros(old.request_keys_before);
@@ -185,6 +190,11 @@ Status DeleteOldRows(Pool& pool, const OldRows& old) {
        "WHERE r.fire_us = run_attempts.fire_us AND r.schedule_id = run_attempts.schedule_id AND "
        "r.shard = run_attempts.shard) AND run_attempts.fire_us < ? LIMIT ?",
        day_us},
+      // Somebody who switched one off, or drains it, has said something about it that stays.
+      {"DELETE FROM executors WHERE last_heartbeat_time < TIMESTAMPADD(MICROSECOND, ?, "
+       "'1970-01-01 00:00:00') AND status IN ('LOST', 'OFFLINE') AND enabled = 1 AND draining = 0 "
+       "LIMIT ?",
+       runs_us},
   };
   for (const auto& [statement, before] : deletes) {
     const Params params = {before, kDeletedRowsPerCall};
@@ -192,8 +202,50 @@ Status DeleteOldRows(Pool& pool, const OldRows& old) {
         InTransaction(pool, {.operation = "retention"},
                       [&](Session& session) { return session.Execute(statement, params); });
     if (!deleted.ok()) return deleted.error();
+    if (*deleted >= kDeletedRowsPerCall) upkeep = Upkeep::kBehind;
   }
-  return DeletePast(pool, day_us);
+  CARILLON_ASSIGN_OR_RETURN(const int64_t runs, DeletePast(pool, day_us));
+  return runs >= kDeletedRowsPerCall ? Upkeep::kBehind : upkeep;
+}
+
+Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before) {
+  return InTransaction(pool, {.operation = "retention"}, [&](Session& session) -> Result<int64_t> {
+    int64_t jobs = 0;
+    int64_t last = from;
+    {
+      CARILLON_ASSIGN_OR_RETURN(
+          Rows rows,
+          session.Query("SELECT COUNT(*), COALESCE(MAX(x.job_no), 0) FROM (SELECT job_no "
+                        "FROM jobs WHERE job_no > ? ORDER BY job_no LIMIT ?) x",
+                        {from, kJobsLookedAtPerCall}));
+      rows.Next();
+      jobs = rows.Int(1);
+      last = rows.Int(2);
+    }
+    if (jobs == 0) return int64_t{0};
+    JsonRows old;
+    {
+      // Superseded when its successor was made: until then its runs were planned, and the runs of
+      // the days that are kept may be of it.
+      CARILLON_ASSIGN_OR_RETURN(
+          Rows rows,
+          session.Query("SELECT v.job_no, v.version FROM jobs j STRAIGHT_JOIN job_versions v ON "
+                        "v.job_no = j.job_no AND v.version <= j.version - ? STRAIGHT_JOIN "
+                        "job_versions n ON n.job_no = v.job_no AND n.version = v.version + 1 "
+                        "WHERE j.job_no > ? AND j.job_no <= ? AND n.created_us < ? LIMIT ?",
+                        {kJobVersionsKept, from, last, ToUnixMicros(before), kDeletedRowsPerCall}));
+      while (rows.Next()) old.Begin().Add(rows.Unsigned(1)).Add(rows.Int(2));
+    }
+    if (old.empty()) return jobs < kJobsLookedAtPerCall ? int64_t{0} : last;
+    CARILLON_ASSIGN_OR_RETURN(
+        const int64_t deleted,
+        session.Execute("DELETE v FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
+                        "'$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_versions v FORCE INDEX "
+                        "(PRIMARY) ON v.job_no = k.n AND v.version = k.v",
+                        {old.Take()}));
+    if (deleted >= kDeletedRowsPerCall) return from;  // the same jobs once more
+    return jobs < kJobsLookedAtPerCall ? int64_t{0} : last;
+  });
 }
 
 }  // namespace carillon::mysql

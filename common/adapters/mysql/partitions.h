@@ -14,6 +14,7 @@
 
 #include "common/adapters/mysql/pool.h"
 #include "common/base/time.h"
+#include "common/ports/admin_store.h"
 
 namespace carillon::mysql {
 
@@ -30,7 +31,14 @@ struct OldRows {
   WallTime request_keys_before;
   WallTime audit_before;
 };
-// Deletes what does not live in partitions, kDeletedRowsPerCall of each kind at most.
-Status DeleteOldRows(Pool& pool, const OldRows& old);
+// Deletes what does not live in partitions, kDeletedRowsPerCall of each kind at most. kBehind: of
+// some kind there were so many.
+Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old);
+
+inline constexpr int64_t kJobsLookedAtPerCall = 10'000;
+// Deletes the versions of jobs that were superseded before `before`, except the newest
+// kJobVersionsKept of each: a walk over the jobs from number `from`, kJobsLookedAtPerCall a call.
+// Returns where it goes on.
+Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before);
 
 }  // namespace carillon::mysql

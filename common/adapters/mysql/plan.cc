@@ -28,10 +28,7 @@ Result<std::vector<DueSchedule>> FetchDue(Session& session, const std::vector<Se
   }
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(UnionOf(branch, segments.size()), params));
   std::vector<DueSchedule> due;
-  while (rows.Next()) {
-    CARILLON_ASSIGN_OR_RETURN(StoredScheduleRow row, ReadSchedule(rows));
-    due.push_back(std::move(row.due));
-  }
+  while (rows.Next()) due.push_back(ReadSchedule(session, rows).due);
   return due;
 }
 

@@ -29,6 +29,14 @@ AttemptResult LossOf(const StoredRun& run, WallTime now) {
           .ended = now};
 }
 
+Status RecordReport(const StoredRun& run, const ResultReport& report, RunWriter& writer) {
+  return writer.RecordAttempt(run.row.key, {.attempt = report.attempt,
+                                            .state = report.result.state,
+                                            .executor = report.executor,
+                                            .claimed = run.row.claimed,
+                                            .result = report.result});
+}
+
 struct ResultBatchState {
   LockedJobs jobs;
   LockedRuns runs;
@@ -45,6 +53,12 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
     return effect;
   }
   StoredRun& run = found->second;
+  if (!run.readable) {
+    // What the run is about is for a version that knows its state; the result is not lost.
+    effect.verdict = ResultVerdict::kRecordedOnly;
+    CARILLON_TRY(RecordReport(run, report, writer));
+    return effect;
+  }
   const auto job = state.jobs.find(run.row.job_no);
   const ResultDecision decision =
       DecideResult(&run.row, job == state.jobs.end() ? nullptr : &job->second, report, now);
@@ -54,11 +68,7 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
     effect.after = run.row;
     effect.dead_letter = decision.change.dead_letter;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(run, report)) {
-    CARILLON_TRY(writer.RecordAttempt(run.row.key, {.attempt = report.attempt,
-                                                    .state = report.result.state,
-                                                    .executor = report.executor,
-                                                    .claimed = run.row.claimed,
-                                                    .result = report.result}));
+    CARILLON_TRY(RecordReport(run, report, writer));
   }
   return effect;
 }
@@ -95,7 +105,8 @@ Result<ResultBatchState> LockBatch(Session& session, Incarnations& incarnations,
   return state;
 }
 
-// What the attempts' own versions say about a loss, where the job was edited since.
+// What the attempts' own versions say about a loss, where the job was edited since. One that cannot
+// be read any more may have said that the attempt is not to be killed.
 Result<std::map<JobVersionKey, OnLost>> ReadOldPolicies(Session& session,
                                                         const ResultBatchState& state) {
   std::map<JobVersionKey, OnLost> policies;
@@ -106,12 +117,13 @@ Result<std::map<JobVersionKey, OnLost>> ReadOldPolicies(Session& session,
     keys.push_back({run.row.job_no, run.row.def_version});
   }
   if (keys.empty()) return policies;
+  for (const JobVersionKey& key : keys) policies[key] = OnLost::kHold;
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   CARILLON_ASSIGN_OR_RETURN(const std::vector<JobVersionRecord> records,
                             ReadDefinitions(session, keys));
   for (const JobVersionRecord& record : records) {
-    policies[{record.job_no, record.version}] = record.definition.on_lost;
+    if (record.readable) policies[{record.job_no, record.version}] = record.definition.on_lost;
   }
   return policies;
 }

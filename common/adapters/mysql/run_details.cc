@@ -51,8 +51,13 @@ Result<std::vector<RunAttempt>> ReadAttempts(Session& session, const RunKey& key
                     ParamsOf(key)));
   std::vector<RunAttempt> attempts;
   while (rows.Next()) {
+    const std::optional<RunState> state = StateOf(rows.Int(2));
+    if (!state) {
+      session.NoteUnreadable("run_attempts", EncodeRunId(key), "unknown state");
+      continue;
+    }
     RunAttempt attempt{.attempt = static_cast<int>(rows.Int(1)),
-                       .state = StateOf(rows.Int(2)),
+                       .state = *state,
                        .executor = ExecutorId(rows.Text(3)),
                        .claimed = rows.Time(4),
                        .result = ReadResult(rows, 5)};
@@ -68,11 +73,18 @@ Params ParamsOf(const RunKey& key) {
   return {ToUnixMicros(key.fire), key.schedule_id.value(), uint64_t{key.shard}};
 }
 
-Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
-                                           Incarnations& incarnations) {
-  Params params = query.params;
-  params.push_back(static_cast<uint64_t>(query.limit));
+namespace {
+
+struct ReadRows {
   std::vector<RunDetail> details;
+  size_t left_out = 0;  // unreadable
+};
+
+Result<ReadRows> ReadSome(Session& session, const DetailQuery& query, size_t limit,
+                          Incarnations& incarnations) {
+  Params params = query.params;
+  params.push_back(static_cast<uint64_t>(limit));
+  ReadRows read;
   std::vector<StoredRun> runs;
   std::vector<uint32_t> numbers;
   {
@@ -87,7 +99,12 @@ Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& 
                       params));
     while (rows.Next()) {
       StoredRun run;
-      details.push_back(ReadOne(rows, &run));
+      RunDetail detail = ReadOne(rows, &run);
+      if (!NoteIfUnreadable(session, run)) {
+        ++read.left_out;
+        continue;
+      }
+      read.details.push_back(std::move(detail));
       numbers.push_back(run.incarnation_no);
       runs.push_back(std::move(run));
     }
@@ -95,20 +112,40 @@ Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& 
   CARILLON_TRY(incarnations.Load(session, numbers));
   for (size_t i = 0; i < runs.size(); ++i) {
     const Incarnations::Key key = incarnations.KeyOf(runs[i].incarnation_no);
-    details[i].row = std::move(runs[i].row);
-    details[i].row.executor = key.first;
-    details[i].row.incarnation = key.second;
+    RunRow& row = read.details[i].row;
+    row = std::move(runs[i].row);
+    row.executor = key.first;
+    row.incarnation = key.second;
   }
-  return details;
+  return read;
+}
+
+}  // namespace
+
+Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
+                                           Incarnations& incarnations) {
+  // What is left out must not make a full page look like the last one.
+  for (size_t limit = query.limit;;) {
+    CARILLON_ASSIGN_OR_RETURN(ReadRows read, ReadSome(session, query, limit, incarnations));
+    const bool more = read.details.size() + read.left_out == limit;
+    if (!more || read.details.size() >= query.limit) {
+      if (read.details.size() > query.limit) read.details.resize(query.limit);
+      return std::move(read.details);
+    }
+    limit = query.limit + read.left_out;
+  }
 }
 
 Result<RunDetail> ReadDetail(Session& session, const RunKey& key, Incarnations& incarnations) {
   CARILLON_ASSIGN_OR_RETURN(
-      std::vector<RunDetail> found,
-      ReadDetails(session, {.where = std::string(kIsRun), .params = ParamsOf(key)}, incarnations));
-  if (found.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  CARILLON_ASSIGN_OR_RETURN(found.front().attempts, ReadAttempts(session, key));
-  return std::move(found.front());
+      ReadRows found,
+      ReadSome(session, {.where = std::string(kIsRun), .params = ParamsOf(key)}, 1, incarnations));
+  if (found.left_out > 0) {
+    return {ErrorCode::kCorrupt, "run " + EncodeRunId(key) + ": unknown state or kind"};
+  }
+  if (found.details.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  CARILLON_ASSIGN_OR_RETURN(found.details.front().attempts, ReadAttempts(session, key));
+  return std::move(found.details.front());
 }
 
 }  // namespace carillon::mysql

@@ -138,7 +138,7 @@ Result<RunDetail> MysqlStore::GetRun(const RunKey& key) {
 
 Result<std::vector<RunDetail>> MysqlStore::ListRuns(const RunFilter& filter, WallTime now) {
   const std::vector<DetailQuery> queries = QueriesOf(filter, segment_count_, now);
-  return InRead(*pool_, "list runs", [&](Session& session) -> Result<std::vector<RunDetail>> {
+  return InList(*pool_, "list runs", [&](Session& session) -> Result<std::vector<RunDetail>> {
     std::vector<RunDetail> all;
     for (const DetailQuery& query : queries) {
       CARILLON_ASSIGN_OR_RETURN(std::vector<RunDetail> some,
@@ -160,7 +160,7 @@ Result<GapPage> MysqlStore::ListGaps(const GapFilter& filter) {
               {filter.job_id->value()});
   }
   where.params.push_back(static_cast<uint64_t>(filter.limit + 1));
-  return InRead(*pool_, "list gaps", [&](Session& session) -> Result<GapPage> {
+  return InList(*pool_, "list gaps", [&](Session& session) -> Result<GapPage> {
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows, session.Query("SELECT g.id, g.schedule_id, j.job_id, g.from_us, g.to_us, "
                                  "g.fires, g.reason FROM run_gaps g JOIN jobs j ON j.job_no = "
@@ -169,22 +169,28 @@ Result<GapPage> MysqlStore::ListGaps(const GapFilter& filter) {
                                  where.params));
     GapPage page;
     uint64_t last = 0;
+    size_t read = 0;
     while (rows.Next()) {
-      if (page.gaps.size() == filter.limit) {
+      if (read == filter.limit) {
         page.next = last;
         break;
       }
-      CARILLON_ASSIGN_OR_RETURN(const GapReason reason, ParseGapReason(rows.Text(7)));
+      const Result<GapReason> reason = ParseGapReason(rows.Text(7));
       last = rows.Unsigned(1);
+      ++read;
+      if (!reason.ok()) {
+        session.NoteUnreadable("run_gaps", std::to_string(last), reason.error().message);
+        continue;
+      }
       page.gaps.push_back({ScheduleId(rows.Unsigned(2)), JobId(rows.Text(3)),
-                           GapRange{rows.Time(4), rows.Time(5), rows.Int(6), reason}});
+                           GapRange{rows.Time(4), rows.Time(5), rows.Int(6), *reason}});
     }
     return page;
   });
 }
 
 Result<RunCounts> MysqlStore::CountOpenRuns() {
-  return InRead(*pool_, "count", [](Session& session) -> Result<RunCounts> {
+  return InList(*pool_, "count", [](Session& session) -> Result<RunCounts> {
     RunCounts counts;
     CARILLON_ASSIGN_OR_RETURN(counts.pending, CountOpen(session, "'PENDING'"));
     CARILLON_ASSIGN_OR_RETURN(counts.running, CountOpen(session, "'RUNNING', 'HELD'"));
@@ -193,25 +199,38 @@ Result<RunCounts> MysqlStore::CountOpenRuns() {
 }
 
 Result<std::vector<DeadLetter>> MysqlStore::ListDeadLetters(uint64_t before_id, size_t limit) {
+  const std::string statement =
+      "SELECT d.id, d.fire_us, d.schedule_id, d.shard, j.job_id, d.state, d.attempts, d.reason, "
+      "d.created_us FROM dead_letters d JOIN jobs j ON j.job_no = d.job_no WHERE d.id < ? "
+      "ORDER BY d.id DESC LIMIT ?";
   return InRead(
       *pool_, "list dead letters", [&](Session& session) -> Result<std::vector<DeadLetter>> {
-        CARILLON_ASSIGN_OR_RETURN(
-            Rows rows,
-            session.Query("SELECT d.id, d.fire_us, d.schedule_id, d.shard, j.job_id, d.state, "
-                          "d.attempts, d.reason, d.created_us FROM dead_letters d JOIN jobs j "
-                          "ON j.job_no = d.job_no WHERE d.id < ? ORDER BY d.id DESC LIMIT ?",
-                          {before_id, static_cast<uint64_t>(limit)}));
         std::vector<DeadLetter> letters;
-        while (rows.Next()) {
-          CARILLON_ASSIGN_OR_RETURN(const RunState state, ParseRunState(rows.Text(6)));
-          letters.push_back({.id = rows.Unsigned(1),
-                             .key = {rows.Time(2), ScheduleId(rows.Unsigned(3)),
-                                     static_cast<uint32_t>(rows.Unsigned(4))},
-                             .job_id = JobId(rows.Text(5)),
-                             .state = state,
-                             .attempts = static_cast<int>(rows.Int(7)),
-                             .reason = rows.Text(8),
-                             .created = rows.Time(9)});
+        uint64_t before = before_id;
+        // What is left out must not make a full page look like the last one.
+        for (bool more = true; more && letters.size() < limit;) {
+          const size_t wanted = limit - letters.size();
+          CARILLON_ASSIGN_OR_RETURN(
+              Rows rows, session.Query(statement, {before, static_cast<uint64_t>(wanted)}));
+          size_t read = 0;
+          while (rows.Next()) {
+            ++read;
+            before = rows.Unsigned(1);
+            const Result<RunState> state = ParseRunState(rows.Text(6));
+            if (!state.ok()) {
+              session.NoteUnreadable("dead_letters", std::to_string(before), "unknown state");
+              continue;
+            }
+            letters.push_back({.id = before,
+                               .key = {rows.Time(2), ScheduleId(rows.Unsigned(3)),
+                                       static_cast<uint32_t>(rows.Unsigned(4))},
+                               .job_id = JobId(rows.Text(5)),
+                               .state = *state,
+                               .attempts = static_cast<int>(rows.Int(7)),
+                               .reason = rows.Text(8),
+                               .created = rows.Time(9)});
+          }
+          more = read == wanted;
         }
         return letters;
       });

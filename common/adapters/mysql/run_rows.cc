@@ -22,8 +22,8 @@ int Find(const std::array<Enum, kCount>& all, Enum value) {
 }
 
 template <typename Enum, size_t kCount>
-Enum At(const std::array<Enum, kCount>& all, int64_t number) {
-  CARILLON_CHECK(number >= 1 && number <= static_cast<int64_t>(kCount), "ENUM of job_runs");
+std::optional<Enum> At(const std::array<Enum, kCount>& all, int64_t number) {
+  if (number < 1 || number > static_cast<int64_t>(kCount)) return std::nullopt;
   return all[static_cast<size_t>(number - 1)];
 }
 
@@ -31,14 +31,15 @@ Enum At(const std::array<Enum, kCount>& all, int64_t number) {
 
 int NumberOf(RunState state) { return Find(kStates, state); }
 int NumberOf(RunKind kind) { return Find(kKinds, kind); }
-RunState StateOf(int64_t number) { return At(kStates, number); }
-RunKind KindOf(int64_t number) { return At(kKinds, number); }
+std::optional<RunState> StateOf(int64_t number) { return At(kStates, number); }
+std::optional<RunKind> KindOf(int64_t number) { return At(kKinds, number); }
 
 const std::string kRunColumns =
     "r.fire_us, r.schedule_id, r.shard, r.job_no, r.segment, r.kind + 0, r.state + 0, r.attempt, "
     "r.due_us, r.priority, r.def_version, r.token_high, r.token_low, r.incarnation_no, "
     "r.cancel_requested, r.pinned_executor, r.claimed_us, r.slot_taken, "
-    "r.reason IN ('executor_lost', 'warden_died', 'lease_ended'), r.started_us";
+    "FIELD(r.reason, 'executor_lost', 'warden_died', 'lease_ended', 'outcome_unknown'), "
+    "r.started_us";
 
 const std::string kKeysJoinRuns =
     "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
@@ -54,8 +55,11 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
   row.key.shard = static_cast<uint32_t>(rows.Unsigned(column++));
   row.job_no = JobNo(rows.Unsigned(column++));
   row.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(column++)));
-  row.kind = KindOf(rows.Int(column++));
-  row.state = StateOf(rows.Int(column++));
+  const std::optional<RunKind> kind = KindOf(rows.Int(column++));
+  const std::optional<RunState> state = StateOf(rows.Int(column++));
+  run.readable = kind && state;
+  row.kind = kind.value_or(RunKind::kManual);
+  row.state = run.readable ? *state : RunState::kCompleted;
   row.attempt = static_cast<int>(rows.Int(column++));
   row.due = rows.Time(column++);
   row.priority = static_cast<int>(rows.Int(column++));
@@ -66,10 +70,23 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
   row.cancel_requested = rows.Int(column++) != 0;
   row.pinned_executor = ExecutorId(rows.Text(column++));
   row.claimed = rows.Time(column++);
-  run.slot_taken = rows.Int(column++) != 0;
-  run.ended_by_loss = rows.Int(column++) != 0;
+  const int64_t slot = rows.Int(column++);
+  run.slot_taken = slot == kSlotTaken;
+  run.active = slot != 0 || row.state == RunState::kRunning || row.state == RunState::kHeld;
+  // As in kRunColumns.
+  const int64_t loss = rows.Int(column++);
+  run.ended_by_loss = loss != 0;
+  row.may_still_run = MayStillRun(row.state, loss == 1   ? reason::kExecutorLost
+                                             : loss == 4 ? reason::kOutcomeUnknown
+                                                         : std::string_view());
   run.started = rows.Time(column++);
   return run;
+}
+
+bool NoteIfUnreadable(const Session& session, const StoredRun& run) {
+  if (run.readable) return true;
+  session.NoteUnreadable("job_runs", EncodeRunId(run.row.key), "unknown state or kind");
+  return false;
 }
 
 namespace {
@@ -101,10 +118,40 @@ Status FillExecutors(Session& session, Runs& runs, Incarnations& incarnations, G
 
 Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations) {
   std::vector<StoredRun> runs;
-  while (rows.Next()) runs.push_back(ReadRun(rows));
+  while (rows.Next()) {
+    runs.push_back(ReadRun(rows));
+    NoteIfUnreadable(session, runs.back());
+  }
   CARILLON_TRY(
       FillExecutors(session, runs, incarnations, [](StoredRun& run) -> StoredRun& { return run; }));
   return runs;
+}
+
+Result<std::vector<RunKey>> ReadOpenKeys(Session& session, JobNo job_no, SegmentId segment) {
+  static const std::string select = "SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r ";
+  const auto count = [&]() -> Result<int64_t> {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query("SELECT COUNT(*) FROM (SELECT 1 FROM job_runs r FORCE INDEX "
+                                 "(by_job) WHERE r.job_no = ? LIMIT ?) x",
+                                 {job_no.value(), kRunsOfJobReadMax + 1}));
+    rows.Next();
+    return rows.Int(1);
+  };
+  CARILLON_ASSIGN_OR_RETURN(const int64_t runs, count());
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      runs <= kRunsOfJobReadMax
+          ? session.Query(select + "FORCE INDEX (by_job) WHERE r.job_no = ? AND r.open_segment = ?",
+                          {job_no.value(), uint64_t{segment.value()}})
+          : session.Query(select + "FORCE INDEX (open_runs) WHERE r.open_segment = ? AND "
+                                   "r.job_no = ?",
+                          {uint64_t{segment.value()}, job_no.value()}));
+  std::vector<RunKey> keys;
+  while (rows.Next()) {
+    keys.push_back(
+        {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
+  }
+  return keys;
 }
 
 Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys,
@@ -122,6 +169,7 @@ Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys,
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
     while (rows.Next()) {
       StoredRun run = ReadRun(rows);
+      NoteIfUnreadable(session, run);
       locked.emplace(run.row.key, std::move(run));
     }
   }

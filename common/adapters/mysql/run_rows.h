@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,16 +19,25 @@ namespace carillon::mysql {
 // ENUM numbers of the columns `state` and `kind`, from 1, in the order of the migration.
 int NumberOf(RunState state);
 int NumberOf(RunKind kind);
-RunState StateOf(int64_t number);
-RunKind KindOf(int64_t number);
+// nullopt: a value that this version does not know.
+std::optional<RunState> StateOf(int64_t number);
+std::optional<RunKind> KindOf(int64_t number);
+
+// Values of `slot_taken`, beside 0.
+inline constexpr int kSlotTaken = 1;     // it holds a row of run_slots
+inline constexpr int kActiveNoSlot = 2;  // claimed while overlap was allowed
 
 // A run as stored: what decisions look at, and what only this room needs.
 struct StoredRun {
   RunRow row = {};
   uint32_t incarnation_no = 0;
+  bool active = false;         // claimed, and not final since: what overlap skip looks at
   bool slot_taken = false;     // it holds rows of run_slots
   bool ended_by_loss = false;  // its last word came from a lost lease, not from its executor
   WallTime started = WallTime{};
+  // False: its state or kind is one that this version does not know. `row.state` is then a final
+  // one, which no decision acts on; whoever reads many runs leaves it out.
+  bool readable = true;
 };
 using LockedRuns = std::unordered_map<RunKey, StoredRun>;
 
@@ -40,8 +50,15 @@ extern const std::string kKeysJoinRuns;
 
 // Reads the current row; `first` is the column of the first of kRunColumns.
 StoredRun ReadRun(const Rows& rows, uint32_t first = 1);
+// Tells the session of a run that is not readable; false then.
+bool NoteIfUnreadable(const Session& session, const StoredRun& run);
 // All rows, with executors and incarnations filled in.
 Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations);
+
+// The runs of a job that are PENDING, RUNNING or HELD, in no order and without locks: by the job's
+// own runs where they are few, else by what is open in its segment (no index knows both).
+inline constexpr int64_t kRunsOfJobReadMax = 2'000;
+Result<std::vector<RunKey>> ReadOpenKeys(Session& session, JobNo job_no, SegmentId segment);
 
 // Locks the rows of `keys` for update, in the order of the keys. Absent ones are absent.
 Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys, Incarnations& incarnations);

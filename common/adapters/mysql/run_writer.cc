@@ -50,8 +50,9 @@ const std::string kFinalWithOutput =
 
 const std::string kPending = UpdateRuns(
     "o INT PATH '$[3]', a INT PATH '$[4]', u BIGINT PATH '$[5]', v BIGINT PATH '$[6]', "
-    "r VARCHAR(255) PATH '$[7]'",
+    "r VARCHAR(255) PATH '$[7]', p INT PATH '$[8]'",
     "r.state = 1, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, r.reason = k.r, "
+    "r.priority = k.p, "
     "r.open_segment = r.segment, r.cancel_requested = 0, r.started_us = 0, r.ended_us = 0, "
     "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL",
     "r.state + 0 = k.o");
@@ -59,7 +60,8 @@ const std::string kPending = UpdateRuns(
 const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
                                      "r.state = 3, r.reason = k.r", "r.state + 0 = k.o");
 
-const std::string kCancelFlag = UpdateRuns("", "r.cancel_requested = 1", "r.state = 'RUNNING'");
+const std::string kCancelFlag =
+    UpdateRuns("", "r.cancel_requested = 1", "r.state IN ('RUNNING', 'HELD')");
 
 // The first word about an attempt stays, except that a real end replaces LOST; `state` goes last,
 // because the assignments before it look at it.
@@ -166,6 +168,7 @@ Status RunWriter::BeginRun(const RunKey& key) {
 Status RunWriter::Claim(StoredRun& run, bool take_slot, WallTime now) {
   CARILLON_TRY(BeginRun(run.row.key));
   run.row.state = RunState::kRunning;
+  run.row.may_still_run = false;
   run.row.claimed = now;
   if (take_slot) {
     run.slot_taken = true;
@@ -178,7 +181,7 @@ Status RunWriter::Claim(StoredRun& run, bool take_slot, WallTime now) {
       .Add(run.row.claim_token.high)
       .Add(run.row.claim_token.low)
       .Add(now)
-      .Add(run.slot_taken);
+      .Add(run.slot_taken ? kSlotTaken : kActiveNoSlot);
   return {};
 }
 
@@ -233,6 +236,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
         .Add(now);
   }
   row.state = change.state;
+  row.may_still_run = MayStillRun(change.state, change.reason);
   row.attempt = change.attempt;
   run.ended_by_loss = result.state == RunState::kLost;
   if (row.cancel_requested && change.state != RunState::kHeld) {
@@ -242,13 +246,15 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   if (change.state == RunState::kPending) {
     row.due = change.due;
     row.def_version = change.def_version;
+    row.priority = change.priority;
     pendings_.Begin()
         .Add(row.key)
         .Add(NumberOf(from))
         .Add(row.attempt)
         .Add(row.due)
         .Add(row.def_version)
-        .Add(change.reason);
+        .Add(change.reason)
+        .Add(row.priority);
     return {};
   }
   if (change.state == RunState::kHeld) {
@@ -264,9 +270,19 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
   CARILLON_TRY(BeginRun(run.row.key));
   const RunState from = run.row.state;
   run.row.state = state;
+  run.row.may_still_run = MayStillRun(state, reason);
   if (run.row.cancel_requested) {
     cancels_done_.Begin().Add(run.row.key).Add(run.row.segment.value());
     run.row.cancel_requested = false;
+  }
+  if (SkipLeavesDeadLetter(run.row)) {
+    dead_letters_.Begin()
+        .Add(run.row.key)
+        .Add(run.row.job_no.value())
+        .Add(Name(state))
+        .Add(run.row.attempt - 1)
+        .Add(reason)
+        .Add(now);
   }
   CARILLON_TRY(Free(run));
   ++ended_[state];

@@ -26,7 +26,8 @@ class RunWriter {
   Status Claim(StoredRun& run, bool take_slot, WallTime now);
   // What a decision of run_state.h says; `run` becomes the row as written.
   Status Change(StoredRun& run, const RunChange& change, const AttemptResult& result, WallTime now);
-  // SKIPPED or CANCELLED without an attempt's result.
+  // SKIPPED or CANCELLED without an attempt's result. A run that is skipped after it has been tried
+  // leaves a dead letter.
   Status End(StoredRun& run, RunState state, std::string_view reason, WallTime now);
   // A late word about an attempt that the row is no longer about.
   Status RecordAttempt(const RunKey& key, const RunAttempt& attempt);

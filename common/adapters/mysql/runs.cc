@@ -47,10 +47,11 @@ Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& 
 }
 
 Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext& context) {
-  const CancelEffect effect = DecideCancel(run.row);
+  const CancelEffect effect = DecideCancel(run.row, context.overlap());
   if (effect == CancelEffect::kNothing) return false;
   if (effect == CancelEffect::kCancelledNow) {
-    CARILLON_TRY(writer.End(run, RunState::kCancelled, reason::kCancelRequested, context.now));
+    const std::string_view why = CancelReason(run.row);
+    CARILLON_TRY(writer.End(run, RunState::kCancelled, why, context.now));
   } else {
     CARILLON_TRY(writer.RequestCancel(run));
   }
@@ -61,6 +62,17 @@ Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext&
 // After the last write of a transaction.
 void ReportEnds(const RunWriter& writer, const WriteContext& context) {
   if (context.ended != nullptr) *context.ended = writer.ended();
+}
+
+// What an executor said of the row's own attempt after it was given up stands with the earlier
+// ones.
+bool HasReportOf(const RunDetail& run, int attempt) {
+  return std::any_of(run.attempts.begin(), run.attempts.end(),
+                     [&](const RunAttempt& known) { return known.attempt == attempt; });
+}
+
+Error Unreadable(const RunKey& key) {
+  return {ErrorCode::kCorrupt, "run " + EncodeRunId(key) + ": unknown state or kind"};
 }
 
 // Planned and not yet due: not something a person has to deal with.
@@ -77,6 +89,7 @@ Result<CreatedRun> MysqlStore::ExecuteJob(const ExecuteRequest& request,
       *pool_, {.operation = "execute"}, [&](Session& session) -> Result<CreatedRun> {
         CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
                                   LockLiveJob(session, request.job_id, JobLock::kUpdate));
+        CARILLON_TRY(MustBeReadable(job));
         RunKey key{.fire = context.now, .schedule_id = job.manual_schedule};
         CARILLON_ASSIGN_OR_RETURN(key.fire, FreeMicrosecond(session, job, context.now));
         CARILLON_TRY(InsertManualRun(session, job, key, request, context.now));
@@ -93,6 +106,7 @@ Result<bool> MysqlStore::CancelRun(const RunKey& key, const WriteContext& contex
   return InTransaction(*pool_, {.operation = "cancel"}, [&](Session& session) -> Result<bool> {
     CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations_));
     if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+    if (!runs.begin()->second.readable) return Unreadable(key);
     RunWriter writer(session);
     CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(runs.begin()->second, writer, context));
     CARILLON_TRY(writer.Flush());
@@ -106,18 +120,8 @@ Result<int64_t> MysqlStore::CancelJobRuns(const JobId& id, const WriteContext& c
       *pool_, {.operation = "cancel runs"}, [&](Session& session) -> Result<int64_t> {
         CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
                                   LockLiveJob(session, id, JobLock::kUpdate));
-        std::vector<RunKey> keys;
-        {
-          CARILLON_ASSIGN_OR_RETURN(
-              Rows rows,
-              session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX "
-                            "(open_runs) WHERE r.open_segment = ? AND r.job_no = ?",
-                            {uint64_t{job.segment.value()}, job.job_no.value()}));
-          while (rows.Next()) {
-            keys.push_back({rows.Time(1), ScheduleId(rows.Unsigned(2)),
-                            static_cast<uint32_t>(rows.Unsigned(3))});
-          }
-        }
+        CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
+                                  ReadOpenKeys(session, job.job_no, job.segment));
         CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
                                   LockRuns(session, std::move(keys), incarnations_));
         RunWriter writer(session);
@@ -141,10 +145,13 @@ Result<RunDetail> MysqlStore::RetryRun(const RunKey& key, const WriteContext& co
     CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations_));
     if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
     StoredRun& run = runs.begin()->second;
-    CARILLON_ASSIGN_OR_RETURN(const RunChange change,
-                              DecideRetryByHand(run.row, ToJobRow(job), context.now));
+    if (!run.readable) return Unreadable(key);
     // Read again: what the attempt left may have come in before the lock.
     CARILLON_ASSIGN_OR_RETURN(const RunDetail now_is, ReadDetail(session, key, incarnations_));
+    if (HasReportOf(now_is, run.row.attempt)) run.row.may_still_run = false;
+    CARILLON_ASSIGN_OR_RETURN(
+        const RunChange change,
+        DecideRetryByHand(run.row, ToJobRow(job), context.overlap(), context.now));
     AttemptResult ended = now_is.result;
     // What was only believed lost stays marked so: its real end may still be reported.
     ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;

@@ -1,5 +1,7 @@
 #include "common/adapters/mysql/schedule_rows.h"
 
+#include <algorithm>
+
 #include "common/adapters/mysql/json_rows.h"
 
 namespace carillon::mysql {
@@ -35,10 +37,12 @@ const std::string kChangingTable =
     "c9 BIGINT PATH '$[9]', c10 BIGINT PATH '$[10]', c11 BIGINT PATH '$[11]', "
     "c12 INT PATH '$[12]'";
 
+// False: not a name that this version knows.
 template <typename Enum>
-Status Parse(const Rows& rows, uint32_t column, Enum* value) {
-  CARILLON_ASSIGN_OR_RETURN(*value, ParseName<Enum>(rows.Text(column)));
-  return {};
+bool Parse(const Rows& rows, uint32_t column, Enum* value) {
+  const Result<Enum> parsed = ParseName<Enum>(rows.Text(column));
+  if (parsed.ok()) *value = *parsed;
+  return parsed.ok();
 }
 
 }  // namespace
@@ -49,7 +53,7 @@ const std::string kScheduleColumns =
     "s.misfire_policy, s.misfire_grace_us, s.catch_up_window_us, s.catch_up_max, s.priority, "
     "s.resume_from_us, s.position";
 
-Result<StoredScheduleRow> ReadSchedule(const Rows& rows) {
+StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   StoredScheduleRow row;
   DueSchedule& due = row.due;
   due.schedule_id = ScheduleId(rows.Unsigned(1));
@@ -58,16 +62,20 @@ Result<StoredScheduleRow> ReadSchedule(const Rows& rows) {
   due.version = rows.Int(4);
   due.job_version = rows.Int(5);
   due.next_fire = rows.Time(6);
-  CARILLON_TRY(Parse(rows, 7, &due.spec.kind));
+  const bool kind = Parse(rows, 7, &due.spec.kind);
   due.spec.cron_expression = rows.Text(8);
   due.spec.time_zone = rows.Text(9);
   due.spec.every = Duration(rows.Int(10));
   due.spec.start = rows.Time(11);
   due.spec.at = rows.Time(12);
-  CARILLON_TRY(Parse(rows, 13, &due.dst_gap));
-  CARILLON_TRY(Parse(rows, 14, &due.dst_repeat));
-  CARILLON_TRY(Parse(rows, 15, &due.misfire.policy));
-  due.misfire.grace = Duration(rows.Int(16));
+  const bool rules = Parse(rows, 13, &due.dst_gap) && Parse(rows, 14, &due.dst_repeat) &&
+                     Parse(rows, 15, &due.misfire.policy);
+  due.readable = kind && rules;
+  if (!due.readable) {
+    session.NoteUnreadable("job_schedules", std::to_string(due.schedule_id.value()),
+                           kind ? "unknown rule" : "unknown kind");
+  }
+  due.misfire.grace = std::max(Duration(rows.Int(16)), kMisfireFloor);
   due.misfire.catch_up_window = Duration(rows.Int(17));
   due.misfire.catch_up_max = rows.Int(18);
   due.priority = static_cast<int>(rows.Int(19));
@@ -83,10 +91,7 @@ Result<std::vector<StoredScheduleRow>> LockSchedules(Session& session, JobNo job
                                    "ORDER BY s.schedule_id FOR UPDATE",
                                {job_no.value()}));
   std::vector<StoredScheduleRow> all;
-  while (rows.Next()) {
-    CARILLON_ASSIGN_OR_RETURN(StoredScheduleRow row, ReadSchedule(rows));
-    all.push_back(std::move(row));
-  }
+  while (rows.Next()) all.push_back(ReadSchedule(session, rows));
   return all;
 }
 

@@ -27,7 +27,8 @@ struct StoredScheduleRow {
 
 // The columns of StoredScheduleRow, of a table called s.
 extern const std::string kScheduleColumns;
-Result<StoredScheduleRow> ReadSchedule(const Rows& rows);
+// `due.readable` is false where a column holds what this version does not know.
+StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows);
 
 Result<std::vector<StoredScheduleRow>> LockSchedules(Session& session, JobNo job_no);
 Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& rows);

@@ -112,6 +112,7 @@ auto Session::Guarded(Phase phase, Function function) -> decltype(function()) {
 
 Result<std::unique_ptr<Session>> Session::Connect(const SessionOptions& options) {
   std::unique_ptr<Session> session(new Session);
+  session->unreadable_ = options.unreadable;
   const Status connected = session->Guarded(Phase::kConnect, [&]() -> Status {
     sql::ConnectOptionsMap map = ConnectOptions(options);
     session->connection_.reset(TheDriver()->connect(map));
@@ -196,6 +197,14 @@ Result<Rows> Session::Ask(const std::string& statement) {
     std::unique_ptr<sql::Statement> plain(connection_->createStatement());
     return Rows(std::unique_ptr<sql::ResultSet>(plain->executeQuery(sql::SQLString(statement))));
   });
+}
+
+Status Session::LimitReads(Duration longest) {
+  if (is_mariadb_) {
+    return Run(fmt::format("SET SESSION max_statement_time = {:.3f}",
+                           std::chrono::duration<double>(longest).count()));
+  }
+  return Run(fmt::format("SET SESSION max_execution_time = {}", longest / 1ms));
 }
 
 Status Session::Kill(uint64_t connection_id) {

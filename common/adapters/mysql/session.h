@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/mysql_error.h"
+#include "common/adapters/mysql/unreadable.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 
@@ -35,8 +36,9 @@ struct SessionOptions {
   std::string database = {};     // empty: none selected
   std::string tls_ca_file = {};  // set: TLS with a verified server is enforced
   int connect_timeout_s = 5;
-  int read_timeout_s = 15;      // of one statement; then its outcome is unknown
-  int lock_wait_timeout_s = 5;  // of one row lock
+  int read_timeout_s = 15;               // of one statement; then its outcome is unknown
+  int lock_wait_timeout_s = 5;           // of one row lock
+  UnreadableRows* unreadable = nullptr;  // told of rows that are left out; outlives the session
 };
 
 inline constexpr int kIdleTransactionTimeoutSeconds = 2;
@@ -82,12 +84,20 @@ class Session {
   Status Run(const std::string& statement);
   Result<Rows> Ask(const std::string& statement);
 
+  // From here on the server ends a SELECT that takes longer (kExhausted); zero = no limit.
+  Status LimitReads(Duration longest);
+
   // Ends another connection of the same user. One that is gone already is fine.
   Status Kill(uint64_t connection_id);
 
   Status Begin();
   Status Commit();
   Status Rollback();
+
+  // A row that this version cannot read is left out.
+  void NoteUnreadable(std::string_view table, const std::string& row, std::string_view why) const {
+    if (unreadable_ != nullptr) unreadable_->Note(table, row, why);
+  }
 
   bool healthy() const { return last_error_ == 0; }
   int last_error() const { return last_error_; }
@@ -108,6 +118,7 @@ class Session {
   std::unique_ptr<sql::Connection> connection_;
   std::unique_ptr<Prepared> prepared_;
   std::string operation_ = "connect";
+  UnreadableRows* unreadable_ = nullptr;
   int last_error_ = 0;
   uint64_t connection_id_ = 0;
   bool is_mariadb_ = false;

@@ -20,20 +20,19 @@ Position PositionOf(const StoredRun& run) { return {run.row.due, run.row.key}; }
 std::vector<RunRow> RowsOf(std::vector<StoredRun> runs) {
   std::vector<RunRow> rows;
   rows.reserve(runs.size());
-  for (StoredRun& run : runs) rows.push_back(std::move(run.row));
+  for (StoredRun& run : runs) {
+    if (run.readable) rows.push_back(std::move(run.row));
+  }
   return rows;
-}
-
-std::string NumbersOf(const std::vector<SegmentId>& segments) {
-  JsonRows rows;
-  for (const SegmentId segment : segments) rows.Begin().Add(segment.value());
-  return rows.Take();
 }
 
 // A row comparison (a, b) > (?, ?) would not use the index: its first column is bounded by itself.
 constexpr std::string_view kAfter =
     " AND r.due_us >= ? AND (r.due_us > ? OR r.fire_us > ? OR (r.fire_us = ? AND "
     "(r.schedule_id > ? OR (r.schedule_id = ? AND r.shard > ?))))";
+
+constexpr std::string_view kByPlace =
+    " ORDER BY r.due_us, r.fire_us, r.schedule_id, r.shard LIMIT ?";
 
 void AddAfter(Params& params, const Position& after) {
   const int64_t due = ToUnixMicros(after.first);
@@ -103,30 +102,73 @@ Result<OverdueReport> ReadOverdueOn(Session& session, uint32_t segment_count, Wa
   return report;
 }
 
-// The rest of a statement that pages over runs `r` by key.
-const std::string kAfterRun =
-    "r.fire_us >= ? AND (r.fire_us > ? OR r.schedule_id > ? OR (r.schedule_id = ? AND r.shard > ?))"
-    " ORDER BY r.fire_us, r.schedule_id, r.shard LIMIT ?";
-
-Result<RunningPage> ReadPage(Session& session, const std::string& statement,
-                             const std::vector<SegmentId>& segments, std::optional<RunKey> after,
-                             size_t limit, Incarnations& incarnations) {
-  const RunKey from = after.value_or(RunKey{.fire = FromUnixMicros(-1)});
-  CARILLON_ASSIGN_OR_RETURN(
-      Rows rows,
-      session.Query(statement,
-                    {NumbersOf(segments), ToUnixMicros(from.fire), ToUnixMicros(from.fire),
-                     from.schedule_id.value(), from.schedule_id.value(),
-                     static_cast<uint64_t>(from.shard), static_cast<uint64_t>(limit + 1)}));
-  CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
-                            ReadRuns(session, std::move(rows), incarnations));
+// `runs` are the first ones after the cursor, one more than `limit` where there are so many.
+RunningPage PageOf(std::vector<StoredRun> runs, const std::optional<RunCursor>& after,
+                   size_t limit) {
   RunningPage page;
   if (runs.size() > limit) {
     runs.resize(limit);
-    page.next = runs.empty() ? after : runs.back().row.key;
+    page.next = after;
+    if (!runs.empty()) {
+      const RunRow& last = runs.back().row;
+      page.next = RunCursor{last.segment, last.due, last.key};
+    }
   }
   page.runs = RowsOf(std::move(runs));
   return page;
+}
+
+// Segment by segment, each in the order of its index.
+Result<std::vector<StoredRun>> FetchRunning(Session& session, std::vector<SegmentId> segments,
+                                            const std::optional<RunCursor>& after, size_t count,
+                                            Incarnations& incarnations) {
+  static const std::string statement =
+      "SELECT " + kRunColumns +
+      " FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? AND r.state = 'RUNNING'";
+  std::sort(segments.begin(), segments.end());
+  std::vector<StoredRun> runs;
+  for (const SegmentId segment : segments) {
+    if (after && segment < after->segment) continue;
+    const bool inside = after && segment == after->segment;
+    Params params = {static_cast<uint64_t>(segment.value())};
+    if (inside) AddAfter(params, {after->due, after->key});
+    params.push_back(static_cast<uint64_t>(count - runs.size()));
+    const std::string skip = inside ? std::string(kAfter) : std::string();
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Query(statement + skip + std::string(kByPlace), params));
+    CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> some,
+                              ReadRuns(session, std::move(rows), incarnations));
+    std::move(some.begin(), some.end(), std::back_inserter(runs));
+    if (runs.size() >= count) break;
+  }
+  return runs;
+}
+
+// In one statement: there are few, and they are looked for all the time.
+Result<std::vector<StoredRun>> FetchCancelRequests(Session& session,
+                                                   const std::vector<SegmentId>& segments,
+                                                   const std::optional<RunCursor>& after,
+                                                   size_t count, Incarnations& incarnations) {
+  static const std::string statement =
+      "SELECT " + kRunColumns +
+      " FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
+      "run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.n STRAIGHT_JOIN job_runs r "
+      "FORCE INDEX (PRIMARY) ON r.fire_us = c.fire_us AND r.schedule_id = c.schedule_id AND "
+      "r.shard = c.shard WHERE r.state IN ('RUNNING', 'HELD') AND r.cancel_requested = 1 AND "
+      "(c.segment > ? OR (c.segment = ?" +
+      std::string(kAfter) +
+      ")) ORDER BY c.segment, r.due_us, r.fire_us, r.schedule_id, r.shard LIMIT ?";
+  const WallTime before_all = FromUnixMicros(-1);
+  const RunCursor from = after.value_or(RunCursor{SegmentId(0), before_all, {before_all, {}, 0}});
+  JsonRows wanted;
+  for (const SegmentId segment : segments) wanted.Begin().Add(segment.value());
+  const std::string json = wanted.Take();
+  const auto segment = static_cast<uint64_t>(from.segment.value());
+  Params params = {json, segment, segment};
+  AddAfter(params, {from.due, from.key});
+  params.push_back(static_cast<uint64_t>(count));
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
+  return ReadRuns(session, std::move(rows), incarnations);
 }
 
 }  // namespace
@@ -156,28 +198,21 @@ Result<PendingPage> MysqlStore::ScanPending(const std::vector<SegmentId>& segmen
 }
 
 Result<RunningPage> MysqlStore::ScanRunning(const std::vector<SegmentId>& segments,
-                                            std::optional<RunKey> after, size_t limit) {
-  static const std::string statement =
-      "SELECT " + kRunColumns +
-      " FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_runs r "
-      "FORCE INDEX (open_runs) ON r.open_segment = k.n WHERE r.state = 'RUNNING' AND " +
-      kAfterRun;
-  return InRead(*pool_, "scan running", [&](Session& session) {
-    return ReadPage(session, statement, segments, after, limit, incarnations_);
+                                            std::optional<RunCursor> after, size_t limit) {
+  return InRead(*pool_, "scan running", [&](Session& session) -> Result<RunningPage> {
+    CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
+                              FetchRunning(session, segments, after, limit + 1, incarnations_));
+    return PageOf(std::move(runs), after, limit);
   });
 }
 
 Result<RunningPage> MysqlStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                                   std::optional<RunKey> after, size_t limit) {
-  static const std::string statement =
-      "SELECT " + kRunColumns +
-      " FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
-      "run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.n STRAIGHT_JOIN job_runs r "
-      "FORCE INDEX (PRIMARY) ON r.fire_us = c.fire_us AND r.schedule_id = c.schedule_id AND "
-      "r.shard = c.shard WHERE r.state = 'RUNNING' AND r.cancel_requested = 1 AND " +
-      kAfterRun;
-  return InRead(*pool_, "scan cancels", [&](Session& session) {
-    return ReadPage(session, statement, segments, after, limit, incarnations_);
+                                                   std::optional<RunCursor> after, size_t limit) {
+  return InRead(*pool_, "scan cancels", [&](Session& session) -> Result<RunningPage> {
+    CARILLON_ASSIGN_OR_RETURN(
+        std::vector<StoredRun> runs,
+        FetchCancelRequests(session, segments, after, limit + 1, incarnations_));
+    return PageOf(std::move(runs), after, limit);
   });
 }
 
@@ -197,7 +232,15 @@ Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
                             .version = rows.Int(2),
                             .job_id = JobId(rows.Text(3)),
                             .definition = {}};
-    CARILLON_ASSIGN_OR_RETURN(record.definition, DefinitionFromText(rows.Text(4)));
+    Result<JobDefinition> definition = DefinitionFromText(rows.Text(4));
+    record.readable = definition.ok();
+    if (definition.ok()) {
+      record.definition = std::move(definition).value();
+    } else {
+      session.NoteUnreadable("job_versions",
+                             fmt::format("{} version {}", record.job_id.value(), record.version),
+                             definition.error().message);
+    }
     found.push_back(std::move(record));
   }
   return found;

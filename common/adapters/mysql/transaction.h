@@ -37,6 +37,9 @@ Status RunTransaction(Pool& pool, const TransactionOptions& options,
 // In autocommit; for statements that write nothing.
 Status RunRead(Pool& pool, std::string_view operation, const std::function<Status(Session&)>& body);
 
+// What a list may take that a person asks for: no index serves each of its filters.
+inline constexpr Duration kListTimeMax = 5s;
+
 template <typename Body>
 auto InTransaction(Pool& pool, const TransactionOptions& options, Body body)
     -> std::invoke_result_t<Body, Session&> {
@@ -69,6 +72,20 @@ auto InRead(Pool& pool, std::string_view operation, Body body)
     return {};
   }));
   return std::move(*value);
+}
+
+// InRead for lists: kExhausted after kListTimeMax.
+template <typename Body>
+auto InList(Pool& pool, std::string_view operation, Body body)
+    -> std::invoke_result_t<Body, Session&> {
+  using Outcome = std::invoke_result_t<Body, Session&>;
+  return InRead(pool, operation, [&](Session& session) -> Outcome {
+    CARILLON_TRY(session.LimitReads(kListTimeMax));
+    Outcome outcome = body(session);
+    // After an error the connection is closed, and its limit with it.
+    if (session.healthy()) CARILLON_TRY(session.LimitReads({}));
+    return outcome;
+  });
 }
 
 }  // namespace carillon::mysql

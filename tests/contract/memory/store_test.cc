@@ -14,6 +14,10 @@ class MemoryStoreHandle final : public StoreHandle {
   RunStore& runs() override { return store_; }
   ExecutorStore& executors() override { return store_; }
   AdminStore& admin() override { return store_; }
+  void DamageDefinition(const StoredJob& job, bool damaged) override {
+    store_.DamageDefinition(job.job_id, job.version, damaged);
+  }
+  void DamageSchedule(ScheduleId id, bool damaged) override { store_.DamageSchedule(id, damaged); }
 
  private:
   memory::MemoryStore& store_;
@@ -36,7 +40,9 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
 #include "tests/contract/job_store_contract.h"
+#include "tests/contract/outcome_unknown_contract.h"
 #include "tests/contract/plan_contract.h"
 #include "tests/contract/result_contract.h"
 #include "tests/contract/run_store_contract.h"
 #include "tests/contract/segment_store_contract.h"
+#include "tests/contract/unreadable_contract.h"

@@ -15,6 +15,21 @@ class MysqlHandle final : public StoreHandle {
   RunStore& runs() override { return *store_; }
   ExecutorStore& executors() override { return *store_; }
   AdminStore& admin() override { return *store_; }
+  void DamageDefinition(const StoredJob& job, bool damaged) override {
+    const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
+    Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +
+        std::to_string(job.job_no.value()) + " AND version = " + std::to_string(job.version));
+  }
+  void DamageSchedule(ScheduleId id, bool damaged) override {
+    const std::string text = damaged ? "CONCAT('?', kind)" : "SUBSTRING(kind, 2)";
+    Run("UPDATE job_schedules SET kind = " + text +
+        " WHERE schedule_id = " + std::to_string(id.value()));
+  }
+  void Run(const std::string& statement) {
+    const auto lease = StoreDriver::v(store_->pool().Acquire("test"));
+    const Status done = lease->Run(statement);
+    EXPECT_TRUE(done.ok()) << done.error().message;
+  }
   mysql::MysqlStore& store() { return *store_; }
 
  private:

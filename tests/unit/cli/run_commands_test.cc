@@ -173,5 +173,20 @@ TEST_F(RunCommandsTest, CancelAndRetry) {
   EXPECT_EQ(OutJson()["state"], "PENDING");
 }
 
+TEST_F(RunCommandsTest, ConfirmOverlapIsSaidOnlyWhenItIsGiven) {
+  for (const char* verb : {"cancel", "retry"}) {
+    Answer(std::string("POST /api/runs/R1/") + verb, RunShown("PENDING"), 202);
+    Answer(std::string("POST /api/runs/R1/") + verb, RunShown("PENDING"), 202);
+  }
+  EXPECT_EQ(Run({"run", "cancel", "R1"}), 0);
+  EXPECT_EQ(Run({"run", "cancel", "R1", "--confirm-overlap"}), 0);
+  EXPECT_EQ(Run({"run", "retry", "R1"}), 0);
+  EXPECT_EQ(Run({"run", "retry", "R1", "--confirm-overlap"}), 0);
+  EXPECT_EQ(SentBody(0), json::object());
+  EXPECT_EQ(SentBody(1), (json{{"confirm_overlap", true}}));
+  EXPECT_EQ(SentBody(2), json::object());
+  EXPECT_EQ(SentBody(3), (json{{"confirm_overlap", true}}));
+}
+
 }  // namespace
 }  // namespace carillon::cli

@@ -249,14 +249,31 @@ TEST(MisfireTest, WhatAPersonStartedIsAlwaysWanted) {
 TEST(MisfireTest, RulesComeFromTheJob) {
   JobDefinition job;
   job.misfire_policy = MisfirePolicy::kAll;
-  job.misfire_grace_s = 5;
+  job.misfire_grace_s = 8;
   job.catch_up_window_s = 7;
   job.catch_up_max = 9;
   const MisfireRules rules = MisfireRulesOf(job);
   EXPECT_EQ(rules.policy, MisfirePolicy::kAll);
-  EXPECT_EQ(rules.grace, 5s);
+  EXPECT_EQ(rules.grace, 8s);
   EXPECT_EQ(rules.catch_up_window, 7s);
   EXPECT_EQ(rules.catch_up_max, 9);
+}
+
+TEST(MisfireTest, OrdinaryLatenessIsNoMisfireWhateverTheGrace) {
+  JobDefinition job;
+  job.misfire_policy = MisfirePolicy::kSkip;
+  for (const int64_t grace_s : {0, 1, 5}) {
+    job.misfire_grace_s = grace_s;
+    EXPECT_EQ(MisfireRulesOf(job).grace, kMisfireFloor);
+  }
+  const Schedule rate =
+      Schedule::Compile({.kind = ScheduleKind::kRate, .every = 1min, .start = kStart},
+                        DstGap::kFire, DstRepeat::kAuto)
+          .value();
+  const MisfireRules rules = MisfireRulesOf(job);
+  EXPECT_TRUE(StillWanted(rate, kStart, kStart + 40ms, rules));
+  EXPECT_TRUE(StillWanted(rate, kStart, kStart + kMisfireFloor, rules));
+  EXPECT_FALSE(StillWanted(rate, kStart, kStart + kMisfireFloor + 1us, rules));
 }
 
 }  // namespace

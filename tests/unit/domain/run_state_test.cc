@@ -216,6 +216,69 @@ TEST_F(RunStateTest, LossAfterACancelRequestIsCancelled) {
   EXPECT_EQ(DecideLost(&row, Job(3), Lost(), kNow)->state, RunState::kCancelled);
 }
 
+TEST_F(RunStateTest, LossOfACancelledAttemptThatIsNotKilledWaits) {
+  RunRow row = Running();
+  row.cancel_requested = true;
+  for (const OnLost policy : {OnLost::kHold, OnLost::kFail}) {
+    const auto change = DecideLost(&row, Job(3, policy), Lost(), kNow);
+    EXPECT_EQ(change->state, RunState::kHeld);
+    EXPECT_TRUE(MayStillRun(change->state, change->reason));
+    // The warden's word instead of a lease that ran out: it is dead.
+    ResultReport word = Report(RunState::kLost);
+    word.result.reason = reason::kWardenDied;
+    const JobRow job = Job(3, policy);
+    EXPECT_EQ(DecideResult(&row, &job, word, kNow).change.state, RunState::kCancelled);
+  }
+  JobRow edited = Job(3, OnLost::kRetry);
+  edited.attempt_on_lost = OnLost::kHold;  // the attempt was started under it
+  EXPECT_EQ(DecideLost(&row, edited, Lost(), kNow)->state, RunState::kHeld);
+  edited = Job(3, OnLost::kHold);
+  edited.attempt_on_lost = OnLost::kRetry;
+  EXPECT_EQ(DecideLost(&row, edited, Lost(), kNow)->state, RunState::kCancelled);
+}
+
+TEST_F(RunStateTest, OnlyGivenUpAttemptsMayStillRun) {
+  EXPECT_TRUE(MayStillRun(RunState::kHeld, reason::kExecutorLost));
+  EXPECT_TRUE(MayStillRun(RunState::kFailed, reason::kExecutorLost));
+  EXPECT_TRUE(MayStillRun(RunState::kCancelled, reason::kOutcomeUnknown));
+  EXPECT_FALSE(MayStillRun(RunState::kLost, reason::kExecutorLost));  // killed with its lease
+  EXPECT_FALSE(MayStillRun(RunState::kCancelled, reason::kExecutorLost));
+  EXPECT_FALSE(MayStillRun(RunState::kHeld, reason::kWardenDied));
+  EXPECT_FALSE(MayStillRun(RunState::kFailed, reason::kExitCode));
+  EXPECT_FALSE(MayStillRun(RunState::kPending, ""));
+}
+
+TEST_F(RunStateTest, HeldRunWhoseProcessMayStillRunEndsOnlyWhenConfirmed) {
+  RunRow row = Running();
+  row.state = RunState::kHeld;
+  row.may_still_run = true;
+  EXPECT_EQ(DecideCancel(row, Overlap::kUnconfirmed), CancelEffect::kRequested);
+  EXPECT_EQ(DecideCancel(row, Overlap::kConfirmed), CancelEffect::kCancelledNow);
+  EXPECT_EQ(CancelReason(row), reason::kOutcomeUnknown);
+  EXPECT_EQ(DecideRetryByHand(row, Job(0), Overlap::kUnconfirmed, kNow).code(),
+            ErrorCode::kConflict);
+  EXPECT_TRUE(DecideRetryByHand(row, Job(0), Overlap::kConfirmed, kNow).ok());
+  row.may_still_run = false;
+  EXPECT_EQ(DecideCancel(row, Overlap::kUnconfirmed), CancelEffect::kCancelledNow);
+  EXPECT_EQ(CancelReason(row), reason::kCancelRequested);
+  EXPECT_TRUE(DecideRetryByHand(row, Job(0), Overlap::kUnconfirmed, kNow).ok());
+}
+
+TEST_F(RunStateTest, WordThatAHeldProcessIsDeadIsKeptAndEndsACancel) {
+  RunRow row = Running();
+  row.state = RunState::kHeld;
+  row.may_still_run = true;
+  const JobRow job = Job(0, OnLost::kHold);
+  ResultReport word = Report(RunState::kLost);
+  word.result.reason = reason::kWardenDied;
+  const auto kept = DecideResult(&row, &job, word, kNow);
+  EXPECT_EQ(kept.verdict, ResultVerdict::kApplied);
+  EXPECT_EQ(kept.change.state, RunState::kHeld);
+  EXPECT_FALSE(MayStillRun(kept.change.state, kept.change.reason));
+  row.cancel_requested = true;
+  EXPECT_EQ(DecideResult(&row, &job, word, kNow).change.state, RunState::kCancelled);
+}
+
 TEST_F(RunStateTest, ResultOfAHeldRunDecidesIt) {
   RunRow row = Running();
   row.state = RunState::kHeld;
@@ -232,7 +295,7 @@ TEST_F(RunStateTest, RetryByHandOnlyOfEndedOrHeldRuns) {
     RunRow row = Running();
     row.state = state;
     row.attempt = 4;
-    const auto change = DecideRetryByHand(row, Job(0), kNow);
+    const auto change = DecideRetryByHand(row, Job(0), Overlap::kUnconfirmed, kNow);
     ASSERT_TRUE(change.ok()) << Name(state);
     EXPECT_EQ(change->attempt, 5);
     EXPECT_EQ(change->def_version, 5);
@@ -242,13 +305,16 @@ TEST_F(RunStateTest, RetryByHandOnlyOfEndedOrHeldRuns) {
        {RunState::kPending, RunState::kRunning, RunState::kCompleted, RunState::kSkipped}) {
     RunRow row = Running();
     row.state = state;
-    EXPECT_EQ(DecideRetryByHand(row, Job(0), kNow).code(), ErrorCode::kConflict) << Name(state);
+    EXPECT_EQ(DecideRetryByHand(row, Job(0), Overlap::kConfirmed, kNow).code(),
+              ErrorCode::kConflict)
+        << Name(state);
   }
   JobRow deleted = Job(0);
   deleted.deleted = true;
   RunRow row = Running();
   row.state = RunState::kFailed;
-  EXPECT_EQ(DecideRetryByHand(row, deleted, kNow).code(), ErrorCode::kNotFound);
+  EXPECT_EQ(DecideRetryByHand(row, deleted, Overlap::kConfirmed, kNow).code(),
+            ErrorCode::kNotFound);
 }
 
 TEST_F(RunStateTest, PendingRunsFollowTheTableOfEdits) {

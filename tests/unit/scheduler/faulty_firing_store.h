@@ -17,6 +17,7 @@ class FaultyFiringStore final : public FiringStore {
   // The next call of `op` ("plan", "claim", "skip", "result", "lost", "scan") fails having written
   // nothing.
   void FailNext(const std::string& op, ErrorCode code) { before_[op].push_back(code); }
+  void Clear(const std::string& op) { before_[op].clear(); }
   // The next call of `op` takes effect and its reply is lost.
   void LoseReply(const std::string& op) { ++after_[op]; }
   // Plans and results the store itself refuses, whatever the batch.
@@ -24,6 +25,7 @@ class FaultyFiringStore final : public FiringStore {
   std::function<bool(const ResultReport&)> refuses_result;
   std::function<bool(const ClaimRequest&)> refuses_claim;
   std::function<bool(const SkipItem&)> refuses_skip;
+  ErrorCode skip_refusal = ErrorCode::kInvalid;
   std::function<bool(const LostReport&)> refuses_loss;
   std::map<std::string, int> calls;
 
@@ -46,12 +48,12 @@ class FaultyFiringStore final : public FiringStore {
     return store_.ScanPending(segments, until, after, limit);
   }
   Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
-                                  std::optional<RunKey> after, size_t limit) override {
+                                  std::optional<RunCursor> after, size_t limit) override {
     if (auto error = Before("scan")) return *error;
     return store_.ScanRunning(segments, after, limit);
   }
   Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
-                                         std::optional<RunKey> after, size_t limit) override {
+                                         std::optional<RunCursor> after, size_t limit) override {
     return store_.ScanCancelRequests(segments, after, limit);
   }
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
@@ -74,7 +76,7 @@ class FaultyFiringStore final : public FiringStore {
                       WallTime now) override {
     if (auto error = Before("skip")) return *error;
     for (const SkipItem& item : items) {
-      if (refuses_skip && refuses_skip(item)) return Error{ErrorCode::kInvalid, "refused"};
+      if (refuses_skip && refuses_skip(item)) return Error{skip_refusal, "refused"};
     }
     return After("skip", store_.Skip(items, fence, now));
   }
@@ -94,7 +96,10 @@ class FaultyFiringStore final : public FiringStore {
     }
     return After("lost", store_.MarkLost(reports, fence, now));
   }
-  Result<OverdueReport> ReadOverdue(WallTime now) override { return store_.ReadOverdue(now); }
+  Result<OverdueReport> ReadOverdue(WallTime now) override {
+    if (auto error = Before("overdue")) return *error;
+    return store_.ReadOverdue(now);
+  }
 
  private:
   std::optional<Error> Before(const std::string& op) {

@@ -73,12 +73,15 @@ class WardenDiskTest : public WardenFixture {
     kill(warden, SIGKILL);
     ASSERT_TRUE(WaitForAnother(warden));
   }
-  // It syncs what it finds before it listens.
+  // It syncs what it finds before it listens, and leaves if it cannot: the client, which starts
+  // one after the other, waits longer each time.
   bool WaitForAnother(pid_t warden) {
-    return test::WaitUntil([&] {
-      const int64_t now = client_->warden_pid();
-      return now > 0 && now != warden;
-    });
+    return test::WaitUntil(
+        [&] {
+          const int64_t now = client_->warden_pid();
+          return now > 0 && now != warden;
+        },
+        60s);
   }
 
   FileDescriptor gate_;

@@ -203,7 +203,7 @@ class FaultyAdmin : public AdminStore {
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override {
     return plan_.Run("ListAudit", [&] { return store_.ListAudit(filter); });
   }
-  Status Maintain(WallTime now, Duration retention) override {
+  Result<Upkeep> Maintain(WallTime now, Duration retention) override {
     return plan_.Run("Maintain", [&] { return store_.Maintain(now, retention); });
   }
 

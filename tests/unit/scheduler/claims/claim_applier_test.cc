@@ -14,13 +14,14 @@ class ClaimApplierTest : public test::RoomTest {
       : hub_(switchboard_.OpenHub(MemberId("m1"))),
         link_(switchboard_.OpenLink(kHolder.executor, kHolder.incarnation)) {}
 
-  ClaimApplier Make() {
+  ClaimApplier Make() { return Make(leases_); }
+  ClaimApplier Make(LeaseBook& leases) {
     return ClaimApplier({.clock = clock_,
                          .store = faulty_,
                          .cluster = cluster_,
                          .segments = table_,
                          .fences = fences_,
-                         .leases = leases_,
+                         .leases = leases,
                          .applied = applied_,
                          .hub = *hub_,
                          .claims = claims_,
@@ -135,6 +136,38 @@ TEST_F(ClaimApplierTest, ForeignSegmentIsRefusedAWantedOneIsLeftForLater) {
   clock_.Advance(1s);
   applier.Step(clock_.Steady());
   EXPECT_EQ(Answers().at(0).verdict, ClaimVerdict::kRefused);
+}
+
+TEST_F(ClaimApplierTest, FullLeaseBookRefusesTheClaimBeforeItIsWritten) {
+  LeaseBook small({.leases_max = 2}, table_);
+  ClaimApplier applier = Make(small);
+  std::vector<RunRow> rows;
+  std::vector<ClaimRequest> requests;
+  for (uint64_t i = 0; i < 4; ++i) {
+    rows.push_back(Execute(CreateNoop("job" + std::to_string(i))));
+    requests.push_back(ClaimOf(rows.back(), i + 1));
+  }
+  Ask(requests);
+  applier.Step(clock_.Steady());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    const bool fits = i < 2;
+    EXPECT_EQ(answers[i].verdict, fits ? ClaimVerdict::kAccepted : ClaimVerdict::kRefused);
+    EXPECT_EQ(Row(rows[i].key).state, fits ? RunState::kRunning : RunState::kPending);
+    EXPECT_EQ(small.Knows(rows[i].key), fits);
+  }
+  EXPECT_EQ(answers[3].reason, ClaimReason::kNoLease);
+  // An answer that was lost is given again; a lease that ended makes room.
+  clock_.Advance(1s);
+  Ask({requests[0]});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().at(0).verdict, ClaimVerdict::kAcceptedAgain);
+  small.Erase({{rows[0].key, rows[0].segment, rows[0].job_no, 1, requests[0].token}});
+  clock_.Advance(1s);
+  Ask({requests[2]});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().at(0).verdict, ClaimVerdict::kAccepted);
 }
 
 TEST_F(ClaimApplierTest, AttemptInALostBatchIsNotAcceptedAgain) {

@@ -90,7 +90,7 @@ class FiringLoopTest : public test::RoomTest {
   }
 
   ExecutorTable executors_{{}};
-  DefinitionCache definitions_{faulty_, {}};
+  DefinitionCache definitions_{clock_, faulty_, {}};
   LoadQueue loads_{"loads", 8};
   SkipQueue skips_{"skips", 8};
   RecordingProducer producer_;
@@ -255,6 +255,53 @@ TEST_F(FiringLoopTest, MisfireOfAPlannedRunFollowsThePolicy) {
   ASSERT_EQ(Skips().size(), 1u);
 }
 
+TEST_F(FiringLoopTest, SkipsThatCannotBeHandedOnAreNoBusyLoop) {
+  JobDefinition job;
+  job.queue_timeout_s = 1;
+  const StoredJob stored = Shell("job", job);
+  std::vector<PendingRun> runs;
+  for (int i = 0; i < 12'000; ++i) runs.push_back(Pending(stored, -1min));
+  while (skips_.Push({}).ok()) continue;
+  Feed(runs);
+  Beat("x1", 4);
+  int steps = 0;
+  const SteadyTime end = clock_.Steady() + 1s;
+  for (SteadyTime next = clock_.Steady(); next < end && steps < 1000; ++steps) {
+    clock_.Advance(std::max(next - clock_.Steady(), Duration{}));
+    next = loop_->Step(clock_.Steady());
+  }
+  EXPECT_LT(steps, 100);
+  EXPECT_LT(metrics_.counter("carillon_queue_rejections_total", "skips").value(), 50u);
+  std::set<RunKey> skipped;  // with room in the queue every one of them is handed on
+  for (int i = 0; i < 10; ++i) {
+    Step(50ms);
+    for (const SkipRequest& skip : Skips()) skipped.insert(skip.key);
+  }
+  EXPECT_EQ(skipped.size(), runs.size());
+}
+
+TEST_F(FiringLoopTest, HealthyFireIsNoMisfireWithoutGrace) {
+  JobDefinition job;
+  job.command = "true";
+  job.misfire_policy = MisfirePolicy::kSkip;
+  job.misfire_grace_s = 0;
+  const WallTime start = clock_.Wall();
+  job.schedules = {{.kind = ScheduleKind::kRate, .every = 10min, .start = start}};
+  const StoredJob stored = CreateJob("strict", job);
+  PendingRun run = Pending(stored, Duration{});
+  run.key.fire = run.due = start;
+  Step(5s - 2ms);  // on its way for as long as a message takes that was lost once
+  Feed({run});
+  Beat("x1", 4);
+  Step();
+  EXPECT_TRUE(Skips().empty());
+  ASSERT_EQ(Tasks().size(), 1u);
+  run.key.schedule_id = ScheduleId(99);
+  Feed({run});
+  Step();
+  EXPECT_EQ(Skips().size(), 1u);
+}
+
 TEST_F(FiringLoopTest, OverlapFirstLookSkipsWhileAnotherRunIsActive) {
   JobDefinition job;
   job.overlap_policy = OverlapPolicy::kSkip;
@@ -278,6 +325,31 @@ TEST_F(FiringLoopTest, DefinitionThatCannotBeRenderedIsRecorded) {
   Beat("x1", 4);
   Step();
   ASSERT_EQ(Skips().size(), 1u);
+}
+
+TEST_F(FiringLoopTest, RunWhoseDefinitionCannotBeReadWaitsForItsMending) {
+  const StoredJob job = Shell("job");
+  const PendingRun run = Pending(job, 1ms);
+  store_.DamageDefinition(job.job_id, job.version, true);
+  Beat("x1", 4);
+  for (int i = 0; i < 90; ++i) {  // 9 s of a sweep that offers it again and again
+    Feed({run, Pending(Shell("good" + std::to_string(i)), 1ms)});
+    Step(100ms);
+    Beat("x1", 4);
+    const auto tasks = Tasks();
+    ASSERT_EQ(tasks.size(), 1u);
+    EXPECT_NE(tasks[0].key, run.key);
+    Tell(RunEvent::What::kClaimed, tasks[0].key);
+  }
+  EXPECT_TRUE(Skips().empty());
+  EXPECT_EQ(faulty_.calls["load"], 90);  // for the good ones: the bad one is not asked for again
+  EXPECT_GT(metrics_.counter("carillon_runs_waiting_total", "unreadable_definition").value(), 0u);
+  store_.DamageDefinition(job.job_id, job.version, false);
+  Step(kUnreadableRetry);
+  Beat("x1", 4);
+  Feed({run});
+  Step();
+  EXPECT_EQ(Tasks().size(), 1u);
 }
 
 TEST_F(FiringLoopTest, StoreAwayDelaysOnlyWhatNeedsItsDefinition) {

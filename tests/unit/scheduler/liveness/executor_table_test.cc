@@ -48,6 +48,28 @@ TEST_F(ExecutorTableTest, SameProcessRegistersAgainAtOnce) {
   EXPECT_EQ(table_.Admit(Record("e1"), kStart + 1ms), Admission::kAdmit);
 }
 
+TEST_F(ExecutorTableTest, LostOneIsForgottenWhenWhoeverRoutesKnowsIt) {
+  table_.Accept(Record("e1"), kStart);
+  table_.TakeChanges();
+  EXPECT_TRUE(table_.JudgeHealth(kStart + 2h));  // lost only now, as seen from here
+  EXPECT_EQ(table_.Records().size(), 1u);
+  ASSERT_EQ(table_.TakeChanges().size(), 1u);
+  EXPECT_FALSE(table_.JudgeHealth(kStart + 2h));
+  EXPECT_TRUE(table_.Records().empty());
+  EXPECT_TRUE(table_.TakeChanges().empty());
+  EXPECT_FALSE(Beat("e1", kStart + 3h));  // it has to register
+  EXPECT_EQ(table_.Admit(Record("e1"), kStart + 3h), Admission::kAdmit);
+}
+
+TEST_F(ExecutorTableTest, FullTableIsToldApartFromASecondProcess) {
+  ExecutorTable small({.executors_max = 1});
+  small.Accept(Record("e1"), kStart);
+  ExecutorRecord other = Record("e1");
+  other.id = ExecutorId("x2");
+  EXPECT_EQ(small.Admit(other, kStart), Admission::kFull);
+  EXPECT_EQ(small.Admit(Record("e1"), kStart), Admission::kAdmit);
+}
+
 TEST_F(ExecutorTableTest, SilenceMakesItUnusableAndABeatUsableAgain) {
   table_.Accept(Record("e1"), kStart);
   Beat("e1", kStart);

@@ -149,13 +149,16 @@ TEST_F(LeaseBookTest, AnotherRunOfTheJobIsSeenItselfIsNot) {
   EXPECT_FALSE(leases_.AnotherRunActive(JobNo(4), Held(2).key));
 }
 
-TEST_F(LeaseBookTest, RefusesAboveItsLimit) {
+TEST_F(LeaseBookTest, ClaimThatIsWrittenGetsItsLeaseAlsoAboveTheLimit) {
   LeaseBook small({.leases_max = 1}, table_);
   const Epoch epoch = EpochOf(SegmentId(0));
+  EXPECT_EQ(small.Room(), 1u);
   const auto answers =
       small.GrantAll(kHolder, {{Held(1), epoch}, {Held(2), epoch}}, clock_.Steady());
   EXPECT_EQ(answers[0], LeaseBook::Grant::kGranted);
-  EXPECT_EQ(answers[1], LeaseBook::Grant::kFull);
+  EXPECT_EQ(answers[1], LeaseBook::Grant::kGranted);
+  EXPECT_EQ(small.Room(), 0u);
+  EXPECT_EQ(small.TakeExpired(clock_.Steady() + 1min, 10).size(), 2u);
 }
 
 TEST(ExecutorHealthTest, UnhealthyAfterThreeMissedBeatsLostAfterTenSeconds) {

@@ -76,6 +76,44 @@ TEST_F(SegmentPlannerTest, FiresFollowEachOtherWithoutHoleOrRepetitionAsTimeGoes
   }
 }
 
+TEST_F(SegmentPlannerTest, UnreadableScheduleIsSetAsideAndPlannedWhenItIsMended) {
+  const StoredJob bad = CreateRate("bad", 20s);
+  const StoredJob good = CreateRate("good", 20s);
+  store_.DamageSchedule(bad.schedules[0].schedule_id, true);
+  SegmentPlanner planner = Make({.look = 30s});
+  Plan(planner);
+  ASSERT_EQ(Pending().size(), 1u);
+  EXPECT_EQ(Pending()[0].job_no, good.job_no);
+  EXPECT_EQ(metrics_.counter("carillon_schedules_set_aside_total", "corrupt").value(), 1u);
+  store_.DamageSchedule(bad.schedules[0].schedule_id, false);
+  clock_.Advance(61s);
+  Plan(planner);
+  std::set<JobNo> planned;
+  for (const RunRow& run : Pending()) planned.insert(run.job_no);
+  EXPECT_TRUE(planned.contains(bad.job_no));
+}
+
+TEST_F(SegmentPlannerTest, WhatIsSetAsideIsBoundedAndForgotten) {
+  for (int i = 0; i < 20; ++i) CreateRate("tick" + std::to_string(i), 20s);
+  faulty_.refuses_schedule = [](const ScheduleAdvance&) { return true; };
+  SegmentPlanner planner = Make({.look = 30s, .set_aside_max = 5});
+  for (int i = 0; i < 5; ++i) {
+    planner.Step(clock_.Steady());
+    EXPECT_LE(planner.set_aside(), 5u);
+    clock_.Advance(1s);
+  }
+  EXPECT_GT(planner.set_aside(), 0u);
+  const auto jobs = store_.ListJobs({.limit = 100});
+  ASSERT_TRUE(jobs.ok());
+  for (const StoredJob& job : *jobs) {
+    const Status deleted = store_.DeleteJob(job.job_id, job.version, {.now = clock_.Wall()});
+    ASSERT_TRUE(deleted.ok()) << deleted.error().message;
+  }
+  clock_.Advance(3min);
+  planner.Step(clock_.Steady());
+  EXPECT_EQ(planner.set_aside(), 0u);
+}
+
 TEST_F(SegmentPlannerTest, BatchesStayWithinTheRowLimit) {
   CreateRate("fast", 5ms);  // thousands of fires inside the horizon
   SegmentPlanner planner = Make();

@@ -137,8 +137,8 @@ class SkipWriterTest : public test::RoomTest {
   SkipQueue queue_{"skips", 8};
 
   SkipRequest Request(const RunRow& row) {
-    return {row.key,     row.segment,          row.job_no, EpochOf(row.segment),
-            row.attempt, reason::kQueueTimeout};
+    return {row.key,     row.segment,     row.job_no,           EpochOf(row.segment),
+            row.attempt, row.def_version, reason::kQueueTimeout};
   }
 };
 
@@ -170,6 +170,21 @@ TEST_F(SkipWriterTest, RowTheStoreRefusesHoldsUpNoOther) {
   EXPECT_EQ(Row(rows[0].key).state, RunState::kSkipped);
   EXPECT_EQ(Row(rows[1].key).state, RunState::kPending);
   EXPECT_EQ(Row(rows[2].key).state, RunState::kSkipped);
+}
+
+TEST_F(SkipWriterTest, RowThatNeverAgreesIsLeftToTheSweepAndHoldsUpNoOther) {
+  std::vector<RunRow> rows;
+  for (const char* name : {"a", "b", "c"}) rows.push_back(Execute(CreateNoop(name)));
+  faulty_.refuses_skip = [&](const SkipItem& item) { return item.key == rows[1].key; };
+  faulty_.skip_refusal = ErrorCode::kConflict;
+  ASSERT_TRUE(queue_.Push({Request(rows[0]), Request(rows[1]), Request(rows[2])}).ok());
+  writer_.Step(clock_.Steady());
+  EXPECT_EQ(Row(rows[0].key).state, RunState::kSkipped);
+  EXPECT_EQ(Row(rows[2].key).state, RunState::kSkipped);
+  const int calls = faulty_.calls["skip"];
+  clock_.Advance(10s);
+  writer_.Step(clock_.Steady());
+  EXPECT_EQ(faulty_.calls["skip"], calls);
 }
 
 TEST_F(SkipWriterTest, LeavesWhatWasDecidedUnderAnOlderEpoch) {

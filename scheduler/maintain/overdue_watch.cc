@@ -1,0 +1,32 @@
+#include "scheduler/maintain/overdue_watch.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kShowEvery = 500ms;
+
+double Seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+
+}  // namespace
+
+void OverdueWatch::Looked(const OverdueAges& found, SteadyTime asked) {
+  MutexLock lock(mu_);
+  found_ = found;
+  looked_ = asked;
+}
+
+OverdueAges OverdueWatch::Ages() const {
+  MutexLock lock(mu_);
+  const Duration since = clock_.Steady() - looked_;
+  if (since <= stale_after_) return found_;
+  return {.overdue = found_.overdue + since, .unplanned = found_.unplanned + since};
+}
+
+SteadyTime OverdueWatch::Step(SteadyTime now) {
+  const OverdueAges ages = Ages();
+  metrics_.gauge("carillon_oldest_overdue_seconds").Set(Seconds(ages.overdue));
+  metrics_.gauge("carillon_unplanned_overdue_seconds").Set(Seconds(ages.unplanned));
+  return now + kShowEvery;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,63 @@
+// Runs whose process may still run: cancel and retry by hand say so and ask for a confirmation.
+#include "tests/unit/scheduler/api/api_env.h"
+
+namespace carillon::test {
+namespace {
+
+class ConfirmOverlapTest : public ApiEnv {
+ protected:
+  // A run that was claimed under on_lost hold, and lost.
+  std::string Held() {
+    const std::string id = Execute(Create({{"on_lost", "hold"}}).value("job_id", ""));
+    const RunKey key = *DecodeRunId(id);
+    RunRow row = store_.GetRun(key)->row;
+    const auto fence = *store_.Take({.member = MemberId("scheduler-1"),
+                                     .incarnation = Incarnation("m1"),
+                                     .generation = Generation(1),
+                                     .segments = {row.segment}});
+    const ClaimRequest claim{.key = key,
+                             .segment = row.segment,
+                             .job_no = row.job_no,
+                             .def_version = row.def_version,
+                             .token = {.high = 1, .low = 1},
+                             .executor = ExecutorId("executor-1"),
+                             .incarnation = Incarnation("i1")};
+    EXPECT_TRUE(store_.Claim({claim}, fence, clock_.Wall()).ok());
+    row = store_.GetRun(key)->row;
+    const LostReport lost{key, row.segment, row.job_no, row.attempt, row.claim_token};
+    EXPECT_TRUE(store_.MarkLost({lost}, fence, clock_.Wall()).ok());
+    EXPECT_EQ(Get("/api/runs/" + id).body()["state"], "HELD");
+    return id;
+  }
+};
+
+TEST_F(ConfirmOverlapTest, RetryNeedsIt) {
+  const std::string path = "/api/runs/" + Held();
+  EXPECT_EQ(Post(path + "/retry").code(), "conflict");
+  EXPECT_EQ(Post(path + "/retry", {{"confirm_overlap", false}}).code(), "conflict");
+  EXPECT_EQ(Post(path + "/retry", {{"confirm_overlap", "yes"}}).pointer(), "/confirm_overlap");
+  const Answer retried = Post(path + "/retry", {{"confirm_overlap", true}});
+  ASSERT_EQ(retried.status, 202) << retried.text;
+  EXPECT_EQ(retried.body()["attempt"], 2);
+}
+
+TEST_F(ConfirmOverlapTest, CancelAsksTheHostUnlessItIsConfirmed) {
+  const std::string path = "/api/runs/" + Held();
+  EXPECT_EQ(Post(path + "/cancel").body()["cancelled"], 1);
+  EXPECT_EQ(Get(path).body()["state"], "HELD");
+  EXPECT_EQ(Post(path + "/cancel", {{"confirm_overlap", true}}).body()["cancelled"], 1);
+  EXPECT_EQ(Get(path).body()["state"], "CANCELLED");
+  EXPECT_EQ(Get(path).body()["reason"], "outcome_unknown");
+}
+
+TEST_F(ConfirmOverlapTest, CancelOfAJobTakesItToo) {
+  const std::string id = Held();
+  const std::string job_id = Get("/api/runs/" + id).body().value("job_id", "");
+  EXPECT_EQ(Post("/api/jobs/" + job_id + "/cancel").body()["cancelled"], 1);
+  EXPECT_EQ(Get("/api/runs/" + id).body()["state"], "HELD");
+  Post("/api/jobs/" + job_id + "/cancel", {{"confirm_overlap", true}});
+  EXPECT_EQ(Get("/api/runs/" + id).body()["state"], "CANCELLED");
+}
+
+}  // namespace
+}  // namespace carillon::test

@@ -1,0 +1,56 @@
+#include "scheduler/fire/definition_cache.h"
+
+#include "tests/unit/scheduler/room_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+class DefinitionCacheTest : public test::RoomTest {
+ protected:
+  // How many of ten jobs like this one a cache of `bytes_max` holds.
+  size_t Held(const std::string& prefix, JobDefinition job, size_t bytes_max) {
+    DefinitionCache cache(clock_, faulty_, {.bytes_max = bytes_max});
+    job.command = "true";
+    for (int i = 0; i < 10; ++i) {
+      const StoredJob stored = CreateJob(prefix + std::to_string(i), job);
+      EXPECT_TRUE(cache.Load({{stored.job_no, stored.version}}).ok());
+    }
+    return cache.size();
+  }
+};
+
+TEST_F(DefinitionCacheTest, EveryPartOfADefinitionCounts) {
+  const std::string kilobytes(20'000, 'x');
+  const size_t limit = 50'000;  // of those with 20,000 bytes somewhere, two
+  EXPECT_EQ(Held("small", {}, limit), 10u);
+  JobDefinition job;
+  job.parameters["p"] = kilobytes;
+  EXPECT_EQ(Held("parameters", job, limit), 2u);
+  job = {};
+  job.labels["l"] = kilobytes;
+  EXPECT_EQ(Held("labels", job, limit), 2u);
+  job = {};
+  job.env["e"] = kilobytes;
+  EXPECT_EQ(Held("env", job, limit), 2u);
+  job = {};
+  job.description = kilobytes;
+  EXPECT_EQ(Held("description", job, limit), 2u);
+  job = {};
+  job.schedules.assign(14, {.kind = ScheduleKind::kCron, .cron_expression = "0 0 * * *"});
+  EXPECT_EQ(Held("schedules", job, limit), 2u);
+}
+
+TEST_F(DefinitionCacheTest, UnreadableOneIsAskedForAgainAfterAWhile) {
+  const StoredJob job = CreateNoop("job");
+  const JobVersionKey key{job.job_no, job.version};
+  DefinitionCache cache(clock_, faulty_, {});
+  store_.DamageDefinition(job.job_id, job.version, true);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(cache.Load({key})->unreadable.contains(key));
+  EXPECT_EQ(faulty_.calls["load"], 1);
+  store_.DamageDefinition(job.job_id, job.version, false);
+  clock_.Advance(kUnreadableRetry);
+  EXPECT_TRUE(cache.Load({key})->definitions.contains(key));
+}
+
+}  // namespace
+}  // namespace carillon::scheduler

@@ -1,0 +1,122 @@
+#include "scheduler/maintain/maintenance.h"
+
+#include "tests/unit/scheduler/room_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+class MaintenanceTest : public test::RoomTest {
+ protected:
+  void Step(Duration ahead) {
+    clock_.Advance(ahead);
+    maintenance_.Step(clock_.Steady());
+    overdue_.Step(clock_.Steady());
+  }
+  // Through a stretch in which every look fails.
+  void StepAway(Duration ahead) {
+    for (Duration gone{}; gone < ahead; gone += 1s) {
+      faulty_.FailNext("overdue", ErrorCode::kUnavailable);
+      Step(1s);
+    }
+    faulty_.Clear("overdue");
+  }
+  double Gauge(const char* name) { return metrics_.gauge(name).value(); }
+
+  OverdueWatch overdue_{clock_, metrics_, 6s};
+  Maintenance maintenance_{{.clock = clock_,
+                            .admin = store_,
+                            .firing = faulty_,
+                            .cluster = cluster_,
+                            .overdue = overdue_,
+                            .metrics = metrics_},
+                           {}};
+};
+
+TEST_F(MaintenanceTest, ShowsTheOldestOverdueRunAndFire) {
+  Step(0s);
+  EXPECT_EQ(overdue_.Ages().overdue, 0s);
+  Execute(CreateNoop("job"));
+  CreateRate("tick", 1s);
+  Step(10s);
+  EXPECT_EQ(overdue_.Ages().overdue, 10s + 1ms);
+  EXPECT_EQ(overdue_.Ages().unplanned, 9s);
+  EXPECT_NEAR(Gauge("carillon_oldest_overdue_seconds"), 10, 0.1);
+  EXPECT_NEAR(Gauge("carillon_unplanned_overdue_seconds"), 9, 0.1);
+}
+
+TEST_F(MaintenanceTest, AgesGrowWhileTheStoreIsAway) {
+  Execute(CreateNoop("job"));
+  Step(10s);
+  StepAway(60s);
+  EXPECT_GE(overdue_.Ages().overdue, 70s);
+  EXPECT_NEAR(Gauge("carillon_oldest_overdue_seconds"), 70, 1);
+  const Duration before = overdue_.Ages().overdue;
+  clock_.Advance(5s);  // a look that hangs: the ages do not wait for it
+  EXPECT_EQ(overdue_.Ages().overdue, before + 5s);
+}
+
+TEST_F(MaintenanceTest, WhatBecameDueUnseenCountsFromTheLastLook) {
+  Step(0s);
+  StepAway(60s);
+  EXPECT_GE(overdue_.Ages().overdue, 59s);
+  EXPECT_GE(overdue_.Ages().unplanned, 59s);
+  Step(2s);
+  EXPECT_EQ(overdue_.Ages().overdue, 0s);
+  EXPECT_EQ(Gauge("carillon_oldest_overdue_seconds"), 0);
+}
+
+// A store that has more to delete than one call takes.
+class BehindStore final : public AdminStore {
+ public:
+  int calls = 0;
+  int behind = 0;  // calls that are not enough
+  Result<Upkeep> Maintain(WallTime, Duration) override {
+    return ++calls <= behind ? Upkeep::kBehind : Upkeep::kDone;
+  }
+  Result<RequestLookup> BeginRequest(const std::string&, const std::string&, const std::string&,
+                                     WallTime) override {
+    return RequestLookup{};
+  }
+  Status FinishRequest(const std::string&, const std::string&, const StoredAnswer&) override {
+    return {};
+  }
+  Status AbandonRequest(const std::string&, const std::string&) override { return {}; }
+  Status CreateFirstToken(const TokenRecord&) override { return {}; }
+  Result<std::optional<TokenRecord>> FindToken(const std::string&) override {
+    return std::optional<TokenRecord>{};
+  }
+  Result<Settings> ReadSettings() override { return Settings{}; }
+  Status RecordAudit(const AuditRecord&) override { return {}; }
+  Result<std::vector<AuditRecord>> ListAudit(const AuditFilter&) override {
+    return std::vector<AuditRecord>{};
+  }
+};
+
+TEST_F(MaintenanceTest, DeletesOnWhileThereIsMoreAndSaysSo) {
+  BehindStore store;
+  store.behind = 3;
+  Maintenance maintenance({.clock = clock_,
+                           .admin = store,
+                           .firing = faulty_,
+                           .cluster = cluster_,
+                           .overdue = overdue_,
+                           .metrics = metrics_},
+                          {});
+  maintenance.Step(clock_.Steady());
+  EXPECT_EQ(Gauge("carillon_retention_behind"), 1);
+  for (int i = 0; i < 10; ++i) {
+    clock_.Advance(1s);
+    maintenance.Step(clock_.Steady());
+  }
+  EXPECT_EQ(store.calls, 4);  // the fourth was enough; the next one is five minutes away
+  EXPECT_EQ(Gauge("carillon_retention_behind"), 0);
+}
+
+TEST_F(MaintenanceTest, OneMissedLookIsNoOutage) {
+  Step(0s);
+  StepAway(4s);
+  EXPECT_EQ(overdue_.Ages().overdue, 0s);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
