@@ -80,6 +80,10 @@ void JavaProcess::Signal(int signal) {
   CARILLON_CHECK(running(), "not started");
   kill(pid_, signal);
   if (signal == SIGKILL || signal == SIGTERM) Wait();
+  if (signal != SIGSTOP) return;
+  int status = 0;  // it goes on for a moment
+  while (waitpid(pid_, &status, WUNTRACED) < 0 && errno == EINTR) continue;
+  CARILLON_CHECK(WIFSTOPPED(status), "ended instead of stopping");
 }
 
 int JavaProcess::Wait() {

@@ -23,7 +23,7 @@ class JavaProcess {
   JavaProcess& operator=(const JavaProcess&) = delete;
 
   void Start();
-  // Sends it; SIGKILL and SIGTERM are waited for.
+  // Sends it; SIGKILL, SIGTERM and SIGSTOP are waited for.
   void Signal(int signal);
   // For one that ends by itself: its exit code, -1 when a signal ended it.
   int Wait();
