@@ -75,7 +75,7 @@ class Link final : public GrpcLink {
   // False: the inbox is full; the stream is read again when there is room.
   bool Take(MemberMessage message, const std::shared_ptr<LinkStream>& stream);
   void Welcomed(const Welcome& welcome);
-  void Ended(const std::shared_ptr<LinkStream>& stream, const grpc::Status& status);
+  void Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status);
 
  private:
   struct Member {
@@ -98,6 +98,9 @@ class Link final : public GrpcLink {
   std::map<MemberId, Member> members_;
   std::deque<MemberMessage> inbox_;
   std::vector<std::shared_ptr<LinkStream>> paused_;
+  // Let go of by our own threads only. A stream owns its channel, and the last channel of a process
+  // takes gRPC's callback threads with it: on one of them it would join itself.
+  std::vector<std::shared_ptr<LinkStream>> ended_;
   std::function<void()> wake_;
   int alive_ = 0;  // streams that gRPC still holds
   bool stopping_ = false;
@@ -185,10 +188,7 @@ void LinkStream::OnWriteDone(bool ok) {
   if (next != nullptr && !closed_) StartWrite(next);
 }
 
-void LinkStream::OnDone(const grpc::Status& status) {
-  const std::shared_ptr<LinkStream> self = std::move(self_);
-  link_.Ended(self, status);
-}
+void LinkStream::OnDone(const grpc::Status& status) { link_.Ended(std::move(self_), status); }
 
 Link::~Link() {
   {
@@ -205,6 +205,8 @@ Link::~Link() {
   // One that is not read would not learn of its end.
   for (const auto& stream : std::exchange(paused_, {})) stream->ReadOn();
   changed_.wait(lock, [this] { return alive_ == 0; });
+  const auto ended = std::exchange(ended_, {});
+  lock.unlock();
 }
 
 void Link::SetMembers(const std::vector<MemberInfo>& members) {
@@ -253,9 +255,11 @@ void Link::Dial() {
   while (!stopping_) {
     const SteadyTime now = clock_.Steady();
     SteadyTime next;
+    auto ended = std::exchange(ended_, {});
     const auto streams = NewStreams(now, next);
-    if (!streams.empty()) {
+    if (!streams.empty() || !ended.empty()) {
       lock.unlock();
+      ended.clear();
       for (const auto& stream : streams) stream->Begin(options_);
       lock.lock();
     } else if (next == SteadyTime::max()) {
@@ -277,7 +281,7 @@ void Link::Welcomed(const Welcome& welcome) {
   Wake();
 }
 
-void Link::Ended(const std::shared_ptr<LinkStream>& stream, const grpc::Status& status) {
+void Link::Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status) {
   log::Debug("link", "member={}: stream ended: {}", stream->member().value(),
              status.error_message());
   {
@@ -288,6 +292,7 @@ void Link::Ended(const std::shared_ptr<LinkStream>& stream, const grpc::Status& 
       found->second.next_call = clock_.Steady() + found->second.backoff.Next(rng_);
     }
     std::erase(paused_, stream);
+    ended_.push_back(std::move(stream));
     --alive_;
     // While the lock is held: the last one lets the destructor go on.
     changed_.notify_all();
