@@ -1,39 +1,34 @@
 // Everything of a standalone server, built over its adapters and running on threads.
 //
 // Place    The composition root of `carillon standalone`; the picture is in docs/architecture.md.
-// Threads  Start, Supervise, Drain and Stop are called by one thread, with signals blocked.
+// Threads  As process::Daemon.
 // Errors   Start: as the first part that failed; what was started is stopped again. kUnavailable
 //          when `interrupted` said so.
 // Always   Nothing fires and nothing runs before every port is bound.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
-#include "common/config/load.h"
+#include "common/process/daemon.h"
 
 namespace carillon::cli {
 
-class StandaloneServer {
+class StandaloneServer final : public process::Daemon {
  public:
-  // Returns when the server is ready and runtime.json is written, or `interrupted` returns true;
-  // that is asked a hundred times a second while something is waited for.
-  static Result<std::unique_ptr<StandaloneServer>> Start(const config::Config& config,
-                                                         std::function<bool()> interrupted);
-  ~StandaloneServer();
+  // Returns when the server is ready and runtime.json is written, or `interrupted` returns true.
+  static Result<std::unique_ptr<process::Daemon>> Start(const config::Config& config,
+                                                        const process::Interrupted& interrupted);
+  ~StandaloneServer() override;
 
-  // Republishes runtime.json when a part was started again. Cheap; called several times a second.
-  void Supervise();
+  std::string ReadyText() const override;
+  Status Supervise() override;
   // No new claims, and not ready any more; the API goes on, so that people see what is waited for.
-  void BeginDrain();
+  void BeginDrain() override;
   // True once nothing runs and every result is in the store.
-  bool drained() const;
-  // Ends the parts in order. Processes that still run are left to the warden and their leases.
-  void Stop();
-
-  const std::string& url() const;
-  const std::string& token_file() const;
+  bool drained() const override;
+  // Processes that still run are left to the warden and their leases.
+  void Stop() override;
 
  private:
   struct Parts;

@@ -231,6 +231,12 @@ class Loader {
               "rest.listen is beyond loopback and there is no TLS: tokens would cross the network "
               "in the clear; set rest.allow_beyond_loopback: true to accept that"};
     }
+    if (!IsLoopback("link.listen") && !config_.Flag("link.allow_beyond_loopback")) {
+      return {ErrorCode::kInvalid,
+              "link.listen is beyond loopback and there is no TLS: the join secret and what runs "
+              "would cross the network in the clear; set link.allow_beyond_loopback: true to "
+              "accept that"};
+    }
     return {};
   }
 

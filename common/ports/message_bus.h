@@ -11,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/stable_hash.h"
 #include "common/base/time.h"
 
 namespace carillon {
@@ -19,6 +21,11 @@ namespace carillon {
 inline constexpr std::string_view kTasksTopic = "carillon.tasks";
 inline constexpr std::string_view kResultsTopic = "carillon.results";
 inline constexpr std::string_view kDeadLettersTopic = "carillon.dead_letters";
+
+// Whose remainder by the number of partitions is where an executor's tasks are: it reads no other.
+inline uint64_t TaskPartitionKey(const ExecutorId& executor) {
+  return StableHash(executor.value());
+}
 
 struct BusRecord {
   std::string payload;
@@ -35,7 +42,7 @@ class BusProducer {
  public:
   virtual ~BusProducer() = default;
   // Hands the record to the bus; delivery is asynchronous and may fail silently (the caller's own
-  // time-out finds out). `partition_key` is hashed to a partition.
+  // time-out finds out). The partition is `partition_key` modulo their number.
   virtual Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) = 0;
 };
 

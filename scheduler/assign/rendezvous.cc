@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "common/base/stable_hash.h"
+
 namespace carillon::scheduler {
 namespace {
 
@@ -9,13 +11,6 @@ uint64_t Mix(uint64_t h) {
   h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdull;
   h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53ull;
   return h ^ (h >> 33);
-}
-
-// FNV-1a; std::hash may differ between builds, and all members must agree.
-uint64_t HashText(const std::string& text) {
-  uint64_t h = 0xcbf29ce484222325ull;
-  for (unsigned char c : text) h = (h ^ c) * 0x100000001b3ull;
-  return h;
 }
 
 }  // namespace
@@ -28,7 +23,7 @@ std::map<SegmentId, MemberId> AssignSegments(uint32_t segment_count,
     const MemberId* best = nullptr;
     uint64_t best_weight = 0;
     for (const MemberId& member : members) {
-      const uint64_t weight = Mix(HashText(member.value()) ^ Mix(number + 1));
+      const uint64_t weight = Mix(StableHash(member.value()) ^ Mix(number + 1));
       if (best == nullptr || std::tie(weight, member) > std::tie(best_weight, *best)) {
         best = &member;
         best_weight = weight;

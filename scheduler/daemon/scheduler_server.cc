@@ -33,7 +33,7 @@ ApiContext SchedulerServer::MakeApiContext(About about) {
           .settings = std::move(about.settings)};
 }
 
-std::vector<ReadyCheck> SchedulerServer::ReadyChecks() {
+std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {
   return {
       {.name = "store",
        .check = [this]() -> Status {
@@ -55,11 +55,11 @@ std::vector<ReadyCheck> SchedulerServer::ReadyChecks() {
   };
 }
 
-Status SchedulerServer::Listen(const ApiOptions& api, const OpsOptions& ops, About about) {
+Status SchedulerServer::Listen(const ApiOptions& api, const ops::OpsOptions& ops, About about) {
   CARILLON_ASSIGN_OR_RETURN(api_, ApiServer::Start(api, MakeApiContext(std::move(about))));
-  CARILLON_ASSIGN_OR_RETURN(ops_, OpsServer::Start(ops, {.metrics = ports_.member.metrics,
-                                                         .clock = ports_.member.clock,
-                                                         .ready = ReadyChecks()}));
+  CARILLON_ASSIGN_OR_RETURN(ops_, ops::OpsServer::Start(ops, {.metrics = ports_.member.metrics,
+                                                              .clock = ports_.member.clock,
+                                                              .ready = ReadyChecks()}));
   member_.SetRestUrl(api_->url());
   return {};
 }

@@ -3,7 +3,7 @@
 // Place    The scheduler's half of `carillon standalone`, and all of `carillon-scheduler`.
 // Threads  Called by one thread. Its loops run on the Loops it is given.
 // Owns     Member and servers. The ports outlive it; the loops stop before it is destroyed.
-// Errors   Listen: as ApiServer::Start and OpsServer::Start.
+// Errors   Listen: as ApiServer::Start and ops::OpsServer::Start.
 // Always   Nothing fires before StartLoops, so a port that is taken is found before.
 #pragma once
 
@@ -13,10 +13,10 @@
 #include <string>
 
 #include "common/base/loops.h"
+#include "common/ops/ops_server.h"
 #include "common/ports/job_store.h"
 #include "common/ports/run_store.h"
 #include "scheduler/api/api_server.h"
-#include "scheduler/api/ops_server.h"
 #include "scheduler/app/member.h"
 #include "scheduler/daemon/member_status_source.h"
 
@@ -37,7 +37,7 @@ class SchedulerServer {
   SchedulerServer(const Ports& ports, const MemberOptions& options);
 
   // Binds both ports; what may be asked from then on is answered, though nothing fires yet.
-  Status Listen(const ApiOptions& api, const OpsOptions& ops, About about);
+  Status Listen(const ApiOptions& api, const ops::OpsOptions& ops, About about);
   void StartLoops(Loops& loops);
   bool ready() const { return member_.ready(); }
   const MemberView& view() const { return member_; }
@@ -53,7 +53,7 @@ class SchedulerServer {
 
  private:
   ApiContext MakeApiContext(About about);
-  std::vector<ReadyCheck> ReadyChecks();
+  std::vector<ops::ReadyCheck> ReadyChecks();
 
   const Ports ports_;
   const uint64_t seed_;
@@ -61,7 +61,7 @@ class SchedulerServer {
   MemberStatusSource status_;
   std::atomic<bool> draining_ = false;
   std::unique_ptr<ApiServer> api_;
-  std::unique_ptr<OpsServer> ops_;
+  std::unique_ptr<ops::OpsServer> ops_;
 };
 
 }  // namespace carillon::scheduler

@@ -32,7 +32,7 @@ void Dispatcher::Send(const CreditBook& credits, CreditBook::Index executor, Bun
   const SealTarget target{.executor = credits.id(executor),
                           .incarnation = credits.incarnation(executor),
                           .expires = now + kBundleValid};
-  const uint64_t key = std::hash<ExecutorId>{}(target.executor);
+  const uint64_t key = TaskPartitionKey(target.executor);
   const Status sent = producer_.Send(kTasksTopic, key, SealTasks(bundle.tasks, target, signer_));
   if (!sent.ok()) {
     metrics_.counter("carillon_queue_rejections_total", "bus").Add();

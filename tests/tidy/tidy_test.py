@@ -22,7 +22,7 @@ NEVER = [
 ]
 # Composition roots may include anything.
 ROOTS = re.compile(r"^(scheduler|executor|cli)/([a-z_]+/)?main\.cc$|^cli/standalone[a-z_]*\.(cc|h)$|"
-                   r"^cli/standalone/")
+                   r"^cli/standalone/|^(scheduler|executor)/cluster/")
 
 # A vendor's header appears only in these rooms.
 VENDORS = {
@@ -31,9 +31,9 @@ VENDORS = {
     r"curl/": ["common/adapters/http"],
     r"prometheus/": ["common/adapters/prometheus"],
     r"nlohmann/(?!json_fwd)": ["common/wire", "common/adapters/mysql", "scheduler/api", "cli/client",
-                               "cli/commands", "cli/standalone", "common/config"],
+                               "cli/commands", "common/process", "common/config"],
     r"yaml-cpp": ["common/config", "cli/commands"],
-    r"CLI/": ["cli/commands", "cli"],
+    r"CLI/": ["cli/commands", "common/process"],
     r"spdlog": ["common/base"],
     r"sodium": ["common/wire", "scheduler/api", "cli"],
     r"google/protobuf|\.pb\.h": ["common/wire"],

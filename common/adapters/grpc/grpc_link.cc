@@ -82,6 +82,7 @@ class Link final : public GrpcLink {
     std::string address;
     std::string public_key = {};  // once it said so
     std::shared_ptr<LinkStream> stream = {};
+    bool departed = false;  // not dialled again when its stream ends
     Backoff backoff{{.first = 50ms, .longest = 2s}};
     SteadyTime next_call = {};
   };
@@ -209,6 +210,7 @@ Link::~Link() {
   lock.unlock();
 }
 
+// A member that left the list may still own segments, so a stream that works stays.
 void Link::SetMembers(const std::vector<MemberInfo>& members) {
   std::vector<std::shared_ptr<LinkStream>> dropped;
   {
@@ -218,13 +220,17 @@ void Link::SetMembers(const std::vector<MemberInfo>& members) {
       if (!member.grpc_address.empty()) wanted[member.id] = member.grpc_address;
     }
     for (auto it = members_.begin(); it != members_.end();) {
+      Member& member = it->second;
       const auto found = wanted.find(it->first);
-      if (found != wanted.end() && found->second == it->second.address) {
-        wanted.erase(found);
+      member.departed = found == wanted.end();
+      const bool same = !member.departed && found->second == member.address;
+      const bool works = member.departed && member.stream && member.stream->welcomed();
+      if (same) wanted.erase(found);
+      if (same || works) {
         ++it;
         continue;
       }
-      if (it->second.stream) dropped.push_back(it->second.stream);
+      if (member.stream) dropped.push_back(member.stream);
       it = members_.erase(it);
     }
     for (const auto& [id, address] : wanted) members_[id] = {.address = address};
@@ -288,8 +294,12 @@ void Link::Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status)
     std::lock_guard lock(mu_);
     const auto found = members_.find(stream->member());
     if (found != members_.end() && found->second.stream == stream) {
-      found->second.stream.reset();
-      found->second.next_call = clock_.Steady() + found->second.backoff.Next(rng_);
+      if (found->second.departed) {
+        members_.erase(found);
+      } else {
+        found->second.stream.reset();
+        found->second.next_call = clock_.Steady() + found->second.backoff.Next(rng_);
+      }
     }
     std::erase(paused_, stream);
     ended_.push_back(std::move(stream));

@@ -31,7 +31,8 @@ struct LinkOptions {
 class GrpcLink : public ExecutorLink {
  public:
   static std::unique_ptr<GrpcLink> Make(const LinkOptions& options, const Clock& clock);
-  // Whom to keep a stream to: every member that has a grpc_address.
+  // Whom to keep a stream to: every member that has a grpc_address. A stream that works to one that
+  // is not among them any more stays until it ends: it may still own segments.
   virtual void SetMembers(const std::vector<MemberInfo>& members) = 0;
   // Of the members this executor has or had a stream to, and that are still members.
   virtual std::vector<std::string> public_keys() = 0;

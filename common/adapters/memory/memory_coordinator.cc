@@ -166,6 +166,23 @@ void MemoryEnsemble::RemoveMember(const Incarnation& incarnation) {
   std::erase_if(now_.members, [&incarnation](const MemberInfo& member) {
     return member.incarnation == incarnation;
   });
+  std::erase_if(executors_,
+                [&incarnation](const auto& shown) { return shown.second == incarnation; });
+}
+
+Status MemoryEnsemble::Announce(const ExecutorId& executor, const Incarnation& incarnation) {
+  MutexLock lock(mu_);
+  const auto [found, added] = executors_.emplace(executor, incarnation);
+  if (added || found->second == incarnation) return {};
+  return {ErrorCode::kConflict, "executors/" + executor.value() + ": another start of it is there"};
+}
+
+bool MemoryEnsemble::IsShown(const Incarnation& incarnation) const {
+  MutexLock lock(mu_);
+  for (const auto& [executor, shown] : executors_) {
+    if (shown == incarnation) return true;
+  }
+  return false;
 }
 
 std::vector<std::function<void()>> MemoryEnsemble::Wakes() {

@@ -22,6 +22,10 @@ class MemoryEnsemble {
   // A client of the ensemble: not a member until Join.
   std::unique_ptr<Coordinator> NewClient();
 
+  // ---- of executors (memory_directory.h) ----
+  Status Announce(const ExecutorId& executor, const Incarnation& incarnation);
+  bool IsShown(const Incarnation& incarnation) const;
+
   // ---- for tests: what a network and a server can do to the session of a process ----
   // No contact: the client answers from its last view. Its session lives until it expires.
   void Suspend(const Incarnation& incarnation);
@@ -61,6 +65,7 @@ class MemoryEnsemble {
   uint64_t last_client_ GUARDED_BY(mu_) = 0;
   std::map<uint64_t, Client> clients_ GUARDED_BY(mu_);
   View now_ GUARDED_BY(mu_);
+  std::map<ExecutorId, Incarnation> executors_ GUARDED_BY(mu_);
 };
 
 }  // namespace carillon::memory

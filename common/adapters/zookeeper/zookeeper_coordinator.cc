@@ -68,7 +68,8 @@ Status ZookeeperCoordinator::Join(const MemberInfo& self) {
   MutexLock join(join_mu_);
   CARILLON_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Connected());
   CARILLON_TRY(MakeTree(*session));
-  CARILLON_ASSIGN_OR_RETURN(const std::string own, EnterElection(*session, self));
+  CARILLON_ASSIGN_OR_RETURN(const std::string name, EnterElection(*session, self));
+  const std::string own = "election/" + name;
   {
     MutexLock lock(mu_);
     self_ = self;
@@ -76,6 +77,36 @@ Status ZookeeperCoordinator::Join(const MemberInfo& self) {
     removed_ = false;
   }
   return ReadView(*session, own);
+}
+
+Status ZookeeperCoordinator::Announce(const ExecutorId& executor, const Incarnation& incarnation) {
+  MutexLock join(join_mu_);
+  CARILLON_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Connected());
+  CARILLON_TRY(MakeTree(*session));
+  const std::string own = "executors/" + executor.value();
+  CARILLON_TRY(ShowExecutor(*session, own, incarnation));
+  {
+    MutexLock lock(mu_);
+    own_ = own;
+    removed_ = false;
+  }
+  return ReadView(*session, own);
+}
+
+// The node may be there although a create of ours failed: its answer was lost.
+Status ZookeeperCoordinator::ShowExecutor(Session& session, const std::string& own,
+                                          const Incarnation& incarnation) {
+  const auto made = session.Create(Path(own), incarnation.value(), Session::Life::kEphemeral);
+  if (made.ok() || made.code() != ErrorCode::kExists) return made.ok() ? Status() : made.error();
+  CARILLON_TRY(session.Sync(Path(own)));
+  const auto node = session.Get(Path(own), false);
+  if (!node.ok() && node.code() == ErrorCode::kNotFound) {
+    return {ErrorCode::kConflict, own + ": another start of it has just gone"};
+  }
+  if (!node.ok()) return node.error();
+  if (node->owner == session.identity().id) return {};
+  return {ErrorCode::kConflict, own + ": another start of it, " + node->data.substr(0, 64) +
+                                    ", is there or died a moment ago"};
 }
 
 // A session that lives, or a new one; the old one is gone for good once it expired.
@@ -112,7 +143,7 @@ Status ZookeeperCoordinator::MakeTree(Session& session) {
        slash = root_.find('/', slash + 1)) {
     paths.push_back(root_.substr(0, slash));
   }
-  paths.insert(paths.end(), {root_, Path("election"), Path("assignment")});
+  paths.insert(paths.end(), {root_, Path("election"), Path("assignment"), Path("executors")});
   for (const std::string& path : paths) {
     const auto made = session.Create(path, "", Session::Life::kPersistent);
     if (!made.ok() && made.code() != ErrorCode::kExists) return made.error();
@@ -159,7 +190,7 @@ void ZookeeperCoordinator::Leave() {
   if (!session) return;
   // The end of the session removes the node as well; this is for when it outlives this call.
   if (!own.empty() && session->contact() == Session::Contact::kConnected) {
-    const Status deleted = session->Delete(Path("election/" + own));
+    const Status deleted = session->Delete(Path(own));
     if (!deleted.ok()) log::Warn("coordinator", "leave: {}", deleted.error().message);
   }
 }
@@ -204,12 +235,17 @@ Status ZookeeperCoordinator::ReadView(Session& session, const std::string& own) 
   CARILLON_ASSIGN_OR_RETURN(view.assignment, ParseAssignment(node.data));
   view.version = node.version;
   view.created = node.created;
-  const auto is_own = [&own](const Entry& entry) { return entry.name == own; };
-  if (!own.empty() && std::none_of(view.entries.begin(), view.entries.end(), is_own)) {
-    return {ErrorCode::kNotFound, "coordinator: the own node is gone"};
-  }
+  CARILLON_TRY(CheckOwn(session, own));
   Adopt(session, std::move(view));
   return {};
+}
+
+Status ZookeeperCoordinator::CheckOwn(Session& session, const std::string& own) {
+  const auto node = session.Get(Path(own), false);
+  const bool gone =
+      node.ok() ? node->owner != session.identity().id : node.code() == ErrorCode::kNotFound;
+  if (gone) return {ErrorCode::kNotFound, "coordinator: the own node is gone"};
+  return node.ok() ? Status() : node.error();
 }
 
 void ZookeeperCoordinator::Watch() {
@@ -300,7 +336,7 @@ SessionState ZookeeperCoordinator::State() {
 bool ZookeeperCoordinator::IsLeader() {
   MutexLock lock(mu_);
   return !own_.empty() && StateNow() != SessionState::kExpired && !view_.entries.empty() &&
-         view_.entries.front().name == own_;
+         "election/" + view_.entries.front().name == own_;
 }
 
 std::optional<MemberId> ZookeeperCoordinator::Leader() {
@@ -324,12 +360,13 @@ Result<Assignment> ZookeeperCoordinator::ReadAssignment() {
 
 Result<ZookeeperCoordinator::Standing> ZookeeperCoordinator::OwnStanding() {
   MutexLock lock(mu_);
-  if (own_.empty() || StateNow() != SessionState::kConnected) return NoSession();
-  return Standing{.session = session_,
-                  .own_path = Path("election/" + own_),
-                  .own_text = MemberText(*self_),
-                  .leads = !view_.entries.empty() && view_.entries.front().name == own_,
-                  .view = view_};
+  if (own_.empty() || !self_ || StateNow() != SessionState::kConnected) return NoSession();
+  return Standing{
+      .session = session_,
+      .own_path = Path(own_),
+      .own_text = MemberText(*self_),
+      .leads = !view_.entries.empty() && "election/" + view_.entries.front().name == own_,
+      .view = view_};
 }
 
 // Numbers only grow: who was the lowest with its own node in place is so until that node goes.

@@ -39,6 +39,8 @@ class ZookeeperCoordinator final : public Coordinator {
   ~ZookeeperCoordinator() override;
 
   Status Join(const MemberInfo& self) override;
+  // Instead of Join: sees the members without being one (zookeeper_directory.h).
+  Status Announce(const ExecutorId& executor, const Incarnation& incarnation);
   void Leave() override;
   SessionState State() override;
   bool IsLeader() override;
@@ -82,8 +84,10 @@ class ZookeeperCoordinator final : public Coordinator {
   Result<std::shared_ptr<Session>> Connected();
   Status MakeTree(Session& session);
   Result<std::string> EnterElection(Session& session, const MemberInfo& self);
-  // Reads and adopts everything; `own` is the name of the own node. kNotFound: it is gone.
+  Status ShowExecutor(Session& session, const std::string& own, const Incarnation& incarnation);
+  // Reads and adopts everything; `own` is the own node. kNotFound: it is gone.
   Status ReadView(Session& session, const std::string& own);
+  Status CheckOwn(Session& session, const std::string& own);
   Result<std::vector<Entry>> ReadEntries(Session& session) REQUIRES(read_mu_);
   void Watch();  // the thread
   void Refresh();
@@ -106,7 +110,7 @@ class ZookeeperCoordinator final : public Coordinator {
   std::condition_variable_any changed_;
   std::shared_ptr<Session> session_ GUARDED_BY(mu_);
   std::optional<MemberInfo> self_ GUARDED_BY(mu_);
-  std::string own_ GUARDED_BY(mu_);       // name of the own node; empty = not joined
+  std::string own_ GUARDED_BY(mu_);       // "election/…" or "executors/…"; empty = not joined
   bool removed_ GUARDED_BY(mu_) = false;  // the own node is gone though the session lives
   View view_ GUARDED_BY(mu_);
   std::function<void()> wake_ GUARDED_BY(mu_);

@@ -199,7 +199,9 @@ SessionIdentity Session::identity() const {
 
 Result<std::string> Session::Create(const std::string& path, const std::string& data, Life life) {
   const ACL_vector* acl = options_.digest.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL;
-  const int flags = life == Life::kPersistent ? 0 : ZOO_EPHEMERAL | ZOO_SEQUENCE;
+  const int flags = life == Life::kPersistent  ? 0
+                    : life == Life::kEphemeral ? ZOO_EPHEMERAL
+                                               : ZOO_EPHEMERAL | ZOO_SEQUENCE;
   std::string made;
   const int rc = Perform(options_.request_timeout, made, [&](const void* held) {
     return zoo_acreate(handle_, path.c_str(), data.data(), static_cast<int>(data.size()), acl,

@@ -70,7 +70,7 @@ class Session {
   SessionIdentity identity() const;
   const SessionOptions& options() const { return options_; }
 
-  enum class Life { kPersistent, kEphemeralSequence };
+  enum class Life { kPersistent, kEphemeral, kEphemeralSequence };
   // The path of the node, which with kEphemeralSequence has a number appended.
   Result<std::string> Create(const std::string& path, const std::string& data, Life life);
   Status Delete(const std::string& path);

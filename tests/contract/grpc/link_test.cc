@@ -87,9 +87,32 @@ TEST_F(GrpcLinkTest, KeysComeWithTheWelcome) {
   const auto link = Link("m1", hub->endpoint());
   ASSERT_TRUE(Up(*link));
   EXPECT_EQ(link->public_keys(), std::vector<std::string>{std::string(32, '1')});
+}
+
+// Its session may have expired while it still owns segments.
+TEST_F(GrpcLinkTest, StreamToADepartedMemberStaysUntilItEnds) {
+  auto hub = Hub(HubOf("m1"));
+  const uint16_t port = PortOf(*hub);
+  const auto link = Link("m1", hub->endpoint());
+  ASSERT_TRUE(Up(*link));
   link->SetMembers({});
-  EXPECT_TRUE(Down(*link));
-  EXPECT_TRUE(link->public_keys().empty());
+  ASSERT_TRUE(link->Send(MemberId("m1"), Heartbeat{.sent_us = 7}).ok());
+  EXPECT_TRUE(WaitUntil([&] { return hub->Receive(1).size() == 1; }));
+  hub.reset();
+  ASSERT_TRUE(Down(*link));
+  EXPECT_TRUE(WaitUntil([&] { return link->public_keys().empty(); }));
+  hub = Hub(HubOf("m1", port));
+  const auto other = Link("m1", hub->endpoint());
+  ASSERT_TRUE(Up(*other));  // so the first would have had its time, too
+  EXPECT_TRUE(link->Members().empty());
+}
+
+TEST_F(GrpcLinkTest, DepartedMemberThatDoesNotAnswerIsForgotten) {
+  const auto hub = Hub(HubOf("m2"));
+  const auto link = Link("m1", hub->endpoint());
+  link->SetMembers({});
+  link->SetMembers({Info("m2", hub->endpoint())});
+  EXPECT_TRUE(Up(*link));
 }
 
 TEST_F(GrpcLinkTest, WithoutTheSecretNothingGetsThrough) {

@@ -2,6 +2,7 @@
 // promise.
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_coordinator.h"
+#include "common/adapters/memory/memory_directory.h"
 #include "common/adapters/memory/memory_link.h"
 
 #include <gtest/gtest.h>
@@ -46,10 +47,17 @@ struct MemoryCoordinatorFactory {
 };
 using CoordinatorFactories = ::testing::Types<MemoryCoordinatorFactory>;
 
+struct MemoryDirectoryFactory : MemoryCoordinatorFactory {
+  std::unique_ptr<MemberDirectory> Directory() { return memory::NewDirectory(ensemble); }
+  std::unique_ptr<Coordinator> Member() { return Client(); }
+};
+using DirectoryFactories = ::testing::Types<MemoryDirectoryFactory>;
+
 }  // namespace carillon::test
 
 #include "tests/contract/bus_contract.h"
 #include "tests/contract/coordinator_contract.h"
+#include "tests/contract/directory_contract.h"
 #include "tests/contract/link_contract.h"
 
 namespace carillon::test {

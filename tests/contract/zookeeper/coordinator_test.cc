@@ -1,7 +1,7 @@
 // The coordinator's contract on a real ZooKeeper server.
 #include <atomic>
 
-#include "common/adapters/zookeeper/zookeeper_coordinator.h"
+#include "common/adapters/zookeeper/zookeeper_directory.h"
 #include "tests/support/process_wait.h"
 #include "tests/support/zookeeper_server.h"
 
@@ -28,15 +28,16 @@ struct ZookeeperCoordinatorFactory {
   // may take it back before the close is sent.
   void Expire(const Incarnation& incarnation) {
     for (zookeeper::ZookeeperCoordinator* client : clients) {
-      if (client->incarnation() != incarnation) continue;
-      const auto identity = client->session_identity();
-      const bool expired = WaitUntil([&] {
-        const auto other = zookeeper::Session::Open({.servers = Server().address(), .timeout = 4s},
-                                                    {}, &*identity);
-        return !other.ok() || !(*other)->AwaitConnected(10s);
-      });
-      EXPECT_TRUE(expired) << "the session outlived its end";
+      if (client->incarnation() == incarnation) EndSession(client->session_identity());
     }
+  }
+  static void EndSession(const std::optional<zookeeper::SessionIdentity>& identity) {
+    const bool expired = WaitUntil([&] {
+      const auto other =
+          zookeeper::Session::Open({.servers = Server().address(), .timeout = 4s}, {}, &*identity);
+      return !other.ok() || !(*other)->AwaitConnected(10s);
+    });
+    EXPECT_TRUE(expired) << "the session outlived its end";
   }
   void Settle(const std::function<bool()>& seen) { WaitUntil(seen, 20s); }
 
@@ -49,6 +50,23 @@ struct ZookeeperCoordinatorFactory {
 };
 using CoordinatorFactories = ::testing::Types<ZookeeperCoordinatorFactory>;
 
+struct ZookeeperDirectoryFactory : ZookeeperCoordinatorFactory {
+  std::unique_ptr<MemberDirectory> Directory() {
+    auto made = zookeeper::ZookeeperDirectory::Make(
+        {.connect = Server().address() + root, .session_timeout = 4s, .digest = "carillon:secret"});
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    directories.push_back(made->get());
+    return std::move(made).value();
+  }
+  std::unique_ptr<Coordinator> Member() { return Client(); }
+  // Of the first directory: the cases expire no other.
+  void Expire(const Incarnation&) { EndSession(directories.front()->session_identity()); }
+
+  std::vector<zookeeper::ZookeeperDirectory*> directories;
+};
+using DirectoryFactories = ::testing::Types<ZookeeperDirectoryFactory>;
+
 }  // namespace carillon::test
 
 #include "tests/contract/coordinator_contract.h"
+#include "tests/contract/directory_contract.h"

@@ -10,6 +10,7 @@
 
 #include "cli/commands/cli.h"
 #include "tests/support/manual_clock.h"
+#include "tests/support/parse_json.h"
 
 namespace carillon::cli {
 
@@ -91,14 +92,12 @@ class CliTest : public ::testing::Test {
   std::string out() const { return out_.str(); }
   std::string err() const { return err_.str(); }
   nlohmann::json OutJson() const {
-    auto document = nlohmann::json::parse(out(), nullptr, false);
+    auto document = test::ParseJson(out());
     EXPECT_FALSE(document.is_discarded()) << out();
     return document;
   }
   const HttpClientRequest& Sent(size_t index) const { return server_.requests.at(index); }
-  nlohmann::json SentBody(size_t index) const {
-    return nlohmann::json::parse(Sent(index).body, nullptr, false);
-  }
+  nlohmann::json SentBody(size_t index) const { return test::ParseJson(Sent(index).body); }
   static std::string HeaderOf(const HttpClientRequest& request, const std::string& name) {
     for (const auto& [header, value] : request.headers) {
       if (header == name) return value;

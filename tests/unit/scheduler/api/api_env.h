@@ -16,6 +16,7 @@
 #include "common/adapters/system/system_clock.h"
 #include "scheduler/api/api_server.h"
 #include "tests/support/manual_clock.h"
+#include "tests/support/parse_json.h"
 #include "tests/unit/scheduler/api/faulty_stores.h"
 
 namespace carillon::test {
@@ -28,7 +29,7 @@ struct Answer {
   std::string text;
 
   json body() const {
-    const json parsed = json::parse(text, nullptr, false);
+    const json parsed = ParseJson(text);
     EXPECT_FALSE(parsed.is_discarded()) << text;
     return parsed;
   }

@@ -1,6 +1,6 @@
-#include "scheduler/api/ready_probe.h"
+#include "common/ops/ready_probe.h"
 
-namespace carillon::scheduler {
+namespace carillon::ops {
 
 SteadyTime ReadyProbe::Step(SteadyTime now) {
   {
@@ -24,4 +24,4 @@ Status ReadyProbe::Read(SteadyTime now) const {
   return *answer_;
 }
 
-}  // namespace carillon::scheduler
+}  // namespace carillon::ops

@@ -1,6 +1,6 @@
-// The files of a standalone server's data directory that outside programs rely on.
+// The files of a daemon's data directory that outside programs rely on.
 //
-// Owns     The lock: one server at a time on a directory.
+// Owns     The lock: one daemon at a time on a directory.
 // Errors   Open: kConflict when another server holds it (names its pid), kUnavailable when the
 //          directory cannot be made or written.
 #pragma once
@@ -9,15 +9,20 @@
 #include <string>
 
 #include "common/base/result.h"
+#include "common/config/load.h"
 
-namespace carillon::cli {
+namespace carillon::process {
 
-// What runtime.json tells (docs/operations.md).
+// What runtime.json tells (docs/operations.md); what is empty or 0 is left out.
 struct Runtime {
   int warden_pid = 0;
   int mariadbd_pid = 0;
   std::string url;
   std::string ops_url;
+  std::string grpc;  // "host:port"
+  std::string member_id;
+  std::string executor_id;
+  std::string token_file;
   std::string store_socket;
   std::string store_database;
   std::string store_user;
@@ -29,6 +34,8 @@ class DataDirectory {
  public:
   // Makes it (mode 0700) if it is missing, and locks it until destroyed.
   static Result<std::unique_ptr<DataDirectory>> Open(const std::string& path);
+  // The one that the setting data_dir names.
+  static Result<std::unique_ptr<DataDirectory>> Open(const config::Config& config);
   ~DataDirectory();
   DataDirectory(const DataDirectory&) = delete;
   DataDirectory& operator=(const DataDirectory&) = delete;
@@ -53,4 +60,4 @@ class DataDirectory {
   const int lock_;
 };
 
-}  // namespace carillon::cli
+}  // namespace carillon::process

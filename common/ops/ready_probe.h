@@ -14,7 +14,7 @@
 #include "common/base/mutex.h"
 #include "common/base/result.h"
 
-namespace carillon::scheduler {
+namespace carillon::ops {
 
 struct ReadyCheck {
   std::string name;
@@ -48,4 +48,4 @@ class ReadyProbe final : public Stepper {
   std::optional<Status> answer_ GUARDED_BY(mu_);
 };
 
-}  // namespace carillon::scheduler
+}  // namespace carillon::ops

@@ -1,10 +1,10 @@
-#include "scheduler/api/ops_server.h"
+#include "common/ops/ops_server.h"
 
 #include <utility>
 
 #include "common/adapters/prometheus/exposition.h"
 
-namespace carillon::scheduler {
+namespace carillon::ops {
 namespace {
 
 constexpr size_t kOpsWorkers = 2;
@@ -131,4 +131,4 @@ void OpsServer::Stop() {
   handler_->Stop();
 }
 
-}  // namespace carillon::scheduler
+}  // namespace carillon::ops

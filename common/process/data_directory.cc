@@ -1,4 +1,4 @@
-#include "cli/standalone/data_directory.h"
+#include "common/process/data_directory.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -6,13 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-namespace carillon::cli {
+namespace carillon::process {
 namespace {
 
 constexpr int kRuntimeSchema = 1;
@@ -93,6 +94,11 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& pa
   return std::unique_ptr<DataDirectory>(new DataDirectory(full, lock));
 }
 
+Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const config::Config& config) {
+  const char* home = std::getenv("HOME");
+  return Open(config::ExpandHome(config.Text("data_dir"), home != nullptr ? home : "/root"));
+}
+
 DataDirectory::~DataDirectory() { close(lock_); }
 
 Result<std::string> DataDirectory::ReadSecret(const std::string& name) const {
@@ -115,23 +121,26 @@ Status DataDirectory::WriteSecret(const std::string& name, const std::string& te
 }
 
 Status DataDirectory::Publish(const Runtime& runtime) const {
-  const nlohmann::json json = {
-      {"schema", kRuntimeSchema},
-      {"pid", getpid()},
-      {"warden_pid", runtime.warden_pid},
-      {"mariadbd_pid", runtime.mariadbd_pid},
-      {"url", runtime.url},
-      {"ops_url", runtime.ops_url},
-      {"token_file", token_file()},
-      {"data_dir", path_},
-      {"store",
-       {{"socket", runtime.store_socket},
-        {"database", runtime.store_database},
-        {"user", runtime.store_user}}},
+  nlohmann::json json = {{"schema", kRuntimeSchema}, {"pid", getpid()}, {"data_dir", path_}};
+  const auto add = [&json](const char* name, const auto& value) {
+    if (value != std::decay_t<decltype(value)>()) json[name] = value;
   };
+  add("warden_pid", runtime.warden_pid);
+  add("mariadbd_pid", runtime.mariadbd_pid);
+  add("url", runtime.url);
+  add("ops_url", runtime.ops_url);
+  add("grpc", runtime.grpc);
+  add("member_id", runtime.member_id);
+  add("executor_id", runtime.executor_id);
+  add("token_file", runtime.token_file);
+  if (!runtime.store_socket.empty()) {
+    json["store"] = {{"socket", runtime.store_socket},
+                     {"database", runtime.store_database},
+                     {"user", runtime.store_user}};
+  }
   return ReplaceFile(path_, "runtime.json", json.dump(2) + "\n");
 }
 
 void DataDirectory::Unpublish() const { unlink(Sub("runtime.json").c_str()); }
 
-}  // namespace carillon::cli
+}  // namespace carillon::process

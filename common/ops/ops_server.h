@@ -10,9 +10,9 @@
 
 #include "common/adapters/http/http_server.h"
 #include "common/base/metrics.h"
-#include "scheduler/api/ready_probe.h"
+#include "common/ops/ready_probe.h"
 
-namespace carillon::scheduler {
+namespace carillon::ops {
 
 struct OpsOptions {
   std::string address = "127.0.0.1";
@@ -47,4 +47,4 @@ class OpsServer {
   std::unique_ptr<HttpServer> server_;
 };
 
-}  // namespace carillon::scheduler
+}  // namespace carillon::ops

@@ -1,4 +1,4 @@
-#include "scheduler/api/ops_server.h"
+#include "common/ops/ops_server.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 class OpsServerTest : public ::testing::Test {
  protected:
   OpsServerTest() {
-    auto started = scheduler::OpsServer::Start(
+    auto started = ops::OpsServer::Start(
         {.port = 0}, {.metrics = metrics_,
                       .clock = clock_,
                       .ready = {{.name = "store",
@@ -58,7 +58,7 @@ class OpsServerTest : public ::testing::Test {
   std::atomic<bool> hanging_{false};
   std::promise<void> go_;
   const std::shared_future<void> gone_ = go_.get_future().share();
-  std::unique_ptr<scheduler::OpsServer> server_;
+  std::unique_ptr<ops::OpsServer> server_;
   HttpClient client_;
 };
 
@@ -125,18 +125,17 @@ class ReadyProbeTest : public ::testing::Test {
   Status answer_;
   int asked_ = 0;
   Status seen_;
-  scheduler::ReadyProbe probe_{{.name = "store", .check = [this] {
-                                  ++asked_;
-                                  // While the question is open.
-                                  seen_ =
-                                      probe_.Read(now_ + scheduler::ReadyProbe::kPatience + 1us);
-                                  return answer_;
-                                }}};
+  ops::ReadyProbe probe_{{.name = "store", .check = [this] {
+                            ++asked_;
+                            // While the question is open.
+                            seen_ = probe_.Read(now_ + ops::ReadyProbe::kPatience + 1us);
+                            return answer_;
+                          }}};
 };
 
 TEST_F(ReadyProbeTest, SaysWhatTheCheckSaidLast) {
   EXPECT_EQ(probe_.Read(now_).code(), ErrorCode::kUnavailable);
-  EXPECT_EQ(probe_.Step(now_), now_ + scheduler::ReadyProbe::kEvery);
+  EXPECT_EQ(probe_.Step(now_), now_ + ops::ReadyProbe::kEvery);
   EXPECT_TRUE(probe_.Read(now_).ok());
   answer_ = {ErrorCode::kFenced, "over"};
   probe_.Step(now_);
@@ -150,8 +149,8 @@ TEST_F(ReadyProbeTest, AnOpenQuestionIsATimeoutAfterKPatience) {
 }
 
 TEST_F(OpsServerTest, StaysOnLoopback) {
-  EXPECT_EQ(scheduler::OpsServer::Start({.address = "0.0.0.0", .port = 0},
-                                        {.metrics = metrics_, .clock = clock_})
+  EXPECT_EQ(ops::OpsServer::Start({.address = "0.0.0.0", .port = 0},
+                                  {.metrics = metrics_, .clock = clock_})
                 .code(),
             ErrorCode::kInvalid);
 }

@@ -1,0 +1,15 @@
+// The executor's view of a MemoryEnsemble; the twin of zookeeper_directory.
+//
+// Threads  As MemoryEnsemble, which outlives it.
+#pragma once
+
+#include <memory>
+
+#include "common/adapters/memory/memory_coordinator.h"
+#include "common/ports/member_directory.h"
+
+namespace carillon::memory {
+
+std::unique_ptr<MemberDirectory> NewDirectory(MemoryEnsemble& ensemble);
+
+}  // namespace carillon::memory

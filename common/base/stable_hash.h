@@ -1,0 +1,16 @@
+// A hash that all processes agree on, whatever built them; std::hash may differ between builds.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace carillon {
+
+// FNV-1a, 64 bits.
+constexpr uint64_t StableHash(std::string_view text) {
+  uint64_t h = 0xcbf29ce484222325ull;
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return h;
+}
+
+}  // namespace carillon

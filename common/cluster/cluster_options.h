@@ -1,0 +1,24 @@
+// From the table of settings to the adapters that every daemon of a cluster has.
+//
+// Errors   Those that read a file: as process::ReadSecretFile.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/adapters/kafka/kafka_bus.h"
+#include "common/adapters/kafka/kafka_topics.h"
+#include "common/adapters/zookeeper/zookeeper_coordinator.h"
+#include "common/config/load.h"
+
+namespace carillon::cluster {
+
+kafka::ProducerOptions ProducerOptionsOf(const config::Config& config, const std::string& client);
+Result<zookeeper::CoordinatorOptions> CoordinatorOptionsOf(const config::Config& config);
+Result<std::string> JoinSecretOf(const config::Config& config);
+
+// Waits for the brokers, which may be started later than we are; then the topics are as they must
+// be. kConflict: they are not; kUnavailable: `interrupted` said so.
+Status AwaitTopics(const config::Config& config, const std::function<bool()>& interrupted);
+
+}  // namespace carillon::cluster

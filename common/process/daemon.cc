@@ -1,0 +1,63 @@
+#include "common/process/daemon.h"
+
+#include <cstdio>
+
+#include "common/adapters/system/system_clock.h"
+#include "common/base/log.h"
+#include "common/process/process.h"
+
+namespace carillon::process {
+namespace {
+
+constexpr timespec kSuperviseEvery{.tv_sec = 0, .tv_nsec = 200'000'000};
+// How long running processes may take to end before they are left to the warden.
+constexpr Duration kDrainTimeout = 10s;
+
+int Fail(const std::string& name, const Error& error, int code) {
+  std::fprintf(stderr, "%s: %s\n", name.c_str(), error.message.c_str());
+  return code;
+}
+
+Status Drain(const std::string& name, Daemon& daemon, const sigset_t& signals) {
+  log::Info(name, "stopping; a second signal does not wait for running processes");
+  daemon.BeginDrain();
+  const SystemClock clock;
+  const SteadyTime deadline = clock.Steady() + kDrainTimeout;
+  while (!daemon.drained() && clock.Steady() < deadline &&
+         !TakeStopSignal(signals, kSuperviseEvery)) {
+    CARILLON_TRY(daemon.Supervise());
+  }
+  return {};
+}
+
+Status Live(const std::string& name, Daemon& daemon, const sigset_t& signals) {
+  while (!TakeStopSignal(signals, kSuperviseEvery)) CARILLON_TRY(daemon.Supervise());
+  return Drain(name, daemon, signals);
+}
+
+}  // namespace
+
+Error ToldToStop() { return {ErrorCode::kUnavailable, "told to stop before it was ready"}; }
+
+int RunDaemon(const std::string& name, const config::LoadRequest& request,
+              const StartDaemon& start) {
+  const sigset_t signals = BlockStopSignals();
+  const auto config = config::Load(request);
+  if (!config.ok()) return Fail(name, config.error(), 2);
+  ConfigureLog(*config);
+  for (const std::string& warning : config->warnings()) log::Warn("config", "{}", warning);
+  bool stop = false;
+  auto daemon = start(*config, [&signals, &stop] {
+    stop = stop || TakeStopSignal(signals, {});
+    return stop;
+  });
+  if (stop) return 0;
+  if (!daemon.ok()) return Fail(name, daemon.error(), 1);
+  std::fprintf(stderr, "%s\n", (*daemon)->ReadyText().c_str());
+  const Status lived = Live(name, **daemon, signals);
+  (*daemon)->Stop();
+  if (!lived.ok()) return Fail(name, lived.error(), 1);
+  return 0;
+}
+
+}  // namespace carillon::process

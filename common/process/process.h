@@ -1,0 +1,39 @@
+// What every daemon does as a process: signals, log, names, waiting.
+#pragma once
+
+#include <signal.h>
+
+#include <ctime>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/config/load.h"
+
+namespace carillon::process {
+
+// Blocks SIGTERM, SIGINT and, unless it is ignored (nohup), SIGHUP in this thread and all it will
+// start; TakeStopSignal takes them. SIGPIPE is ignored.
+sigset_t BlockStopSignals();
+// True when a stop signal came within `timeout`.
+bool TakeStopSignal(const sigset_t& signals, timespec timeout);
+
+void ConfigureLog(const config::Config& config);
+
+// Asks `done` a hundred times a second; false after `timeout`.
+bool Await(const Clock& clock, Duration timeout, const std::function<bool()>& done);
+
+// Of one start of a daemon: `seed` is another one for each.
+Incarnation NewIncarnation(uint64_t seed);
+std::string HostName();
+
+// Every setting as it is in force. Secrets are in files, so none is among them.
+std::map<std::string, std::string> SettingsOf(const config::Config& config);
+
+// The one line of the file `path`; `setting` names it in errors. kUnavailable: cannot be read.
+// kInvalid: empty, larger than 4 KiB, or more than a line.
+Result<std::string> ReadSecretFile(const std::string& path, std::string_view setting);
+
+}  // namespace carillon::process

@@ -1,0 +1,51 @@
+// Shows this executor in the directory, and tells the control link whom to keep a stream to.
+//
+// Threads  One loop calls Step; refusal() is thread-safe.
+// Errors   Retried at the next Step; without the directory the link keeps whom it knows.
+// Always   Nobody is dialled before this start was shown: another start of the same executor, which
+//          may still be alive, must be gone first.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/backoff.h"
+#include "common/base/loop.h"
+#include "common/base/mutex.h"
+#include "common/ports/member_directory.h"
+
+namespace carillon::executor {
+
+class MemberFollower final : public Stepper {
+ public:
+  struct Options {
+    ExecutorId executor;
+    Incarnation incarnation;
+    Duration refused_after = 12s;  // another start that is there for so long is alive
+    uint64_t seed = 1;
+  };
+  MemberFollower(MemberDirectory& directory,
+                 std::function<void(const std::vector<MemberInfo>&)> set_members, Options options);
+
+  SteadyTime Step(SteadyTime now) override;
+  // Why this start cannot go on: another one has its id. Else empty.
+  std::string refusal() const;
+
+ private:
+  bool Announce(SteadyTime now);
+
+  MemberDirectory& directory_;
+  const std::function<void(const std::vector<MemberInfo>&)> set_members_;
+  const Options options_;
+  Rng rng_;
+  Backoff backoff_{{.first = 100ms, .longest = 1s}};
+  bool shown_ = false;  // at least once
+  std::optional<SteadyTime> conflict_since_;
+  std::vector<MemberInfo> told_;
+  mutable Mutex mu_;
+  std::string refusal_ GUARDED_BY(mu_);
+};
+
+}  // namespace carillon::executor

@@ -1,0 +1,190 @@
+#include "scheduler/cluster/cluster_scheduler.h"
+
+#include <unistd.h>
+
+#include "common/adapters/grpc/grpc_hub.h"
+#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/system/system_clock.h"
+#include "common/base/log.h"
+#include "common/base/version.h"
+#include "common/cluster/cluster_options.h"
+#include "common/process/data_directory.h"
+#include "common/process/process.h"
+#include "scheduler/daemon/admin_token.h"
+#include "scheduler/daemon/scheduler_server.h"
+#include "scheduler/daemon/scheduler_settings.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kAskStoreEvery = 1s;
+
+Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics& metrics) {
+  mysql::MysqlOptions options{
+      .session = {.host = config.Text("store.host"),
+                  .port = static_cast<int>(config.Integer("store.port")),
+                  .user = config.Text("store.user"),
+                  .database = config.Text("store.database"),
+                  .tls_ca_file = config.Text("store.tls_ca_file")},
+      .pool_size = StoreConnectionsOf(config),
+      .create_database = true,
+      .segment_count = static_cast<uint32_t>(config.Integer("scheduler.segments")),
+      .metrics = &metrics};
+  const std::string& file = config.Text("store.password_file");
+  if (file.empty()) return options;
+  CARILLON_ASSIGN_OR_RETURN(options.session.password,
+                            process::ReadSecretFile(file, "store.password_file"));
+  return options;
+}
+
+}  // namespace
+
+struct ClusterScheduler::Parts {
+  SystemClock clock;
+  Metrics metrics;
+  std::unique_ptr<process::DataDirectory> directory;
+  std::unique_ptr<mysql::MysqlStore> store;
+  const Signer signer = Signer::Generate();
+  std::unique_ptr<BusProducer> producer;
+  std::unique_ptr<BusConsumer> results;
+  std::unique_ptr<Coordinator> coordinator;
+  std::unique_ptr<ExecutorHub> hub;
+  std::unique_ptr<SchedulerServer> server;
+  Loops loops;
+  process::Runtime runtime;
+
+  Status Build(const config::Config& config, const process::Interrupted& interrupted);
+  Status OpenStore(const config::Config& config, const process::Interrupted& interrupted);
+  Status OpenBus(const config::Config& config);
+  Status OpenLink(const config::Config& config, MemberInfo& self);
+};
+
+// Nothing fires before every port is bound.
+Status ClusterScheduler::Parts::Build(const config::Config& config,
+                                      const process::Interrupted& interrupted) {
+  CARILLON_ASSIGN_OR_RETURN(directory, process::DataDirectory::Open(config));
+  metrics.gauge("carillon_build_info", kVersion).Set(1);
+  MemberOptions options = MemberOptionsOf(config, RandomSeed());
+  options.incarnation_wait = config.Time("zookeeper.session_timeout_ms");
+  CARILLON_TRY(OpenLink(config, options.self));
+  CARILLON_ASSIGN_OR_RETURN(const auto ensemble, cluster::CoordinatorOptionsOf(config));
+  CARILLON_ASSIGN_OR_RETURN(coordinator, zookeeper::ZookeeperCoordinator::Make(ensemble));
+  CARILLON_TRY(OpenStore(config, interrupted));
+  CARILLON_TRY(cluster::AwaitTopics(config, interrupted));
+  CARILLON_TRY(OpenBus(config));
+  server = std::make_unique<SchedulerServer>(
+      SchedulerServer::Ports{.member = {.clock = clock,
+                                        .firing = *store,
+                                        .segments = *store,
+                                        .executors = *store,
+                                        .admin = *store,
+                                        .producer = *producer,
+                                        .results = *results,
+                                        .hub = *hub,
+                                        .coordinator = *coordinator,
+                                        .signer = signer,
+                                        .metrics = metrics},
+                             .jobs = *store,
+                             .runs = *store},
+      options);
+  CARILLON_TRY(server->Listen(ApiOptionsOf(config), OpsOptionsOf(config),
+                              {.version = kVersion, .settings = process::SettingsOf(config)}));
+  server->StartLoops(loops);
+  runtime = {.url = server->url(),
+             .ops_url = server->ops_url(),
+             .grpc = options.self.grpc_address,
+             .member_id = options.self.id.value()};
+  if (access(directory->token_file().c_str(), R_OK) == 0) {
+    runtime.token_file = directory->token_file();
+  }
+  return directory->Publish(runtime);
+}
+
+Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
+                                          const process::Interrupted& interrupted) {
+  CARILLON_ASSIGN_OR_RETURN(const mysql::MysqlOptions options, StoreOptionsOf(config, metrics));
+  while (!store) {
+    auto opened = mysql::MysqlStore::Open(options);
+    if (opened.ok()) {
+      store = std::move(opened).value();
+    } else if (opened.code() != ErrorCode::kUnavailable) {
+      return opened.error();
+    } else {
+      log::Warn("store", "{}; store.host is {}", opened.error().message, options.session.host);
+      process::Await(clock, kAskStoreEvery, interrupted);
+      if (interrupted()) return process::ToldToStop();
+    }
+  }
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
+  CARILLON_TRY(store->Maintain(now, config.Time("retention_days")));
+  return EnsureAdminToken(*directory, *store, now, TokenOwner::kAnyMember);
+}
+
+// Every member reads all results: whose segment a result is of may change while it is under way.
+Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
+  const std::string name = "carillon-" + config.Text("scheduler.id");
+  const kafka::ProducerOptions options = cluster::ProducerOptionsOf(config, name);
+  CARILLON_ASSIGN_OR_RETURN(producer, kafka::NewProducer(options, metrics));
+  std::vector<int> partitions;
+  for (int i = 0; i < options.partitions; ++i) partitions.push_back(i);
+  CARILLON_ASSIGN_OR_RETURN(results, kafka::NewConsumer({.kafka = options.kafka,
+                                                         .topic = std::string(kResultsTopic),
+                                                         .group = name,
+                                                         .partitions = partitions}));
+  return {};
+}
+
+Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInfo& self) {
+  CARILLON_ASSIGN_OR_RETURN(const std::string secret, cluster::JoinSecretOf(config));
+  CARILLON_ASSIGN_OR_RETURN(
+      auto started,
+      rpc::GrpcHub::Start({.member = self.id,
+                           .public_key = signer.public_key(),
+                           .join_secret = secret,
+                           .address = config.Text("link.listen"),
+                           .port = static_cast<uint16_t>(config.Integer("link.port")),
+                           .allow_beyond_loopback = config.Flag("link.allow_beyond_loopback")}));
+  const std::string endpoint = started->endpoint();
+  const std::string& advertised = config.Text("link.advertise");
+  self.grpc_address =
+      advertised.empty() ? endpoint : advertised + endpoint.substr(endpoint.rfind(':'));
+  hub = std::move(started);
+  return {};
+}
+
+ClusterScheduler::ClusterScheduler(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Result<std::unique_ptr<process::Daemon>> ClusterScheduler::Start(
+    const config::Config& config, const process::Interrupted& interrupted) {
+  // From here on the destructor stops what was started.
+  std::unique_ptr<ClusterScheduler> scheduler(new ClusterScheduler(std::make_unique<Parts>()));
+  CARILLON_TRY(scheduler->parts_->Build(config, interrupted));
+  return std::unique_ptr<process::Daemon>(std::move(scheduler));
+}
+
+ClusterScheduler::~ClusterScheduler() { Stop(); }
+
+std::string ClusterScheduler::ReadyText() const {
+  return "carillon-scheduler " + parts_->runtime.member_id + " is up: " + parts_->runtime.url;
+}
+
+void ClusterScheduler::BeginDrain() { parts_->server->BeginDrain(); }
+
+void ClusterScheduler::Stop() {
+  Parts& parts = *parts_;
+  if (!parts.directory) return;
+  if (parts.server) parts.server->StopListening();
+  // Each thread's wake-ups end with its loop, so all loops stop before anything is destroyed.
+  parts.loops.Stop();
+  if (parts.server) parts.server->Leave();
+  parts.server.reset();
+  parts.hub.reset();
+  parts.coordinator.reset();
+  parts.results.reset();
+  parts.producer.reset();
+  parts.store.reset();
+  parts.directory->Unpublish();
+  parts.directory.reset();
+}
+
+}  // namespace carillon::scheduler
