@@ -50,15 +50,8 @@ class KafkaConsumer final : public BusConsumer {
                                                   {"queued.max.messages.kbytes", "16384"}}));
     rd_kafka_poll_set_consumer(client_.get());
     queue_.reset(rd_kafka_queue_get_consumer(client_.get()));
-    Owned<rd_kafka_topic_partition_list_t> wanted(
-        rd_kafka_topic_partition_list_new(static_cast<int>(options.partitions.size())));
-    for (const int partition : options.partitions) {
-      rd_kafka_topic_partition_list_add(wanted.get(), topic_.c_str(), partition)->offset =
-          RD_KAFKA_OFFSET_STORED;
-    }
-    const rd_kafka_resp_err_t assigned = rd_kafka_assign(client_.get(), wanted.get());
-    if (assigned != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("read", topic_, assigned);
-    return {};
+    for (const int partition : options.partitions) next_[partition] = RD_KAFKA_OFFSET_STORED;
+    return Assign();
   }
 
   Result<std::vector<ReceivedRecord>> Poll(size_t max) override {
@@ -72,8 +65,12 @@ class KafkaConsumer final : public BusConsumer {
       if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
         // Told in the stream of records, and over when the broker is back.
         log::Debug("kafka", "{}: {}", topic_, rd_kafka_message_errstr(message.get()));
+        // Of the group, not of a partition: where to go on was asked of its coordinator and
+        // refused. librdkafka asks once and would never begin to read.
+        if (message->rkt == nullptr) CARILLON_TRY(Assign());
         continue;
       }
+      next_[message->partition] = message->offset + 1;
       received.push_back({.record = RecordOf(*message),
                           .partition = message->partition,
                           .offset = message->offset});
@@ -100,6 +97,18 @@ class KafkaConsumer final : public BusConsumer {
   }
 
  private:
+  // Reads on where Poll is; what was fetched beyond that is fetched again.
+  Status Assign() {
+    Owned<rd_kafka_topic_partition_list_t> wanted(
+        rd_kafka_topic_partition_list_new(static_cast<int>(next_.size())));
+    for (const auto& [partition, offset] : next_) {
+      rd_kafka_topic_partition_list_add(wanted.get(), topic_.c_str(), partition)->offset = offset;
+    }
+    const rd_kafka_resp_err_t assigned = rd_kafka_assign(client_.get(), wanted.get());
+    if (assigned != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("read", topic_, assigned);
+    return {};
+  }
+
   void Readable() {
     std::function<void()> wake;
     {
@@ -125,6 +134,7 @@ class KafkaConsumer final : public BusConsumer {
   const std::string topic_;
   Owned<rd_kafka_t> client_;
   Owned<rd_kafka_queue_t> queue_;
+  std::map<int, int64_t> next_;  // where each partition is read on
   std::map<int, int64_t> sent_;  // the positions last committed
   Mutex mu_;
   std::function<void()> wake_ GUARDED_BY(mu_);

@@ -7,6 +7,8 @@
 namespace carillon::kafka {
 namespace {
 
+constexpr Duration kLookEvery = 50ms;  // for a topic that was just made
+
 int Milliseconds(Duration d) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
 }
@@ -79,16 +81,11 @@ Status Check(const TopicOptions& wanted, const rd_kafka_metadata_topic_t& found)
   return {};
 }
 
-}  // namespace
-
-Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& topics,
-                    Duration limit) {
-  CARILLON_ASSIGN_OR_RETURN(const Owned<rd_kafka_t> client,
-                            NewClient(RD_KAFKA_PRODUCER, kafka, {}));
-  CARILLON_TRY(Create(client.get(), topics, limit));
+// As the brokers know them now; kUnavailable for one that was made a moment ago.
+Status CheckAll(rd_kafka_t* client, const std::vector<TopicOptions>& topics, Duration limit) {
   const rd_kafka_metadata_t* bare = nullptr;
   const rd_kafka_resp_err_t error =
-      rd_kafka_metadata(client.get(), 1, nullptr, &bare, Milliseconds(limit));
+      rd_kafka_metadata(client, 1, nullptr, &bare, Milliseconds(limit));
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("read", "topics", error);
   const Owned<const rd_kafka_metadata_t> metadata(bare);
   for (const TopicOptions& topic : topics) {
@@ -99,6 +96,22 @@ Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& 
     CARILLON_TRY(checked);
   }
   return {};
+}
+
+}  // namespace
+
+Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& topics,
+                    Duration limit) {
+  CARILLON_ASSIGN_OR_RETURN(const Owned<rd_kafka_t> client,
+                            NewClient(RD_KAFKA_PRODUCER, kafka, {}));
+  CARILLON_TRY(Create(client.get(), topics, limit));
+  Status checked = CheckAll(client.get(), topics, limit);
+  for (Duration waited{}; checked.code() == ErrorCode::kUnavailable && waited < limit;
+       waited += kLookEvery) {
+    rd_kafka_poll(client.get(), Milliseconds(kLookEvery));  // only to wait
+    checked = CheckAll(client.get(), topics, limit);
+  }
+  return checked;
 }
 
 Status DeleteRecords(const KafkaOptions& kafka, const std::string& topic,

@@ -1,0 +1,309 @@
+"""The parts of a cluster: how each is configured, started and asked whether it is ready."""
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import urllib.error
+import urllib.request
+
+from state import Failure, end_process, free_port, stat_of
+
+BIN = ""   # of carillon, carillon-scheduler, carillon-executor, carillon-warden
+JARS = ""  # of Kafka's and ZooKeeper's servers
+SEGMENTS = 64
+DATABASE = "carillon"
+PARTITIONS = 8
+ASK_LIMIT_S = 1.5
+LOGBACK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "servers",
+                       "logback.xml")
+
+
+def write(path, text, mode=0o600):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w",
+              encoding="utf-8") as f:
+        f.write(text)
+
+
+# ---- a new cluster ----
+
+def create(cluster, arguments):
+    os.makedirs(cluster.dir, mode=0o700, exist_ok=True)
+    if any(entry not in ("cluster.json.new",) for entry in os.listdir(cluster.dir)):
+        raise Failure(f"{cluster.dir} is not empty and has no cluster; remove it or choose another")
+    if arguments.schedulers < 1 or arguments.executors < 0:
+        raise Failure("a cluster has at least one scheduler")
+    taken = set()
+    cluster.data = {"schema": 1, "session_timeout_ms": arguments.session_timeout_ms,
+                    "slots": arguments.slots, "settings": arguments.set, "processes": {}}
+    names = [("mariadb", "mariadb"), ("kafka", "kafka"), ("zookeeper", "zookeeper")]
+    names += [(f"scheduler-{i + 1}", "scheduler") for i in range(arguments.schedulers)]
+    names += [(f"executor-{i + 1}", "executor") for i in range(arguments.executors)]
+    for name, kind in names:
+        ports = {"kafka": ["port", "controller"], "scheduler": ["rest", "ops", "link"],
+                 "executor": ["ops"]}.get(kind, ["port"])
+        cluster.data["processes"][name] = {
+            "kind": kind, "pid": 0, "start_time": 0,
+            "ports": {port: free_port(taken) for port in ports}}
+        os.makedirs(cluster.home(name), mode=0o700)
+    os.makedirs(os.path.join(cluster.dir, "secrets"), mode=0o700)
+    for name in ("carillon.password", "reader.password", "join"):
+        write(secret(cluster, name), secrets.token_urlsafe(24) + "\n")
+    write(secret(cluster, "zookeeper.digest"), f"carillon:{secrets.token_urlsafe(24)}\n")
+    for name, kind in names:
+        {"mariadb": create_mariadb, "kafka": create_kafka, "zookeeper": create_zookeeper,
+         "scheduler": create_scheduler, "executor": create_executor}[kind](cluster, name)
+    cluster.save()
+
+
+def secret(cluster, name):
+    return os.path.join(cluster.dir, "secrets", name)
+
+
+def port_of(cluster, name, port="port"):
+    return cluster.process(name)["ports"][port]
+
+
+def run_once(command, log):
+    with open(log, "ab") as out:
+        if subprocess.run(command, stdout=out, stderr=out, check=False).returncode != 0:
+            raise Failure(f"{os.path.basename(command[0])} failed; see {log}")
+
+
+def create_mariadb(cluster, name):
+    data = os.path.join(cluster.home(name), "data")
+    command = ["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db",
+               "--auth-root-authentication-method=socket", "--skip-name-resolve"]
+    if os.geteuid() == 0:
+        command.append("--user=root")
+    run_once(command, cluster.log_of(name))
+    with open(secret(cluster, "carillon.password"), encoding="utf-8") as f:
+        password = f.read().strip()
+    with open(secret(cluster, "reader.password"), encoding="utf-8") as f:
+        reader = f.read().strip()
+    # Carillon's user needs its own database and nothing else.
+    write(os.path.join(cluster.home(name), "users.sql"),
+          f"CREATE USER IF NOT EXISTS 'carillon'@'127.0.0.1' IDENTIFIED BY '{password}';\n"
+          f"GRANT ALL ON {DATABASE}.* TO 'carillon'@'127.0.0.1';\n"
+          f"CREATE USER IF NOT EXISTS 'reader'@'127.0.0.1' IDENTIFIED BY '{reader}';\n"
+          f"GRANT SELECT, SHOW VIEW ON {DATABASE}.* TO 'reader'@'127.0.0.1';\n")
+
+
+def create_kafka(cluster, name):
+    home, port = cluster.home(name), port_of(cluster, name)
+    controller = port_of(cluster, name, "controller")
+    write(os.path.join(home, "server.properties"), f"""\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+log.dirs={home}/data
+auto.create.topics.enable=false
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+log.cleaner.dedupe.buffer.size=4194304
+""")
+    run_once(java(["kafka.tools.StorageTool", "format", "-t", "Q2FyaWxsb25DbHVzdA", "-c",
+                   f"{home}/server.properties"]), cluster.log_of(name))
+
+
+def create_zookeeper(cluster, name):
+    home = cluster.home(name)
+    os.makedirs(os.path.join(home, "data"))
+    write(os.path.join(home, "zoo.cfg"), f"""\
+tickTime=500
+dataDir={home}/data
+clientPort={port_of(cluster, name)}
+clientPortAddress=127.0.0.1
+maxSessionTimeout=60000
+admin.enableServer=false
+4lw.commands.whitelist=srvr
+autopurge.purgeInterval=1
+""")
+
+
+def common_settings(cluster, name, lines):
+    settings = "".join(f"{s.split('=', 1)[0]}: {json.dumps(s.split('=', 1)[1])}\n"
+                       for s in cluster.data["settings"])
+    write(os.path.join(cluster.home(name), "carillon.yaml"), f"""\
+data_dir: {cluster.home(name)}/data
+kafka.bootstrap: 127.0.0.1:{port_of(cluster, "kafka")}
+kafka.partitions: {PARTITIONS}
+zookeeper.connect: 127.0.0.1:{port_of(cluster, "zookeeper")}/carillon
+zookeeper.session_timeout_ms: {cluster.data["session_timeout_ms"]}
+zookeeper.digest_file: {secret(cluster, "zookeeper.digest")}
+link.join_secret_file: {secret(cluster, "join")}
+ops.port: {port_of(cluster, name, "ops")}
+{lines}{settings}""")
+
+
+def create_scheduler(cluster, name):
+    common_settings(cluster, name, f"""\
+scheduler.id: {name}
+scheduler.segments: {SEGMENTS}
+rest.port: {port_of(cluster, name, "rest")}
+link.port: {port_of(cluster, name, "link")}
+store.port: {port_of(cluster, "mariadb")}
+store.password_file: {secret(cluster, "carillon.password")}
+""")
+
+
+def create_executor(cluster, name):
+    common_settings(cluster, name, f"executor.id: {name}\nexecutor.slots: {cluster.data['slots']}\n")
+
+
+# ---- starting ----
+
+def java(arguments, memory="256m"):
+    command = shutil.which("java")
+    if not command:
+        raise Failure("needs Java 17: apt-get install openjdk-17-jre-headless")
+    return [command, f"-Xmx{memory}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+            "-XX:-UsePerfData", "-Dzookeeper.preAllocSize=64",
+            f"-Dlogback.configurationFile={LOGBACK}", "-cp", f"{JARS}/*"] + arguments
+
+
+def launch(cluster, name):
+    kind, home = cluster.kind_of(name), cluster.home(name)
+    if kind == "mariadb":
+        command = [shutil.which("mariadbd") or "/usr/sbin/mariadbd", "--no-defaults",
+                   f"--datadir={home}/data", "--socket=mariadbd.sock", "--pid-file=mariadbd.pid",
+                   "--bind-address=127.0.0.1", f"--port={port_of(cluster, name)}",
+                   f"--init-file={home}/users.sql", "--skip-log-bin", "--skip-symbolic-links",
+                   "--local-infile=0", "--skip-name-resolve", "--character-set-server=utf8mb4",
+                   "--collation-server=utf8mb4_bin", "--transaction-isolation=READ-COMMITTED",
+                   "--max-connections=500", "--max-allowed-packet=64M",
+                   "--innodb-buffer-pool-size=256M", "--innodb-log-file-size=512M",
+                   "--innodb-flush-log-at-trx-commit=1"]
+        if os.geteuid() == 0:
+            command.append("--user=root")
+    elif kind == "kafka":
+        command = java(["kafka.Kafka", f"{home}/server.properties"], "512m")
+    elif kind == "zookeeper":
+        command = java(["org.apache.zookeeper.server.quorum.QuorumPeerMain", f"{home}/zoo.cfg"])
+    else:
+        command = [os.path.join(BIN, f"carillon-{kind}"), "--config", f"{home}/carillon.yaml"]
+    cluster.launch(name, command)
+
+
+# ---- asking ----
+
+def get(url):
+    """(status, text) of an answer, or (0, "")."""
+    try:
+        with urllib.request.urlopen(url, timeout=ASK_LIMIT_S) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, ""
+    except (OSError, ValueError):
+        return 0, ""
+
+
+def ops_url(cluster, name):
+    return f"http://127.0.0.1:{port_of(cluster, name, 'ops')}"
+
+
+def answers(port, ask=None, expected=b""):
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=ASK_LIMIT_S) as s:
+            s.settimeout(ASK_LIMIT_S)
+            if ask:
+                s.sendall(ask)
+            return not expected or expected in s.recv(4096)
+    except OSError:
+        return False
+
+
+def is_ready(cluster, name):
+    kind = cluster.kind_of(name)
+    if cluster.state_of(name) != "running":
+        return False
+    if kind in ("scheduler", "executor"):
+        return get(ops_url(cluster, name) + "/readyz")[0] == 200
+    if kind == "mariadb":  # greets whoever connects
+        return answers(port_of(cluster, name), expected=b"MariaDB")
+    if kind == "zookeeper":
+        return answers(port_of(cluster, name), b"srvr", b"Zookeeper version")
+    return answers(port_of(cluster, name))
+
+
+def gauge(metrics, name):
+    found = re.search(rf"^{name}(?:{{[^}}]*}})? ([0-9.e+-]+)$", metrics, re.M)
+    return int(float(found.group(1))) if found else None
+
+
+def runtime(cluster, name):
+    try:
+        with open(os.path.join(cluster.home(name), "data", "runtime.json"), encoding="utf-8") as f:
+            return json.load(f)
+    except (OSError, ValueError):
+        return {}
+
+
+def warden_pid(cluster, name):
+    """Of the warden that serves the data directory; it may outlive the executor."""
+    pid = runtime(cluster, name).get("warden_pid")
+    return pid if pid and stat_of(pid) and is_warden(pid) else None
+
+
+def is_warden(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return b"carillon-warden" in f.read()
+    except OSError:
+        return False
+
+
+def end_warden(pid):
+    if is_warden(pid):
+        end_process(pid)
+
+
+def describe(cluster, name):
+    kind = cluster.kind_of(name)
+    seen = {"name": name, "kind": kind, "pid": cluster.process(name)["pid"],
+            "state": cluster.state_of(name), "url": None, "ops_url": None, "grpc": None,
+            "executor_id": None, "warden_pid": None, "owned_segments": None,
+            "log": cluster.log_of(name), "data": os.path.join(cluster.home(name), "data")}
+    if kind in ("scheduler", "executor"):
+        seen["ops_url"] = ops_url(cluster, name)
+    if kind == "scheduler":
+        seen["url"] = f"http://127.0.0.1:{port_of(cluster, name, 'rest')}"
+        seen["grpc"] = f"127.0.0.1:{port_of(cluster, name, 'link')}"
+    if kind == "executor":
+        seen["executor_id"] = name
+        seen["warden_pid"] = warden_pid(cluster, name)
+    if kind == "scheduler" and seen["state"] == "running":
+        metrics = get(seen["ops_url"] + "/metrics")[1]
+        seen["owned_segments"] = gauge(metrics, "carillon_owned_segments")
+        seen["leads"] = gauge(metrics, "carillon_is_leader") == 1
+    seen["is_ready"] = is_ready(cluster, name)
+    return seen
+
+
+def status(cluster):
+    with concurrent.futures.ThreadPoolExecutor(max_workers=32) as pool:
+        processes = list(pool.map(lambda name: describe(cluster, name), cluster.names()))
+    schedulers = [p for p in processes if p["kind"] == "scheduler"]
+    leaders = [p["name"] for p in schedulers if p.pop("leads", False)]
+    owned = sum(p["owned_segments"] or 0 for p in schedulers)
+    ready = all([p.pop("is_ready") for p in processes]) and owned == SEGMENTS
+    tokens = sorted(glob.glob(os.path.join(cluster.dir, "scheduler-*", "data", "admin.token")))
+    return {"schema": 1, "dir": cluster.dir, "ready": ready and len(leaders) == 1,
+            "token_file": tokens[0] if tokens else None, "cli": os.path.join(BIN, "carillon"),
+            "leader": leaders[0] if len(leaders) == 1 else None, "segments": SEGMENTS,
+            "store": {"host": "127.0.0.1", "port": port_of(cluster, "mariadb"),
+                      "database": DATABASE, "user": "reader",
+                      "password_file": secret(cluster, "reader.password")},
+            "kafka": {"bootstrap": f"127.0.0.1:{port_of(cluster, 'kafka')}"},
+            "zookeeper": {"connect": f"127.0.0.1:{port_of(cluster, 'zookeeper')}/carillon",
+                          "session_timeout_ms": cluster.data["session_timeout_ms"]},
+            "processes": processes}
