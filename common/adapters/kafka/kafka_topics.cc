@@ -81,6 +81,10 @@ Status Check(const TopicOptions& wanted, const rd_kafka_metadata_topic_t& found)
   return {};
 }
 
+bool IsUnavailable(const Status& status) {
+  return !status.ok() && status.code() == ErrorCode::kUnavailable;
+}
+
 // As the brokers know them now; kUnavailable for one that was made a moment ago.
 Status CheckAll(rd_kafka_t* client, const std::vector<TopicOptions>& topics, Duration limit) {
   const rd_kafka_metadata_t* bare = nullptr;
@@ -106,8 +110,7 @@ Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& 
                             NewClient(RD_KAFKA_PRODUCER, kafka, {}));
   CARILLON_TRY(Create(client.get(), topics, limit));
   Status checked = CheckAll(client.get(), topics, limit);
-  for (Duration waited{}; checked.code() == ErrorCode::kUnavailable && waited < limit;
-       waited += kLookEvery) {
+  for (Duration waited{}; IsUnavailable(checked) && waited < limit; waited += kLookEvery) {
     rd_kafka_poll(client.get(), Milliseconds(kLookEvery));  // only to wait
     checked = CheckAll(client.get(), topics, limit);
   }
