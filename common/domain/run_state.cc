@@ -103,6 +103,7 @@ std::string_view Name(ClaimReason reason) {
     case ClaimReason::kWrongExecutor: return "wrong_executor";
     case ClaimReason::kOverlap: return "overlap";
     case ClaimReason::kNoLease: return "no_lease";
+    case ClaimReason::kNotOwner: return "not_owner";
   }
   return "";
 }

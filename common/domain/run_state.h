@@ -57,6 +57,7 @@ enum class ClaimReason {
   kWrongExecutor,  // pinned to another one
   kOverlap,        // kSkipped: another run of the job is active
   kNoLease,        // the owner cannot keep more leases (decided before the store is asked)
+  kNotOwner,       // asked of a member that does not own the segment: another one may accept it
 };
 std::string_view Name(ClaimReason reason);
 

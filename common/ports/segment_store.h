@@ -24,6 +24,7 @@ struct SegmentRecord {
   Incarnation incarnation;  // of the owner's process
   Epoch epoch;
   Generation assign_gen;
+  bool released = false;  // the owner said that it writes nothing more, or there is none
 };
 
 struct TakeRequest {
@@ -47,6 +48,10 @@ class SegmentStore {
   // the segments taken with their new epochs; the others are simply absent. After kTimeout: call
   // again (same generation, same incarnation takes again with a higher epoch).
   virtual Result<Fence> Take(const TakeRequest& request) = 0;
+
+  // This owner begins no write under these epochs any more, so the next one need not close its
+  // connections, nor wait for it. Epochs that are over are passed over.
+  virtual Status Release(const Fence& fence) = 0;
 
   // Locks and reads the epochs now in force: a proof of ownership as old as the call's start.
   virtual Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) = 0;

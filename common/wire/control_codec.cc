@@ -46,7 +46,7 @@ std::optional<ClaimVerdict> VerdictOf(std::string_view text) {
 
 // A reason that only a newer member knows is still a reason.
 ClaimReason ReasonOf(std::string_view text) {
-  for (int i = 0; i <= static_cast<int>(ClaimReason::kNoLease); ++i) {
+  for (int i = 0; i <= static_cast<int>(ClaimReason::kNotOwner); ++i) {
     if (Name(static_cast<ClaimReason>(i)) == text) return static_cast<ClaimReason>(i);
   }
   return ClaimReason::kNone;

@@ -28,6 +28,7 @@ class ExecutorCore final : public Stepper {
   static constexpr size_t kQueueMax = 8192;  // tasks waiting for a slot, of each lane
   static constexpr Duration kQueueWaitMax = 10s;
   static constexpr Duration kAskAgain = 500ms;   // a claim without an answer
+  static constexpr Duration kAskOther = 20ms;    // one whose segment has another owner now
   static constexpr Duration kSlotPatience = 2s;  // then an open claim gives its slot back
   static constexpr Duration kStartAgain = 1s;
   static constexpr size_t kMessagesPerStep = 1024;

@@ -66,6 +66,12 @@ void ExecutorCore::On(const MemberId& member, const ClaimBatchReply& message, St
     if (Accepted(item.verdict)) {
       entry.member = member;
       Accept(entry, LeaseEnd(message.sent_us, message.lease, now), now);
+    } else if (entry.member == member && item.reason == ClaimReason::kNotOwner) {
+      // The segment moved, perhaps after this claim was committed: its owner of now accepts it
+      // again. AskAgain gives up in time.
+      entry.member = sessions_.After(member);
+      entry.asked = SteadyTime{};
+      next_ask_ = std::min(next_ask_, now + kAskOther);
     } else if (entry.member == member) {
       claims_.erase(claim);
       runs_.Move(entry, Next(entry.stage, RunEvent::kRefused).stage);

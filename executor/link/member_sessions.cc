@@ -38,6 +38,12 @@ std::vector<MemberId> MemberSessions::Members() const {
   return members;
 }
 
+MemberId MemberSessions::After(const MemberId& member) const {
+  auto next = sessions_.upper_bound(member);
+  if (next == sessions_.end()) next = sessions_.begin();
+  return next == sessions_.end() ? member : next->first;
+}
+
 void MemberSessions::OnRegistered(const MemberId& member, const Registered& message) {
   const auto found = sessions_.find(member);
   if (found == sessions_.end()) return;

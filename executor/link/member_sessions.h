@@ -30,6 +30,8 @@ class MemberSessions {
   void Sync(SteadyTime now);
   bool Connected(const MemberId& member) const { return sessions_.count(member) > 0; }
   std::vector<MemberId> Members() const;
+  // The next one by turns; `member` itself when there is no other.
+  MemberId After(const MemberId& member) const;
 
   void OnRegistered(const MemberId& member, const Registered& message);
   void OnHeartbeatReply(const MemberId& member, const HeartbeatReply& reply);

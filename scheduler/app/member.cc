@@ -29,7 +29,10 @@ std::vector<NamedStepper> Member::steppers() {
 
 void Member::SetRestUrl(std::string url) { rooms_->leader.SetRestUrl(std::move(url)); }
 
-void Member::Leave() { rooms_->leader.Leave(); }
+void Member::Leave() {
+  rooms_->owner.Leave();
+  rooms_->leader.Leave();
+}
 
 MemberStatus Member::GetStatus() const {
   const Rooms& r = *rooms_;

@@ -1,6 +1,7 @@
 #include "scheduler/assign/segment_owner.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/base/log.h"
 
@@ -10,6 +11,8 @@ namespace {
 constexpr Duration kSampleEvery = 1s;
 constexpr Duration kFirstSamplesEvery = 20ms;  // until there are enough for a short round trip
 constexpr size_t kFirstSamples = 5;
+constexpr Duration kLookEvery = 100ms;        // at the assignment
+constexpr Duration kReleaseLookEvery = 10ms;  // for what a former owner is about to release
 
 }  // namespace
 
@@ -22,9 +25,10 @@ SegmentOwner::SegmentOwner(const Ports& ports, Options options)
 SteadyTime SegmentOwner::Step(SteadyTime now) {
   if (now >= next_sample_ || ports_.cluster.needs_sample()) MeasureClock(now);
   JudgeClock();
-  if (now >= next_take_) FollowAssignment();
+  if (now >= next_take_) FollowAssignment(now);
   if (now >= next_proof_) RenewProof(now);
-  return std::min({next_sample_, std::max(next_take_, now + 100ms), next_proof_});
+  const Duration look_again = waits_ ? kReleaseLookEvery : kLookEvery;
+  return std::min({next_sample_, std::max(next_take_, now + look_again), next_proof_});
 }
 
 void SegmentOwner::MeasureClock(SteadyTime now) {
@@ -61,10 +65,26 @@ void SegmentOwner::JudgeClock() {
              offset->count());
   Fence everything = view->FenceFor(view->Segments());
   everything.insert(everything.end(), view->suspended().begin(), view->suspended().end());
-  ports_.table.Drop(everything, DropCause::kClockUntrusted);
+  GiveUp(everything, DropCause::kClockUntrusted);
 }
 
-void SegmentOwner::FollowAssignment() {
+// Nothing is begun under these epochs any more once the table has dropped them.
+void SegmentOwner::GiveUp(const Fence& fence, DropCause cause) {
+  ports_.table.Drop(fence, cause);
+  if (fence.empty()) return;
+  const Status released = ports_.segments.Release(fence);
+  // The next owner waits a moment and takes them by force.
+  if (!released.ok()) log::Warn("assign", "release: {}", released.error().message);
+}
+
+void SegmentOwner::Leave() {
+  const auto view = ports_.table.View();
+  Fence everything = view->FenceFor(view->Segments());
+  everything.insert(everything.end(), view->suspended().begin(), view->suspended().end());
+  GiveUp(everything, DropCause::kReassigned);
+}
+
+void SegmentOwner::FollowAssignment(SteadyTime now) {
   const auto assignment = ports_.coordinator.ReadAssignment();
   // While the coordinator is away an owner goes on with what it has.
   if (!assignment.ok() || assignment->generation.value() == 0) return;
@@ -86,12 +106,42 @@ void SegmentOwner::FollowAssignment() {
       dropped.push_back(suspended);
     }
   }
-  ports_.table.Drop(dropped, DropCause::kReassigned);
+  GiveUp(dropped, DropCause::kReassigned);
+  if (!clock_trusted()) return;
+  const std::vector<SegmentId> missing = Missing(*assignment, now);
+  if (!missing.empty()) TakeMissing(*assignment, missing);
+}
+
+// What this member wants and may take now. A former owner that lives has a moment to finish what
+// it has begun and to release; ending its connections would disturb its other segments.
+std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, SteadyTime now) {
+  const auto view = ports_.table.View();
+  waits_ = false;
   std::vector<SegmentId> missing;
-  for (SegmentId segment : wanted) {
-    if (view->Find(segment) == nullptr) missing.push_back(segment);
+  for (const auto& [segment, member] : assignment.owners) {
+    if (member == options_.self && view->Find(segment) == nullptr) missing.push_back(segment);
   }
-  if (!missing.empty() && clock_trusted()) TakeMissing(*assignment, missing);
+  if (missing.empty()) return missing;
+  if (waiting_for_ != assignment.generation) {
+    waiting_for_ = assignment.generation;
+    release_deadline_ = now + options_.release_wait;
+  }
+  if (now >= release_deadline_) return missing;
+  const auto records = ports_.segments.ListSegments();
+  if (!records.ok()) return missing;
+  std::set<Incarnation> alive;
+  for (const MemberInfo& info : ports_.coordinator.Members()) alive.insert(info.incarnation);
+  std::set<SegmentId> held;
+  for (const SegmentRecord& record : *records) {
+    const bool other = record.incarnation != options_.incarnation;
+    if (other && !record.released && alive.contains(record.incarnation)) {
+      held.insert(record.segment);
+    }
+  }
+  const size_t wanted = missing.size();
+  std::erase_if(missing, [&held](const SegmentId& segment) { return held.contains(segment); });
+  waits_ = missing.size() < wanted;
+  return missing;
 }
 
 void SegmentOwner::TakeMissing(const Assignment& assignment,

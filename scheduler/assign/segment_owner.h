@@ -29,6 +29,7 @@ class SegmentOwner final : public Stepper {
     Incarnation incarnation;
     Duration proof_every = 1s;
     Duration clock_offset_max = 500ms;
+    Duration release_wait = 1s;  // for an owner that lives, before its segments are taken by force
     uint64_t seed = 1;
   };
   struct Ports {
@@ -44,6 +45,9 @@ class SegmentOwner final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
 
+  // Gives up everything, so that others can take it at once. Stop the loops first.
+  void Leave();
+
   // Thread-safe: the clock is measured and within the limit.
   bool clock_trusted() const { return clock_trusted_.load(std::memory_order_relaxed); }
   // Thread-safe: the assignment gives the segment to this member (it may not be taken yet).
@@ -56,8 +60,10 @@ class SegmentOwner final : public Stepper {
  private:
   void MeasureClock(SteadyTime now);
   void JudgeClock();
-  void FollowAssignment();
+  void FollowAssignment(SteadyTime now);
+  std::vector<SegmentId> Missing(const Assignment& assignment, SteadyTime now);
   void TakeMissing(const Assignment& assignment, const std::vector<SegmentId>& missing);
+  void GiveUp(const Fence& fence, DropCause cause);
   void CountOwned();
   void RenewProof(SteadyTime now);
   void ProveBySession();
@@ -70,6 +76,9 @@ class SegmentOwner final : public Stepper {
   SteadyTime next_sample_{};
   SteadyTime next_take_{};
   SteadyTime next_proof_{};
+  Generation waiting_for_;  // the assignment whose former owners are waited for
+  SteadyTime release_deadline_{};
+  bool waits_ = false;
   size_t samples_taken_ = 0;
   std::atomic<bool> clock_trusted_{false};
   std::atomic<int64_t> last_answer_us_{0};

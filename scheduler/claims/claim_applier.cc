@@ -105,10 +105,16 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
     const OwnedSegment* owned = view.Find(item.request.segment);
     if (owned != nullptr) item.epoch = owned->epoch;
     const bool foreign = owned == nullptr && !options_.wants(item.request.segment);
-    // A lost attempt's token is refused for good; so is one that asks the wrong member.
-    if (foreign || ports_.leases.IsLost(item.request.key, item.request.token)) {
+    // A lost attempt's token is refused for good.
+    if (ports_.leases.IsLost(item.request.key, item.request.token)) {
       item.decided = true;
       item.reply = {ClaimVerdict::kRefused, ClaimReason::kGone};
+      continue;
+    }
+    // It may have been accepted here before the segment moved: only the owner of now can tell.
+    if (foreign) {
+      item.decided = true;
+      item.reply = {ClaimVerdict::kRefused, ClaimReason::kNotOwner};
       continue;
     }
     // A run without a lease would stay RUNNING for ever, so nothing is written that would have

@@ -75,6 +75,29 @@ TYPED_TEST(SegmentStoreContract, NewerGenerationTakesOver) {
   EXPECT_EQ(s.v(s.segments.ReadEpochs(s.All()))[0].owner, MemberId("m2"));
 }
 
+TYPED_TEST(SegmentStoreContract, ReleaseIsSeenUntilTheNextTake) {
+  StoreDriver s = this->driver();
+  EXPECT_TRUE(s.v(s.segments.ListSegments())[0].released);
+  const Fence first = s.Take(5, "m1", "i1");
+  EXPECT_FALSE(s.v(s.segments.ListSegments())[0].released);
+  ASSERT_TRUE(s.segments.Release({first[0], first[2]}).ok());
+  const std::vector<SegmentRecord> records = s.v(s.segments.ListSegments());
+  EXPECT_TRUE(records[0].released);
+  EXPECT_FALSE(records[1].released);
+  EXPECT_TRUE(records[2].released);
+  EXPECT_EQ(records[0].epoch, first[0].epoch);
+  s.Take(6, "m2", "i2");
+  EXPECT_FALSE(s.v(s.segments.ListSegments())[0].released);
+}
+
+TYPED_TEST(SegmentStoreContract, ReleaseOfAnEpochThatIsOverChangesNothing) {
+  StoreDriver s = this->driver();
+  const Fence first = s.Take(5, "m1", "i1");
+  s.Take(6, "m2", "i2");
+  ASSERT_TRUE(s.segments.Release(first).ok());
+  EXPECT_FALSE(s.v(s.segments.ListSegments())[0].released);
+}
+
 TYPED_TEST(SegmentStoreContract, TakeLeavesOutWhatItMayNotHave) {
   StoreDriver s = this->driver();
   ASSERT_EQ(s.v(s.segments.Take({MemberId("m2"), Incarnation("i2"), Generation(9), {SegmentId(1)}}))

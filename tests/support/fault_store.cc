@@ -61,6 +61,9 @@ Result<Fence> FaultStore::Take(const TakeRequest& request) {
     return taken;
   });
 }
+Status FaultStore::Release(const Fence& fence) {
+  return Run("release", [&] { return p_.segments.Release(fence); });
+}
 Result<std::vector<SegmentRecord>> FaultStore::ReadEpochs(const std::vector<SegmentId>& segments) {
   return Run("read_epochs", [&] { return p_.segments.ReadEpochs(segments); });
 }

@@ -59,9 +59,20 @@ Result<Fence> MemoryStore::Take(const TakeRequest& request) {
     record.incarnation = request.incarnation;
     record.epoch = Epoch(record.epoch.value() + 1);
     record.assign_gen = request.generation;
+    record.released = false;
     taken.push_back({segment, record.epoch});
   }
   return taken;
+}
+
+Status MemoryStore::Release(const Fence& fence) {
+  MutexLock lock(mu_);
+  for (const FencedSegment& fenced : fence) {
+    if (!tables_.HasSegment(fenced.segment)) continue;
+    SegmentRecord& record = tables_.segments[fenced.segment.value()];
+    if (record.epoch == fenced.epoch) record.released = true;
+  }
+  return {};
 }
 
 Result<std::vector<SegmentRecord>> MemoryStore::ReadEpochs(const std::vector<SegmentId>& segments) {

@@ -18,7 +18,9 @@ Tables::Tables(uint32_t segment_count)
       due_(segment_count),
       running_(segment_count),
       cancels_(segment_count) {
-  for (uint32_t i = 0; i < segment_count; ++i) segments[i].segment = SegmentId(i);
+  for (uint32_t i = 0; i < segment_count; ++i) {
+    segments[i] = {.segment = SegmentId(i), .released = true};
+  }
 }
 
 const RunEntry* Tables::FindRun(const RunKey& key) const {

@@ -57,6 +57,7 @@ class MysqlStore final : public SegmentStore,
   Result<StoreIdentity> Identify() override;
   Result<WallTime> Now() override;
   Result<Fence> Take(const TakeRequest& request) override;
+  Status Release(const Fence& fence) override;
   Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override;
   Result<std::vector<SegmentRecord>> ListSegments() override;
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kTakeTriesMax = 3;  // each ends the old owner's connections anew
 
-const std::string kSegmentColumns = "s.segment, s.owner, s.incarnation, s.epoch, s.assign_gen";
+const std::string kSegmentColumns =
+    "s.segment, s.owner, s.incarnation, s.epoch, s.assign_gen, s.connections = ''";
 const std::string kNumbersJoinSegments =
     "JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
     "STRAIGHT_JOIN segments s FORCE INDEX (PRIMARY) ON s.segment = k.n";
@@ -27,7 +28,8 @@ SegmentRecord ReadSegment(const Rows& rows) {
           .owner = MemberId(rows.Text(2)),
           .incarnation = Incarnation(rows.Text(3)),
           .epoch = Epoch(rows.Unsigned(4)),
-          .assign_gen = Generation(rows.Unsigned(5))};
+          .assign_gen = Generation(rows.Unsigned(5)),
+          .released = rows.Int(6) != 0};
 }
 
 std::vector<SegmentRecord> ReadSegments(Rows rows) {
@@ -145,6 +147,23 @@ Result<Fence> MysqlStore::Take(const TakeRequest& request) {
       return taken;
     }
   }
+}
+
+// What is under way under these epochs holds its locks until it is over; a take waits for that.
+Status MysqlStore::Release(const Fence& fence) {
+  JsonRows rows;
+  for (const FencedSegment& fenced : fence) {
+    rows.Begin().Add(fenced.segment.value()).Add(fenced.epoch.value());
+  }
+  const std::string text = rows.Take();
+  return InTransaction(*pool_, {.operation = "release"}, [&](Session& session) -> Status {
+    const auto written = session.Execute(
+        "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]', "
+        "e BIGINT UNSIGNED PATH '$[1]')) k STRAIGHT_JOIN segments s FORCE INDEX (PRIMARY) "
+        "ON s.segment = k.n SET s.connections = '' WHERE s.epoch = k.e",
+        {text});
+    return written.ok() ? Status() : Status(written.error());
+  });
 }
 
 Result<std::vector<SegmentRecord>> MysqlStore::ReadEpochs(const std::vector<SegmentId>& segments) {

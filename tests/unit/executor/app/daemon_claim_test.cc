@@ -139,6 +139,41 @@ TEST_F(DaemonClaimTest, OpenClaimFollowsItsSegmentToTheNewOwner) {
   EXPECT_EQ(warden_.starts.size(), 1u);
 }
 
+// Its claim may have been committed by the owner before: only the owner of now can tell.
+TEST_F(DaemonClaimTest, ClaimThatItsMemberDoesNotOwnIsAskedOfTheNext) {
+  link_.members = {MemberId("m1"), MemberId("m2")};
+  Join();
+  Deliver(Registered{}, "m2");
+  Publish({Task(1)});
+  const auto first = Claims();
+  ASSERT_EQ(first.size(), 1u);
+  Answer(first[0], ClaimVerdict::kRefused, {}, "m1", ClaimReason::kNotOwner);
+  StepFor(100ms);
+  const auto second = link_.sent;
+  ASSERT_EQ(Claims().at(0).token, first[0].token);
+  EXPECT_EQ(second.back().first, MemberId("m2"));
+  Answer(first[0], ClaimVerdict::kRefused, {}, "m2", ClaimReason::kNotOwner);
+  StepFor(100ms);
+  EXPECT_EQ(link_.sent.back().first, MemberId("m1"));
+  ASSERT_EQ(Claims().at(0).token, first[0].token);
+  Answer(first[0], ClaimVerdict::kAcceptedAgain, {}, "m2");
+  EXPECT_EQ(warden_.starts.size(), 1u);
+}
+
+TEST_F(DaemonClaimTest, ClaimThatNobodyOwnsIsGivenUpWithItsLease) {
+  Join();
+  Publish({Task(1)});
+  const auto first = Claims();
+  for (int i = 0; i < 200; ++i) {
+    Answer(first.at(0), ClaimVerdict::kRefused, {}, "m1", ClaimReason::kNotOwner);
+    StepFor(100ms);
+  }
+  Claims();
+  StepFor(1s);
+  EXPECT_TRUE(Claims().empty());
+  EXPECT_TRUE(warden_.starts.empty());
+}
+
 TEST_F(DaemonClaimTest, ClaimsNoMoreThanItsSlots) {
   Join();
   Publish({Task(1), Task(2), Task(3)});

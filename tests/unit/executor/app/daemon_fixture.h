@@ -186,11 +186,11 @@ class DaemonFixture : public ::testing::Test {
     return requests;
   }
   void Answer(const ClaimRequest& request, ClaimVerdict verdict, Duration age = {},
-              const std::string& member = "m1") {
+              const std::string& member = "m1", ClaimReason reason = ClaimReason::kNone) {
     ClaimBatchReply reply;
     reply.batch_id = last_batch_;
     reply.sent_us = (clock_.Steady() - age).time_since_epoch().count();
-    reply.items.push_back({request.key, request.token, verdict, ClaimReason::kNone});
+    reply.items.push_back({request.key, request.token, verdict, reason});
     Deliver(reply, member);
   }
   // Publishes, lets it claim, accepts; the claim that was accepted.

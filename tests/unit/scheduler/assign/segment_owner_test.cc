@@ -29,6 +29,10 @@ class FaultySegments final : public SegmentStore {
     if (!std::exchange(lose_take, false)) return taken;
     return Error{ErrorCode::kTimeout, "reply lost by the test"};
   }
+  Status Release(const Fence& fence) override {
+    if (away) return Away();
+    return store_.Release(fence);
+  }
   Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override {
     if (away) return Away();
     auto records = store_.ReadEpochs(segments);
@@ -105,6 +109,57 @@ TEST_F(SegmentOwnerTest, TakesWhatIsAssignedAndGivesUpWhatIsNot) {
   Step();
   EXPECT_EQ(owned(), 0u);
   EXPECT_FALSE(owner_.Wants(SegmentId(2)));
+}
+
+TEST_F(SegmentOwnerTest, WhatIsGivenUpIsReleased) {
+  Assign("m1");
+  Step();
+  EXPECT_FALSE(store_.ListSegments()->at(0).released);
+  Assign("m2");
+  Step();
+  EXPECT_TRUE(store_.ListSegments()->at(0).released);
+}
+
+TEST_F(SegmentOwnerTest, LeavingReleasesEverything) {
+  Assign("m1");
+  Step();
+  owner_.Leave();
+  EXPECT_EQ(owned(), 0u);
+  for (const SegmentRecord& record : *store_.ListSegments()) EXPECT_TRUE(record.released);
+}
+
+TEST_F(SegmentOwnerTest, OwnerThatLivesIsWaitedForUntilItReleases) {
+  const auto other = ensemble_.NewClient();
+  ASSERT_TRUE(other->Join({.id = MemberId("m2"), .incarnation = Incarnation("i2")}).ok());
+  const auto held = store_.Take({.member = MemberId("m2"),
+                                 .incarnation = Incarnation("i2"),
+                                 .generation = Generation(1),
+                                 .segments = {SegmentId(0), SegmentId(1)}});
+  ASSERT_TRUE(held.ok());
+  generation_ = 0;
+  Assign("m2");
+  Assign("m1");
+  Step(100ms);
+  EXPECT_EQ(owned(), 2u) << "only what nobody had";
+  ASSERT_TRUE(store_.Release({held->at(0)}).ok());
+  Step(100ms);
+  EXPECT_EQ(owned(), 3u);
+  EXPECT_EQ(table_.View()->Find(SegmentId(1)), nullptr);
+  Step(1s);
+  EXPECT_EQ(owned(), 4u) << "by force, after a while";
+}
+
+TEST_F(SegmentOwnerTest, OwnerThatIsGoneIsNotWaitedFor) {
+  ASSERT_TRUE(store_
+                  .Take({.member = MemberId("m2"),
+                         .incarnation = Incarnation("i2"),
+                         .generation = Generation(1),
+                         .segments = {SegmentId(0)}})
+                  .ok());
+  Assign("m2");
+  Assign("m1");
+  Step(100ms);
+  EXPECT_EQ(owned(), 4u);
 }
 
 TEST_F(SegmentOwnerTest, TakesNothingBeforeTheClockIsMeasured) {

@@ -135,7 +135,10 @@ TEST_F(ClaimApplierTest, ForeignSegmentIsRefusedAWantedOneIsLeftForLater) {
   Ask({ClaimOf(row, 1)});
   clock_.Advance(1s);
   applier.Step(clock_.Steady());
-  EXPECT_EQ(Answers().at(0).verdict, ClaimVerdict::kRefused);
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kRefused);
+  EXPECT_EQ(answers[0].reason, ClaimReason::kNotOwner);
 }
 
 TEST_F(ClaimApplierTest, FullLeaseBookRefusesTheClaimBeforeItIsWritten) {

@@ -1,0 +1,84 @@
+"""A cluster of its own for a test, driven through `./dev cluster`'s own program."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+from harness import Api, BIN, wait_until  # noqa: E402
+
+JARS = os.environ.get("CARILLON_JARS", os.path.join(ROOT, "build", "jars"))
+
+
+class ClusterUnderTest:
+    def __init__(self, *options):
+        self.scratch = tempfile.mkdtemp(prefix="carillon-cluster-")
+        self.dir = os.path.join(self.scratch, "c")
+        try:
+            self.run("up", *options, seconds=180)
+        except AssertionError:
+            self.destroy(keep=True)
+            raise
+        self.refresh()
+
+    def run(self, verb, *arguments, seconds=150, check=True):
+        done = subprocess.run(
+            [sys.executable, os.path.join(ROOT, "deploy", "cluster", "cluster.py"), "--bin", BIN,
+             "--jars", JARS, verb, "--dir", self.dir, *arguments],
+            capture_output=True, text=True, timeout=seconds)
+        if check and done.returncode != 0:
+            raise AssertionError(f"cluster {verb} {' '.join(arguments)} ended with "
+                                 f"{done.returncode}: {done.stdout}{done.stderr}")
+        return done
+
+    def refresh(self):
+        started = time.monotonic()
+        self.status = json.loads(self.run("status", "--json").stdout)
+        assert time.monotonic() - started < 6, "status took longer than 5 s and a start of Python"
+        return self.status
+
+    def process(self, name):
+        return next(p for p in self.status["processes"] if p["name"] == name)
+
+    def token(self):
+        with open(self.status["token_file"], encoding="utf-8") as f:
+            return f.read().strip()
+
+    def api(self, member=None, **options):
+        """Of one member, or of the first that answers."""
+        names = [member] if member else [p["name"] for p in self.status["processes"]
+                                         if p["kind"] == "scheduler"]
+        for name in names:
+            api = Api(self.process(name)["url"], self.token(), **options)
+            try:
+                api.get("/api/system/status")
+                return api
+            except Exception as error:  # the next one may answer
+                failed = error
+        raise failed
+
+    def await_ready(self, seconds=90):
+        wait_until(lambda: self.refresh()["ready"], seconds, "the cluster to be ready", every=0.3)
+
+    def leader(self):
+        return wait_until(lambda: self.refresh()["leader"], 60, "a leader", every=0.2)
+
+    def log_tails(self):
+        tails = []
+        for process in self.status["processes"]:
+            if process["kind"] in ("scheduler", "executor"):
+                with open(process["log"], "rb") as f:
+                    tails.append(f"---- {process['name']}\n"
+                                 + f.read()[-2500:].decode("utf-8", "replace"))
+        return "\n".join(tails)
+
+    def destroy(self, keep):
+        self.run("down", check=False)
+        if keep:
+            print(f"kept: {self.scratch}", flush=True)
+        else:
+            shutil.rmtree(self.scratch, ignore_errors=True)

@@ -1,0 +1,173 @@
+"""Shell jobs on a fixed rate that write down what they do, and the judgement of what they wrote.
+
+Every process appends "S job run attempt fire_time uptime", and E when it ends. What must be there
+follows from the schedules alone: a rate of `every_ms` from `start_time` has its fires at start_time
++ k * every_ms. Carillon is asked for nothing.
+"""
+import collections
+import datetime
+import os
+import threading
+import time
+
+from cluster_under_test import wait_until
+
+EVERY_MS = 200
+CLOCK_STEP_S = 0.011  # /proc/uptime is cut to hundredths
+COMMAND = ('read u r </proc/uptime; '
+           'echo "S $CARILLON_JOB_ID $CARILLON_RUN_ID $CARILLON_ATTEMPT $CARILLON_FIRE_TIME $u" '
+           '>>"$JOURNAL"; sleep %s; read u r </proc/uptime; '
+           'echo "E $CARILLON_JOB_ID $CARILLON_RUN_ID $CARILLON_ATTEMPT $CARILLON_FIRE_TIME $u" '
+           '>>"$JOURNAL"')
+Attempt = collections.namedtuple("Attempt", "number start end")
+
+
+def uptime():
+    with open("/proc/uptime", encoding="utf-8") as f:
+        return float(f.read().split()[0])
+
+
+def seconds_of(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+class Load:
+    def __init__(self, cluster, per_second, long_jobs=2):
+        self.cluster = cluster
+        self.journal = os.path.join(cluster.scratch, "journal")
+        self.boot = time.time() - uptime()
+        self.every = {}  # job id -> seconds
+        self.begin = {}  # job id -> epoch seconds of the first fire
+        self.deaths = []  # (from, to) in uptime: when a process that runs attempts had died
+        api = cluster.api()
+        count = max(1, per_second * EVERY_MS // 1000)
+        first = int(time.time()) + 5
+        for i in range(count):
+            self.create(api, f"load-{i}", EVERY_MS, first + i * EVERY_MS / 1000 / count, "0.02")
+        for i in range(long_jobs):
+            self.create(api, f"long-{i}", 3000, first + i * 0.7, "8")
+
+    def create(self, api, job_id, every_ms, begin, sleep):
+        begin = round(begin, 3)
+        text = datetime.datetime.fromtimestamp(begin, datetime.timezone.utc).strftime(
+            "%Y-%m-%dT%H:%M:%S.%fZ")
+        api.post("/api/jobs", {
+            "name": job_id, "job_id": job_id, "retry_count": 3, "retry_interval": 1,
+            "command": COMMAND % sleep, "env": {"JOURNAL": self.journal},
+            "schedules": [{"kind": "rate", "every_ms": every_ms, "start_time": text}]})
+        self.every[job_id], self.begin[job_id] = every_ms / 1000, begin
+
+    @staticmethod
+    def run_for(seconds):
+        """Lets the load go on; nothing is concluded from the time itself."""
+        threading.Event().wait(seconds)
+
+    def process_died(self, since):
+        """What ran on it may be tried again; it is found out within a lease and its margins."""
+        self.deaths.append((since, uptime() + 2))
+
+    def read(self):
+        """{job: {fire epoch: {run: [Attempt]}}}, and (run, attempt) pairs that started twice."""
+        starts, ends, where, twice = {}, {}, {}, []
+        with open(self.journal, encoding="utf-8") as f:
+            for line in f:
+                word, job, run, attempt, fire, when = line.split()
+                key = (run, int(attempt))
+                where[run] = (job, seconds_of(fire))
+                if word == "S":
+                    if key in starts:
+                        twice.append(key)
+                    starts[key] = float(when)
+                else:
+                    ends[key] = float(when)
+        found = collections.defaultdict(lambda: collections.defaultdict(dict))
+        for (run, number), start in sorted(starts.items(), key=lambda item: item[0][1]):
+            job, fire = where[run]
+            found[job][fire].setdefault(run, []).append(Attempt(number, start, ends.get((run, number))))
+        return found, twice
+
+    def open_attempts(self):
+        found, _ = self.read()
+        return [run for fires in found.values() for runs in fires.values()
+                for run, attempts in runs.items() if attempts[-1].end is None]
+
+    def newest_start(self, job="load-0"):
+        found, _ = self.read()
+        return max((a.start for runs in found[job].values() for attempts in runs.values()
+                    for a in attempts), default=0)
+
+    def await_fires(self, seconds=90):
+        """Jobs of every owner start again."""
+        since = uptime()
+        wait_until(lambda: all(self.newest_start(job) > since for job in self.every
+                               if job.startswith("load-")), seconds, "fires of every job", every=0.3)
+
+    def settle(self):
+        """No backlog, then everything paused, then everything ended. Returns when that began."""
+        def calm():
+            try:
+                status = self.cluster.api().get("/api/system/status")
+            except Exception:  # a member may still be recovering; the deadline decides
+                return False
+            return status["oldest_overdue_ms"] is not None and status["oldest_overdue_ms"] < 500
+        wait_until(calm, 120, "the backlog to go", every=0.3)
+        self.run_for(2)
+        wait_until(calm, 60, "the backlog to stay away", every=0.3)
+        end = time.time() - 1
+        api = self.cluster.api()
+        for job in self.every:
+            api.post(f"/api/jobs/{job}/pause", {"reason": "end of the test"})
+        wait_until(lambda: not any(True for _ in self.cluster.api().pages(
+            "/api/runs?state=PENDING&state=RUNNING&state=HELD")), 90, "open runs to end", every=0.5)
+        return end
+
+    def judge(self, test, end):
+        found, twice = self.read()
+        test.assertEqual(twice, [], "(run, attempt) started twice")
+        missed, doubled, early, overlapping, unfinished, retried = [], [], [], [], [], []
+        expected_count = 0
+        for job, every in self.every.items():
+            count = int((end - self.begin[job]) / every) + 1
+            expected = {round(self.begin[job] + k * every, 3) for k in range(count)}
+            expected_count += count
+            seen = {round(fire, 3): runs for fire, runs in found[job].items()}
+            missed += [(job, fire) for fire in sorted(expected - set(seen))]
+            for fire, runs in seen.items():
+                if len(runs) > 1 or fire < self.begin[job]:
+                    doubled.append((job, fire, sorted(runs)))
+                for run, attempts in runs.items():
+                    if self.boot + attempts[0].start < fire - 2 * CLOCK_STEP_S:
+                        early.append((job, run, self.boot + attempts[0].start - fire))
+                    if attempts[-1].end is None:
+                        unfinished.append((job, run, attempts))
+                    for one, next_one in zip(attempts, attempts[1:]):
+                        over = one.end if one.end is not None else one.start
+                        if over > next_one.start + CLOCK_STEP_S:
+                            overlapping.append((job, run, one, next_one))
+                    if len(attempts) > 1 or attempts[0].number > 1:
+                        retried.append((job, run, attempts))
+        for name, wrong in (("missed", missed), ("doubled", doubled), ("early", early),
+                            ("overlapping attempts", overlapping), ("never ended", unfinished)):
+            test.assertEqual(wrong[:5], [], f"{len(wrong)} {name}")
+        for job, run, attempts in retried:
+            near = any(a.start <= to and a.start >= since - 13 for since, to in self.deaths
+                       for a in attempts[:-1]) if len(attempts) > 1 else bool(self.deaths)
+            test.assertTrue(near, f"{job} {run} was tried more than once though no process died: "
+                                  f"{attempts}, {self.deaths}")
+        print(f"{test.id()}: {expected_count} fires; missed 0, doubled 0, early 0, overlapping 0; "
+              f"tried more than once: {len(retried)}", flush=True)
+        return found
+
+    def silence_after(self, moment):
+        """The longest time after `moment` (uptime) that a job of the load had no start."""
+        found, _ = self.read()
+        longest = 0
+        for job in self.every:
+            if not job.startswith("load-"):
+                continue
+            begun = sorted(a.start for runs in found[job].values() for attempts in runs.values()
+                           for a in attempts[:1])
+            around = [s for s in begun if s <= moment][-1:] + [s for s in begun if s > moment]
+            around.append(uptime())
+            longest = max([longest] + [b - max(a, moment) for a, b in zip(around, around[1:])])
+        return longest
