@@ -13,6 +13,8 @@ import time
 from cluster_under_test import wait_until
 
 EVERY_MS = 200
+LONG_S = 8
+LEASE_S = 26  # of an attempt that nobody renews, with the owner's margin
 CLOCK_STEP_S = 0.011  # /proc/uptime is cut to hundredths
 COMMAND = ('read u r </proc/uptime; '
            'echo "S $CARILLON_JOB_ID $CARILLON_RUN_ID $CARILLON_ATTEMPT $CARILLON_FIRE_TIME $u" '
@@ -45,7 +47,7 @@ class Load:
         for i in range(count):
             self.create(api, f"load-{i}", EVERY_MS, first + i * EVERY_MS / 1000 / count, "0.02")
         for i in range(long_jobs):
-            self.create(api, f"long-{i}", 3000, first + i * 0.7, "8")
+            self.create(api, f"long-{i}", 3000, first + i * 0.7, str(LONG_S))
 
     def create(self, api, job_id, every_ms, begin, sleep):
         begin = round(begin, 3)
@@ -113,6 +115,12 @@ class Load:
         wait_until(calm, 120, "the backlog to go", every=0.3)
         self.run_for(2)
         wait_until(calm, 60, "the backlog to stay away", every=0.3)
+
+        def old_ones_ended():  # of a process that died, one may wait for its lease
+            open_runs = self.cluster.api().pages("/api/runs?state=PENDING&state=RUNNING")
+            return not any(seconds_of(run["fire_time"]) < time.time() - LONG_S - 5
+                           for run in open_runs)
+        wait_until(old_ones_ended, LEASE_S + 60, "what was lost to be tried again", every=0.5)
         end = time.time() - 1
         api = self.cluster.api()
         for job in self.every:

@@ -66,10 +66,12 @@ class KillsTest(unittest.TestCase):
         self.kill_scheduler(other, "an owner that does not lead")
 
     def kill_executor(self):
+        since = uptime()
         self.cluster.run("kill", "executor-1")
         self.load.run_for(3)
         self.cluster.run("start", "executor-1")
         self.calm()
+        self.load.process_died(since)  # a claim that was on its way to it is lost
 
     def kill_executor_and_warden(self):
         self.cluster.refresh()
