@@ -16,6 +16,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "common/base/clock.h"
@@ -144,8 +145,9 @@ class FiringLoop final : public Stepper {
   SteadyTime last_dispatch_{};
   SteadyTime dispatch_pause_{};  // the bus refused: not before this
   SteadyTime next_look_{};
-  SteadyTime skips_retry_{};  // the queue was full: not before this
-  bool skips_full_ = false;   // dispatching stopped at kSkipsHeldMax
+  SteadyTime skips_retry_{};               // the queue was full: not before this
+  std::optional<SteadyTime> check_again_;  // what is claimed, after events were lost
+  bool skips_full_ = false;                // dispatching stopped at kSkipsHeldMax
   bool more_input_ = false;
   bool more_ready_ = false;
   std::atomic<size_t> backlog_{0};
