@@ -72,6 +72,13 @@ TEST_F(UnreadableJobTest, AConflictWithAnotherWriterIsToldToo) {
   EXPECT_EQ(late.body()["current_version"], 2);
 }
 
+TEST_F(UnreadableJobTest, HistoryNeedsNoDefinition) {
+  const Answer history = Get("/api/jobs/bad/history");
+  EXPECT_EQ(history.status, 200) << history.text;
+  EXPECT_TRUE(history.body()["items"].empty());
+  EXPECT_EQ(Get("/api/jobs/never/history").code(), "not_found");
+}
+
 TEST_F(UnreadableJobTest, CancelGoesOnAndNudgesTheOwner) {
   const size_t before = nudges();
   EXPECT_EQ(Post("/api/jobs/bad/cancel").status, 202);
