@@ -69,6 +69,8 @@ class FiringLoop final : public Stepper {
   size_t backlog() const { return backlog_.load(std::memory_order_relaxed); }
   // Thread-safe. Of those, due ones.
   size_t ready() const { return ready_.load(std::memory_order_relaxed); }
+  // Of all lanes, also of runs that went away.
+  size_t lane_entries() const;
 
  private:
   struct Lane {
@@ -111,6 +113,7 @@ class FiringLoop final : public Stepper {
   void LoadSomeDefinitions(SteadyTime now);
   void ReturnTimedOut(SteadyTime now);
   void AskAgain(SteadyTime now);
+  void PruneLane(Lane& lane);
   void LookAtWaiting(SteadyTime now);
   std::string_view Judge(const TrackedRun& tracked, WallTime cluster_now) const;
   void Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now);
