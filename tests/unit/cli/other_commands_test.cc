@@ -154,6 +154,7 @@ TEST_F(OtherCommandsTest, CheckConfigShowsWhereValuesComeFrom) {
   EXPECT_EQ(origins["ops.port"], "environment");
   EXPECT_EQ(origins["log.level"], "default");
   EXPECT_EQ(Run({"check-config", "--set", "rest.port=x"}), 2);
+  EXPECT_EQ(Run({"check-config", "--config", "/nowhere/at.all"}), 2);
   EXPECT_EQ(out(), "");
 }
 
