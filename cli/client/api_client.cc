@@ -122,7 +122,7 @@ Failure FailureOf(const Error& error) {
 }
 
 Failure FailureOf(const ApiResponse& response) {
-  Failure failure{.exit = ExitOf(response.status)};
+  Failure failure{.exit = ExitOf(response.status), .etag = response.etag};
   if (!response.body.is_object()) {
     failure.message = fmt::format("the server answered {}", response.status);
     failure.code = fmt::format("http_{}", response.status);

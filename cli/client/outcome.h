@@ -20,6 +20,7 @@ struct Failure {
   std::string code = {};                  // stable: the problem's, or the name of an ErrorCode
   std::vector<std::string> details = {};  // "/timeout: has to be at least 1"
   std::string trace_id = {};
+  std::string etag = {};  // of what the failure is about, where the server says it
 };
 Failure FailureOf(const Error& error);
 

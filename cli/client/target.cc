@@ -70,7 +70,11 @@ Status AddUrls(std::string_view list, Target& target) {
 
 // Reads `path`, which standalone writes when it is ready. `with_token`: its token as well.
 Status UseRuntime(const std::string& path, bool with_token, Target& target) {
-  CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  const Result<std::string> read = ReadFile(path);
+  if (!read.ok()) {
+    return {read.code(), "no server is ready on this data directory: " + read.error().message};
+  }
+  const std::string& text = *read;
   const auto runtime = nlohmann::json::parse(text, nullptr, false);
   if (!runtime.is_object() || !runtime.contains("url") || !runtime["url"].is_string()) {
     return {ErrorCode::kInvalid, path + " names no url"};

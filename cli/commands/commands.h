@@ -29,6 +29,8 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags);
 Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags);
 
 // The cron, rate or time of a job in a few characters, for a table.
+// The ETag of the job at `path`, also when its stored definition cannot be read.
+Outcome<std::string> CurrentTag(Session& session, const std::string& path);
 std::string ScheduleSummary(const nlohmann::json& job);
 void PrintJob(Session& session, const nlohmann::json& job);
 

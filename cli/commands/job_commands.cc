@@ -25,6 +25,7 @@ struct JobArguments {
   std::string executor;
   std::string priority;
   bool wait = false;
+  bool confirm_overlap = false;
   std::string longest;
   int fires = 10;
 };
@@ -69,10 +70,10 @@ Outcome<ExitCode> Delete(Session& session, const JobArguments& arguments) {
                             session.Confirm("Delete " + Listed(arguments.ids) + "?"));
   if (!go) return ExitCode::kFailure;
   for (const std::string& id : arguments.ids) {
-    CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.path = PathOf(id)}));
+    CARILLON_ASSIGN_OR_RETURN(const std::string tag, CurrentTag(session, PathOf(id)));
     CARILLON_ASSIGN_OR_RETURN(
         const ApiResponse gone,
-        session.Call({.method = "DELETE", .path = PathOf(id), .if_match = job.etag}));
+        session.Call({.method = "DELETE", .path = PathOf(id), .if_match = tag}));
     session.Say(id + " deleted");
   }
   return ExitCode::kDone;
@@ -83,9 +84,10 @@ Outcome<ExitCode> Cancel(Session& session, const JobArguments& arguments) {
       const bool go, session.Confirm("Cancel every open run of " + Listed(arguments.ids) + "?"));
   if (!go) return ExitCode::kFailure;
   for (const std::string& id : arguments.ids) {
-    CARILLON_ASSIGN_OR_RETURN(
-        const ApiResponse answer,
-        session.Call({.method = "POST", .path = PathOf(id, "cancel"), .body = json::object()}));
+    ApiRequest request{.method = "POST", .path = PathOf(id, "cancel"), .body = json::object()};
+    if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
+    if (arguments.confirm_overlap) (*request.body)["confirm_overlap"] = true;
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer, session.Call(request));
     json shown = answer.body;
     shown["job_id"] = id;
     session.Print().Object(shown, JobView());
@@ -170,6 +172,9 @@ void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArgume
 
   CLI::App* cancel = job.add_subcommand("cancel", "Cancel every open run of jobs");
   cancel->add_option("job", a->ids, "Job ids")->required();
+  cancel->add_option("--reason", a->reason, "Why, for the record");
+  cancel->add_flag("--confirm-overlap", a->confirm_overlap,
+                   "Also runs whose process may still be running somewhere");
   session.On(cancel, [&session, a] { return Cancel(session, *a); });
 
   CLI::App* run = job.add_subcommand("run", "Run a job now");
@@ -183,6 +188,13 @@ void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArgume
 }
 
 }  // namespace
+
+Outcome<std::string> CurrentTag(Session& session, const std::string& path) {
+  const auto job = session.Call({.path = path});
+  if (job.ok()) return job->etag;
+  if (job.error().code != "corrupt" || job.error().etag.empty()) return job.error();
+  return job.error().etag;
+}
 
 std::string ScheduleSummary(const json& job) {
   const json schedules = job.value("schedules", json::array());

@@ -64,8 +64,7 @@ Outcome<std::string> BaseTag(Session& session, const WriteArguments& arguments, 
   if (arguments.if_version > 0) return TagOf(arguments.if_version);
   const auto version = body.find("version");
   if (version != body.end() && version->is_number_integer()) return TagOf(version->get<int64_t>());
-  CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.path = PathOf(arguments.id)}));
-  return job.etag;
+  return CurrentTag(session, PathOf(arguments.id));
 }
 
 Outcome<ExitCode> EditByFile(Session& session, const WriteArguments& arguments) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <utility>
 
 #include "cli/commands/yaml.h"
 #include "common/wire/job_json.h"
@@ -140,6 +141,18 @@ std::string ExactCell(const json& value) {
   return cell;
 }
 
+// A line a member; what is in an object within has its name in front: "load.cpu".
+void AddLines(const std::string& prefix, const json& object,
+              std::vector<std::pair<std::string, std::string>>& lines) {
+  for (const auto& [name, value] : object.items()) {
+    if (value.is_object() && !value.empty()) {
+      AddLines(prefix + Printable(name) + ".", value, lines);
+    } else {
+      lines.emplace_back(prefix + Printable(name), Cell(value));
+    }
+  }
+}
+
 }  // namespace
 
 bool Printer::Document(const json& document) {
@@ -172,10 +185,12 @@ void Printer::Object(const json& object, const View& view) {
     return;
   }
   if (Document(object)) return;
+  std::vector<std::pair<std::string, std::string>> lines;
+  AddLines("", object, lines);
   size_t width = 0;
-  for (const auto& [name, value] : object.items()) width = std::max(width, name.size());
-  for (const auto& [name, value] : object.items()) {
-    out_ << name << std::string(width + 2 - name.size(), ' ') << Cell(value) << "\n";
+  for (const auto& [name, text] : lines) width = std::max(width, Characters(name));
+  for (const auto& [name, text] : lines) {
+    out_ << name << std::string(width + 2 - Characters(name), ' ') << text << "\n";
   }
 }
 

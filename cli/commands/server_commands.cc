@@ -42,10 +42,14 @@ std::string_view NameOf(config::Origin origin) {
 }
 
 Outcome<ExitCode> CheckConfig(Session& session, const StandaloneArguments& arguments) {
-  CARILLON_ASSIGN_OR_RETURN(const config::Config config,
-                            config::Load({.file = arguments.config_file,
-                                          .environment = session.host().environment,
-                                          .flags = arguments.overrides}));
+  const auto loaded = config::Load({.file = arguments.config_file,
+                                    .environment = session.host().environment,
+                                    .flags = arguments.overrides});
+  // No server is away: a file that cannot be read is a wrong flag.
+  if (!loaded.ok() && loaded.code() == ErrorCode::kUnavailable) {
+    return UsageFailure(loaded.error().message);
+  }
+  CARILLON_ASSIGN_OR_RETURN(const config::Config config, loaded);
   json items = json::array();
   for (const config::Setting& setting : config::SettingTable()) {
     const config::Value& value = config.Get(setting.name);

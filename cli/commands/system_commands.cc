@@ -17,7 +17,7 @@ struct ApiArguments {
   std::vector<std::string> headers;
 };
 
-// Lists are counted and objects shown in one line: a person's first look.
+// Lists are counted: a person's first look.
 Outcome<ExitCode> ShowStatus(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
   Printer print = session.Print();

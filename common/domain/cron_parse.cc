@@ -282,9 +282,9 @@ Result<CronExpression> ParseCron(std::string_view text) {
   }
   if (spans.size() != 5 && spans.size() != 6) {
     return Bad(
-        fmt::format("has {} fields; write 5 (minute hour day month weekday) or 6 with the "
+        fmt::format("has {} field{}; write 5 (minute hour day month weekday) or 6 with the "
                     "second first",
-                    spans.size()));
+                    spans.size(), spans.size() == 1 ? "" : "s"));
   }
   return ParseFields(upper, spans);
 }

@@ -37,6 +37,14 @@ struct StoredJob {
   WallTime updated;
 };
 
+// What is known of a job also when its definition cannot be read.
+struct JobHead {
+  JobNo job_no;
+  SegmentId segment;
+  int64_t version = 1;
+  std::string user_id;
+};
+
 struct JobFilter {
   std::optional<bool> enabled = {};
   std::optional<std::string> user_id = {};
@@ -69,6 +77,7 @@ class JobStore {
   virtual Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
                                       const WriteContext& context) = 0;
   virtual Result<StoredJob> GetJob(const JobId& id) = 0;
+  virtual Result<JobHead> GetJobHead(const JobId& id) = 0;  // never kCorrupt
   virtual Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) = 0;
 
   // A schedule that fires alike in both definitions (FiresAlike) keeps its id and place; the others

@@ -120,10 +120,10 @@ Status Read(const json& value, const std::string& pointer, std::vector<int64_t>&
 // ---- schedules ---------------------------------------------------------------------------------
 
 Status ReadEvery(const json& value, const std::string& pointer, Duration& out) {
-  constexpr int64_t kEveryMsMax = INT64_MAX / kMicrosPerMilli;
+  constexpr int64_t kEveryMsMax = INT64_MAX / kMicrosPerMilli;  // the schedule's own bound is lower
   int64_t every_ms = 0;
   CARILLON_TRY(Read(value, pointer, every_ms));
-  if (every_ms < 1 || every_ms > kEveryMsMax) return Invalid(pointer, "is out of range");
+  if (std::abs(every_ms) > kEveryMsMax) return Invalid(pointer, "is out of range");
   out = Duration(every_ms * kMicrosPerMilli);
   return {};
 }

@@ -101,6 +101,7 @@ class SegmentLog {
   Result<std::string> Read(RecordId id);
 
   size_t live_records() const { return index_.size(); }
+  size_t reserved_bytes() const { return reserved_bytes_; }
   size_t live_bytes() const { return live_bytes_; }
   size_t disk_bytes() const { return disk_bytes_; }
   size_t corrupt_segments() const { return corrupt_segments_; }

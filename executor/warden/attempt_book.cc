@@ -115,6 +115,7 @@ void AttemptBook::PrepareWaiting() {
       if (record.ok() && !*record) return;
       if (record.ok()) {
         entry.start_record = **record;
+        entry.reserved = true;
         prepared_.push_back({name, journal_->last()});
       } else {
         EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn,
@@ -236,7 +237,9 @@ void AttemptBook::ReleaseEnded() {
     const AttemptName name = ending_.front().name;
     ending_.pop_front();
     Entry& entry = *Find(name);
-    if (entry.start_record != 0) journal_->ReleaseReserve(entry.output_bytes_max);
+    // Not of one that an earlier warden started: what that one had set aside went with it.
+    if (entry.reserved) journal_->ReleaseReserve(entry.output_bytes_max);
+    entry.reserved = false;
     entry.stage = Stage::kEnded;
     entry.counted = entry.end_record != 0;
     if (entry.counted) untold_bytes_ += entry.memory->result.output.size();

@@ -94,6 +94,7 @@ class AttemptBook {
     uint64_t run_no = 0;
     bool cancelled = false;  // kPrepared
     size_t output_bytes_max = 0;
+    bool reserved = false;  // room for its end
     SegmentLog::RecordId start_record = 0;
     SegmentLog::RecordId end_record = 0;  // 0 = only in memory
     std::optional<AttemptEnded> memory;   // until it is told

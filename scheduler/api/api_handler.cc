@@ -18,7 +18,8 @@ constexpr const char* kReplayed = "Idempotent-Replayed";
 Problem Unauthenticated(bool token_sent) {
   Problem problem{.status = 401,
                   .code = "unauthenticated",
-                  .detail = "Send a token: Authorization: Bearer <token>."};
+                  .detail = token_sent ? "This token is not known here, or not valid any more."
+                                       : "Send a token: Authorization: Bearer <token>."};
   problem.headers.emplace_back("WWW-Authenticate",
                                token_sent ? "Bearer realm=\"carillon\", error=\"invalid_token\""
                                           : "Bearer realm=\"carillon\"");

@@ -34,15 +34,67 @@ HttpResponse JobResponse(int status, const StoredJob& job, WallTime now) {
   return response;
 }
 
+// What a write builds on. Of a job whose stored definition cannot be read only what else is known
+// is filled in: it can be replaced and deleted all the same.
+struct Base {
+  StoredJob job;
+  bool readable = true;
+};
+
+Outcome<Base> ReadBase(const Call& call, const JobId& id) {
+  auto job = call.api.jobs.GetJob(id);
+  if (job.ok()) return Base{.job = std::move(job).value()};
+  if (job.code() != ErrorCode::kCorrupt) return job.error();
+  CARILLON_ASSIGN_OR_RETURN(const JobHead head, call.api.jobs.GetJobHead(id));
+  Base base{.job = {.job_no = head.job_no,
+                    .job_id = id,
+                    .segment = head.segment,
+                    .version = head.version,
+                    .definition = {},
+                    .schedules = {},
+                    .pause_reason = {},
+                    .created = {},
+                    .updated = {}},
+            .readable = false};
+  base.job.definition.user_id = head.user_id;
+  return base;
+}
+
+// Says how the job is mended; its ETag is that of the version that cannot be read.
+Problem Unreadable(const JobId& id, int64_t version) {
+  Problem problem{
+      .status = 500,
+      .code = "corrupt",
+      .detail = fmt::format(
+          "What is stored of job {} cannot be read: it was damaged, or written by a "
+          "newer version. PUT a whole definition or DELETE it, with If-Match: {}; until "
+          "then its runs wait.",
+          id.value(), VersionTag(version))};
+  problem.members["current_version"] = version;
+  problem.headers.emplace_back("ETag", VersionTag(version));
+  return problem;
+}
+
+// An error of a call that needs the job's definition.
+Problem Explain(const Call& call, const JobId& id, const Error& error) {
+  if (error.code != ErrorCode::kCorrupt) return ToProblem(error);
+  const auto head = call.api.jobs.GetJobHead(id);
+  if (!head.ok()) return ToProblem(head.error());
+  Problem problem = Unreadable(id, head->version);
+  problem.log_detail = error.message;
+  return problem;
+}
+
 // 412 with the job as it is now, so that a client can show a three-way difference.
-Problem StaleVersion(const StoredJob& job, WallTime now) {
+Problem StaleVersion(const Base& base, WallTime now) {
+  const StoredJob& job = base.job;
   Problem problem{.status = 412,
                   .code = "stale_version",
                   .detail = fmt::format("The job is at version {} now; look at `current` and send "
                                         "If-Match with its ETag.",
                                         job.version)};
   problem.members["current_version"] = job.version;
-  problem.members["current"] = JobToJson(job, now);
+  problem.members["current"] = base.readable ? JobToJson(job, now) : json(nullptr);
   problem.headers.emplace_back("ETag", VersionTag(job.version));
   return problem;
 }
@@ -123,17 +175,18 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
 }
 
 // The job as it is, when the caller's precondition names this version.
-Outcome<StoredJob> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
-                                 WallTime now) {
-  CARILLON_ASSIGN_OR_RETURN(StoredJob job, call.api.jobs.GetJob(id));
-  if (!wanted.MatchesStrongly(VersionTag(job.version))) return StaleVersion(job, now);
-  return job;
+Outcome<Base> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
+                            WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(Base base, ReadBase(call, id));
+  if (!wanted.MatchesStrongly(VersionTag(base.job.version))) return StaleVersion(base, now);
+  return base;
 }
 
 // An edit that changes nothing writes nothing: the version stays.
-Reply WriteDefinition(const Call& call, const StoredJob& job, const JobDefinition& definition,
+Reply WriteDefinition(const Call& call, const Base& base, const JobDefinition& definition,
                       WallTime now) {
-  if (definition == job.definition) return JobResponse(200, job, now);
+  const StoredJob& job = base.job;
+  if (base.readable && definition == job.definition) return JobResponse(200, job, now);
   PersonWrite write(call, now);
   auto written =
       write.Count(call.api.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));
@@ -150,7 +203,7 @@ Reply WriteDefinition(const Call& call, const StoredJob& job, const JobDefinitio
     written = std::move(found);
   }
   if (!written.ok() && written.code() == ErrorCode::kConflict) {
-    CARILLON_ASSIGN_OR_RETURN(const StoredJob current, call.api.jobs.GetJob(job.job_id));
+    CARILLON_ASSIGN_OR_RETURN(const Base current, ReadBase(call, job.job_id));
     return StaleVersion(current, now);
   }
   if (!written.ok()) return written.error();
@@ -177,7 +230,7 @@ Reply ChangeState(const Call& call, StateChange change) {
     return OutcomeUnknown("Whether the job's state was changed is not known; try again.",
                           changed.error());
   }
-  if (!changed.ok()) return changed.error();
+  if (!changed.ok()) return Explain(call, id, changed.error());
   call.api.nudge(changed->segment);
   return JobResponse(200, *changed, now);
 }
@@ -260,8 +313,9 @@ Reply GetJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, call.api.jobs.GetJob(id));
-  return JobResponse(200, job, now);
+  const auto job = call.api.jobs.GetJob(id);
+  if (!job.ok()) return Explain(call, id, job.error());
+  return JobResponse(200, *job, now);
 }
 
 Reply ReplaceJob(const Call& call) {
@@ -269,11 +323,11 @@ Reply ReplaceJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, wanted, now));
+  CARILLON_ASSIGN_OR_RETURN(const Base base, ReadAtVersion(call, id, wanted, now));
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
-                            KeepId(Read(carillon::ParseReplacement(job, body)), id));
-  if (parsed.definition.user_id.empty()) parsed.definition.user_id = job.definition.user_id;
-  return WriteDefinition(call, job, parsed.definition, now);
+                            KeepId(Read(carillon::ParseReplacement(base.job, body)), id));
+  if (parsed.definition.user_id.empty()) parsed.definition.user_id = base.job.definition.user_id;
+  return WriteDefinition(call, base, parsed.definition, now);
 }
 
 Reply PatchJobFields(const Call& call) {
@@ -282,17 +336,20 @@ Reply PatchJobFields(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json patch, ReadJson(call.request, Body::kRequired));
   if (!patch.is_object()) return InvalidField("", "wrong_type", "A patch has to be an object.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, wanted, now));
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(Read(carillon::PatchJob(job, patch)), id));
+  CARILLON_ASSIGN_OR_RETURN(const Base base, ReadAtVersion(call, id, wanted, now));
+  if (!base.readable) return Unreadable(id, base.job.version);
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
+                            KeepId(Read(carillon::PatchJob(base.job, patch)), id));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.name;
-  return WriteDefinition(call, job, parsed.definition, now);
+  return WriteDefinition(call, base, parsed.definition, now);
 }
 
 Reply DeleteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, ReadAtVersion(call, id, wanted, now));
+  CARILLON_ASSIGN_OR_RETURN(const Base base, ReadAtVersion(call, id, wanted, now));
+  const StoredJob& job = base.job;
   PersonWrite write(call, now);
   const Status deleted = write.Count(call.api.jobs.DeleteJob(id, job.version, write.context()));
   if (!deleted.ok() && deleted.code() == ErrorCode::kTimeout) {
@@ -304,7 +361,7 @@ Reply DeleteJob(const Call& call) {
           deleted.error());
     }
   } else if (!deleted.ok() && deleted.code() == ErrorCode::kConflict) {
-    CARILLON_ASSIGN_OR_RETURN(const StoredJob current, call.api.jobs.GetJob(id));
+    CARILLON_ASSIGN_OR_RETURN(const Base current, ReadBase(call, id));
     return StaleVersion(current, now);
   } else if (!deleted.ok()) {
     return deleted.error();
@@ -332,7 +389,7 @@ Reply ExecuteJob(const Call& call) {
                                       id.value()),
                           created.error());
   }
-  if (!created.ok()) return created.error();
+  if (!created.ok()) return Explain(call, id, created.error());
   call.api.nudge(created->segment);
   call.api.metrics.counter("carillon_fires_total", Name(RunKind::kManual)).Add();
   return FromStored(ExecutedAnswer(*created));
@@ -354,7 +411,7 @@ Reply CancelJobRuns(const Call& call) {
   }
   if (!cancelled.ok()) return cancelled.error();
   // Only quickens the order to the executors; their owner's sweep finds it anyway.
-  const auto job = call.api.jobs.GetJob(id);
+  const auto job = call.api.jobs.GetJobHead(id);
   if (job.ok()) call.api.nudge(job->segment);
   return JsonResponse(202, {{"cancelled", *cancelled}});
 }
@@ -369,7 +426,9 @@ Reply NextFires(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {"n"}));
   CARILLON_ASSIGN_OR_RETURN(const auto count, query.Number("n", {.low = 1, .high = kFiresMax}));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const StoredJob job, call.api.jobs.GetJob(id));
+  const auto read = call.api.jobs.GetJob(id);
+  if (!read.ok()) return Explain(call, id, read.error());
+  const StoredJob& job = *read;
   json body = {{"job_id", id.value()},
                {"state", job.definition.enabled ? "ENABLED" : "PAUSED"},
                {"items", json::array()}};

@@ -14,8 +14,15 @@ Problem Hidden(int status, std::string code, std::string detail, const Error& er
   return problem;
 }
 
+// A sentence about a field ("must be a whole number") names it, also without the list of errors.
+std::string Sentence(const Error& error) {
+  const std::string field = error.pointer.substr(error.pointer.rfind('/') + 1);
+  const bool named = error.message.find(field) != std::string::npos;
+  return named ? error.message : error.pointer + " " + error.message;
+}
+
 Problem Shown(int status, std::string code, const Error& error) {
-  Problem problem{.status = status, .code = std::move(code), .detail = error.message};
+  Problem problem{.status = status, .code = std::move(code), .detail = Sentence(error)};
   if (!error.pointer.empty()) {
     problem.errors.push_back({error.pointer, problem.code, error.message});
   }

@@ -104,7 +104,7 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   if (!runs.ok() && runs.code() != ErrorCode::kNotFound) return runs.error();
   if (job_id && page.cursor().empty() && (!runs.ok() || runs->empty())) {
     // A deleted job keeps its history; one that never was has none.
-    CARILLON_TRY(call.api.jobs.GetJob(*job_id));
+    CARILLON_TRY(call.api.jobs.GetJobHead(*job_id));
   }
   if (runs.ok()) {
     for (const RunDetail& run : *runs) {

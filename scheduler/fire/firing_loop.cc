@@ -64,7 +64,12 @@ void FiringLoop::FollowOwnership() {
 }
 
 void FiringLoop::FollowExecutors(SteadyTime now) {
+  credits_.RemoveForgotten();
   for (const ExecutorView& view : ports_.executors.TakeChanges()) {
+    if (view.forgotten) {
+      credits_.Forget(view.id);
+      continue;
+    }
     const bool gone = credits_.Update({.id = view.id,
                                        .incarnation = view.incarnation,
                                        .usable = view.usable,
@@ -91,7 +96,12 @@ void FiringLoop::TakeEvents(SteadyTime now) {
         batch.executor.empty() ? CreditBook::kNone : credits_.Find(batch.executor);
     for (const RunEvent& event : batch.events) Handle(event, executor, now);
   }
-  if (ports_.events.TakeLost()) CheckClaimed(now);
+  if (ports_.events.TakeLost()) {
+    log::Warn("fire", "run events were lost; checking what is claimed");
+    CheckClaimed(now);
+  } else if (check_again_ && now >= *check_again_) {
+    CheckClaimed(now);
+  }
 }
 
 void FiringLoop::Handle(const RunEvent& event, CreditBook::Index executor, SteadyTime now) {
@@ -261,13 +271,17 @@ void FiringLoop::ForgetSettled(SteadyTime now) {
   }
 }
 
-// After events were lost: a run that nobody has a lease for is not claimed any more.
+// After events were lost: a run that nobody has a lease for is not claimed any more. One that was
+// claimed just now is looked at again: most runs are short, and it may be its end that was lost.
 void FiringLoop::CheckClaimed(SteadyTime now) {
-  log::Warn("fire", "run events were lost; checking what is claimed");
+  check_again_.reset();
   for (const RunKey& key : runs_.Keys()) {
     TrackedRun* tracked = runs_.Find(key);
-    if (tracked->place != Place::kClaimed || now - tracked->since < kClaimedChecked) continue;
-    if (ports_.leases.Knows(key)) continue;
+    if (tracked->place != Place::kClaimed || ports_.leases.Knows(key)) continue;
+    if (now - tracked->since < kClaimedChecked) {
+      check_again_ = now + kClaimedChecked;
+      continue;
+    }
     Release(*tracked);
     Settle(*tracked, now);
   }

@@ -16,6 +16,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "common/base/clock.h"
@@ -68,6 +69,8 @@ class FiringLoop final : public Stepper {
   size_t backlog() const { return backlog_.load(std::memory_order_relaxed); }
   // Thread-safe. Of those, due ones.
   size_t ready() const { return ready_.load(std::memory_order_relaxed); }
+  // Of all lanes, also of runs that went away.
+  size_t lane_entries() const;
 
  private:
   struct Lane {
@@ -110,6 +113,7 @@ class FiringLoop final : public Stepper {
   void LoadSomeDefinitions(SteadyTime now);
   void ReturnTimedOut(SteadyTime now);
   void AskAgain(SteadyTime now);
+  void PruneLane(Lane& lane);
   void LookAtWaiting(SteadyTime now);
   std::string_view Judge(const TrackedRun& tracked, WallTime cluster_now) const;
   void Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now);
@@ -144,8 +148,9 @@ class FiringLoop final : public Stepper {
   SteadyTime last_dispatch_{};
   SteadyTime dispatch_pause_{};  // the bus refused: not before this
   SteadyTime next_look_{};
-  SteadyTime skips_retry_{};  // the queue was full: not before this
-  bool skips_full_ = false;   // dispatching stopped at kSkipsHeldMax
+  SteadyTime skips_retry_{};               // the queue was full: not before this
+  std::optional<SteadyTime> check_again_;  // what is claimed, after events were lost
+  bool skips_full_ = false;                // dispatching stopped at kSkipsHeldMax
   bool more_input_ = false;
   bool more_ready_ = false;
   std::atomic<size_t> backlog_{0};

@@ -15,6 +15,7 @@ constexpr Duration kParametersRetry = 2s;
 constexpr Duration kBusRetry = 10ms;
 constexpr Duration kLookEvery = 100ms;
 constexpr size_t kLooksPerLane = 1000;
+constexpr size_t kStaleEntriesMax = 4096;  // of a lane, beside as many as there are ready runs
 constexpr size_t kSkipsHeldMax = 10'000;
 constexpr Duration kSkipsRetry = 50ms;
 constexpr Duration kIdle = 1s;
@@ -89,12 +90,22 @@ void FiringLoop::AskAgain(SteadyTime now) {
   }
 }
 
+// A run that waits for hours (nobody has room, and it may not grow too old) keeps the entries of
+// those behind it, which went away meanwhile, from ever being popped.
+void FiringLoop::PruneLane(Lane& lane) {
+  if (lane.heap.size() <= 2 * runs_.count(Place::kReady) + kStaleEntriesMax) return;
+  lane.heap.Prune([this](const ReadyHeap::Entry& entry) {
+    return runs_.Find(entry.key, entry.stamp) != nullptr;
+  });
+}
+
 // Runs that nobody has room for grow too old while they wait.
 void FiringLoop::LookAtWaiting(SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
   if (now < next_look_ || !cluster_now) return;
   next_look_ = now + kLookEvery;
   for (auto& [key, lane] : lanes_) {
+    PruneLane(lane);
     const std::vector<ReadyHeap::Entry>& entries = lane.heap.entries();
     const size_t looks = std::min(entries.size(), kLooksPerLane);
     for (size_t i = 0; i < looks && skips_.size() < kSkipsHeldMax; ++i) {
@@ -230,6 +241,12 @@ void FiringLoop::TakeBack(const std::vector<RunKey>& refused, SteadyTime now) {
     Release(*tracked);
     EnterLane(*tracked, now);
   }
+}
+
+size_t FiringLoop::lane_entries() const {
+  size_t entries = 0;
+  for (const auto& [key, lane] : lanes_) entries += lane.heap.size();
+  return entries;
 }
 
 void FiringLoop::PublishCounts() {

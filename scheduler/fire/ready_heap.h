@@ -9,6 +9,8 @@
 //
 // Threads  Not thread-safe; the firing loop owns it.
 // Always   Entries are not removed when their run goes away: `stamp` tells the owner they are old.
+//          Those that reach the top are popped; where one that stays is above them, Prune is
+//          needed.
 #pragma once
 
 #include <algorithm>
@@ -41,6 +43,12 @@ class ReadyHeap {
   void Pop() {
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
     heap_.pop_back();
+  }
+  // Drops all entries for which `waits` is false.
+  template <typename Waits>
+  void Prune(const Waits& waits) {
+    std::erase_if(heap_, [&waits](const Entry& entry) { return !waits(entry); });
+    std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
   }
   bool empty() const { return heap_.empty(); }
   size_t size() const { return heap_.size(); }

@@ -100,6 +100,7 @@ void ExecutorTable::ForgetLocked(SteadyTime now) {
     const bool forgotten = now - at->second.heard >= options_.lost_kept &&
                            at->second.record.state == ExecutorState::kLost &&
                            !changed_.contains(at->first);
+    if (forgotten) changed_.insert(at->first);
     at = forgotten ? known_.erase(at) : std::next(at);
   }
   std::erase_if(newcomers_,
@@ -110,7 +111,11 @@ std::vector<ExecutorView> ExecutorTable::TakeChanges() {
   std::vector<ExecutorView> views;
   MutexLock lock(mu_);
   views.reserve(changed_.size());
-  for (const ExecutorId& id : changed_) views.push_back(ViewOf(known_.at(id)));
+  for (const ExecutorId& id : changed_) {
+    const auto known = known_.find(id);
+    views.push_back(known == known_.end() ? ExecutorView{.id = id, .forgotten = true}
+                                          : ViewOf(known->second));
+  }
   changed_.clear();
   return views;
 }

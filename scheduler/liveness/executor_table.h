@@ -21,9 +21,10 @@ namespace carillon::scheduler {
 // What routing needs to know.
 struct ExecutorView {
   ExecutorId id;
-  Incarnation incarnation;
-  bool usable = false;  // online, enabled, not draining
-  int free_slots = 0;   // as of the last heartbeat
+  Incarnation incarnation = {};
+  bool usable = false;     // online, enabled, not draining
+  bool forgotten = false;  // not known any more; the rest says nothing
+  int free_slots = 0;      // as of the last heartbeat
   int free_light_slots = 0;
   uint64_t heartbeats = 0;  // how many were heard: tells a new report from an old one
 };
@@ -82,7 +83,7 @@ class ExecutorTable {
   mutable Mutex mu_;
   std::map<ExecutorId, Known> known_ GUARDED_BY(mu_);
   std::map<ExecutorId, Newcomer> newcomers_ GUARDED_BY(mu_);
-  std::set<ExecutorId> changed_ GUARDED_BY(mu_);  // all of them in known_
+  std::set<ExecutorId> changed_ GUARDED_BY(mu_);  // those that are not in known_ were forgotten
 };
 
 }  // namespace carillon::scheduler

@@ -1,6 +1,7 @@
 #include "scheduler/route/credit_book.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace carillon::scheduler {
 namespace {
@@ -12,9 +13,18 @@ constexpr double kGain = 2.0;
 }  // namespace
 
 bool CreditBook::Update(const Report& report) {
-  const auto [at, fresh] = index_.try_emplace(report.id, executors_.size());
-  if (fresh) executors_.push_back({.id = report.id});
+  const Index next = unused_.empty() ? executors_.size() : unused_.back();
+  const auto [at, fresh] = index_.try_emplace(report.id, next);
+  if (fresh) {
+    if (unused_.empty()) {
+      executors_.emplace_back();
+    } else {
+      unused_.pop_back();
+    }
+    executors_[at->second] = {.id = report.id};
+  }
   Executor& executor = executors_[at->second];
+  executor.forgotten = false;
   const bool replaced = !fresh && executor.incarnation != report.incarnation;
   const bool went = executor.usable && !report.usable;
   if (replaced) executor.prefetch = 0;
@@ -32,6 +42,26 @@ bool CreditBook::Update(const Report& report) {
   return replaced || went;
 }
 
+void CreditBook::Forget(const ExecutorId& id) {
+  const auto found = index_.find(id);
+  if (found == index_.end()) return;
+  Executor& executor = executors_[found->second];
+  executor.usable = false;
+  if (!std::exchange(executor.forgotten, true)) leaving_.push_back(found->second);
+}
+
+void CreditBook::RemoveForgotten() {
+  std::erase_if(leaving_, [this](Index index) {
+    Executor& executor = executors_[index];
+    if (!executor.forgotten) return true;  // it is back
+    if (executor.open > 0) return false;
+    index_.erase(executor.id);
+    executor = {};
+    unused_.push_back(index);
+    return true;
+  });
+}
+
 CreditBook::Index CreditBook::Find(const ExecutorId& id) const {
   const auto found = index_.find(id);
   return found == index_.end() ? kNone : found->second;
@@ -45,7 +75,10 @@ int CreditBook::Available(Index index, SlotClass slots) const {
   return std::max(0, free + executor.prefetch - room.published);
 }
 
-void CreditBook::Published(Index index, SlotClass slots) { ++RoomOf(index, slots).published; }
+void CreditBook::Published(Index index, SlotClass slots) {
+  ++RoomOf(index, slots).published;
+  ++executors_[index].open;
+}
 
 void CreditBook::Claimed(Index index, SlotClass slots, Duration waited, SteadyTime now) {
   Room& room = RoomOf(index, slots);
@@ -54,9 +87,15 @@ void CreditBook::Claimed(Index index, SlotClass slots, Duration waited, SteadyTi
   Measure(executors_[index], waited, now);
 }
 
-void CreditBook::ClaimedLate(Index index, SlotClass slots) { ++RoomOf(index, slots).claimed_since; }
+void CreditBook::ClaimedLate(Index index, SlotClass slots) {
+  ++RoomOf(index, slots).claimed_since;
+  ++executors_[index].open;
+}
 
-void CreditBook::Returned(Index index, SlotClass slots) { --RoomOf(index, slots).published; }
+void CreditBook::Returned(Index index, SlotClass slots) {
+  --RoomOf(index, slots).published;
+  --executors_[index].open;
+}
 
 void CreditBook::Ended(Index index, SlotClass slots, uint64_t heartbeats_at_claim) {
   Room& room = RoomOf(index, slots);
@@ -65,6 +104,7 @@ void CreditBook::Ended(Index index, SlotClass slots, uint64_t heartbeats_at_clai
   } else {
     ++room.ended_since;
   }
+  --executors_[index].open;
 }
 
 void CreditBook::Measure(Executor& executor, Duration waited, SteadyTime now) {

@@ -42,8 +42,13 @@ class CreditBook {
   // Returns true when the executor's process was replaced or it became unusable: what is published
   // to it and not claimed should go elsewhere.
   bool Update(const Report& report);
+  // The executor is not known any more: it gets nothing.
+  void Forget(const ExecutorId& id);
+  // Frees the indexes of those of which nothing that they were given is open; others get them.
+  void RemoveForgotten();
 
   Index Find(const ExecutorId& id) const;
+  // One more than the highest index; some may be unused, which have no credit.
   size_t size() const { return executors_.size(); }
   const ExecutorId& id(Index index) const { return executors_[index].id; }
   const Incarnation& incarnation(Index index) const { return executors_[index].incarnation; }
@@ -70,6 +75,8 @@ class CreditBook {
     ExecutorId id;
     Incarnation incarnation;
     bool usable = false;
+    bool forgotten = false;
+    int open = 0;  // runs that hold its index
     uint64_t heartbeats = 0;
     Room rooms[2];
     // Rate and round trip over windows of a second.
@@ -86,6 +93,8 @@ class CreditBook {
   const int prefetch_max_;
   std::vector<Executor> executors_;
   std::map<ExecutorId, Index> index_;
+  std::vector<Index> leaving_;  // forgotten
+  std::vector<Index> unused_;
 };
 
 }  // namespace carillon::scheduler

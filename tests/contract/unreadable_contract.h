@@ -91,6 +91,23 @@ TYPED_TEST(UnreadableContract, JobIsMendedByAReplacement) {
   EXPECT_EQ(mended.version, 2);
 }
 
+TYPED_TEST(UnreadableContract, HeadOfAJobIsReadWithoutItsDefinition) {
+  StoreDriver s = this->driver();
+  JobDefinition definition = s.Every(10s);
+  definition.user_id = "ann";
+  const StoredJob job = s.Replace(s.Create("a", s.Manual()), definition, kT0 + 1s);
+  this->handle().DamageDefinition(job, true);
+  EXPECT_CODE(s.jobs.GetJob(job.job_id), ErrorCode::kCorrupt);
+  const JobHead head = s.v(s.jobs.GetJobHead(job.job_id));
+  EXPECT_EQ(head.job_no, job.job_no);
+  EXPECT_EQ(head.segment, job.segment);
+  EXPECT_EQ(head.version, 2);
+  EXPECT_EQ(head.user_id, "ann");
+  ASSERT_OK(s.jobs.DeleteJob(job.job_id, head.version, {.now = kT0 + 2s}));
+  EXPECT_CODE(s.jobs.GetJobHead(job.job_id), ErrorCode::kNotFound);
+  EXPECT_CODE(s.jobs.GetJobHead(JobId("never")), ErrorCode::kNotFound);
+}
+
 TYPED_TEST(UnreadableContract, JobCanBeCancelledAndDeleted) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

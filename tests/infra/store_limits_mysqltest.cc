@@ -1,6 +1,7 @@
 // Items that the store refuses, large and odd bytes, and what a statement may read at most.
 #include <fmt/core.h>
 
+#include "common/adapters/mysql/incarnations.h"
 #include "common/adapters/mysql/run_rows.h"
 #include "common/base/rng.h"
 #include "tests/contract/mysql/mysql_handle.h"
@@ -53,6 +54,31 @@ TEST_F(StoreLimitsTest, PoisonedItemsAreRefusedAsInvalidAndTheRestCanBeApplied) 
     EXPECT_EQ(s.Get(rows[i].key).row.state, poisoned ? RunState::kRunning : RunState::kCompleted)
         << i;
   }
+}
+
+TEST_F(StoreLimitsTest, IncarnationsAreRememberedUpToABoundAndKnownBeyondIt) {
+  mysql::Pool pool({.session = database_.server().Session(database_.name()), .size = 2});
+  mysql::Incarnations incarnations(8);
+  std::vector<uint32_t> numbers;
+  const auto key_of = [](int i) {
+    return mysql::Incarnations::Key{ExecutorId("e" + std::to_string(i)), Incarnation("i")};
+  };
+  for (int i = 0; i < 50; ++i) {
+    numbers.push_back(StoreDriver::v(incarnations.NumberOf(pool, key_of(i))));
+    EXPECT_LE(incarnations.kept(), 8u);
+  }
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(StoreDriver::v(incarnations.NumberOf(pool, key_of(i))),
+              numbers[static_cast<size_t>(i)]);
+  }
+  numbers.push_back(0);
+  const auto session = database_.Connect();
+  const mysql::Incarnations::Keys keys = StoreDriver::v(incarnations.Load(*session, numbers));
+  ASSERT_EQ(keys.size(), 50u);
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(keys.at(numbers[static_cast<size_t>(i)]), key_of(i));
+  }
+  EXPECT_LE(incarnations.kept(), 8u);
 }
 
 TEST_F(StoreLimitsTest, AnyBytesOfOutputComeBackAsTheyWere) {

@@ -116,6 +116,15 @@ Result<StoredJob> MemoryStore::GetJob(const JobId& id) {
   return ToStored(*job);
 }
 
+Result<JobHead> MemoryStore::GetJobHead(const JobId& id) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindLiveJob(id));
+  return JobHead{.job_no = job->job_no,
+                 .segment = job->segment,
+                 .version = job->version,
+                 .user_id = job->definition.user_id};
+}
+
 Result<std::vector<StoredJob>> MemoryStore::ListJobs(const JobFilter& filter) {
   MutexLock lock(mu_);
   std::vector<StoredJob> page;

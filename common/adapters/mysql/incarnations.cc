@@ -38,19 +38,25 @@ Result<uint32_t> Incarnations::NumberOf(Pool& pool, const Key& key) {
   return number;
 }
 
-Status Incarnations::Load(Session& session, const std::vector<uint32_t>& numbers) {
-  JsonRows wanted;
+Result<Incarnations::Keys> Incarnations::Load(Session& session,
+                                              const std::vector<uint32_t>& numbers) {
+  Keys found;
+  std::set<uint32_t> missing;
   {
     MutexLock lock(mu_);
-    std::vector<uint32_t> missing;
     for (const uint32_t number : numbers) {
-      if (number != 0 && !keys_.contains(number)) missing.push_back(number);
+      if (number == 0 || found.contains(number)) continue;
+      const auto known = keys_.find(number);
+      if (known != keys_.end()) {
+        found.insert(*known);
+      } else {
+        missing.insert(number);
+      }
     }
-    std::sort(missing.begin(), missing.end());
-    missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
-    for (const uint32_t number : missing) wanted.Begin().Add(number);
   }
-  if (wanted.empty()) return {};
+  if (missing.empty()) return found;
+  JsonRows wanted;
+  for (const uint32_t number : missing) wanted.Begin().Add(number);
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query("SELECT i.incarnation_no, i.executor_id, i.incarnation FROM JSON_TABLE(?, "
@@ -58,22 +64,27 @@ Status Incarnations::Load(Session& session, const std::vector<uint32_t>& numbers
                     "executor_incarnations i FORCE INDEX (PRIMARY) ON i.incarnation_no = k.n",
                     {wanted.Take()}));
   while (rows.Next()) {
-    Remember(static_cast<uint32_t>(rows.Unsigned(1)),
-             {ExecutorId(rows.Text(2)), Incarnation(rows.Text(3))});
+    const auto number = static_cast<uint32_t>(rows.Unsigned(1));
+    const Key key{ExecutorId(rows.Text(2)), Incarnation(rows.Text(3))};
+    Remember(number, key);
+    found.emplace(number, key);
   }
-  return {};
+  return found;
 }
 
-Incarnations::Key Incarnations::KeyOf(uint32_t number) const {
+size_t Incarnations::kept() const {
   MutexLock lock(mu_);
-  const auto found = keys_.find(number);
-  return found == keys_.end() ? Key{} : found->second;
+  return keys_.size();
 }
 
-void Incarnations::Remember(uint32_t number, Key key) {
+void Incarnations::Remember(uint32_t number, const Key& key) {
   MutexLock lock(mu_);
+  if (keys_.size() >= kept_max_ && !keys_.contains(number)) {
+    keys_.clear();
+    numbers_.clear();
+  }
   keys_.emplace(number, key);
-  numbers_.emplace(std::move(key), number);
+  numbers_.emplace(key, number);
 }
 
 Status DeleteOldIncarnations(Pool& pool, WallTime now, WallTime before) {

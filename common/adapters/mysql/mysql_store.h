@@ -89,6 +89,7 @@ class MysqlStore final : public SegmentStore,
   Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
                               const WriteContext& context) override;
   Result<StoredJob> GetJob(const JobId& id) override;
+  Result<JobHead> GetJobHead(const JobId& id) override;
   Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) override;
   Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
                                const JobDefinition& definition,

@@ -109,13 +109,14 @@ Result<ReadRows> ReadSome(Session& session, const DetailQuery& query, size_t lim
       runs.push_back(std::move(run));
     }
   }
-  CARILLON_TRY(incarnations.Load(session, numbers));
+  CARILLON_ASSIGN_OR_RETURN(const Incarnations::Keys keys, incarnations.Load(session, numbers));
   for (size_t i = 0; i < runs.size(); ++i) {
-    const Incarnations::Key key = incarnations.KeyOf(runs[i].incarnation_no);
     RunRow& row = read.details[i].row;
     row = std::move(runs[i].row);
-    row.executor = key.first;
-    row.incarnation = key.second;
+    const auto key = keys.find(runs[i].incarnation_no);
+    if (key == keys.end()) continue;
+    row.executor = key->second.first;
+    row.incarnation = key->second.second;
   }
   return read;
 }

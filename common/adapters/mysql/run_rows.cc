@@ -98,18 +98,13 @@ Status FillExecutors(Session& session, Runs& runs, Incarnations& incarnations, G
     const uint32_t number = get(entry).incarnation_no;
     if (number != 0 && (numbers.empty() || numbers.back() != number)) numbers.push_back(number);
   }
-  CARILLON_TRY(incarnations.Load(session, numbers));
-  uint32_t last = 0;
-  Incarnations::Key key;
+  CARILLON_ASSIGN_OR_RETURN(const Incarnations::Keys keys, incarnations.Load(session, numbers));
   for (auto& entry : runs) {
     StoredRun& run = get(entry);
-    if (run.incarnation_no == 0) continue;
-    if (run.incarnation_no != last) {
-      last = run.incarnation_no;
-      key = incarnations.KeyOf(last);
-    }
-    run.row.executor = key.first;
-    run.row.incarnation = key.second;
+    const auto key = keys.find(run.incarnation_no);
+    if (key == keys.end()) continue;
+    run.row.executor = key->second.first;
+    run.row.incarnation = key->second.second;
   }
   return {};
 }

@@ -227,6 +227,26 @@ TEST_F(JobCommandsTest, CancelNeedsYesAndTellsHowMany) {
   EXPECT_EQ(OutJson(), (json{{"cancelled", 2}, {"job_id", "j"}}));
 }
 
+TEST_F(JobCommandsTest, CancelSendsItsReasonAndTheConfirmation) {
+  Answer("POST /api/jobs/j/cancel", {{"cancelled", 2}}, 202);
+  EXPECT_EQ(Run({"job", "cancel", "j", "-y", "--confirm-overlap", "--reason", "moved"}), 0);
+  EXPECT_EQ(SentBody(0), (json{{"confirm_overlap", true}, {"reason", "moved"}}));
+  EXPECT_EQ(Run({"job", "cancel", "j", "-y"}), 0);
+  EXPECT_EQ(SentBody(1), json::object());
+}
+
+TEST_F(JobCommandsTest, AJobThatCannotBeReadIsDeletedAndReplacedAtItsVersion) {
+  Answer("GET /api/jobs/j", {{"code", "corrupt"}, {"detail", "…"}}, 500, "\"v3\"");
+  server_.answers["DELETE http://a/api/jobs/j"].emplace_back(HttpResponse{.status = 204});
+  Answer("PUT /api/jobs/j", JobShown("j"));
+  EXPECT_EQ(Run({"job", "get", "j"}), 1);
+  EXPECT_EQ(Run({"job", "delete", "j", "--yes"}), 0);
+  EXPECT_EQ(HeaderOf(Sent(2), "If-Match"), "\"v3\"");
+  in_.str("name: n\ncommand: c\n");
+  EXPECT_EQ(Run({"job", "edit", "j", "-f", "-"}), 0);
+  EXPECT_EQ(HeaderOf(Sent(4), "If-Match"), "\"v3\"");
+}
+
 TEST_F(JobCommandsTest, PauseSendsItsReason) {
   Answer("POST /api/jobs/j/pause", JobShown("j"));
   EXPECT_EQ(Run({"job", "pause", "j", "--reason", "holiday"}), 0);

@@ -30,9 +30,9 @@ TEST_F(OtherCommandsTest, StatusCountsWhatIsLong) {
          {{"leader", "scheduler-1"}, {"segments", {1, 2, 3}}, {"late_ms", {{"p50", 1.5}}}});
   EXPECT_EQ(Run({"system", "status"}), 0);
   EXPECT_EQ(out(),
-            "late_ms   {\"p50\":1.5}\n"
-            "leader    scheduler-1\n"
-            "segments  3\n");
+            "late_ms.p50  1.5\n"
+            "leader       scheduler-1\n"
+            "segments     3\n");
 }
 
 TEST_F(OtherCommandsTest, ApiPrintsTheAnswerWhateverItIs) {
@@ -154,6 +154,7 @@ TEST_F(OtherCommandsTest, CheckConfigShowsWhereValuesComeFrom) {
   EXPECT_EQ(origins["ops.port"], "environment");
   EXPECT_EQ(origins["log.level"], "default");
   EXPECT_EQ(Run({"check-config", "--set", "rest.port=x"}), 2);
+  EXPECT_EQ(Run({"check-config", "--config", "/nowhere/at.all"}), 2);
   EXPECT_EQ(out(), "");
 }
 
@@ -169,6 +170,15 @@ TEST_F(OtherCommandsTest, ControlCharactersDoNotReachATerminalThroughATable) {
       {{"items", {{{"executor_id", "e"}, {"host", "\x1b[2Jevil"}}}}, {"next_page_token", nullptr}});
   EXPECT_EQ(Run({"executor", "list"}), 0);
   EXPECT_EQ(out().find('\x1b'), std::string::npos);
+}
+
+TEST_F(OtherCommandsTest, ATableShowsALineForEachSetting) {
+  Answer("GET /api/system/config",
+         {{"version", 0}, {"settings", {{"log.level", "info"}, {"rest.port", "0"}}}});
+  EXPECT_EQ(Run({"system", "config"}), 0);
+  EXPECT_NE(out().find("settings.log.level  info\n"), std::string::npos) << out();
+  EXPECT_NE(out().find("settings.rest.port  0\n"), std::string::npos) << out();
+  EXPECT_EQ(out().find('{'), std::string::npos) << out();
 }
 
 }  // namespace

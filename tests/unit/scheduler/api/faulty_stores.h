@@ -111,6 +111,9 @@ class FaultyJobs : public JobStore {
   Result<StoredJob> GetJob(const JobId& id) override {
     return plan_.Run("GetJob", [&] { return store_.GetJob(id); });
   }
+  Result<JobHead> GetJobHead(const JobId& id) override {
+    return plan_.Run("GetJobHead", [&] { return store_.GetJobHead(id); });
+  }
   Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) override {
     return plan_.Run("ListJobs", [&] { return store_.ListJobs(filter); });
   }

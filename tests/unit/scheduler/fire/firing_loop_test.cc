@@ -1,104 +1,9 @@
-#include "scheduler/fire/firing_loop.h"
-
 #include <set>
 
-#include "tests/unit/scheduler/room_fixture.h"
+#include "tests/unit/scheduler/fire/firing_fixture.h"
 
 namespace carillon::scheduler {
 namespace {
-
-// A bus that keeps what it is given, or refuses it.
-class RecordingProducer final : public BusProducer {
- public:
-  bool refuses = false;
-  std::vector<BusRecord> records;
-  Status Send(std::string_view, uint64_t, BusRecord record) override {
-    if (refuses) return {ErrorCode::kExhausted, "refused by the test"};
-    records.push_back(std::move(record));
-    return {};
-  }
-};
-
-class FiringLoopTest : public test::RoomTest {
- protected:
-  FiringLoopTest() : loop_(Make({})) {}
-
-  std::unique_ptr<FiringLoop> Make(FiringLoop::Options options) {
-    options.self = MemberId("m1");
-    options.look_again = [this] { ++looks_; };
-    return std::make_unique<FiringLoop>(FiringLoop::Ports{.clock = clock_,
-                                                          .cluster = cluster_,
-                                                          .segments = table_,
-                                                          .leases = leases_,
-                                                          .executors = executors_,
-                                                          .definitions = definitions_,
-                                                          .feed = feed_,
-                                                          .events = events_,
-                                                          .loads = loads_,
-                                                          .skips = skips_,
-                                                          .producer = producer_,
-                                                          .signer = signer_,
-                                                          .metrics = metrics_},
-                                        options);
-  }
-  void Beat(const std::string& id, int free_slots, int light = 100) {
-    const ExecutorId executor(id);
-    if (!executors_.IncarnationOf(executor)) {
-      executors_.Accept({.id = executor, .incarnation = Incarnation("e1")}, clock_.Steady());
-    }
-    executors_.Heard(executor, *executors_.IncarnationOf(executor),
-                     {.free_slots = free_slots, .free_light_slots = light}, clock_.Wall(),
-                     clock_.Steady());
-  }
-  PendingRun Pending(const StoredJob& job, Duration ahead, int priority = 0) {
-    return {.key = {.fire = clock_.Wall() + ahead, .schedule_id = ScheduleId(++schedules_)},
-            .job_no = job.job_no,
-            .segment = job.segment,
-            .epoch = EpochOf(job.segment),
-            .def_version = job.version,
-            .due = clock_.Wall() + ahead,
-            .priority = priority};
-  }
-  void Feed(const std::vector<PendingRun>& runs) { ASSERT_TRUE(feed_.Push(runs).ok()); }
-  void Step(Duration ahead = 2ms) {
-    clock_.Advance(ahead);
-    loop_->Step(clock_.Steady());
-  }
-  // Tasks published for `id` since the last call.
-  std::vector<TaskMessage> Tasks(const std::string& id = "x1", const std::string& process = "e1") {
-    std::vector<TaskMessage> tasks;
-    for (const BusRecord& record : producer_.records) {
-      const OpenedTasks opened = OpenTasks(record, ExecutorId(id), Incarnation(process),
-                                           clock_.Wall(), {signer_.public_key()});
-      tasks.insert(tasks.end(), opened.tasks.begin(), opened.tasks.end());
-    }
-    if (!tasks.empty()) producer_.records.clear();
-    return tasks;
-  }
-  void Tell(RunEvent::What what, const RunKey& key, int attempt = 1,
-            const std::string& executor = "x1") {
-    events_.Push({ExecutorId(executor), {{what, key, attempt}}});
-  }
-  std::vector<SkipRequest> Skips() {
-    std::vector<SkipRequest> all;
-    for (const auto& batch : skips_.PopUpTo(100)) all.insert(all.end(), batch.begin(), batch.end());
-    return all;
-  }
-  StoredJob Shell(const std::string& id, JobDefinition job = {}) {
-    job.command = "echo {{run_id}}";
-    return CreateJob(id, job);
-  }
-
-  ExecutorTable executors_{{}};
-  DefinitionCache definitions_{clock_, faulty_, {}};
-  LoadQueue loads_{"loads", 8};
-  SkipQueue skips_{"skips", 8};
-  RecordingProducer producer_;
-  Signer signer_ = Signer::FromSeed({7});
-  uint64_t schedules_ = 100;
-  int looks_ = 0;
-  std::unique_ptr<FiringLoop> loop_;
-};
 
 TEST_F(FiringLoopTest, PublishesAtTheDueTimeNotBefore) {
   const StoredJob job = Shell("job");
@@ -477,23 +382,6 @@ TEST_F(FiringLoopTest, BundlesHoldAtMostTheirLimit) {
   Step();
   EXPECT_EQ(producer_.records.size(), 3u);
   EXPECT_EQ(Tasks().size(), 600u);
-}
-
-TEST_F(FiringLoopTest, LostEventsAreMadeUpForByTheLeases) {
-  const PendingRun run = Pending(Shell("job"), 1ms);
-  Feed({run});
-  Beat("x1", 1);
-  Step();
-  Tasks();
-  Tell(RunEvent::What::kClaimed, run.key);
-  Step();
-  for (int i = 0; i < 65; ++i) Tell(RunEvent::What::kClaimed, {.schedule_id = ScheduleId(1)});
-  Step(6s);
-  Step(3s);  // settled, then forgotten
-  Beat("x1", 1);
-  Feed({run});
-  Step();
-  EXPECT_EQ(Tasks().size(), 1u);
 }
 
 }  // namespace

@@ -56,9 +56,25 @@ TEST_F(ExecutorTableTest, LostOneIsForgottenWhenWhoeverRoutesKnowsIt) {
   ASSERT_EQ(table_.TakeChanges().size(), 1u);
   EXPECT_FALSE(table_.JudgeHealth(kStart + 2h));
   EXPECT_TRUE(table_.Records().empty());
+  const std::vector<ExecutorView> gone = table_.TakeChanges();
+  ASSERT_EQ(gone.size(), 1u);
+  EXPECT_EQ(gone[0].id, ExecutorId("x1"));
+  EXPECT_TRUE(gone[0].forgotten);
   EXPECT_TRUE(table_.TakeChanges().empty());
   EXPECT_FALSE(Beat("e1", kStart + 3h));  // it has to register
   EXPECT_EQ(table_.Admit(Record("e1"), kStart + 3h), Admission::kAdmit);
+}
+
+TEST_F(ExecutorTableTest, OneThatIsBackBeforeAnybodyLookedWasNeverForgotten) {
+  table_.Accept(Record("e1"), kStart);
+  table_.TakeChanges();
+  table_.JudgeHealth(kStart + 2h);
+  table_.TakeChanges();
+  table_.JudgeHealth(kStart + 2h);
+  table_.Accept(Record("e1"), kStart + 2h);
+  const std::vector<ExecutorView> back = table_.TakeChanges();
+  ASSERT_EQ(back.size(), 1u);
+  EXPECT_FALSE(back[0].forgotten);
 }
 
 TEST_F(ExecutorTableTest, FullTableIsToldApartFromASecondProcess) {

@@ -37,6 +37,50 @@ TEST_F(RouterTest, RoundRobinTakesTurnsAmongThoseWithRoom) {
   EXPECT_FALSE(router_.Pick(credits_, {}).has_value());
 }
 
+TEST_F(RouterTest, BookDoesNotGrowAsExecutorsComeAndGo) {
+  for (int i = 0; i < 1000; ++i) {
+    const std::string id = "e" + std::to_string(i);
+    Add(id, 4);
+    credits_.Forget(ExecutorId(id));
+    credits_.RemoveForgotten();
+    EXPECT_EQ(credits_.Find(ExecutorId(id)), CreditBook::kNone);
+  }
+  EXPECT_EQ(credits_.size(), 1u);
+  EXPECT_FALSE(router_.Pick(credits_, {}).has_value());
+}
+
+TEST_F(RouterTest, IndexOfAForgottenExecutorIsGivenAwayWhenItsLastRunIsOver) {
+  const auto a = Add("a", 4);
+  credits_.Published(a, kProcess);
+  credits_.Published(a, kProcess);
+  credits_.Claimed(a, kProcess, 1ms, kStart);
+  credits_.Forget(ExecutorId("a"));
+  credits_.Forget(ExecutorId("a"));
+  EXPECT_FALSE(router_.Pick(credits_, {}).has_value());
+  credits_.Returned(a, kProcess);
+  credits_.RemoveForgotten();
+  EXPECT_NE(Add("b", 1), a);
+  credits_.Ended(a, kProcess, credits_.heartbeats(a));
+  EXPECT_EQ(credits_.Find(ExecutorId("a")), a);
+  credits_.RemoveForgotten();
+  EXPECT_EQ(credits_.Find(ExecutorId("a")), CreditBook::kNone);
+  EXPECT_EQ(Add("c", 3), a);
+  EXPECT_EQ(credits_.Available(a, kProcess), 3);
+  EXPECT_EQ(credits_.size(), 2u);
+}
+
+TEST_F(RouterTest, ForgottenExecutorThatRegistersAgainKeepsItsIndex) {
+  const auto a = Add("a", 4);
+  credits_.Published(a, kProcess);
+  credits_.Forget(ExecutorId("a"));
+  EXPECT_EQ(Add("a", 4), a);
+  credits_.RemoveForgotten();
+  credits_.Returned(a, kProcess);
+  credits_.RemoveForgotten();
+  EXPECT_EQ(credits_.Find(ExecutorId("a")), a);
+  EXPECT_EQ(router_.Pick(credits_, {}), a);
+}
+
 TEST_F(RouterTest, UnusableExecutorHasNoCredit) {
   Add("a", 5, false);
   EXPECT_FALSE(router_.Pick(credits_, {}).has_value());

@@ -1,0 +1,89 @@
+// Jobs whose stored definition cannot be read, over real HTTP: what is wrong is said, and they can
+// be replaced and deleted.
+#include "tests/unit/scheduler/api/api_env.h"
+
+namespace carillon::test {
+namespace {
+
+class UnreadableJobTest : public ApiEnv {
+ protected:
+  UnreadableJobTest() {
+    Create({{"job_id", "bad"}, {"user_id", "ann"}});
+    Damage();
+  }
+  void Damage() {
+    const JobId id("bad");
+    store_.DamageDefinition(id, store_.GetJobHead(id)->version, true);
+  }
+  Answer Put(const json& body, const std::string& tag) {
+    return Send("PUT", "/api/jobs/bad", body.dump(), {{"If-Match", tag}});
+  }
+  void ExpectUnreadable(const Answer& answer) {
+    EXPECT_EQ(answer.status, 500) << answer.text;
+    EXPECT_EQ(answer.code(), "corrupt");
+    EXPECT_EQ(answer.body()["current_version"], 1);
+    EXPECT_EQ(answer.header("etag"), "\"v1\"");
+  }
+};
+
+TEST_F(UnreadableJobTest, EveryReadAndEveryActionSaysWhichVersionIsUnreadable) {
+  ExpectUnreadable(Get("/api/jobs/bad"));
+  ExpectUnreadable(Get("/api/jobs/bad/next"));
+  for (const char* action : {"/pause", "/resume", "/execute"}) {
+    ExpectUnreadable(Post(std::string("/api/jobs/bad") + action));
+  }
+  ExpectUnreadable(
+      Send("PATCH", "/api/jobs/bad", json{{"priority", 1}}.dump(), {{"If-Match", "\"v1\""}}));
+}
+
+TEST_F(UnreadableJobTest, PutReplacesTheVersionThatItNames) {
+  const Answer stale = Put(JobBody(), "\"v7\"");
+  EXPECT_EQ(stale.status, 412);
+  EXPECT_EQ(stale.code(), "stale_version");
+  EXPECT_EQ(stale.body()["current_version"], 1);
+  EXPECT_TRUE(stale.body()["current"].is_null());
+  EXPECT_EQ(Put(json{{"name", "x"}}, "\"v1\"").status, 400);
+  const Answer replaced = Put(JobBody({{"command", "echo mended"}}), "\"v1\"");
+  ASSERT_EQ(replaced.status, 200) << replaced.text;
+  EXPECT_EQ(replaced.body()["version"], 2);
+  EXPECT_EQ(replaced.body()["user_id"], "ann");
+  EXPECT_EQ(Get("/api/jobs/bad").body(), replaced.body());
+}
+
+TEST_F(UnreadableJobTest, DeleteNeedsItsVersion) {
+  EXPECT_EQ(Send("DELETE", "/api/jobs/bad").code(), "precondition_required");
+  EXPECT_EQ(Send("DELETE", "/api/jobs/bad", "", {{"If-Match", "\"v2\""}}).code(), "stale_version");
+  EXPECT_EQ(Send("DELETE", "/api/jobs/bad", "", {{"If-Match", "\"v1\""}}).status, 204);
+  EXPECT_EQ(Get("/api/jobs/bad").code(), "not_found");
+}
+
+TEST_F(UnreadableJobTest, AConflictWithAnotherWriterIsToldToo) {
+  faults_.plan.OnCall([this](const std::string& operation) {
+    if (operation != "DeleteJob") return;
+    faults_.plan.OnCall({});
+    const JobHead head = *store_.GetJobHead(JobId("bad"));
+    JobDefinition other;
+    other.name = "other";
+    ASSERT_TRUE(store_.ReplaceJob(JobId("bad"), head.version, other, {.now = clock_.Wall()}).ok());
+    Damage();
+  });
+  const Answer late = Send("DELETE", "/api/jobs/bad", "", {{"If-Match", "\"v1\""}});
+  EXPECT_EQ(late.code(), "stale_version");
+  EXPECT_EQ(late.body()["current_version"], 2);
+}
+
+TEST_F(UnreadableJobTest, HistoryNeedsNoDefinition) {
+  const Answer history = Get("/api/jobs/bad/history");
+  EXPECT_EQ(history.status, 200) << history.text;
+  EXPECT_TRUE(history.body()["items"].empty());
+  EXPECT_EQ(Get("/api/jobs/never/history").code(), "not_found");
+}
+
+TEST_F(UnreadableJobTest, CancelGoesOnAndNudgesTheOwner) {
+  const size_t before = nudges();
+  EXPECT_EQ(Post("/api/jobs/bad/cancel").status, 202);
+  EXPECT_GT(nudges(), before);
+}
+
+}  // namespace
+}  // namespace carillon::test
