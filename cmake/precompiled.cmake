@@ -4,7 +4,7 @@
 #   carillon_use_precompiled(carillon_wire json)
 #
 # Vendors' and the standard library's headers only: a room's own headers change too often, and each
-# file still includes what it uses (the presets release, clang, tsan and fuzz build without these).
+# file still includes what it uses (the presets release, clang and fuzz build without these).
 set(CARILLON_STANDARD_HEADERS
     <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <deque> <filesystem>
     <fstream> <functional> <map> <memory> <mutex> <optional> <set> <sstream> <string> <string_view>

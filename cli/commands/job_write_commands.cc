@@ -131,8 +131,8 @@ Outcome<ExitCode> EditByHand(Session& session, const WriteArguments& arguments) 
     return ExitCode::kDone;
   }
   const auto body = ReadYaml(after);
-  const auto outcome = body.ok() ? Put(session, arguments, *body, job.etag)
-                                 : Outcome<ExitCode>(UsageFailure(body.error().message));
+  auto outcome = body.ok() ? Put(session, arguments, *body, job.etag)
+                           : Outcome<ExitCode>(UsageFailure(body.error().message));
   if (outcome.ok()) {
     std::filesystem::remove(draft);
   } else {

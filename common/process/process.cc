@@ -79,15 +79,15 @@ std::map<std::string, std::string> SettingsOf(const config::Config& config) {
 Result<std::string> ReadSecretFile(const std::string& path, std::string_view setting) {
   const std::string what = std::string(setting) + ": " + (path.empty() ? "no file" : path);
   std::ifstream in(path, std::ios::binary);
-  if (path.empty() || !in) return Error(ErrorCode::kUnavailable, what + " cannot be read");
+  if (path.empty() || !in) return Error{ErrorCode::kUnavailable, what + " cannot be read"};
   std::string text(kSecretBytesMax + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(in.gcount()));
-  if (in.bad()) return Error(ErrorCode::kUnavailable, what + " cannot be read");
+  if (in.bad()) return Error{ErrorCode::kUnavailable, what + " cannot be read"};
   const bool large = text.size() > kSecretBytesMax;
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   if (text.empty() || large || text.find_first_of(std::string_view("\0\n\r", 3)) != text.npos) {
-    return Error(ErrorCode::kInvalid, what + " must hold one line of at most 4 KiB");
+    return Error{ErrorCode::kInvalid, what + " must hold one line of at most 4 KiB"};
   }
   return text;
 }

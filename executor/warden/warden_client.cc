@@ -131,19 +131,14 @@ Status WardenClient::Forget(const std::vector<HeldAttempt>& attempts) {
 }
 
 Result<Warden::Inventory> WardenClient::List() {
-  mu_.lock();
+  MutexLock lock(mu_);
   const uint64_t request = next_request_++;
-  const Status asked = Enqueue(warden_message::List{request});
-  if (!asked.ok()) {
-    mu_.unlock();
-    return asked.error();
-  }
+  CARILLON_TRY(Enqueue(warden_message::List{request}));
   listings_[request];
-  mu_.unlock();
   Poke();
-  std::unique_lock lock(mu_);
-  listed_.wait_for(lock, options_.list_timeout,
-                   [this, request] { return !attached_ || listings_[request].done; });
+  listed_.wait_for(mu_, options_.list_timeout, [this, request]() REQUIRES(mu_) {
+    return !attached_ || listings_[request].done;
+  });
   Listing listing = std::move(listings_[request]);
   listings_.erase(request);
   if (!listing.done) return {ErrorCode::kUnavailable, "the warden did not answer a list"};

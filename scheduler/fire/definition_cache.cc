@@ -75,7 +75,7 @@ std::vector<JobVersionKey> DefinitionCache::MissingOf(const std::vector<JobVersi
   }
   const SteadyTime now = clock_.Steady();
   MutexLock lock(mu_);
-  std::erase_if(missing, [&](const JobVersionKey& key) {
+  std::erase_if(missing, [&](const JobVersionKey& key) REQUIRES(mu_) {
     const auto at = unreadable_until_.find(key);
     if (at == unreadable_until_.end() || now >= at->second) return false;
     found->unreadable.insert(key);

@@ -250,11 +250,11 @@ bool IsLoopback(const std::string& address) {
 
 Result<std::unique_ptr<GrpcHub>> GrpcHub::Start(const HubOptions& options) {
   if (options.join_secret.empty()) {
-    return Error(ErrorCode::kInvalid, "control link: the join secret is empty");
+    return Error{ErrorCode::kInvalid, "control link: the join secret is empty"};
   }
   if (!options.allow_beyond_loopback && !IsLoopback(options.address)) {
-    return Error(ErrorCode::kInvalid,
-                 "control link: " + options.address + " is beyond loopback and there is no TLS");
+    return Error{ErrorCode::kInvalid,
+                 "control link: " + options.address + " is beyond loopback and there is no TLS"};
   }
   auto hub = std::make_unique<Hub>(options);
   CARILLON_TRY(hub->Listen());

@@ -32,7 +32,7 @@ class StreamOutbox {
   // The buffer to start writing now, or null while another write is under way. kExhausted: full.
   Result<const grpc::ByteBuffer*> Put(const std::string& bytes) {
     if (waiting_.size() >= messages_max_) {
-      return Error(ErrorCode::kExhausted, "control link: the stream's queue is full");
+      return Error{ErrorCode::kExhausted, "control link: the stream's queue is full"};
     }
     waiting_.push_back(ToBuffer(bytes));
     return std::exchange(writing_, true) ? nullptr : &waiting_.front();

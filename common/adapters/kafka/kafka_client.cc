@@ -50,7 +50,7 @@ Result<Owned<rd_kafka_t>> NewClient(rd_kafka_type_t type, const KafkaOptions& op
   std::array<char, 512> complaint{};
   rd_kafka_t* client = rd_kafka_new(type, conf.get(), complaint.data(), complaint.size());
   if (client == nullptr) {
-    return Error(ErrorCode::kInvalid, "kafka: " + std::string(complaint.data()));
+    return Error{ErrorCode::kInvalid, "kafka: " + std::string(complaint.data())};
   }
   static_cast<void>(conf.release());  // the client's
   return Owned<rd_kafka_t>(client);

@@ -29,7 +29,7 @@ Result<Owned<rd_kafka_event_t>> Answer(rd_kafka_queue_t* queue, Duration limit,
                                        std::string_view operation) {
   Owned<rd_kafka_event_t> event(rd_kafka_queue_poll(queue, Milliseconds(limit)));
   if (!event) {
-    return Error(ErrorCode::kUnavailable, fmt::format("kafka: {}: no broker answers", operation));
+    return Error{ErrorCode::kUnavailable, fmt::format("kafka: {}: no broker answers", operation)};
   }
   const rd_kafka_resp_err_t error = rd_kafka_event_error(event.get());
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError(operation, "topics", error);
@@ -40,7 +40,7 @@ Result<Owned<rd_kafka_NewTopic_t>> NewTopic(const TopicOptions& topic) {
   std::array<char, 512> complaint{};
   Owned<rd_kafka_NewTopic_t> made(rd_kafka_NewTopic_new(
       topic.name.c_str(), topic.partitions, topic.replicas, complaint.data(), complaint.size()));
-  if (!made) return Error(ErrorCode::kInvalid, "kafka: " + std::string(complaint.data()));
+  if (!made) return Error{ErrorCode::kInvalid, "kafka: " + std::string(complaint.data())};
   rd_kafka_NewTopic_set_config(made.get(), "retention.ms",
                                std::to_string(Milliseconds(topic.retention)).c_str());
   return made;

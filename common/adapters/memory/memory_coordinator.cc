@@ -39,7 +39,7 @@ class MemoryCoordinator final : public Coordinator {
   void OnChange(std::function<void()> wake) override;
 
  private:
-  MemoryEnsemble::Client& Self() { return ensemble_.clients_.at(id_); }
+  MemoryEnsemble::Client& Self() REQUIRES(ensemble_.mu_) { return ensemble_.clients_.at(id_); }
 
   MemoryEnsemble& ensemble_;
   uint64_t id_ = 0;

@@ -230,7 +230,7 @@ void MemoryStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, Wall
   std::vector<ScheduleId> left = job.schedules;
   std::vector<ScheduleId> next;
   for (const ScheduleSpec& spec : job.definition.schedules) {
-    const auto same = std::find_if(left.begin(), left.end(), [&](ScheduleId id) {
+    const auto same = std::find_if(left.begin(), left.end(), [&](ScheduleId id) REQUIRES(mu_) {
       return tables_.FindSchedule(id)->readable && tables_.FindSchedule(id)->spec == spec &&
              FiresAlike(old, job.definition, spec);
     });

@@ -1,5 +1,6 @@
 // Steps 1 and 2: what is due, what is planned, what is open.
 #include <algorithm>
+#include <functional>
 #include <queue>
 
 #include "common/adapters/memory/memory_store.h"
@@ -8,10 +9,10 @@ namespace carillon::memory {
 namespace {
 
 // Walks several ordered sets as one, least element first, until `visit` returns false.
-template <typename Set, typename Visit>
+template <typename Set>
 void Merge(const std::vector<std::pair<typename Set::const_iterator, typename Set::const_iterator>>&
                ranges,
-           Visit visit) {
+           const std::function<bool(const typename Set::value_type&)>& visit) {
   using Range = std::pair<typename Set::const_iterator, typename Set::const_iterator>;
   const auto later = [](const Range& a, const Range& b) { return *b.first < *a.first; };
   std::priority_queue<Range, std::vector<Range>, decltype(later)> heads(later);
@@ -76,12 +77,10 @@ Result<std::vector<DueSchedule>> MemoryStore::ScanDue(const std::vector<SegmentI
     ranges.push_back({due.begin(), due.end()});
   }
   std::vector<DueSchedule> found;
-  // The lock is not seen inside a lambda by the thread-safety analysis.
-  Tables& tables = tables_;
-  Merge<Tables::DueIndex>(ranges, [&](const std::pair<WallTime, ScheduleId>& entry) {
+  Merge<Tables::DueIndex>(ranges, [&](const std::pair<WallTime, ScheduleId>& entry) REQUIRES(mu_) {
     if (entry.first > until || found.size() >= limit) return false;
-    const ScheduleEntry& schedule = *tables.FindSchedule(entry.second);
-    const JobEntry& job = *tables.FindJob(schedule.job_no);
+    const ScheduleEntry& schedule = *tables_.FindSchedule(entry.second);
+    const JobEntry& job = *tables_.FindJob(schedule.job_no);
     found.push_back({.schedule_id = schedule.id,
                      .job_no = job.job_no,
                      .segment = job.segment,
@@ -173,14 +172,13 @@ Result<PendingPage> MemoryStore::ScanPending(const std::vector<SegmentId>& segme
   }
   PendingPage page;
   std::optional<std::pair<WallTime, RunKey>> last;
-  Tables& tables = tables_;
-  Merge<Tables::PendingIndex>(ranges, [&](const std::pair<WallTime, RunKey>& entry) {
+  Merge<Tables::PendingIndex>(ranges, [&](const std::pair<WallTime, RunKey>& entry) REQUIRES(mu_) {
     if (entry.first > until || entry.first == kNever) return false;
     if (page.runs.size() >= limit) {
       page.next = last;
       return false;
     }
-    page.runs.push_back(tables.FindRun(entry.second)->row);
+    page.runs.push_back(tables_.FindRun(entry.second)->row);
     last = entry;
     return true;
   });

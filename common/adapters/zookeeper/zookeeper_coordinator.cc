@@ -40,8 +40,8 @@ Result<std::unique_ptr<ZookeeperCoordinator>> ZookeeperCoordinator::Make(
   const std::string root =
       slash == std::string::npos ? std::string(kDefaultRoot) : options.connect.substr(slash);
   if (servers.find(':') == std::string::npos || !IsRoot(root)) {
-    return Error(ErrorCode::kInvalid,
-                 "zookeeper: \"" + options.connect + "\" is not host:port,host:port/root");
+    return Error{ErrorCode::kInvalid,
+                 "zookeeper: \"" + options.connect + "\" is not host:port,host:port/root"};
   }
   return std::unique_ptr<ZookeeperCoordinator>(
       new ZookeeperCoordinator(std::move(options), servers, root));
@@ -250,19 +250,20 @@ Status ZookeeperCoordinator::CheckOwn(Session& session, const std::string& own) 
 
 void ZookeeperCoordinator::Watch() {
   std::optional<SessionState> told;
-  std::unique_lock lock(mu_);
-  while (!stopping_) {
-    changed_.wait_for(lock, options_.session_timeout, [this] { return dirty_ || stopping_; });
-    if (stopping_) break;
-    dirty_ = false;
-    const SessionState state = StateNow();
-    const bool tell = told != state;
-    told = state;
-    const auto wake = tell ? wake_ : nullptr;
-    lock.unlock();
+  for (;;) {
+    std::function<void()> wake;
+    {
+      MutexLock lock(mu_);
+      changed_.wait_for(mu_, options_.session_timeout,
+                        [this]() REQUIRES(mu_) { return dirty_ || stopping_; });
+      if (stopping_) return;
+      dirty_ = false;
+      const SessionState state = StateNow();
+      if (told != state) wake = wake_;
+      told = state;
+    }
     if (wake) wake();
     Refresh();
-    lock.lock();
   }
 }
 

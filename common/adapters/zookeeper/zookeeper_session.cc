@@ -146,8 +146,8 @@ Result<std::unique_ptr<Session>> Session::Open(SessionOptions options,
       session->options_.servers.c_str(), &Session::OnEvent, Milliseconds(session->options_.timeout),
       identity != nullptr ? &known : nullptr, session.get(), 0, &LogLine);
   if (session->handle_ == nullptr) {
-    return Error(ErrorCode::kUnavailable,
-                 "zookeeper: " + session->options_.servers + ": " + std::strerror(errno));
+    return Error{ErrorCode::kUnavailable,
+                 "zookeeper: " + session->options_.servers + ": " + std::strerror(errno)};
   }
   // Names are looked up again when a connection is lost, not with every turn of the IO thread.
   zoo_set_servers_resolution_delay(session->handle_, -1);
