@@ -20,8 +20,12 @@ class SystemdTest(unittest.TestCase):
         self.root = scratch.name
         self.units = sorted(glob.glob(os.path.join(UNITS, "*.service")))
         self.assertEqual(len(self.units), 2)
-        for folder in ("usr/bin", "etc/systemd/system"):
+        for folder in ("usr/bin", "etc/systemd/system", "usr/lib/systemd/system"):
             os.makedirs(os.path.join(self.root, folder))
+        for target in ("sysinit", "basic", "shutdown", "multi-user", "network-online"):
+            path = os.path.join(self.root, "usr/lib/systemd/system", target + ".target")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write("[Unit]\nDescription=stands for the one of the system\n")
         for name in ("carillon-scheduler", "carillon-executor"):
             shutil.copy(os.path.join(BIN, name), os.path.join(self.root, "usr/bin"))
         for unit in self.units:
@@ -36,9 +40,7 @@ class SystemdTest(unittest.TestCase):
     def test_systemd_reads_every_line(self):
         for unit in self.units:
             done = self.verify(os.path.basename(unit))
-            # Units of the system are not in the scratch root.
-            complaints = [line for line in done.stderr.splitlines() if "carillon" in line]
-            self.assertEqual(complaints, [], unit)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), unit)
 
     def test_a_wrong_line_would_be_seen(self):
         path = os.path.join(self.root, "etc/systemd/system/carillon-executor.service")
