@@ -6,9 +6,11 @@
 #
 # Daemon folders prefix their rooms: carillon_room(plan PREFIX scheduler DEPS …). A dependency
 # without "::" or "carillon_" is a room of common/ (or of the same prefix when it is written "./x").
+# UNITY compiles its files a few at a time, where the templates they share cost more than they do
+# (only with CARILLON_UNITY; elsewhere each file stands alone, and a missing include is found).
 # PRECOMPILED names the vendor headers that it reads precompiled (cmake/precompiled.cmake), or none.
 function(carillon_room room)
-  cmake_parse_arguments(ARG "" "PREFIX;PRECOMPILED" "DEPS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "UNITY" "PREFIX;PRECOMPILED" "DEPS;EXCLUDE" ${ARGN})
   string(REPLACE "/" "_" name "${room}")
   if(ARG_PREFIX)
     set(name "${ARG_PREFIX}_${name}")
@@ -34,6 +36,9 @@ function(carillon_room room)
   if(sources)
     add_library(${target} STATIC ${sources})
     target_link_libraries(${target} PUBLIC ${deps})
+    if(ARG_UNITY AND CARILLON_UNITY)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+    endif()
     if(NOT ARG_PRECOMPILED)
       set(ARG_PRECOMPILED plain)
     endif()
@@ -47,11 +52,11 @@ function(carillon_room room)
 endfunction()
 
 # carillon_test(unit_domain LABEL unit DIRS unit/domain DEPS carillon_domain [TIMEOUT seconds]
-#               [FAST] [JSON])
+#               [FAST] [JSON] [UNITY])
 # Every *_test.cc (and *_mysqltest.cc …) directly in DIRS; a test cannot fall out of the build.
 # FAST: computes much, so it is optimised like the product. JSON: reads nlohmann/json precompiled.
 function(carillon_test name)
-  cmake_parse_arguments(ARG "FAST;JSON" "LABEL;TIMEOUT" "DIRS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "FAST;JSON;UNITY" "LABEL;TIMEOUT" "DIRS;DEPS" ${ARGN})
   set(sources)
   foreach(dir IN LISTS ARG_DIRS)
     file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*test.cc)
@@ -72,6 +77,9 @@ function(carillon_test name)
     else()
       carillon_use_precompiled(${name} slow_test)
     endif()
+  endif()
+  if(ARG_UNITY AND CARILLON_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_TIMEOUT)

@@ -28,9 +28,11 @@ struct RunListFlags {
 void AddRunListFlags(CLI::App* verb, RunListFlags& flags);
 Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags);
 
-// The cron, rate or time of a job in a few characters, for a table.
+// "/api/jobs/ID" or "/api/jobs/ID/ACTION".
+std::string JobPath(const std::string& job_id, const std::string& action = "");
 // The ETag of the job at `path`, also when its stored definition cannot be read.
 Outcome<std::string> CurrentTag(Session& session, const std::string& path);
+// The cron, rate or time of a job in a few characters, for a table.
 std::string ScheduleSummary(const nlohmann::json& job);
 void PrintJob(Session& session, const nlohmann::json& job);
 

@@ -5,13 +5,14 @@
 #include "cli/commands/run_wait.h"
 
 namespace carillon::cli {
+
+std::string JobPath(const std::string& job_id, const std::string& action) {
+  return "/api/jobs/" + Escape(job_id) + (action.empty() ? "" : "/" + action);
+}
+
 namespace {
 
 using nlohmann::json;
-
-std::string PathOf(const std::string& job_id, const std::string& action = "") {
-  return "/api/jobs/" + Escape(job_id) + (action.empty() ? "" : "/" + action);
-}
 
 struct JobArguments {
   std::vector<std::string> ids;
@@ -43,7 +44,7 @@ Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
 
 Outcome<ExitCode> Get(Session& session, const JobArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse job,
-                            session.Call({.path = PathOf(arguments.ids[0])}));
+                            session.Call({.path = JobPath(arguments.ids[0])}));
   session.Print().Object(job.body, JobView());
   return ExitCode::kDone;
 }
@@ -51,7 +52,7 @@ Outcome<ExitCode> Get(Session& session, const JobArguments& arguments) {
 Outcome<ExitCode> ChangeState(Session& session, const JobArguments& arguments,
                               const std::string& action) {
   for (const std::string& id : arguments.ids) {
-    ApiRequest request{.method = "POST", .path = PathOf(id, action), .body = json::object()};
+    ApiRequest request{.method = "POST", .path = JobPath(id, action), .body = json::object()};
     if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call(request));
     PrintJob(session, job.body);
@@ -70,10 +71,10 @@ Outcome<ExitCode> Delete(Session& session, const JobArguments& arguments) {
                             session.Confirm("Delete " + Listed(arguments.ids) + "?"));
   if (!go) return ExitCode::kFailure;
   for (const std::string& id : arguments.ids) {
-    CARILLON_ASSIGN_OR_RETURN(const std::string tag, CurrentTag(session, PathOf(id)));
+    CARILLON_ASSIGN_OR_RETURN(const std::string tag, CurrentTag(session, JobPath(id)));
     CARILLON_ASSIGN_OR_RETURN(
         const ApiResponse gone,
-        session.Call({.method = "DELETE", .path = PathOf(id), .if_match = tag}));
+        session.Call({.method = "DELETE", .path = JobPath(id), .if_match = tag}));
     session.Say(id + " deleted");
   }
   return ExitCode::kDone;
@@ -84,7 +85,7 @@ Outcome<ExitCode> Cancel(Session& session, const JobArguments& arguments) {
       const bool go, session.Confirm("Cancel every open run of " + Listed(arguments.ids) + "?"));
   if (!go) return ExitCode::kFailure;
   for (const std::string& id : arguments.ids) {
-    ApiRequest request{.method = "POST", .path = PathOf(id, "cancel"), .body = json::object()};
+    ApiRequest request{.method = "POST", .path = JobPath(id, "cancel"), .body = json::object()};
     if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
     if (arguments.confirm_overlap) (*request.body)["confirm_overlap"] = true;
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer, session.Call(request));
@@ -101,7 +102,7 @@ Outcome<ExitCode> RunNow(Session& session, const JobArguments& arguments) {
     CARILLON_ASSIGN_OR_RETURN(wait.longest, ParseDuration(arguments.longest));
   }
   ApiRequest request{.method = "POST",
-                     .path = PathOf(arguments.ids[0], "execute"),
+                     .path = JobPath(arguments.ids[0], "execute"),
                      .body = json::object(),
                      .idempotent = true};
   CARILLON_ASSIGN_OR_RETURN(const auto parameters, ParsePairs(arguments.parameters));
@@ -126,7 +127,7 @@ Outcome<ExitCode> RunNow(Session& session, const JobArguments& arguments) {
 
 Outcome<ExitCode> Next(Session& session, const JobArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse fires,
-                            session.Call({.path = PathOf(arguments.ids[0], "next"),
+                            session.Call({.path = JobPath(arguments.ids[0], "next"),
                                           .query = {{"n", std::to_string(arguments.fires)}}}));
   if (fires.body.is_object() && fires.body.value("state", "") == "PAUSED") {
     session.Say(arguments.ids[0] + " is paused: it does not fire");

@@ -22,8 +22,6 @@ struct WriteArguments {
   JobFlags flags;
 };
 
-std::string PathOf(const std::string& job_id) { return "/api/jobs/" + Escape(job_id); }
-
 Outcome<json> ReadDefinition(Session& session, const std::string& file) {
   if (file.empty()) return json::object();
   CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadInput(session.host(), file));
@@ -54,7 +52,8 @@ Outcome<ExitCode> Put(Session& session, const WriteArguments& arguments, const j
                       const std::string& tag) {
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse job,
-      session.Call({.method = "PUT", .path = PathOf(arguments.id), .body = body, .if_match = tag}));
+      session.Call(
+          {.method = "PUT", .path = JobPath(arguments.id), .body = body, .if_match = tag}));
   PrintJob(session, job.body);
   return ExitCode::kDone;
 }
@@ -64,7 +63,7 @@ Outcome<std::string> BaseTag(Session& session, const WriteArguments& arguments, 
   if (arguments.if_version > 0) return TagOf(arguments.if_version);
   const auto version = body.find("version");
   if (version != body.end() && version->is_number_integer()) return TagOf(version->get<int64_t>());
-  return CurrentTag(session, PathOf(arguments.id));
+  return CurrentTag(session, JobPath(arguments.id));
 }
 
 Outcome<ExitCode> EditByFile(Session& session, const WriteArguments& arguments) {
@@ -80,7 +79,7 @@ Outcome<ExitCode> EditByFlags(Session& session, const WriteArguments& arguments)
   CARILLON_ASSIGN_OR_RETURN(json patch, ApplyJobFlags(arguments.flags, json::object()));
   if (arguments.resume) patch["enabled"] = true;
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.method = "PATCH",
-                                                                 .path = PathOf(arguments.id),
+                                                                 .path = JobPath(arguments.id),
                                                                  .body = std::move(patch),
                                                                  .if_match = tag}));
   PrintJob(session, job.body);
@@ -120,7 +119,7 @@ Outcome<ExitCode> EditByHand(Session& session, const WriteArguments& arguments) 
   if (!session.host().in_is_tty) {
     return UsageFailure("job edit needs flags, -f FILE, or a terminal for the editor");
   }
-  CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.path = PathOf(arguments.id)}));
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.path = JobPath(arguments.id)}));
   const std::string before = WriteYaml(Editable(job.body));
   CARILLON_ASSIGN_OR_RETURN(const std::string draft, WriteDraft(before));
   CARILLON_TRY(session.host().edit(draft));

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-Error Corrupt(std::string_view what) {
+Error CorruptNode(std::string_view what) {
   return {ErrorCode::kCorrupt, "coordinator: unreadable " + std::string(what)};
 }
 
@@ -42,12 +42,12 @@ std::string MemberText(const MemberInfo& member) {
 
 Result<MemberInfo> ParseMember(std::string_view text) {
   const auto object = ParseJsonText(text);
-  if (!object.ok() || !object->is_object()) return Corrupt("member");
+  if (!object.ok() || !object->is_object()) return CorruptNode("member");
   MemberInfo member{.id = MemberId(TextOf(*object, "id")),
                     .incarnation = Incarnation(TextOf(*object, "incarnation")),
                     .rest_url = TextOf(*object, "rest_url"),
                     .grpc_address = TextOf(*object, "grpc_address")};
-  if (member.id.empty() || member.incarnation.empty()) return Corrupt("member");
+  if (member.id.empty() || member.incarnation.empty()) return CorruptNode("member");
   return member;
 }
 
@@ -68,23 +68,23 @@ std::string AssignmentText(const Assignment& assignment) {
 Result<Assignment> ParseAssignment(std::string_view text) {
   if (text.empty()) return Assignment{};
   const auto parsed = ParseJsonText(text);
-  if (!parsed.ok() || !parsed->is_object()) return Corrupt("assignment");
+  if (!parsed.ok() || !parsed->is_object()) return CorruptNode("assignment");
   const json& object = *parsed;
   const auto generation = object.find("generation");
   const auto members = object.find("members");
   const auto owners = object.find("owners");
   if (generation == object.end() || !generation->is_number_unsigned() || members == object.end() ||
       !members->is_array() || owners == object.end() || !owners->is_array()) {
-    return Corrupt("assignment");
+    return CorruptNode("assignment");
   }
   Assignment assignment{.generation = Generation(generation->get<uint64_t>()), .owners = {}};
   std::vector<MemberId> ids;
   for (const json& member : *members) {
-    if (!member.is_string()) return Corrupt("assignment");
+    if (!member.is_string()) return CorruptNode("assignment");
     ids.emplace_back(member.get<std::string>());
   }
   for (const json& pair : *owners) {
-    if (!AddOwner(pair, ids, assignment)) return Corrupt("assignment");
+    if (!AddOwner(pair, ids, assignment)) return CorruptNode("assignment");
   }
   return assignment;
 }

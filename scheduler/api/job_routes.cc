@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kReasonCharactersMax = 1000;
 constexpr size_t kFilterBytesMax = 1000;
 constexpr int kIdAttempts = 5;  // generated ids tried before giving up
 

@@ -25,6 +25,7 @@ Outcome<nlohmann::json> ReadJson(const HttpRequest& request, Body body);
 Outcome<nlohmann::json> ReadObject(const HttpRequest& request, Body body,
                                    std::initializer_list<std::string_view> known);
 
+inline constexpr size_t kReasonCharactersMax = 1000;
 // A text member of at most `characters_max`, empty when absent or null.
 Outcome<std::string> TextMember(const nlohmann::json& object, std::string_view name,
                                 size_t characters_max);

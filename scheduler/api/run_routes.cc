@@ -12,7 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kReasonCharactersMax = 1000;
 constexpr int64_t kAttemptMax = 1'000'000;
 
 Outcome<RunKey> PathRunKey(const Call& call) {

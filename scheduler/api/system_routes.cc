@@ -14,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kReasonCharactersMax = 1000;
-
 Outcome<ExecutorId> PathExecutorId(const Call& call) {
   const std::string& text = call.arguments.at(0);
   if (!IsExecutorId(text))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`./dev bench [steady|lateness] [--json FILE]`: no-op jobs through a standalone server.
+"""`./dev bench [steady|lateness] [--on cluster|standalone] [--json FILE]`: no-op jobs.
 
 steady    the highest rate held for --seconds with start lateness p99 <= 100 ms and nothing missed
 lateness  1,000 fires a second for --seconds
@@ -19,8 +19,7 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
-import harness  # noqa: E402
+import targets
 
 RATES = [1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 10000, 12000]
 LATENESS_LIMIT_MS = 100.0
@@ -52,19 +51,11 @@ def percentile(ordered, q):
 
 
 class Bench:
-    def __init__(self, seconds):
+    def __init__(self, seconds, make_target):
         self.seconds = seconds
+        self.make_target = make_target
 
-    def query(self, server, sql):
-        store = server.runtime["store"]
-        done = subprocess.run(["mariadb", "--no-defaults", "-N", "-B", "--socket", store["socket"],
-                               "-u", store["user"], store["database"], "-e", sql],
-                              capture_output=True, text=True, timeout=300)
-        if done.returncode != 0:
-            raise RuntimeError(done.stderr)
-        return [line.split("\t") for line in done.stdout.splitlines()]
-
-    def create_jobs(self, server, rate, start):
+    def create_jobs(self, target, rate, start):
         """One schedule a second for each fire of the second, 32 schedules to a job."""
         per_job = 32
         phases = [start + datetime.timedelta(microseconds=1_000_000 * i // rate // 1000 * 1000)
@@ -72,8 +63,8 @@ class Bench:
 
         def create(chunk_and_number):
             number, chunk = chunk_and_number
-            if not hasattr(self.local, "api") or self.local.server is not server:
-                self.local.api, self.local.server = server.api(timeout=60), server
+            if not hasattr(self.local, "api") or self.local.target is not target:
+                self.local.api, self.local.target = target.api(timeout=60), target
             self.local.api.post("/api/jobs", {
                 "name": f"bench {number}", "job_id": f"bench-{number}", "type": "noop",
                 "schedules": [{"kind": "rate", "every_ms": 1000,
@@ -85,14 +76,13 @@ class Bench:
             list(pool.map(create, enumerate(chunks)))
 
     def measure(self, rate):
-        server = harness.Standalone().start()
+        target = self.make_target()
         try:
             setup = 3 + rate / 4000
             start = (datetime.datetime.now(datetime.timezone.utc)
                      + datetime.timedelta(seconds=LEAD_S + setup)).replace(microsecond=0)
-            self.create_jobs(server, rate, start)
-            pids = {"standalone": server.runtime["pid"], "mariadbd": server.runtime["mariadbd_pid"],
-                    "warden": server.runtime["warden_pid"]}
+            self.create_jobs(target, rate, start)
+            pids = target.pids()
             first = start.timestamp() + 2  # the first two seconds warm caches up
             late_setup = time.time() > start.timestamp()
             threading.Event().wait(max(0, first - time.time()))
@@ -104,23 +94,22 @@ class Bench:
                           "rss_mib": rss_mib(pid)} for name, pid in pids.items()]
             # A little time for what is under way; then whatever is not COMPLETED was not held.
             threading.Event().wait(1.0)
-            result = self.judge(server, rate, first)
+            result = self.judge(target, rate, first)
             result["processes"] = processes
             result["setup_in_time"] = not late_setup
             return result
         finally:
-            server.destroy()
-            server.remove()
+            target.destroy()
 
-    def judge(self, server, rate, first):
+    def judge(self, target, rate, first):
         since, until = int(first * 1e6), int((first + self.seconds) * 1e6)
         window = f"fire_us >= {since} AND fire_us < {until}"
         planned = rate * self.seconds
-        rows = self.query(server, f"SELECT COUNT(*), COUNT(DISTINCT fire_us, schedule_id), "
-                                  f"SUM(state = 'COMPLETED'), SUM(attempt > 1) FROM job_runs WHERE {window}")[0]
+        rows = target.query(f"SELECT COUNT(*), COUNT(DISTINCT fire_us, schedule_id), "
+                            f"SUM(state = 'COMPLETED'), SUM(attempt > 1) FROM job_runs WHERE {window}")[0]
         total, distinct, completed, retried = (int(float(v)) if v != "NULL" else 0 for v in rows)
-        late = sorted(int(row[0]) for row in self.query(
-            server, f"SELECT started_us - fire_us FROM job_runs WHERE {window} AND started_us > 0"))
+        late = sorted(int(row[0]) for row in target.query(
+            f"SELECT started_us - fire_us FROM job_runs WHERE {window} AND started_us > 0"))
         early = sum(1 for value in late if value < 0)
         return {"rate": rate, "seconds": self.seconds, "fires_planned": planned,
                 "completed": completed, "missed": planned - distinct,
@@ -160,14 +149,21 @@ def main():
     parser.add_argument("--store", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--rates", help="steady: try these, comma-separated, ascending")
-    parser.add_argument("--on", default="standalone", choices=["standalone"])
+    parser.add_argument("--on", default="cluster", choices=["cluster", "standalone"])
+    parser.add_argument("--schedulers", type=int, default=1, help="of the cluster")
+    parser.add_argument("--executors", type=int, default=1, help="of the cluster")
     options = parser.parse_args()
-    harness.BIN = os.path.abspath(options.bin)
+    targets.harness.BIN = os.path.abspath(options.bin)
+
+    def make_target():
+        if options.on == "standalone":
+            return targets.StandaloneTarget()
+        return targets.ClusterTarget(options.schedulers, options.executors)
 
     say("the floor: the same durable writes as a plain loop")
     floors = [floor(options.store)]
     say(f"floor {floors[0]:.0f} fires/s")
-    bench = Bench(options.seconds)
+    bench = Bench(options.seconds, make_target)
     best = None
     rates = [1000] if options.scenario == "lateness" else (
         [int(r) for r in options.rates.split(",")] if options.rates else RATES)
@@ -183,6 +179,7 @@ def main():
     say(f"floor again {floors[1]:.0f} fires/s")
     chosen = dict(best or tried[0])
     chosen["held"] = best is not None
+    chosen["on"] = options.on
     chosen["floor_fires_per_second"] = round(sum(floors) / 2, 1)
     chosen["ratio"] = round(chosen["fires_per_second"] / chosen["floor_fires_per_second"], 3)
     chosen["tried"] = [{k: r[k] for k in ("rate", "completed", "fires_planned", "missed", "late_ms")}

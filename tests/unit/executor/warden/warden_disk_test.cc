@@ -14,8 +14,6 @@
 namespace carillon::executor {
 namespace {
 
-constexpr Duration kShortLease = 5500ms;
-
 class WardenDiskTest : public WardenFixture {
  protected:
   void SetUp() override {

@@ -8,7 +8,6 @@ namespace carillon::executor {
 namespace {
 
 // Long enough for a start on a busy machine, which must come 3 s before its end.
-constexpr Duration kShortLease = 5500ms;
 
 class WardenEndTest : public WardenFixture {
  protected:

@@ -17,6 +17,9 @@
 
 namespace carillon::executor {
 
+// Little more than the margin in which nothing is started.
+inline constexpr Duration kShortLease = 5500ms;
+
 class WardenFixture : public ::testing::Test {
  protected:
   void SetUp() override { Attach(); }

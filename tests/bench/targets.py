@@ -1,0 +1,66 @@
+"""What is measured: a standalone server, or a cluster of one scheduler and one executor."""
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+for folder in ("e2e", "chaos"):
+    sys.path.insert(0, os.path.join(ROOT, "tests", folder))
+import harness  # noqa: E402
+
+
+def query(arguments, sql, env=None):
+    """Rows of text."""
+    done = subprocess.run(["mariadb", "--no-defaults", "-N", "-B", *arguments, "-e", sql],
+                          capture_output=True, text=True, timeout=300,
+                          env=dict(os.environ, **(env or {})))
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+class StandaloneTarget:
+    def __init__(self):
+        self.server = harness.Standalone().start()
+
+    def api(self, **options):
+        return self.server.api(**options)
+
+    def pids(self):
+        runtime = self.server.runtime
+        return {"standalone": runtime["pid"], "mariadbd": runtime["mariadbd_pid"],
+                "warden": runtime["warden_pid"]}
+
+    def query(self, sql):
+        store = self.server.runtime["store"]
+        return query(["--socket", store["socket"], "-u", store["user"], store["database"]], sql)
+
+    def destroy(self):
+        self.server.destroy()
+        self.server.remove()
+
+
+class ClusterTarget:
+    def __init__(self, schedulers, executors):
+        import cluster_under_test
+        cluster_under_test.BIN = harness.BIN
+        self.cluster = cluster_under_test.ClusterUnderTest(
+            "--schedulers", str(schedulers), "--executors", str(executors))
+        self.members = [p["name"] for p in self.cluster.status["processes"]
+                        if p["kind"] == "scheduler"]
+
+    def api(self, **options):
+        return self.cluster.api(self.members[0], **options)
+
+    def pids(self):
+        return {p["name"]: p["pid"] for p in self.cluster.status["processes"]}
+
+    def query(self, sql):
+        store = self.cluster.status["store"]
+        with open(store["password_file"], encoding="utf-8") as f:
+            password = f.read().strip()
+        return query(["-h", store["host"], "-P", str(store["port"]), "-u", store["user"],
+                      store["database"]], sql, {"MYSQL_PWD": password})
+
+    def destroy(self):
+        self.cluster.destroy(keep=False)

@@ -1,0 +1,62 @@
+#include "scheduler/daemon/admin_token.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "common/adapters/memory/memory_store.h"
+#include "scheduler/api/tokens.h"
+#include "tests/support/manual_clock.h"
+#include "tests/support/process_wait.h"
+
+namespace carillon::scheduler {
+namespace {
+
+class AdminTokenTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<process::DataDirectory> Open(const std::string& name) {
+    auto opened = process::DataDirectory::Open(scratch_ / name);
+    EXPECT_TRUE(opened.ok());
+    return std::move(opened).value();
+  }
+  Status Ensure(const process::DataDirectory& directory, TokenOwner owner) {
+    return EnsureAdminToken(directory, store_, clock_.Wall(), owner);
+  }
+  test::ManualClock clock_;
+  memory::MemoryStore store_{clock_, {.segment_count = 4}};
+  test::ScratchDirectory scratch_;
+};
+
+TEST_F(AdminTokenTest, IsMadeOnceByTheFirstMember) {
+  const auto first = Open("a");
+  const auto second = Open("b");
+  ASSERT_TRUE(Ensure(*first, TokenOwner::kAnyMember).ok());
+  ASSERT_TRUE(Ensure(*second, TokenOwner::kAnyMember).ok());
+  EXPECT_TRUE(std::filesystem::exists(first->token_file()));
+  EXPECT_FALSE(std::filesystem::exists(second->token_file()));
+  const std::string token = *first->ReadSecret("admin.token");
+  ASSERT_TRUE(Ensure(*first, TokenOwner::kAnyMember).ok());
+  EXPECT_EQ(*first->ReadSecret("admin.token"), token);
+  const auto known = store_.FindToken(HashToken(token.substr(0, token.size() - 1)));
+  ASSERT_TRUE(known.ok());
+  EXPECT_TRUE(*known);
+}
+
+TEST_F(AdminTokenTest, LostFileOfAServerOfItsOwnIsTold) {
+  const auto directory = Open("a");
+  ASSERT_TRUE(Ensure(*directory, TokenOwner::kThisDirectory).ok());
+  std::filesystem::remove(directory->token_file());
+  EXPECT_EQ(Ensure(*directory, TokenOwner::kThisDirectory).code(), ErrorCode::kDenied);
+  EXPECT_FALSE(std::filesystem::exists(directory->token_file()));
+}
+
+TEST_F(AdminTokenTest, FileOfAnotherStoreStaysAndStopsNoMember) {
+  ASSERT_TRUE(Ensure(*Open("a"), TokenOwner::kAnyMember).ok());
+  const auto other = Open("b");
+  ASSERT_TRUE(other->WriteSecret("admin.token", "carillon_other\n").ok());
+  EXPECT_TRUE(Ensure(*other, TokenOwner::kAnyMember).ok());
+  EXPECT_EQ(*other->ReadSecret("admin.token"), "carillon_other\n");
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
