@@ -7,8 +7,6 @@
 namespace carillon::executor {
 namespace {
 
-// Long enough for a start on a busy machine, which must come 3 s before its end.
-
 class WardenEndTest : public WardenFixture {
  protected:
   // A command that is deaf to SIGTERM, with a child that forked twice into a session of its own and

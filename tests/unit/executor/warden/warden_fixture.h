@@ -17,7 +17,7 @@
 
 namespace carillon::executor {
 
-// Little more than the margin in which nothing is started.
+// Long enough for a start on a busy machine, which must come 3 s before its end.
 inline constexpr Duration kShortLease = 5500ms;
 
 class WardenFixture : public ::testing::Test {
