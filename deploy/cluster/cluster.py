@@ -41,6 +41,11 @@ def await_ready(cluster, names, limit_s=START_LIMIT_S):
 
 
 def up(arguments):
+    with Lock(arguments.dir):
+        make_and_start(arguments)
+
+
+def make_and_start(arguments):
     started = time.monotonic()
     cluster = Cluster(arguments.dir)
     if cluster.exists():
@@ -113,12 +118,13 @@ def kill(arguments):
 
 
 def start(arguments):
-    cluster = Cluster(arguments.dir).must_exist()
-    state = cluster.state_of(arguments.name)
-    if state == "stopped":
-        raise Failure(f"{arguments.name} is stopped, not dead: kill it with CONT to let it go on")
-    if state == "dead":
-        parts.launch(cluster, arguments.name)
+    with Lock(arguments.dir):
+        cluster = Cluster(arguments.dir).must_exist()
+        state = cluster.state_of(arguments.name)
+        if state == "stopped":
+            raise Failure(f"{arguments.name} is stopped, not dead: kill it with CONT")
+        if state == "dead":
+            parts.launch(cluster, arguments.name)
     await_ready(cluster, [arguments.name])
 
 
@@ -140,14 +146,16 @@ def stop_all(cluster):
 
 
 def down(arguments):
-    cluster = Cluster(arguments.dir)
-    if not cluster.exists():
-        say(f"there is no cluster in {cluster.dir}")
-        return
-    say(f"ending the cluster of {cluster.dir}")
-    stop_all(cluster)
-    if arguments.purge:
-        shutil.rmtree(cluster.dir)
+    with Lock(arguments.dir) as lock:
+        cluster = Cluster(arguments.dir)
+        if not cluster.exists():
+            say(f"there is no cluster in {cluster.dir}")
+            return
+        say(f"ending the cluster of {cluster.dir}")
+        stop_all(cluster)
+        if arguments.purge:
+            shutil.rmtree(cluster.dir)
+            os.unlink(lock.path)
 
 
 def main():
@@ -182,11 +190,7 @@ def main():
     parts.BIN = os.path.abspath(arguments.bin)
     parts.JARS = os.path.abspath(arguments.jars)
     try:
-        if arguments.verb == "status":
-            arguments.run(arguments)
-        else:
-            with Lock(arguments.dir):
-                arguments.run(arguments)
+        arguments.run(arguments)
     except Failure as failure:
         print(f"cluster: {failure}", file=sys.stderr)
         return 1

@@ -32,11 +32,22 @@ def write(path, text, mode=0o600):
 # ---- a new cluster ----
 
 def create(cluster, arguments):
+    """All of it or, when that fails, nothing."""
     os.makedirs(cluster.dir, mode=0o700, exist_ok=True)
-    if any(entry not in ("cluster.json.new",) for entry in os.listdir(cluster.dir)):
+    if os.listdir(cluster.dir):
         raise Failure(f"{cluster.dir} is not empty and has no cluster; remove it or choose another")
+    try:
+        create_parts(cluster, arguments)
+    except BaseException:
+        shutil.rmtree(cluster.dir, ignore_errors=True)
+        raise
+
+
+def create_parts(cluster, arguments):
     if arguments.schedulers < 1 or arguments.executors < 0:
         raise Failure("a cluster has at least one scheduler")
+    if any("=" not in setting for setting in arguments.set):
+        raise Failure("--set takes NAME=VALUE")
     taken = set()
     cluster.data = {"schema": 1, "session_timeout_ms": arguments.session_timeout_ms,
                     "slots": arguments.slots, "settings": arguments.set, "processes": {}}
@@ -71,12 +82,17 @@ def port_of(cluster, name, port="port"):
 def run_once(command, log):
     with open(log, "ab") as out:
         if subprocess.run(command, stdout=out, stderr=out, check=False).returncode != 0:
-            raise Failure(f"{os.path.basename(command[0])} failed; see {log}")
+            with open(log, encoding="utf-8", errors="replace") as said:
+                raise Failure(f"{os.path.basename(command[0])} failed:\n"
+                              + "".join(said.readlines()[-15:]))
 
 
 def create_mariadb(cluster, name):
     data = os.path.join(cluster.home(name), "data")
+    # A server that starts deletes the temporary tables of all that share this directory.
+    os.makedirs(os.path.join(cluster.home(name), "tmp"))
     command = ["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db",
+               f"--tmpdir={cluster.home(name)}/tmp",
                "--auth-root-authentication-method=socket", "--skip-name-resolve"]
     if os.geteuid() == 0:
         command.append("--user=root")
@@ -175,7 +191,8 @@ def launch(cluster, name):
     kind, home = cluster.kind_of(name), cluster.home(name)
     if kind == "mariadb":
         command = [shutil.which("mariadbd") or "/usr/sbin/mariadbd", "--no-defaults",
-                   f"--datadir={home}/data", "--socket=mariadbd.sock", "--pid-file=mariadbd.pid",
+                   f"--datadir={home}/data", f"--tmpdir={home}/tmp",
+                   "--socket=mariadbd.sock", "--pid-file=mariadbd.pid",
                    "--bind-address=127.0.0.1", f"--port={port_of(cluster, name)}",
                    f"--init-file={home}/users.sql", "--skip-log-bin", "--skip-symbolic-links",
                    "--local-infile=0", "--skip-name-resolve", "--character-set-server=utf8mb4",

@@ -9,6 +9,9 @@ import subprocess
 import time
 
 
+LOCK_LIMIT_S = 150
+
+
 class Failure(Exception):
     """Told to the person, without a trace."""
 
@@ -19,7 +22,7 @@ def default_directory():
 
 
 class Lock:
-    """One verb that changes a cluster at a time."""
+    """One verb that changes a cluster at a time; another one waits."""
 
     def __init__(self, directory):
         os.makedirs(os.path.dirname(os.path.abspath(directory)), exist_ok=True)
@@ -27,14 +30,18 @@ class Lock:
 
     def __enter__(self):
         self.file = open(self.path, "w", encoding="utf-8")
-        try:
-            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Failure(f"another ./dev cluster is at work on this directory ({self.path})")
-        return self
+        deadline = time.monotonic() + LOCK_LIMIT_S
+        while True:
+            try:
+                fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return self
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise Failure(f"another ./dev cluster has been at work on this directory for "
+                                  f"{LOCK_LIMIT_S} s ({self.path})")
+            time.sleep(0.05)
 
     def __exit__(self, *_):
-        os.unlink(self.path)
         self.file.close()
 
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """`./dev cluster`: its verbs, and the shape of its status that scripts rely on."""
+import concurrent.futures
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cluster_under_test import ClusterUnderTest, wait_until  # noqa: E402
+from cluster_under_test import JARS, ROOT, ClusterUnderTest, wait_until  # noqa: E402
 from harness import BIN, alive  # noqa: E402
 
 
@@ -105,6 +107,15 @@ class ClusterTest(unittest.TestCase):
         self.assertIn("another start", done.stderr)
         self.assertEqual(self.state("executor-1"), "running")
 
+    def test_two_are_started_at_the_same_time(self):
+        self.cluster.await_ready()
+        for name in ("executor-1", "executor-2"):
+            self.cluster.run("kill", name)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda name: self.cluster.run("start", name),
+                          ("executor-1", "executor-2")))
+        self.cluster.await_ready()
+
     def test_wrong_names_are_told(self):
         for arguments in (("kill", "scheduler-9"), ("kill", "scheduler-1", "NOSUCH"),
                           ("start", "nobody")):
@@ -132,6 +143,19 @@ class ClusterTest(unittest.TestCase):
         self.assertEqual(sorted(m["id"] for m in status["members"]), ["scheduler-1", "scheduler-2"])
         self.assertEqual(len(status["segments"]), 64)
         self.assertEqual(status["executors"]["ONLINE"], 2)
+
+
+class UpTest(unittest.TestCase):
+    def test_directory_of_somebody_else_is_left_alone(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            with open(os.path.join(scratch, "mine"), "w", encoding="utf-8") as f:
+                f.write("x")
+            done = subprocess.run(
+                [sys.executable, os.path.join(ROOT, "deploy", "cluster", "cluster.py"), "--bin",
+                 BIN, "--jars", JARS, "up", "--dir", scratch], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(os.listdir(scratch), ["mine"])
+            os.unlink(scratch + ".lock")
 
 
 class DownTest(unittest.TestCase):

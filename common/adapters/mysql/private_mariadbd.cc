@@ -112,6 +112,10 @@ Status PrivateMariadbd::ChooseSocket() {
 Status PrivateMariadbd::CreateData() {
   const std::string data = options_.directory + "/data";
   std::error_code error;
+  fs::create_directories(options_.directory + "/tmp", error);
+  if (error)
+    return {ErrorCode::kUnavailable,
+            fmt::format("{}/tmp: {}", options_.directory, error.message())};
   if (fs::exists(data, error)) return {};
   const std::string fresh = options_.directory + "/data.new";
   for (const FoundProcess& left : FindByArgument("--datadir=" + fresh)) kill(left.pid, SIGKILL);
@@ -120,6 +124,7 @@ Status PrivateMariadbd::CreateData() {
   std::vector<std::string> command = {options_.mariadb_install_db,
                                       "--no-defaults",
                                       "--datadir=" + fresh,
+                                      "--tmpdir=" + options_.directory + "/tmp",
                                       "--auth-root-authentication-method=socket",
                                       "--auth-root-socket-user=" + user_,
                                       "--skip-test-db",
@@ -146,8 +151,10 @@ std::vector<std::string> PrivateMariadbd::Command() const {
   const std::string& d = options_.directory;
   std::vector<std::string> command = {
       options_.mariadbd, "--no-defaults", "--datadir=" + d + "/data", "--socket=" + socket_path_,
-      "--pid-file=" + d + "/server.pid", "--log-error=" + d + "/server.log", "--skip-networking",
-      "--skip-log-bin", "--skip-symbolic-links", "--local-infile=0", "--performance-schema=OFF",
+      // A server that starts deletes the temporary tables of all that share this directory.
+      "--tmpdir=" + d + "/tmp", "--pid-file=" + d + "/server.pid",
+      "--log-error=" + d + "/server.log", "--skip-networking", "--skip-log-bin",
+      "--skip-symbolic-links", "--local-infile=0", "--performance-schema=OFF",
       "--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin",
       "--transaction-isolation=READ-COMMITTED",
       fmt::format("--max-connections={}", kMaxConnections), "--max-allowed-packet=64M",
