@@ -79,6 +79,16 @@ TEST_F(PrivateMariadbdTest, StartsAnswersStopsAndKeepsItsData) {
                   .ok());
 }
 
+// A server that starts deletes the temporary tables of all that share their directory.
+TEST_F(PrivateMariadbdTest, TemporaryTablesHaveADirectoryOfTheirOwn) {
+  const auto server = StoreDriver::v(Start(Made()));
+  const auto session = StoreDriver::v(
+      mysql::Session::Connect({.socket_path = server->socket_path(), .user = server->user()}));
+  mysql::Rows rows = StoreDriver::v(session->Ask("SELECT @@tmpdir"));
+  ASSERT_TRUE(rows.Next());
+  EXPECT_EQ(rows.Text(1), Options().directory + "/tmp");
+}
+
 TEST_F(PrivateMariadbdTest, DirectoryIsUsedByOneProcessAtATime) {
   const auto server = StoreDriver::v(Start(Made()));
   EXPECT_CODE(Start(Options()), ErrorCode::kConflict);
