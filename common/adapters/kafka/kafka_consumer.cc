@@ -67,13 +67,19 @@ class KafkaConsumer final : public BusConsumer {
         log::Debug("kafka", "{}: {}", topic_, rd_kafka_message_errstr(message.get()));
         // Of the group, not of a partition: where to go on was asked of its coordinator and
         // refused. librdkafka asks once and would never begin to read.
-        if (message->rkt == nullptr) CARILLON_TRY(Assign());
+        if (message->rkt == nullptr) assign_again_ = true;
         continue;
       }
       next_[message->partition] = message->offset + 1;
       received.push_back({.record = RecordOf(*message),
                           .partition = message->partition,
                           .offset = message->offset});
+    }
+    // After the batch: what it brought is not lost, nor read twice.
+    if (assign_again_) {
+      const Status assigned = Assign();
+      if (!assigned.ok()) log::Warn("kafka", "{}", assigned.error().message);
+      assign_again_ = !assigned.ok();
     }
     return received;
   }
@@ -135,6 +141,7 @@ class KafkaConsumer final : public BusConsumer {
   Owned<rd_kafka_t> client_;
   Owned<rd_kafka_queue_t> queue_;
   std::map<int, int64_t> next_;  // where each partition is read on
+  bool assign_again_ = false;
   std::map<int, int64_t> sent_;  // the positions last committed
   Mutex mu_;
   std::function<void()> wake_ GUARDED_BY(mu_);
