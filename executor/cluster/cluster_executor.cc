@@ -29,6 +29,7 @@ struct ClusterExecutor::Parts {
   std::unique_ptr<MemberFollower> follower;
   std::unique_ptr<ExecutorServer> executor;
   std::unique_ptr<ops::OpsServer> ops;
+  std::atomic<bool> built = false;  // the ops port answers before that
   std::atomic<bool> draining = false;
   Loops loops;
   process::Runtime runtime;
@@ -65,6 +66,7 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
                                       .public_keys = [this] { return link->public_keys(); }},
                                      options, directory->Sub("executor"), RandomSeed()));
   StartLoops();
+  built = true;
   runtime = {.ops_url = ops->url(), .executor_id = options.executor_id.value()};
   return directory->Publish(runtime);
 }
@@ -110,7 +112,7 @@ Status ClusterExecutor::Parts::ListenOps(const config::Config& config) {
   context.ready = {
       {.name = "warden",
        .check = [this]() -> Status {
-         if (executor && executor->warden_pid() > 0) return {};
+         if (built && executor->warden_pid() > 0) return {};
          return NotReady("the warden is not up yet");
        }},
       {.name = "members",
