@@ -1,6 +1,8 @@
 // Who owns which segment: the store is the only authority (P5).
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "common/adapters/mysql/json_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/transaction.h"
@@ -151,8 +153,11 @@ Result<Fence> MysqlStore::Take(const TakeRequest& request) {
 
 // What is under way under these epochs holds its locks until it is over; a take waits for that.
 Status MysqlStore::Release(const Fence& fence) {
+  Fence sorted = fence;  // the order of locks
+  std::sort(sorted.begin(), sorted.end(),
+            [](const FencedSegment& a, const FencedSegment& b) { return a.segment < b.segment; });
   JsonRows rows;
-  for (const FencedSegment& fenced : fence) {
+  for (const FencedSegment& fenced : sorted) {
     rows.Begin().Add(fenced.segment.value()).Add(fenced.epoch.value());
   }
   const std::string text = rows.Take();
