@@ -6,6 +6,7 @@ follows from the schedules alone: a rate of `every_ms` from `start_time` has its
 """
 import collections
 import datetime
+import json
 import os
 import threading
 import time
@@ -104,6 +105,16 @@ class Load:
         wait_until(lambda: all(self.newest_start(job) > since for job in self.every
                                if job.startswith("load-")), seconds, "fires of every job", every=0.3)
 
+    def open_runs(self):
+        """What Carillon says of the runs that have not ended, oldest first; for a person to read."""
+        try:
+            api = self.cluster.api()
+            runs = sorted(api.pages("/api/runs?state=PENDING&state=RUNNING&state=HELD"),
+                          key=lambda run: run["fire_time"])
+            return "\n".join(json.dumps(api.get("/api/runs/" + run["run_id"])) for run in runs[:5])
+        except Exception as error:  # no member may answer; the failure itself was told
+            return f"open runs: {error}"
+
     def settle(self):
         """No backlog, then everything paused, then everything ended. Returns when that began."""
         def calm():
@@ -116,11 +127,15 @@ class Load:
         self.run_for(2)
         wait_until(calm, 60, "the backlog to stay away", every=0.3)
 
-        def old_ones_ended():  # of a process that died, one may wait for its lease
+        # What a process that died took with it is tried again when its lease is over; a pause
+        # before that would hold it back.
+        now = time.time()
+
+        def those_of_before_ended():
             open_runs = self.cluster.api().pages("/api/runs?state=PENDING&state=RUNNING")
-            return not any(seconds_of(run["fire_time"]) < time.time() - LONG_S - 5
-                           for run in open_runs)
-        wait_until(old_ones_ended, LEASE_S + 60, "what was lost to be tried again", every=0.5)
+            return not any(seconds_of(run["fire_time"]) < now for run in open_runs)
+        wait_until(those_of_before_ended, LEASE_S + 60, "what was lost to be tried again",
+                   every=0.5)
         end = time.time() - 1
         api = self.cluster.api()
         for job in self.every:

@@ -28,14 +28,18 @@ class KillsTest(unittest.TestCase):
         self.load.await_fires()
 
     def finish(self):
-        failed = not self.passed
-        if failed:
+        if not self.passed:
             print(self.cluster.log_tails(), flush=True)
-        self.cluster.destroy(keep=failed)
+        self.cluster.destroy(keep=not self.passed)
 
-    def judge(self):
-        end = self.load.settle()
-        self.load.judge(self, end)
+    def go_through(self, *faults):
+        try:
+            for fault, *arguments in faults:
+                fault(*arguments)
+            self.load.judge(self, self.load.settle())
+        except Exception as error:
+            print(f"FAILED: {error}\n{self.load.open_runs()}", flush=True)
+            raise
         self.passed = True
 
     def calm(self, seconds=4):
@@ -113,25 +117,22 @@ class KillsTest(unittest.TestCase):
     # ---- the lists ----
 
     def test_leader_and_executor_are_killed(self):
-        self.kill_leader()
-        self.kill_executor()
-        self.judge()
+        self.go_through([self.kill_leader], [self.kill_executor])
 
 
 class AllFaultsTest(KillsTest):
     test_leader_and_executor_are_killed = None  # part of the list
 
     def test_everything_is_killed_in_turn(self):
-        self.kill_leader()
-        self.kill_other_owner()
-        self.kill_executor()
-        self.kill_executor_and_warden()
-        self.stop_owner()
-        self.restart("mariadb", 3)
-        self.restart("kafka", 3)
-        self.restart("zookeeper", 3)
-        self.zookeeper_away()
-        self.judge()
+        self.go_through([self.kill_leader],
+                        [self.kill_other_owner],
+                        [self.kill_executor],
+                        [self.kill_executor_and_warden],
+                        [self.stop_owner],
+                        [self.restart, "mariadb", 3],
+                        [self.restart, "kafka", 3],
+                        [self.restart, "zookeeper", 3],
+                        [self.zookeeper_away])
 
 
 if ALL:

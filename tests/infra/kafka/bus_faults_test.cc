@@ -109,7 +109,9 @@ TEST_F(BusFaultsTest, BrokerThatIsAwayAndComesBack) {
   ASSERT_TRUE(Sees(*consumer, 0, 10));
   broker_->process().Signal(SIGKILL);
   Send(*producer, 10, 14);
-  EXPECT_TRUE(WaitUntil([&] { return Undelivered() == 4; }, 30s));
+  // Of the first ten some may still wait for their acknowledgement, seen as they are: these too are
+  // given up then.
+  EXPECT_TRUE(WaitUntil([&] { return Undelivered() >= 4; }, 30s)) << Undelivered();
   const auto nothing = consumer->Poll(10);
   EXPECT_TRUE(nothing.ok() && nothing->empty()) << "being away is not an error of the reader";
   broker_->Start();
