@@ -43,6 +43,11 @@ constexpr std::array kFieldFlags = {
     FieldFlag{"--overlap", "overlap_policy", Kind::kText, "allow or skip"},
     FieldFlag{"--dst-gap", "dst_gap", Kind::kText, "fire or skip"},
     FieldFlag{"--dst-repeat", "dst_repeat", Kind::kText, "auto, both, early or late"},
+    FieldFlag{"--routing", "routing", Kind::kText,
+              "round_robin, random, least_loaded or first_healthy"},
+    FieldFlag{"--executor", "executor_id", Kind::kText, "Runs only there"},
+    FieldFlag{"--selector", "executor_selector", Kind::kText,
+              "Runs where the labels match, e.g. 'zone = a, !spare'"},
     FieldFlag{"--description", "description", Kind::kText, "Free text"},
     FieldFlag{"--user", "user_id", Kind::kText, "Owner, default the caller"},
 };

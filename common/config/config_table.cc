@@ -128,6 +128,13 @@ std::vector<Setting> MakeTable() {
        .most = 10,
        .help = "Replicas of each topic: 3 in production."},
 
+      {.name = "bus.format",
+       .type = kChoice,
+       .fallback = "binary",
+       .choices = "binary|json",
+       .help = "How this process writes tasks and results: `json` has one in a record, for people "
+               "and for programs in other languages, and costs throughput. Both are always read."},
+
       {.name = "zookeeper.connect",
        .fallback = "127.0.0.1:2181/carillon",
        .least = 1,

@@ -1,5 +1,6 @@
 #include "common/domain/executor_state.h"
 
+#include <algorithm>
 #include <array>
 
 namespace carillon {
@@ -25,6 +26,13 @@ Result<ExecutorState> ParseExecutorState(std::string_view text) {
     if (Name(state) == text) return state;
   }
   return {ErrorCode::kInvalid, "not an executor state: '" + std::string(text) + "'"};
+}
+
+bool IsExecutorId(std::string_view text) {
+  constexpr size_t kBytesMax = 63;
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= kBytesMax && plain(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
 }
 
 }  // namespace carillon

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <set>
 
+#include "common/domain/executor_state.h"
 #include "common/domain/job_text.h"
 #include "common/domain/schedule.h"
+#include "common/domain/selector.h"
 #include "common/domain/template.h"
 #include "common/domain/zone.h"
 
@@ -166,6 +168,21 @@ Status CheckLabels(const JobDefinition& job) {
   return {};
 }
 
+Status CheckRouting(const JobDefinition& job) {
+  if (!job.executor_id.empty() && !job.executor_selector.empty()) {
+    return Wrong("/executor_selector", "says nothing beside executor_id; give one of the two");
+  }
+  if (!job.executor_id.empty()) {
+    if (!IsExecutorId(job.executor_id)) {
+      return Wrong("/executor_id", "must be 1 to 63 of a-z, 0-9 and -, not beginning with -");
+    }
+  }
+  CARILLON_TRY(CheckText("/executor_selector", job.executor_selector, Selector::kBytesMax));
+  const auto selector = Selector::Parse(job.executor_selector);
+  if (!selector.ok()) return Wrong("/executor_selector", selector.error().message);
+  return {};
+}
+
 template <typename Enum>
 struct NameOf {
   Enum value;
@@ -189,6 +206,10 @@ constexpr std::array<NameOf<DstRepeat>, 4> kDstRepeats{{{DstRepeat::kAuto, "auto
                                                         {DstRepeat::kBoth, "both"},
                                                         {DstRepeat::kEarly, "early"},
                                                         {DstRepeat::kLate, "late"}}};
+constexpr std::array<NameOf<Routing>, 4> kRoutings{{{Routing::kRoundRobin, "round_robin"},
+                                                    {Routing::kRandom, "random"},
+                                                    {Routing::kLeastLoaded, "least_loaded"},
+                                                    {Routing::kFirstHealthy, "first_healthy"}}};
 constexpr std::array<NameOf<ScheduleKind>, 4> kScheduleKinds{{{ScheduleKind::kCron, "cron"},
                                                               {ScheduleKind::kRate, "rate"},
                                                               {ScheduleKind::kOnce, "once"},
@@ -240,6 +261,7 @@ Status ValidateJob(const JobDefinition& job) {
   CARILLON_TRY(CheckEnv(job));
   CARILLON_TRY(ValidateTemplates(job));
   CARILLON_TRY(CheckLabels(job));
+  CARILLON_TRY(CheckRouting(job));
   CARILLON_TRY(CheckText("/description", job.description, kDescriptionBytesMax));
   if (std::any_of(job.user_id.begin(), job.user_id.end(), IsControl)) {
     return Wrong("/user_id", "contains a control character");
@@ -264,6 +286,7 @@ std::string_view Name(RetryBackoff value) { return NameIn(kRetryBackoffs, value)
 std::string_view Name(OnLost value) { return NameIn(kOnLosts, value); }
 std::string_view Name(DstGap value) { return NameIn(kDstGaps, value); }
 std::string_view Name(DstRepeat value) { return NameIn(kDstRepeats, value); }
+std::string_view Name(Routing value) { return NameIn(kRoutings, value); }
 std::string_view Name(ScheduleKind value) { return NameIn(kScheduleKinds, value); }
 
 template <>
@@ -293,6 +316,10 @@ Result<DstGap> ParseName(std::string_view text) {
 template <>
 Result<DstRepeat> ParseName(std::string_view text) {
   return ValueIn(kDstRepeats, text);
+}
+template <>
+Result<Routing> ParseName(std::string_view text) {
+  return ValueIn(kRoutings, text);
 }
 template <>
 Result<ScheduleKind> ParseName(std::string_view text) {

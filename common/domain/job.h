@@ -24,6 +24,8 @@ enum class DstGap { kFire, kSkip };  // fire once right after the jump
 // What a fire does whose local time comes twice. kAuto: once (the early one) if the schedule names
 // the hour, by real time if it does not.
 enum class DstRepeat { kAuto, kBoth, kEarly, kLate };
+// Which of the executors that have room gets a run. kFirstHealthy: in the order of their ids.
+enum class Routing { kRoundRobin, kRandom, kLeastLoaded, kFirstHealthy };
 
 enum class ScheduleKind { kCron, kRate, kOnce, kManual };
 
@@ -65,6 +67,9 @@ struct JobDefinition {
   OverlapPolicy overlap_policy = OverlapPolicy::kAllow;
   DstGap dst_gap = DstGap::kFire;
   DstRepeat dst_repeat = DstRepeat::kAuto;
+  Routing routing = Routing::kRoundRobin;
+  std::string executor_id = {};        // runs only there; "" = wherever the selector allows
+  std::string executor_selector = {};  // selector.h; "" = anywhere
   std::map<std::string, ParameterValue> parameters =
       {};                                          // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
   std::map<std::string, std::string> env = {};     // names likewise, <= 100
@@ -94,6 +99,7 @@ std::string_view Name(RetryBackoff value);
 std::string_view Name(OnLost value);
 std::string_view Name(DstGap value);
 std::string_view Name(DstRepeat value);
+std::string_view Name(Routing value);
 std::string_view Name(ScheduleKind value);
 template <typename Enum>
 Result<Enum> ParseName(std::string_view text);  // specialised for each enum above, in job.cc
@@ -111,6 +117,8 @@ template <>
 Result<DstGap> ParseName(std::string_view text);
 template <>
 Result<DstRepeat> ParseName(std::string_view text);
+template <>
+Result<Routing> ParseName(std::string_view text);
 template <>
 Result<ScheduleKind> ParseName(std::string_view text);
 

@@ -6,10 +6,8 @@ namespace carillon::wire {
 namespace {
 
 constexpr size_t kMemberBytesMax = 128;
-constexpr size_t kExecutorBytesMax = 63;
 
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsAlpha(char c) { return IsLower(c) || (c >= 'A' && c <= 'Z'); }
+bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
@@ -20,14 +18,6 @@ bool IsMemberId(std::string_view id) {
     if (!IsAlpha(c) && !IsDigit(c) && std::string_view("._:-").find(c) == std::string_view::npos) {
       return false;
     }
-  }
-  return true;
-}
-
-bool IsExecutorId(std::string_view id) {
-  if (id.empty() || id.size() > kExecutorBytesMax || id[0] == '-') return false;
-  for (char c : id) {
-    if (!IsLower(c) && !IsDigit(c) && c != '-') return false;
   }
   return true;
 }

@@ -128,9 +128,9 @@ bool VerifySignature(std::string_view public_key, std::string_view bytes,
 }
 
 BusRecord SealTasks(const std::vector<TaskMessage>& tasks, const SealTarget& target,
-                    const Signer& signer) {
+                    const Signer& signer, BusFormat format) {
   const std::string expires_us = std::to_string(ToUnixMicros(target.expires));
-  BusRecord record{.payload = EncodeTasks(tasks)};
+  BusRecord record{.payload = EncodeTasks(tasks, format)};
   const std::string bytes = SignedBytes(
       {target.executor.value(), target.incarnation.value(), expires_us}, record.payload);
   record.headers = {{std::string(kTargetHeader), target.executor.value()},

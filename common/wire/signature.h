@@ -40,7 +40,7 @@ struct SealTarget {
 
 // A record whose signature covers payload, target, incarnation and expiry.
 BusRecord SealTasks(const std::vector<TaskMessage>& tasks, const SealTarget& target,
-                    const Signer& signer);
+                    const Signer& signer, BusFormat format = BusFormat::kBinary);
 
 // Why a record was not acted on; also the label of carillon_rejected_messages_total.
 enum class Rejection {

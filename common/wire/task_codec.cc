@@ -1,8 +1,12 @@
 #include "common/wire/task_codec.h"
 
 #include <google/protobuf/arena.h>
+#include <google/protobuf/util/json_util.h>
 
 #include "carillon/v1/task.pb.h"
+#include "common/base/check.h"
+#include "common/domain/executor_state.h"
+#include "common/domain/job_text.h"
 #include "common/wire/decode_checks.h"
 #include "common/wire/job_json.h"
 
@@ -199,7 +203,7 @@ Result<ResultMessage> DecodeResult(const v1::TaskResult& from) {
   const auto token = ParseClaimToken(from.claim_token());
   if (!key.ok()) return Corrupt("task_id");
   if (!ValidateJobId(from.job_id()).ok()) return Corrupt("job_id");
-  if (!wire::IsExecutorId(from.executor_id())) return Corrupt("executor_id");
+  if (!IsExecutorId(from.executor_id())) return Corrupt("executor_id");
   // The empty token stands in rows that were never claimed; no result may match those.
   if (!token.ok() || token->empty()) return Corrupt("claim_token");
   if (from.attempt() < 1 || from.attempt() > kAttemptMax) return Corrupt("attempt");
@@ -236,58 +240,88 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
   to.set_output_truncated(result.output_truncated);
 }
 
-// Parses `bytes` as a Bundle on `arena`; null when they are not one.
-template <typename Bundle>
-const Bundle* ParseBundle(std::string_view bytes, google::protobuf::Arena& arena) {
-  if (bytes.size() > kBundleBytesMax) return nullptr;
+// A bundle never begins with it: it would be the start of a group, which ours have not.
+constexpr char kJsonBegin = '{';
+
+std::string ToJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = true;
+  std::string text;
+  const auto printed = google::protobuf::util::MessageToJsonString(message, &text, options);
+  CARILLON_CHECK(printed.ok(), printed.ToString());
+  return text;
+}
+
+// The items of a record, on `arena`; `items` of the bundle that a binary record is.
+template <typename Bundle, typename Item>
+Result<std::vector<const Item*>> ItemsOf(
+    std::string_view bytes, google::protobuf::Arena& arena,
+    const google::protobuf::RepeatedPtrField<Item>& (Bundle::*items)() const) {
+  if (bytes.size() > kBundleBytesMax) return Corrupt("too long");
   wire::SilenceProtobuf();
+  if (!bytes.empty() && bytes.front() == kJsonBegin) {
+    if (!CountUtf8(bytes)) return Corrupt("JSON that is not UTF-8");
+    auto* item = google::protobuf::Arena::CreateMessage<Item>(&arena);
+    google::protobuf::util::JsonParseOptions options;
+    options.ignore_unknown_fields = true;  // of a later version, as in a binary record
+    const google::protobuf::StringPiece text(bytes.data(), bytes.size());
+    const auto parsed = google::protobuf::util::JsonStringToMessage(text, item, options);
+    if (!parsed.ok()) return Corrupt("not this JSON: " + parsed.ToString().substr(0, 200));
+    return std::vector<const Item*>{item};
+  }
   auto* bundle = google::protobuf::Arena::CreateMessage<Bundle>(&arena);
-  return bundle->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ? bundle : nullptr;
+  if (!bundle->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return Corrupt("not a bundle");
+  }
+  const auto& all = (bundle->*items)();
+  if (static_cast<size_t>(all.size()) > kBundleTasksMax) return Corrupt("too many in a bundle");
+  return std::vector<const Item*>(all.pointer_begin(), all.pointer_end());
 }
 
 }  // namespace
 
-std::string EncodeTasks(const std::vector<TaskMessage>& tasks) {
+BusFormat BusFormatOf(std::string_view name) {
+  return name == "json" ? BusFormat::kJson : BusFormat::kBinary;
+}
+
+std::string EncodeTasks(const std::vector<TaskMessage>& tasks, BusFormat format) {
   google::protobuf::Arena arena;
   auto* bundle = google::protobuf::Arena::CreateMessage<v1::TaskBundle>(&arena);
   for (const TaskMessage& task : tasks) EncodeTask(task, *bundle->add_tasks());
-  return bundle->SerializeAsString();
+  if (format == BusFormat::kBinary) return bundle->SerializeAsString();
+  CARILLON_CHECK(tasks.size() == 1, "one task in a JSON record");
+  return ToJson(bundle->tasks(0));
 }
 
 Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes) {
   google::protobuf::Arena arena;
-  const auto* bundle = ParseBundle<v1::TaskBundle>(bytes, arena);
-  if (bundle == nullptr) return Corrupt("not a task bundle");
-  if (static_cast<size_t>(bundle->tasks_size()) > kBundleTasksMax) {
-    return Corrupt("too many tasks in a bundle");
-  }
+  CARILLON_ASSIGN_OR_RETURN(const auto items, ItemsOf(bytes, arena, &v1::TaskBundle::tasks));
   std::vector<TaskMessage> tasks;
-  tasks.reserve(static_cast<size_t>(bundle->tasks_size()));
-  for (const v1::Task& from : bundle->tasks()) {
-    CARILLON_ASSIGN_OR_RETURN(TaskMessage task, DecodeTask(from));
+  tasks.reserve(items.size());
+  for (const v1::Task* from : items) {
+    CARILLON_ASSIGN_OR_RETURN(TaskMessage task, DecodeTask(*from));
     tasks.push_back(std::move(task));
   }
   return tasks;
 }
 
-std::string EncodeResults(const std::vector<ResultMessage>& results) {
+std::string EncodeResults(const std::vector<ResultMessage>& results, BusFormat format) {
   google::protobuf::Arena arena;
   auto* bundle = google::protobuf::Arena::CreateMessage<v1::ResultBundle>(&arena);
   for (const ResultMessage& result : results) EncodeResult(result, *bundle->add_results());
-  return bundle->SerializeAsString();
+  if (format == BusFormat::kBinary) return bundle->SerializeAsString();
+  CARILLON_CHECK(results.size() == 1, "one result in a JSON record");
+  return ToJson(bundle->results(0));
 }
 
 Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes) {
   google::protobuf::Arena arena;
-  const auto* bundle = ParseBundle<v1::ResultBundle>(bytes, arena);
-  if (bundle == nullptr) return Corrupt("not a result bundle");
-  if (static_cast<size_t>(bundle->results_size()) > kBundleTasksMax) {
-    return Corrupt("too many results in a bundle");
-  }
+  CARILLON_ASSIGN_OR_RETURN(const auto items, ItemsOf(bytes, arena, &v1::ResultBundle::results));
   std::vector<ResultMessage> results;
-  results.reserve(static_cast<size_t>(bundle->results_size()));
-  for (const v1::TaskResult& from : bundle->results()) {
-    CARILLON_ASSIGN_OR_RETURN(ResultMessage message, DecodeResult(from));
+  results.reserve(items.size());
+  for (const v1::TaskResult* from : items) {
+    CARILLON_ASSIGN_OR_RETURN(ResultMessage message, DecodeResult(*from));
     results.push_back(std::move(message));
   }
   return results;

@@ -1,6 +1,6 @@
 // The payloads of the bus as bytes and back. Protobuf (proto/carillon/v1/task.proto) stays in here.
 //
-// Errors   Decode: kCorrupt for bytes that are not a bundle, an id that does not parse, a number
+// Errors   Decode: kCorrupt for bytes that are neither a bundle nor JSON, an id that does not parse, a number
 //          out of its range, a result without a claim token, a bundle above kBundleTasksMax. Never
 //          throws, never reads out of bounds.
 #pragma once
@@ -43,7 +43,20 @@ struct TaskMessage {
   bool operator==(const TaskMessage&) const = default;
 };
 
-std::string EncodeTasks(const std::vector<TaskMessage>& tasks);
+// How records are written. Whoever reads knows both, by the first byte.
+//   kBinary  a bundle: many tasks or results in a record
+//   kJson    one task or result in a record: Protobuf's own JSON, with the field names of the
+//            .proto; 64-bit numbers are strings, `output` is base64
+enum class BusFormat { kBinary, kJson };
+// "binary", "json"; binary for anything else.
+BusFormat BusFormatOf(std::string_view name);
+inline constexpr size_t TasksPerRecord(BusFormat format) {
+  return format == BusFormat::kJson ? 1 : kBundleTasksMax;
+}
+
+// At most TasksPerRecord(format), and at least one as JSON.
+std::string EncodeTasks(const std::vector<TaskMessage>& tasks,
+                        BusFormat format = BusFormat::kBinary);
 Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes);
 
 struct ResultMessage {
@@ -51,7 +64,8 @@ struct ResultMessage {
   JobId job_id;
 };
 
-std::string EncodeResults(const std::vector<ResultMessage>& results);
+std::string EncodeResults(const std::vector<ResultMessage>& results,
+                          BusFormat format = BusFormat::kBinary);
 Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes);
 
 }  // namespace carillon

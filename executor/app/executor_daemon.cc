@@ -18,7 +18,8 @@ class ExecutorDaemon::Impl {
       : ports_(std::move(ports)),
         options_(std::move(options)),
         sender_({ports_.spool, ports_.warden, ports_.results, ports_.metrics}, options_.executor_id,
-                static_cast<size_t>(options_.light_slots + options_.slots) + kResultsBeyondSlots),
+                static_cast<size_t>(options_.light_slots + options_.slots) + kResultsBeyondSlots,
+                options_.bus_format),
         core_(ports_, options_, sender_) {}
 
   ~Impl() {

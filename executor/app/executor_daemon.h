@@ -20,6 +20,7 @@
 #include "common/ports/executor_host.h"
 #include "common/ports/executor_link.h"
 #include "common/ports/message_bus.h"
+#include "common/wire/task_codec.h"
 #include "executor/link/load_source.h"
 
 namespace carillon::executor {
@@ -34,6 +35,7 @@ struct ExecutorOptions {
   int slots = 8;           // processes at once; the app sets 4 * cores
   int light_slots = 4096;  // in-process attempts until their result is applied
   size_t output_bytes_max = 64 * 1024;
+  BusFormat bus_format = BusFormat::kBinary;
   // What every process gets unless its job says otherwise.
   std::map<std::string, std::string> base_env = {
       {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},

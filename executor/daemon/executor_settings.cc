@@ -27,6 +27,7 @@ ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
   }
   options.light_slots = static_cast<int>(config.Integer("executor.light_slots"));
   options.output_bytes_max = static_cast<size_t>(config.Integer("executor.output_bytes_max"));
+  options.bus_format = BusFormatOf(config.Text("bus.format"));
   return options;
 }
 

@@ -87,7 +87,7 @@ bool ResultSender::Publish(SteadyTime now) {
     size_t bytes = 0;
     for (const AttemptId& key : keys) {
       const size_t size = unapplied_[key].result.ended.result.output.size() + 512;
-      if (!bundle.empty() && (bundle.size() == kBundleTasksMax || bytes + size > kBundleBytesMax)) {
+      if (!bundle.empty() && (bundle.size() == TasksPerRecord(format_) || bytes + size > kBundleBytesMax)) {
         all = SendBundle(segment, bundle, now) && all;
         bundle.clear();
         bytes = 0;
@@ -106,7 +106,7 @@ bool ResultSender::SendBundle(SegmentId segment, const std::vector<AttemptId>& k
   messages.reserve(keys.size());
   for (const AttemptId& key : keys) messages.push_back(MessageOf(unapplied_[key].result.ended));
   const Status sent = ports_.producer.Send(kResultsTopic, segment.value(),
-                                           {.payload = EncodeResults(messages), .headers = {}});
+                                           {.payload = EncodeResults(messages, format_), .headers = {}});
   if (!sent.ok()) {
     to_send_.insert(to_send_.end(), keys.begin(), keys.end());
     return false;

@@ -51,9 +51,11 @@ class ResultSender final : public Stepper {
   static constexpr size_t kResultsPerStep = 2048;
   static constexpr size_t kBundleBytesMax = 512u << 10;
 
-  ResultSender(Ports ports, ExecutorId executor, size_t queue_max)
+  ResultSender(Ports ports, ExecutorId executor, size_t queue_max,
+               BusFormat format = BusFormat::kBinary)
       : ports_(ports),
         executor_(std::move(executor)),
+        format_(format),
         reported_("results", queue_max),
         applied_("applied results", queue_max) {}
 
@@ -84,6 +86,7 @@ class ResultSender final : public Stepper {
 
   const Ports ports_;
   const ExecutorId executor_;
+  const BusFormat format_;
   BoundedQueue<ReportedResult> reported_;
   BoundedQueue<HeldAttempt> applied_;
   std::deque<AttemptEnded> unsaved_;

@@ -1,7 +1,5 @@
 #include "scheduler/api/identifiers.h"
 
-#include <algorithm>
-
 #include <fmt/core.h>
 
 #include "scheduler/api/tokens.h"
@@ -67,13 +65,6 @@ JobId Identifiers::JobIdForKey(std::string_view name, std::string_view key) {
 uint64_t Identifiers::Next() {
   const MutexLock lock(mu_);
   return rng_.Next();
-}
-
-bool IsExecutorId(std::string_view text) {
-  constexpr size_t kLengthMax = 63;
-  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !text.empty() && text.size() <= kLengthMax && plain(text.front()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
 }
 
 std::string ShortHash(std::string_view text) {

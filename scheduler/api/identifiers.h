@@ -31,9 +31,6 @@ class Identifiers {
   Rng rng_ GUARDED_BY(mu_);
 };
 
-// "[a-z0-9][a-z0-9-]{0,62}"
-bool IsExecutorId(std::string_view text);
-
 // Hex of the first 8 bytes of BLAKE2b: fingerprints of bodies, filters and entities.
 std::string ShortHash(std::string_view text);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/executor_state.h"
 #include "common/wire/job_json.h"
 #include "common/wire/json_text.h"
 #include "scheduler/api/fires.h"

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/domain/executor_state.h"
 #include "common/wire/job_json.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"

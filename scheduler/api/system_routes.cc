@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "common/domain/executor_state.h"
 #include "common/wire/job_json.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/page.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/ports/coordinator.h"
+#include "common/wire/task_codec.h"
 
 namespace carillon::scheduler {
 
@@ -25,6 +26,7 @@ struct MemberOptions {
   Duration ageing_per_priority = 1s;  // one point of priority is worth this much waiting
   size_t dispatch_per_step = 4096;
   int prefetch_max = 1024;  // tasks an executor may hold beyond its free slots
+  BusFormat bus_format = BusFormat::kBinary;
 
   // Claims and results.
   size_t claim_queue_max = 1024;  // batches of executors

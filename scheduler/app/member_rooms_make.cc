@@ -99,6 +99,8 @@ FiringLoop Member::Rooms::MakeFiring() {
                      .dispatch_per_step = options.dispatch_per_step,
                      .ageing_per_priority = options.ageing_per_priority,
                      .prefetch_max = options.prefetch_max,
+                     .seed = seeds.Next(),
+                     .bus_format = options.bus_format,
                      .look_again = [this] {
                        sweep.NudgeDue();
                        WakeOf("plan").Wake();

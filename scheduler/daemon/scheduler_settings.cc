@@ -22,6 +22,7 @@ MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed) {
   options.heartbeat = config.Time("scheduler.heartbeat_ms");
   options.executor_lost = config.Time("scheduler.executor_lost_ms");
   options.clock_offset_max = config.Time("scheduler.clock_offset_max_ms");
+  options.bus_format = BusFormatOf(config.Text("bus.format"));
   options.retention = config.Time("retention_days");
   return options;
 }

@@ -26,10 +26,17 @@ size_t BytesOf(const std::map<std::string, Value>& values) {
   return bytes;
 }
 
+// What cannot be read, of a definition that a later version wrote, must not run anywhere.
+Selector SelectorOf(const JobDefinition& job) {
+  auto selector = Selector::Parse(job.executor_selector);
+  return selector.ok() ? std::move(selector).value() : Selector::Nothing();
+}
+
 size_t BytesOf(const JobVersionRecord& record) {
   const JobDefinition& job = record.definition;
   size_t bytes = kEntryBytes + record.job_id.value().size() + job.name.size() + job.command.size() +
                  job.time_zone.size() + job.description.size() + job.user_id.size() +
+                 job.executor_id.size() + 2 * job.executor_selector.size() +
                  job.retry_intervals_s.size() * sizeof(int64_t) + BytesOf(job.env) +
                  BytesOf(job.labels) + BytesOf(job.parameters);
   for (const ScheduleSpec& spec : job.schedules) {
@@ -39,6 +46,9 @@ size_t BytesOf(const JobVersionRecord& record) {
 }
 
 }  // namespace
+
+Definition::Definition(JobVersionRecord record)
+    : record_(std::move(record)), selector_(SelectorOf(record_.definition)) {}
 
 const Schedule* Definition::ScheduleAt(WallTime fire) const {
   std::call_once(compiled_, [this] {

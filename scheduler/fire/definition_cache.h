@@ -27,12 +27,16 @@ namespace carillon::scheduler {
 
 class Definition {
  public:
-  explicit Definition(JobVersionRecord record) : record_(std::move(record)) {}
+  explicit Definition(JobVersionRecord record);
 
   const JobVersionRecord& record() const { return record_; }
   const JobDefinition& job() const { return record_.definition; }
   SlotClass slots() const {
     return job().type == JobType::kNoop ? SlotClass::kLight : SlotClass::kProcess;
+  }
+  // nullptr: anywhere.
+  const Selector* selector() const {
+    return job().executor_selector.empty() ? nullptr : &selector_;
   }
   // The schedule of this definition that fires at exactly `fire`; null when there is none (a manual
   // run, or one whose schedule was edited away). Thread-safe.
@@ -40,6 +44,7 @@ class Definition {
 
  private:
   const JobVersionRecord record_;
+  const Selector selector_;
   mutable std::once_flag compiled_;
   mutable std::vector<Schedule> schedules_;
 };

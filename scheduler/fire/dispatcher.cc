@@ -16,7 +16,7 @@ void Dispatcher::Add(const CreditBook& credits, CreditBook::Index executor, Task
   }
   bundle.bytes += bytes;
   bundle.tasks.push_back(std::move(task));
-  if (bundle.tasks.size() == kBundleTasksMax) Send(credits, executor, bundle, now);
+  if (bundle.tasks.size() == TasksPerRecord(format_)) Send(credits, executor, bundle, now);
 }
 
 std::vector<RunKey> Dispatcher::Flush(const CreditBook& credits, WallTime now) {
@@ -33,7 +33,7 @@ void Dispatcher::Send(const CreditBook& credits, CreditBook::Index executor, Bun
                           .incarnation = credits.incarnation(executor),
                           .expires = now + kBundleValid};
   const uint64_t key = TaskPartitionKey(target.executor);
-  const Status sent = producer_.Send(kTasksTopic, key, SealTasks(bundle.tasks, target, signer_));
+  const Status sent = producer_.Send(kTasksTopic, key, SealTasks(bundle.tasks, target, signer_, format_));
   if (!sent.ok()) {
     metrics_.counter("carillon_queue_rejections_total", "bus").Add();
     log::Warn("fire", "publish: {}", sent.error().message);

@@ -3,7 +3,7 @@
 // Place    Step 6 of docs/life-of-a-run.md. No write to the store on this path.
 // Threads  Not thread-safe; the firing loop owns it.
 // Errors   A bundle the bus refuses is handed back by Flush: its runs are ready again.
-// Always   A bundle has at most kBundleTasksMax tasks and about kBundleBytesMax bytes.
+// Always   A bundle has at most TasksPerRecord tasks and about kBundleBytesMax bytes.
 #pragma once
 
 #include <map>
@@ -23,8 +23,8 @@ class Dispatcher {
   // How long an executor may take to open a bundle; beyond, its runs were published elsewhere.
   static constexpr Duration kBundleValid = 60s;
 
-  Dispatcher(BusProducer& producer, const Signer& signer, Metrics& metrics)
-      : producer_(producer), signer_(signer), metrics_(metrics) {}
+  Dispatcher(BusProducer& producer, const Signer& signer, Metrics& metrics, BusFormat format)
+      : producer_(producer), signer_(signer), metrics_(metrics), format_(format) {}
 
   // Sends the executor's bundle when this task fills it.
   void Add(const CreditBook& credits, CreditBook::Index executor, TaskMessage task, WallTime now);
@@ -41,6 +41,7 @@ class Dispatcher {
   BusProducer& producer_;
   const Signer& signer_;
   Metrics& metrics_;
+  const BusFormat format_;
   std::map<CreditBook::Index, Bundle> bundles_;
   std::vector<RunKey> refused_;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/base/check.h"
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
@@ -30,10 +29,8 @@ FiringLoop::FiringLoop(const Ports& ports, Options options)
       wheel_(ports_.cluster, ports_.clock.Steady(), options_.capacity),
       runs_(options_.capacity),
       credits_(options_.prefetch_max),
-      router_(FindRoutePolicy(options_.route_policy)),
-      dispatcher_(ports_.producer, ports_.signer, ports_.metrics) {
-  CARILLON_CHECK(FindRoutePolicy(options_.route_policy) != nullptr, options_.route_policy);
-}
+      router_(options_.seed),
+      dispatcher_(ports_.producer, ports_.signer, ports_.metrics, options_.bus_format) {}
 
 SteadyTime FiringLoop::Step(SteadyTime now) {
   FollowOwnership();
@@ -73,6 +70,8 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
     const bool gone = credits_.Update({.id = view.id,
                                        .incarnation = view.incarnation,
                                        .usable = view.usable,
+                                       .labels = view.labels,
+                                       .slots = view.slots,
                                        .free_slots = view.free_slots,
                                        .free_light_slots = view.free_light_slots,
                                        .heartbeats = view.heartbeats});
@@ -227,12 +226,20 @@ void FiringLoop::AskParameters(TrackedRun& tracked, SteadyTime now) {
   }
 }
 
+// What the run was told to (execute) goes before what its job says.
+FiringLoop::LaneKey FiringLoop::LaneOf(const TrackedRun& tracked) {
+  const JobDefinition& job = tracked.definition->job();
+  LaneKey key{.slots = tracked.definition->slots()};
+  if (tracked.run.extras) key.pinned = tracked.run.extras->pinned_executor;
+  if (!key.pinned.empty()) return key;
+  key.pinned = ExecutorId(job.executor_id);
+  key.selector = job.executor_selector;
+  return key;
+}
+
 void FiringLoop::EnterLane(TrackedRun& tracked, SteadyTime now) {
   const uint32_t stamp = runs_.Move(tracked, Place::kReady, now);
-  const ExecutorId pinned = tracked.run.extras ? tracked.run.extras->pinned_executor : ExecutorId{};
-  const auto lane =
-      lanes_.try_emplace(LaneKey{pinned, tracked.definition->slots()}, options_.ageing_per_priority)
-          .first;
+  const auto lane = lanes_.try_emplace(LaneOf(tracked), options_.ageing_per_priority).first;
   lane->second.heap.Push(tracked.run, stamp);
 }
 

@@ -58,7 +58,8 @@ class FiringLoop final : public Stepper {
     size_t dispatch_per_step = 4096;
     Duration ageing_per_priority = 1s;
     int prefetch_max = 1024;
-    std::string_view route_policy = "round_robin";
+    uint64_t seed = 1;
+    BusFormat bus_format = BusFormat::kBinary;
     std::function<void()> look_again = {};  // a run was edited meanwhile: the sweep should look
   };
   FiringLoop(const Ports& ports, Options options);
@@ -79,7 +80,16 @@ class FiringLoop final : public Stepper {
     size_t look_at = 0;    // where the next look at what waits begins
     bool blocked = false;  // nobody has room, in this step
   };
-  using LaneKey = std::pair<ExecutorId, SlotClass>;  // pinned executor, slots
+  // Runs that the same executors may take: while nobody has room for one, nobody has for another.
+  struct LaneKey {
+    SlotClass slots = SlotClass::kProcess;
+    ExecutorId pinned;
+    std::string selector;
+
+    auto operator<=>(const LaneKey&) const = default;
+    bool AnyExecutor() const { return pinned.empty() && selector.empty(); }
+  };
+  static LaneKey LaneOf(const TrackedRun& tracked);
   struct Noted {
     SteadyTime at;
     RunKey key;

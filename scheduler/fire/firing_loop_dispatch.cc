@@ -187,8 +187,8 @@ FiringLoop::Lane* FiringLoop::BestLane(LaneKey* key) {
            runs_.Find(lane.heap.Top().key, lane.heap.Top().stamp) == nullptr) {
       lane.heap.Pop();
     }
-    if (lane.heap.empty() && !at->first.first.empty()) {
-      at = lanes_.erase(at);  // pinned executors come and go
+    if (lane.heap.empty() && !at->first.AnyExecutor()) {
+      at = lanes_.erase(at);  // executors that are named, and selectors, come and go
       continue;
     }
     if (!lane.heap.empty() && !lane.blocked &&
@@ -209,8 +209,13 @@ bool FiringLoop::DispatchTop(const LaneKey& key, Lane& lane, WallTime cluster_no
     Skip(tracked, why, now);
     return false;
   }
+  const bool selects = !key.selector.empty();
   const auto executor =
-      router_.Pick(credits_, {.slots = key.second, .pinned = key.first, .avoid = tracked.avoid});
+      router_.Pick(credits_, {.slots = key.slots,
+                              .routing = tracked.definition->job().routing,
+                              .pinned = key.pinned,
+                              .selector = selects ? tracked.definition->selector() : nullptr,
+                              .avoid = tracked.avoid});
   if (!executor) {
     lane.blocked = true;
     return false;
@@ -226,7 +231,7 @@ bool FiringLoop::DispatchTop(const LaneKey& key, Lane& lane, WallTime cluster_no
   dispatch_delay_.Observe(std::chrono::duration<double>(cluster_now - tracked.run.due).count());
   const uint32_t stamp = runs_.Move(tracked, Place::kInFlight, now);
   tracked.executor = *executor;
-  credits_.Published(*executor, key.second);
+  credits_.Published(*executor, key.slots);
   in_flight_.push_back({now, tracked.run.key, stamp});
   dispatcher_.Add(credits_, *executor, std::move(*task), cluster_now);
   return true;

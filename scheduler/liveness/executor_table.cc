@@ -71,7 +71,8 @@ void ExecutorTable::Refresh(const std::vector<ExecutorRecord>& stored) {
     const auto found = known_.find(record.id);
     if (found == known_.end()) continue;
     ExecutorRecord& known = found->second.record;
-    if (known.enabled != record.enabled || known.draining != record.draining) {
+    if (known.enabled != record.enabled || known.draining != record.draining ||
+        known.labels != record.labels) {
       changed_.insert(record.id);
     }
     known.enabled = record.enabled;
@@ -140,6 +141,8 @@ ExecutorView ExecutorTable::ViewOf(const Known& known) {
   return {.id = record.id,
           .incarnation = record.incarnation,
           .usable = record.state == ExecutorState::kOnline && record.enabled && !record.draining,
+          .labels = record.labels,
+          .slots = record.slots,
           .free_slots = known.free_slots,
           .free_light_slots = known.free_light_slots,
           .heartbeats = known.heartbeats};

@@ -24,7 +24,9 @@ struct ExecutorView {
   Incarnation incarnation = {};
   bool usable = false;     // online, enabled, not draining
   bool forgotten = false;  // not known any more; the rest says nothing
-  int free_slots = 0;      // as of the last heartbeat
+  std::map<std::string, std::string> labels = {};
+  int slots = 0;
+  int free_slots = 0;  // as of the last heartbeat
   int free_light_slots = 0;
   uint64_t heartbeats = 0;  // how many were heard: tells a new report from an old one
 };

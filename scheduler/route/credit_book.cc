@@ -30,6 +30,8 @@ bool CreditBook::Update(const Report& report) {
   if (replaced) executor.prefetch = 0;
   executor.incarnation = report.incarnation;
   executor.usable = report.usable;
+  executor.labels = report.labels;
+  executor.slots = report.slots;
   if (executor.heartbeats != report.heartbeats) {
     executor.heartbeats = report.heartbeats;
     const int free[2] = {report.free_slots, report.free_light_slots};
@@ -70,9 +72,14 @@ CreditBook::Index CreditBook::Find(const ExecutorId& id) const {
 int CreditBook::Available(Index index, SlotClass slots) const {
   const Executor& executor = executors_[index];
   if (!executor.usable) return 0;
-  const Room& room = executor.rooms[static_cast<size_t>(slots)];
-  const int free = room.free + room.ended_since - room.claimed_since;
-  return std::max(0, free + executor.prefetch - room.published);
+  return std::max(0, Unused(executor.rooms[static_cast<size_t>(slots)]) + executor.prefetch);
+}
+
+double CreditBook::Busy(Index index, SlotClass slots) const {
+  const Executor& executor = executors_[index];
+  const int unused = Unused(executor.rooms[static_cast<size_t>(slots)]);
+  if (slots == SlotClass::kLight) return -unused;
+  return 1.0 - static_cast<double>(unused) / std::max(1, executor.slots);
 }
 
 void CreditBook::Published(Index index, SlotClass slots) {

@@ -14,10 +14,12 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/selector.h"
 
 namespace carillon::scheduler {
 
@@ -33,6 +35,8 @@ class CreditBook {
     ExecutorId id;
     Incarnation incarnation;
     bool usable = false;
+    std::map<std::string, std::string> labels = {};
+    int slots = 0;  // of processes
     int free_slots = 0;
     int free_light_slots = 0;
     uint64_t heartbeats = 0;  // a higher number than before: the report is new
@@ -54,6 +58,14 @@ class CreditBook {
   const Incarnation& incarnation(Index index) const { return executors_[index].incarnation; }
   uint64_t heartbeats(Index index) const { return executors_[index].heartbeats; }
   int Available(Index index, SlotClass slots) const;
+  // How busy it is, without the prefetch; comparable between executors for one class of slots. Of
+  // processes the share of the slots that are taken; of the many light ones, how many fewer than
+  // none are free.
+  double Busy(Index index, SlotClass slots) const;
+  bool Matches(Index index, const Selector& selector) const {
+    return selector.Matches(executors_[index].labels);
+  }
+  const std::map<ExecutorId, Index>& by_id() const { return index_; }
 
   void Published(Index index, SlotClass slots);
   // Claimed after being published here, `waited` ago.
@@ -74,6 +86,8 @@ class CreditBook {
   struct Executor {
     ExecutorId id;
     Incarnation incarnation;
+    std::map<std::string, std::string> labels;
+    int slots = 0;
     bool usable = false;
     bool forgotten = false;
     int open = 0;  // runs that hold its index
@@ -85,6 +99,10 @@ class CreditBook {
     Duration shortest = Duration::max();
     int prefetch = 0;
   };
+  // Slots that nothing is known to be meant for.
+  static int Unused(const Room& room) {
+    return room.free + room.ended_since - room.claimed_since - room.published;
+  }
   Room& RoomOf(Index index, SlotClass slots) {
     return executors_[index].rooms[static_cast<size_t>(slots)];
   }

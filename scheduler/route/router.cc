@@ -3,45 +3,78 @@
 namespace carillon::scheduler {
 namespace {
 
-std::optional<CreditBook::Index> RoundRobin(const CreditBook& credits, const RouteRequest& request,
-                                            RouteMemory& memory) {
-  std::optional<CreditBook::Index> last_choice;
-  for (size_t i = 0; i < credits.size(); ++i) {
-    const CreditBook::Index at = (memory.next + i) % credits.size();
-    if (credits.Available(at, request.slots) <= 0) continue;
-    if (at == request.avoid) {
-      last_choice = at;
-      continue;
-    }
-    memory.next = at + 1;
-    return at;
-  }
-  return last_choice;
+bool MayTake(const CreditBook& credits, CreditBook::Index at, const RouteRequest& request) {
+  return credits.Available(at, request.slots) > 0 &&
+         (request.selector == nullptr || credits.Matches(at, *request.selector));
 }
-
-struct NamedPolicy {
-  std::string_view name;
-  RoutePolicy policy;
-};
-constexpr NamedPolicy kPolicies[] = {
-    {"round_robin", RoundRobin},
-};
 
 }  // namespace
 
-RoutePolicy FindRoutePolicy(std::string_view name) {
-  for (const NamedPolicy& known : kPolicies) {
-    if (known.name == name) return known.policy;
-  }
-  return nullptr;
-}
-
 std::optional<CreditBook::Index> Router::Pick(const CreditBook& credits,
                                               const RouteRequest& request) {
-  if (request.pinned.empty()) return policy_(credits, request, memory_);
-  const CreditBook::Index at = credits.Find(request.pinned);
-  if (at == CreditBook::kNone || credits.Available(at, request.slots) <= 0) return std::nullopt;
-  return at;
+  if (!request.pinned.empty()) {
+    const CreditBook::Index at = credits.Find(request.pinned);
+    if (at == CreditBook::kNone || credits.Available(at, request.slots) <= 0) return std::nullopt;
+    return at;
+  }
+  std::optional<CreditBook::Index> picked;
+  switch (request.routing) {
+    case Routing::kRoundRobin: picked = RoundRobin(credits, request); break;
+    case Routing::kRandom: picked = Random(credits, request); break;
+    case Routing::kLeastLoaded: picked = LeastLoaded(credits, request); break;
+    case Routing::kFirstHealthy: picked = FirstHealthy(credits, request); break;
+  }
+  const CreditBook::Index avoid = request.avoid;
+  if (!picked && avoid < credits.size() && MayTake(credits, avoid, request)) return avoid;
+  return picked;
+}
+
+std::optional<CreditBook::Index> Router::RoundRobin(const CreditBook& credits,
+                                                    const RouteRequest& request) {
+  for (size_t i = 0; i < credits.size(); ++i) {
+    const CreditBook::Index at = (next_ + i) % credits.size();
+    if (at == request.avoid || !MayTake(credits, at, request)) continue;
+    next_ = at + 1;
+    return at;
+  }
+  return std::nullopt;
+}
+
+// One pass, each with the same chance: the n-th candidate replaces the choice with chance 1/n.
+std::optional<CreditBook::Index> Router::Random(const CreditBook& credits,
+                                                const RouteRequest& request) {
+  std::optional<CreditBook::Index> choice;
+  uint64_t candidates = 0;
+  for (CreditBook::Index at = 0; at < credits.size(); ++at) {
+    if (at == request.avoid || !MayTake(credits, at, request)) continue;
+    if (rng_.Below(++candidates) == 0) choice = at;
+  }
+  return choice;
+}
+
+// Among equals by turns: several idle ones share what comes.
+std::optional<CreditBook::Index> Router::LeastLoaded(const CreditBook& credits,
+                                                     const RouteRequest& request) {
+  std::optional<CreditBook::Index> choice;
+  double least = 0;
+  for (size_t i = 0; i < credits.size(); ++i) {
+    const CreditBook::Index at = (next_ + i) % credits.size();
+    if (at == request.avoid || !MayTake(credits, at, request)) continue;
+    const double busy = credits.Busy(at, request.slots);
+    if (choice && busy >= least) continue;
+    choice = at;
+    least = busy;
+  }
+  if (choice) next_ = *choice + 1;
+  return choice;
+}
+
+std::optional<CreditBook::Index> Router::FirstHealthy(const CreditBook& credits,
+                                                      const RouteRequest& request) {
+  for (const auto& [id, at] : credits.by_id()) {
+    if (at != request.avoid && MayTake(credits, at, request)) return at;
+  }
+  return std::nullopt;
 }
 
 }  // namespace carillon::scheduler

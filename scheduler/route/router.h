@@ -1,46 +1,45 @@
-// Chooses the executor of a run. Pure: (credits, request) -> executor; policies are registered by
-// name, so that another one is one function and one line in the table.
+// Chooses the executor of a run. Pure: (credits, request) -> executor.
 //
 // Place    Step 5 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   Never an executor without credit, which one that is disabled, draining or lost has not.
+// Always   Never an executor without credit, which one that is disabled, draining or lost has not;
+//          never one that the request's constraint leaves out.
 #pragma once
 
 #include <optional>
-#include <string_view>
 
+#include "common/base/rng.h"
+#include "common/domain/job.h"
 #include "scheduler/route/credit_book.h"
 
 namespace carillon::scheduler {
 
 struct RouteRequest {
   SlotClass slots = SlotClass::kProcess;
-  ExecutorId pinned = {};  // empty = any
-  CreditBook::Index avoid =
-      CreditBook::kNone;  // it let this run time out; only if it is the only one
+  Routing routing = Routing::kRoundRobin;
+  ExecutorId pinned = {};              // empty = any
+  const Selector* selector = nullptr;  // nullptr = any
+  // It let this run time out; only if it is the only one.
+  CreditBook::Index avoid = CreditBook::kNone;
 };
-
-// What a policy may remember between two choices.
-struct RouteMemory {
-  CreditBook::Index next = 0;
-};
-
-// nullopt: nobody has room.
-using RoutePolicy = std::optional<CreditBook::Index> (*)(const CreditBook& credits,
-                                                         const RouteRequest& request,
-                                                         RouteMemory& memory);
-
-// nullptr for an unknown name. Known: "round_robin".
-RoutePolicy FindRoutePolicy(std::string_view name);
 
 class Router {
  public:
-  explicit Router(RoutePolicy policy) : policy_(policy) {}
+  explicit Router(uint64_t seed) : rng_(seed) {}
+  // nullopt: nobody has room.
   std::optional<CreditBook::Index> Pick(const CreditBook& credits, const RouteRequest& request);
 
  private:
-  const RoutePolicy policy_;
-  RouteMemory memory_;
+  std::optional<CreditBook::Index> RoundRobin(const CreditBook& credits,
+                                              const RouteRequest& request);
+  std::optional<CreditBook::Index> Random(const CreditBook& credits, const RouteRequest& request);
+  std::optional<CreditBook::Index> LeastLoaded(const CreditBook& credits,
+                                               const RouteRequest& request);
+  std::optional<CreditBook::Index> FirstHealthy(const CreditBook& credits,
+                                                const RouteRequest& request);
+
+  Rng rng_;
+  CreditBook::Index next_ = 0;  // the turn of a round
 };
 
 }  // namespace carillon::scheduler

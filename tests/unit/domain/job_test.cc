@@ -70,6 +70,21 @@ TEST(JobTest, TextsHaveBounds) {
   });
 }
 
+TEST(JobTest, SaysWhereItMayRun) {
+  Expect({
+      {[](auto& j) { j.executor_id = "host-1"; }, ""},
+      {[](auto& j) { j.executor_id = "-host"; }, "/executor_id"},
+      {[](auto& j) { j.executor_id = "Host"; }, "/executor_id"},
+      {[](auto& j) { j.executor_id = std::string(63, 'h'); }, ""},
+      {[](auto& j) { j.executor_id = std::string(64, 'h'); }, "/executor_id"},
+      {[](auto& j) { j.executor_selector = "zone in (a, b), !spare"; }, ""},
+      {[](auto& j) { j.executor_selector = "zone in a"; }, "/executor_selector"},
+      {[](auto& j) { j.executor_selector = "zone=\xFF"; }, "/executor_selector"},
+      {[](auto& j) { j.executor_selector = std::string(1001, 'a'); }, "/executor_selector"},
+      {[](auto& j) { j.executor_id = "host-1", j.executor_selector = "a"; }, "/executor_selector"},
+  });
+}
+
 TEST(JobTest, NumbersHaveBounds) {
   struct Bound {
     std::string field;

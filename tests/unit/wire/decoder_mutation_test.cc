@@ -35,7 +35,8 @@ TEST(DecoderMutationTest, TasksAreRefusedOrWhole) {
   Rng rng(11);
   uint64_t accepted = 0;
   for (uint64_t i = 0; i < kMutants; ++i) {
-    const auto tasks = DecodeTasks(Mutate(EncodeTasks({test::RandomTask(rng)}), rng));
+    const auto format = i % 2 == 0 ? BusFormat::kBinary : BusFormat::kJson;
+    const auto tasks = DecodeTasks(Mutate(EncodeTasks({test::RandomTask(rng)}, format), rng));
     if (!tasks.ok()) {
       ASSERT_EQ(tasks.code(), ErrorCode::kCorrupt);
       continue;
@@ -53,7 +54,9 @@ TEST(DecoderMutationTest, ResultsAreRefusedOrWhole) {
   Rng rng(12);
   uint64_t accepted = 0;
   for (uint64_t i = 0; i < kMutants; ++i) {
-    const auto results = DecodeResults(Mutate(EncodeResults({test::RandomResult(rng)}), rng));
+    const auto format = i % 2 == 0 ? BusFormat::kBinary : BusFormat::kJson;
+    const auto results =
+        DecodeResults(Mutate(EncodeResults({test::RandomResult(rng)}, format), rng));
     if (!results.ok()) {
       ASSERT_EQ(results.code(), ErrorCode::kCorrupt);
       continue;

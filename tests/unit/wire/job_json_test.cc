@@ -57,7 +57,8 @@ TEST(ParseJobTest, ReadsTheFieldsOfTheInterface) {
           "user_id":"u","retry_intervals":[1,2],"on_lost":"hold","retry_backoff":"exponential",
           "misfire_policy":"all","misfire_grace":1,"catch_up_window":2,"catch_up_max":3,
           "overlap_policy":"skip","dst_gap":"skip","dst_repeat":"both","queue_timeout":4,
-          "kill_grace":0,"labels":{"team":"etl"},"description":"d"})");
+          "kill_grace":0,"labels":{"team":"etl"},"description":"d","routing":"least_loaded",
+          "executor_selector":"zone=a"})");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message << parsed.error().pointer;
   EXPECT_EQ(parsed->job_id, "nightly");
   const JobDefinition& job = parsed->definition;
@@ -75,6 +76,8 @@ TEST(ParseJobTest, ReadsTheFieldsOfTheInterface) {
   EXPECT_EQ(job.on_lost, OnLost::kHold);
   EXPECT_EQ(job.dst_repeat, DstRepeat::kBoth);
   EXPECT_EQ(job.kill_grace_s, 0);
+  EXPECT_EQ(job.routing, Routing::kLeastLoaded);
+  EXPECT_EQ(job.executor_selector, "zone=a");
 }
 
 TEST(ParseJobTest, NamesTheOffendingField) {

@@ -48,6 +48,48 @@ TEST(TaskCodecTest, TasksComeBackEqual) {
     const auto decoded = DecodeTasks(EncodeTasks(tasks));
     ASSERT_TRUE(decoded.ok()) << "seed " << seed << ": " << decoded.error().message;
     EXPECT_EQ(*decoded, tasks) << "seed " << seed;
+    if (tasks.empty()) continue;
+    tasks.resize(1);
+    const auto json = DecodeTasks(EncodeTasks(tasks, BusFormat::kJson));
+    ASSERT_TRUE(json.ok()) << "seed " << seed << ": " << json.error().message;
+    EXPECT_EQ(*json, tasks) << "seed " << seed;
+  }
+}
+
+TEST(TaskCodecTest, JsonHasTheNamesUsersKnowAndTakesWhatAPersonWrites) {
+  TaskMessage task;
+  task.key = {.fire = FromUnixMicros(1), .schedule_id = ScheduleId(2)};
+  task.job_id = JobId("nightly");
+  task.member = MemberId("scheduler-1");
+  task.command = "echo \"\u00e4\"";
+  const std::string text = EncodeTasks({task}, BusFormat::kJson);
+  for (const char* part :
+       {"\"task_id\":\"", "\"job_id\":\"nightly\"", "\"command\":\"echo \\\"\u00e4\\\"\"",
+        "\"timeout\":3600", "\"retry_count\":0", "\"retry_interval\":60", "\"priority\":0",
+        "\"create_time\":\"1970-01-01T00:00:00.000000Z\""}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  }
+  const auto result = DecodeResults(
+      "{\"task_id\": \"" + EncodeRunId(task.key) +
+      "\", \"job_id\": \"nightly\", \"executor_id\": \"host-1\", \"status\": \"FAILED\", "
+      "\"exit_code\": 3, \"output\": \"aGVsbG8=\", \"attempt\": 1, \"later\": {\"a\": [1]}, "
+      "\"claim_token\": \"0123456789abcdef0123456789abcdef\"}");
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(result->front().report.result.exit_code, 3);
+  EXPECT_EQ(result->front().report.result.output, "hello");
+}
+
+TEST(TaskCodecTest, JsonThatIsNoneIsCorrupt) {
+  for (const std::string& text :
+       {std::string("{"), std::string("{}"), std::string("{\"task_id\": 7}"),
+        std::string("{\"task_id\": \"\xFF\"}"), std::string("{\"env\": []}"),
+        std::string("{\"timeout\": \"soon\"}"), std::string("{}{}"),
+        std::string(100'000, '{') + std::string(100'000, '}'),
+        "{\"later\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}"}) {
+    const auto tasks = DecodeTasks(text);
+    ASSERT_FALSE(tasks.ok()) << text.substr(0, 40);
+    EXPECT_EQ(tasks.code(), ErrorCode::kCorrupt);
+    EXPECT_EQ(DecodeResults(text).code(), ErrorCode::kCorrupt);
   }
 }
 
@@ -67,6 +109,9 @@ TEST(TaskCodecTest, ResultsComeBackEqual) {
     EXPECT_EQ(got.report.token, sent.report.token);
     EXPECT_EQ(got.report.executor, sent.report.executor);
     EXPECT_EQ(got.report.result, sent.report.result) << "seed " << seed;
+    const auto json = DecodeResults(EncodeResults({sent}, BusFormat::kJson));
+    ASSERT_TRUE(json.ok()) << "seed " << seed << ": " << json.error().message;
+    EXPECT_EQ(EncodeResults(*json), EncodeResults({sent})) << "seed " << seed;
   }
 }
 

@@ -98,6 +98,7 @@ inline JobDefinition RandomJob(Rng& rng) {
                     .overlap_policy = static_cast<OverlapPolicy>(rng.Below(2)),
                     .dst_gap = static_cast<DstGap>(rng.Below(2)),
                     .dst_repeat = static_cast<DstRepeat>(rng.Below(4)),
+                    .routing = static_cast<Routing>(rng.Below(4)),
                     .description = RandomText(rng, 30),
                     .user_id = RandomName(rng)};
   for (size_t n = rng.Below(4); n > 0; --n) {
@@ -113,6 +114,7 @@ inline JobDefinition RandomJob(Rng& rng) {
     }
     job.schedules.push_back(spec);
   }
+  (rng.Chance(0.5) ? job.executor_id : job.executor_selector) = rng.Chance(0.5) ? "host-1" : "";
   for (size_t n = rng.Below(3); n > 0; --n) job.retry_intervals_s.push_back(1 + n);
   const ParameterValue values[] = {RandomText(rng, 9), static_cast<int64_t>(rng.Next()),
                                    static_cast<double>(rng.Below(1000)) / 8, rng.Chance(0.5)};

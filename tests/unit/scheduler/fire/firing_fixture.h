@@ -40,10 +40,13 @@ class FiringLoopTest : public test::RoomTest {
                                                           .metrics = metrics_},
                                         options);
   }
-  void Beat(const std::string& id, int free_slots, int light = 100) {
+  void Beat(const std::string& id, int free_slots, int light = 100,
+            std::map<std::string, std::string> labels = {}) {
     const ExecutorId executor(id);
     if (!executors_.IncarnationOf(executor)) {
-      executors_.Accept({.id = executor, .incarnation = Incarnation("e1")}, clock_.Steady());
+      executors_.Accept(
+          {.id = executor, .incarnation = Incarnation("e1"), .labels = std::move(labels)},
+          clock_.Steady());
     }
     executors_.Heard(executor, *executors_.IncarnationOf(executor),
                      {.free_slots = free_slots, .free_light_slots = light}, clock_.Wall(),

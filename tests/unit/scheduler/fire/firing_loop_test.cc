@@ -68,6 +68,44 @@ TEST_F(FiringLoopTest, NothingIsPublishedBeyondTheCredits) {
   EXPECT_EQ(loop_->ready(), 1u);
 }
 
+TEST_F(FiringLoopTest, SelectorAndPinChooseAmongExecutorsAndHoldNobodyElseBack) {
+  const StoredJob selects = Shell("selects", {.executor_selector = "zone = b"});
+  const StoredJob pinned = Shell("pinned", {.executor_id = "x3"});
+  const StoredJob nowhere = Shell("nowhere", {.executor_selector = "zone = nowhere"});
+  const StoredJob anywhere = Shell("anywhere");
+  Beat("x1", 4, 100, {{"zone", "a"}});
+  Beat("x2", 4, 100, {{"zone", "b"}});
+  Beat("x3", 4);
+  Feed({Pending(nowhere, 1ms, 90), Pending(selects, 1ms, 50), Pending(selects, 1ms, 50),
+        Pending(pinned, 1ms, 40), Pending(anywhere, 1ms)});
+  Step();
+  std::map<std::string, std::vector<std::string>> jobs;
+  const std::vector<BusRecord> records = producer_.records;
+  for (const char* id : {"x1", "x2", "x3"}) {
+    for (const TaskMessage& task : Tasks(id)) jobs[id].push_back(task.job_id.value());
+    producer_.records = records;
+  }
+  EXPECT_EQ(jobs["x2"].size() - std::count(jobs["x2"].begin(), jobs["x2"].end(), "anywhere"), 2);
+  EXPECT_EQ(std::count(jobs["x3"].begin(), jobs["x3"].end(), "pinned"), 1);
+  EXPECT_EQ(jobs["x1"].size() + jobs["x2"].size() + jobs["x3"].size(), 4u);
+  EXPECT_EQ(loop_->ready(), 1u) << "nobody matches";
+  producer_.records.clear();
+  // A label is given while it waits.
+  executors_.Refresh({{.id = ExecutorId("x1"), .labels = {{"zone", "nowhere"}}}});
+  Step();
+  EXPECT_EQ(Tasks("x1").size(), 1u);
+}
+
+TEST_F(FiringLoopTest, ExecuteOnOneExecutorGoesBeforeTheSelectorOfTheJob) {
+  PendingRun run = Pending(Shell("selects", {.executor_selector = "zone = b"}), 1ms);
+  run.extras = std::make_shared<const RunExtras>(RunExtras{.pinned_executor = ExecutorId("x1")});
+  Beat("x1", 4);
+  Beat("x2", 4, 100, {{"zone", "b"}});
+  Feed({run});
+  Step();
+  EXPECT_EQ(Tasks("x1").size(), 1u);
+}
+
 TEST_F(FiringLoopTest, InProcessTypesDoNotWaitForProcessSlots) {
   Feed({Pending(Shell("shell"), 1ms), Pending(CreateNoop("noop"), 1ms)});
   Beat("x1", 0);

@@ -10,17 +10,29 @@ constexpr auto kProcess = SlotClass::kProcess;
 
 class RouterTest : public ::testing::Test {
  protected:
-  CreditBook::Index Add(const std::string& id, int free, bool usable = true) {
+  CreditBook::Index Add(const std::string& id, int free, bool usable = true, int slots = 8,
+                        std::map<std::string, std::string> labels = {}) {
     credits_.Update({.id = ExecutorId(id),
                      .incarnation = Incarnation("i"),
                      .usable = usable,
+                     .labels = std::move(labels),
+                     .slots = slots,
                      .free_slots = free,
                      .free_light_slots = 10,
                      .heartbeats = ++beats_});
     return credits_.Find(ExecutorId(id));
   }
   CreditBook credits_{100};
-  Router router_{FindRoutePolicy("round_robin")};
+  // How often each executor is picked in `picks`, none of which is counted as published.
+  std::map<std::string, int> Picks(const RouteRequest& request, int picks) {
+    std::map<std::string, int> counts;
+    for (int i = 0; i < picks; ++i) {
+      const auto at = router_.Pick(credits_, request);
+      ++counts[at ? credits_.id(*at).value() : ""];
+    }
+    return counts;
+  }
+  Router router_{7};
   uint64_t beats_ = 0;
 };
 
@@ -35,6 +47,67 @@ TEST_F(RouterTest, RoundRobinTakesTurnsAmongThoseWithRoom) {
   EXPECT_EQ(router_.Pick(credits_, {}), a);
   credits_.Published(a, kProcess);
   EXPECT_FALSE(router_.Pick(credits_, {}).has_value());
+}
+
+TEST_F(RouterTest, RandomPicksEachOfThoseWithRoomAboutAsOften) {
+  Add("a", 1);
+  Add("b", 0);
+  Add("c", 5);
+  const auto avoided = Add("d", 5);
+  Add("e", 2);
+  const auto counts = Picks({.routing = Routing::kRandom, .avoid = avoided}, 3000);
+  ASSERT_EQ(counts.size(), 3u);
+  for (const char* id : {"a", "c", "e"}) EXPECT_NEAR(counts.at(id), 1000, 120) << id;
+}
+
+TEST_F(RouterTest, LeastLoadedPicksTheLeastShareOfTakenSlotsAndTakesTurnsAmongEquals) {
+  const auto large = Add("large", 30, true, 64);
+  const auto small = Add("small", 3, true, 4);
+  const RouteRequest request{.routing = Routing::kLeastLoaded};
+  EXPECT_EQ(router_.Pick(credits_, request), small) << "a quarter taken against a half";
+  credits_.Published(small, kProcess);
+  credits_.Published(small, kProcess);
+  EXPECT_EQ(router_.Pick(credits_, request), large) << "what is on its way counts";
+  const auto one = Add("one", 8);
+  const auto two = Add("two", 8);
+  EXPECT_EQ(Picks(request, 10), (std::map<std::string, int>{{"one", 5}, {"two", 5}}));
+  credits_.Published(one, SlotClass::kLight);
+  credits_.Published(large, SlotClass::kLight);
+  credits_.Published(small, SlotClass::kLight);
+  EXPECT_EQ(router_.Pick(credits_, {.slots = SlotClass::kLight, .routing = Routing::kLeastLoaded}),
+            two);
+}
+
+TEST_F(RouterTest, FirstHealthyGoesByTheNameAndOverflowsToTheNext) {
+  Add("c", 5);
+  const auto b = Add("b", 1);
+  const auto a = Add("a", 5, false);
+  const RouteRequest request{.routing = Routing::kFirstHealthy};
+  EXPECT_EQ(router_.Pick(credits_, request), b);
+  Add("a", 5);
+  EXPECT_EQ(router_.Pick(credits_, request), a);
+  Add("a", 5, false);
+  credits_.Published(b, kProcess);
+  EXPECT_EQ(credits_.id(*router_.Pick(credits_, request)), ExecutorId("c"));
+}
+
+TEST_F(RouterTest, SelectorLeavesOutWhomItDoesNotMatchUnderEveryRouting) {
+  Add("a", 5, true, 8, {{"zone", "x"}});
+  Add("b", 5, true, 8, {{"zone", "y"}});
+  Add("c", 5);
+  const auto selector = Selector::Parse("zone = y");
+  ASSERT_TRUE(selector.ok());
+  for (const Routing routing : {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded,
+                                Routing::kFirstHealthy}) {
+    const RouteRequest request{.routing = routing, .selector = &*selector};
+    EXPECT_EQ(Picks(request, 20), (std::map<std::string, int>{{"b", 20}})) << Name(routing);
+    const RouteRequest avoiding{.routing = routing,
+                                .selector = &*selector,
+                                .avoid = credits_.Find(ExecutorId("a"))};
+    Add("b", 0, true, 8, {{"zone", "y"}});
+    EXPECT_EQ(Picks(avoiding, 1), (std::map<std::string, int>{{"", 1}})) << Name(routing);
+    Add("b", 5, true, 8, {{"zone", "y"}});
+  }
 }
 
 TEST_F(RouterTest, BookDoesNotGrowAsExecutorsComeAndGo) {
@@ -177,8 +250,6 @@ TEST_F(RouterTest, UpdateTellsWhenPublishedTasksShouldGoElsewhere) {
                                .usable = false,
                                .heartbeats = ++beats_}));
 }
-
-TEST_F(RouterTest, UnknownPolicyIsNone) { EXPECT_EQ(FindRoutePolicy("fastest"), nullptr); }
 
 }  // namespace
 }  // namespace carillon::scheduler
