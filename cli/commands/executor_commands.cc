@@ -1,6 +1,9 @@
 #include <nlohmann/json.hpp>
 
+#include <set>
+
 #include "cli/commands/commands.h"
+#include "cli/commands/run_wait.h"
 
 namespace carillon::cli {
 namespace {
@@ -11,7 +14,14 @@ struct ExecutorArguments {
   std::string labelled;
   std::vector<std::string> ids;
   std::vector<std::string> labels;
+  bool wait = false;
+  std::string longest;
 };
+
+constexpr Duration kLookEvery = 500ms;
+// The first may have been on its way already; a process that was granted before the answer is in
+// the second.
+constexpr int kHeartbeatsAwaited = 2;
 
 std::string PathOf(const std::string& id, const std::string& action = "") {
   return "/api/executors/" + Escape(id) + (action.empty() ? "" : "/" + action);
@@ -37,6 +47,50 @@ Outcome<ExitCode> Act(Session& session, const ExecutorArguments& arguments,
     session.Print().Row(executor.body, ExecutorView());
   }
   return ExitCode::kDone;
+}
+
+// Until each says in heartbeats that were sent after the drain was answered that nothing runs.
+Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& ids,
+                             const std::optional<Duration>& longest) {
+  const Clock& clock = session.host().clock;
+  const SteadyTime started = clock.Steady();
+  SteadyTime heard = started;
+  for (const std::string& id : ids) {
+    std::set<std::string> heartbeats;
+    for (;;) {
+      const auto seen = session.Call({.path = PathOf(id)});
+      if (seen.ok()) {
+        heard = clock.Steady();
+        if (!seen->body.value("draining", false)) {
+          return Failure{.exit = ExitCode::kConflict,
+                         .message = id + ": is not draining any more",
+                         .code = "not_draining"};
+        }
+        heartbeats.insert(seen->body.value("last_heartbeat_time", ""));
+        if (heartbeats.size() > kHeartbeatsAwaited && seen->body.value("running", 1) == 0) break;
+      } else if (seen.error().exit != ExitCode::kUnreachable ||
+                 clock.Steady() - heard >= kPatience) {
+        return seen.error();
+      }
+      if (longest && clock.Steady() - started >= *longest) {
+        session.Say(id + ": not known to be empty yet");
+        return ExitCode::kWaitTimedOut;
+      }
+      session.host().wait(kLookEvery);
+    }
+    session.Say(id + ": nothing runs there any more");
+  }
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Drain(Session& session, const ExecutorArguments& arguments) {
+  std::optional<Duration> longest;
+  if (!arguments.longest.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(longest, ParseDuration(arguments.longest));
+  }
+  CARILLON_ASSIGN_OR_RETURN(const ExitCode done, Act(session, arguments, "drain"));
+  if (!arguments.wait) return done;
+  return AwaitEmpty(session, arguments.ids, longest);
 }
 
 // "zone=a" sets, "zone-" removes.
@@ -81,13 +135,17 @@ void AddExecutorCommands(CLI::App& app, Session& session) {
     const char* help;
   };
   for (const Action& action :
-       {Action{"enable", "Give it work again"}, Action{"disable", "Give it no more work"},
-        Action{"drain", "Let it finish what it has"}}) {
+       {Action{"enable", "Give it work again"}, Action{"disable", "Give it no more work"}}) {
     CLI::App* verb = executor->add_subcommand(action.name, action.help);
     verb->add_option("executor", a->ids, "Executor ids")->required();
     session.On(verb,
                [&session, a, name = std::string(action.name)] { return Act(session, *a, name); });
   }
+  CLI::App* drain = executor->add_subcommand("drain", "Let it finish what it has");
+  drain->add_option("executor", a->ids, "Executor ids")->required();
+  drain->add_flag("--wait", a->wait, "Wait until nothing runs there any more");
+  drain->add_option("--wait-timeout", a->longest, "Longest wait, e.g. 5m");
+  session.On(drain, [&session, a] { return Drain(session, *a); });
   CLI::App* label = executor->add_subcommand("label", "Set (name=value) or remove (name-) labels");
   label->add_option("executor", a->labelled, "Executor id")->required();
   label->add_option("labels", a->labels, "name=value or name-")->required();

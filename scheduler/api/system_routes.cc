@@ -29,7 +29,23 @@ std::string ExecutorTag(const ExecutorRecord& executor) {
   return "\"" + ShortHash(part.dump()) + "\"";
 }
 
-HttpResponse ExecutorResponse(const ExecutorRecord& executor) {
+// The store is told every few seconds; with a link of its own this member has heard more lately.
+ExecutorRecord WithLatest(ExecutorRecord stored, const std::vector<ExecutorRecord>& heard) {
+  for (const ExecutorRecord& latest : heard) {
+    if (latest.id != stored.id || latest.incarnation != stored.incarnation ||
+        latest.last_heartbeat <= stored.last_heartbeat) {
+      continue;
+    }
+    stored.state = latest.state;
+    stored.running = latest.running;
+    stored.load = latest.load;
+    stored.last_heartbeat = latest.last_heartbeat;
+  }
+  return stored;
+}
+
+HttpResponse ExecutorResponse(const Call& call, const ExecutorRecord& stored) {
+  const ExecutorRecord executor = WithLatest(stored, call.api.status.Read().executors);
   HttpResponse response = JsonResponse(200, ExecutorToJson(executor));
   response.headers.emplace_back("ETag", ExecutorTag(executor));
   return response;
@@ -144,9 +160,11 @@ Reply ListExecutors(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(auto executors, call.api.executors.ListExecutors());
   std::sort(executors.begin(), executors.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
+  const ClusterView view = call.api.status.Read();
   for (const ExecutorRecord& executor : executors) {
     if (executor.id.value() <= page.cursor()) continue;
-    if (!page.Add(ExecutorToJson(executor), executor.id.value())) break;
+    const json shown = ExecutorToJson(WithLatest(executor, view.executors));
+    if (!page.Add(shown, executor.id.value())) break;
   }
   return page.Finish(false);
 }
@@ -155,7 +173,7 @@ Reply GetExecutor(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, PathExecutorId(call));
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor, call.api.executors.GetExecutor(id));
-  return ExecutorResponse(executor);
+  return ExecutorResponse(call, executor);
 }
 
 Reply PatchExecutor(const Call& call) {
@@ -186,7 +204,7 @@ Reply PatchExecutor(const Call& call) {
   }
   if (!changed.ok()) return changed.error();
   call.api.nudge_executors();
-  return ExecutorResponse(*changed);
+  return ExecutorResponse(call, *changed);
 }
 
 Reply EnableExecutor(const Call& call) {
@@ -194,21 +212,21 @@ Reply EnableExecutor(const Call& call) {
   CARILLON_TRY(Set(call, id, &ExecutorStore::SetExecutorDraining, false));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
                             Set(call, id, &ExecutorStore::SetExecutorEnabled, true));
-  return ExecutorResponse(executor);
+  return ExecutorResponse(call, executor);
 }
 
 Reply DisableExecutor(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, ReadAction(call));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
                             Set(call, id, &ExecutorStore::SetExecutorEnabled, false));
-  return ExecutorResponse(executor);
+  return ExecutorResponse(call, executor);
 }
 
 Reply DrainExecutor(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, ReadAction(call));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
                             Set(call, id, &ExecutorStore::SetExecutorDraining, true));
-  return ExecutorResponse(executor);
+  return ExecutorResponse(call, executor);
 }
 
 Reply ListAudit(const Call& call) {

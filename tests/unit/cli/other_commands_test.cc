@@ -25,6 +25,32 @@ TEST_F(OtherCommandsTest, ExecutorActions) {
   }
 }
 
+// Only heartbeats after the drain's answer tell that nothing runs: the first may be older.
+TEST_F(OtherCommandsTest, DrainWaitsForHeartbeatsThatSayNothingRuns) {
+  Answer("POST /api/executors/e/drain", {{"executor_id", "e"}, {"draining", true}});
+  const auto beat = [this](const std::string& time, int running, bool draining = true) {
+    Answer("GET /api/executors/e", {{"executor_id", "e"},
+                                    {"draining", draining},
+                                    {"running", running},
+                                    {"last_heartbeat_time", time}});
+  };
+  beat("t1", 0);
+  beat("t1", 0);
+  beat("t2", 0);
+  beat("t3", 2);
+  FailOf("http://a", "GET /api/executors/e", ErrorCode::kUnavailable);
+  beat("t4", 0);
+  EXPECT_EQ(Run({"executor", "drain", "e", "--wait"}), 0) << err();
+  EXPECT_EQ(server_.requests.size(), 7u);
+  EXPECT_NE(err().find("nothing runs"), std::string::npos);
+  EXPECT_EQ(Run({"executor", "drain", "e", "--wait", "--wait-timeout", "20s"}), 12)
+      << "no further heartbeat";
+  server_.answers.erase("GET http://a/api/executors/e");
+  beat("t5", 0, false);
+  EXPECT_EQ(Run({"executor", "drain", "e", "--wait"}), 5) << "enabled meanwhile";
+  EXPECT_EQ(Run({"executor", "drain", "e", "--wait", "--wait-timeout", "soon"}), 2);
+}
+
 TEST_F(OtherCommandsTest, StatusCountsWhatIsLong) {
   Answer("GET /api/system/status",
          {{"leader", "scheduler-1"}, {"segments", {1, 2, 3}}, {"late_ms", {{"p50", 1.5}}}});

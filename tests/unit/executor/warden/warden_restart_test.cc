@@ -298,9 +298,11 @@ TEST_F(WardenLongPathTest, DirectoryOfAnyLength) {
 
 class WardenFullDiskTest : public WardenRestartTest {
  protected:
+  static constexpr int kDiskMib = 40;
   void SetUp() override {
     mkdir(directory().c_str(), 0700);
-    mounted_ = mount("tmpfs", directory().c_str(), "tmpfs", 0, "size=40m") == 0;
+    const std::string size = "size=" + std::to_string(kDiskMib) + "m";
+    mounted_ = mount("tmpfs", directory().c_str(), "tmpfs", 0, size.c_str()) == 0;
     ASSERT_TRUE(mounted_) << "needs to mount a tmpfs: run the tests as root";
     Attach();
   }
@@ -312,8 +314,8 @@ class WardenFullDiskTest : public WardenRestartTest {
     const FileDescriptor file(
         open((directory() + "/filler").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     const std::string block(1 << 20, 'f');
-    while (write(file.get(), block.data(), block.size()) > 0) {
-    }
+    int blocks = 2 * kDiskMib;  // never more than is ours to fill
+    while (write(file.get(), block.data(), block.size()) > 0 && --blocks > 0) continue;
   }
   bool mounted_ = false;
 };

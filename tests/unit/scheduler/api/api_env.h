@@ -59,12 +59,15 @@ struct Answer {
 
 class FixedStatus : public scheduler::StatusSource {
  public:
+  std::vector<ExecutorRecord> linked = {
+      {.id = ExecutorId("linked"), .state = ExecutorState::kUnhealthy}};
+
   scheduler::ClusterView Read() override {
     return {.leader = MemberId("scheduler-1"),
             .members = {{.id = MemberId("scheduler-1"),
                          .address = "127.0.0.1:8640",
                          .clock_offset = 1500us}},
-            .executors = {{.id = ExecutorId("linked"), .state = ExecutorState::kUnhealthy}},
+            .executors = linked,
             .oldest_overdue = 250ms,
             .late_p50 = 2ms,
             .late_p99 = 7ms};

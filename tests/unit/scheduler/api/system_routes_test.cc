@@ -9,6 +9,28 @@ namespace {
 
 using SystemRoutesTest = ApiEnv;
 
+// The store is told every few seconds; what was heard since goes before it, of the same process.
+TEST_F(SystemRoutesTest, ExecutorsAreShownAsLastHeard) {
+  ExecutorRecord heard = AddExecutor("executor-1");
+  heard.running = 3;
+  heard.state = ExecutorState::kUnhealthy;
+  heard.load.cpu = 0.5;
+  heard.last_heartbeat += 1s;
+  status_.linked = {heard};
+  for (const json& shown :
+       {Get("/api/executors/executor-1").body(), Get("/api/executors").body()["items"][0]}) {
+    EXPECT_EQ(shown["running"], 3);
+    EXPECT_EQ(shown["state"], "UNHEALTHY");
+    EXPECT_EQ(shown["load"]["cpu"], 0.5);
+    EXPECT_EQ(shown["last_heartbeat_time"], FormatRfc3339(heard.last_heartbeat));
+  }
+  status_.linked[0].last_heartbeat -= 2s;
+  EXPECT_EQ(Get("/api/executors/executor-1").body()["running"], 0) << "older than the store's";
+  status_.linked = {heard};
+  status_.linked[0].incarnation = Incarnation("another");
+  EXPECT_EQ(Get("/api/executors/executor-1").body()["running"], 0) << "another process";
+}
+
 TEST_F(SystemRoutesTest, ExecutorsAreShownAndSwitched) {
   AddExecutor("executor-1");
   const json list = Get("/api/executors").body();
