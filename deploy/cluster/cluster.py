@@ -128,21 +128,45 @@ def start(arguments):
     await_ready(cluster, [arguments.name])
 
 
+def add(arguments):
+    with Lock(arguments.dir):
+        cluster = Cluster(arguments.dir).must_exist()
+        name = parts.add(cluster, arguments.kind)
+        parts.launch(cluster, name)
+    await_ready(cluster, [name])
+    print(name)
+
+
+def remove(arguments):
+    with Lock(arguments.dir):
+        cluster = Cluster(arguments.dir).must_exist()
+        kind = cluster.kind_of(arguments.name)
+        if kind not in ("scheduler", "executor"):
+            raise Failure("only schedulers and executors can be removed")
+        if kind == "scheduler" and [cluster.kind_of(n) for n in cluster.names()].count(kind) == 1:
+            raise Failure(f"{arguments.name} is the only scheduler")
+        stop(cluster, [arguments.name])
+        del cluster.data["processes"][arguments.name]
+        cluster.save()
+
+
 def stop_all(cluster):
     """In the order in which nobody misses what was ended before."""
-    kinds = ["executor", "scheduler", "kafka", "zookeeper", "mariadb"]
-    for kind in kinds:
-        names = [n for n in cluster.names() if cluster.kind_of(n) == kind]
-        wardens = [parts.warden_pid(cluster, n) for n in names if kind == "executor"]
-        for name in names:
-            cluster.signal(name, signal.SIGCONT)
-            cluster.signal(name, signal.SIGTERM)
-        for name in names:
-            if not cluster.await_end(name, 30):
-                cluster.signal(name, signal.SIGKILL)
-                cluster.await_end(name, 10)
-        for pid in filter(None, wardens):
-            parts.end_warden(pid)
+    for kind in ["executor", "scheduler", "kafka", "zookeeper", "mariadb"]:
+        stop(cluster, [n for n in cluster.names() if cluster.kind_of(n) == kind])
+
+
+def stop(cluster, names):
+    wardens = [parts.warden_pid(cluster, n) for n in names if cluster.kind_of(n) == "executor"]
+    for name in names:
+        cluster.signal(name, signal.SIGCONT)
+        cluster.signal(name, signal.SIGTERM)
+    for name in names:
+        if not cluster.await_end(name, 30):
+            cluster.signal(name, signal.SIGKILL)
+            cluster.await_end(name, 10)
+    for pid in filter(None, wardens):
+        parts.end_warden(pid)
 
 
 def down(arguments):
@@ -175,6 +199,8 @@ def main():
     v.add_argument("--executors", type=int, default=2)
     v.add_argument("--slots", type=int, default=0, help="of each executor; 0 = four for each core")
     v.add_argument("--session-timeout-ms", type=int, default=6000)
+    v.add_argument("--program", action="append", default=[], metavar="NAME=PATH",
+                   help=argparse.SUPPRESS)  # of tests: another program for one process
     v.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                    help="a setting of every scheduler and executor of a new cluster")
     v = verb("status", show_status, "what runs; within 5 s whatever has died")
@@ -183,6 +209,10 @@ def main():
     v.add_argument("name")
     v.add_argument("signal", nargs="?", default="KILL")
     v = verb("start", start, "start a dead process: same ports, same data; returns when ready")
+    v.add_argument("name")
+    v = verb("add", add, "one more process of that kind; prints its name when it is ready")
+    v.add_argument("kind", choices=["scheduler", "executor"])
+    v = verb("remove", remove, "end a scheduler or executor for good; drain an executor first")
     v.add_argument("name")
     v = verb("down", down, "end everything")
     v.add_argument("--purge", action="store_true", help="and delete its data")

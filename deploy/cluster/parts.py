@@ -1,6 +1,7 @@
 """The parts of a cluster: how each is configured, started and asked whether it is ready."""
 import concurrent.futures
 import glob
+import itertools
 import json
 import os
 import re
@@ -46,29 +47,47 @@ def create(cluster, arguments):
 def create_parts(cluster, arguments):
     if arguments.schedulers < 1 or arguments.executors < 0:
         raise Failure("a cluster has at least one scheduler")
-    if any("=" not in setting for setting in arguments.set):
+    if any("=" not in setting for setting in arguments.set + arguments.program):
         raise Failure("--set takes NAME=VALUE")
-    taken = set()
+    programs = dict(program.split("=", 1) for program in arguments.program)
     cluster.data = {"schema": 1, "session_timeout_ms": arguments.session_timeout_ms,
                     "slots": arguments.slots, "settings": arguments.set, "processes": {}}
     names = [("mariadb", "mariadb"), ("kafka", "kafka"), ("zookeeper", "zookeeper")]
     names += [(f"scheduler-{i + 1}", "scheduler") for i in range(arguments.schedulers)]
     names += [(f"executor-{i + 1}", "executor") for i in range(arguments.executors)]
     for name, kind in names:
-        ports = {"kafka": ["port", "controller"], "scheduler": ["rest", "ops", "link"],
-                 "executor": ["ops"]}.get(kind, ["port"])
-        cluster.data["processes"][name] = {
-            "kind": kind, "pid": 0, "start_time": 0,
-            "ports": {port: free_port(taken) for port in ports}}
-        os.makedirs(cluster.home(name), mode=0o700)
+        declare(cluster, name, kind)
+        if name in programs:
+            cluster.process(name)["program"] = os.path.abspath(programs[name])
     os.makedirs(os.path.join(cluster.dir, "secrets"), mode=0o700)
     for name in ("carillon.password", "reader.password", "join"):
         write(secret(cluster, name), secrets.token_urlsafe(24) + "\n")
     write(secret(cluster, "zookeeper.digest"), f"carillon:{secrets.token_urlsafe(24)}\n")
     for name, kind in names:
-        {"mariadb": create_mariadb, "kafka": create_kafka, "zookeeper": create_zookeeper,
-         "scheduler": create_scheduler, "executor": create_executor}[kind](cluster, name)
+        CREATE[kind](cluster, name)
     cluster.save()
+
+
+def declare(cluster, name, kind):
+    """Its name, its ports and an empty directory."""
+    taken = {port for process in cluster.data["processes"].values()
+             for port in process["ports"].values()}
+    ports = {"kafka": ["port", "controller"], "scheduler": ["rest", "ops", "link"],
+             "executor": ["ops"]}.get(kind, ["port"])
+    cluster.data["processes"][name] = {
+        "kind": kind, "pid": 0, "start_time": 0,
+        "ports": {port: free_port(taken) for port in ports}}
+    os.makedirs(cluster.home(name), mode=0o700)
+
+
+def add(cluster, kind):
+    """One more daemon, under a name that no process ever had; returns the name."""
+    name = next(name for name in (f"{kind}-{i}" for i in itertools.count(1))
+                if not os.path.exists(cluster.home(name)))
+    declare(cluster, name, kind)
+    CREATE[kind](cluster, name)
+    cluster.save()
+    return name
 
 
 def secret(cluster, name):
@@ -176,6 +195,10 @@ def create_executor(cluster, name):
     common_settings(cluster, name, f"executor.id: {name}\nexecutor.slots: {cluster.data['slots']}\n")
 
 
+CREATE = {"mariadb": create_mariadb, "kafka": create_kafka, "zookeeper": create_zookeeper,
+          "scheduler": create_scheduler, "executor": create_executor}
+
+
 # ---- starting ----
 
 def java(arguments, memory="256m"):
@@ -207,7 +230,8 @@ def launch(cluster, name):
     elif kind == "zookeeper":
         command = java(["org.apache.zookeeper.server.quorum.QuorumPeerMain", f"{home}/zoo.cfg"])
     else:
-        command = [os.path.join(BIN, f"carillon-{kind}"), "--config", f"{home}/carillon.yaml"]
+        program = cluster.process(name).get("program") or os.path.join(BIN, f"carillon-{kind}")
+        command = [program, "--config", f"{home}/carillon.yaml"]
     cluster.launch(name, command)
 
 

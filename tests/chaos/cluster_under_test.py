@@ -1,15 +1,17 @@
 """A cluster of its own for a test, driven through `./dev cluster`'s own program."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
-from harness import Api, BIN, wait_until  # noqa: E402
+from harness import Api, BIN, run_cli, wait_until  # noqa: E402
 
 JARS = os.environ.get("CARILLON_JARS", os.path.join(ROOT, "build", "jars"))
 
@@ -66,6 +68,21 @@ class ClusterUnderTest:
 
     def leader(self):
         return wait_until(lambda: self.refresh()["leader"], 60, "a leader", every=0.2)
+
+    def metric(self, name, metric, **labels):
+        """The sum of a metric's series of one process whose labels are these."""
+        with urllib.request.urlopen(self.process(name)["ops_url"] + "/metrics", timeout=5) as answer:
+            text = answer.read().decode()
+        total = 0.0
+        for series, value in re.findall(rf"^{metric}(\{{[^}}]*\}})? (\S+)$", text, re.M):
+            if all(f'{label}="{wanted}"' in series for label, wanted in labels.items()):
+                total += float(value)
+        return total
+
+    def cli(self, *arguments, check=True):
+        """The command line, given every member; (exit code, stdout, stderr)."""
+        urls = [p["url"] for p in self.status["processes"] if p["kind"] == "scheduler"]
+        return run_cli(",".join(urls), self.status["token_file"], *arguments, check=check)
 
     def log_tails(self):
         tails = []

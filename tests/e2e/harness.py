@@ -207,8 +207,12 @@ class Standalone:
 
 def cli(server, *arguments, check=True, stdin=None):
     """Runs the command line against the server; (exit code, stdout, stderr)."""
-    env = dict(os.environ, CARILLON_ADDR=server.runtime["url"],
-               CARILLON_TOKEN_FILE=server.runtime["token_file"], NO_COLOR="1")
+    return run_cli(server.runtime["url"], server.runtime["token_file"], *arguments, check=check,
+                   stdin=stdin)
+
+
+def run_cli(address, token_file, *arguments, check=True, stdin=None):
+    env = dict(os.environ, CARILLON_ADDR=address, CARILLON_TOKEN_FILE=token_file, NO_COLOR="1")
     done = subprocess.run([os.path.join(BIN, "carillon"), *arguments], env=env, input=stdin,
                           capture_output=True, text=True, timeout=60)
     if check and done.returncode != 0:

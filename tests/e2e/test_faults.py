@@ -218,6 +218,7 @@ class FullDiskTest(FaultsTest):
 
     def setUp(self):
         self.mount_point = tempfile.mkdtemp(prefix="carillon-disk-")
+        self.addCleanup(lambda: os.rmdir(self.mount_point))
         sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
         self.sudo = sudo
         subprocess.run([*sudo, "mount", "-t", "tmpfs", "-o", f"size={self.SIZE_MIB}m,mode=0777",
@@ -240,7 +241,7 @@ class FullDiskTest(FaultsTest):
         def fault():
             with open(filler, "wb") as f:
                 try:
-                    while True:
+                    for _ in range(self.SIZE_MIB + 1):  # never more than is ours to fill
                         f.write(b"\0" * (1 << 20))
                         f.flush()
                 except OSError:
