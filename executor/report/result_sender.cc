@@ -1,5 +1,7 @@
 #include "executor/report/result_sender.h"
 
+#include <utility>
+
 #include "common/base/log.h"
 
 namespace carillon::executor {
@@ -73,40 +75,34 @@ void ResultSender::DropApplied() {
 }
 
 bool ResultSender::Publish(SteadyTime now) {
-  std::map<SegmentId, std::vector<AttemptId>> bundles;
-  for (const AttemptId& key : to_send_) {
-    const auto found = unapplied_.find(key);
-    if (found != unapplied_.end()) {
-      bundles[found->second.result.ended.attempt.segment].push_back(key);
-    }
-  }
-  to_send_.clear();
+  std::vector<AttemptId> bundle;
+  size_t bytes = 0;
   bool all = true;
-  for (const auto& [segment, keys] : bundles) {
-    std::vector<AttemptId> bundle;
-    size_t bytes = 0;
-    for (const AttemptId& key : keys) {
-      const size_t size = unapplied_[key].result.ended.result.output.size() + 512;
-      if (!bundle.empty() && (bundle.size() == TasksPerRecord(format_) || bytes + size > kBundleBytesMax)) {
-        all = SendBundle(segment, bundle, now) && all;
-        bundle.clear();
-        bytes = 0;
-      }
-      bundle.push_back(key);
-      bytes += size;
+  for (const AttemptId& key : std::exchange(to_send_, {})) {
+    const auto found = unapplied_.find(key);
+    if (found == unapplied_.end()) continue;
+    const size_t size = found->second.result.ended.result.output.size() + 512;
+    const bool full = bundle.size() == TasksPerRecord(format_) || bytes + size > kBundleBytesMax;
+    if (!bundle.empty() && full) {
+      all = SendBundle(bundle, now) && all;
+      bundle.clear();
+      bytes = 0;
     }
-    all = SendBundle(segment, bundle, now) && all;
+    bundle.push_back(key);
+    bytes += size;
   }
+  if (!bundle.empty()) all = SendBundle(bundle, now) && all;
   return all;
 }
 
-bool ResultSender::SendBundle(SegmentId segment, const std::vector<AttemptId>& keys,
-                              SteadyTime now) {
+// Every member reads all partitions and takes what is of its segments, so that a record may hold
+// whatever ended at the same time: records cost the broker, results hardly.
+bool ResultSender::SendBundle(const std::vector<AttemptId>& keys, SteadyTime now) {
   std::vector<ResultMessage> messages;
   messages.reserve(keys.size());
   for (const AttemptId& key : keys) messages.push_back(MessageOf(unapplied_[key].result.ended));
-  const Status sent = ports_.producer.Send(kResultsTopic, segment.value(),
-                                           {.payload = EncodeResults(messages, format_), .headers = {}});
+  BusRecord record{.payload = EncodeResults(messages, format_), .headers = {}};
+  const Status sent = ports_.producer.Send(kResultsTopic, partition_key_, std::move(record));
   if (!sent.ok()) {
     to_send_.insert(to_send_.end(), keys.begin(), keys.end());
     return false;

@@ -55,6 +55,7 @@ class ResultSender final : public Stepper {
                BusFormat format = BusFormat::kBinary)
       : ports_(ports),
         executor_(std::move(executor)),
+        partition_key_(StableHash(executor_.value())),
         format_(format),
         reported_("results", queue_max),
         applied_("applied results", queue_max) {}
@@ -81,11 +82,12 @@ class ResultSender final : public Stepper {
   bool Save();
   void DropApplied();
   bool Publish(SteadyTime now);
-  bool SendBundle(SegmentId segment, const std::vector<AttemptId>& keys, SteadyTime now);
+  bool SendBundle(const std::vector<AttemptId>& keys, SteadyTime now);
   ResultMessage MessageOf(const AttemptEnded& ended) const;
 
   const Ports ports_;
   const ExecutorId executor_;
+  const uint64_t partition_key_;  // executors share the partitions
   const BusFormat format_;
   BoundedQueue<ReportedResult> reported_;
   BoundedQueue<HeldAttempt> applied_;

@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BrokenRule{"proof.from_receipt", "P4", 200},   // proofs age from receipt
                       BrokenRule{"retry.version", "P8", 40},         // the old definition
                       BrokenRule{"outcome.unknown", "P4",
-                                 200},  // what is not killed counts as dead
+                                 1000},  // what is not killed counts as dead
                       BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
                       BrokenRule{"sweep.lower_bound", "P1", 40}),   // old rows are never seen
     [](const auto& rule) {

@@ -29,14 +29,14 @@ struct TestBus : BusConsumer, BusProducer {
     EXPECT_EQ(topic, kResultsTopic);
     const auto bundle = DecodeResults(record.payload);
     EXPECT_TRUE(bundle.ok());
-    for (const ResultMessage& message : *bundle) {
-      EXPECT_EQ(message.report.segment.value(), key);
-      results.push_back(message);
-    }
+    EXPECT_EQ(key, TaskPartitionKey(ExecutorId("e1")));
+    ++result_records;
+    results.insert(results.end(), bundle->begin(), bundle->end());
     return {};
   }
   std::deque<BusRecord> tasks;
   std::vector<ResultMessage> results;
+  int result_records = 0;
   int64_t next_offset = 0;
   bool refuse = false;
 };

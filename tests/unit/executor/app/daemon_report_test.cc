@@ -40,6 +40,20 @@ TEST_F(DaemonReportTest, FullSpoolStopsClaimsOfInProcessTypes) {
   EXPECT_EQ(Claims().size(), 1u);
 }
 
+// Whatever their segments: a record costs the broker more than a result.
+TEST_F(DaemonReportTest, WhatEndsTogetherIsOneRecord) {
+  Join();
+  bus_.refuse = true;
+  TaskMessage other = Task(2, JobType::kNoop);
+  other.segment = SegmentId(4);
+  RunNoop(1);
+  RunToAccepted(other);
+  bus_.refuse = false;
+  StepFor(200ms);
+  EXPECT_EQ(bus_.results.size(), 2u);
+  EXPECT_EQ(bus_.result_records, 1);
+}
+
 TEST_F(DaemonReportTest, ResultIsSentAgainUntilItIsApplied) {
   Join();
   const ClaimRequest claim = RunNoop(1);
