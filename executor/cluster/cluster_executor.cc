@@ -17,6 +17,13 @@
 #include "executor/daemon/member_follower.h"
 
 namespace carillon::executor {
+namespace {
+
+constexpr Duration kAskBrokerEvery = 1s;
+// A new executor has no use for older tasks: they expired long ago, whatever the clocks differ by.
+constexpr Duration kTasksOfInterest = 10min;
+
+}  // namespace
 
 struct ClusterExecutor::Parts {
   SystemClock clock;
@@ -35,7 +42,8 @@ struct ClusterExecutor::Parts {
   process::Runtime runtime;
 
   Status Build(const config::Config& config, const process::Interrupted& interrupted);
-  Status OpenBus(const config::Config& config, const ExecutorOptions& options);
+  Status OpenBus(const config::Config& config, const ExecutorOptions& options,
+                 const process::Interrupted& interrupted);
   Status OpenMembers(const config::Config& config, const ExecutorOptions& options);
   Status ListenOps(const config::Config& config);
   void StartLoops();
@@ -56,7 +64,7 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
   CARILLON_TRY(ListenOps(config));
   options.ops_port = ops->port();
   CARILLON_TRY(cluster::AwaitTopics(config, interrupted));
-  CARILLON_TRY(OpenBus(config, options));
+  CARILLON_TRY(OpenBus(config, options, interrupted));
   CARILLON_ASSIGN_OR_RETURN(
       executor, ExecutorServer::Make({.clock = clock,
                                       .tasks = *tasks,
@@ -72,20 +80,29 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
 }
 
 // The one partition that this executor's tasks are on, whose position is kept under its name.
-Status ClusterExecutor::Parts::OpenBus(const config::Config& config,
-                                       const ExecutorOptions& options) {
+Status ClusterExecutor::Parts::OpenBus(const config::Config& config, const ExecutorOptions& options,
+                                       const process::Interrupted& interrupted) {
   const std::string name = "carillon-" + options.executor_id.value();
   const kafka::ProducerOptions producer = cluster::ProducerOptionsOf(config, name);
   CARILLON_ASSIGN_OR_RETURN(results, kafka::NewProducer(producer, metrics));
   const auto partitions = static_cast<uint64_t>(producer.partitions);
-  CARILLON_ASSIGN_OR_RETURN(
-      tasks,
-      kafka::NewConsumer(
-          {.kafka = producer.kafka,
-           .topic = std::string(kTasksTopic),
-           .group = name,
-           .partitions = {static_cast<int>(TaskPartitionKey(options.executor_id) % partitions)}}));
-  return {};
+  const int partition = static_cast<int>(TaskPartitionKey(options.executor_id) % partitions);
+  for (;;) {
+    auto opened = kafka::NewConsumer({.kafka = producer.kafka,
+                                      .topic = std::string(kTasksTopic),
+                                      .group = name,
+                                      .partitions = {partition},
+                                      .begin = clock.Wall() - kTasksOfInterest});
+    if (opened.ok()) {
+      tasks = std::move(opened).value();
+      return {};
+    }
+    if (opened.code() != ErrorCode::kUnavailable) return opened.error();
+    log::Warn("kafka", "{}; kafka.bootstrap is {}", opened.error().message,
+              producer.kafka.bootstrap);
+    process::Await(clock, kAskBrokerEvery, interrupted);
+    if (interrupted()) return process::ToldToStop();
+  }
 }
 
 Status ClusterExecutor::Parts::OpenMembers(const config::Config& config,

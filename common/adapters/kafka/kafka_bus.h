@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,9 +38,13 @@ struct ConsumerOptions {
   std::string topic;
   std::string group;            // whose committed positions it goes on from
   std::vector<int> partitions;  // not empty
+  // Where a new group begins: at the first record of this time or later; nullopt = at the oldest.
+  std::optional<WallTime> begin = {};
 };
 
-// A new group, and one whose position the broker no longer has, begins at the oldest record.
+// Asks the broker where to begin when `begin` is set (kUnavailable: no answer), and connects in the
+// background otherwise. A group whose position the broker no longer has goes on with the oldest
+// record.
 Result<std::unique_ptr<BusConsumer>> NewConsumer(const ConsumerOptions& options);
 
 }  // namespace carillon::kafka

@@ -9,6 +9,8 @@
 namespace carillon::kafka {
 namespace {
 
+constexpr int kAskMs = 5000;  // of each question about positions
+
 BusRecord RecordOf(const rd_kafka_message_t& message) {
   BusRecord record;
   record.payload.assign(static_cast<const char*>(message.payload), message.len);
@@ -51,6 +53,7 @@ class KafkaConsumer final : public BusConsumer {
     rd_kafka_poll_set_consumer(client_.get());
     queue_.reset(rd_kafka_queue_get_consumer(client_.get()));
     for (const int partition : options.partitions) next_[partition] = RD_KAFKA_OFFSET_STORED;
+    if (options.begin) CARILLON_TRY(Begin(*options.begin));
     return Assign();
   }
 
@@ -103,6 +106,45 @@ class KafkaConsumer final : public BusConsumer {
   }
 
  private:
+  // Partitions of which the group has no position are read from `begin` on.
+  Status Begin(WallTime begin) {
+    Owned<rd_kafka_topic_partition_list_t> positions(
+        rd_kafka_topic_partition_list_new(static_cast<int>(next_.size())));
+    for (const auto& [partition, offset] : next_) {
+      rd_kafka_topic_partition_list_add(positions.get(), topic_.c_str(), partition);
+    }
+    CARILLON_TRY(Ask(rd_kafka_committed(client_.get(), positions.get(), kAskMs), *positions));
+    Owned<rd_kafka_topic_partition_list_t> fresh(
+        rd_kafka_topic_partition_list_new(static_cast<int>(next_.size())));
+    for (int i = 0; i < positions->cnt; ++i) {
+      if (positions->elems[i].offset >= 0) continue;
+      rd_kafka_topic_partition_list_add(fresh.get(), topic_.c_str(), positions->elems[i].partition)
+          ->offset = ToUnixMicros(begin) / 1000;
+    }
+    if (fresh->cnt == 0) return {};
+    CARILLON_TRY(Ask(rd_kafka_offsets_for_times(client_.get(), fresh.get(), kAskMs), *fresh));
+    for (int i = 0; i < fresh->cnt; ++i) {
+      const int partition = fresh->elems[i].partition;
+      int64_t next = fresh->elems[i].offset;
+      if (next < 0) {  // none is as young: the end, as a number, so that nothing is lost meanwhile
+        int64_t low = 0;
+        const rd_kafka_resp_err_t error = rd_kafka_query_watermark_offsets(
+            client_.get(), topic_.c_str(), partition, &low, &next, kAskMs);
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("begin", topic_, error);
+      }
+      next_[partition] = next;
+    }
+    return {};
+  }
+
+  Status Ask(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t& answers) const {
+    for (int i = 0; i < answers.cnt && error == RD_KAFKA_RESP_ERR_NO_ERROR; ++i) {
+      error = answers.elems[i].err;
+    }
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+    return MakeError("begin", topic_, error);
+  }
+
   // Reads on where Poll is; what was fetched beyond that is fetched again.
   Status Assign() {
     Owned<rd_kafka_topic_partition_list_t> wanted(

@@ -46,9 +46,13 @@ class BusFaultsTest : public ::testing::Test {
     EXPECT_TRUE(made.ok());
     return std::move(made).value();
   }
-  std::unique_ptr<BusConsumer> Consumer() {
-    auto made = kafka::NewConsumer(
-        {.kafka = Options(), .topic = topic_, .group = "g-" + topic_, .partitions = {0, 1}});
+  std::unique_ptr<BusConsumer> Consumer() { return ConsumerOf("g-" + topic_, {}); }
+  std::unique_ptr<BusConsumer> ConsumerOf(const std::string& group, std::optional<WallTime> begin) {
+    auto made = kafka::NewConsumer({.kafka = Options(),
+                                    .topic = topic_,
+                                    .group = group,
+                                    .partitions = {0, 1},
+                                    .begin = begin});
     EXPECT_TRUE(made.ok());
     return std::move(made).value();
   }
@@ -98,6 +102,30 @@ TEST_F(BusFaultsTest, WhatWasNotCommittedComesAgain) {
   seen_.clear();
   const auto again = Consumer();
   EXPECT_TRUE(Sees(*again, 0, 20));
+}
+
+TEST_F(BusFaultsTest, NewGroupBeginsAtTheTimeItIsGivenAndAnOldOneAtItsPosition) {
+  const auto producer = Producer();
+  Send(*producer, 0, 10);
+  std::vector<ReceivedRecord> all;
+  {
+    const auto old = ConsumerOf("old", FromUnixMicros(0));
+    ASSERT_TRUE(Sees(*old, 0, 10, &all));
+    std::map<int, ReceivedRecord> first;  // of each partition
+    for (const ReceivedRecord& record : all) first.try_emplace(record.partition, record);
+    ASSERT_EQ(first.size(), 2u);
+    for (const auto& [partition, record] : first) ASSERT_TRUE(old->Commit({record}).ok());
+  }
+  seen_.clear();
+  const WallTime later = FromUnixMicros(4'000'000'000'000'000);
+  const auto fresh = ConsumerOf("fresh", later);
+  Send(*producer, 20, 30);
+  EXPECT_TRUE(Sees(*fresh, 20, 30));
+  EXPECT_EQ(seen_.size(), 10u) << "and nothing older";
+  seen_.clear();
+  const auto old = ConsumerOf("old", later);
+  EXPECT_TRUE(Sees(*old, 20, 30));
+  EXPECT_EQ(seen_.size(), 18u);
 }
 
 // The broker is killed and comes back with what it acknowledged; what was given up meanwhile is
