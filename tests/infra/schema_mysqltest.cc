@@ -4,6 +4,7 @@
 
 #include "common/adapters/mysql/migrations.h"
 #include "common/adapters/mysql/partitions.h"
+#include "common/adapters/mysql/server_checks.h"
 #include "tests/contract/mysql/mysql_handle.h"
 #include "tests/support/failpoint_on.h"
 
@@ -87,6 +88,47 @@ TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {
 TEST_F(SchemaTest, ExistingStoreKeepsItsSegments) {
   database_.Open(8);
   EXPECT_EQ(StoreDriver::v(database_.Open(16)->Identify()).segment_count, 8u);
+}
+
+TEST_F(SchemaTest, ServerThatCannotKeepWhatItConfirmsIsRefused) {
+  mysql::MysqlOptions options = database_.Options();
+  options.check_server = true;
+  const auto refused = mysql::MysqlStore::Open(options);  // the shared server is not durable
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.code(), ErrorCode::kConflict);
+  EXPECT_NE(refused.error().message.find("innodb_flush_log_at_trx_commit = 0"), std::string::npos)
+      << refused.error().message;
+  const auto session = database_.Connect();
+  ASSERT_OK(session->Run("SET GLOBAL innodb_flush_log_at_trx_commit = 1"));
+  EXPECT_OK(mysql::MysqlStore::Open(options));
+  ASSERT_OK(session->Run("SET GLOBAL innodb_flush_log_at_trx_commit = 0"));
+}
+
+TEST_F(SchemaTest, ServersThatDoNotDo) {
+  const mysql::ServerVariables good = {{"innodb_flush_log_at_trx_commit", "1"},
+                                       {"log_bin", "ON"},
+                                       {"sync_binlog", "1"},
+                                       {"read_only", "OFF"},
+                                       {"max_allowed_packet", "16777216"}};
+  EXPECT_OK(mysql::JudgeServer(good));
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
+           {"innodb_flush_log_at_trx_commit", "2"},
+           {"sync_binlog", "0"},
+           {"read_only", "ON"},
+           {"wsrep_on", "ON"},
+           {"group_replication_single_primary_mode", "OFF"},
+           {"max_allowed_packet", "1048576"}}) {
+    mysql::ServerVariables bad = good;
+    bad[name] = value;
+    const Status judged = mysql::JudgeServer(bad);
+    ASSERT_FALSE(judged.ok()) << name;
+    EXPECT_EQ(judged.code(), ErrorCode::kConflict);
+    EXPECT_NE(judged.error().message.find(name), std::string::npos);
+  }
+  mysql::ServerVariables without_log = good;
+  without_log["log_bin"] = "OFF";
+  without_log["sync_binlog"] = "0";
+  EXPECT_OK(mysql::JudgeServer(without_log));
 }
 
 TEST_F(SchemaTest, WrongUserIsDeniedAndNoServerIsUnavailable) {

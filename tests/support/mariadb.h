@@ -46,7 +46,7 @@ class MariadbServer {
  public:
   // Not durable: in memory where that is possible; making a database is ten times as quick.
   explicit MariadbServer(bool durable)
-      : scratch_(durable ? ScratchPlace::kDisk : ScratchPlace::kMemory) {
+      : durable_(durable), scratch_(durable ? ScratchPlace::kDisk : ScratchPlace::kMemory) {
     auto started = mysql::PrivateMariadbd::Start({.directory = scratch_.path() + "/mariadb",
                                                   .buffer_pool_bytes = 64 << 20,
                                                   .redo_log_bytes = 48 << 20,
@@ -57,6 +57,7 @@ class MariadbServer {
   }
 
   mysql::PrivateMariadbd& server() { return *server_; }
+  bool durable() const { return durable_; }
   const Clock& clock() const { return clock_; }
 
   mysql::SessionOptions Session(const std::string& database) const {
@@ -76,6 +77,7 @@ class MariadbServer {
   }
 
  private:
+  const bool durable_;
   SystemClock clock_;
   ScratchDirectory scratch_;
   std::unique_ptr<mysql::PrivateMariadbd> server_;
@@ -100,7 +102,8 @@ class MariadbDatabase {
     return {.session = server_.Session(name_),
             .pool_size = 4,
             .create_database = true,
-            .segment_count = segment_count};
+            .segment_count = segment_count,
+            .check_server = server_.durable()};
   }
   std::unique_ptr<mysql::MysqlStore> Open(uint32_t segment_count = 4) const {
     auto store = mysql::MysqlStore::Open(Options(segment_count));

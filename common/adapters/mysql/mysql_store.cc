@@ -5,6 +5,7 @@
 #include "common/adapters/mysql/json_rows.h"
 #include "common/adapters/mysql/migrations.h"
 #include "common/adapters/mysql/partitions.h"
+#include "common/adapters/mysql/server_checks.h"
 #include "common/adapters/mysql/transaction.h"
 
 namespace carillon::mysql {
@@ -72,6 +73,7 @@ Result<std::unique_ptr<MysqlStore>> MysqlStore::Open(const MysqlOptions& options
       PoolOptions{.session = telling, .size = options.pool_size, .wait = options.pool_wait});
   {
     CARILLON_ASSIGN_OR_RETURN(const Pool::Lease lease, pool->Acquire("schema"));
+    if (options.check_server) CARILLON_TRY(CheckServer(*lease));
     CARILLON_TRY(Migrate(*lease, EmbeddedMigrations()));
   }
   std::unique_ptr<MysqlStore> store(new MysqlStore(std::move(unreadable), std::move(pool)));

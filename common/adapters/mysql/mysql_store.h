@@ -34,6 +34,7 @@ struct MysqlOptions {
   Duration pool_wait = 5s;
   bool create_database = false;  // make session.database if it is not there
   uint32_t segment_count = 64;   // of a new store; an existing one keeps its own
+  bool check_server = true;      // server_checks.h; false: tests that do not look at crashes
   Metrics* metrics = nullptr;    // counts rows that cannot be read; outlives the store
 };
 
@@ -50,7 +51,8 @@ class MysqlStore final : public SegmentStore,
                          public ExecutorStore,
                          public AdminStore {
  public:
-  // Connects, applies the migrations that are missing (one member at a time), checks the rest.
+  // Connects, checks that the server can keep what is promised (kConflict), applies the migrations
+  // that are missing (one member at a time), checks the rest.
   static Result<std::unique_ptr<MysqlStore>> Open(const MysqlOptions& options);
 
   // SegmentStore
