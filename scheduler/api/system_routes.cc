@@ -30,22 +30,33 @@ std::string ExecutorTag(const ExecutorRecord& executor) {
 }
 
 // The store is told every few seconds; with a link of its own this member has heard more lately.
-ExecutorRecord WithLatest(ExecutorRecord stored, const std::vector<ExecutorRecord>& heard) {
-  for (const ExecutorRecord& latest : heard) {
-    if (latest.id != stored.id || latest.incarnation != stored.incarnation ||
-        latest.last_heartbeat <= stored.last_heartbeat) {
-      continue;
+class HeardExecutors {
+ public:
+  explicit HeardExecutors(const Call& call) {
+    for (ExecutorRecord& heard : call.api.status.Read().executors) {
+      const ExecutorId id = heard.id;
+      heard_[id] = std::move(heard);
     }
-    stored.state = latest.state;
-    stored.running = latest.running;
-    stored.load = latest.load;
-    stored.last_heartbeat = latest.last_heartbeat;
   }
-  return stored;
-}
+  ExecutorRecord Latest(ExecutorRecord stored) const {
+    const auto heard = heard_.find(stored.id);
+    if (heard == heard_.end() || heard->second.incarnation != stored.incarnation ||
+        heard->second.last_heartbeat <= stored.last_heartbeat) {
+      return stored;
+    }
+    stored.state = heard->second.state;
+    stored.running = heard->second.running;
+    stored.load = heard->second.load;
+    stored.last_heartbeat = heard->second.last_heartbeat;
+    return stored;
+  }
+
+ private:
+  std::map<ExecutorId, ExecutorRecord> heard_;
+};
 
 HttpResponse ExecutorResponse(const Call& call, const ExecutorRecord& stored) {
-  const ExecutorRecord executor = WithLatest(stored, call.api.status.Read().executors);
+  const ExecutorRecord executor = HeardExecutors(call).Latest(stored);
   HttpResponse response = JsonResponse(200, ExecutorToJson(executor));
   response.headers.emplace_back("ETag", ExecutorTag(executor));
   return response;
@@ -160,11 +171,10 @@ Reply ListExecutors(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(auto executors, call.api.executors.ListExecutors());
   std::sort(executors.begin(), executors.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
-  const ClusterView view = call.api.status.Read();
+  const HeardExecutors heard(call);
   for (const ExecutorRecord& executor : executors) {
     if (executor.id.value() <= page.cursor()) continue;
-    const json shown = ExecutorToJson(WithLatest(executor, view.executors));
-    if (!page.Add(shown, executor.id.value())) break;
+    if (!page.Add(ExecutorToJson(heard.Latest(executor)), executor.id.value())) break;
   }
   return page.Finish(false);
 }
