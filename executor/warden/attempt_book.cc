@@ -74,13 +74,17 @@ std::string AttemptBook::WorkDirectoryOf(const AttemptName& name) const {
 
 void AttemptBook::Start(StartAttempt start) {
   const AttemptName name = NameOf(start.attempt);
-  if (entries_.count(name) > 0 || forgotten_.count(name) > 0) return;
+  const auto forgotten = forgotten_.TokenOf(name);
+  if (entries_.count(name) > 0 || forgotten == start.attempt.token) return;
   start.output_bytes_max = std::min(start.output_bytes_max, kOutputBytesMax);
   Entry& entry = entries_[name];
   entry.held = start.attempt;
   entry.output_bytes_max = start.output_bytes_max;
   entry.start = std::move(start);
-  if (by_run_no_.size() + waiting_.size() + prepared_.size() >= kRunningMax) {
+  if (forgotten) {  // the database has forgotten its end: it was restored to an earlier state
+    EndUnstarted(name, entry, RunState::kLost, reason::kLeaseEnded,
+                 "this attempt ran here before, under another claim");
+  } else if (by_run_no_.size() + waiting_.size() + prepared_.size() >= kRunningMax) {
     EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn, "too many processes are running");
   } else {
     waiting_.push_back(name);
@@ -175,11 +179,7 @@ void AttemptBook::Forget(const std::vector<HeldAttempt>& attempts) {
     if (entry->end_record != 0) journal_->Remove(entry->end_record);
     DropMemory(*entry);
     entries_.erase(name);
-    if (forgotten_.insert(name).second) forgotten_order_.push_back(name);
-    if (forgotten_order_.size() > kForgottenMax) {
-      forgotten_.erase(forgotten_order_.front());
-      forgotten_order_.pop_front();
-    }
+    forgotten_.Add(held);
   }
 }
 

@@ -14,10 +14,10 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "common/base/clock.h"
+#include "executor/warden/forgotten_attempts.h"
 #include "executor/warden/leftovers.h"
 #include "executor/warden/live_run.h"
 #include "executor/warden/warden_journal.h"
@@ -28,7 +28,6 @@ namespace carillon::executor {
 class AttemptBook {
  public:
   static constexpr size_t kRunningMax = 4096;
-  static constexpr size_t kForgottenMax = 16384;
   static constexpr size_t kSparesMax = 64;  // working directories that are used again
   // Outputs of ends that are recorded but not yet told; beyond it they are read from the disk.
   static constexpr size_t kUntoldBytesMax = 16u << 20;
@@ -146,8 +145,7 @@ class AttemptBook {
   std::deque<AtDisk> ending_;        // told once they are synced
   std::vector<uint64_t> more_;
   std::deque<Event> events_;
-  std::deque<AttemptName> forgotten_order_;
-  std::unordered_set<AttemptName, AttemptNameHash> forgotten_;
+  ForgottenAttempts forgotten_;
   uint64_t next_run_no_ = 1;
   size_t keepers_killed_ = 0;  // runs that wait for KillStrays
   bool stopping_ = false;

@@ -81,9 +81,26 @@ TEST_F(WardenRestartTest, SecondStartIsIgnored) {
   EXPECT_EQ(End(start).state, RunState::kCompleted);
   ASSERT_TRUE(client_->Start(again).ok());
   ASSERT_TRUE(client_->Forget({start.attempt}).ok());
-  ASSERT_TRUE(client_->Start(again).ok());
+  ASSERT_TRUE(client_->Start(start).ok());
   EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // everything before was handled
   EXPECT_EQ(Starts("starts"), 1);
+}
+
+// A database that was restored from a dump grants an attempt again whose end it had. It must not
+// run again, and its claim must not wait for an end for ever.
+TEST_F(WardenRestartTest, ForgottenAttemptUnderAnotherClaimIsLostNotStarted) {
+  const StartAttempt start = Command("echo 1 >> " + (scratch_ / "starts"));
+  ASSERT_EQ(Run(start).state, RunState::kCompleted);
+  ASSERT_TRUE(client_->Forget({start.attempt}).ok());
+  StartAttempt again = start;
+  again.attempt.token.low += 1000;
+  ends_.clear();
+  const AttemptResult lost = Run(again);
+  EXPECT_EQ(lost.state, RunState::kLost);
+  EXPECT_EQ(lost.reason, reason::kLeaseEnded);
+  EXPECT_EQ(Starts("starts"), 1);
+  ASSERT_TRUE(client_->Forget({again.attempt}).ok());
+  EXPECT_TRUE(client_->List()->ended.empty());
 }
 
 TEST_F(WardenRestartTest, SecondStartIsIgnoredAcrossARestartOfTheWarden) {
