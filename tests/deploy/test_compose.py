@@ -397,6 +397,17 @@ class ComposeTest(unittest.TestCase):
             self.assertIn(verb, verbs.split(" | "))
         self.assertIn('cmd_packages() { need "${PACKAGES[@]}"; }', read("dev"))
 
+    def test_packages_of_dev_bring_what_the_build_runs(self):
+        listed = self.dev_list("PACKAGES")
+        but = [f"--no-{what}" for what in ("recommends", "suggests", "conflicts", "breaks",
+                                           "replaces", "enhances")]
+        brought = set(run(["apt-cache", "depends", "--recurse", *but, *sorted(listed)])
+                      .stdout.split())
+        self.assertLessEqual(listed, brought)
+        for program in ("/usr/bin/protoc", "/usr/bin/grpc_cpp_plugin", "/usr/sbin/mariadbd"):
+            owner = run(["dpkg-query", "-S", program]).stdout.split(":")[0]
+            self.assertIn(owner, brought, program)
+
     def test_run_time_packages_are_what_the_programs_are_linked_to(self):
         listed = installed_by(stages_of("deploy/docker/carillon.Dockerfile")[""])
         needed = set()
