@@ -48,12 +48,17 @@ std::vector<Setting> MakeTable() {
        .type = kAddress,
        .fallback = "127.0.0.1",
        .help = "Address of the ops port (`/livez`, `/readyz`, `/metrics`), which asks for no "
-               "token: loopback only."},
+               "token and changes nothing."},
       {.name = "ops.port",
        .type = kInteger,
        .fallback = "8642",
        .most = kPortMax,
        .help = "The ops port; 0 = any free one."},
+      {.name = "ops.allow_beyond_loopback",
+       .type = kFlag,
+       .fallback = "false",
+       .help = "Lets the ops port listen on other addresses than loopback: whoever reaches it "
+               "reads the metrics."},
 
       {.name = "log.level",
        .type = kChoice,

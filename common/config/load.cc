@@ -223,8 +223,10 @@ class Loader {
                                        " must be at least three times scheduler.heartbeat_ms (" +
                                        std::to_string(least) + ")"};
     }
-    if (!IsLoopback("ops.listen")) {
-      return {ErrorCode::kInvalid, "ops.listen asks for no token: it must be a loopback address"};
+    if (!IsLoopback("ops.listen") && !config_.Flag("ops.allow_beyond_loopback")) {
+      return {ErrorCode::kInvalid,
+              "ops.listen is beyond loopback and asks for no token: whoever reaches it would read "
+              "the metrics; set ops.allow_beyond_loopback: true to accept that"};
     }
     if (!IsLoopback("rest.listen") && !config_.Flag("rest.allow_beyond_loopback")) {
       return {ErrorCode::kInvalid,

@@ -20,8 +20,14 @@ SEGMENTS = 64
 DATABASE = "carillon"
 PARTITIONS = 8
 ASK_LIMIT_S = 1.5
-LOGBACK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "servers",
-                       "logback.xml")
+KAFKA_ID = "Q2FyaWxsb25DbHVzdA"
+# What the servers are told wherever they run; what depends on the place is added here.
+SERVERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "servers")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
 
 
 def write(path, text, mode=0o600):
@@ -44,6 +50,13 @@ def create(cluster, arguments):
         raise
 
 
+def names_of(schedulers, executors):
+    """Of a cluster's processes: (name, kind)."""
+    return ([("mariadb", "mariadb"), ("kafka", "kafka"), ("zookeeper", "zookeeper")]
+            + [(f"scheduler-{i + 1}", "scheduler") for i in range(schedulers)]
+            + [(f"executor-{i + 1}", "executor") for i in range(executors)])
+
+
 def create_parts(cluster, arguments):
     if arguments.schedulers < 1 or arguments.executors < 0:
         raise Failure("a cluster has at least one scheduler")
@@ -52,9 +65,7 @@ def create_parts(cluster, arguments):
     programs = dict(program.split("=", 1) for program in arguments.program)
     cluster.data = {"schema": 1, "session_timeout_ms": arguments.session_timeout_ms,
                     "slots": arguments.slots, "settings": arguments.set, "processes": {}}
-    names = [("mariadb", "mariadb"), ("kafka", "kafka"), ("zookeeper", "zookeeper")]
-    names += [(f"scheduler-{i + 1}", "scheduler") for i in range(arguments.schedulers)]
-    names += [(f"executor-{i + 1}", "executor") for i in range(arguments.executors)]
+    names = names_of(arguments.schedulers, arguments.executors)
     for name, kind in names:
         declare(cluster, name, kind)
         if name in programs:
@@ -116,52 +127,34 @@ def create_mariadb(cluster, name):
     if os.geteuid() == 0:
         command.append("--user=root")
     run_once(command, cluster.log_of(name))
-    with open(secret(cluster, "carillon.password"), encoding="utf-8") as f:
-        password = f.read().strip()
-    with open(secret(cluster, "reader.password"), encoding="utf-8") as f:
-        reader = f.read().strip()
-    # Carillon's user needs its own database and nothing else.
-    write(os.path.join(cluster.home(name), "users.sql"),
-          f"CREATE USER IF NOT EXISTS 'carillon'@'127.0.0.1' IDENTIFIED BY '{password}';\n"
-          f"GRANT ALL ON {DATABASE}.* TO 'carillon'@'127.0.0.1';\n"
-          f"CREATE USER IF NOT EXISTS 'reader'@'127.0.0.1' IDENTIFIED BY '{reader}';\n"
-          f"GRANT SELECT, SHOW VIEW ON {DATABASE}.* TO 'reader'@'127.0.0.1';\n")
+    users = read(os.path.join(SERVERS, "users.sql")).replace("@HOST@", "127.0.0.1")
+    for user in ("carillon", "reader"):
+        users = users.replace(f"@{user.upper()}_PASSWORD@",
+                              read(secret(cluster, f"{user}.password")).strip())
+    write(os.path.join(cluster.home(name), "users.sql"), users)
 
 
 def create_kafka(cluster, name):
     home, port = cluster.home(name), port_of(cluster, name)
     controller = port_of(cluster, name, "controller")
-    write(os.path.join(home, "server.properties"), f"""\
-process.roles=broker,controller
-node.id=1
+    write(os.path.join(home, "server.properties"),
+          read(os.path.join(SERVERS, "kafka.properties")) + f"""\
 controller.quorum.voters=1@127.0.0.1:{controller}
 listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
 advertised.listeners=PLAINTEXT://127.0.0.1:{port}
-controller.listener.names=CONTROLLER
 log.dirs={home}/data
-auto.create.topics.enable=false
-offsets.topic.replication.factor=1
-offsets.topic.num.partitions=4
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-log.cleaner.dedupe.buffer.size=4194304
 """)
-    run_once(java(["kafka.tools.StorageTool", "format", "-t", "Q2FyaWxsb25DbHVzdA", "-c",
+    run_once(java(["kafka.tools.StorageTool", "format", "-t", KAFKA_ID, "-c",
                    f"{home}/server.properties"]), cluster.log_of(name))
 
 
 def create_zookeeper(cluster, name):
     home = cluster.home(name)
     os.makedirs(os.path.join(home, "data"))
-    write(os.path.join(home, "zoo.cfg"), f"""\
-tickTime=500
+    write(os.path.join(home, "zoo.cfg"), read(os.path.join(SERVERS, "zoo.cfg")) + f"""\
 dataDir={home}/data
 clientPort={port_of(cluster, name)}
 clientPortAddress=127.0.0.1
-maxSessionTimeout=60000
-admin.enableServer=false
-4lw.commands.whitelist=srvr
-autopurge.purgeInterval=1
 """)
 
 
@@ -205,24 +198,19 @@ def java(arguments, memory="256m"):
     command = shutil.which("java")
     if not command:
         raise Failure("needs Java 17: apt-get install openjdk-17-jre-headless")
-    return [command, f"-Xmx{memory}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-            "-XX:-UsePerfData", "-Dzookeeper.preAllocSize=64",
-            f"-Dlogback.configurationFile={LOGBACK}", "-cp", f"{JARS}/*"] + arguments
+    return [command, f"@{SERVERS}/java.options", f"-Xmx{memory}",
+            f"-Dlogback.configurationFile={SERVERS}/logback.xml", "-cp", f"{JARS}/*"] + arguments
 
 
 def launch(cluster, name):
     kind, home = cluster.kind_of(name), cluster.home(name)
     if kind == "mariadb":
-        command = [shutil.which("mariadbd") or "/usr/sbin/mariadbd", "--no-defaults",
+        command = [shutil.which("mariadbd") or "/usr/sbin/mariadbd",
+                   f"--defaults-file={SERVERS}/mariadbd.cnf",
                    f"--datadir={home}/data", f"--tmpdir={home}/tmp",
                    "--socket=mariadbd.sock", "--pid-file=mariadbd.pid",
                    "--bind-address=127.0.0.1", f"--port={port_of(cluster, name)}",
-                   f"--init-file={home}/users.sql", "--skip-log-bin", "--skip-symbolic-links",
-                   "--local-infile=0", "--skip-name-resolve", "--character-set-server=utf8mb4",
-                   "--collation-server=utf8mb4_bin", "--transaction-isolation=READ-COMMITTED",
-                   "--max-connections=500", "--max-allowed-packet=64M",
-                   "--innodb-buffer-pool-size=256M", "--innodb-log-file-size=512M",
-                   "--innodb-flush-log-at-trx-commit=1"]
+                   f"--init-file={home}/users.sql"]
         if os.geteuid() == 0:
             command.append("--user=root")
     elif kind == "kafka":

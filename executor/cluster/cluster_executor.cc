@@ -144,9 +144,11 @@ Status ClusterExecutor::Parts::ListenOps(const config::Config& config) {
        }},
   };
   CARILLON_ASSIGN_OR_RETURN(
-      ops, ops::OpsServer::Start({.address = config.Text("ops.listen"),
-                                  .port = static_cast<uint16_t>(config.Integer("ops.port"))},
-                                 std::move(context)));
+      ops,
+      ops::OpsServer::Start({.address = config.Text("ops.listen"),
+                             .port = static_cast<uint16_t>(config.Integer("ops.port")),
+                             .allow_beyond_loopback = config.Flag("ops.allow_beyond_loopback")},
+                            std::move(context)));
   return {};
 }
 

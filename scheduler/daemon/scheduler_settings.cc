@@ -36,7 +36,8 @@ ApiOptions ApiOptionsOf(const config::Config& config) {
 
 ops::OpsOptions OpsOptionsOf(const config::Config& config) {
   return {.address = config.Text("ops.listen"),
-          .port = static_cast<uint16_t>(config.Integer("ops.port"))};
+          .port = static_cast<uint16_t>(config.Integer("ops.port")),
+          .allow_beyond_loopback = config.Flag("ops.allow_beyond_loopback")};
 }
 
 size_t StoreConnectionsOf(const config::Config& config) {
