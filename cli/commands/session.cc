@@ -169,7 +169,7 @@ Result<Duration> ParseDuration(std::string_view text) {
 }
 
 Result<WallTime> ParseWhen(std::string_view text, WallTime now) {
-  const auto time = ParseRfc3339(text);
+  auto time = ParseRfc3339(text);
   if (time.ok()) return time;
   const auto ago = ParseDuration(text);
   if (ago.ok()) return std::max(FromUnixMicros(0), now - *ago);

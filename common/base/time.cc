@@ -69,21 +69,22 @@ Result<WallTime> ParseRfc3339(std::string_view text) {
     }
     if (pos == first || pos - first > 9) return Bad(text);
   }
-  int64_t offset_minutes = 0;
+  int offset = 0;  // seconds
   if (At(text, pos, "Zz")) {
     ++pos;
   } else if (At(text, pos, "+-")) {
     const int oh = Digits(text, pos + 1, 2), om = Digits(text, pos + 4, 2);
     if (oh < 0 || oh > 23 || om < 0 || om > 59 || !At(text, pos + 3, ":")) return Bad(text);
-    offset_minutes = (text[pos] == '-' ? -1 : 1) * (oh * 60 + om);
+    offset = (text[pos] == '-' ? -60 : 60) * (oh * 60 + om);
     pos += 6;
   } else {
     return Bad(text);
   }
   if (pos != text.size()) return Bad(text);
+  const int of_day = h * 3600 + mi * 60 + s;
   const int64_t seconds =
-      sys_days(date).time_since_epoch().count() * int64_t{86400} + h * 3600 + mi * 60 + s;
-  const int64_t us = (seconds - offset_minutes * 60) * kMicrosPerSecond + micros;
+      sys_days(date).time_since_epoch().count() * int64_t{86400} + of_day - offset;
+  const int64_t us = seconds * kMicrosPerSecond + micros;
   if (us < 0 || us > kLastMicros) return Bad(text);
   return FromUnixMicros(us);
 }

@@ -43,7 +43,7 @@ Result<std::string> JoinSecretOf(const config::Config& config) {
 Status AwaitTopics(const config::Config& config, const std::function<bool()>& interrupted) {
   const kafka::KafkaOptions options{.bootstrap = config.Text("kafka.bootstrap")};
   while (!interrupted()) {
-    const Status ready = kafka::EnsureTopics(options, TopicsOf(config), kBrokersAnswer);
+    Status ready = kafka::EnsureTopics(options, TopicsOf(config), kBrokersAnswer);
     if (ready.ok() || ready.code() != ErrorCode::kUnavailable) return ready;
     log::Warn("kafka", "{}; kafka.bootstrap is {}", ready.error().message, options.bootstrap);
   }

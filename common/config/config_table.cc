@@ -5,7 +5,7 @@ namespace {
 
 constexpr int64_t kPortMax = 65'535;
 constexpr int64_t kKiB = 1024;
-constexpr int64_t kGiB = 1024 * 1024 * kKiB;
+constexpr int64_t kGiB = kKiB * kKiB * kKiB;
 
 using enum SettingType;
 

@@ -162,10 +162,9 @@ std::string TimePhrase(const CronExpression& e) {
 
 std::string MonthDayText(const CronItem& item) {
   const std::string last = "the last day of the month";
-  const std::string counted = item.n == 0 ? last
-                              : item.n == 1
-                                  ? "the day before " + last
-                                  : fmt::format("the day {} days before {}", item.n, last);
+  std::string counted = item.n == 0   ? last
+                        : item.n == 1 ? "the day before " + last
+                                      : fmt::format("the day {} days before {}", item.n, last);
   switch (item.kind) {
     case CronItemKind::kLastDay: return counted;
     case CronItemKind::kLastWorkday:

@@ -134,7 +134,7 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
 ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
                             WallTime now) {
   if (row == nullptr) return {ResultVerdict::kUnknownRun, {}};
-  const ResultDecision recorded{ResultVerdict::kRecordedOnly, {}};
+  ResultDecision recorded{ResultVerdict::kRecordedOnly, {}};
   if (!TokenMatches(*row, report.token)) return recorded;
   switch (row->state) {
     case RunState::kRunning:

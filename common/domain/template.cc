@@ -161,7 +161,7 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
     const LookupFn lookup = [&](std::string_view name) {
       return ValueOf(name, built_ins, facts.parameters, env);
     };
-    const Status status = Render(text, lookup, left, out);
+    Status status = Render(text, lookup, left, out);
     if (status.ok()) left -= out.size();
     return status;
   };

@@ -24,7 +24,7 @@ struct StartAttempt {
   Duration kill_grace = 10s;
   SteadyTime lease_end;                 // CLOCK_BOOTTIME
   bool kill_at_lease_end = true;        // false: on_lost is hold or fail: let it finish
-  size_t output_bytes_max = 64 * 1024;  // of each stream
+  size_t output_bytes_max = 64u << 10;  // of each stream
   JobId job_id = {};                    // comes back with the end
 };
 

@@ -49,7 +49,7 @@ Status ReplaceFile(const std::string& directory, const std::string& name, const 
   const std::string fresh = path + ".new";
   const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return Failed("create", fresh);
-  const Status written = WriteAll(fd, text, fresh);
+  Status written = WriteAll(fd, text, fresh);
   const bool synced = fsync(fd) == 0;
   close(fd);
   if (!written.ok()) return written;

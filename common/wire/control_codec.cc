@@ -88,8 +88,8 @@ Result<std::vector<HeldAttempt>> Decode(const Attempts& from) {
   std::vector<HeldAttempt> attempts;
   attempts.reserve(static_cast<size_t>(from.size()));
   for (const v1::Attempt& attempt : from) {
-    CARILLON_ASSIGN_OR_RETURN(HeldAttempt held, Decode(attempt));
-    attempts.push_back(std::move(held));
+    CARILLON_ASSIGN_OR_RETURN(const HeldAttempt held, Decode(attempt));
+    attempts.push_back(held);
   }
   return attempts;
 }

@@ -28,7 +28,7 @@ class ExecutorDaemon::Impl {
     ports_.warden.OnReadable({});
   }
 
-  void OnWake(std::function<void(Stepper*)> wake) {
+  void OnWake(const std::function<void(Stepper*)>& wake) {
     const auto wake_core = [this, wake] { wake(&core_); };
     ports_.tasks.OnReadable(wake_core);
     ports_.link.OnReadable(wake_core);
@@ -49,7 +49,7 @@ ExecutorDaemon::~ExecutorDaemon() = default;
 std::vector<NamedStepper> ExecutorDaemon::steppers() {
   return {{"exec.core", &impl_->core_}, {"exec.report", &impl_->sender_}};
 }
-void ExecutorDaemon::OnWake(std::function<void(Stepper*)> wake) { impl_->OnWake(std::move(wake)); }
+void ExecutorDaemon::OnWake(const std::function<void(Stepper*)>& wake) { impl_->OnWake(wake); }
 void ExecutorDaemon::Drain() { impl_->core_.Drain(); }
 bool ExecutorDaemon::drained() const { return impl_->core_.drained(); }
 std::string ExecutorDaemon::refusal() const { return impl_->core_.refusal(); }

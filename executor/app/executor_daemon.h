@@ -34,7 +34,7 @@ struct ExecutorOptions {
   std::map<std::string, std::string> labels;
   int slots = 8;           // processes at once; the app sets 4 * cores
   int light_slots = 4096;  // in-process attempts until their result is applied
-  size_t output_bytes_max = 64 * 1024;
+  size_t output_bytes_max = 64u << 10;
   BusFormat bus_format = BusFormat::kBinary;
   // What every process gets unless its job says otherwise.
   std::map<std::string, std::string> base_env = {
@@ -66,7 +66,7 @@ class ExecutorDaemon {
   std::vector<NamedStepper> steppers();
   // Called, from any thread, when a stepper has something to do before the time it named. Set
   // before the first Step.
-  void OnWake(std::function<void(Stepper*)> wake);
+  void OnWake(const std::function<void(Stepper*)>& wake);
 
   // No new claims from now on; what runs goes on, results go out. Thread-safe.
   void Drain();

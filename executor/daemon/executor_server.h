@@ -37,7 +37,7 @@ class ExecutorServer {
                                                       const std::string& home, uint64_t seed);
 
   void StartLoops(Loops& loops);
-  pid_t warden_pid() const { return warden_->warden_pid(); }
+  pid_t warden_pid() const { return static_cast<pid_t>(warden_->warden_pid()); }
   void Drain() { daemon_->Drain(); }
   bool drained() const { return daemon_->drained(); }
   std::string refusal() const { return daemon_->refusal(); }

@@ -48,7 +48,7 @@ Result<std::unique_ptr<ThreadDevice>> ThreadDevice::Create(OrderExecutor execute
     started = SystemError("thread", error.code().value());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  CARILLON_TRY(started);
+  if (!started.ok()) return started.error();
   return device;
 }
 

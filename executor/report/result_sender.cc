@@ -61,12 +61,12 @@ bool ResultSender::Save() {
 }
 
 void ResultSender::DropApplied() {
-  for (HeldAttempt& attempt : applied_.PopUpTo(kResultsPerStep)) {
+  for (const HeldAttempt& attempt : applied_.PopUpTo(kResultsPerStep)) {
     const auto found = unapplied_.find(IdOf(attempt));
     if (found == unapplied_.end()) continue;
     auto& forget =
         found->second.result.home == ResultHome::kWarden ? forget_warden_ : forget_spool_;
-    forget.push_back(std::move(attempt));
+    forget.push_back(attempt);
     unapplied_.erase(found);
   }
   // A failure leaves them for the next step; until then the result would only be sent again.

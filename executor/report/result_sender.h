@@ -62,7 +62,7 @@ class ResultSender final : public Stepper {
 
   // kExhausted: the caller keeps it and tries again.
   Status Report(ReportedResult result) { return reported_.Push(std::move(result)); }
-  Status Applied(HeldAttempt attempt) { return applied_.Push(std::move(attempt)); }
+  Status Applied(const HeldAttempt& attempt) { return applied_.Push(attempt); }
   void OnWork(const std::function<void()>& wake) {
     reported_.OnPush(wake);
     applied_.OnPush(wake);

@@ -24,7 +24,7 @@ const TaskKind& KindOf(JobType type);
 
 struct ProcessDefaults {
   std::map<std::string, std::string> env;  // what a process gets unless its job says otherwise
-  size_t output_bytes_max = 64 * 1024;
+  size_t output_bytes_max = 64u << 10;
 };
 // What the warden is asked to run. The environment is the defaults, over them the task's own, over
 // those the names that Carillon promises (SPEC: CARILLON_RUN_ID and its like).

@@ -17,7 +17,7 @@
 namespace carillon::executor {
 namespace {
 
-constexpr size_t kOutputBytesMax = 256 * 1024;  // of each stream, whatever the daemon asks
+constexpr size_t kOutputBytesMax = 256u << 10;  // of each stream, whatever the daemon asks
 constexpr Duration kStepAgain = 200ms;          // after a failure of the disk
 // A disk that takes longer for one order: nothing more should be claimed.
 constexpr Duration kDiskAnswers = 1s;
@@ -436,7 +436,7 @@ std::vector<AttemptName> AttemptBook::Names() const {
   std::sort(by_record.begin(), by_record.end(), std::greater<>());
   std::vector<AttemptName> names;
   names.reserve(by_record.size());
-  for (auto& [record, name] : by_record) names.push_back(std::move(name));
+  for (const auto& [record, name] : by_record) names.push_back(name);
   return names;
 }
 

@@ -15,7 +15,7 @@ namespace carillon::executor {
 namespace {
 
 constexpr int kBacklog = 8;
-constexpr size_t kReadBytes = 256 * 1024;
+constexpr size_t kReadBytes = 256u << 10;
 
 // A socket's path is limited to 107 bytes; through the open directory it is always short.
 Result<sockaddr_un> AddressIn(int directory, const std::string& name) {

@@ -21,7 +21,7 @@ namespace {
 // two streams is the order of the writes. A stream that says a lot gets room instead.
 constexpr int kOrderedPipeBytes = 4096;
 constexpr int kGrownPipeBytes = 65536;
-constexpr size_t kOrderedBytesMax = 64 * 1024;
+constexpr size_t kOrderedBytesMax = 64u << 10;
 constexpr size_t kReadBytes = 65536;
 constexpr int kReadsPerTurnMax = 8;
 // A keeper answers a kill within one of its waits; after this the warden does it itself.
@@ -69,7 +69,7 @@ Status LiveRun::Spawn(const WorkDirectory::Place& directory, const rlimit& open_
   CARILLON_ASSIGN_OR_RETURN(PipePair report, MakePipe(0));
   ShimSpec spec;
   spec.command = start_.command;
-  for (const auto& [name, value] : start_.env) spec.env.push_back(name + "=" + value);
+  for (const auto& [name, value] : start_.env) spec.env.emplace_back(name + "=").append(value);
   spec.work_directory = directory;
   spec.out_write = out.write.get();
   spec.err_write = err.write.get();

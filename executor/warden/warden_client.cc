@@ -21,7 +21,7 @@ namespace {
 using namespace warden_message;
 
 constexpr std::string_view kRoom = "warden";
-constexpr size_t kReadBytes = 256 * 1024;
+constexpr size_t kReadBytes = 256u << 10;
 constexpr Duration kConnectAgain = 10ms;
 constexpr int kConnectsPerLaunch = 200;
 constexpr Duration kLaunchAgain = 1s;
@@ -308,9 +308,9 @@ bool WardenClient::Handle(WardenMessage message) {
     ready_ = readiness->ready ? Status() : Status(ErrorCode::kExhausted, readiness->text);
     if (!readiness->ready) log::Error(kRoom, "no new starts: {}", readiness->text);
     return true;
-  } else if (auto* started = std::get_if<Started>(&message)) {
+  } else if (const auto* started = std::get_if<Started>(&message)) {
     unanswered_.erase(NameOf(started->started.attempt));
-    events_.push_back(std::move(started->started));
+    events_.push_back(started->started);
     return true;
   } else if (auto* ended = std::get_if<Ended>(&message)) {
     unanswered_.erase(NameOf(ended->ended.attempt));
@@ -357,8 +357,8 @@ void WardenClient::OnListEnd(uint64_t request) {
   // The first list after a connect: what was missed, and what the warden never got.
   Inventory inventory = std::move(listing->second.inventory);
   listings_.erase(listing);
-  for (AttemptStarted& running : inventory.running) {
-    if (running.started != WallTime{}) events_.push_back(std::move(running));
+  for (const AttemptStarted& running : inventory.running) {
+    if (running.started != WallTime{}) events_.push_back(running);
   }
   for (AttemptEnded& ended : inventory.ended) events_.push_back(std::move(ended));
   attached_ = true;

@@ -63,7 +63,7 @@ Result<std::optional<SegmentLog::RecordId>> WardenJournal::PrepareStart(const St
     headroom_ = false;
     reserved = log_->Reserve(reserve);
   }
-  CARILLON_TRY(reserved);
+  if (!reserved.ok()) return reserved.error();
   if (!*reserved) return std::optional<SegmentLog::RecordId>();
   ByteWriter out;
   out.U8(kStartRecord);

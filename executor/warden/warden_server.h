@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -37,7 +38,8 @@ class WardenServer {
   void Run();
 
  private:
-  WardenServer(const Clock& clock, WardenOptions options) : clock_(clock), options_(options) {}
+  WardenServer(const Clock& clock, WardenOptions options)
+      : clock_(clock), options_(std::move(options)) {}
   Status Lock();
   Status PrepareSignals();
   Status PrepareBook();

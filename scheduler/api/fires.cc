@@ -99,6 +99,7 @@ Result<json> UpcomingFires(const JobDefinition& job, WallTime after, size_t coun
 Result<std::vector<std::string>> Explain(const JobDefinition& job) {
   CARILLON_ASSIGN_OR_RETURN(const auto sources, CompileAll(job));
   std::vector<std::string> sentences;
+  sentences.reserve(sources.size());
   for (const Source& source : sources) sentences.push_back(source.schedule.Explain());
   return sentences;
 }

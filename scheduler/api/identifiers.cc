@@ -48,7 +48,7 @@ std::string Identifiers::TraceId(const HttpRequest& request) {
   constexpr size_t kParentLength = 55;
   const std::string* parent = request.Header("traceparent");
   if (parent != nullptr && parent->size() == kParentLength && parent->starts_with("00-")) {
-    const std::string trace = parent->substr(kTraceStart, kTraceLength);
+    std::string trace = parent->substr(kTraceStart, kTraceLength);
     if (IsLowerHex(trace) && trace.find_first_not_of('0') != std::string::npos) return trace;
   }
   return fmt::format("{:016x}{:016x}", Next(), Next());

@@ -50,7 +50,7 @@ Outcome<Page> Page::Read(const Query& query, std::string_view list) {
   return page;
 }
 
-bool Page::Add(nlohmann::json item, std::string cursor) {
+bool Page::Add(const nlohmann::json& item, std::string cursor) {
   if (count_ >= size_ || refused_) {
     refused_ = true;
     return false;

@@ -27,7 +27,7 @@ class Page {
 
   // Takes an item unless the page is full; false: it has to come on the next page. `cursor` says
   // where to go on after the item.
-  bool Add(nlohmann::json item, std::string cursor);
+  bool Add(const nlohmann::json& item, std::string cursor);
   // `more`: the list goes on after the last item added (set by a refused Add as well).
   HttpResponse Finish(bool more);
 

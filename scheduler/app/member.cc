@@ -10,7 +10,7 @@ constexpr Duration kStoreAnswerMaxAge = 5s;
 
 }  // namespace
 
-Member::Member(const MemberPorts& ports, MemberOptions options)
+Member::Member(const MemberPorts& ports, const MemberOptions& options)
     : rooms_(std::make_unique<Rooms>(ports, options)) {}
 
 Member::~Member() = default;

@@ -51,7 +51,7 @@ struct NamedStepper {
 
 class Member final : public MemberView {
  public:
-  Member(const MemberPorts& ports, MemberOptions options);
+  Member(const MemberPorts& ports, const MemberOptions& options);
   ~Member() override;
 
   // In an order in which one turn each makes progress; valid as long as the member.

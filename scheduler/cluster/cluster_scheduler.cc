@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <numeric>
+
 #include "common/adapters/grpc/grpc_hub.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/system/system_clock.h"
@@ -125,8 +127,8 @@ Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
   const std::string name = "carillon-" + config.Text("scheduler.id");
   const kafka::ProducerOptions options = cluster::ProducerOptionsOf(config, name);
   CARILLON_ASSIGN_OR_RETURN(producer, kafka::NewProducer(options, metrics));
-  std::vector<int> partitions;
-  for (int i = 0; i < options.partitions; ++i) partitions.push_back(i);
+  std::vector<int> partitions(static_cast<size_t>(options.partitions));
+  std::iota(partitions.begin(), partitions.end(), 0);
   CARILLON_ASSIGN_OR_RETURN(results, kafka::NewConsumer({.kafka = options.kafka,
                                                          .topic = std::string(kResultsTopic),
                                                          .group = name,

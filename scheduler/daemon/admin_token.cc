@@ -16,7 +16,7 @@ Status EnsureAdminToken(const process::DataDirectory& directory, AdminStore& sto
     text = NewToken();
     CARILLON_TRY(directory.WriteSecret("admin.token", text + "\n"));
   }
-  const Status created = store.CreateFirstToken(
+  Status created = store.CreateFirstToken(
       {.token_hash = HashToken(text), .name = "admin", .role = "admin", .created = now});
   if (created.ok() || created.code() != ErrorCode::kExists) return created;
   CARILLON_ASSIGN_OR_RETURN(const auto known, store.FindToken(HashToken(text)));

@@ -74,6 +74,7 @@ void LeaderLoop::Lead(SteadyTime now) {
   }
   const std::vector<MemberInfo> members = coordinator_.Members();
   std::vector<MemberId> ids;
+  ids.reserve(members.size());
   for (const MemberInfo& member : members) ids.push_back(member.id);
   const auto owners = AssignSegments(static_cast<uint32_t>(records->size()), ids);
   if (owners.empty()) return;

@@ -96,6 +96,7 @@ SegmentPlanner::Outcome SegmentPlanner::Write(const OwnedView& view,
                                               std::vector<PlannedSchedule> planned,
                                               SteadyTime now) {
   std::vector<SegmentId> segments;
+  segments.reserve(planned.size());
   for (const PlannedSchedule& one : planned) segments.push_back(one.due.segment);
   const Fence fence = view.FenceFor(std::move(segments));
   const auto cluster_now = ports_.cluster.Now();

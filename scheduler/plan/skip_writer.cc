@@ -18,9 +18,9 @@ SkipWriter::SkipWriter(const Ports& ports, uint64_t seed)
     : ports_(ports), rng_(seed), backoff_({.first = 50ms, .longest = 2s}) {}
 
 SteadyTime SkipWriter::Step(SteadyTime now) {
-  for (std::vector<SkipRequest>& batch : ports_.queue.PopUpTo(kBatchesPerStep)) {
-    for (SkipRequest& item : batch) {
-      if (held_.size() < kHeldMax) held_.push_back(std::move(item));
+  for (const std::vector<SkipRequest>& batch : ports_.queue.PopUpTo(kBatchesPerStep)) {
+    for (const SkipRequest& item : batch) {
+      if (held_.size() < kHeldMax) held_.push_back(item);
     }
   }
   if (now < retry_at_) return retry_at_;

@@ -9,9 +9,9 @@ constexpr Duration kIdle = 1s;
 
 }  // namespace
 
-Takeover::Takeover(const Ports& ports, Options options)
+Takeover::Takeover(const Ports& ports, const Options& options)
     : ports_(ports),
-      options_(std::move(options)),
+      options_(options),
       rng_(options_.seed),
       backoff_({.first = 20ms, .longest = 1s}) {}
 

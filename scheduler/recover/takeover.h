@@ -32,7 +32,7 @@ class Takeover final : public Stepper {
     Duration margin = 6s;
     uint64_t seed = 1;
   };
-  Takeover(const Ports& ports, Options options);
+  Takeover(const Ports& ports, const Options& options);
 
   SteadyTime Step(SteadyTime now) override;
 

@@ -197,7 +197,7 @@ SteadyTime SimWardenHost::NextStep() const {
   for (const auto& [name, process] : running_) {
     next = std::min({next, process.exits_at, process.times_out_at, process.dies_at});
     const SteadyTime lease = executor::NextLeaseCheck(LeaseOf(process.start));
-    if (process.dies_at <= lease + kKillTakes) continue;
+    if (process.dies_at - kKillTakes <= lease) continue;  // the check may be never
     // One that is past its check although nobody acts on it is looked at again.
     next = std::min(next, lease > stepped_ ? lease : stepped_ + kLookAgain);
   }

@@ -53,7 +53,7 @@ std::string HeaderText(const HttpResponse& response, bool keep_alive, WallTime n
     std::string value = raw_value;
     DropControls(name);
     DropControls(value);
-    text += name + ": " + value + "\r\n";
+    text += fmt::format("{}: {}\r\n", name, value);
   }
   return text + "\r\n";
 }
@@ -179,7 +179,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
         .write_http_response_timelimit(options_.write_timeout)
         .handle_request_timeout(options_.handle_timeout)
         .max_pipelined_requests(1)
-        .request_handler([this](RequestHandle request) { return Accept(std::move(request)); })
+        .request_handler([this](const RequestHandle& request) { return Accept(request); })
         .socket_options_setter([](restinio::socket_options_t& socket) {
           std::error_code ignored;
           socket.set_option(asio::ip::tcp::no_delay(true), ignored);
@@ -231,7 +231,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
 
   // ---- requests ----
 
-  restinio::request_handling_status_t Accept(RequestHandle handle) {
+  restinio::request_handling_status_t Accept(const RequestHandle& handle) {
     {
       const std::lock_guard lock(mu_);
       ++in_progress_;

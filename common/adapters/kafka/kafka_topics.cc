@@ -97,7 +97,7 @@ Status CheckAll(rd_kafka_t* client, const std::vector<TopicOptions>& topics, Dur
     for (int i = 0; i < metadata->topic_cnt; ++i) {
       if (topic.name == metadata->topics[i].topic) checked = Check(topic, metadata->topics[i]);
     }
-    CARILLON_TRY(checked);
+    if (!checked.ok()) return checked;
   }
   return {};
 }

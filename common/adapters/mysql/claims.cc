@@ -101,6 +101,7 @@ Result<std::vector<ClaimReply>> ClaimLocked(Session& session, Incarnations& inca
   ClaimBatchState state;
   CARILLON_ASSIGN_OR_RETURN(state.enabled, LockExecutors(session, requests));
   std::vector<RunKey> keys;
+  keys.reserve(requests.size());
   for (const ClaimRequest& request : requests) keys.push_back(request.key);
   CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), incarnations));
   CARILLON_ASSIGN_OR_RETURN(state.slots, LockSlots(session, requests, state.runs));
@@ -150,6 +151,7 @@ Result<size_t> MysqlStore::Skip(const std::vector<SkipItem>& items, const Fence&
   return InTransaction(*pool_, {.operation = "skip"}, [&](Session& session) -> Result<size_t> {
     CARILLON_TRY(LockFence(session, fence));
     std::vector<RunKey> keys;
+    keys.reserve(items.size());
     for (const SkipItem& item : items) keys.push_back(item.key);
     CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, std::move(keys), incarnations_));
     RunWriter writer(session);

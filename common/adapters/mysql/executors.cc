@@ -1,5 +1,6 @@
 // What is known of executors.
 #include <algorithm>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -116,12 +117,13 @@ Status MysqlStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {
       "x.load_disk = k.d / 1000000, x.load_io = k.i / 1000000";
   if (records.empty()) return {};
   std::vector<const ExecutorRecord*> sorted;
+  sorted.reserve(records.size());
   for (const ExecutorRecord& record : records) sorted.push_back(&record);
   std::sort(sorted.begin(), sorted.end(),
             [](const ExecutorRecord* a, const ExecutorRecord* b) { return a->id < b->id; });
   JsonRows rows;
   const auto millionths = [](double share) {
-    return static_cast<int64_t>(std::clamp(share, 0.0, 2'000.0) * 1'000'000 + 0.5);
+    return int64_t{std::lround(std::clamp(share, 0.0, 2'000.0) * 1'000'000)};
   };
   for (const ExecutorRecord* record : sorted) {
     rows.Begin()

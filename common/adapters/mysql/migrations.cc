@@ -108,7 +108,7 @@ Status Migrate(Session& session, const std::vector<Migration>& migrations) {
       return {ErrorCode::kUnavailable, "schema: another member is migrating the store"};
     }
   }
-  const Status migrated = MigrateLocked(session, migrations);
+  Status migrated = MigrateLocked(session, migrations);
   if (!session.healthy()) return migrated;  // the lock goes with the connection
   CARILLON_TRY(session.Ask(fmt::format("SELECT RELEASE_LOCK({})", name)));
   return migrated;

@@ -115,7 +115,7 @@ Status DropDay(Session& session, const std::string& partition) {
     log::Info("mysql", "dropping the runs of {}", partition);
     return session.Run(fmt::format("ALTER TABLE job_runs DROP PARTITION {}", partition));
   };
-  const Status dropped = drop();
+  Status dropped = drop();
   if (!session.healthy()) return dropped;
   CARILLON_TRY(session.Run("UNLOCK TABLES"));
   return dropped;
@@ -196,11 +196,12 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
        "LIMIT ?",
        runs_us},
   };
-  for (const auto& [statement, before] : deletes) {
+  for (const auto& [text, before] : deletes) {
     const Params params = {before, kDeletedRowsPerCall};
-    const Result<int64_t> deleted =
-        InTransaction(pool, {.operation = "retention"},
-                      [&](Session& session) { return session.Execute(statement, params); });
+    // A structured binding is not clang 14's to capture, a reference to it is.
+    const Result<int64_t> deleted = InTransaction(
+        pool, {.operation = "retention"},
+        [&, &statement = text](Session& session) { return session.Execute(statement, params); });
     if (!deleted.ok()) return deleted.error();
     if (*deleted >= kDeletedRowsPerCall) upkeep = Upkeep::kBehind;
   }

@@ -47,6 +47,7 @@ Result<std::vector<ScheduleAdvance>> MergeAdvances(const std::vector<ScheduleAdv
     earlier.next_fire = advance.next_fire;
   }
   std::vector<ScheduleAdvance> sorted;
+  sorted.reserve(merged.size());
   for (auto& [id, advance] : merged) sorted.push_back(advance);
   return sorted;
 }
@@ -81,6 +82,7 @@ Status InsertRuns(Session& session, const std::vector<PlannedRun>& runs, WallTim
       "j BIGINT UNSIGNED PATH '$[3]', g INT UNSIGNED PATH '$[4]', d INT PATH '$[5]', "
       "p INT PATH '$[6]', u BIGINT PATH '$[7]', v BIGINT PATH '$[8]')) k";
   std::vector<const PlannedRun*> sorted;
+  sorted.reserve(runs.size());
   for (const PlannedRun& run : runs) sorted.push_back(&run);
   std::sort(sorted.begin(), sorted.end(),
             [](const PlannedRun* a, const PlannedRun* b) { return a->key < b->key; });

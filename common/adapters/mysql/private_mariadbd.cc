@@ -184,9 +184,9 @@ Status PrivateMariadbd::TakeOverOrStart() {
       pidfd_ = -1;
     }
     log::Warn("mariadbd", "ending a server that was left behind (pid {})", left.pid);
-    const Status ended = EndServer(left.pid, pidfd, false);
+    Status ended = EndServer(left.pid, pidfd, false);
     close(pidfd);
-    CARILLON_TRY(ended);
+    if (!ended.ok()) return ended;
   }
   return Launch();
 }
@@ -204,7 +204,7 @@ Status PrivateMariadbd::Launch() {
   }
   Status ready = AwaitReady();
   if (!ready.ok()) {
-    const Status ended = EndServer(pid_, pidfd_, true);
+    Status ended = EndServer(pid_, pidfd_, true);
     Reap();
     if (!ended.ok()) return ended;
   }

@@ -44,6 +44,7 @@ bool IsOurs(const std::string& pid) {
 
 Result<pid_t> Spawn(const std::vector<std::string>& command, const std::string& log_path) {
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (const std::string& argument : command) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   posix_spawn_file_actions_t files;
@@ -99,7 +100,7 @@ std::vector<FoundProcess> FindByArgument(const std::string& argument) {
 std::string FindProgram(const std::string& name) {
   for (const char* folder : {"/usr/sbin/", "/usr/bin/", "/usr/local/sbin/", "/usr/local/bin/",
                              "/usr/libexec/", "/usr/local/mysql/bin/"}) {
-    const std::string path = folder + name;
+    std::string path = folder + name;
     if (access(path.c_str(), X_OK) == 0) return path;
   }
   return "";

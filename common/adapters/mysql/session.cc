@@ -119,7 +119,7 @@ Result<std::unique_ptr<Session>> Session::Connect(const SessionOptions& options)
     session->prepared_ = std::make_unique<Prepared>();
     return {};
   });
-  CARILLON_TRY(connected);
+  if (!connected.ok()) return connected.error();
   CARILLON_TRY(session->SetUp(options));
   CARILLON_TRY(session->CheckSetUp());
   return session;

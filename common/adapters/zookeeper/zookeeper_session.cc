@@ -262,7 +262,7 @@ Status Session::Commit(const std::vector<Op>& ops, Duration limit, int* failed) 
   const int sent = zoo_amulti(handle_, static_cast<int>(made.size()), made.data(),
                               held->results.data(), &OnCommit, held.get());
   if (sent != ZOK) return MakeError("commit", ops.front().path, sent, Effect::kWrite);
-  held.release();  // the completion's
+  static_cast<void>(held.release());  // the completion's
   const int rc = call->Await(limit, *failed);
   if (rc != ZOK) return MakeError("commit", ops.front().path, rc, Effect::kWrite);
   return {};

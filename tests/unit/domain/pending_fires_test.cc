@@ -7,9 +7,7 @@ namespace {
 
 const WallTime kStart = FromUnixMicros(1'800'000'000'000'000);
 
-ScheduleSpec EverySecond() {
-  return {.kind = ScheduleKind::kRate, .every = 1s, .start = kStart};
-}
+ScheduleSpec EverySecond() { return {.kind = ScheduleKind::kRate, .every = 1s, .start = kStart}; }
 
 TEST(PendingFiresTest, FirstFireIsStrictlyAfter) {
   EXPECT_EQ(FirstFireAfter({}, EverySecond(), kStart), kStart + 1s);

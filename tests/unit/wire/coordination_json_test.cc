@@ -51,17 +51,16 @@ TEST(CoordinationJsonTest, NothingWrittenYetIsAnEmptyAssignment) {
 }
 
 TEST(CoordinationJsonTest, UnreadableAssignmentsAreRefused) {
-  for (const char* text :
-       {"{", "[]", "null", "{}", R"({"generation": 1, "members": []})",
-        R"({"generation": -1, "members": [], "owners": []})",
-        R"({"generation": 1.5, "members": [], "owners": []})",
-        R"({"generation": 1, "members": [1], "owners": []})",
-        R"({"generation": 1, "members": {}, "owners": []})",
-        R"({"generation": 1, "members": ["a"], "owners": [[0, 1]]})",
-        R"({"generation": 1, "members": ["a"], "owners": [[0]]})",
-        R"({"generation": 1, "members": ["a"], "owners": [[-1, 0]]})",
-        R"({"generation": 1, "members": ["a"], "owners": [[4294967296, 0]]})",
-        R"({"generation": 1, "members": ["a"], "owners": [[0, 0], [0, 0]]})"}) {
+  for (const char* text : {"{", "[]", "null", "{}", R"({"generation": 1, "members": []})",
+                           R"({"generation": -1, "members": [], "owners": []})",
+                           R"({"generation": 1.5, "members": [], "owners": []})",
+                           R"({"generation": 1, "members": [1], "owners": []})",
+                           R"({"generation": 1, "members": {}, "owners": []})",
+                           R"({"generation": 1, "members": ["a"], "owners": [[0, 1]]})",
+                           R"({"generation": 1, "members": ["a"], "owners": [[0]]})",
+                           R"({"generation": 1, "members": ["a"], "owners": [[-1, 0]]})",
+                           R"({"generation": 1, "members": ["a"], "owners": [[4294967296, 0]]})",
+                           R"({"generation": 1, "members": ["a"], "owners": [[0, 0], [0, 0]]})"}) {
     EXPECT_EQ(ParseAssignment(text).code(), ErrorCode::kCorrupt) << text;
   }
 }

@@ -125,7 +125,9 @@ TEST_F(SegmentOwnerTest, LeavingReleasesEverything) {
   Step();
   owner_.Leave();
   EXPECT_EQ(owned(), 0u);
-  for (const SegmentRecord& record : *store_.ListSegments()) EXPECT_TRUE(record.released);
+  const auto records = store_.ListSegments();
+  ASSERT_TRUE(records.ok());
+  for (const SegmentRecord& record : *records) EXPECT_TRUE(record.released);
 }
 
 TEST_F(SegmentOwnerTest, OwnerThatLivesIsWaitedForUntilItReleases) {
