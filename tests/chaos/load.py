@@ -19,7 +19,7 @@ LEASE_S = 26  # of an attempt that nobody renews, with the owner's margin
 CLOCK_STEP_S = 0.011  # /proc/uptime is cut to hundredths
 COMMAND = ('read u r </proc/uptime; '
            'echo "S $CARILLON_JOB_ID $CARILLON_RUN_ID $CARILLON_ATTEMPT $CARILLON_FIRE_TIME $u" '
-           '>>"$JOURNAL"; sleep %s; read u r </proc/uptime; '
+           '>>"$JOURNAL"; %s; read u r </proc/uptime; '
            'echo "E $CARILLON_JOB_ID $CARILLON_RUN_ID $CARILLON_ATTEMPT $CARILLON_FIRE_TIME $u" '
            '>>"$JOURNAL"')
 Attempt = collections.namedtuple("Attempt", "number start end")
@@ -42,21 +42,24 @@ class Load:
         self.every = {}  # job id -> seconds
         self.begin = {}  # job id -> epoch seconds of the first fire
         self.deaths = []  # (from, to) in uptime: when a process that runs attempts had died
+        self.position = 0  # in the journal
+        self.starts, self.ends, self.where, self.twice = {}, {}, {}, []
+        self.newest = collections.defaultdict(float)  # start of each job
         api = cluster.api()
         count = max(1, per_second * EVERY_MS // 1000)
         first = int(time.time()) + 5
         for i in range(count):
-            self.create(api, f"load-{i}", EVERY_MS, first + i * EVERY_MS / 1000 / count, "0.02")
+            self.create(api, f"load-{i}", EVERY_MS, first + i * EVERY_MS / 1000 / count, ":")
         for i in range(long_jobs):
-            self.create(api, f"long-{i}", 3000, first + i * 0.7, str(LONG_S))
+            self.create(api, f"long-{i}", 3000, first + i * 0.7, f"sleep {LONG_S}")
 
-    def create(self, api, job_id, every_ms, begin, sleep):
+    def create(self, api, job_id, every_ms, begin, work):
         begin = round(begin, 3)
         text = datetime.datetime.fromtimestamp(begin, datetime.timezone.utc).strftime(
             "%Y-%m-%dT%H:%M:%S.%fZ")
         api.post("/api/jobs", {
             "name": job_id, "job_id": job_id, "retry_count": 3, "retry_interval": 1,
-            "command": COMMAND % sleep, "env": {"JOURNAL": self.journal},
+            "command": COMMAND % work, "env": {"JOURNAL": self.journal},
             "schedules": [{"kind": "rate", "every_ms": every_ms, "start_time": text}]})
         self.every[job_id], self.begin[job_id] = every_ms / 1000, begin
 
@@ -69,41 +72,44 @@ class Load:
         """What ran on it may be tried again; it is found out within a lease and its margins."""
         self.deaths.append((since, uptime() + 2))
 
+    def follow(self):
+        """Takes in what was written since: there may be hundreds of thousands of lines."""
+        with open(self.journal, "rb") as f:
+            f.seek(self.position)
+            lines = f.read().rpartition(b"\n")[0]
+        if not lines:
+            return
+        self.position += len(lines) + 1
+        for line in lines.decode().split("\n"):
+            word, job, run, attempt, fire, when = line.split()
+            key = (run, int(attempt))
+            self.where[run] = (job, fire)
+            if word == "S":
+                if key in self.starts:
+                    self.twice.append(key)
+                self.starts[key] = float(when)
+                self.newest[job] = max(self.newest[job], float(when))
+            else:
+                self.ends[key] = float(when)
+
     def read(self):
-        """{job: {fire epoch: {run: [Attempt]}}}, and (run, attempt) pairs that started twice."""
-        starts, ends, where, twice = {}, {}, {}, []
-        with open(self.journal, encoding="utf-8") as f:
-            for line in f:
-                word, job, run, attempt, fire, when = line.split()
-                key = (run, int(attempt))
-                where[run] = (job, seconds_of(fire))
-                if word == "S":
-                    if key in starts:
-                        twice.append(key)
-                    starts[key] = float(when)
-                else:
-                    ends[key] = float(when)
+        """{job: {fire epoch: {run: [Attempt]}}}"""
+        self.follow()
         found = collections.defaultdict(lambda: collections.defaultdict(dict))
-        for (run, number), start in sorted(starts.items(), key=lambda item: item[0][1]):
-            job, fire = where[run]
-            found[job][fire].setdefault(run, []).append(Attempt(number, start, ends.get((run, number))))
-        return found, twice
-
-    def open_attempts(self):
-        found, _ = self.read()
-        return [run for fires in found.values() for runs in fires.values()
-                for run, attempts in runs.items() if attempts[-1].end is None]
-
-    def newest_start(self, job="load-0"):
-        found, _ = self.read()
-        return max((a.start for runs in found[job].values() for attempts in runs.values()
-                    for a in attempts), default=0)
+        for (run, number), start in sorted(self.starts.items(), key=lambda item: item[1]):
+            job, fire = self.where[run]
+            found[job][seconds_of(fire)].setdefault(run, []).append(
+                Attempt(number, start, self.ends.get((run, number))))
+        return found
 
     def await_fires(self, seconds=90):
         """Jobs of every owner start again."""
         since = uptime()
-        wait_until(lambda: all(self.newest_start(job) > since for job in self.every
-                               if job.startswith("load-")), seconds, "fires of every job", every=0.3)
+
+        def fired():
+            self.follow()
+            return all(self.newest[job] > since for job in self.every if job.startswith("load-"))
+        wait_until(fired, seconds, "fires of every job", every=0.3)
 
     def open_runs(self):
         """What Carillon says of the runs that have not ended, oldest first; for a person to read."""
@@ -145,8 +151,8 @@ class Load:
         return end
 
     def judge(self, test, end):
-        found, twice = self.read()
-        test.assertEqual(twice, [], "(run, attempt) started twice")
+        found = self.read()
+        test.assertEqual(self.twice, [], "(run, attempt) started twice")
         missed, doubled, early, overlapping, unfinished, retried = [], [], [], [], [], []
         expected_count = 0
         for job, every in self.every.items():
@@ -183,7 +189,7 @@ class Load:
 
     def silence_after(self, moment):
         """The longest time after `moment` (uptime) that a job of the load had no start."""
-        found, _ = self.read()
+        found = self.read()
         longest = 0
         for job in self.every:
             if not job.startswith("load-"):

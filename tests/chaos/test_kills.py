@@ -50,8 +50,9 @@ class KillsTest(unittest.TestCase):
     # ---- the faults ----
 
     def kill_scheduler(self, name, what):
+        self.cluster.refresh()
         since = uptime()
-        self.cluster.run("kill", name)
+        os.kill(self.cluster.process(name)["pid"], signal.SIGKILL)
         self.load.await_fires()
         self.load.run_for(2)
         silence = self.load.silence_after(since)

@@ -6,7 +6,8 @@
 // Errors   Send: kExhausted when the local queue is full, kInvalid when a record is larger than
 //          the broker takes. Poll, Commit: kUnavailable.
 // Always   A record that was not acknowledged within `message_timeout` is given up and counted:
-//          whoever waits for its effect sends again. Positions are committed by the caller only.
+//          whoever waits for its effect sends again. Only positions that the caller
+//          committed are kept; the broker has them half a second later, or when the consumer ends.
 #pragma once
 
 #include <functional>

@@ -9,7 +9,8 @@
 namespace carillon::kafka {
 namespace {
 
-constexpr int kAskMs = 5000;  // of each question about positions
+constexpr int kAskMs = 5000;              // of each question about positions
+constexpr char kCommitEveryMs[] = "500";  // what is read again after a crash
 
 BusRecord RecordOf(const rd_kafka_message_t& message) {
   BusRecord record;
@@ -34,17 +35,15 @@ class KafkaConsumer final : public BusConsumer {
   ~KafkaConsumer() override {
     if (queue_) rd_kafka_queue_cb_event_enable(queue_.get(), nullptr, nullptr);
     if (!client_) return;
-    // Commits are sent without waiting; the last ones must not be lost.
-    const Status committed = SendCommit(std::exchange(sent_, {}), /*wait=*/true);
-    if (!committed.ok()) log::Warn("kafka", "{}", committed.error().message);
     queue_.reset();
-    rd_kafka_consumer_close(client_.get());
+    rd_kafka_consumer_close(client_.get());  // commits what is stored
   }
 
   Status Open(const ConsumerOptions& options) {
     CARILLON_ASSIGN_OR_RETURN(client_, NewClient(RD_KAFKA_CONSUMER, options.kafka,
                                                  {{"group.id", options.group},
-                                                  {"enable.auto.commit", "false"},
+                                                  {"enable.auto.commit", "true"},
+                                                  {"auto.commit.interval.ms", kCommitEveryMs},
                                                   {"enable.auto.offset.store", "false"},
                                                   {"auto.offset.reset", "earliest"},
                                                   {"fetch.wait.max.ms", "500"},
@@ -93,8 +92,18 @@ class KafkaConsumer final : public BusConsumer {
       int64_t& position = next[record.partition];
       position = std::max(position, record.offset + 1);
     }
-    for (const auto& [partition, position] : next) sent_[partition] = position;
-    return SendCommit(next, /*wait=*/false);
+    if (next.empty()) return {};
+    Owned<rd_kafka_topic_partition_list_t> positions(
+        rd_kafka_topic_partition_list_new(static_cast<int>(next.size())));
+    for (const auto& [partition, position] : next) {
+      rd_kafka_topic_partition_list_add(positions.get(), topic_.c_str(), partition)->offset =
+          position;
+    }
+    // Sent with those of others after kCommitEveryMs, and at the end: a commit for each batch costs
+    // the broker as much as its records.
+    const rd_kafka_resp_err_t error = rd_kafka_offsets_store(client_.get(), positions.get());
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("commit", topic_, error);
+    return {};
   }
 
   void OnReadable(std::function<void()> wake) override {
@@ -166,25 +175,11 @@ class KafkaConsumer final : public BusConsumer {
     if (wake) wake();
   }
 
-  Status SendCommit(const std::map<int, int64_t>& next, bool wait) {
-    if (next.empty()) return {};
-    Owned<rd_kafka_topic_partition_list_t> positions(
-        rd_kafka_topic_partition_list_new(static_cast<int>(next.size())));
-    for (const auto& [partition, position] : next) {
-      rd_kafka_topic_partition_list_add(positions.get(), topic_.c_str(), partition)->offset =
-          position;
-    }
-    const rd_kafka_resp_err_t error = rd_kafka_commit(client_.get(), positions.get(), wait ? 0 : 1);
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("commit", topic_, error);
-    return {};
-  }
-
   const std::string topic_;
   Owned<rd_kafka_t> client_;
   Owned<rd_kafka_queue_t> queue_;
   std::map<int, int64_t> next_;  // where each partition is read on
   bool assign_again_ = false;
-  std::map<int, int64_t> sent_;  // the positions last committed
   Mutex mu_;
   std::function<void()> wake_ GUARDED_BY(mu_);
 };
