@@ -126,9 +126,8 @@ bool Selector::Matches(const std::map<std::string, std::string>& labels) const {
   return std::all_of(requirements_.begin(), requirements_.end(), [&](const Requirement& r) {
     const auto label = labels.find(r.name);
     const bool described =
-        label != labels.end() &&
-        (r.any_value ||
-         std::find(r.values.begin(), r.values.end(), label->second) != r.values.end());
+        label != labels.end() && (r.any_value || std::find(r.values.begin(), r.values.end(),
+                                                           label->second) != r.values.end());
     return described == r.wanted;
   });
 }
