@@ -1,7 +1,7 @@
 // The payloads of the bus as bytes and back. Protobuf (proto/carillon/v1/task.proto) stays in here.
 //
-// Errors   Decode: kCorrupt for bytes that are neither a bundle nor JSON, an id that does not parse,
-//          a number out of its range, a result without a claim token, a bundle above
+// Errors   Decode: kCorrupt for bytes that are neither a bundle nor JSON, an id that does not
+//          parse, a number out of its range, a result without a claim token, a bundle above
 //          kBundleTasksMax. Never throws, never reads out of bounds.
 #pragma once
 
