@@ -33,7 +33,8 @@ void Dispatcher::Send(const CreditBook& credits, CreditBook::Index executor, Bun
                           .incarnation = credits.incarnation(executor),
                           .expires = now + kBundleValid};
   const uint64_t key = TaskPartitionKey(target.executor);
-  const Status sent = producer_.Send(kTasksTopic, key, SealTasks(bundle.tasks, target, signer_, format_));
+  const Status sent =
+      producer_.Send(kTasksTopic, key, SealTasks(bundle.tasks, target, signer_, format_));
   if (!sent.ok()) {
     metrics_.counter("carillon_queue_rejections_total", "bus").Add();
     log::Warn("fire", "publish: {}", sent.error().message);
