@@ -97,13 +97,12 @@ TEST_F(RouterTest, SelectorLeavesOutWhomItDoesNotMatchUnderEveryRouting) {
   Add("c", 5);
   const auto selector = Selector::Parse("zone = y");
   ASSERT_TRUE(selector.ok());
-  for (const Routing routing : {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded,
-                                Routing::kFirstHealthy}) {
+  for (const Routing routing :
+       {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded, Routing::kFirstHealthy}) {
     const RouteRequest request{.routing = routing, .selector = &*selector};
     EXPECT_EQ(Picks(request, 20), (std::map<std::string, int>{{"b", 20}})) << Name(routing);
-    const RouteRequest avoiding{.routing = routing,
-                                .selector = &*selector,
-                                .avoid = credits_.Find(ExecutorId("a"))};
+    const RouteRequest avoiding{
+        .routing = routing, .selector = &*selector, .avoid = credits_.Find(ExecutorId("a"))};
     Add("b", 0, true, 8, {{"zone", "y"}});
     EXPECT_EQ(Picks(avoiding, 1), (std::map<std::string, int>{{"", 1}})) << Name(routing);
     Add("b", 5, true, 8, {{"zone", "y"}});
