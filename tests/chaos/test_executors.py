@@ -54,6 +54,18 @@ class ExecutorsTest(unittest.TestCase):
         wait_until(lambda: all(self.cluster.api(m).get(f"/api/executors/{name}")[field] == wanted
                                for m in members), 30, f"{field} of {name} at every member")
 
+    def await_idle_heartbeats(self):
+        """What an owner thinks of the load is right when a heartbeat has come that was sent after
+        everything had ended: the second one from now."""
+        for name in ("executor-1", "executor-2"):
+            seen = set()
+
+            def enough():
+                shown = self.executor(name)
+                seen.add(shown["last_heartbeat_time"])
+                return len(seen) > 2 and shown["running"] == 0
+            wait_until(enough, 30, f"heartbeats of {name}", every=0.2)
+
     # ---- tests ----
 
     def test_labels_and_routing_choose_the_executor(self):
@@ -67,6 +79,7 @@ class ExecutorsTest(unittest.TestCase):
             self.assertEqual(self.hosts_of(name, **fields), hosts, name)
         # Runs of one job belong to one owner, which spreads them.
         for routing in ("round_robin", "least_loaded"):
+            self.await_idle_heartbeats()
             hosts = self.hosts_of(routing.replace("_", "-"), routing=routing)
             self.assertEqual(set(hosts), {"executor-1", "executor-2"}, routing)
             self.assertGreaterEqual(min(hosts.values()), RUNS // 4, routing)
