@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/adapters/kafka/kafka_bus.h"
+#include "common/base/failpoint.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 
@@ -127,21 +128,26 @@ class KafkaConsumer final : public BusConsumer {
         rd_kafka_topic_partition_list_new(static_cast<int>(next_.size())));
     for (int i = 0; i < positions->cnt; ++i) {
       if (positions->elems[i].offset >= 0) continue;
-      rd_kafka_topic_partition_list_add(fresh.get(), topic_.c_str(), positions->elems[i].partition)
-          ->offset = ToUnixMicros(begin) / 1000;
+      rd_kafka_topic_partition_list_add(fresh.get(), topic_.c_str(), positions->elems[i].partition);
     }
     if (fresh->cnt == 0) return {};
-    CARILLON_TRY(Ask(rd_kafka_offsets_for_times(client_.get(), fresh.get(), kAskMs), *fresh));
-    for (int i = 0; i < fresh->cnt; ++i) {
-      const int partition = fresh->elems[i].partition;
-      int64_t next = fresh->elems[i].offset;
-      if (next < 0) {  // none is as young: the end, as a number, so that nothing is lost meanwhile
-        int64_t low = 0;
-        const rd_kafka_resp_err_t error = rd_kafka_query_watermark_offsets(
-            client_.get(), topic_.c_str(), partition, &low, &next, kAskMs);
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("begin", topic_, error);
-      }
-      next_[partition] = next;
+    // The ends first: where no record is as young as `begin`, what arrives between the two
+    // questions is after the end.
+    CARILLON_TRY(AskTime(*fresh, RD_KAFKA_OFFSET_END));
+    failpoint::Hit("kafka.begin.between");
+    CARILLON_TRY(AskTime(*fresh, ToUnixMicros(begin) / 1000));
+    return {};
+  }
+
+  // The first record of each partition that is of `ms` (since 1970) or later; RD_KAFKA_OFFSET_END:
+  // the one that comes next. Where there is none, next_ stays.
+  Status AskTime(const rd_kafka_topic_partition_list_t& partitions, int64_t ms) {
+    Owned<rd_kafka_topic_partition_list_t> asked(rd_kafka_topic_partition_list_copy(&partitions));
+    for (int i = 0; i < asked->cnt; ++i) asked->elems[i].offset = ms;
+    CARILLON_TRY(Ask(rd_kafka_offsets_for_times(client_.get(), asked.get(), kAskMs), *asked));
+    for (int i = 0; i < asked->cnt; ++i) {
+      const rd_kafka_topic_partition_t& answer = asked->elems[i];
+      if (answer.offset >= 0) next_[answer.partition] = answer.offset;
     }
     return {};
   }

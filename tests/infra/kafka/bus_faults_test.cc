@@ -6,6 +6,7 @@
 
 #include "common/adapters/kafka/kafka_bus.h"
 #include "common/adapters/kafka/kafka_topics.h"
+#include "tests/support/failpoint_on.h"
 #include "tests/support/kafka_broker.h"
 
 namespace carillon::test {
@@ -27,6 +28,7 @@ class BusFaultsTest : public ::testing::Test {
     topic_ = "faults-" + std::to_string(++made_);
     ASSERT_TRUE(MakeTopic());
   }
+  void TearDown() override { failpoint::Reset(); }
   static kafka::KafkaOptions Options() { return {.bootstrap = broker_->bootstrap()}; }
   bool MakeTopic() {
     return WaitUntil(
@@ -126,6 +128,21 @@ TEST_F(BusFaultsTest, NewGroupBeginsAtTheTimeItIsGivenAndAnOldOneAtItsPosition) 
   const auto old = ConsumerOf("old", later);
   EXPECT_TRUE(Sees(*old, 20, 30));
   EXPECT_EQ(seen_.size(), 18u);
+}
+
+// What arrives between the questions of a new group is after its beginning.
+TEST_F(BusFaultsTest, NothingIsLostWhileANewGroupAsksWhereToBegin) {
+  const auto producer = Producer();
+  const auto witness = ConsumerOf("witness", {});
+  failpoint::Arm("kafka.begin.between", [&] {
+    Send(*producer, 0, 10);
+    EXPECT_TRUE(Sees(*witness, 0, 10)) << "the records are there";
+    return false;
+  });
+  const auto fresh = ConsumerOf("fresh", FromUnixMicros(0));
+  EXPECT_EQ(failpoint::Reached("kafka.begin.between"), 1u);
+  seen_.clear();
+  EXPECT_TRUE(Sees(*fresh, 0, 10));
 }
 
 // The broker is killed and comes back with what it acknowledged; what was given up meanwhile is
