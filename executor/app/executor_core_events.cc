@@ -56,7 +56,6 @@ void ExecutorCore::On(const MemberId& member, const HeartbeatReply& message, Ste
 }
 
 void ExecutorCore::On(const MemberId& member, const ClaimBatchReply& message, SteadyTime now) {
-  sessions_.OnClaimReply(member, message);
   lease_ = message.lease;
   for (const ClaimBatchReply::Item& item : message.items) {
     const auto claim = claims_.find(item.token);

@@ -9,8 +9,6 @@ namespace {
 
 constexpr Duration kSyncEvery = 100ms;
 constexpr Duration kRegisterAgain = 1s;
-// A batch without an answer for this long does not hold back the next one.
-constexpr Duration kUnderWayMax = 50ms;
 
 }  // namespace
 
@@ -66,31 +64,17 @@ void MemberSessions::OnHeartbeatReply(const MemberId& member, const HeartbeatRep
   found->second.registered = false;
 }
 
-void MemberSessions::OnClaimReply(const MemberId& member, const ClaimBatchReply& reply) {
-  const auto found = sessions_.find(member);
-  if (found != sessions_.end()) found->second.under_way.erase(reply.batch_id);
-}
-
 void MemberSessions::QueueClaim(const MemberId& member, ClaimRequest request, SteadyTime now) {
   const auto found = sessions_.find(member);
   if (found == sessions_.end()) return;
   Session& session = found->second;
-  if (session.claims.empty()) session.claims_since = now;
   session.claims.push_back(std::move(request));
   if (session.claims.size() >= kClaimBatchMax) SendClaims(member, session, now);
 }
 
-bool MemberSessions::ClaimsDue(const Session& session, SteadyTime now) const {
-  if (session.claims.empty()) return false;
-  return now >= session.claims_since + kClaimLinger || session.under_way.empty();
-}
-
 void MemberSessions::FlushClaims(SteadyTime now) {
   for (auto& [member, session] : sessions_) {
-    while (!session.under_way.empty() && now >= session.under_way.begin()->second + kUnderWayMax) {
-      session.under_way.erase(session.under_way.begin());
-    }
-    if (ClaimsDue(session, now)) SendClaims(member, session, now);
+    if (!session.claims.empty() && now >= session.claims_at) SendClaims(member, session, now);
   }
 }
 
@@ -99,13 +83,9 @@ void MemberSessions::SendClaims(const MemberId& member, Session& session, Steady
   batch.sent_us = now.time_since_epoch().count();
   batch.batch_id = next_batch_++;
   batch.requests = std::exchange(session.claims, {});
-  const uint64_t id = batch.batch_id;
+  session.claims_at = now + kClaimGap;
   const Status sent = link_.Send(member, std::move(batch));
-  if (sent.ok()) {
-    session.under_way[id] = now;
-  } else {
-    log::Debug("link", "claims: {}", sent.error().message);
-  }
+  if (!sent.ok()) log::Debug("link", "claims: {}", sent.error().message);
 }
 
 void MemberSessions::SendHeartbeats(SteadyTime now, Cause cause, const Fill& fill) {
@@ -125,7 +105,7 @@ SteadyTime MemberSessions::NextDue() const {
   SteadyTime next = next_sync_;
   for (const auto& [member, session] : sessions_) {
     next = std::min(next, session.registered ? session.heartbeat_at : session.register_at);
-    if (!session.claims.empty()) next = std::min(next, session.claims_since + kClaimLinger);
+    if (!session.claims.empty()) next = std::min(next, session.claims_at);
   }
   return next;
 }

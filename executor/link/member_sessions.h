@@ -5,7 +5,7 @@
 // Time     Never reads a clock. Messages carry the sender's steady time: leases age from it.
 // Errors   A message that cannot be sent is lost; registration and heartbeats come again by
 //          themselves, an unanswered claim is asked again by the core.
-// Always   A batch of claims leaves at 256 requests, after 2 ms, or at once when none is under way.
+// Always   A batch of claims leaves at 256 requests, or 2 ms after the one before it.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 namespace carillon::executor {
 
 inline constexpr size_t kClaimBatchMax = 256;
-inline constexpr Duration kClaimLinger = 2ms;
+inline constexpr Duration kClaimGap = 2ms;
 inline constexpr Duration kHeartbeatEvery = 2s;
 
 class MemberSessions {
@@ -35,7 +35,6 @@ class MemberSessions {
 
   void OnRegistered(const MemberId& member, const Registered& message);
   void OnHeartbeatReply(const MemberId& member, const HeartbeatReply& reply);
-  void OnClaimReply(const MemberId& member, const ClaimBatchReply& reply);
 
   void QueueClaim(const MemberId& member, ClaimRequest request, SteadyTime now);
   void FlushClaims(SteadyTime now);
@@ -55,10 +54,8 @@ class MemberSessions {
     SteadyTime register_at{};  // next try
     SteadyTime heartbeat_at{};
     std::vector<ClaimRequest> claims;
-    SteadyTime claims_since{};
-    std::map<uint64_t, SteadyTime> under_way;  // batch -> sent
+    SteadyTime claims_at{};  // the next batch may leave
   };
-  bool ClaimsDue(const Session& session, SteadyTime now) const;
   void SendClaims(const MemberId& member, Session& session, SteadyTime now);
 
   ExecutorLink& link_;

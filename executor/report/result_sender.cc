@@ -14,6 +14,9 @@ constexpr char kUnknownJob[] = "unknown";
 }  // namespace
 
 SteadyTime ResultSender::Step(SteadyTime now) {
+  const size_t arrived = reported_.size() + applied_.size();
+  if (now < next_ && arrived < kResultsPerStep) return next_;
+  if (arrived > 0) next_ = now + kGap;
   TakeReported();
   const bool saved = Save();
   DropApplied();
@@ -27,7 +30,7 @@ SteadyTime ResultSender::Step(SteadyTime now) {
   blocked_.store(!saved, std::memory_order_relaxed);
   ports_.metrics.gauge("carillon_spool_entries").Set(static_cast<double>(unapplied_.size()));
   if (!saved || !published) return now + kRetryAfter;
-  if (reported_.size() > 0 || applied_.size() > 0) return now;
+  if (reported_.size() + applied_.size() > 0) return next_;
   return resend_.empty() ? now + kResendAfter : resend_.front().first + kResendAfter;
 }
 

@@ -48,6 +48,8 @@ class ResultSender final : public Stepper {
   };
   static constexpr Duration kResendAfter = 5s;
   static constexpr Duration kRetryAfter = 100ms;
+  // Between two syncs of the spool and two records: nobody waits for an end as a start waits.
+  static constexpr Duration kGap = 25ms;
   static constexpr size_t kResultsPerStep = 2048;
   static constexpr size_t kBundleBytesMax = 512u << 10;
 
@@ -97,6 +99,7 @@ class ResultSender final : public Stepper {
   std::deque<std::pair<SteadyTime, AttemptId>> resend_;  // by the time it was sent
   std::vector<HeldAttempt> forget_spool_;
   std::vector<HeldAttempt> forget_warden_;
+  SteadyTime next_{};  // what is taken from the queues waits until then
   std::atomic<bool> blocked_{false};
 };
 

@@ -22,7 +22,7 @@ struct MemberOptions {
 
   // Firing.
   Duration dispatch_timeout = 5s;
-  Duration dispatch_gap = 2ms;        // bundles are gathered this long under load
+  Duration dispatch_gap = 5ms;        // between dispatches: a bundle is one record
   Duration ageing_per_priority = 1s;  // one point of priority is worth this much waiting
   size_t dispatch_per_step = 4096;
   int prefetch_max = 1024;  // tasks an executor may hold beyond its free slots
@@ -30,8 +30,8 @@ struct MemberOptions {
 
   // Claims and results.
   size_t claim_queue_max = 1024;  // batches of executors
-  Duration claim_gather = 2ms;
-  Duration result_gather = 4ms;
+  Duration claim_gap = 4ms;       // between two writes of claims that are not full
+  Duration result_gap = 25ms;     // nobody waits for a result as a start waits for its claim
   size_t result_records_held_max = 10'000;
 
   // Liveness and ownership.

@@ -178,7 +178,7 @@ ClaimApplier Member::Rooms::MakeClaimApplier() {
                        .events = events,
                        .metrics = ports.metrics},
                       {.lease = options.lease,
-                       .gather = options.claim_gather,
+                       .gap = options.claim_gap,
                        .wants = [this](SegmentId segment) { return owner.Wants(segment); }});
 }
 
@@ -197,7 +197,7 @@ ResultApplier Member::Rooms::MakeResultApplier() {
                         .feed = feed,
                         .events = events,
                         .metrics = ports.metrics},
-                       {.gather = options.result_gather,
+                       {.gap = options.result_gap,
                         .records_held_max = options.result_records_held_max,
                         .wants = [this](SegmentId segment) { return owner.Wants(segment); },
                         .seed = seeds.Next()});

@@ -9,7 +9,6 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr size_t kArrivalsPerStep = 256;
-constexpr Duration kBusyWithin = 20ms;  // since the last write: there is load, gathering pays
 constexpr Duration kIdle = 1s;
 
 bool Accepted(const ClaimReply& reply) {
@@ -49,9 +48,9 @@ ClaimApplier::ClaimApplier(const Ports& ports, Options options)
 SteadyTime ClaimApplier::Step(SteadyTime now) {
   Gather();
   if (arrivals_.empty()) return now + kIdle;
-  const SteadyTime waited_until = arrivals_.front().received + options_.gather;
-  const bool busy = now - last_write_ < kBusyWithin;
-  if (busy && gathered_ < options_.gather_rows && now < waited_until) return waited_until;
+  const SteadyTime next_write = last_write_ + options_.gap;
+  if (gathered_ < options_.gap_rows && now < next_write) return next_write;
+  last_write_ = now;
   std::vector<Item> items;
   size_t taken = 0;
   while (taken < arrivals_.size()) {
@@ -69,8 +68,7 @@ SteadyTime ClaimApplier::Step(SteadyTime now) {
   gathered_ -= std::min(gathered_, items.size());
   Apply(std::move(items));
   arrivals_.erase(arrivals_.begin(), arrivals_.begin() + static_cast<long>(taken));
-  last_write_ = ports_.clock.Steady();
-  return last_write_;
+  return ports_.clock.Steady();
 }
 
 void ClaimApplier::Gather() {

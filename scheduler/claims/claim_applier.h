@@ -4,8 +4,9 @@
 // fenced
 //          transaction with the row locked; here batches are formed, leases filed, answers sent.
 // Threads  One loop calls Step.
-// Time     A batch waits at most `gather` for more, and only under load.
-// Errors   Without a decision there is no answer: executors ask again with the same token and an
+// Time     Writes begin at least `gap` apart, unless a batch is full: what arrives meanwhile shares
+// a commit. Errors   Without a decision there is no answer: executors ask again with the same token
+// and an
 //          accepted claim is then accepted again. kTimeout, kFenced: the segments leave the table.
 //          kInvalid: the batch is bisected; the bad request is refused.
 // Always   A run that was put into a LOST batch is not accepted again, whatever the row said
@@ -39,8 +40,8 @@ class ClaimApplier final : public Stepper {
   };
   struct Options {
     Duration lease = 20s;
-    Duration gather = 2ms;
-    size_t gather_rows = 256;  // enough to write at once
+    Duration gap = 4ms;
+    size_t gap_rows = 256;  // enough to write at once
     // True: the segment is (to be) owned here, so the executor should ask again.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
   };

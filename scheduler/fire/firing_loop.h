@@ -54,7 +54,7 @@ class FiringLoop final : public Stepper {
     MemberId self;
     size_t capacity = 400'000;
     Duration dispatch_timeout = 5s;
-    Duration dispatch_gap = 2ms;
+    Duration dispatch_gap = 5ms;
     size_t dispatch_per_step = 4096;
     Duration ageing_per_priority = 1s;
     int prefetch_max = 1024;

@@ -9,7 +9,6 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr size_t kRecordsPerPoll = 1000;
-constexpr Duration kBusyWithin = 20ms;
 constexpr Duration kOwnershipRetry = 50ms;
 constexpr Duration kIdle = 1s;
 
@@ -39,37 +38,35 @@ ResultApplier::ResultApplier(const Ports& ports, Options options)
       backoff_({.first = 20ms, .longest = 1s}) {}
 
 SteadyTime ResultApplier::Step(SteadyTime now) {
-  const bool more = Receive(now);
+  const bool more = Receive();
   if (open_.empty()) {
     CommitDone();
     return more ? now : now + kIdle;
   }
   if (now < retry_at_) return retry_at_;
-  const bool busy = now - last_write_ < kBusyWithin;
-  const SteadyTime waited_until = oldest_open_ + options_.gather;
-  if (busy && open_.size() < kBatchRowsMax && now < waited_until) return waited_until;
-  const bool answered = ApplyOpen(now);
-  last_write_ = ports_.clock.Steady();
+  const SteadyTime next_write = last_write_ + options_.gap;
+  if (open_.size() < kBatchRowsMax && now < next_write) return next_write;
+  last_write_ = now;
+  const bool answered = ApplyOpen();
   CommitDone();
   if (!answered) {
-    retry_at_ = last_write_ + backoff_.Next(rng_);
+    retry_at_ = ports_.clock.Steady() + backoff_.Next(rng_);
     return retry_at_;
   }
   backoff_.Reset();
-  if (open_.empty()) return more ? now : last_write_ + Duration(1);
-  retry_at_ = last_write_ + kOwnershipRetry;
+  if (open_.empty()) return more ? now : now + Duration(1);
+  retry_at_ = ports_.clock.Steady() + kOwnershipRetry;
   return retry_at_;
 }
 
 // True when the bus may have more at once.
-bool ResultApplier::Receive(SteadyTime now) {
+bool ResultApplier::Receive() {
   if (held_.size() >= options_.records_held_max) return false;
   auto records = ports_.results.Poll(kRecordsPerPoll);
   if (!records.ok()) {
     ports_.metrics.counter("carillon_rejected_messages_total", "bus_unavailable").Add();
     return false;
   }
-  if (open_.empty() && !records->empty()) oldest_open_ = now;
   const bool full = records->size() == kRecordsPerPoll;
   for (ReceivedRecord& record : *records) Decode(std::move(record));
   return full;
@@ -89,7 +86,7 @@ void ResultApplier::Decode(ReceivedRecord record) {
   for (ResultMessage& message : *messages) open_.push_back({sequence, std::move(message)});
 }
 
-bool ResultApplier::ApplyOpen(SteadyTime now) {
+bool ResultApplier::ApplyOpen() {
   const auto view = ports_.segments.View();
   std::vector<Item> ready;
   std::deque<Item> waiting;
@@ -104,7 +101,6 @@ bool ResultApplier::ApplyOpen(SteadyTime now) {
     }
   }
   open_ = std::move(waiting);
-  oldest_open_ = now;
   bool answered = true;
   for (size_t from = 0; from < ready.size(); from += kBatchRowsMax) {
     const auto begin = ready.begin() + static_cast<long>(from);

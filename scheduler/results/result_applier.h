@@ -49,7 +49,7 @@ class ResultApplier final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    Duration gather = 4ms;
+    Duration gap = 25ms;  // between the begins of two writes, unless a batch is full
     size_t records_held_max = 10'000;
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
     uint64_t seed = 1;
@@ -68,10 +68,10 @@ class ResultApplier final : public Stepper {
     ResultMessage message;
   };
 
-  bool Receive(SteadyTime now);
+  bool Receive();
   void Decode(ReceivedRecord record);
   // Applies what can be applied; false when the store is away.
-  bool ApplyOpen(SteadyTime now);
+  bool ApplyOpen();
   bool Write(const OwnedView& view, std::vector<Item> items);
   bool WritePoison(const OwnedView& view, Item item, const Error& error);
   void Effects(const OwnedView& view, const std::vector<Item>& items,
@@ -89,7 +89,6 @@ class ResultApplier final : public Stepper {
   std::map<uint64_t, Held> held_;  // by sequence
   uint64_t next_sequence_ = 0;
   std::deque<Item> open_;
-  SteadyTime oldest_open_{};
   SteadyTime last_write_{};
   SteadyTime retry_at_{};
 };

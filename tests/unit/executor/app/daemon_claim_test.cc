@@ -14,11 +14,12 @@ TEST_F(DaemonClaimTest, StartsOnlyWhatItsOwnerAccepted) {
   EXPECT_TRUE(warden_.starts.empty());
   EXPECT_FALSE(claims[0].token.empty());
   EXPECT_NE(claims[0].token, claims[1].token);
+  const SteadyTime answered = clock_.Steady();
   Answer(claims[0], ClaimVerdict::kAccepted);
   Answer(claims[1], ClaimVerdict::kRefused);
   ASSERT_EQ(warden_.starts.size(), 1u);
   EXPECT_EQ(warden_.starts[0].attempt.token, claims[0].token);
-  EXPECT_EQ(warden_.starts[0].lease_end, clock_.Steady() + 20s);
+  EXPECT_EQ(warden_.starts[0].lease_end, answered + 20s);
   EXPECT_EQ(daemon_->status().running, 1);
 }
 
@@ -27,9 +28,10 @@ TEST_F(DaemonClaimTest, LeaseAgesFromTheRequest) {
   Publish({Task(1)});
   const auto claims = Claims();
   clock_.Advance(5s);
+  const SteadyTime answered = clock_.Steady();
   Answer(claims.at(0), ClaimVerdict::kAccepted, 5s);
   ASSERT_EQ(warden_.starts.size(), 1u);
-  EXPECT_EQ(warden_.starts[0].lease_end, clock_.Steady() + 15s);
+  EXPECT_EQ(warden_.starts[0].lease_end, answered + 15s);
 }
 
 TEST_F(DaemonClaimTest, TaskOrAnswerThatComesAgainStartsNothing) {

@@ -9,6 +9,7 @@
 
 #include "common/wire/signature.h"
 #include "executor/app/executor_daemon.h"
+#include "executor/report/result_sender.h"
 #include "tests/support/manual_clock.h"
 
 namespace carillon::executor {
@@ -140,15 +141,16 @@ class DaemonFixture : public ::testing::Test {
                               metrics_, [this] { return std::vector{signer_.public_key()}; }},
         options);
   }
-  // Steps every loop at this instant until nothing new comes of it.
+  // Steps every loop until nothing new comes of it; what is gathered for a moment is out then.
   void Step() {
     for (int i = 0; i < 4; ++i) {
       for (NamedStepper& loop : daemon_->steppers()) loop.stepper->Step(clock_.Steady());
+      if (i == 1) clock_.Advance(ResultSender::kGap);
     }
   }
   void StepFor(Duration time) {
     for (Duration passed{}; passed < time; passed += 100ms) {
-      clock_.Advance(100ms);
+      clock_.Advance(100ms - ResultSender::kGap);
       Step();
     }
   }

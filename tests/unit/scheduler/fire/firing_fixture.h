@@ -62,7 +62,7 @@ class FiringLoopTest : public test::RoomTest {
             .priority = priority};
   }
   void Feed(const std::vector<PendingRun>& runs) { ASSERT_TRUE(feed_.Push(runs).ok()); }
-  void Step(Duration ahead = 2ms) {
+  void Step(Duration ahead = 5ms) {
     clock_.Advance(ahead);
     loop_->Step(clock_.Steady());
   }

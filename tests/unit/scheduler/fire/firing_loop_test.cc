@@ -233,7 +233,7 @@ TEST_F(FiringLoopTest, HealthyFireIsNoMisfireWithoutGrace) {
   const StoredJob stored = CreateJob("strict", job);
   PendingRun run = Pending(stored, Duration{});
   run.key.fire = run.due = start;
-  Step(5s - 2ms);  // on its way for as long as a message takes that was lost once
+  Step(5s - 5ms);  // on its way for as long as a message takes that was lost once
   Feed({run});
   Beat("x1", 4);
   Step();
