@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include <set>
+#include <optional>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/run_wait.h"
@@ -19,9 +19,9 @@ struct ExecutorArguments {
 };
 
 constexpr Duration kLookEvery = 500ms;
-// The first may have been on its way already; a process that was granted before the answer is in
-// the second.
-constexpr int kHeartbeatsAwaited = 2;
+// Two heartbeats: what is this much younger than the first one seen was sent after the drain was
+// answered, whichever member heard it. A run that was granted before the answer is counted in it.
+constexpr Duration kYounger = 4s;
 
 std::string PathOf(const std::string& id, const std::string& action = "") {
   return "/api/executors/" + Escape(id) + (action.empty() ? "" : "/" + action);
@@ -49,14 +49,18 @@ Outcome<ExitCode> Act(Session& session, const ExecutorArguments& arguments,
   return ExitCode::kDone;
 }
 
-// Until each says in heartbeats that were sent after the drain was answered that nothing runs.
+WallTime HeartbeatOf(const json& executor) {
+  return ParseRfc3339(executor.value("last_heartbeat_time", "")).value_or(WallTime{});
+}
+
+// Until each says in a heartbeat that was sent after the drain was answered that nothing runs.
 Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& ids,
                              const std::optional<Duration>& longest) {
   const Clock& clock = session.host().clock;
   const SteadyTime started = clock.Steady();
   SteadyTime heard = started;
   for (const std::string& id : ids) {
-    std::set<std::string> heartbeats;
+    std::optional<WallTime> first;
     for (;;) {
       const auto seen = session.Call({.path = PathOf(id)});
       if (seen.ok()) {
@@ -66,8 +70,9 @@ Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& i
                          .message = id + ": is not draining any more",
                          .code = "not_draining"};
         }
-        heartbeats.insert(seen->body.value("last_heartbeat_time", ""));
-        if (heartbeats.size() > kHeartbeatsAwaited && seen->body.value("running", 1) == 0) break;
+        const WallTime beat = HeartbeatOf(seen->body);
+        if (!first) first = beat;
+        if (beat >= *first + kYounger && seen->body.value("running", 1) == 0) break;
       } else if (seen.error().exit != ExitCode::kUnreachable ||
                  clock.Steady() - heard >= kPatience) {
         return seen.error();

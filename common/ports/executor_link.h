@@ -37,7 +37,7 @@ struct Register {
 // answer: leases age from it.
 struct Heartbeat {
   int64_t sent_us = 0;
-  int running_count = 0;  // accepted, and its end not yet applied
+  int running_count = 0;  // perhaps accepted, and its end not yet applied
   ExecutorLoad load;
   int free_slots = 0;                  // of process slots
   int free_light_slots = 0;            // of in-process types (noop)

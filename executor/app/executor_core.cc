@@ -240,9 +240,10 @@ void ExecutorCore::Beat(SteadyTime now) {
 
 void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbeat* heartbeat) {
   heartbeat->load = load_;
-  // Like the store's: RUNNING until its end is applied. At zero the host may go.
-  heartbeat->running_count = runs_.count(RunStage::kStarting) + runs_.count(RunStage::kRunning) +
-                             runs_.count(RunStage::kReporting);
+  // Like the store's: RUNNING from the claim, whose answer may be lost, until the end is applied. At
+  // zero the host may go.
+  heartbeat->running_count = runs_.count(RunStage::kClaiming) + runs_.count(RunStage::kStarting) +
+                             runs_.count(RunStage::kRunning) + runs_.count(RunStage::kReporting);
   if (Accepts(Lane::kProcess)) {
     heartbeat->free_slots =
         std::max(0, FreeSlots(Lane::kProcess) - static_cast<int>(QueueOf(Lane::kProcess).size()));

@@ -28,25 +28,27 @@ TEST_F(OtherCommandsTest, ExecutorActions) {
 // Only heartbeats after the drain's answer tell that nothing runs: the first may be older.
 TEST_F(OtherCommandsTest, DrainWaitsForHeartbeatsThatSayNothingRuns) {
   Answer("POST /api/executors/e/drain", {{"executor_id", "e"}, {"draining", true}});
-  const auto beat = [this](const std::string& time, int running, bool draining = true) {
-    Answer("GET /api/executors/e", {{"executor_id", "e"},
-                                    {"draining", draining},
-                                    {"running", running},
-                                    {"last_heartbeat_time", time}});
+  const auto beat = [this](int second, int running, bool draining = true) {
+    Answer("GET /api/executors/e",
+           {{"executor_id", "e"},
+            {"draining", draining},
+            {"running", running},
+            {"last_heartbeat_time", "2026-03-01T12:00:1" + std::to_string(second) + "Z"}});
   };
-  beat("t1", 0);
-  beat("t1", 0);
-  beat("t2", 0);
-  beat("t3", 2);
+  beat(1, 0);
+  beat(1, 0);
+  beat(3, 0);
+  beat(2, 0);  // by another member
+  beat(5, 2);
   FailOf("http://a", "GET /api/executors/e", ErrorCode::kUnavailable);
-  beat("t4", 0);
+  beat(7, 0);
   EXPECT_EQ(Run({"executor", "drain", "e", "--wait"}), 0) << err();
-  EXPECT_EQ(server_.requests.size(), 7u);
+  EXPECT_EQ(server_.requests.size(), 8u);
   EXPECT_NE(err().find("nothing runs"), std::string::npos);
   EXPECT_EQ(Run({"executor", "drain", "e", "--wait", "--wait-timeout", "20s"}), 12)
       << "no further heartbeat";
   server_.answers.erase("GET http://a/api/executors/e");
-  beat("t5", 0, false);
+  beat(9, 0, false);
   EXPECT_EQ(Run({"executor", "drain", "e", "--wait"}), 5) << "enabled meanwhile";
   EXPECT_EQ(Run({"executor", "drain", "e", "--wait", "--wait-timeout", "soon"}), 2);
 }
