@@ -31,16 +31,6 @@ Result<StandaloneArguments> Collect(const GlobalFlags& flags, const ServerArgume
   return collected;
 }
 
-std::string_view NameOf(config::Origin origin) {
-  switch (origin) {
-    case config::Origin::kDefault: return "default";
-    case config::Origin::kFile: return "file";
-    case config::Origin::kEnvironment: return "environment";
-    case config::Origin::kFlag: return "flag";
-  }
-  return "unknown";
-}
-
 Outcome<ExitCode> CheckConfig(Session& session, const StandaloneArguments& arguments) {
   const auto loaded = config::Load({.file = arguments.config_file,
                                     .environment = session.host().environment,
@@ -55,7 +45,7 @@ Outcome<ExitCode> CheckConfig(Session& session, const StandaloneArguments& argum
     const config::Value& value = config.Get(setting.name);
     items.push_back({{"name", setting.name},
                      {"value", value.text},
-                     {"origin", NameOf(value.origin)},
+                     {"origin", config::Name(value.origin)},
                      {"place", value.place}});
   }
   for (const std::string& warning : config.warnings()) session.Say("warning: " + warning);

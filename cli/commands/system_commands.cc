@@ -31,12 +31,6 @@ Outcome<ExitCode> ShowStatus(Session& session) {
   return ExitCode::kDone;
 }
 
-Outcome<ExitCode> ShowConfig(Session& session) {
-  CARILLON_ASSIGN_OR_RETURN(const ApiResponse config, session.Call({.path = "/api/system/config"}));
-  session.Print().Object(config.body, {});
-  return ExitCode::kDone;
-}
-
 Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments) {
   ApiRequest request{.method = arguments.method, .path = arguments.path};
   for (char& c : request.method) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -129,8 +123,7 @@ void AddSystemCommands(CLI::App& app, Session& session) {
   system->require_subcommand(1);
   session.On(system->add_subcommand("status", "Leader, members, executors, lateness"),
              [&session] { return ShowStatus(session); });
-  session.On(system->add_subcommand("config", "Settings of the cluster"),
-             [&session] { return ShowConfig(session); });
+  AddConfigCommands(*system, session);
   AddApiCommand(app, session);
   CLI::App* version = app.add_subcommand("version", "The version of this program");
   session.On(version, [&session]() -> Outcome<ExitCode> {

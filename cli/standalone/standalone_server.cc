@@ -35,6 +35,7 @@ struct StandaloneServer::Parts {
   std::unique_ptr<mysql::PrivateMariadbd> mariadbd;
   std::unique_ptr<mysql::MysqlStore> store;
   Signer signer = Signer::Generate();
+  LiveSettings settings;
   // The bus keeps what waits and the switchboard what is under way; neither survives the process,
   // and nothing needs them to.
   memory::MemoryBus bus;
@@ -67,8 +68,12 @@ Status StandaloneServer::Parts::StartAll(const config::Config& config,
   if (interrupted()) return process::ToldToStop();
   MakeScheduler(config);
   CARILLON_TRY(scheduler->Listen(scheduler::ApiOptionsOf(config), scheduler::OpsOptionsOf(config),
-                                 {.version = kVersion, .settings = process::SettingsOf(config)}));
+                                 {.version = kVersion, .config = config}));
   CARILLON_TRY(MakeExecutor(config));
+  process::FollowSettings(settings, config, [this](const config::Config& now) {
+    scheduler->Tune(scheduler::MemberTuningOf(now));
+    executor->Tune(executor::ExecutorTuningOf(now));
+  });
   scheduler->StartLoops(loops);
   executor->StartLoops(loops);
   return AwaitReady(interrupted);
@@ -82,7 +87,9 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config) {
   options.metrics = &metrics;
   CARILLON_ASSIGN_OR_RETURN(store, mysql::MysqlStore::Open(options));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
-  CARILLON_TRY(store->Maintain(now, config.Time("retention_days")));
+  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, store->ReadSettings());
+  settings.Adopt(stored);
+  CARILLON_TRY(store->Maintain(now, process::ConfigUnder(stored, config).Time("retention_days")));
   return scheduler::EnsureAdminToken(*directory, *store, now,
                                      scheduler::TokenOwner::kThisDirectory);
 }
@@ -104,7 +111,8 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                    .hub = *hub,
                                                    .coordinator = *coordinator,
                                                    .signer = signer,
-                                                   .metrics = metrics},
+                                                   .metrics = metrics,
+                                                   .settings = settings},
                                         .jobs = *store,
                                         .runs = *store},
       options);
@@ -123,7 +131,8 @@ Status StandaloneServer::Parts::MakeExecutor(const config::Config& config) {
            .results = *producer,
            .link = *link,
            .metrics = metrics,
-           .public_keys = [this] { return std::vector<std::string>{signer.public_key()}; }},
+           .public_keys = [this] { return std::vector<std::string>{signer.public_key()}; },
+           .settings = settings},
           options, directory->Sub("executor"), RandomSeed()));
   return {};
 }

@@ -38,13 +38,15 @@ spdlog::logger& Logger() {
 }  // namespace
 
 void Configure(const Options& options) {
-  g_level.store(static_cast<int>(options.level));
+  SetLevel(options.level);
   if (options.file.empty()) return;
   auto sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(
       options.file, options.file_bytes_max, options.files_max);
   sink->set_pattern("%Y-%m-%dT%H:%M:%S.%f%z %l %v");
   Logger().sinks() = {sink};
 }
+
+void SetLevel(Level level) { g_level.store(static_cast<int>(level), std::memory_order_relaxed); }
 
 bool Enabled(Level level) {
   return static_cast<int>(level) >= g_level.load(std::memory_order_relaxed);

@@ -21,6 +21,7 @@ struct Options {
 };
 
 void Configure(const Options& options);
+void SetLevel(Level level);
 bool Enabled(Level level);
 void Write(Level level, std::string_view room, std::string_view line);
 

@@ -26,6 +26,7 @@ struct Setting {
   int64_t most = 0;           // kInteger
   std::string_view choices;   // kChoice: separated by '|'
   std::string_view help;
+  bool live = false;  // may be changed while the process runs: PUT /api/system/config
 };
 
 // In the order of docs/configuration.md.

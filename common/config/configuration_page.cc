@@ -27,7 +27,12 @@ executor:
 
 An unknown name, a wrong type or a number out of its bounds stops the start with the file and the
 line; nothing is guessed. An unknown `CARILLON_*` variable is only named in the log, because jobs and
-the command line use that prefix as well. Settings take effect at the next start.
+the command line use that prefix as well.
+
+Settings take effect at the next start. Those marked **live** can also be given to the whole
+cluster while it runs (`carillon system config set log.level=debug`,
+[PUT /api/system/config](api.md#put-apisystemconfig)): such a value goes before flags, environment,
+file and default of every process it concerns, until it is taken back.
 
 | setting | default | bounds | what it does |
 |---|---|---|---|
@@ -64,7 +69,7 @@ std::string ConfigurationPage() {
     const std::string fallback =
         setting.fallback.empty() ? "none" : "`" + std::string(setting.fallback) + "`";
     page += "| `" + std::string(setting.name) + "` | " + fallback + " | " + Bounds(setting) +
-            " | " + std::string(setting.help) + " |\n";
+            " | " + std::string(setting.help) + (setting.live ? " **Live.**" : "") + " |\n";
   }
   page += kTail;
   return page;

@@ -9,7 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "common/config/config_table.h"
 #include "common/config/yaml_settings.h"
 
 namespace carillon::config {
@@ -84,34 +83,6 @@ bool IsChoice(std::string_view choices, std::string_view text) {
   }
 }
 
-// What the setting takes, when `text` is not that; empty when it is.
-std::string Complaint(const Setting& setting, const std::string& text) {
-  switch (setting.type) {
-    case SettingType::kText:
-      if (text.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos) {
-        return "must be one line";
-      }
-      return std::cmp_greater_equal(text.size(), setting.least) ? "" : "must not be empty";
-    case SettingType::kInteger: {
-      const auto number = ParseInteger(text);
-      if (number && *number >= setting.least && *number <= setting.most) return "";
-      return "must be a whole number from " + std::to_string(setting.least) + " to " +
-             std::to_string(setting.most);
-    }
-    case SettingType::kFlag:
-      return text == "true" || text == "false" ? "" : "must be true or false";
-    case SettingType::kChoice:
-      return IsChoice(setting.choices, text) ? ""
-                                             : "must be one of " + std::string(setting.choices);
-    case SettingType::kIdentity:
-      return IsIdentity(text) ? "" : "must match [a-z0-9][a-z0-9-]{0,62}";
-    case SettingType::kAddress:
-      return ParseAddress(text) ? "" : "must be an IP address or localhost";
-    case SettingType::kPairs: return ParsePairs(text) ? "" : "must be name=value,name=value";
-  }
-  return "has an unknown type";
-}
-
 // The known name with the fewest edits to `name`, when that is a likely typing error.
 std::string Nearest(std::string_view name) {
   size_t least = 4;
@@ -150,6 +121,33 @@ Result<std::string> ReadFile(const std::string& path) {
 }
 
 }  // namespace
+
+std::string Complaint(const Setting& setting, const std::string& text) {
+  switch (setting.type) {
+    case SettingType::kText:
+      if (text.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos) {
+        return "must be one line";
+      }
+      return std::cmp_greater_equal(text.size(), setting.least) ? "" : "must not be empty";
+    case SettingType::kInteger: {
+      const auto number = ParseInteger(text);
+      if (number && *number >= setting.least && *number <= setting.most) return "";
+      return "must be a whole number from " + std::to_string(setting.least) + " to " +
+             std::to_string(setting.most);
+    }
+    case SettingType::kFlag:
+      return text == "true" || text == "false" ? "" : "must be true or false";
+    case SettingType::kChoice:
+      return IsChoice(setting.choices, text) ? ""
+                                             : "must be one of " + std::string(setting.choices);
+    case SettingType::kIdentity:
+      return IsIdentity(text) ? "" : "must match [a-z0-9][a-z0-9-]{0,62}";
+    case SettingType::kAddress:
+      return ParseAddress(text) ? "" : "must be an IP address or localhost";
+    case SettingType::kPairs: return ParsePairs(text) ? "" : "must be name=value,name=value";
+  }
+  return "has an unknown type";
+}
 
 class Loader {
  public:
@@ -250,6 +248,34 @@ class Loader {
 };
 
 Result<Config> Load(const LoadRequest& request) { return Loader().Run(request); }
+
+std::string_view Name(Origin origin) {
+  switch (origin) {
+    case Origin::kDefault: return "default";
+    case Origin::kFile: return "file";
+    case Origin::kEnvironment: return "environment";
+    case Origin::kFlag: return "flag";
+    case Origin::kLive: return "live";
+  }
+  return "unknown";
+}
+
+Config Config::With(const std::map<std::string, std::string>& live,
+                    std::vector<std::string>* left_out) const {
+  Config config = *this;
+  for (const auto& [name, text] : live) {
+    const Setting* setting = FindSetting(name);
+    const bool known = setting != nullptr && setting->live;
+    const std::string complaint =
+        known ? Complaint(*setting, text) : "is no live setting of this version";
+    if (complaint.empty()) {
+      config.values_[name] = {.text = text, .origin = Origin::kLive};
+    } else {
+      left_out->push_back(name + " " + complaint);
+    }
+  }
+  return config;
+}
 
 const Value& Config::Get(std::string_view name) const {
   const auto found = values_.find(name);

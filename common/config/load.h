@@ -13,10 +13,12 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/config/config_table.h"
 
 namespace carillon::config {
 
-enum class Origin { kDefault, kFile, kEnvironment, kFlag };
+enum class Origin { kDefault, kFile, kEnvironment, kFlag, kLive };
+std::string_view Name(Origin origin);  // "default", "file", …
 
 struct Value {
   std::string text;  // as written there; kPairs from a YAML map as name=value,…
@@ -36,6 +38,10 @@ class Config {
 
   // Where a setting came from.
   const Value& Get(std::string_view name) const;
+  // This configuration under what the cluster was given while it runs. Names that are no live
+  // setting of this version, and values it does not take, are left out and told in `left_out`.
+  Config With(const std::map<std::string, std::string>& live,
+              std::vector<std::string>* left_out) const;
   // What is odd but stops nothing, e.g. an unknown CARILLON_* variable. For the log.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -60,6 +66,9 @@ struct LoadRequest {
 inline constexpr size_t kConfigFileBytesMax = 1u << 20;
 
 Result<Config> Load(const LoadRequest& request);
+
+// What `setting` takes, as a sentence without its subject, when `text` is not that; else empty.
+std::string Complaint(const Setting& setting, const std::string& text);
 
 // The environment of this process.
 std::map<std::string, std::string> ProcessEnvironment();

@@ -1,10 +1,12 @@
 // The rest of what a member keeps in the store: idempotency keys, tokens, settings, partitions.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/base/live_settings.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 
@@ -71,12 +73,10 @@ class AdminStore {
   virtual Status CreateFirstToken(const TokenRecord& token) = 0;
   virtual Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) = 0;
 
-  // Live settings; the version moves by one with each write. kConflict on another version.
-  struct Settings {
-    int64_t version = 0;
-    std::vector<std::pair<std::string, std::string>> values;  // sorted by name
-  };
-  virtual Result<Settings> ReadSettings() = 0;
+  virtual Result<ClusterSettings> ReadSettings() = 0;
+  // `values` take the place of all that are stored. kConflict: another version than `expected` is.
+  virtual Result<ClusterSettings> WriteSettings(
+      int64_t expected, const std::map<std::string, std::string>& values) = 0;
 
   // Append-only.
   virtual Status RecordAudit(const AuditRecord& record) = 0;

@@ -1,5 +1,5 @@
-// Who is alive, who leads, and who should own which segment. Never needed for correctness: the
-// store decides who owns (segment_store.h).
+// Who is alive, who leads, who should own which segment, and what was set for all. Never needed for
+// correctness: the store decides who owns (segment_store.h) and what is set (admin_store.h).
 //
 // Threads  Thread-safe. Calls answer from a local view, except where said.
 #pragma once
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/live_settings.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 
@@ -56,11 +57,18 @@ class Coordinator {
   // one. kFenced: not the leader any more. kConflict: another generation.
   virtual Status WriteAssignment(const Assignment& assignment) = 0;
 
+  // The copy of the store's settings, as last seen; version 0 when there is none, or none that can
+  // be read.
+  virtual Result<ClusterSettings> ReadSettings() = 0;
+  // By any member. Takes the place of an older version; a newer one, or the same, stays.
+  virtual Status WriteSettings(const ClusterSettings& settings) = 0;
+
   // A quorum write within the own session: ownership may be inferred from it while the assignment's
   // generation is the one an epoch was taken under. Returns that generation.
   virtual Result<Generation> ProveSession() = 0;
 
-  // Called (from any thread) when membership, leadership, assignment or session changed.
+  // Called (from any thread) when membership, leadership, assignment, settings or
+  // session changed.
   virtual void OnChange(std::function<void()> wake) = 0;
 };
 

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/live_settings.h"
 #include "common/domain/run_state.h"
 #include "common/ports/executor_store.h"
 
@@ -41,6 +42,8 @@ struct Heartbeat {
   ExecutorLoad load;
   int free_slots = 0;                  // of process slots
   int free_light_slots = 0;            // of in-process types (noop)
+  int slots = 0;                       // process slots in all; 0: as registered
+  int64_t config_version = 0;          // of the live settings that it applied
   std::vector<HeldAttempt> running;    // of segments this member owns, as far as known
   std::vector<HeldAttempt> reporting;  // ended, result not yet applied
 };
@@ -56,11 +59,13 @@ using FromExecutor = std::variant<Register, Heartbeat, ClaimBatch>;
 // ---- member -> executor
 // --------------------------------------------------------------------------
 
+// Also sent, unasked, when something of it changed, and when a heartbeat shows older settings.
 struct Registered {
   bool accepted = true;
   std::string refusal = {};  // a second executor with this id is alive
   bool enabled = true;
   bool draining = false;
+  ClusterSettings settings = {};
 };
 
 // What the owner grants: leases of `renewed` last until sent_us + lease, by the executor's clock.

@@ -34,6 +34,7 @@ struct ExecutorRecord {
   WallTime last_heartbeat;
   WallTime registered;
   std::string version;
+  int64_t config_version = 0;  // of the live settings it applied; known from its heartbeats only
 };
 
 class ExecutorStore {
@@ -42,7 +43,7 @@ class ExecutorStore {
 
   // Inserts or refreshes; keeps enabled, draining and labels of a known one.
   virtual Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) = 0;
-  // state, running, load, last_heartbeat of each; unknown ids are ignored.
+  // state, slots, running, load, last_heartbeat of each; unknown ids are ignored.
   virtual Status UpdateExecutors(const std::vector<ExecutorRecord>& records) = 0;
   virtual Result<std::vector<ExecutorRecord>> ListExecutors() = 0;
   virtual Result<ExecutorRecord> GetExecutor(const ExecutorId& id) = 0;

@@ -10,12 +10,20 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
-#include "common/config/config_table.h"
 
 namespace carillon::process {
 namespace {
 
 constexpr size_t kSecretBytesMax = 4096;
+
+log::Level LogLevelOf(const config::Config& config) {
+  const std::string& level = config.Text("log.level");
+  if (level == "debug") return log::Level::kDebug;
+  if (level == "warn") return log::Level::kWarn;
+  if (level == "error") return log::Level::kError;
+  if (level == "off") return log::Level::kOff;
+  return log::Level::kInfo;
+}
 
 }  // namespace
 
@@ -37,15 +45,10 @@ bool TakeStopSignal(const sigset_t& signals, timespec timeout) {
 }
 
 void ConfigureLog(const config::Config& config) {
-  const std::string& level = config.Text("log.level");
-  log::Options options{.file = config.Text("log.file"),
-                       .file_bytes_max = static_cast<size_t>(config.Integer("log.file_bytes_max")),
-                       .files_max = static_cast<size_t>(config.Integer("log.files_max"))};
-  if (level == "debug") options.level = log::Level::kDebug;
-  if (level == "warn") options.level = log::Level::kWarn;
-  if (level == "error") options.level = log::Level::kError;
-  if (level == "off") options.level = log::Level::kOff;
-  log::Configure(options);
+  log::Configure({.level = LogLevelOf(config),
+                  .file = config.Text("log.file"),
+                  .file_bytes_max = static_cast<size_t>(config.Integer("log.file_bytes_max")),
+                  .files_max = static_cast<size_t>(config.Integer("log.files_max"))});
 }
 
 bool Await(const Clock& clock, Duration timeout, const std::function<bool()>& done) {
@@ -68,12 +71,23 @@ std::string HostName() {
   return name.data();
 }
 
-std::map<std::string, std::string> SettingsOf(const config::Config& config) {
-  std::map<std::string, std::string> settings;
-  for (const config::Setting& setting : config::SettingTable()) {
-    settings[std::string(setting.name)] = config.Get(setting.name).text;
-  }
-  return settings;
+config::Config ConfigUnder(const ClusterSettings& settings, const config::Config& start) {
+  std::vector<std::string> left_out;
+  config::Config config = start.With(settings.values, &left_out);
+  for (const std::string& what : left_out) log::Warn("config", "live setting left out: {}", what);
+  return config;
+}
+
+void FollowSettings(LiveSettings& settings, const config::Config& start,
+                    std::function<void(const config::Config&)> apply) {
+  settings.OnChange([start, apply = std::move(apply)](const ClusterSettings& now) {
+    const config::Config config = ConfigUnder(now, start);
+    log::SetLevel(LogLevelOf(config));
+    std::string values;
+    for (const auto& [name, value] : now.values) values += " " + name + "=" + value;
+    log::Info("config", "live settings version={}{}", now.version, values);
+    apply(config);
+  });
 }
 
 Result<std::string> ReadSecretFile(const std::string& path, std::string_view setting) {

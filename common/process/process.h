@@ -5,11 +5,11 @@
 
 #include <ctime>
 #include <functional>
-#include <map>
 #include <string>
 
 #include "common/base/clock.h"
 #include "common/base/ids.h"
+#include "common/base/live_settings.h"
 #include "common/config/load.h"
 
 namespace carillon::process {
@@ -29,8 +29,12 @@ bool Await(const Clock& clock, Duration timeout, const std::function<bool()>& do
 Incarnation NewIncarnation(uint64_t seed);
 std::string HostName();
 
-// Every setting as it is in force. Secrets are in files, so none is among them.
-std::map<std::string, std::string> SettingsOf(const config::Config& config);
+// `start` under the live settings. What they hold that this version does not take is logged.
+config::Config ConfigUnder(const ClusterSettings& settings, const config::Config& start);
+// With each newer version of the settings: adjusts the log and calls `apply` with what is in force,
+// as a listener of LiveSettings.
+void FollowSettings(LiveSettings& settings, const config::Config& start,
+                    std::function<void(const config::Config&)> apply);
 
 // The one line of the file `path`; `setting` names it in errors. kUnavailable: cannot be read.
 // kInvalid: empty, larger than 4 KiB, or more than a line.

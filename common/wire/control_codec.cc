@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kMessageBytesMax = 16u << 20;
 constexpr int kAttemptsMax = 100'000;  // in one message
 constexpr int kLabelsMax = 64;
+constexpr size_t kSettingsMax = 1000;
 constexpr size_t kTextBytesMax = 1024;
 constexpr uint32_t kSegmentMax = 65'535;
 constexpr uint32_t kCountMax = 1'000'000;  // slots, attempts, processes
@@ -139,6 +140,8 @@ void Encode(const Heartbeat& from, v1::FromExecutor& message) {
   to.mutable_load()->set_io(from.load.io);
   to.set_free_slots(static_cast<uint32_t>(from.free_slots));
   to.set_free_light_slots(static_cast<uint32_t>(from.free_light_slots));
+  to.set_slots(static_cast<uint32_t>(from.slots));
+  to.set_config_version(from.config_version);
   Encode(from.running, *to.mutable_running());
   Encode(from.reporting, *to.mutable_reporting());
 }
@@ -147,9 +150,10 @@ double Share(double value) { return value >= 0 && value <= 1 ? value : 0; }  // 
 
 Result<FromExecutor> Decode(const v1::Heartbeat& from) {
   if (from.running_count() > kCountMax || from.free_slots() > kCountMax ||
-      from.free_light_slots() > kCountMax) {
+      from.free_light_slots() > kCountMax || from.slots() > kCountMax) {
     return Corrupt("a count");
   }
+  if (from.config_version() < 0) return Corrupt("config_version");
   Heartbeat to;
   to.sent_us = from.sent_us();
   to.running_count = static_cast<int>(from.running_count());
@@ -159,6 +163,8 @@ Result<FromExecutor> Decode(const v1::Heartbeat& from) {
              .io = Share(from.load().io())};
   to.free_slots = static_cast<int>(from.free_slots());
   to.free_light_slots = static_cast<int>(from.free_light_slots());
+  to.slots = static_cast<int>(from.slots());
+  to.config_version = from.config_version();
   CARILLON_ASSIGN_OR_RETURN(to.running, Decode(from.running()));
   CARILLON_ASSIGN_OR_RETURN(to.reporting, Decode(from.reporting()));
   return FromExecutor(std::move(to));
@@ -211,14 +217,31 @@ void Encode(const Registered& from, v1::ToExecutor& message) {
   to.set_refusal(from.refusal);
   to.set_enabled(from.enabled);
   to.set_draining(from.draining);
+  to.mutable_settings()->set_version(from.settings.version);
+  to.mutable_settings()->mutable_values()->insert(from.settings.values.begin(),
+                                                  from.settings.values.end());
+}
+
+// Whether each is a setting is the receiver's configuration to say.
+Result<ClusterSettings> Decode(const v1::Settings& from) {
+  if (from.version() < 0) return Corrupt("version of the settings");
+  if (from.values().size() > kSettingsMax) return Corrupt("too many settings");
+  ClusterSettings to{.version = from.version()};
+  for (const auto& [name, value] : from.values()) {
+    if (name.size() > kTextBytesMax || value.size() > kTextBytesMax) return Corrupt("setting");
+    to.values[name] = value;
+  }
+  return to;
 }
 
 Result<ToExecutor> Decode(const v1::Registered& from) {
   if (from.refusal().size() > kTextBytesMax) return Corrupt("refusal");
+  CARILLON_ASSIGN_OR_RETURN(ClusterSettings settings, Decode(from.settings()));
   return ToExecutor(Registered{.accepted = from.accepted(),
                                .refusal = from.refusal(),
                                .enabled = from.enabled(),
-                               .draining = from.draining()});
+                               .draining = from.draining(),
+                               .settings = std::move(settings)});
 }
 
 void Encode(const HeartbeatReply& from, v1::ToExecutor& message) {

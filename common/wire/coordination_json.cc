@@ -89,4 +89,26 @@ Result<Assignment> ParseAssignment(std::string_view text) {
   return assignment;
 }
 
+std::string SettingsText(const ClusterSettings& settings) {
+  return JsonToText({{"version", settings.version}, {"settings", settings.values}});
+}
+
+Result<ClusterSettings> ParseSettings(std::string_view text) {
+  if (text.empty()) return ClusterSettings{};
+  const auto parsed = ParseJsonText(text);
+  if (!parsed.ok() || !parsed->is_object()) return CorruptNode("settings");
+  const auto version = parsed->find("version");
+  const auto values = parsed->find("settings");
+  if (version == parsed->end() || !version->is_number_unsigned() ||
+      version->get<uint64_t>() > INT64_MAX || values == parsed->end() || !values->is_object()) {
+    return CorruptNode("settings");
+  }
+  ClusterSettings settings{.version = version->get<int64_t>()};
+  for (const auto& [name, value] : values->items()) {
+    if (!value.is_string()) return CorruptNode("settings");
+    settings.values[name] = value.get<std::string>();
+  }
+  return settings;
+}
+
 }  // namespace carillon

@@ -1,4 +1,4 @@
-// Members and assignments as the coordinator's nodes hold them.
+// Members, assignments and settings as the coordinator's nodes hold them.
 //
 // Errors   Parse…: kCorrupt. Unknown fields are passed over: a newer member may have written them.
 #pragma once
@@ -19,5 +19,10 @@ Result<MemberInfo> ParseMember(std::string_view text);
 // assignment that nobody wrote yet.
 std::string AssignmentText(const Assignment& assignment);
 Result<Assignment> ParseAssignment(std::string_view text);
+
+// {"version": 3, "settings": {"log.level": "debug"}}. An empty text is settings that nobody wrote
+// yet.
+std::string SettingsText(const ClusterSettings& settings);
+Result<ClusterSettings> ParseSettings(std::string_view text);
 
 }  // namespace carillon

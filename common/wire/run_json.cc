@@ -118,7 +118,8 @@ json ExecutorToJson(const ExecutorRecord& executor) {
             {"io", executor.load.io}}},
           {"last_heartbeat_time", TimeOrNull(executor.last_heartbeat)},
           {"register_time", TimeOrNull(executor.registered)},
-          {"version", executor.version}};
+          {"version", executor.version},
+          {"config_version", executor.config_version}};
 }
 
 }  // namespace carillon

@@ -24,7 +24,7 @@ ExecutorRecord RecordOf(const ExecutorOptions& options, WallTime now) {
   record.host = options.host;
   record.ops_port = options.ops_port;
   record.labels = options.labels;
-  record.slots = options.slots;
+  record.slots = options.tuning.slots;
   record.version = options.version;
   record.last_heartbeat = now;
   record.registered = now;
@@ -41,7 +41,9 @@ ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOpt
       rng_(ports.rng),
       intake_(ports.tasks, ports.metrics,
               {options.executor_id, options.incarnation, ports.public_keys}),
-      sessions_(ports.link, RecordOf(options, ports.clock.Wall())) {}
+      sessions_(ports.link, RecordOf(options, ports.clock.Wall())),
+      slots_(options.tuning.slots),
+      output_bytes_max_(options.tuning.output_bytes_max) {}
 
 SteadyTime ExecutorCore::Step(SteadyTime now) {
   more_ = false;
@@ -155,7 +157,7 @@ bool ExecutorCore::Accepts(Lane lane) {
 }
 
 int ExecutorCore::FreeSlots(Lane lane) {
-  const int slots = lane == Lane::kLight ? options_.light_slots : options_.slots;
+  const int slots = lane == Lane::kLight ? options_.light_slots : slots_.load();
   return std::max(0, slots - runs_.used(lane));
 }
 
@@ -240,6 +242,8 @@ void ExecutorCore::Beat(SteadyTime now) {
 
 void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbeat* heartbeat) {
   heartbeat->load = load_;
+  heartbeat->slots = slots_.load();
+  heartbeat->config_version = ports_.settings.version();
   // Like the store's: RUNNING from the claim, whose answer may be lost, until the end is applied. At
   // zero the host may go.
   heartbeat->running_count = runs_.count(RunStage::kClaiming) + runs_.count(RunStage::kStarting) +
@@ -269,6 +273,8 @@ void ExecutorCore::PublishStatus() {
               warden_listed_);
   ports_.metrics.gauge("carillon_executor_slots", "used").Set(runs_.used(Lane::kProcess));
   ports_.metrics.gauge("carillon_executor_slots", "free").Set(FreeSlots(Lane::kProcess));
+  ports_.metrics.gauge("carillon_config_version")
+      .Set(static_cast<double>(ports_.settings.version()));
   ports_.metrics.gauge("carillon_queue_depth", "executor").Set(runs_.count(RunStage::kQueued));
   MutexLock lock(mu_);
   status_ = {.running = running,

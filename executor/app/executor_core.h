@@ -1,7 +1,7 @@
 // The executor's main loop: tasks in, claims out, starts, leases, cancels, ends.
 //
 // Place    Steps 7 to 9 of docs/life-of-a-run.md.
-// Threads  One loop calls Step; Drain, drained, refusal and status are thread-safe.
+// Threads  One loop calls Step; Tune, Drain, drained, refusal and status are thread-safe.
 // Time     Steady for leases and time-outs; wall for the times of in-process attempts.
 // Errors   Nothing here is the truth: what is dropped before its claim is published again, what is
 //          lost later ends with its lease.
@@ -42,6 +42,10 @@ class ExecutorCore final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
   void Drain() { draining_.store(true); }
+  void Tune(const ExecutorTuning& tuning) {
+    slots_.store(tuning.slots);
+    output_bytes_max_.store(tuning.output_bytes_max);
+  }
   bool drained() const { return draining_.load() && idle_.load(); }
   std::string refusal() const;
   ExecutorDaemon::Status status() const;
@@ -106,6 +110,8 @@ class ExecutorCore final : public Stepper {
   SteadyTime next_change_beat_{};
   SteadyTime next_sample_{};
   ExecutorLoad load_;
+  std::atomic<int> slots_;
+  std::atomic<size_t> output_bytes_max_;
   std::atomic<bool> draining_{false};
   std::atomic<bool> idle_{false};
   mutable Mutex mu_;

@@ -32,6 +32,7 @@ void ExecutorCore::TakeMessages(SteadyTime now) {
 
 void ExecutorCore::On(const MemberId& member, const Registered& message, SteadyTime) {
   sessions_.OnRegistered(member, message);
+  ports_.settings.Adopt(message.settings);
 }
 
 void ExecutorCore::On(const MemberId& member, const HeartbeatReply& message, SteadyTime now) {
@@ -127,7 +128,7 @@ void ExecutorCore::StartDue(SteadyTime now) {
     }
     const StartAttempt start =
         StartOf(entry->task, entry->held, entry->lease_end,
-                {.env = options_.base_env, .output_bytes_max = options_.output_bytes_max});
+                {.env = options_.base_env, .output_bytes_max = output_bytes_max_.load()});
     if (ports_.warden.Start(start).ok()) {
       entry->asked = now;
     } else if (!asked_before && now >= entry->lease_end - kLeaseMargin) {

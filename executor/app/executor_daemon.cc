@@ -17,9 +17,10 @@ class ExecutorDaemon::Impl {
   Impl(Ports ports, ExecutorOptions options)
       : ports_(std::move(ports)),
         options_(std::move(options)),
-        sender_({ports_.spool, ports_.warden, ports_.results, ports_.metrics}, options_.executor_id,
-                static_cast<size_t>(options_.light_slots + options_.slots) + kResultsBeyondSlots,
-                options_.bus_format),
+        sender_(
+            {ports_.spool, ports_.warden, ports_.results, ports_.metrics}, options_.executor_id,
+            static_cast<size_t>(options_.light_slots + options_.tuning.slots) + kResultsBeyondSlots,
+            options_.tuning.bus_format),
         core_(ports_, options_, sender_) {}
 
   ~Impl() {
@@ -50,6 +51,10 @@ std::vector<NamedStepper> ExecutorDaemon::steppers() {
   return {{"exec.core", &impl_->core_}, {"exec.report", &impl_->sender_}};
 }
 void ExecutorDaemon::OnWake(const std::function<void(Stepper*)>& wake) { impl_->OnWake(wake); }
+void ExecutorDaemon::Tune(const ExecutorTuning& tuning) {
+  impl_->core_.Tune(tuning);
+  impl_->sender_.SetFormat(tuning.bus_format);
+}
 void ExecutorDaemon::Drain() { impl_->core_.Drain(); }
 bool ExecutorDaemon::drained() const { return impl_->core_.drained(); }
 std::string ExecutorDaemon::refusal() const { return impl_->core_.refusal(); }

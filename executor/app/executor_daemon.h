@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/live_settings.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/base/rng.h"
@@ -25,6 +26,15 @@
 
 namespace carillon::executor {
 
+// What may change while the daemon runs (ExecutorDaemon::Tune).
+struct ExecutorTuning {
+  int slots = 8;  // processes at once; the app sets 4 * cores
+  size_t output_bytes_max = 64u << 10;
+  BusFormat bus_format = BusFormat::kBinary;
+
+  bool operator==(const ExecutorTuning&) const = default;
+};
+
 struct ExecutorOptions {
   ExecutorId executor_id;
   Incarnation incarnation;  // random per start of the daemon
@@ -32,10 +42,8 @@ struct ExecutorOptions {
   int ops_port = 0;
   std::string version;
   std::map<std::string, std::string> labels;
-  int slots = 8;           // processes at once; the app sets 4 * cores
+  ExecutorTuning tuning = {};
   int light_slots = 4096;  // in-process attempts until their result is applied
-  size_t output_bytes_max = 64u << 10;
-  BusFormat bus_format = BusFormat::kBinary;
   // What every process gets unless its job says otherwise.
   std::map<std::string, std::string> base_env = {
       {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
@@ -56,6 +64,7 @@ class ExecutorDaemon {
     Metrics& metrics;
     // The members' keys as known now; asked for each batch of records, so it must be cheap.
     std::function<std::vector<std::string>()> public_keys;
+    LiveSettings& settings;  // as members tell them; what they change is told by Tune
   };
 
   ExecutorDaemon(Ports ports, ExecutorOptions options);
@@ -68,6 +77,8 @@ class ExecutorDaemon {
   // before the first Step.
   void OnWake(const std::function<void(Stepper*)>& wake);
 
+  // With fewer slots nothing is killed: less is started. Thread-safe, and does not wait.
+  void Tune(const ExecutorTuning& tuning);
   // No new claims from now on; what runs goes on, results go out. Thread-safe.
   void Drain();
   // Nothing runs and every result was applied.

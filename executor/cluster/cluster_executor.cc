@@ -29,6 +29,7 @@ struct ClusterExecutor::Parts {
   SystemClock clock;
   Metrics metrics;
   std::unique_ptr<process::DataDirectory> directory;
+  LiveSettings settings;
   std::unique_ptr<BusProducer> results;
   std::unique_ptr<BusConsumer> tasks;
   std::unique_ptr<rpc::GrpcLink> link;
@@ -71,8 +72,12 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
                                       .results = *results,
                                       .link = *link,
                                       .metrics = metrics,
-                                      .public_keys = [this] { return link->public_keys(); }},
+                                      .public_keys = [this] { return link->public_keys(); },
+                                      .settings = settings},
                                      options, directory->Sub("executor"), RandomSeed()));
+  process::FollowSettings(settings, config, [this](const config::Config& now) {
+    executor->Tune(ExecutorTuningOf(now));
+  });
   StartLoops();
   built = true;
   runtime = {.ops_url = ops->url(), .executor_id = options.executor_id.value()};

@@ -31,7 +31,8 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
                                                              .spool = *server->spool_,
                                                              .load = *server->load_,
                                                              .metrics = ports.metrics,
-                                                             .public_keys = ports.public_keys},
+                                                             .public_keys = ports.public_keys,
+                                                             .settings = ports.settings},
                                        options);
   return server;
 }

@@ -30,6 +30,7 @@ class ExecutorServer {
     ExecutorLink& link;
     Metrics& metrics;
     std::function<std::vector<std::string>()> public_keys;
+    LiveSettings& settings;
   };
   // `home` is the directory of everything it keeps; made if it is missing.
   static Result<std::unique_ptr<ExecutorServer>> Make(const Ports& ports,
@@ -38,6 +39,7 @@ class ExecutorServer {
 
   void StartLoops(Loops& loops);
   pid_t warden_pid() const { return static_cast<pid_t>(warden_->warden_pid()); }
+  void Tune(const ExecutorTuning& tuning) { daemon_->Tune(tuning); }
   void Drain() { daemon_->Drain(); }
   bool drained() const { return daemon_->drained(); }
   std::string refusal() const { return daemon_->refusal(); }

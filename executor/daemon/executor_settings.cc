@@ -13,6 +13,18 @@ constexpr int kSlotsPerCore = 4;
 
 }  // namespace
 
+ExecutorTuning ExecutorTuningOf(const config::Config& config) {
+  ExecutorTuning tuning{
+      .slots = static_cast<int>(config.Integer("executor.slots")),
+      .output_bytes_max = static_cast<size_t>(config.Integer("executor.output_bytes_max")),
+      .bus_format = BusFormatOf(config.Text("bus.format"))};
+  if (tuning.slots == 0) {
+    tuning.slots =
+        kSlotsPerCore * std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+  return tuning;
+}
+
 ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
   ExecutorOptions options;
   options.executor_id = ExecutorId(config.Text("executor.id"));
@@ -20,14 +32,8 @@ ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
   options.host = process::HostName();
   options.version = kVersion;
   options.labels = config.Pairs("executor.labels");
-  options.slots = static_cast<int>(config.Integer("executor.slots"));
-  if (options.slots == 0) {
-    options.slots =
-        kSlotsPerCore * std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  }
+  options.tuning = ExecutorTuningOf(config);
   options.light_slots = static_cast<int>(config.Integer("executor.light_slots"));
-  options.output_bytes_max = static_cast<size_t>(config.Integer("executor.output_bytes_max"));
-  options.bus_format = BusFormatOf(config.Text("bus.format"));
   return options;
 }
 

@@ -7,6 +7,8 @@
 
 namespace carillon::executor {
 
+// The live ones.
+ExecutorTuning ExecutorTuningOf(const config::Config& config);
 // `seed` makes the incarnation: another one for each start.
 ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed);
 

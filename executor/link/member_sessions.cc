@@ -10,6 +10,12 @@ namespace {
 constexpr Duration kSyncEvery = 100ms;
 constexpr Duration kRegisterAgain = 1s;
 
+// Only for the log: the claim decides, so that nobody here has to know.
+std::string_view StandingOf(const Registered& message) {
+  if (message.draining) return "draining";
+  return message.enabled ? "enabled" : "disabled";
+}
+
 }  // namespace
 
 void MemberSessions::Sync(SteadyTime now) {
@@ -48,6 +54,11 @@ void MemberSessions::OnRegistered(const MemberId& member, const Registered& mess
   Session& session = found->second;
   if (message.accepted) {
     if (!session.registered) log::Info("link", "registered member={}", member.value());
+    const std::string_view standing = StandingOf(message);
+    if (session.standing != standing) {
+      log::Info("link", "this executor is {} member={}", standing, member.value());
+      session.standing = standing;
+    }
     session.registered = true;
     session.heartbeat_at = SteadyTime{};
     refusal_.clear();

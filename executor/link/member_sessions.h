@@ -50,7 +50,7 @@ class MemberSessions {
  private:
   struct Session {
     bool registered = false;
-    bool refused = false;
+    std::string standing;      // as last told: "enabled", "disabled", "draining"
     SteadyTime register_at{};  // next try
     SteadyTime heartbeat_at{};
     std::vector<ClaimRequest> claims;

@@ -78,6 +78,7 @@ void ResultSender::DropApplied() {
 }
 
 bool ResultSender::Publish(SteadyTime now) {
+  const BusFormat format = format_.load();
   std::vector<AttemptId> bundle;
   size_t bytes = 0;
   bool all = true;
@@ -85,26 +86,27 @@ bool ResultSender::Publish(SteadyTime now) {
     const auto found = unapplied_.find(key);
     if (found == unapplied_.end()) continue;
     const size_t size = found->second.result.ended.result.output.size() + 512;
-    const bool full = bundle.size() == TasksPerRecord(format_) || bytes + size > kBundleBytesMax;
+    const bool full = bundle.size() == TasksPerRecord(format) || bytes + size > kBundleBytesMax;
     if (!bundle.empty() && full) {
-      all = SendBundle(bundle, now) && all;
+      all = SendBundle(bundle, format, now) && all;
       bundle.clear();
       bytes = 0;
     }
     bundle.push_back(key);
     bytes += size;
   }
-  if (!bundle.empty()) all = SendBundle(bundle, now) && all;
+  if (!bundle.empty()) all = SendBundle(bundle, format, now) && all;
   return all;
 }
 
 // Every member reads all partitions and takes what is of its segments, so that a record may hold
 // whatever ended at the same time: records cost the broker, results hardly.
-bool ResultSender::SendBundle(const std::vector<AttemptId>& keys, SteadyTime now) {
+bool ResultSender::SendBundle(const std::vector<AttemptId>& keys, BusFormat format,
+                              SteadyTime now) {
   std::vector<ResultMessage> messages;
   messages.reserve(keys.size());
   for (const AttemptId& key : keys) messages.push_back(MessageOf(unapplied_[key].result.ended));
-  BusRecord record{.payload = EncodeResults(messages, format_), .headers = {}};
+  BusRecord record{.payload = EncodeResults(messages, format), .headers = {}};
   const Status sent = ports_.producer.Send(kResultsTopic, partition_key_, std::move(record));
   if (!sent.ok()) {
     to_send_.insert(to_send_.end(), keys.begin(), keys.end());

@@ -72,6 +72,8 @@ class ResultSender final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
 
+  // Thread-safe; of what is published from now on.
+  void SetFormat(BusFormat format) { format_ = format; }
   bool blocked() const { return blocked_.load(std::memory_order_relaxed); }
 
  private:
@@ -84,13 +86,13 @@ class ResultSender final : public Stepper {
   bool Save();
   void DropApplied();
   bool Publish(SteadyTime now);
-  bool SendBundle(const std::vector<AttemptId>& keys, SteadyTime now);
+  bool SendBundle(const std::vector<AttemptId>& keys, BusFormat format, SteadyTime now);
   ResultMessage MessageOf(const AttemptEnded& ended) const;
 
   const Ports ports_;
   const ExecutorId executor_;
   const uint64_t partition_key_;  // executors share the partitions
-  const BusFormat format_;
+  std::atomic<BusFormat> format_;
   BoundedQueue<ReportedResult> reported_;
   BoundedQueue<HeldAttempt> applied_;
   std::deque<AttemptEnded> unsaved_;

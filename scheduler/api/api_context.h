@@ -2,11 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/base/live_settings.h"
 #include "common/base/metrics.h"
+#include "common/config/load.h"
 #include "common/ports/admin_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/job_store.h"
@@ -34,8 +35,8 @@ struct ApiContext {
   uint64_t seed;  // of trace ids and generated job ids; never of anything secret
   Metrics& metrics;
   std::string version;
-  // What this member was started with, for GET /api/system/config; no secrets.
-  std::map<std::string, std::string> settings = {};
+  config::Config config;   // that this member was started with
+  LiveSettings& settings;  // adopting newer ones spreads them
   // How long status and tokens wait for a store that hangs.
   Duration store_patience = 1s;
 };

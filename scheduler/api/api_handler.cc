@@ -205,12 +205,14 @@ Reply ApiHandler::Dispatch(const Route& route, Call& call, const Trace& trace) {
 
 void ApiHandler::Audit(const Route& route, const Call& call, const Trace& trace,
                        const HttpResponse& done) {
+  // Of what the path names, of what was made, or the one thing at the path.
   const std::string location = HeaderOf(done, "Location");
+  const std::string made =
+      location.empty() ? call.request.segments.back() : location.substr(location.rfind('/') + 1);
   AuditRecord record{.at = context_.clock.Wall(),
                      .actor = call.caller.name,
                      .action = std::string(route.action),
-                     .object_id = call.arguments.empty() ? location.substr(location.rfind('/') + 1)
-                                                         : call.arguments[0],
+                     .object_id = call.arguments.empty() ? made : call.arguments[0],
                      .reason = ReasonOf(call.request),
                      .trace_id = trace.id};
   if (const auto now = context_.cluster_now(); now.ok()) record.at = *now;

@@ -1,5 +1,6 @@
 #include "scheduler/api/route.h"
 
+#include "scheduler/api/config_routes.h"
 #include "scheduler/api/job_routes.h"
 #include "scheduler/api/run_routes.h"
 #include "scheduler/api/system_routes.h"
@@ -69,7 +70,8 @@ const std::vector<Route>& RouteTable() {
       {"POST", "/api/executors/{}/drain", kWrite, kNo, &DrainExecutor, "executor.drain"},
       {"GET", "/api/audit", kRead, kNo, &ListAudit},
       {"GET", "/api/system/status", kRead, kNo, &SystemStatus},
-      {"GET", "/api/system/config", kRead, kNo, &SystemConfig},
+      {"GET", "/api/system/config", kRead, kNo, &GetConfig},
+      {"PUT", "/api/system/config", kWrite, kNo, &ChangeConfig, "config.change"},
       {"POST", "/api/schedules/preview", kRead, kNo, &PreviewSchedule},
   };
   return table;

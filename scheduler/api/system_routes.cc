@@ -40,11 +40,11 @@ class HeardExecutors {
   }
   ExecutorRecord Latest(ExecutorRecord stored) const {
     const auto heard = heard_.find(stored.id);
-    if (heard == heard_.end() || heard->second.incarnation != stored.incarnation ||
-        heard->second.last_heartbeat <= stored.last_heartbeat) {
-      return stored;
-    }
+    if (heard == heard_.end() || heard->second.incarnation != stored.incarnation) return stored;
+    stored.config_version = heard->second.config_version;  // not in the store
+    if (heard->second.last_heartbeat <= stored.last_heartbeat) return stored;
     stored.state = heard->second.state;
+    stored.slots = heard->second.slots;
     stored.running = heard->second.running;
     stored.load = heard->second.load;
     stored.last_heartbeat = heard->second.last_heartbeat;
@@ -292,16 +292,6 @@ Reply SystemStatus(const Call& call) {
   status["runs_running"] = sight.view->counts.running;
   status["oldest_overdue_ms"] = Milliseconds(view.oldest_overdue);
   return JsonResponse(200, status);
-}
-
-Reply SystemConfig(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const AdminStore::Settings settings, call.api.admin.ReadSettings());
-  // The cluster's own settings come before those a member was started with.
-  json values = call.api.settings;
-  for (const auto& [name, value] : settings.values) values[name] = value;
-  HttpResponse response = JsonResponse(200, {{"version", settings.version}, {"settings", values}});
-  response.headers.emplace_back("ETag", VersionTag(settings.version));
-  return response;
 }
 
 Reply PreviewSchedule(const Call& call) {

@@ -13,7 +13,6 @@ Reply DisableExecutor(const Call& call);
 Reply DrainExecutor(const Call& call);
 Reply ListAudit(const Call& call);
 Reply SystemStatus(const Call& call);
-Reply SystemConfig(const Call& call);
 Reply PreviewSchedule(const Call& call);
 
 }  // namespace carillon::scheduler

@@ -20,7 +20,7 @@ std::vector<NamedStepper> Member::steppers() {
   const auto named = [&r](const char* name, Stepper& stepper) {
     return NamedStepper{name, &stepper, &r.WakeOf(name)};
   };
-  return {named("owner", r.owner),           named("leader", r.leader),
+  return {named("owner", r.owner),           named("leader", r.leader_loop),
           named("recover", r.recover_loop),  named("plan", r.plan_loop),
           named("fire", r.firing),           named("link", r.link_loop),
           named("claims", r.claim_applier),  named("results", r.result_applier),
@@ -28,6 +28,14 @@ std::vector<NamedStepper> Member::steppers() {
 }
 
 void Member::SetRestUrl(std::string url) { rooms_->leader.SetRestUrl(std::move(url)); }
+
+void Member::Tune(const MemberTuning& tuning) {
+  rooms_->planner.SetHorizon(tuning.horizon);
+  rooms_->sweep.RaiseHorizon(tuning.horizon);
+  rooms_->firing.SetDispatchTimeout(tuning.dispatch_timeout);
+  rooms_->firing.SetBusFormat(tuning.bus_format);
+  rooms_->maintenance.SetRetention(tuning.retention);
+}
 
 void Member::Leave() {
   rooms_->owner.Leave();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/live_settings.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/admin_store.h"
@@ -41,6 +42,7 @@ struct MemberPorts {
   Coordinator& coordinator;
   const Signer& signer;
   Metrics& metrics;
+  LiveSettings& settings;  // the member follows them; what they change is told by Tune
 };
 
 struct NamedStepper {
@@ -59,6 +61,8 @@ class Member final : public MemberView {
 
   // Where this member's API is, once that is known; before the first turn of any stepper.
   void SetRestUrl(std::string url);
+  // Thread-safe, and does not wait.
+  void Tune(const MemberTuning& tuning);
   // Leaves the membership, so that others take over at once. Stop the loops first.
   void Leave();
 

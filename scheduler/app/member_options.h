@@ -6,12 +6,22 @@
 
 namespace carillon::scheduler {
 
+// What may change while the member runs (Member::Tune).
+struct MemberTuning {
+  Duration horizon = 30s;  // how far ahead fires become runs
+  Duration dispatch_timeout = 5s;
+  BusFormat bus_format = BusFormat::kBinary;
+  Duration retention = 24h * 14;
+
+  bool operator==(const MemberTuning&) const = default;
+};
+
 struct MemberOptions {
   MemberInfo self = {};
   uint64_t seed = 1;
+  MemberTuning tuning = {};
 
   // Planning.
-  Duration horizon = 30s;       // how far ahead fires become runs
   Duration scan_every = 500ms;  // schedules and pending runs
   size_t plan_batches_per_step = 4;
   size_t wheel_capacity = 400'000;  // runs in memory; planning stops at three quarters of it
@@ -21,12 +31,10 @@ struct MemberOptions {
   size_t schedule_cache_max = 50'000;
 
   // Firing.
-  Duration dispatch_timeout = 5s;
   Duration dispatch_gap = 5ms;        // between dispatches: a bundle is one record
   Duration ageing_per_priority = 1s;  // one point of priority is worth this much waiting
   size_t dispatch_per_step = 4096;
   int prefetch_max = 1024;  // tasks an executor may hold beyond its free slots
-  BusFormat bus_format = BusFormat::kBinary;
 
   // Claims and results.
   size_t claim_queue_max = 1024;  // batches of executors
@@ -48,7 +56,6 @@ struct MemberOptions {
 
   // Housekeeping.
   Duration maintain_every = 5min;
-  Duration retention = 24h * 14;
   Duration executor_write_every = 5s;
 };
 

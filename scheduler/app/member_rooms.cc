@@ -46,6 +46,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       registers("registers", kRegistersMax),
       owner(MakeOwner()),
       leader(MakeLeader()),
+      settings(MakeSettings()),
       takeover(MakeTakeover()),
       reaper(MakeReaper()),
       cancels(MakeCancels()),
@@ -65,8 +66,9 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
                    .cluster = cluster,
                    .overdue = overdue,
                    .metrics = p.metrics},
-                  {.every = o.maintain_every, .retention = o.retention}),
+                  {.every = o.maintain_every, .retention = o.tuning.retention}),
       gauges(p.metrics),
+      leader_loop({&leader, &settings}),
       link_loop({&link, &overdue}),
       recover_loop({&takeover, &reaper, &registry, &cancels}),
       plan_loop({&planner, &sweep, &parameters, &skip_writer}),
@@ -89,23 +91,26 @@ void Member::Rooms::ConnectWakes() {
   skips.OnPush(Waker("plan"));
   claims.OnPush(Waker("claims"));
   registers.OnPush(Waker("recover"));
-  const auto all = [this](std::initializer_list<const char*> loops) {
-    std::vector<std::function<void()>> wakers;
-    for (const char* loop : loops) wakers.push_back(Waker(loop));
-    return [wakers] {
-      for (const auto& wake : wakers) wake();
-    };
-  };
-  segments.OnChange(all({"owner", "recover", "plan", "fire", "results"}));
+  segments.OnChange(Wakers({"owner", "recover", "plan", "fire", "results"}));
   ports.hub.OnReadable(Waker("link"));
   ports.results.OnReadable(Waker("results"));
-  ports.coordinator.OnChange(all({"owner", "leader"}));
+  ports.coordinator.OnChange(Wakers({"owner", "leader"}));
+  // The node of the coordinator, and the executors.
+  ports.settings.OnChange([wake = Wakers({"leader", "link"})](const ClusterSettings&) { wake(); });
   gauges.Watch(feed);
   gauges.Watch(events.queue());
   gauges.Watch(loads);
   gauges.Watch(skips);
   gauges.Watch(claims);
   gauges.Watch(registers);
+}
+
+std::function<void()> Member::Rooms::Wakers(std::initializer_list<const char*> loops) {
+  std::vector<std::function<void()>> wakers;
+  for (const char* loop : loops) wakers.push_back(Waker(loop));
+  return [wakers] {
+    for (const auto& wake : wakers) wake();
+  };
 }
 
 // Best effort: what is not read here is read by the firing loop when the run is due.

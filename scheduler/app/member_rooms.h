@@ -23,6 +23,7 @@
 #include "scheduler/recover/lease_reaper.h"
 #include "scheduler/recover/takeover.h"
 #include "scheduler/results/result_applier.h"
+#include "scheduler/settings/settings_follower.h"
 
 namespace carillon::scheduler {
 
@@ -33,11 +34,13 @@ struct Member::Rooms {
   void ConnectWakes();
   WakeSlot& WakeOf(const std::string& loop) { return *wakes.at(loop); }
   std::function<void()> Waker(const std::string& loop);
+  std::function<void()> Wakers(std::initializer_list<const char*> loops);
   void WarmDefinitions(const std::vector<PendingRun>& runs);
 
   // member_rooms_make.cc: each room with its ports and limits, built in place.
   SegmentOwner MakeOwner();
   LeaderLoop MakeLeader();
+  SettingsFollower MakeSettings();
   Takeover MakeTakeover();
   LeaseReaper MakeReaper();
   CancelPusher MakeCancels();
@@ -76,6 +79,7 @@ struct Member::Rooms {
   // Rooms, by loop.
   SegmentOwner owner;
   LeaderLoop leader;
+  SettingsFollower settings;
   Takeover takeover;
   LeaseReaper reaper;
   CancelPusher cancels;
@@ -92,6 +96,7 @@ struct Member::Rooms {
   Maintenance maintenance;
   QueueGauges gauges;
 
+  SequenceStepper leader_loop;
   SequenceStepper link_loop;
   SequenceStepper recover_loop;
   SequenceStepper plan_loop;

@@ -31,6 +31,14 @@ LeaderLoop Member::Rooms::MakeLeader() {
                      }});
 }
 
+SettingsFollower Member::Rooms::MakeSettings() {
+  return SettingsFollower({.coordinator = ports.coordinator,
+                           .store = ports.admin,
+                           .settings = ports.settings,
+                           .metrics = ports.metrics},
+                          [this] { return leader.is_leader(); });
+}
+
 Takeover Member::Rooms::MakeTakeover() {
   return Takeover(
       {.clock = ports.clock,
@@ -71,11 +79,12 @@ ExecutorRegistry Member::Rooms::MakeRegistry() {
                            .cluster = cluster,
                            .executors = executors,
                            .registers = registers,
+                           .settings = ports.settings,
                            .metrics = ports.metrics},
                           {.write_every = options.executor_write_every,
                            .lost_after = options.executor_lost,
                            .writes_health = [this] { return leader.is_leader(); },
-                           .executors_changed = Waker("fire")});
+                           .executors_changed = Wakers({"fire", "link"})});
 }
 
 FiringLoop Member::Rooms::MakeFiring() {
@@ -94,13 +103,13 @@ FiringLoop Member::Rooms::MakeFiring() {
                      .metrics = ports.metrics},
                     {.self = options.self.id,
                      .capacity = options.wheel_capacity,
-                     .dispatch_timeout = options.dispatch_timeout,
+                     .dispatch_timeout = options.tuning.dispatch_timeout,
                      .dispatch_gap = options.dispatch_gap,
                      .dispatch_per_step = options.dispatch_per_step,
                      .ageing_per_priority = options.ageing_per_priority,
                      .prefetch_max = options.prefetch_max,
                      .seed = seeds.Next(),
-                     .bus_format = options.bus_format,
+                     .bus_format = options.tuning.bus_format,
                      .look_again = [this] {
                        sweep.NudgeDue();
                        WakeOf("plan").Wake();
@@ -116,8 +125,7 @@ SegmentPlanner Member::Rooms::MakePlanner() {
        .fences = fences,
        .feed = feed,
        .metrics = ports.metrics},
-      {.look = options.horizon / 2,
-       .horizon = options.horizon,
+      {.horizon = options.tuning.horizon,
        .scan_every = options.scan_every,
        .batches_per_step = options.plan_batches_per_step,
        .schedules_cached = options.schedule_cache_max,
@@ -135,7 +143,7 @@ Sweep Member::Rooms::MakeSweep() {
                 .feed = feed,
                 .metrics = ports.metrics},
                {.every = options.scan_every,
-                .horizon = options.horizon,
+                .horizon = options.tuning.horizon,
                 .backlog = [this] { return firing.ready(); },
                 .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); },
                 .seed = seeds.Next()});
@@ -159,6 +167,7 @@ LinkService Member::Rooms::MakeLink() {
                       .leases = leases,
                       .executors = executors,
                       .applied = applied,
+                      .settings = ports.settings,
                       .claims = claims,
                       .registers = registers,
                       .metrics = ports.metrics},

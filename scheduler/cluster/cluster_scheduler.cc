@@ -47,6 +47,7 @@ struct ClusterScheduler::Parts {
   std::unique_ptr<process::DataDirectory> directory;
   std::unique_ptr<mysql::MysqlStore> store;
   const Signer signer = Signer::Generate();
+  LiveSettings settings;
   std::unique_ptr<BusProducer> producer;
   std::unique_ptr<BusConsumer> results;
   std::unique_ptr<Coordinator> coordinator;
@@ -85,12 +86,15 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                         .hub = *hub,
                                         .coordinator = *coordinator,
                                         .signer = signer,
-                                        .metrics = metrics},
+                                        .metrics = metrics,
+                                        .settings = settings},
                              .jobs = *store,
                              .runs = *store},
       options);
+  process::FollowSettings(settings, config,
+                          [this](const config::Config& now) { server->Tune(MemberTuningOf(now)); });
   CARILLON_TRY(server->Listen(ApiOptionsOf(config), OpsOptionsOf(config),
-                              {.version = kVersion, .settings = process::SettingsOf(config)}));
+                              {.version = kVersion, .config = config}));
   server->StartLoops(loops);
   runtime = {.url = server->url(),
              .ops_url = server->ops_url(),
@@ -118,7 +122,9 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
     }
   }
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
-  CARILLON_TRY(store->Maintain(now, config.Time("retention_days")));
+  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, store->ReadSettings());
+  settings.Adopt(stored);
+  CARILLON_TRY(store->Maintain(now, process::ConfigUnder(stored, config).Time("retention_days")));
   return EnsureAdminToken(*directory, *store, now, TokenOwner::kAnyMember);
 }
 

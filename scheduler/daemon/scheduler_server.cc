@@ -30,7 +30,8 @@ ApiContext SchedulerServer::MakeApiContext(About about) {
           .seed = seed_,
           .metrics = member.metrics,
           .version = std::move(about.version),
-          .settings = std::move(about.settings)};
+          .config = std::move(about.config),
+          .settings = member.settings};
 }
 
 std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {

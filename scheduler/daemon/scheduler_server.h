@@ -8,11 +8,11 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "common/base/loops.h"
+#include "common/config/load.h"
 #include "common/ops/ops_server.h"
 #include "common/ports/job_store.h"
 #include "common/ports/run_store.h"
@@ -32,13 +32,14 @@ class SchedulerServer {
   // What the API tells of this build and its configuration.
   struct About {
     std::string version;
-    std::map<std::string, std::string> settings;  // no secrets
+    config::Config config;  // that it was started with; secrets are in files
   };
   SchedulerServer(const Ports& ports, const MemberOptions& options);
 
   // Binds both ports; what may be asked from then on is answered, though nothing fires yet.
   Status Listen(const ApiOptions& api, const ops::OpsOptions& ops, About about);
   void StartLoops(Loops& loops);
+  void Tune(const MemberTuning& tuning) { member_.Tune(tuning); }
   bool ready() const { return member_.ready(); }
   const MemberView& view() const { return member_; }
   // Not ready any more; everything else goes on.

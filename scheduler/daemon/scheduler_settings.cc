@@ -10,20 +10,24 @@ constexpr size_t kLoopConnections = 8;
 
 }  // namespace
 
+MemberTuning MemberTuningOf(const config::Config& config) {
+  return {.horizon = config.Time("scheduler.horizon_s"),
+          .dispatch_timeout = config.Time("scheduler.dispatch_timeout_ms"),
+          .bus_format = BusFormatOf(config.Text("bus.format")),
+          .retention = config.Time("retention_days")};
+}
+
 MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed) {
   MemberOptions options;
   options.self = {.id = MemberId(config.Text("scheduler.id")),
                   .incarnation = process::NewIncarnation(seed)};
   options.seed = seed;
-  options.horizon = config.Time("scheduler.horizon_s");
+  options.tuning = MemberTuningOf(config);
   options.wheel_capacity = static_cast<size_t>(config.Integer("scheduler.wheel_capacity"));
-  options.dispatch_timeout = config.Time("scheduler.dispatch_timeout_ms");
   options.lease = config.Time("scheduler.lease_ms");
   options.heartbeat = config.Time("scheduler.heartbeat_ms");
   options.executor_lost = config.Time("scheduler.executor_lost_ms");
   options.clock_offset_max = config.Time("scheduler.clock_offset_max_ms");
-  options.bus_format = BusFormatOf(config.Text("bus.format"));
-  options.retention = config.Time("retention_days");
   return options;
 }
 

@@ -10,6 +10,8 @@ namespace carillon::scheduler {
 
 // `seed` makes the incarnation: another one for each start.
 MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed);
+// The live ones.
+MemberTuning MemberTuningOf(const config::Config& config);
 ApiOptions ApiOptionsOf(const config::Config& config);
 ops::OpsOptions OpsOptionsOf(const config::Config& config);
 // Connections that the member and its API hold at most.

@@ -23,8 +23,11 @@ class Dispatcher {
   // How long an executor may take to open a bundle; beyond, its runs were published elsewhere.
   static constexpr Duration kBundleValid = 60s;
 
-  Dispatcher(BusProducer& producer, const Signer& signer, Metrics& metrics, BusFormat format)
-      : producer_(producer), signer_(signer), metrics_(metrics), format_(format) {}
+  Dispatcher(BusProducer& producer, const Signer& signer, Metrics& metrics)
+      : producer_(producer), signer_(signer), metrics_(metrics) {}
+
+  // Of what is added from now on. After a Flush: a bundle is of one format.
+  void SetFormat(BusFormat format) { format_ = format; }
 
   // Sends the executor's bundle when this task fills it.
   void Add(const CreditBook& credits, CreditBook::Index executor, TaskMessage task, WallTime now);
@@ -41,7 +44,7 @@ class Dispatcher {
   BusProducer& producer_;
   const Signer& signer_;
   Metrics& metrics_;
-  const BusFormat format_;
+  BusFormat format_ = BusFormat::kBinary;
   std::map<CreditBook::Index, Bundle> bundles_;
   std::vector<RunKey> refused_;
 };

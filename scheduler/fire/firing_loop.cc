@@ -22,6 +22,8 @@ bool SameTask(const PendingRun& a, const PendingRun& b) {
 FiringLoop::FiringLoop(const Ports& ports, Options options)
     : ports_(ports),
       options_(std::move(options)),
+      dispatch_timeout_(options_.dispatch_timeout),
+      bus_format_(options_.bus_format),
       dispatch_delay_(ports_.metrics.histogram("carillon_dispatch_delay_seconds")),
       wheel_depth_(ports_.metrics.gauge("carillon_queue_depth", "wheel")),
       ready_depth_(ports_.metrics.gauge("carillon_queue_depth", "ready")),
@@ -30,7 +32,7 @@ FiringLoop::FiringLoop(const Ports& ports, Options options)
       runs_(options_.capacity),
       credits_(options_.prefetch_max),
       router_(options_.seed),
-      dispatcher_(ports_.producer, ports_.signer, ports_.metrics, options_.bus_format) {}
+      dispatcher_(ports_.producer, ports_.signer, ports_.metrics) {}
 
 SteadyTime FiringLoop::Step(SteadyTime now) {
   FollowOwnership();

@@ -66,6 +66,10 @@ class FiringLoop final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
 
+  // Thread-safe; from the next step on.
+  void SetDispatchTimeout(Duration timeout) { dispatch_timeout_ = timeout; }
+  void SetBusFormat(BusFormat format) { bus_format_ = format; }
+
   // Thread-safe. Runs in memory that no executor has yet.
   size_t backlog() const { return backlog_.load(std::memory_order_relaxed); }
   // Thread-safe. Of those, due ones.
@@ -137,6 +141,8 @@ class FiringLoop final : public Stepper {
 
   const Ports ports_;
   const Options options_;
+  std::atomic<Duration> dispatch_timeout_;
+  std::atomic<BusFormat> bus_format_;
   Histogram& dispatch_delay_;
   Gauge& wheel_depth_;
   Gauge& ready_depth_;

@@ -68,7 +68,8 @@ void FiringLoop::LoadSomeDefinitions(SteadyTime now) {
 }
 
 void FiringLoop::ReturnTimedOut(SteadyTime now) {
-  while (!in_flight_.empty() && now - in_flight_.front().at >= options_.dispatch_timeout) {
+  const Duration timeout = dispatch_timeout_.load();
+  while (!in_flight_.empty() && now - in_flight_.front().at >= timeout) {
     const Noted noted = in_flight_.front();
     in_flight_.pop_front();
     TrackedRun* tracked = runs_.Find(noted.key, noted.stamp);
@@ -161,6 +162,7 @@ void FiringLoop::Dispatch(SteadyTime now) {
     return;
   }
   for (auto& [key, lane] : lanes_) lane.blocked = false;
+  dispatcher_.SetFormat(bus_format_.load());
   size_t published = 0;
   LaneKey key;
   while (Lane* lane = BestLane(&key)) {
@@ -287,7 +289,7 @@ SteadyTime FiringLoop::NextWake(SteadyTime now) const {
   }
   if (!undefined_.empty()) next = std::min(next, definitions_retry_);
   if (!loading_.empty()) next = std::min(next, loading_.front().at + kParametersRetry);
-  if (!in_flight_.empty()) next = std::min(next, in_flight_.front().at + options_.dispatch_timeout);
+  if (!in_flight_.empty()) next = std::min(next, in_flight_.front().at + dispatch_timeout_.load());
   return next;
 }
 

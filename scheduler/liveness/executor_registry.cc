@@ -33,9 +33,10 @@ void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
     ports_.executors.Accept(*stored, now);
     log::Info("liveness", "executor registered executor_id={} slots={}",
               arrival.from.executor.value(), stored->slots);
-    const Status sent =
-        ports_.hub.Send(arrival.from.executor, arrival.from.incarnation,
-                        Registered{.enabled = stored->enabled, .draining = stored->draining});
+    const Status sent = ports_.hub.Send(arrival.from.executor, arrival.from.incarnation,
+                                        Registered{.enabled = stored->enabled,
+                                                   .draining = stored->draining,
+                                                   .settings = ports_.settings.Current()});
     if (!sent.ok()) log::Debug("liveness", "registered: {}", sent.error().message);
     if (options_.executors_changed) options_.executors_changed();
   }

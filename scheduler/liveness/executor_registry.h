@@ -19,6 +19,7 @@ class ExecutorRegistry final : public Stepper {
     const ClusterClock& cluster;
     ExecutorTable& executors;
     RegisterQueue& registers;
+    const LiveSettings& settings;
     Metrics& metrics;
   };
   struct Options {
@@ -26,7 +27,7 @@ class ExecutorRegistry final : public Stepper {
     Duration write_every = 5s;
     Duration lost_after = 10s;
     std::function<bool()> writes_health;      // only one member (the leader) does
-    std::function<void()> executors_changed;  // wakes the firing loop
+    std::function<void()> executors_changed;  // wakes the firing loop and the link
   };
   ExecutorRegistry(const Ports& ports, Options options);
 

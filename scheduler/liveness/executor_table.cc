@@ -48,6 +48,8 @@ bool ExecutorTable::Heard(const ExecutorId& id, const Incarnation& incarnation,
   known.free_slots = heartbeat.free_slots;
   known.free_light_slots = heartbeat.free_light_slots;
   ++known.heartbeats;
+  if (heartbeat.slots > 0) known.record.slots = heartbeat.slots;
+  known.record.config_version = heartbeat.config_version;
   known.record.running = heartbeat.running_count;
   known.record.load = heartbeat.load;
   known.record.last_heartbeat = wall;
@@ -71,10 +73,9 @@ void ExecutorTable::Refresh(const std::vector<ExecutorRecord>& stored) {
     const auto found = known_.find(record.id);
     if (found == known_.end()) continue;
     ExecutorRecord& known = found->second.record;
-    if (known.enabled != record.enabled || known.draining != record.draining ||
-        known.labels != record.labels) {
-      changed_.insert(record.id);
-    }
+    const bool switched = known.enabled != record.enabled || known.draining != record.draining;
+    if (switched) switched_.insert(record.id);
+    if (switched || known.labels != record.labels) changed_.insert(record.id);
     known.enabled = record.enabled;
     known.draining = record.draining;
     known.labels = record.labels;
@@ -121,12 +122,30 @@ std::vector<ExecutorView> ExecutorTable::TakeChanges() {
   return views;
 }
 
+std::vector<ExecutorRecord> ExecutorTable::TakeSwitched() {
+  std::vector<ExecutorRecord> records;
+  MutexLock lock(mu_);
+  for (const ExecutorId& id : switched_) {
+    const auto known = known_.find(id);
+    if (known != known_.end()) records.push_back(known->second.record);
+  }
+  switched_.clear();
+  return records;
+}
+
 std::vector<ExecutorRecord> ExecutorTable::Records() const {
   std::vector<ExecutorRecord> records;
   MutexLock lock(mu_);
   records.reserve(known_.size());
   for (const auto& [id, known] : known_) records.push_back(known.record);
   return records;
+}
+
+std::optional<ExecutorRecord> ExecutorTable::Find(const ExecutorId& id) const {
+  MutexLock lock(mu_);
+  const auto found = known_.find(id);
+  if (found == known_.end()) return std::nullopt;
+  return found->second.record;
 }
 
 std::optional<Incarnation> ExecutorTable::IncarnationOf(const ExecutorId& id) const {

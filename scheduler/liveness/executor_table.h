@@ -1,7 +1,7 @@
 // The executors that have a link to this member: which process, how healthy, how much room.
 //
 // Place    Steps 5 and 7 of docs/life-of-a-run.md.
-// Threads  Thread-safe. TakeChanges has one consumer, the firing loop.
+// Threads  Thread-safe. TakeChanges has one consumer, the firing loop; TakeSwitched the link loop.
 // Time     `now` is this member's steady clock.
 // Always   One incarnation for each id: a second one is accepted only when the first has fallen
 //          silent, and refused when the first is heard again while the second waits.
@@ -63,7 +63,10 @@ class ExecutorTable {
   bool JudgeHealth(SteadyTime now);
 
   std::vector<ExecutorView> TakeChanges();
+  // Those that were enabled, disabled or told to drain since the last call.
+  std::vector<ExecutorRecord> TakeSwitched();
   std::vector<ExecutorRecord> Records() const;
+  std::optional<ExecutorRecord> Find(const ExecutorId& id) const;
   std::optional<Incarnation> IncarnationOf(const ExecutorId& id) const;
 
  private:
@@ -86,6 +89,7 @@ class ExecutorTable {
   std::map<ExecutorId, Known> known_ GUARDED_BY(mu_);
   std::map<ExecutorId, Newcomer> newcomers_ GUARDED_BY(mu_);
   std::set<ExecutorId> changed_ GUARDED_BY(mu_);  // those that are not in known_ were forgotten
+  std::set<ExecutorId> switched_ GUARDED_BY(mu_);
 };
 
 }  // namespace carillon::scheduler

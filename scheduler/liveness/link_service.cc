@@ -20,6 +20,7 @@ SteadyTime LinkService::Step(SteadyTime now) {
     std::visit([&](auto& body) { Handle(from, body); }, message.message);
   }
   if (now >= next_health_) JudgeHealth(now);
+  PushChanges();
   return messages.size() == kMessagesPerStep ? now : next_health_;
 }
 
@@ -69,7 +70,13 @@ void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
     std::vector<HeldAttempt> reporting = ports_.leases.Renew(from, message.reporting, now);
     reply.renewed.insert(reply.renewed.end(), reporting.begin(), reporting.end());
   }
+  const bool reply_registered = reply.registered;
   Send(from, std::move(reply));
+  // What it was told was lost. One that says no slots is of a version that has no such settings,
+  // and would answer for ever.
+  if (reply_registered && message.slots > 0 && message.config_version < ports_.settings.version()) {
+    if (const auto record = ports_.executors.Find(from.executor)) SendStanding(*record);
+  }
   std::vector<HeldAttempt> applied = ports_.applied.Among(message.reporting);
   if (!applied.empty()) Send(from, ResultsApplied{std::move(applied)});
   if (options_.executors_changed) options_.executors_changed();
@@ -90,6 +97,22 @@ void LinkService::Send(const LeaseHolder& to, ToExecutor message) {
   const Status sent = ports_.hub.Send(to.executor, to.incarnation, std::move(message));
   // A stream that broke: the executor asks again over the next one.
   if (!sent.ok()) log::Debug("liveness", "send: {}", sent.error().message);
+}
+
+void LinkService::PushChanges() {
+  const int64_t version = ports_.settings.version();
+  const bool all = version != pushed_version_;
+  pushed_version_ = version;
+  const std::vector<ExecutorRecord> switched = ports_.executors.TakeSwitched();
+  for (const ExecutorRecord& record : all ? ports_.executors.Records() : switched) {
+    SendStanding(record);
+  }
+}
+
+void LinkService::SendStanding(const ExecutorRecord& record) {
+  Send({record.id, record.incarnation}, Registered{.enabled = record.enabled,
+                                                   .draining = record.draining,
+                                                   .settings = ports_.settings.Current()});
 }
 
 void LinkService::JudgeHealth(SteadyTime now) {

@@ -1,4 +1,5 @@
-// Reads what executors send and answers what can be answered from memory.
+// Reads what executors send and answers what can be answered from memory; tells them, unasked, what
+// people changed for them.
 //
 // Place    Step 7 of docs/life-of-a-run.md. Registers go on to executor_registry.h, claims to
 //          claims/claim_applier.h; heartbeats are answered here.
@@ -40,6 +41,7 @@ class LinkService final : public Stepper {
     LeaseBook& leases;
     ExecutorTable& executors;
     const AppliedMemory& applied;
+    const LiveSettings& settings;
     ClaimQueue& claims;
     RegisterQueue& registers;
     Metrics& metrics;
@@ -58,10 +60,14 @@ class LinkService final : public Stepper {
   void Handle(const LeaseHolder& from, ClaimBatch& message);
   void Send(const LeaseHolder& to, ToExecutor message);
   void JudgeHealth(SteadyTime now);
+  void PushChanges();
+  // Unasked: enabled, draining and the live settings.
+  void SendStanding(const ExecutorRecord& record);
 
   const Ports ports_;
   const Options options_;
   SteadyTime next_health_{};
+  int64_t pushed_version_ = 0;  // of the settings
 };
 
 }  // namespace carillon::scheduler

@@ -25,7 +25,7 @@ SteadyTime Maintenance::Step(SteadyTime now) {
     Look(*cluster_now);
   }
   if (now >= next_) {
-    const auto done = ports_.admin.Maintain(*cluster_now, options_.retention);
+    const auto done = ports_.admin.Maintain(*cluster_now, retention_.load());
     const bool behind = done.ok() && *done == Upkeep::kBehind;
     next_ = now + (behind ? kBehindRetry : done.ok() ? options_.every : kRetry);
     ports_.metrics.gauge("carillon_retention_behind").Set(behind ? 1 : 0);

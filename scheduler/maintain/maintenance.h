@@ -5,6 +5,8 @@
 // Errors   Counted, logged, tried again.
 #pragma once
 
+#include <atomic>
+
 #include "common/base/clock.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
@@ -31,15 +33,19 @@ class Maintenance final : public Stepper {
     Duration every = 5min;
     Duration retention = 24h * 14;
   };
-  Maintenance(const Ports& ports, Options options) : ports_(ports), options_(options) {}
+  Maintenance(const Ports& ports, Options options)
+      : ports_(ports), options_(options), retention_(options.retention) {}
 
   SteadyTime Step(SteadyTime now) override;
+  // Thread-safe; from the next upkeep on.
+  void SetRetention(Duration retention) { retention_ = retention; }
 
  private:
   void Look(WallTime cluster_now);
 
   const Ports ports_;
   const Options options_;
+  std::atomic<Duration> retention_;
   SteadyTime next_{};
   SteadyTime next_look_{};
 };

@@ -18,6 +18,7 @@ constexpr size_t kRowsWorthWriting = 8;  // less room than this closes a batch
 SegmentPlanner::SegmentPlanner(const Ports& ports, Options options)
     : ports_(ports),
       options_(std::move(options)),
+      horizon_(options_.horizon),
       rng_(options_.seed),
       backoff_({.first = 50ms, .longest = 2s}),
       schedules_(options_.schedules_cached) {}
@@ -42,7 +43,9 @@ bool SegmentPlanner::PlanRound(const OwnedView& view, SteadyTime now) {
   if (segments.empty() || !cluster_now) return false;
   if (now - asides_looked_at_ >= options_.set_aside) ForgetOldAsides(now);
   const size_t limit = options_.batch_rows + aside_.size();
-  const auto due = ports_.store.ScanDue(segments, *cluster_now + options_.look, limit);
+  const Duration horizon = horizon_.load();
+  const Duration look = horizon / 2;
+  const auto due = ports_.store.ScanDue(segments, *cluster_now + look, limit);
   if (!due.ok()) {
     ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(due.code())).Add();
     next_scan_ = now + backoff_.Next(rng_);
@@ -50,12 +53,12 @@ bool SegmentPlanner::PlanRound(const OwnedView& view, SteadyTime now) {
   }
   backoff_.Reset();
   more_ = due->size() == limit;
-  PlanTimes times{*cluster_now, options_.look, options_.horizon};
+  PlanTimes times{*cluster_now, look, horizon};
   if (more_) {
     // More schedules wait than one scan shows (many were just created, or planning is behind):
     // everybody's next seconds come before anybody's next half minute.
     const WallTime first = std::max(*cluster_now, due->front().next_fire);
-    times.horizon = std::min(options_.horizon, first - *cluster_now + options_.hurried_horizon);
+    times.horizon = std::min(horizon, first - *cluster_now + options_.hurried_horizon);
     times.look = times.horizon;
   }
   size_t at = 0;

@@ -37,8 +37,7 @@ class SegmentPlanner final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    Duration look = 15s;
-    Duration horizon = 30s;
+    Duration horizon = 30s;         // schedules with a fire in its first half are planned
     Duration hurried_horizon = 4s;  // while more schedules wait than one scan shows
     Duration scan_every = 500ms;
     Duration set_aside = 60s;  // a schedule that the store or the parser refuses
@@ -56,6 +55,8 @@ class SegmentPlanner final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
   void Nudge() { nudged_ = true; }
+  // Thread-safe; from the next scan on.
+  void SetHorizon(Duration horizon) { horizon_ = horizon; }
   // Thread-safe: false while a backlog holds planning back.
   bool accepting() const { return accepting_.load(std::memory_order_relaxed); }
   size_t set_aside() const { return aside_.size(); }
@@ -82,6 +83,7 @@ class SegmentPlanner final : public Stepper {
 
   const Ports ports_;
   const Options options_;
+  std::atomic<Duration> horizon_;
   Rng rng_;
   Backoff backoff_;
   ScheduleCache schedules_;

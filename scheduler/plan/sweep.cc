@@ -10,6 +10,7 @@ namespace carillon::scheduler {
 Sweep::Sweep(const Ports& ports, Options options)
     : ports_(ports),
       options_(std::move(options)),
+      horizon_(options_.horizon),
       rng_(options_.seed),
       backoff_({.first = 50ms, .longest = 2s}) {}
 
@@ -49,7 +50,7 @@ bool Sweep::LookAhead(const OwnedView& view, const std::vector<SegmentId>& segme
   std::sort(owned.begin(), owned.end());
   owned.erase(std::unique(owned.begin(), owned.end()), owned.end());
   if (owned.empty()) return true;
-  const WallTime until = *ports_.cluster.Now() + options_.horizon;
+  const WallTime until = *ports_.cluster.Now() + horizon_.load();
   Cursor after;
   for (;;) {
     const auto page = ports_.store.ScanPending(owned, until, after, options_.page_rows);

@@ -53,6 +53,8 @@ class Sweep final : public Stepper {
   void Nudge(SegmentId segment);
   // Look at what is due now, everywhere.
   void NudgeDue() { due_nudged_ = true; }
+  // Thread-safe. A look never becomes shorter: what was planned while it was longer is still ahead.
+  void RaiseHorizon(Duration horizon) { horizon_ = std::max(horizon_.load(), horizon); }
 
  private:
   using Cursor = std::optional<std::pair<WallTime, RunKey>>;
@@ -67,6 +69,7 @@ class Sweep final : public Stepper {
 
   const Ports ports_;
   const Options options_;
+  std::atomic<Duration> horizon_;
   Rng rng_;
   Backoff backoff_;
   std::map<SegmentId, Epoch> seen_;  // takeovers looked at

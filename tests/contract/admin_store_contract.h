@@ -63,6 +63,7 @@ TYPED_TEST(ExecutorStoreContract, UpdatesTouchStateAndLoadOfKnownOnesOnly) {
   s.v(s.executors.SetExecutorEnabled(ExecutorId("e1"), false));
   ExecutorRecord update = Executor("e1");
   update.state = ExecutorState::kLost;
+  update.slots = 12;
   update.running = 3;
   update.load = {.cpu = 0.5, .memory = 0.25, .disk = 0.75, .io = 0.125};
   update.last_heartbeat = kT0 + 5s;
@@ -71,6 +72,7 @@ TYPED_TEST(ExecutorStoreContract, UpdatesTouchStateAndLoadOfKnownOnesOnly) {
   const std::vector<ExecutorRecord> all = s.v(s.executors.ListExecutors());
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].state, ExecutorState::kLost);
+  EXPECT_EQ(all[0].slots, 12);
   EXPECT_EQ(all[0].running, 3);
   EXPECT_DOUBLE_EQ(all[0].load.cpu, 0.5);
   EXPECT_DOUBLE_EQ(all[0].load.io, 0.125);
@@ -164,6 +166,26 @@ TYPED_TEST(AdminStoreContract, NewStoreHasNoSettings) {
   StoreDriver s = this->driver();
   EXPECT_EQ(s.v(s.admin.ReadSettings()).version, 0);
   EXPECT_TRUE(s.v(s.admin.ReadSettings()).values.empty());
+}
+
+TYPED_TEST(AdminStoreContract, SettingsAreReplacedAtTheVersionThatWasReadOnly) {
+  StoreDriver s = this->driver();
+  const std::map<std::string, std::string> first = {{"executor.slots", "3"},
+                                                    {"log.level", "\xe2\x82\xac"}};
+  const ClusterSettings written = s.v(s.admin.WriteSettings(0, first));
+  EXPECT_EQ(written, (ClusterSettings{.version = 1, .values = first}));
+  EXPECT_EQ(s.v(s.admin.ReadSettings()), written);
+  EXPECT_CODE(s.admin.WriteSettings(0, {{"log.level", "debug"}}), ErrorCode::kConflict);
+  EXPECT_CODE(s.admin.WriteSettings(2, {{"log.level", "debug"}}), ErrorCode::kConflict);
+  EXPECT_EQ(s.v(s.admin.ReadSettings()), written) << "nothing of a refused one stays";
+  s.v(s.admin.WriteSettings(1, {{"log.level", "debug"}}));
+  s.v(s.admin.WriteSettings(2, {}));
+  EXPECT_EQ(s.v(s.admin.ReadSettings()), (ClusterSettings{.version = 3}));
+  s.v(s.admin.WriteSettings(3, first));
+  this->Reopen();
+  StoreDriver reopened = this->driver();
+  EXPECT_EQ(reopened.v(reopened.admin.ReadSettings()),
+            (ClusterSettings{.version = 4, .values = first}));
 }
 
 TYPED_TEST(AdminStoreContract, RetentionDropsWholeOldDaysThatHaveNothingOpen) {

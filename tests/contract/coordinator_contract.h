@@ -1,4 +1,4 @@
-// The contract of the coordinator: membership, election, assignment.
+// The contract of the coordinator: membership, election, assignment, settings.
 //
 // To run it against an adapter, define before including:
 //   struct MyCoordinatorFactory {
@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -98,6 +99,42 @@ TYPED_TEST(CoordinatorContract, FormerLeaderIsFenced) {
   EXPECT_FALSE(a->WriteAssignment({Generation(1), {}}).ok());
   this->Settle([&] { return b->IsLeader(); });
   EXPECT_TRUE(b->WriteAssignment({Generation(1), {}}).ok());
+}
+
+TYPED_TEST(CoordinatorContract, AnyMemberWritesNewerSettingsAndAllSeeThem) {
+  const auto a = this->Joined("a");
+  const auto b = this->Joined("b");
+  EXPECT_EQ(b->ReadSettings().value_or({.version = 9}), ClusterSettings{});
+  const ClusterSettings first{.version = 1, .values = {{"log.level", "debug"}}};
+  const ClusterSettings third{.version = 3, .values = {}};
+  ASSERT_TRUE(b->WriteSettings(first).ok());
+  this->Settle([&] { return a->ReadSettings().value_or({}) == first; });
+  ASSERT_TRUE(a->WriteSettings(third).ok());
+  // What comes late changes nothing, and is no failure.
+  EXPECT_TRUE(b->WriteSettings({.version = 2, .values = {{"log.level", "warn"}}}).ok());
+  EXPECT_TRUE(b->WriteSettings({.version = 3, .values = {{"log.level", "off"}}}).ok());
+  this->Settle([&] { return b->ReadSettings().value_or({}) == third; });
+  const auto late = this->Joined("c");
+  EXPECT_EQ(late->ReadSettings().value_or({}), third);
+}
+
+TYPED_TEST(CoordinatorContract, SettingsNeedASession) {
+  const auto a = this->factory_.Client();
+  EXPECT_EQ(a->WriteSettings({.version = 1}).code(), ErrorCode::kUnavailable);
+  const auto b = this->Joined("b");
+  this->factory_.Expire(Incarnation("inc-b"));
+  this->Settle([&] { return b->State() == SessionState::kExpired; });
+  EXPECT_EQ(b->WriteSettings({.version = 1}).code(), ErrorCode::kUnavailable);
+}
+
+TYPED_TEST(CoordinatorContract, SettingsWakeTheOthers) {
+  const auto a = this->Joined("a");
+  const auto b = this->Joined("b");
+  this->Settle([&] { return a->Members().size() == 2 && b->Members().size() == 2; });
+  std::atomic<bool> woken = false;
+  a->OnChange([&woken] { woken = true; });
+  ASSERT_TRUE(b->WriteSettings({.version = 1}).ok());
+  this->Settle([&] { return woken.load(); });
 }
 
 TYPED_TEST(CoordinatorContract, ChangesWakeTheOthers) {

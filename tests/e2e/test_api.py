@@ -118,7 +118,43 @@ class ApiTest(unittest.TestCase):
         self.assertEqual([(a["action"], a["reason"]) for a in audit[:2]],
                          [("executor.enable", "disk is in"), ("executor.disable", "new disk")])
         config = self.api.get("/api/system/config")
-        self.assertEqual(config["settings"]["retention_days"], "14")
+        self.assertEqual(config["settings"]["rest.workers"], "8")
+
+    def output_bytes(self):
+        job_id = self.api.post("/api/jobs", {
+            "name": "loud", "command": "head -c 5000 /dev/zero | tr '\\0' x"})["job_id"]
+        run = "/api/runs/" + self.api.post(f"/api/jobs/{job_id}/execute")["run_id"]
+        wait_until(lambda: self.api.get(run)["state"] == "COMPLETED", 30, "completed")
+        return len(self.api.get(run)["output"])
+
+    def test_settings_change_while_it_runs_and_outlive_the_process(self):
+        path = "/api/system/config"
+        _, headers, _ = self.api.raw("GET", path)
+        stale = {"If-Match": headers["ETag"]}
+        self.assertEqual(self.output_bytes(), 5000)
+        cli(self.server, "system", "config", "set", "executor.output_bytes_max=2048", "log.level=debug")
+        self.assertEqual(self.output_bytes(), 2048)
+        with open(self.server.log_path, encoding="utf-8") as f:
+            self.assertIn(" debug api: GET ", f.read())
+        status, _, body = self.api.raw("PUT", path, {"settings": {"log.level": "info"}}, stale)
+        self.assertEqual(status, 412, body)
+        status, _, body = self.api.raw(
+            "PUT", path, {"settings": {"retention_days": 0, "log.level": "info"}}, {"If-Match": "*"})
+        self.assertEqual(status, 400, body)
+        self.server.stop()
+        self.server.start()
+        type(self).api = self.server.api()
+        self.assertEqual(self.output_bytes(), 2048)
+        shown = self.api.get(path)
+        self.assertEqual((shown["settings"]["log.level"], shown["sources"]["log.level"]),
+                         ("debug", "live"))
+        cli(self.server, "system", "config", "unset", "executor.output_bytes_max", "log.level",
+            "--reason", "found it")
+        self.assertEqual(self.output_bytes(), 5000)
+        self.assertEqual(self.api.get(path)["sources"]["log.level"], "default")
+        audit = self.api.get("/api/audit?object_id=config")["items"]
+        self.assertEqual([(a["action"], a["reason"]) for a in audit],
+                         [("config.change", "found it"), ("config.change", None)])
 
     def test_a_dead_letter_ends_with_its_cure(self):
         flag = os.path.join(self.server.scratch, "cured")

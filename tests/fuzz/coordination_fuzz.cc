@@ -16,5 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto again = carillon::ParseAssignment(carillon::AssignmentText(*assignment));
     if (!again.ok() || *again != *assignment) std::abort();
   }
+  const auto settings = carillon::ParseSettings(text);
+  if (settings.ok()) {
+    const auto again = carillon::ParseSettings(carillon::SettingsText(*settings));
+    if (!again.ok() || *again != *settings) std::abort();
+  }
   return 0;
 }

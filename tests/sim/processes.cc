@@ -39,6 +39,7 @@ struct SchedulerProcess::Ports {
   test::FaultHub hub;
   std::unique_ptr<Coordinator> coordinator;
   Signer signer;
+  LiveSettings settings;
 };
 
 SchedulerProcess::SchedulerProcess(World& world, size_t number)
@@ -61,7 +62,7 @@ void SchedulerProcess::Create() {
   member_ = std::make_unique<scheduler::Member>(
       scheduler::MemberPorts{clock(), ports_->store, ports_->store, ports_->store, ports_->store,
                              ports_->producer, ports_->results, ports_->hub, *ports_->coordinator,
-                             ports_->signer, *metrics_},
+                             ports_->signer, *metrics_, ports_->settings},
       options);
   for (const scheduler::NamedStepper& stepper : member_->steppers()) {
     Turn& turn = AddTurn(stepper.name, *stepper.stepper);
@@ -185,6 +186,7 @@ struct ExecutorProcess::Ports {
   test::FaultLink link;
   std::unique_ptr<Warden> warden;
   SteadyLoad load;
+  LiveSettings settings;
 };
 
 ExecutorProcess::ExecutorProcess(World& world, size_t number)
@@ -205,12 +207,13 @@ void ExecutorProcess::Create() {
   options.executor_id = id_;
   options.incarnation = incarnation;
   options.host = name();
-  options.slots = slots_;
+  options.tuning.slots = slots_;
   options.light_slots = 64;
   daemon_ = std::make_unique<executor::ExecutorDaemon>(
       executor::ExecutorDaemon::Ports{clock(), world_.ForkRng(), ports_->tasks, ports_->results,
                                       ports_->link, *ports_->warden, warden_.spool(), ports_->load,
-                                      *metrics_, [this] { return world_.PublicKeys(); }},
+                                      *metrics_, [this] { return world_.PublicKeys(); },
+                                      ports_->settings},
       options);
   for (const NamedStepper& stepper : daemon_->steppers()) AddTurn(stepper.name, *stepper.stepper);
   daemon_->OnWake([this](Stepper* stepper) {

@@ -187,8 +187,12 @@ Result<std::vector<AuditRecord>> FaultStore::ListAudit(const AuditFilter& filter
   return Run("audit", [&] { return p_.admin.ListAudit(filter); });
 }
 
-Result<AdminStore::Settings> FaultStore::ReadSettings() {
+Result<ClusterSettings> FaultStore::ReadSettings() {
   return Run("settings", [&] { return p_.admin.ReadSettings(); });
+}
+Result<ClusterSettings> FaultStore::WriteSettings(
+    int64_t expected, const std::map<std::string, std::string>& values) {
+  return Run("settings", [&] { return p_.admin.WriteSettings(expected, values); });
 }
 Result<Upkeep> FaultStore::Maintain(WallTime now, Duration retention) {
   return Run("maintain", [&] { return p_.admin.Maintain(now, retention); });

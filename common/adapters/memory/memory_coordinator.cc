@@ -35,6 +35,8 @@ class MemoryCoordinator final : public Coordinator {
   std::vector<MemberInfo> Members() override;
   Result<Assignment> ReadAssignment() override;
   Status WriteAssignment(const Assignment& assignment) override;
+  Result<ClusterSettings> ReadSettings() override;
+  Status WriteSettings(const ClusterSettings& settings) override;
   Result<Generation> ProveSession() override;
   void OnChange(std::function<void()> wake) override;
 
@@ -120,6 +122,25 @@ Status MemoryCoordinator::WriteAssignment(const Assignment& assignment) {
               "assignment: generation " + std::to_string(stored.value()) + " is stored"};
     }
     ensemble_.now_.assignment = assignment;
+    wakes = ensemble_.Wakes();
+  }
+  CallAll(wakes);
+  return {};
+}
+
+Result<ClusterSettings> MemoryCoordinator::ReadSettings() {
+  MutexLock lock(ensemble_.mu_);
+  if (Self().suspended) return NoSession();
+  return ensemble_.now_.settings;
+}
+
+Status MemoryCoordinator::WriteSettings(const ClusterSettings& settings) {
+  std::vector<std::function<void()>> wakes;
+  {
+    MutexLock lock(ensemble_.mu_);
+    if (!ensemble_.HasSession(Self())) return NoSession();
+    if (ensemble_.now_.settings.version >= settings.version) return {};
+    ensemble_.now_.settings = settings;
     wakes = ensemble_.Wakes();
   }
   CallAll(wakes);

@@ -1,4 +1,4 @@
-// Election, membership and assignment inside one process.
+// Election, membership, assignment and settings inside one process.
 //
 // Place    Standalone with its one member; the simulator with many, whose sessions it suspends and
 //          expires.
@@ -44,6 +44,7 @@ class MemoryEnsemble {
   struct View {
     std::vector<MemberInfo> members;  // by order of joining: the first one leads
     Assignment assignment;
+    ClusterSettings settings;
   };
   struct Client {
     std::optional<MemberInfo> self;

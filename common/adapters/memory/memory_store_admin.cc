@@ -22,6 +22,7 @@ Status MemoryStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) 
     const auto it = tables_.executors.find(record.id);
     if (it == tables_.executors.end()) continue;
     it->second.state = record.state;
+    it->second.slots = record.slots;
     it->second.running = record.running;
     it->second.load = record.load;
     it->second.last_heartbeat = record.last_heartbeat;
@@ -136,8 +137,18 @@ Result<std::vector<AuditRecord>> MemoryStore::ListAudit(const AuditFilter& filte
   return page;
 }
 
-Result<AdminStore::Settings> MemoryStore::ReadSettings() {
+Result<ClusterSettings> MemoryStore::ReadSettings() {
   MutexLock lock(mu_);
+  return tables_.settings;
+}
+
+Result<ClusterSettings> MemoryStore::WriteSettings(
+    int64_t expected, const std::map<std::string, std::string>& values) {
+  MutexLock lock(mu_);
+  if (tables_.settings.version != expected) {
+    return {ErrorCode::kConflict, "the settings were changed meanwhile"};
+  }
+  tables_.settings = {.version = expected + 1, .values = values};
   return tables_.settings;
 }
 

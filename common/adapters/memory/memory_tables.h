@@ -116,7 +116,7 @@ class Tables {
   std::map<ExecutorId, ExecutorRecord> executors;
   std::map<std::pair<std::string, std::string>, RequestEntry> requests;
   std::map<std::string, TokenRecord> tokens;
-  AdminStore::Settings settings;
+  ClusterSettings settings;
   std::map<uint64_t, AuditRecord> audit;
   uint64_t last_job_no = 0;
   uint64_t last_schedule_id = 0;

@@ -117,20 +117,38 @@ Result<std::optional<TokenRecord>> MysqlStore::FindToken(const std::string& toke
   });
 }
 
-Result<AdminStore::Settings> MysqlStore::ReadSettings() {
-  return InRead(*pool_, "settings", [](Session& session) -> Result<Settings> {
+Result<ClusterSettings> MysqlStore::ReadSettings() {
+  return InRead(*pool_, "settings", [](Session& session) -> Result<ClusterSettings> {
     // One statement: the version and the values belong together.
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows, session.Query("SELECT i.settings_version, c.name, c.value FROM store_identity i "
-                                 "LEFT JOIN system_config c ON TRUE WHERE i.id = 1 "
-                                 "ORDER BY c.name"));
-    Settings settings;
+                                 "LEFT JOIN system_config c ON TRUE WHERE i.id = 1"));
+    ClusterSettings settings;
     while (rows.Next()) {
       settings.version = rows.Int(1);
-      if (!rows.IsNull(2)) settings.values.emplace_back(rows.Text(2), rows.Text(3));
+      if (!rows.IsNull(2)) settings.values[rows.Text(2)] = rows.Text(3);
     }
     return settings;
   });
+}
+
+Result<ClusterSettings> MysqlStore::WriteSettings(
+    int64_t expected, const std::map<std::string, std::string>& values) {
+  return InTransaction(
+      *pool_, {.operation = "settings"}, [&](Session& session) -> Result<ClusterSettings> {
+        CARILLON_ASSIGN_OR_RETURN(
+            const int64_t matched,
+            session.Execute("UPDATE store_identity SET settings_version = settings_version + 1 "
+                            "WHERE id = 1 AND settings_version = ?",
+                            {expected}));
+        if (matched == 0) return Error{ErrorCode::kConflict, "the settings were changed meanwhile"};
+        CARILLON_TRY(session.Execute("DELETE FROM system_config"));
+        for (const auto& [name, value] : values) {
+          CARILLON_TRY(session.Execute("INSERT INTO system_config (name, value) VALUES (?, ?)",
+                                       {name, value}));
+        }
+        return ClusterSettings{.version = expected + 1, .values = values};
+      });
 }
 
 Status MysqlStore::RecordAudit(const AuditRecord& record) {

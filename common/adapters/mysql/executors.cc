@@ -110,9 +110,11 @@ Status MysqlStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {
   static const std::string statement =
       "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin "
       "PATH '$[0]', s VARCHAR(255) PATH '$[1]', r INT PATH '$[2]', h BIGINT PATH '$[3]', "
-      "c INT PATH '$[4]', m INT PATH '$[5]', d INT PATH '$[6]', i INT PATH '$[7]')) k "
+      "c INT PATH '$[4]', m INT PATH '$[5]', d INT PATH '$[6]', i INT PATH '$[7]', "
+      "n INT PATH '$[8]')) k "
       "STRAIGHT_JOIN executors x FORCE INDEX (PRIMARY) ON x.executor_id = k.e SET x.status = k.s, "
-      "x.running = k.r, x.last_heartbeat_time = TIMESTAMPADD(MICROSECOND, k.h, '1970-01-01 "
+      "x.slots = k.n, x.running = k.r, x.last_heartbeat_time = TIMESTAMPADD(MICROSECOND, k.h, "
+      "'1970-01-01 "
       "00:00:00'), x.load_cpu = k.c / 1000000, x.load_memory = k.m / 1000000, "
       "x.load_disk = k.d / 1000000, x.load_io = k.i / 1000000";
   if (records.empty()) return {};
@@ -134,7 +136,8 @@ Status MysqlStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {
         .Add(millionths(record->load.cpu))
         .Add(millionths(record->load.memory))
         .Add(millionths(record->load.disk))
-        .Add(millionths(record->load.io));
+        .Add(millionths(record->load.io))
+        .Add(record->slots);
   }
   const std::string json = rows.Take();
   return InTransaction(*pool_, {.operation = "heartbeats"}, [&](Session& session) -> Status {

@@ -132,7 +132,9 @@ class MysqlStore final : public SegmentStore,
   Status AbandonRequest(const std::string& scope, const std::string& key) override;
   Status CreateFirstToken(const TokenRecord& token) override;
   Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override;
-  Result<Settings> ReadSettings() override;
+  Result<ClusterSettings> ReadSettings() override;
+  Result<ClusterSettings> WriteSettings(int64_t expected,
+                                        const std::map<std::string, std::string>& values) override;
   Status RecordAudit(const AuditRecord& record) override;
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;

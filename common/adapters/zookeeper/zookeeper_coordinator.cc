@@ -143,7 +143,9 @@ Status ZookeeperCoordinator::MakeTree(Session& session) {
        slash = root_.find('/', slash + 1)) {
     paths.push_back(root_.substr(0, slash));
   }
-  paths.insert(paths.end(), {root_, Path("election"), Path("assignment"), Path("executors")});
+  for (const char* name : {"", "/election", "/assignment", "/executors", "/config"}) {
+    paths.push_back(root_ + name);
+  }
   for (const std::string& path : paths) {
     const auto made = session.Create(path, "", Session::Life::kPersistent);
     if (!made.ok() && made.code() != ErrorCode::kExists) return made.error();
@@ -235,9 +237,27 @@ Status ZookeeperCoordinator::ReadView(Session& session, const std::string& own) 
   CARILLON_ASSIGN_OR_RETURN(view.assignment, ParseAssignment(node.data));
   view.version = node.version;
   view.created = node.created;
+  CARILLON_ASSIGN_OR_RETURN(view.settings, ReadConfig(session));
   CARILLON_TRY(CheckOwn(session, own));
   Adopt(session, std::move(view));
   return {};
+}
+
+// Members and assignments do not depend on it: what cannot be read is as good as nothing, and is
+// written again by who knows better.
+Result<ClusterSettings> ZookeeperCoordinator::ReadConfig(Session& session) {
+  auto node = session.Get(Path("config"), true);
+  if (!node.ok() && node.code() == ErrorCode::kNotFound) {
+    // Somebody deleted it: without a node there is nothing to watch.
+    const auto made = session.Create(Path("config"), "", Session::Life::kPersistent);
+    if (!made.ok() && made.code() != ErrorCode::kExists) return made.error();
+    node = session.Get(Path("config"), true);
+  }
+  if (!node.ok()) return node.error();
+  auto settings = ParseSettings(node->data);
+  if (settings.ok()) return settings;
+  log::Warn("coordinator", "{}", settings.error().message);
+  return ClusterSettings{};
 }
 
 Status ZookeeperCoordinator::CheckOwn(Session& session, const std::string& own) {
@@ -401,6 +421,28 @@ Status ZookeeperCoordinator::WriteAssignment(const Assignment& assignment) {
     wake = wake_;
   }
   if (wake) wake();
+  return {};
+}
+
+Result<ClusterSettings> ZookeeperCoordinator::ReadSettings() {
+  MutexLock lock(mu_);
+  if (StateNow() != SessionState::kConnected) return NoSession();
+  return view_.settings;
+}
+
+// Two members may do this at once: each replaces only the version of the node that it compared.
+Status ZookeeperCoordinator::WriteSettings(const ClusterSettings& settings) {
+  CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
+  CARILLON_ASSIGN_OR_RETURN(const Node node, standing.session->Get(Path("config"), false));
+  const auto stored = ParseSettings(node.data);
+  if (stored.ok() && stored->version >= settings.version) return {};
+  int failed = -1;
+  CARILLON_TRY(standing.session->Commit({{.kind = Op::Kind::kSet,
+                                          .path = Path("config"),
+                                          .version = node.version,
+                                          .data = SettingsText(settings)}},
+                                        options_.proof_limit, &failed));
+  MarkDirty();
   return {};
 }
 

@@ -1,7 +1,8 @@
-// Election, membership and assignment on a ZooKeeper ensemble.
+// Election, membership, assignment and settings on a ZooKeeper ensemble.
 //
 //   ROOT/election/<incarnation>-<number>   ephemeral: a member; the lowest number leads
 //   ROOT/assignment                        who should own what, and its generation
+//   ROOT/config                            a copy of the store's settings
 //
 // Place    Every member of a cluster; its twin is memory_coordinator.
 // Threads  Thread-safe. One thread of its own keeps the view: it reads after each watch and, in
@@ -48,6 +49,8 @@ class ZookeeperCoordinator final : public Coordinator {
   std::vector<MemberInfo> Members() override;
   Result<Assignment> ReadAssignment() override;
   Status WriteAssignment(const Assignment& assignment) override;
+  Result<ClusterSettings> ReadSettings() override;
+  Status WriteSettings(const ClusterSettings& settings) override;
   Result<Generation> ProveSession() override;
   void OnChange(std::function<void()> wake) override;
 
@@ -68,6 +71,7 @@ class ZookeeperCoordinator final : public Coordinator {
     Assignment assignment;
     int32_t version = 0;  // of the assignment's node
     int64_t created = 0;  // transaction that made that node
+    ClusterSettings settings;
 
     bool operator==(const View&) const = default;
   };
@@ -89,6 +93,7 @@ class ZookeeperCoordinator final : public Coordinator {
   Status ReadView(Session& session, const std::string& own);
   Status CheckOwn(Session& session, const std::string& own);
   Result<std::vector<Entry>> ReadEntries(Session& session) REQUIRES(read_mu_);
+  Result<ClusterSettings> ReadConfig(Session& session);
   void Watch();  // the thread
   void Refresh();
   void Adopt(const Session& session, View view);

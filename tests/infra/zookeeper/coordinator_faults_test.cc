@@ -169,6 +169,66 @@ TEST_F(CoordinatorFaultsTest, GarbageInItsNodesIsNeverObeyed) {
   EXPECT_TRUE(a->IsLeader());
 }
 
+TEST_F(CoordinatorFaultsTest, SettingsSurviveTheServerAndAreReadAfterAWatchThatWasLost) {
+  TcpProxy proxy(server_.port());
+  const auto a = Client(proxy.port());
+  const auto b = Client(server_.port());
+  ASSERT_TRUE(a->Join(Info("a")).ok());
+  ASSERT_TRUE(b->Join(Info("b")).ok());
+  const ClusterSettings first{.version = 1, .values = {{"log.level", "debug"}}};
+  const ClusterSettings second{.version = 2, .values = {{"log.level", "warn"}}};
+  ASSERT_TRUE(b->WriteSettings(first).ok());
+  ASSERT_TRUE(WaitUntil([&] { return a->ReadSettings().value_or({}) == first; }));
+  // The notification is lost with the connection.
+  proxy.Freeze(true);
+  ASSERT_TRUE(b->WriteSettings(second).ok());
+  proxy.Cut();
+  proxy.Freeze(false);
+  ASSERT_TRUE(WaitUntil(
+      [&] {
+        if (a->State() == SessionState::kExpired) Joins(*a, "a");
+        return a->ReadSettings().value_or({}) == second;
+      },
+      30s));
+  server_.process().Signal(SIGKILL);
+  EXPECT_TRUE(WaitUntil([&] { return b->State() == SessionState::kSuspended; }));
+  EXPECT_FALSE(b->ReadSettings().ok());
+  EXPECT_FALSE(b->WriteSettings({.version = 3}).ok());
+  server_.Start();
+  ASSERT_TRUE(WaitUntil([&] { return b->ReadSettings().value_or({}) == second; }, 30s));
+  ASSERT_TRUE(WaitUntil([&] { return b->WriteSettings({.version = 3}).ok(); }, 30s));
+  EXPECT_TRUE(WaitUntil([&] { return b->ReadSettings().value_or({}).version == 3; }, 30s));
+}
+
+TEST_F(CoordinatorFaultsTest, SettingsThatSomebodyDeletedOrSpoiltAreWrittenAgain) {
+  const auto a = Client(server_.port());
+  const auto b = Client(server_.port());
+  ASSERT_TRUE(a->Join(Info("a")).ok());
+  ASSERT_TRUE(b->Join(Info("b")).ok());
+  const ClusterSettings settings{.version = 5, .values = {{"log.level", "debug"}}};
+  const auto written_again = [&] {
+    // Members and assignments go on, and what was there is as good as nothing.
+    EXPECT_TRUE(WaitUntil([&] { return a->ReadSettings().value_or({}).version == 0; }));
+    EXPECT_TRUE(a->IsLeader());
+    EXPECT_EQ(a->State(), SessionState::kConnected);
+    EXPECT_TRUE(a->WriteSettings(settings).ok());
+    return WaitUntil([&] { return b->ReadSettings().value_or({}) == settings; });
+  };
+  EXPECT_TRUE(written_again());
+  auto other = zookeeper::Session::Open({.servers = server_.address()}, {});
+  ASSERT_TRUE(other.ok() && (*other)->AwaitConnected(20s));
+  ASSERT_TRUE((*other)->Delete("/c/config").ok());
+  EXPECT_TRUE(written_again());
+  int failed = -1;
+  ASSERT_TRUE(
+      (*other)
+          ->Commit({{.kind = zookeeper::Op::Kind::kSet, .path = "/c/config", .data = "[\xff"}}, 10s,
+                   &failed)
+          .ok());
+  EXPECT_TRUE(written_again());
+  ASSERT_TRUE(a->WriteAssignment({Generation(1), {{SegmentId(0), MemberId("a")}}}).ok());
+}
+
 // A server whose disk is full acknowledges nothing that it would lose.
 TEST_F(CoordinatorFaultsTest, ServerThatCannotWriteLosesNothing) {
   const auto a = Client(server_.port());

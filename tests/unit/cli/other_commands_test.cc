@@ -200,13 +200,52 @@ TEST_F(OtherCommandsTest, ControlCharactersDoNotReachATerminalThroughATable) {
   EXPECT_EQ(out().find('\x1b'), std::string::npos);
 }
 
-TEST_F(OtherCommandsTest, ATableShowsALineForEachSetting) {
-  Answer("GET /api/system/config",
-         {{"version", 0}, {"settings", {{"log.level", "info"}, {"rest.port", "0"}}}});
-  EXPECT_EQ(Run({"system", "config"}), 0);
-  EXPECT_NE(out().find("settings.log.level  info\n"), std::string::npos) << out();
-  EXPECT_NE(out().find("settings.rest.port  0\n"), std::string::npos) << out();
-  EXPECT_EQ(out().find('{'), std::string::npos) << out();
+json ConfigShown(int64_t version, const std::string& level, const std::string& source) {
+  return {{"version", version},
+          {"settings", {{"log.level", level}, {"rest.port", "0"}}},
+          {"sources", {{"log.level", source}, {"rest.port", "flag"}}},
+          {"live", {"log.level"}}};
+}
+
+TEST_F(OtherCommandsTest, ConfigurationIsATableOfSettings) {
+  Answer("GET /api/system/config", ConfigShown(3, "debug", "live"));
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"system", "config"}, {"system", "config", "get"}}) {
+    EXPECT_EQ(Run(verb), 0) << err();
+    EXPECT_EQ(out(),
+              "SETTING    VALUE  SOURCE  LIVE\n"
+              "log.level  debug  live    true\n"
+              "rest.port  0      flag    false\n");
+  }
+  EXPECT_EQ(server_.requests.size(), 2u) << "each asks once";
+  EXPECT_EQ(Run({"system", "config", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson(), ConfigShown(3, "debug", "live"));
+  EXPECT_EQ(Run({"system", "config", "get", "rest.port", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["value"], "0");
+  EXPECT_EQ(Run({"system", "config", "-q"}), 0);
+  EXPECT_EQ(out(), "log.level\nrest.port\n");
+  EXPECT_EQ(Run({"system", "config", "get", "no.such"}), 3);
+}
+
+TEST_F(OtherCommandsTest, ConfigurationIsChangedAtTheVersionThatWasRead) {
+  Answer("GET /api/system/config", ConfigShown(3, "info", "default"), 200, "\"v3\"");
+  Answer("PUT /api/system/config", ConfigShown(4, "debug", "live"));
+  EXPECT_EQ(Run({"system", "config", "set", "log.level=debug", "executor.slots=3", "--reason",
+                 "looking"}),
+            0)
+      << err();
+  EXPECT_EQ(HeaderOf(Sent(1), "If-Match"), "\"v3\"");
+  EXPECT_EQ(SentBody(1), (json{{"settings", {{"log.level", "debug"}, {"executor.slots", "3"}}},
+                               {"reason", "looking"}}));
+  EXPECT_NE(out().find("log.level  debug  live    true\n"), std::string::npos) << out();
+  EXPECT_EQ(Run({"system", "config", "unset", "log.level"}), 0);
+  EXPECT_EQ(SentBody(3), (json{{"settings", {{"log.level", nullptr}}}}));
+  EXPECT_EQ(Run({"system", "config", "set", "log.level"}), 2);
+  EXPECT_EQ(Run({"system", "config", "set"}), 2);
+  EXPECT_EQ(Run({"system", "config", "unset"}), 2);
+  server_.answers.erase("PUT http://a/api/system/config");
+  Answer("PUT /api/system/config", ProblemOf("stale_version"), 412);
+  EXPECT_EQ(Run({"system", "config", "set", "log.level=warn"}), 5);
 }
 
 }  // namespace

@@ -171,6 +171,38 @@ TEST_F(LoadTest, TildeIsTheHomeDirectory) {
   EXPECT_EQ(ExpandHome("/x", "/home/u"), "/x");
 }
 
+TEST_F(LoadTest, LiveValueGoesBeforeFlagEnvironmentAndFile) {
+  const auto config = Load({.environment = {{"CARILLON_RETENTION_DAYS", "7"}},
+                            .flags = {{"log.level", "warn", "--set"}}});
+  ASSERT_TRUE(config.ok());
+  std::vector<std::string> left_out;
+  const Config live = config->With({{"log.level", "debug"}, {"retention_days", "30"}}, &left_out);
+  EXPECT_EQ(live.Text("log.level"), "debug");
+  EXPECT_EQ(live.Get("log.level").origin, Origin::kLive);
+  EXPECT_EQ(live.Time("retention_days"), 30 * 24h);
+  EXPECT_EQ(live.Integer("rest.port"), 8640);
+  EXPECT_TRUE(left_out.empty());
+  EXPECT_EQ(config->Text("log.level"), "warn") << "the start's own is kept for when it is unset";
+  EXPECT_EQ(config->With({}, &left_out).Get("retention_days").place, "CARILLON_RETENTION_DAYS");
+}
+
+TEST_F(LoadTest, WhatThisVersionDoesNotTakeLiveIsLeftOutAndTold) {
+  const auto config = Load({});
+  ASSERT_TRUE(config.ok());
+  std::vector<std::string> left_out;
+  const Config live = config->With({{"retention_days", "0"},
+                                    {"rest.port", "1"},
+                                    {"of.a_newer_version", "1"},
+                                    {"executor.slots", "3"}},
+                                   &left_out);
+  EXPECT_EQ(live.Integer("retention_days"), 14);
+  EXPECT_EQ(live.Integer("rest.port"), 8640);
+  EXPECT_EQ(live.Integer("executor.slots"), 3);
+  ASSERT_EQ(left_out.size(), 3u);
+  EXPECT_NE(left_out[2].find("retention_days must be a whole number from 1"), std::string::npos)
+      << left_out[2];
+}
+
 TEST(ConfigTableTest, NamesAndVariablesAreUnique) {
   std::map<std::string, int> seen;
   for (const Setting& setting : SettingTable()) {

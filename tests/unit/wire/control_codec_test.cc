@@ -61,6 +61,8 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
                        .load = {.cpu = 0.5, .memory = 1, .disk = 0, .io = 0.25},
                        .free_slots = 1,
                        .free_light_slots = 4096,
+                       .slots = 12,
+                       .config_version = 7,
                        .running = {Attempt(1), Attempt(2)},
                        .reporting = {Attempt(3)}};
   const Heartbeat got = FromExecutorAgain(sent);
@@ -70,6 +72,8 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
   EXPECT_EQ(got.load.io, 0.25);
   EXPECT_EQ(got.free_slots, 1);
   EXPECT_EQ(got.free_light_slots, 4096);
+  EXPECT_EQ(got.slots, 12);
+  EXPECT_EQ(got.config_version, 7);
   ASSERT_EQ(got.running.size(), 2u);
   EXPECT_TRUE(Same(got.running[1], sent.running[1]));
   ASSERT_EQ(got.reporting.size(), 1u);
@@ -143,6 +147,22 @@ TEST(ControlCodecTest, AnswersComeBackAsTheyWere) {
   }
   EXPECT_EQ(ToExecutorAgain(ResultsApplied{{Attempt(1)}}).applied.size(), 1u);
   EXPECT_EQ(ToExecutorAgain(CancelAttempts{{Attempt(1), Attempt(2)}}).attempts.size(), 2u);
+}
+
+TEST(ControlCodecTest, SettingsComeBackAsTheyWere) {
+  const ClusterSettings sent{.version = INT64_MAX,
+                             .values = {{"log.level", "debug"}, {"executor.slots", "3"}}};
+  EXPECT_EQ(ToExecutorAgain(Registered{.settings = sent}).settings, sent);
+  EXPECT_EQ(ToExecutorAgain(Registered{}).settings, ClusterSettings{});
+  for (const ClusterSettings& wrong :
+       {ClusterSettings{.version = -1},
+        ClusterSettings{.version = 1, .values = {{"log.level", std::string(2000, 'x')}}}}) {
+    EXPECT_EQ(DecodeToExecutor(EncodeToExecutor(Registered{.settings = wrong})).code(),
+              ErrorCode::kCorrupt);
+  }
+  const Heartbeat wrong{.config_version = -1};
+  EXPECT_EQ(DecodeFromExecutor(EncodeFromExecutor(wrong), kExecutor, kIncarnation).code(),
+            ErrorCode::kCorrupt);
 }
 
 TEST(ControlCodecTest, WelcomeNeedsAMemberAndAKey) {

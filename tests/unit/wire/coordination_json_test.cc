@@ -65,5 +65,27 @@ TEST(CoordinationJsonTest, UnreadableAssignmentsAreRefused) {
   }
 }
 
+TEST(CoordinationJsonTest, SettingsComeBackAsTheyWere) {
+  const ClusterSettings settings{.version = 41,
+                                 .values = {{"log.level", "debug"}, {"odd \"name\"", ""}}};
+  const auto parsed = ParseSettings(SettingsText(settings));
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(*parsed, settings);
+  EXPECT_EQ(ParseSettings("").value_or({.version = 9}), ClusterSettings{});
+  const auto newer = ParseSettings(R"({"version": 1, "settings": {}, "author": "x"})");
+  ASSERT_TRUE(newer.ok());
+  EXPECT_EQ(newer->version, 1);
+}
+
+TEST(CoordinationJsonTest, UnreadableSettingsAreRefused) {
+  for (const char* text :
+       {"{", "[]", "{}", R"({"version": 1})", R"({"version": -1, "settings": {}})",
+        R"({"version": 18446744073709551615, "settings": {}})",
+        R"({"version": "1", "settings": {}})", R"({"version": 1, "settings": []})",
+        R"({"version": 1, "settings": {"a": 1}})"}) {
+    EXPECT_EQ(ParseSettings(text).code(), ErrorCode::kCorrupt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace carillon

@@ -126,7 +126,8 @@ TEST(ExecutorToJsonTest, HasTheShapeOfTheInterface) {
                                     .load = {.cpu = 0.5},
                                     .last_heartbeat = kFire,
                                     .registered = kFire,
-                                    .version = "0.1.0"});
+                                    .version = "0.1.0",
+                                    .config_version = 7});
   EXPECT_EQ(body, (json{{"executor_id", "e"},
                         {"host", "h"},
                         {"port", 1},
@@ -139,7 +140,8 @@ TEST(ExecutorToJsonTest, HasTheShapeOfTheInterface) {
                         {"load", {{"cpu", 0.5}, {"memory", 0.0}, {"disk", 0.0}, {"io", 0.0}}},
                         {"last_heartbeat_time", "2023-11-14T22:13:20.000000Z"},
                         {"register_time", "2023-11-14T22:13:20.000000Z"},
-                        {"version", "0.1.0"}}));
+                        {"version", "0.1.0"},
+                        {"config_version", 7}}));
 }
 
 }  // namespace

@@ -32,12 +32,14 @@ struct TestBus : BusConsumer, BusProducer {
     EXPECT_TRUE(bundle.ok());
     EXPECT_EQ(key, TaskPartitionKey(ExecutorId("e1")));
     ++result_records;
+    last_payload = record.payload;
     results.insert(results.end(), bundle->begin(), bundle->end());
     return {};
   }
   std::deque<BusRecord> tasks;
   std::vector<ResultMessage> results;
   int result_records = 0;
+  std::string last_payload;
   int64_t next_offset = 0;
   bool refuse = false;
 };
@@ -134,11 +136,14 @@ class DaemonFixture : public ::testing::Test {
     ExecutorOptions options;
     options.executor_id = ExecutorId("e1");
     options.incarnation = Incarnation("i1");
-    options.slots = slots;
+    options.tuning.slots = slots;
     options.light_slots = light_slots;
+    daemon_.reset();
+    settings_ = std::make_unique<LiveSettings>();  // of one process
     daemon_ = std::make_unique<ExecutorDaemon>(
         ExecutorDaemon::Ports{clock_, Rng(seed_), bus_, bus_, link_, warden_, spool_, load_,
-                              metrics_, [this] { return std::vector{signer_.public_key()}; }},
+                              metrics_, [this] { return std::vector{signer_.public_key()}; },
+                              *settings_},
         options);
   }
   // Steps every loop until nothing new comes of it; what is gathered for a moment is out then.
@@ -230,6 +235,7 @@ class DaemonFixture : public ::testing::Test {
   TestSpool spool_;
   TestLoad load_;
   Signer signer_ = Signer::Generate();
+  std::unique_ptr<LiveSettings> settings_;
   std::unique_ptr<ExecutorDaemon> daemon_;
   uint64_t last_batch_ = 0;
   uint64_t seed_ = 7;

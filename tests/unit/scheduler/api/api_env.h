@@ -93,7 +93,8 @@ class ApiEnv : public ::testing::Test {
                                     .seed = 7,
                                     .metrics = metrics_,
                                     .version = "0.1.0-test",
-                                    .settings = {{"rest.workers", "8"}},
+                                    .config = config::Load({}).value(),
+                                    .settings = settings_,
                                     .store_patience = store_patience});
     EXPECT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(started).value();
@@ -153,6 +154,7 @@ class ApiEnv : public ::testing::Test {
   FaultyStores faults_{store_};
   FixedStatus status_;
   Metrics metrics_;
+  LiveSettings settings_;
   std::atomic<size_t> nudges_{0};
   std::atomic<size_t> executor_nudges_{0};
   std::string token_;

@@ -197,8 +197,12 @@ class FaultyAdmin : public AdminStore {
   Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override {
     return plan_.Run("FindToken", [&] { return store_.FindToken(token_hash); });
   }
-  Result<Settings> ReadSettings() override {
+  Result<ClusterSettings> ReadSettings() override {
     return plan_.Run("ReadSettings", [&] { return store_.ReadSettings(); });
+  }
+  Result<ClusterSettings> WriteSettings(int64_t expected,
+                                        const std::map<std::string, std::string>& values) override {
+    return plan_.Run("WriteSettings", [&] { return store_.WriteSettings(expected, values); });
   }
   Status RecordAudit(const AuditRecord& record) override {
     return plan_.Run("RecordAudit", [&] { return store_.RecordAudit(record); });

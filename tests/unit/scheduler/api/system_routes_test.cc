@@ -15,6 +15,8 @@ TEST_F(SystemRoutesTest, ExecutorsAreShownAsLastHeard) {
   heard.running = 3;
   heard.state = ExecutorState::kUnhealthy;
   heard.load.cpu = 0.5;
+  heard.slots = 3;
+  heard.config_version = 7;
   heard.last_heartbeat += 1s;
   status_.linked = {heard};
   for (const json& shown :
@@ -22,6 +24,8 @@ TEST_F(SystemRoutesTest, ExecutorsAreShownAsLastHeard) {
     EXPECT_EQ(shown["running"], 3);
     EXPECT_EQ(shown["state"], "UNHEALTHY");
     EXPECT_EQ(shown["load"]["cpu"], 0.5);
+    EXPECT_EQ(shown["slots"], 3);
+    EXPECT_EQ(shown["config_version"], 7);
     EXPECT_EQ(shown["last_heartbeat_time"], FormatRfc3339(heard.last_heartbeat));
   }
   status_.linked[0].last_heartbeat -= 2s;
@@ -161,18 +165,6 @@ TEST_F(HangingStoreTest, AStrangerGetsAnAnswerFromIt) {
                                    {{"Authorization", "Bearer other" + std::to_string(i)}});
     EXPECT_EQ(stranger.code(), "unavailable");
   }
-}
-
-TEST_F(SystemRoutesTest, ConfigurationIsShownWithItsVersion) {
-  const Answer config = Get("/api/system/config");
-  EXPECT_EQ(config.status, 200);
-  EXPECT_TRUE(config.body()["settings"].is_object());
-  EXPECT_EQ(config.header("etag"),
-            "\"v" + std::to_string(config.body()["version"].get<int64_t>()) + "\"");
-}
-
-TEST_F(SystemRoutesTest, ConfigurationIsWhatIsInForce) {
-  EXPECT_EQ(Get("/api/system/config").body()["settings"]["rest.workers"], "8");
 }
 
 TEST_F(SystemRoutesTest, TheAuditSaysWhoDidWhatAndWhy) {

@@ -65,7 +65,8 @@ class TestMember {
                                                                    .hub = *hub_,
                                                                    .coordinator = *coordinator_,
                                                                    .signer = world.signer,
-                                                                   .metrics = metrics_},
+                                                                   .metrics = metrics_,
+                                                                   .settings = settings_},
                                             options);
   }
 
@@ -75,10 +76,12 @@ class TestMember {
   }
   scheduler::Member& member() { return *member_; }
   Metrics& metrics() { return metrics_; }
+  LiveSettings& settings() { return settings_; }
 
  private:
   MemberWorld& world_;
   Metrics metrics_;
+  LiveSettings settings_;
   std::unique_ptr<BusProducer> producer_;
   std::unique_ptr<BusConsumer> results_;
   std::unique_ptr<ExecutorHub> hub_;
@@ -103,12 +106,23 @@ class TestExecutor {
     message.record.slots = slots;
     Send(std::move(message));
   }
+  // What an executor of now says of itself beside its room.
+  struct About {
+    int slots = 0;
+    int64_t config_version = 0;
+  };
   void Beat(int free_slots, std::vector<HeldAttempt> running = {},
             std::vector<HeldAttempt> reporting = {}) {
+    BeatAbout(free_slots, About(), std::move(running), std::move(reporting));
+  }
+  void BeatAbout(int free_slots, const About& about, std::vector<HeldAttempt> running = {},
+                 std::vector<HeldAttempt> reporting = {}) {
     Heartbeat beat{.sent_us = world_.clock.Steady().time_since_epoch().count(),
                    .running_count = static_cast<int>(running.size()),
                    .free_slots = free_slots,
-                   .free_light_slots = 100};
+                   .free_light_slots = 100,
+                   .slots = about.slots,
+                   .config_version = about.config_version};
     beat.running = std::move(running);
     beat.reporting = std::move(reporting);
     Send(std::move(beat));

@@ -127,6 +127,7 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
   memory::MemoryEnsemble ensemble;
   const Signer signer = Signer::FromSeed({3});
   Metrics metrics;
+  LiveSettings settings;
   auto producer = bus.NewProducer();
   auto results = bus.NewConsumer(kResultsTopic, "m1");
   auto hub = switchboard.OpenHub(MemberId("m1"));
@@ -141,7 +142,8 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
                  .hub = *hub,
                  .coordinator = *coordinator,
                  .signer = signer,
-                 .metrics = metrics},
+                 .metrics = metrics,
+                 .settings = settings},
                 {.self = {.id = MemberId("m1"), .incarnation = Incarnation("i1")}});
   InstantExecutor executor(clock, switchboard, bus, signer);
   std::vector<std::unique_ptr<LoopRunner>> runners;
@@ -153,6 +155,9 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
   executor.OnWake([runner = runners.back().get()] { runner->Wake(); });
 
   for (int i = 0; i < kJobs; ++i) {
+    settings.Adopt({.version = i + 1, .values = {{"bus.format", "json"}}});
+    member.Tune({.horizon = 10s + i * 1s,
+                 .bus_format = i % 2 == 0 ? BusFormat::kJson : BusFormat::kBinary});
     JobDefinition job;
     job.name = "noop";
     job.type = JobType::kNoop;

@@ -85,7 +85,11 @@ class BehindStore final : public AdminStore {
   Result<std::optional<TokenRecord>> FindToken(const std::string&) override {
     return std::optional<TokenRecord>{};
   }
-  Result<Settings> ReadSettings() override { return Settings{}; }
+  Result<ClusterSettings> ReadSettings() override { return ClusterSettings{}; }
+  Result<ClusterSettings> WriteSettings(int64_t,
+                                        const std::map<std::string, std::string>&) override {
+    return ClusterSettings{};
+  }
   Status RecordAudit(const AuditRecord&) override { return {}; }
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter&) override {
     return std::vector<AuditRecord>{};

@@ -1,0 +1,36 @@
+#include "scheduler/settings/settings_follower.h"
+
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+
+SteadyTime SettingsFollower::Step(SteadyTime now) {
+  if (leads_() && now >= next_ask_) AskStore(now);
+  Compare(now);
+  ports_.metrics.gauge("carillon_config_version")
+      .Set(static_cast<double>(ports_.settings.version()));
+  return now + kLookEvery;
+}
+
+void SettingsFollower::AskStore(SteadyTime now) {
+  next_ask_ = now + kAskStoreEvery;
+  const auto stored = ports_.store.ReadSettings();
+  if (stored.ok()) {
+    ports_.settings.Adopt(*stored);
+    return;
+  }
+  ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(stored.code())).Add();
+}
+
+void SettingsFollower::Compare(SteadyTime now) {
+  const auto copy = ports_.coordinator.ReadSettings();
+  if (!copy.ok()) return;  // no contact
+  ports_.settings.Adopt(*copy);
+  if (copy->version >= ports_.settings.version() || now < write_again_) return;
+  const Status written = ports_.coordinator.WriteSettings(ports_.settings.Current());
+  if (written.ok()) return;
+  write_again_ = now + kLookEvery;
+  log::Warn("settings", "not spread yet: {}", written.error().message);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,152 @@
+// GET and PUT /api/system/config.
+#include "tests/unit/scheduler/api/api_env.h"
+
+namespace carillon::test {
+namespace {
+
+constexpr const char* kPath = "/api/system/config";
+
+class ConfigRoutesTest : public ApiEnv {
+ protected:
+  Answer Put(const json& settings, const std::string& tag) {
+    return Send("PUT", kPath, json{{"settings", settings}}.dump(), {{"If-Match", tag}});
+  }
+};
+
+TEST_F(ConfigRoutesTest, EverySettingIsShownWithItsSource) {
+  const Answer answer = Get(kPath);
+  ASSERT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.header("etag"), "\"v0\"");
+  const json config = answer.body();
+  EXPECT_EQ(config["version"], 0);
+  EXPECT_EQ(config["settings"]["rest.workers"], "8");
+  EXPECT_EQ(config["sources"]["rest.workers"], "default");
+  EXPECT_EQ(config["settings"].size(), config::SettingTable().size());
+  EXPECT_EQ(config["sources"].size(), config::SettingTable().size());
+  size_t live = 0;
+  for (const config::Setting& setting : config::SettingTable()) live += setting.live ? 1 : 0;
+  EXPECT_EQ(config["live"].size(), live);
+}
+
+TEST_F(ConfigRoutesTest, ChangeIsInForceWithItsAnswerAndMovesTheVersion) {
+  const Answer changed =
+      Put({{"log.level", "error"}, {"retention_days", 30}, {"executor.slots", "3"}}, "\"v0\"");
+  ASSERT_EQ(changed.status, 200) << changed.text;
+  EXPECT_EQ(changed.header("etag"), "\"v1\"");
+  const json config = changed.body();
+  EXPECT_EQ(config["version"], 1);
+  EXPECT_EQ(config["settings"]["log.level"], "error");
+  EXPECT_EQ(config["settings"]["retention_days"], "30");
+  EXPECT_EQ(config["sources"]["retention_days"], "live");
+  EXPECT_EQ(Get(kPath).body(), config);
+  EXPECT_EQ(settings_.Current().values, store_.ReadSettings()->values);
+  EXPECT_EQ(settings_.version(), 1);
+  // Only what is named changes; null takes back.
+  const json next = Put({{"log.level", nullptr}, {"executor.slots", 4}}, "\"v1\"").body();
+  EXPECT_EQ(next["version"], 2);
+  EXPECT_EQ(next["settings"]["log.level"], "info");
+  EXPECT_EQ(next["sources"]["log.level"], "default");
+  EXPECT_EQ(next["settings"]["retention_days"], "30");
+  EXPECT_EQ(next["settings"]["executor.slots"], "4");
+}
+
+TEST_F(ConfigRoutesTest, ChangeThatChangesNothingKeepsTheVersion) {
+  ASSERT_EQ(Put({{"log.level", "error"}}, "\"v0\"").status, 200);
+  EXPECT_EQ(Put({{"log.level", "error"}, {"retention_days", nullptr}}, "\"v1\"").body()["version"],
+            1);
+  EXPECT_EQ(Put(json::object(), "\"v1\"").body()["version"], 1);
+}
+
+TEST_F(ConfigRoutesTest, StaleOrMissingPreconditionChangesNothing) {
+  ASSERT_EQ(Put({{"retention_days", 20}}, "\"v0\"").status, 200);
+  const Answer stale = Put({{"retention_days", 21}}, "\"v0\"");
+  EXPECT_EQ(stale.status, 412);
+  EXPECT_EQ(stale.code(), "stale_version");
+  EXPECT_EQ(stale.body()["current_version"], 1);
+  EXPECT_EQ(stale.body()["current"]["settings"]["retention_days"], "20");
+  EXPECT_EQ(stale.header("etag"), "\"v1\"");
+  const json body = {{"settings", {{"retention_days", 21}}}};
+  EXPECT_EQ(Send("PUT", kPath, body.dump()).code(), "precondition_required");
+  EXPECT_EQ(Send("PUT", kPath, body.dump(), {{"If-Match", "v1"}}).code(), "bad_if_match");
+  EXPECT_EQ(store_.ReadSettings()->version, 1);
+  EXPECT_EQ(Put({{"retention_days", 21}}, "*").body()["version"], 2);
+}
+
+TEST_F(ConfigRoutesTest, WhatIsWrongIsNamedWithItsBoundsAndNothingIsChanged) {
+  struct Case {
+    json settings;
+    std::string pointer;
+    std::string code;
+    std::string says;
+  };
+  const std::vector<Case> cases = {
+      {{{"no.such", 1}}, "/settings/no.such", "unknown_field", "no.such"},
+      {{{"rest.port", 1}}, "/settings/rest.port", "not_live", "start"},
+      {{{"rest.port", nullptr}}, "/settings/rest.port", "not_live", "start"},
+      {{{"retention_days", 0}}, "/settings/retention_days", "bad_value", "1 to 3650"},
+      {{{"retention_days", "many"}}, "/settings/retention_days", "bad_value", "1 to 3650"},
+      {{{"retention_days", 1.5}}, "/settings/retention_days", "wrong_type", "1 to 3650"},
+      {{{"retention_days", {1}}}, "/settings/retention_days", "wrong_type", "1 to 3650"},
+      {{{"log.level", "loud"}}, "/settings/log.level", "bad_value", "debug|info|warn"},
+      {{{"log.level", true}}, "/settings/log.level", "bad_value", "debug|info|warn"}};
+  for (const Case& one : cases) {
+    json settings = one.settings;
+    settings["executor.slots"] = 3;
+    const Answer answer = Put(settings, "\"v0\"");
+    ASSERT_EQ(answer.status, 400) << answer.text;
+    EXPECT_EQ(answer.code(), "invalid");
+    const json error = answer.body()["errors"][0];
+    EXPECT_EQ(error["pointer"], one.pointer);
+    EXPECT_EQ(error["code"], one.code);
+    EXPECT_NE(error["detail"].get<std::string>().find(one.says), std::string::npos) << error;
+  }
+  const Answer both = Put({{"retention_days", 0}, {"log.level", "loud"}}, "\"v0\"");
+  EXPECT_EQ(both.body()["errors"].size(), 2u);
+  const HttpHeaders tag = {{"If-Match", "\"v0\""}};
+  EXPECT_EQ(Send("PUT", kPath, "{}", tag).pointer(), "/settings");
+  EXPECT_EQ(Send("PUT", kPath, R"({"settings": []})", tag).pointer(), "/settings");
+  EXPECT_EQ(Send("PUT", kPath, R"({"settings": {}, "live": []})", tag).pointer(), "/live");
+  EXPECT_EQ(store_.ReadSettings()->version, 0);
+  EXPECT_EQ(settings_.version(), 0);
+}
+
+TEST_F(ConfigRoutesTest, SomebodyElseWasQuickerInBetween) {
+  faults_.plan.OnCall([this](const std::string& name) {
+    if (name != "WriteSettings") return;
+    EXPECT_TRUE(store_.WriteSettings(0, {}).ok());
+  });
+  const Answer stale = Put({{"retention_days", 21}}, "\"v0\"");
+  EXPECT_EQ(stale.code(), "stale_version");
+  EXPECT_EQ(stale.body()["current_version"], 1);
+}
+
+TEST_F(ConfigRoutesTest, UnknownOutcomeIsLookedUp) {
+  faults_.plan.Arm("WriteSettings", Fault::kTimeoutAfter);
+  const Answer done = Put({{"retention_days", 21}}, "\"v0\"");
+  EXPECT_EQ(done.status, 200) << done.text;
+  EXPECT_EQ(settings_.version(), 1);
+  faults_.plan.Arm("WriteSettings", Fault::kTimeoutBefore);
+  EXPECT_EQ(Put({{"retention_days", 22}}, "\"v1\"").code(), "outcome_unknown");
+  EXPECT_EQ(settings_.version(), 1);
+}
+
+TEST_F(ConfigRoutesTest, ChangeIsInTheAudit) {
+  const json body = {{"settings", {{"retention_days", 21}}}, {"reason", "less disk"}};
+  ASSERT_EQ(Send("PUT", kPath, body.dump(), {{"If-Match", "\"v0\""}}).status, 200);
+  const json item = Get("/api/audit?object_id=config").body()["items"][0];
+  EXPECT_EQ(item["action"], "config.change");
+  EXPECT_EQ(item["reason"], "less disk");
+  EXPECT_EQ(item["actor"], "admin");
+}
+
+// Another member took the change, or a person with the database's own tools.
+TEST_F(ConfigRoutesTest, ReadingAdoptsWhatTheStoreSays) {
+  ASSERT_TRUE(store_.WriteSettings(0, {{"retention_days", "21"}, {"unknown", "x"}}).ok());
+  const json config = Get(kPath).body();
+  EXPECT_EQ(config["settings"]["retention_days"], "21");
+  EXPECT_FALSE(config["settings"].contains("unknown"));
+  EXPECT_EQ(settings_.version(), 1);
+}
+
+}  // namespace
+}  // namespace carillon::test

@@ -1,0 +1,96 @@
+#include "scheduler/settings/settings_follower.h"
+
+#include <gtest/gtest.h>
+
+#include "common/adapters/memory/memory_coordinator.h"
+#include "common/adapters/memory/memory_store.h"
+#include "tests/support/manual_clock.h"
+
+namespace carillon::scheduler {
+namespace {
+
+const std::map<std::string, std::string> kDebug = {{"log.level", "debug"}};
+const std::map<std::string, std::string> kWarn = {{"log.level", "warn"}};
+
+// A member as far as its settings go.
+struct Member {
+  Member(memory::MemoryEnsemble& ensemble, AdminStore& store, const std::string& name)
+      : incarnation("i-" + name),
+        coordinator(ensemble.NewClient()),
+        follower(
+            {.coordinator = *coordinator, .store = store, .settings = settings, .metrics = metrics},
+            [this] { return coordinator->IsLeader(); }) {
+    EXPECT_TRUE(coordinator->Join({.id = MemberId(name), .incarnation = incarnation}).ok());
+  }
+
+  const Incarnation incarnation;
+  std::unique_ptr<Coordinator> coordinator;
+  LiveSettings settings;
+  Metrics metrics;
+  SettingsFollower follower;
+};
+
+class SettingsFollowerTest : public ::testing::Test {
+ protected:
+  void Run(Duration time) {
+    for (Duration passed{}; passed < time; passed += 100ms) {
+      clock_.Advance(100ms);
+      for (Member* member : {&leader_, &other_}) member->follower.Step(clock_.Steady());
+    }
+  }
+  // As the API does it, up to the point at which the member may die.
+  ClusterSettings Store(int64_t expected, const std::map<std::string, std::string>& values) {
+    auto written = store_.WriteSettings(expected, values);
+    EXPECT_TRUE(written.ok());
+    return written.value_or({});
+  }
+
+  test::ManualClock clock_;
+  memory::MemoryStore store_{clock_, {}};
+  memory::MemoryEnsemble ensemble_;
+  Member leader_{ensemble_, store_, "a"};
+  Member other_{ensemble_, store_, "b"};
+};
+
+TEST_F(SettingsFollowerTest, ChangeOfOneMemberReachesTheOthers) {
+  Run(1s);
+  other_.settings.Adopt(Store(0, kDebug));
+  Run(1s);
+  EXPECT_EQ(leader_.settings.Current().values, kDebug);
+  EXPECT_EQ(leader_.metrics.gauge("carillon_config_version").value(), 1);
+  leader_.settings.Adopt(Store(1, {}));
+  Run(1s);
+  EXPECT_EQ(other_.settings.Current(), (ClusterSettings{.version = 2}));
+}
+
+TEST_F(SettingsFollowerTest, LeaderFindsWhatAMemberCouldNotTellAnyMore) {
+  Run(1s);
+  Store(0, kDebug);
+  Run(SettingsFollower::kAskStoreEvery + 1s);
+  EXPECT_EQ(leader_.settings.version(), 1);
+  EXPECT_EQ(other_.settings.Current().values, kDebug);
+}
+
+TEST_F(SettingsFollowerTest, WithoutContactAMemberGoesOnWithWhatItHasAndTellsItsChangeAfterwards) {
+  leader_.settings.Adopt(Store(0, kDebug));
+  Run(1s);
+  ensemble_.Suspend(other_.incarnation);
+  other_.settings.Adopt(Store(1, kWarn));
+  Run(1s);
+  EXPECT_EQ(other_.settings.version(), 2);
+  EXPECT_EQ(leader_.coordinator->ReadSettings()->version, 1);
+  ensemble_.Restore(other_.incarnation);
+  Run(1s);
+  EXPECT_EQ(leader_.settings.Current().values, kWarn);
+}
+
+TEST_F(SettingsFollowerTest, MemberThatJoinsTakesTheCopy) {
+  leader_.settings.Adopt(Store(0, kDebug));
+  Run(1s);
+  Member late(ensemble_, store_, "c");
+  late.follower.Step(clock_.Steady());
+  EXPECT_EQ(late.settings.Current().values, kDebug);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
