@@ -9,23 +9,14 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <functional>
-#include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "common/base/cluster_settings.h"
 #include "common/base/mutex.h"
 
 namespace carillon {
-
-struct ClusterSettings {
-  int64_t version = 0;  // moves by one with each change; 0: nobody changed anything yet
-  std::map<std::string, std::string> values = {};  // only what was set, as a file would say it
-
-  bool operator==(const ClusterSettings&) const = default;
-};
 
 class LiveSettings {
  public:

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/live_settings.h"
+#include "common/base/cluster_settings.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/cluster_settings.h"
 #include "common/base/ids.h"
-#include "common/base/live_settings.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 

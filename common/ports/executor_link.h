@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/base/live_settings.h"
+#include "common/base/cluster_settings.h"
 #include "common/domain/run_state.h"
 #include "common/ports/executor_store.h"
 

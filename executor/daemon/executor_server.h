@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/live_settings.h"
 #include "common/base/loops.h"
 #include "executor/app/executor_daemon.h"
 #include "executor/link/proc_load.h"

@@ -9,6 +9,7 @@
 
 #include "common/base/bounded_queue.h"
 #include "common/base/clock.h"
+#include "common/base/live_settings.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/executor_link.h"

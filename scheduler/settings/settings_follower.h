@@ -10,6 +10,7 @@
 
 #include <functional>
 
+#include "common/base/live_settings.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/admin_store.h"
