@@ -244,8 +244,8 @@ void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbe
   heartbeat->load = load_;
   heartbeat->slots = slots_.load();
   heartbeat->config_version = ports_.settings.version();
-  // Like the store's: RUNNING from the claim, whose answer may be lost, until the end is applied. At
-  // zero the host may go.
+  // Like the store's: RUNNING from the claim, whose answer may be lost, until the end is applied.
+  // At zero the host may go.
   heartbeat->running_count = runs_.count(RunStage::kClaiming) + runs_.count(RunStage::kStarting) +
                              runs_.count(RunStage::kRunning) + runs_.count(RunStage::kReporting);
   if (Accepts(Lane::kProcess)) {
