@@ -31,6 +31,39 @@ Outcome<ExitCode> ShowStatus(Session& session) {
   return ExitCode::kDone;
 }
 
+Failure NothingToAccept(const std::string& why) {
+  return {.exit = ExitCode::kConflict, .message = why, .code = "conflict"};
+}
+
+// What is accepted is what was shown: the server compares.
+Outcome<ExitCode> AcceptStore(Session& session, const std::string& reason) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
+  const json store = status.body.value("store", json::object());
+  if (store.value("state", "") != "held") {
+    return NothingToAccept("The store is not held: there is nothing to accept.");
+  }
+  if (!store.contains("seen") || !store["seen"].is_object()) {
+    return NothingToAccept("What answers is no store that can be read; it cannot be accepted.");
+  }
+  json body = {{"store_id", store["seen"]["store_id"]},
+               {"server_id", store["seen"]["server_id"]},
+               {"mark", store["seen"]["mark"]}};
+  if (!reason.empty()) body["reason"] = reason;
+  session.Say("The store is held since " + store.value("since", "") + ": " +
+              store.value("detail", ""));
+  CARILLON_ASSIGN_OR_RETURN(
+      const bool go,
+      session.Confirm("Go on with store " + body["store_id"].dump() + " at mark " +
+                      body["mark"].dump() + ", and without what only the trusted one had?"));
+  if (!go) return ExitCode::kFailure;
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse accepted,
+      session.Call(
+          {.method = "POST", .path = "/api/system/store/accept", .body = std::move(body)}));
+  session.Print().Object(accepted.body, {});
+  return ExitCode::kDone;
+}
+
 Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments) {
   ApiRequest request{.method = arguments.method, .path = arguments.path};
   for (char& c : request.method) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -124,6 +157,11 @@ void AddSystemCommands(CLI::App& app, Session& session) {
   session.On(system->add_subcommand("status", "Leader, members, executors, lateness"),
              [&session] { return ShowStatus(session); });
   AddConfigCommands(*system, session);
+  CLI::App* accept = system->add_subcommand(
+      "accept-store", "Go on with the store that is held because it is not the trusted one");
+  const auto reason = std::make_shared<std::string>();  // shared with the callback
+  accept->add_option("--reason", *reason, "For the audit");
+  session.On(accept, [&session, reason] { return AcceptStore(session, *reason); });
   AddApiCommand(app, session);
   CLI::App* version = app.add_subcommand("version", "The version of this program");
   session.On(version, [&session]() -> Outcome<ExitCode> {

@@ -33,7 +33,10 @@ struct StandaloneServer::Parts {
   Metrics metrics;
   std::unique_ptr<process::DataDirectory> directory;
   std::unique_ptr<mysql::PrivateMariadbd> mariadbd;
-  std::unique_ptr<mysql::MysqlStore> store;
+  scheduler::StoreGuard guard{clock};
+  std::unique_ptr<mysql::MysqlStore> store;    // whatever answers
+  std::unique_ptr<mysql::MysqlStore> trusted;  // behind the guard: the member's
+  std::unique_ptr<mysql::MysqlStore> for_api;  // reads whatever answers, writes if trusted
   Signer signer = Signer::Generate();
   LiveSettings settings;
   // The bus keeps what waits and the switchboard what is under way; neither survives the process,
@@ -86,6 +89,8 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config) {
   mysql::MysqlOptions options = StoreOptionsOf(config, *mariadbd);
   options.metrics = &metrics;
   CARILLON_ASSIGN_OR_RETURN(store, mysql::MysqlStore::Open(options));
+  trusted = store->Behind(guard, mysql::Gated::kEverything);
+  for_api = store->Behind(guard, mysql::Gated::kWrites);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
   CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, store->ReadSettings());
   settings.Adopt(stored);
@@ -102,10 +107,12 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
   hub = switchboard.OpenHub(options.self.id);
   scheduler = std::make_unique<scheduler::SchedulerServer>(
       scheduler::SchedulerServer::Ports{.member = {.clock = clock,
-                                                   .firing = *store,
-                                                   .segments = *store,
-                                                   .executors = *store,
-                                                   .admin = *store,
+                                                   .firing = *trusted,
+                                                   .segments = *trusted,
+                                                   .executors = *trusted,
+                                                   .admin = *trusted,
+                                                   .identity = *store,
+                                                   .guard = guard,
                                                    .producer = *producer,
                                                    .results = *results,
                                                    .hub = *hub,
@@ -113,8 +120,11 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                    .signer = signer,
                                                    .metrics = metrics,
                                                    .settings = settings},
-                                        .jobs = *store,
-                                        .runs = *store},
+                                        .api = {.jobs = *for_api,
+                                                .runs = *for_api,
+                                                .executors = *for_api,
+                                                .admin = *for_api,
+                                                .segments = *for_api}},
       options);
 }
 
@@ -205,6 +215,8 @@ void StandaloneServer::Stop() {
   if (parts.executor) parts.executor->Leave();
   parts.executor.reset();
   parts.scheduler.reset();
+  parts.for_api.reset();
+  parts.trusted.reset();
   parts.store.reset();
   if (parts.mariadbd) {
     const Status stopped = parts.mariadbd->Stop();

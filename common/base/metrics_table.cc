@@ -24,6 +24,8 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_fenced_writes_total", kCounter, "op",
        "Writes refused because the epoch was over."},
       {"carillon_store_errors_total", kCounter, "code", "Store operations that failed."},
+      {"carillon_store_held", kGauge, "",
+       "1 while the store that answers is not the trusted one, or lacks what was committed."},
       {"carillon_unreadable_rows_total", kCounter, "table",
        "Readings of rows that hold what this version cannot read; they are left out."},
       {"carillon_rejected_messages_total", kCounter, "reason", "Bus messages never acted on."},

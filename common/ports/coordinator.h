@@ -1,5 +1,6 @@
-// Who is alive, who leads, who should own which segment, and what was set for all. Never needed for
-// correctness: the store decides who owns (segment_store.h) and what is set (admin_store.h).
+// Who is alive, who leads, who should own which segment, what was set for all, and which store is
+// trusted. Never needed for correctness: the store decides who owns (segment_store.h) and what is
+// set (admin_store.h), and members remember what they trusted.
 //
 // Threads  Thread-safe. Calls answer from a local view, except where said.
 #pragma once
@@ -14,6 +15,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/domain/store_trust.h"
 
 namespace carillon {
 
@@ -67,8 +69,14 @@ class Coordinator {
   // generation is the one an epoch was taken under. Returns that generation.
   virtual Result<Generation> ProveSession() = 0;
 
-  // Called (from any thread) when membership, leadership, assignment, settings or
-  // session changed.
+  // The store that the members trust; nullopt: nobody wrote it yet. Both ask the ensemble, and need
+  // a membership.
+  virtual Result<std::optional<StoreTrust>> ReadTrust() = 0;
+  // By any member. kConflict: what is stored is not `instead_of`. kTimeout: the outcome is unknown.
+  virtual Status WriteTrust(const StoreTrust& trust,
+                            const std::optional<StoreTrust>& instead_of) = 0;
+
+  // Called (from any thread) when membership, leadership, assignment, settings or session changed.
   virtual void OnChange(std::function<void()> wake) = 0;
 };
 

@@ -10,14 +10,6 @@
 
 namespace carillon {
 
-struct StoreIdentity {
-  std::string store_id;   // made once, with the schema
-  std::string server_id;  // changes when another server answers
-  uint32_t segment_count = 0;
-
-  bool operator==(const StoreIdentity&) const = default;
-};
-
 struct SegmentRecord {
   SegmentId segment;
   MemberId owner;           // empty = never taken
@@ -37,8 +29,6 @@ struct TakeRequest {
 class SegmentStore {
  public:
   virtual ~SegmentStore() = default;
-
-  virtual Result<StoreIdentity> Identify() = 0;
 
   // Cluster time: the database's clock, with microseconds.
   virtual Result<WallTime> Now() = 0;

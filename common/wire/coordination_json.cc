@@ -111,4 +111,29 @@ Result<ClusterSettings> ParseSettings(std::string_view text) {
   return settings;
 }
 
+std::string TrustText(const StoreTrust& trust) {
+  return JsonToText({{"store_id", trust.store_id},
+                     {"server_id", trust.server_id},
+                     {"mark", trust.mark},
+                     {"accepted_us", ToUnixMicros(trust.accepted)}});
+}
+
+Result<std::optional<StoreTrust>> ParseTrust(std::string_view text) {
+  if (text.empty()) return std::optional<StoreTrust>{};
+  const auto object = ParseJsonText(text);
+  if (!object.ok() || !object->is_object()) return CorruptNode("trust");
+  const auto mark = object->find("mark");
+  const auto accepted = object->find("accepted_us");
+  if (mark == object->end() || !mark->is_number_unsigned() || accepted == object->end() ||
+      !accepted->is_number_integer()) {
+    return CorruptNode("trust");
+  }
+  StoreTrust trust{.store_id = TextOf(*object, "store_id"),
+                   .server_id = TextOf(*object, "server_id"),
+                   .mark = mark->get<uint64_t>(),
+                   .accepted = FromUnixMicros(accepted->get<int64_t>())};
+  if (trust.store_id.empty() || trust.server_id.empty()) return CorruptNode("trust");
+  return std::optional<StoreTrust>(std::move(trust));
+}
+
 }  // namespace carillon

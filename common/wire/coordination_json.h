@@ -1,4 +1,4 @@
-// Members, assignments and settings as the coordinator's nodes hold them.
+// Members, assignments, settings and the trusted store as the coordinator's nodes hold them.
 //
 // Errors   Parse…: kCorrupt. Unknown fields are passed over: a newer member may have written them.
 #pragma once
@@ -24,5 +24,10 @@ Result<Assignment> ParseAssignment(std::string_view text);
 // yet.
 std::string SettingsText(const ClusterSettings& settings);
 Result<ClusterSettings> ParseSettings(std::string_view text);
+
+// {"store_id": "…", "server_id": "…", "mark": 17, "accepted_us": 0}. An empty text: nobody wrote
+// it.
+std::string TrustText(const StoreTrust& trust);
+Result<std::optional<StoreTrust>> ParseTrust(std::string_view text);
 
 }  // namespace carillon

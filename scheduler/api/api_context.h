@@ -8,6 +8,7 @@
 #include "common/base/live_settings.h"
 #include "common/base/metrics.h"
 #include "common/config/load.h"
+#include "common/domain/store_trust.h"
 #include "common/ports/admin_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/job_store.h"
@@ -25,6 +26,10 @@ struct ApiContext {
   AdminStore& admin;
   SegmentStore& segments;
   StatusSource& status;
+  // Whether the store that answers is the trusted one; must not block.
+  std::function<StoreStanding()> store_standing;
+  // An operator accepts the store that was shown; blocks as a write does.
+  std::function<Status(const StoreIdentity&)> accept_store;
   // After a write that can make work due in `segment`; must not block.
   std::function<void(SegmentId)> nudge;
   // After an executor was enabled, disabled, drained or labelled; must not block.

@@ -41,6 +41,20 @@ std::optional<Problem> DefectProblem(HttpDefect defect) {
   return std::nullopt;
 }
 
+// Of a write while the store is not trusted: it might be gone again, or nobody would obey it.
+std::optional<Problem> HeldProblem(const StoreStanding& standing) {
+  if (standing.state == StoreState::kTrusted) return std::nullopt;
+  Problem problem{.status = 503, .code = "store_held"};
+  problem.detail =
+      standing.state == StoreState::kHeld
+          ? "The store is held: " + standing.reason +
+                ". Nothing is changed until the trusted store answers again or an operator accepts "
+                "this one; GET /api/system/status says more."
+          : "Which store is trusted has not been read from the coordinator yet; try again soon.";
+  problem.headers.emplace_back("Retry-After", "5");
+  return problem;
+}
+
 Outcome<std::string> ReadKey(const HttpRequest& request) {
   const std::string* header = request.Header("idempotency-key");
   if (header == nullptr) return std::string();
@@ -194,6 +208,9 @@ Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
 Reply ApiHandler::Dispatch(const Route& route, Call& call, const Trace& trace) {
   // Only reads have parameters; on a write they would be ignored, which is worse than refused.
   if (route.method != "GET") CARILLON_TRY(Query::Read(call.request, {}));
+  if (!route.action.empty() && !route.on_any_store) {
+    if (auto held = HeldProblem(context_.store_standing())) return std::move(*held);
+  }
   if (route.keyed == Keyed::kYes) {
     CARILLON_ASSIGN_OR_RETURN(call.idempotency_key, ReadKey(call.request));
   }

@@ -70,6 +70,7 @@ const std::vector<Route>& RouteTable() {
       {"POST", "/api/executors/{}/drain", kWrite, kNo, &DrainExecutor, "executor.drain"},
       {"GET", "/api/audit", kRead, kNo, &ListAudit},
       {"GET", "/api/system/status", kRead, kNo, &SystemStatus},
+      {"POST", "/api/system/store/accept", kWrite, kNo, &AcceptStore, "store.accept", true},
       {"GET", "/api/system/config", kRead, kNo, &GetConfig},
       {"PUT", "/api/system/config", kWrite, kNo, &ChangeConfig, "config.change"},
       {"POST", "/api/schedules/preview", kRead, kNo, &PreviewSchedule},

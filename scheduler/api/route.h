@@ -42,6 +42,8 @@ struct Route {
   Keyed keyed;
   Reply (*handler)(const Call& call);
   std::string_view action = {};  // of the audit; empty: nothing is changed
+  // Served though the store is not trusted; every other write is refused then.
+  bool on_any_store = false;
 };
 
 // Every route below /api, in the order of docs/api.md.

@@ -15,6 +15,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr size_t kStoreIdMax = 128;  // characters
+
 Outcome<ExecutorId> PathExecutorId(const Call& call) {
   const std::string& text = call.arguments.at(0);
   if (!IsExecutorId(text))
@@ -149,6 +151,34 @@ json ErrorsOf(const Error& error) {
       {{{"pointer", error.pointer}, {"code", "invalid"}, {"detail", error.message}}});
 }
 
+json DescribeTrust(const StoreTrust& trust) {
+  const bool accepted = trust.accepted != WallTime{};
+  return {{"store_id", trust.store_id},
+          {"server_id", trust.server_id},
+          {"mark", trust.mark},
+          {"accepted_at", accepted ? json(FormatRfc3339(trust.accepted)) : json(nullptr)}};
+}
+
+json DescribeStanding(const StoreStanding& standing) {
+  json store = {{"state", std::string(Name(standing.state))},
+                {"since", nullptr},
+                {"reason", nullptr},
+                {"detail", nullptr},
+                {"trusted", nullptr},
+                {"seen", nullptr}};
+  if (standing.since != WallTime{}) store["since"] = FormatRfc3339(standing.since);
+  if (standing.trusted) store["trusted"] = DescribeTrust(*standing.trusted);
+  if (standing.seen) {
+    store["seen"] = {{"store_id", standing.seen->store_id},
+                     {"server_id", standing.seen->server_id},
+                     {"mark", standing.seen->mark}};
+  }
+  if (standing.state != StoreState::kHeld) return store;
+  store["reason"] = std::string(Name(*standing.doubt));
+  store["detail"] = standing.reason + ". Check the store, then: carillon system accept-store";
+  return store;
+}
+
 // The schedules of a preview, as a job would hold them.
 Outcome<Result<ParsedJob>> ReadPreview(const json& body) {
   json probe = {{"name", "preview"}, {"type", "noop"}};
@@ -278,6 +308,7 @@ Reply SystemStatus(const Call& call) {
       {"oldest_overdue_ms", nullptr},
       {"late_ms", {{"p50", Milliseconds(view.late_p50)}, {"p99", Milliseconds(view.late_p99)}}},
       {"store_reachable", sight.view.has_value()},
+      {"store", DescribeStanding(call.api.store_standing())},
       {"unknown_since", nullptr},
       {"version", call.api.version}};
   if (!sight.view) {
@@ -292,6 +323,35 @@ Reply SystemStatus(const Call& call) {
   status["runs_running"] = sight.view->counts.running;
   status["oldest_overdue_ms"] = Milliseconds(view.oldest_overdue);
   return JsonResponse(200, status);
+}
+
+// The body names what the caller was shown, so that nothing else is accepted than that.
+Reply AcceptStore(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const json body,
+      ReadObject(call.request, Body::kRequired, {"store_id", "server_id", "mark", "reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why,
+                            TextMember(body, "reason", kReasonCharactersMax));
+  StoreIdentity shown;
+  CARILLON_ASSIGN_OR_RETURN(shown.store_id, TextMember(body, "store_id", kStoreIdMax));
+  CARILLON_ASSIGN_OR_RETURN(shown.server_id, TextMember(body, "server_id", kStoreIdMax));
+  CARILLON_ASSIGN_OR_RETURN(const auto mark,
+                            NumberMember(body, "mark", {.low = 0, .high = INT64_MAX}));
+  if (shown.store_id.empty() || shown.server_id.empty() || !mark) {
+    return InvalidField(shown.store_id.empty()    ? "/store_id"
+                        : shown.server_id.empty() ? "/server_id"
+                                                  : "/mark",
+                        "missing",
+                        "store_id, server_id and mark are needed, as the status shows them.");
+  }
+  shown.mark = static_cast<uint64_t>(*mark);
+  const Status accepted = call.api.accept_store(shown);
+  if (!accepted.ok() && accepted.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether the store was accepted is not known; look at the status.",
+                          accepted.error());
+  }
+  if (!accepted.ok()) return accepted.error();
+  return JsonResponse(200, DescribeStanding(call.api.store_standing()));
 }
 
 Reply PreviewSchedule(const Call& call) {

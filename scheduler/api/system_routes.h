@@ -13,6 +13,7 @@ Reply DisableExecutor(const Call& call);
 Reply DrainExecutor(const Call& call);
 Reply ListAudit(const Call& call);
 Reply SystemStatus(const Call& call);
+Reply AcceptStore(const Call& call);
 Reply PreviewSchedule(const Call& call);
 
 }  // namespace carillon::scheduler

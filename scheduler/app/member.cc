@@ -20,10 +20,15 @@ std::vector<NamedStepper> Member::steppers() {
   const auto named = [&r](const char* name, Stepper& stepper) {
     return NamedStepper{name, &stepper, &r.WakeOf(name)};
   };
-  return {named("owner", r.owner),           named("leader", r.leader_loop),
-          named("recover", r.recover_loop),  named("plan", r.plan_loop),
-          named("fire", r.firing),           named("link", r.link_loop),
-          named("claims", r.claim_applier),  named("results", r.result_applier),
+  return {named("owner", r.owner),
+          named("leader", r.leader_loop),
+          named("guard", r.guard_loop),
+          named("recover", r.recover_loop),
+          named("plan", r.plan_loop),
+          named("fire", r.firing),
+          named("link", r.link_loop),
+          named("claims", r.claim_applier),
+          named("results", r.result_applier),
           named("maintain", r.maintain_loop)};
 }
 
@@ -86,7 +91,8 @@ void Member::NudgeExecutors() {
 bool Member::ready() const {
   const Rooms& r = *rooms_;
   const Duration silence = r.ports.clock.Steady() - r.owner.last_answer();
-  return r.owner.clock_trusted() && r.owner.settled() && silence < kStoreAnswerMaxAge;
+  return r.owner.clock_trusted() && r.ports.guard.trusted() && r.owner.settled() &&
+         silence < kStoreAnswerMaxAge;
 }
 
 Result<WallTime> Member::ClusterNow() const {
@@ -94,5 +100,9 @@ Result<WallTime> Member::ClusterNow() const {
   if (now) return *now;
   return {ErrorCode::kUnavailable, "cluster time is not known yet: the store has not answered"};
 }
+
+StoreStanding Member::GetStoreStanding() const { return rooms_->ports.guard.standing(); }
+
+Status Member::AcceptStore(const StoreIdentity& shown) { return rooms_->guard_loop.Accept(shown); }
 
 }  // namespace carillon::scheduler

@@ -21,21 +21,26 @@
 #include "common/ports/executor_link.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
+#include "common/ports/identity_store.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/segment_store.h"
 #include "common/wire/signature.h"
 #include "scheduler/app/member_options.h"
 #include "scheduler/app/member_status.h"
+#include "scheduler/guard/store_guard.h"
 #include "scheduler/wheel/wake.h"
 
 namespace carillon::scheduler {
 
+// The stores are to be behind `guard`, except `identity`, which looks at what the guard holds.
 struct MemberPorts {
   const Clock& clock;
   FiringStore& firing;
   SegmentStore& segments;
   ExecutorStore& executors;
   AdminStore& admin;
+  IdentityStore& identity;
+  StoreGuard& guard;
   BusProducer& producer;  // tasks and dead letters
   BusConsumer& results;   // kResultsTopic, this member's own position
   ExecutorHub& hub;
@@ -46,7 +51,7 @@ struct MemberPorts {
 };
 
 struct NamedStepper {
-  std::string name;  // "plan", "fire", "claims", "results", "link", "owner", "recover", "maintain"
+  std::string name;  // "plan", "fire", "claims", "results", "link", "owner", "guard", …
   Stepper* stepper;
   WakeSlot* wake;  // Set() the runner's Wake here before the first Step
 };
@@ -71,6 +76,8 @@ class Member final : public MemberView {
   void NudgeExecutors() override;
   bool ready() const override;
   Result<WallTime> ClusterNow() const override;
+  StoreStanding GetStoreStanding() const override;
+  Status AcceptStore(const StoreIdentity& shown) override;
 
  private:
   struct Rooms;

@@ -13,8 +13,8 @@ constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
 
 std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
-  for (const char* name :
-       {"owner", "leader", "recover", "plan", "fire", "link", "claims", "results", "maintain"}) {
+  for (const char* name : {"owner", "leader", "guard", "recover", "plan", "fire", "link", "claims",
+                           "results", "maintain"}) {
     wakes.emplace(name, std::make_shared<WakeSlot>());
   }
   return wakes;
@@ -47,6 +47,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       owner(MakeOwner()),
       leader(MakeLeader()),
       settings(MakeSettings()),
+      guard_loop(MakeGuardLoop()),
       takeover(MakeTakeover()),
       reaper(MakeReaper()),
       cancels(MakeCancels()),
@@ -66,7 +67,9 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
                    .cluster = cluster,
                    .overdue = overdue,
                    .metrics = p.metrics},
-                  {.every = o.maintain_every, .retention = o.tuning.retention}),
+                  {.every = o.maintain_every,
+                   .retention = o.tuning.retention,
+                   .store_trusted = [this] { return ports.guard.trusted(); }}),
       gauges(p.metrics),
       leader_loop({&leader, &settings}),
       link_loop({&link, &overdue}),
@@ -77,6 +80,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
 }
 
 Member::Rooms::~Rooms() {
+  ports.guard.OnHold({});
   for (auto& [name, wake] : wakes) wake->Clear();
 }
 
@@ -94,9 +98,13 @@ void Member::Rooms::ConnectWakes() {
   segments.OnChange(Wakers({"owner", "recover", "plan", "fire", "results"}));
   ports.hub.OnReadable(Waker("link"));
   ports.results.OnReadable(Waker("results"));
-  ports.coordinator.OnChange(Wakers({"owner", "leader"}));
+  ports.coordinator.OnChange(Wakers({"owner", "leader", "guard"}));
   // The node of the coordinator, and the executors.
   ports.settings.OnChange([wake = Wakers({"leader", "link"})](const ClusterSettings&) { wake(); });
+  ports.guard.OnHold([this] {
+    SuspendSegments();
+    ports.metrics.gauge("carillon_store_held").Set(1);
+  });
   gauges.Watch(feed);
   gauges.Watch(events.queue());
   gauges.Watch(loads);
@@ -111,6 +119,19 @@ std::function<void()> Member::Rooms::Wakers(std::initializer_list<const char*> l
   return [wakers] {
     for (const auto& wake : wakers) wake();
   };
+}
+
+void Member::Rooms::SuspendSegments() {
+  const auto view = segments.View();
+  segments.Drop(view->FenceFor(view->Segments()), DropCause::kStoreHeld);
+}
+
+void Member::Rooms::ForgetStore() {
+  SuspendSegments();
+  ports.identity.Forget();
+  definitions.Forget();
+  applied.Forget();
+  planner.Forget();
 }
 
 // Best effort: what is not read here is read by the firing loop when the run is due.

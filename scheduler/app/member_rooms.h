@@ -12,6 +12,7 @@
 #include "scheduler/assign/segment_owner.h"
 #include "scheduler/claims/claim_applier.h"
 #include "scheduler/fire/firing_loop.h"
+#include "scheduler/guard/guard_loop.h"
 #include "scheduler/leader/leader.h"
 #include "scheduler/liveness/executor_registry.h"
 #include "scheduler/maintain/maintenance.h"
@@ -35,12 +36,17 @@ struct Member::Rooms {
   WakeSlot& WakeOf(const std::string& loop) { return *wakes.at(loop); }
   std::function<void()> Waker(const std::string& loop);
   std::function<void()> Wakers(std::initializer_list<const char*> loops);
+  // What is planned, fired and claimed ends here; leases are renewed by the session meanwhile.
+  void SuspendSegments();
+  // Whatever was read from a store whose history is another one now.
+  void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
 
   // member_rooms_make.cc: each room with its ports and limits, built in place.
   SegmentOwner MakeOwner();
   LeaderLoop MakeLeader();
   SettingsFollower MakeSettings();
+  GuardLoop MakeGuardLoop();
   Takeover MakeTakeover();
   LeaseReaper MakeReaper();
   CancelPusher MakeCancels();
@@ -80,6 +86,7 @@ struct Member::Rooms {
   SegmentOwner owner;
   LeaderLoop leader;
   SettingsFollower settings;
+  GuardLoop guard_loop;
   Takeover takeover;
   LeaseReaper reaper;
   CancelPusher cancels;

@@ -19,6 +19,7 @@ SegmentOwner Member::Rooms::MakeOwner() {
                        .metrics = ports.metrics},
                       {.self = options.self.id,
                        .incarnation = options.self.incarnation,
+                       .store_trusted = [this] { return ports.guard.trusted(); },
                        .proof_every = options.proof_every,
                        .clock_offset_max = options.clock_offset_max,
                        .seed = seeds.Next()});
@@ -26,9 +27,25 @@ SegmentOwner Member::Rooms::MakeOwner() {
 
 LeaderLoop Member::Rooms::MakeLeader() {
   return LeaderLoop(ports.clock, ports.coordinator, ports.segments, ports.metrics,
-                    {.self = options.self, .seed = seeds.Next(), .fit = [this] {
-                       return owner.clock_trusted();
-                     }});
+                    {.self = options.self,
+                     .seed = seeds.Next(),
+                     .fit = [this] { return owner.clock_trusted(); },
+                     .store_trusted = [this] { return ports.guard.trusted(); }});
+}
+
+GuardLoop Member::Rooms::MakeGuardLoop() {
+  return GuardLoop({.clock = ports.clock,
+                    .identity = ports.identity,
+                    .coordinator = ports.coordinator,
+                    .guard = ports.guard,
+                    .metrics = ports.metrics},
+                   {.suspend = [this] { SuspendSegments(); },
+                    .forget = [this] { ForgetStore(); },
+                    .trusted =
+                        [wake_owner = Waker("owner"), wake_leader = Waker("leader")] {
+                          wake_leader();
+                          wake_owner();
+                        }});
 }
 
 SettingsFollower Member::Rooms::MakeSettings() {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/store_trust.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/executor_store.h"
 
@@ -48,11 +49,16 @@ class MemberView {
   virtual void Nudge(SegmentId segment) = 0;
   // An executor was enabled, disabled or told to drain.
   virtual void NudgeExecutors() = 0;
-  // /readyz: the clock is trusted, the store answered lately and every segment that is assigned
-  // here is owned and recovered.
+  // /readyz: clock and store are trusted, the store answered lately and every segment that is
+  // assigned here is owned and recovered.
   virtual bool ready() const = 0;
   // Cluster time, which WriteContext::now wants. kUnavailable before the first measurement.
   virtual Result<WallTime> ClusterNow() const = 0;
+  // Whether the store that answers is the trusted one.
+  virtual StoreStanding GetStoreStanding() const = 0;
+  // An operator accepts the store that was shown; blocks on store and coordinator. kConflict:
+  // another one answers, or nothing is held.
+  virtual Status AcceptStore(const StoreIdentity& shown) = 0;
 };
 
 }  // namespace carillon::scheduler

@@ -107,7 +107,7 @@ void SegmentOwner::FollowAssignment(SteadyTime now) {
     }
   }
   GiveUp(dropped, DropCause::kReassigned);
-  if (!clock_trusted()) return;
+  if (!clock_trusted() || !options_.store_trusted()) return;
   const std::vector<SegmentId> missing = Missing(*assignment, now);
   if (!missing.empty()) TakeMissing(*assignment, missing);
 }

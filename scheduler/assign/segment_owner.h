@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <optional>
 
 #include "common/base/backoff.h"
@@ -27,6 +28,8 @@ class SegmentOwner final : public Stepper {
   struct Options {
     MemberId self;
     Incarnation incarnation;
+    // False: take nothing.
+    std::function<bool()> store_trusted = [] { return true; };
     Duration proof_every = 1s;
     Duration clock_offset_max = 500ms;
     Duration release_wait = 1s;  // for an owner that lives, before its segments are taken by force

@@ -12,6 +12,7 @@ std::string_view Name(DropCause cause) {
     case DropCause::kUnknownOutcome: return "unknown_outcome";
     case DropCause::kReassigned: return "reassigned";
     case DropCause::kClockUntrusted: return "clock_untrusted";
+    case DropCause::kStoreHeld: return "store_held";
   }
   return "unknown";
 }
@@ -84,7 +85,7 @@ size_t SegmentTable::Drop(const Fence& fence, DropCause cause) {
       const auto found = held_.find(item.segment);
       if (found == held_.end() || found->second.segment.epoch != item.epoch) continue;
       if (!found->second.suspended) ++dropped;
-      if (cause == DropCause::kUnknownOutcome) {
+      if (cause == DropCause::kUnknownOutcome || cause == DropCause::kStoreHeld) {
         found->second.suspended = true;
       } else {
         held_.erase(found);

@@ -38,7 +38,7 @@ class OwnedView {
 
   const OwnedSegment* Find(SegmentId segment) const;
   bool Holds(SegmentId segment, Epoch epoch) const;
-  // Dropped for an unknown outcome and not taken again yet; sorted.
+  // Dropped for an unknown outcome or with the store, and not taken again yet; sorted.
   const Fence& suspended() const { return suspended_; }
   bool IsSuspended(SegmentId segment, Epoch epoch) const;
   const std::vector<OwnedSegment>& all() const { return owned_; }  // ascending
@@ -52,7 +52,7 @@ class OwnedView {
   Fence suspended_;
 };
 
-enum class DropCause { kFenced, kUnknownOutcome, kReassigned, kClockUntrusted };
+enum class DropCause { kFenced, kUnknownOutcome, kReassigned, kClockUntrusted, kStoreHeld };
 std::string_view Name(DropCause cause);
 
 class SegmentTable {

@@ -45,7 +45,10 @@ struct ClusterScheduler::Parts {
   SystemClock clock;
   Metrics metrics;
   std::unique_ptr<process::DataDirectory> directory;
-  std::unique_ptr<mysql::MysqlStore> store;
+  StoreGuard guard{clock};
+  std::unique_ptr<mysql::MysqlStore> store;    // whatever answers
+  std::unique_ptr<mysql::MysqlStore> trusted;  // behind the guard: the member's
+  std::unique_ptr<mysql::MysqlStore> for_api;  // reads whatever answers, writes if trusted
   const Signer signer = Signer::Generate();
   LiveSettings settings;
   std::unique_ptr<BusProducer> producer;
@@ -77,10 +80,12 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   CARILLON_TRY(OpenBus(config));
   server = std::make_unique<SchedulerServer>(
       SchedulerServer::Ports{.member = {.clock = clock,
-                                        .firing = *store,
-                                        .segments = *store,
-                                        .executors = *store,
-                                        .admin = *store,
+                                        .firing = *trusted,
+                                        .segments = *trusted,
+                                        .executors = *trusted,
+                                        .admin = *trusted,
+                                        .identity = *store,
+                                        .guard = guard,
                                         .producer = *producer,
                                         .results = *results,
                                         .hub = *hub,
@@ -88,8 +93,11 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                         .signer = signer,
                                         .metrics = metrics,
                                         .settings = settings},
-                             .jobs = *store,
-                             .runs = *store},
+                             .api = {.jobs = *for_api,
+                                     .runs = *for_api,
+                                     .executors = *for_api,
+                                     .admin = *for_api,
+                                     .segments = *for_api}},
       options);
   process::FollowSettings(settings, config,
                           [this](const config::Config& now) { server->Tune(MemberTuningOf(now)); });
@@ -121,10 +129,11 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
       if (interrupted()) return process::ToldToStop();
     }
   }
+  trusted = store->Behind(guard, mysql::Gated::kEverything);
+  for_api = store->Behind(guard, mysql::Gated::kWrites);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
   CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, store->ReadSettings());
   settings.Adopt(stored);
-  CARILLON_TRY(store->Maintain(now, process::ConfigUnder(stored, config).Time("retention_days")));
   return EnsureAdminToken(*directory, *store, now, TokenOwner::kAnyMember);
 }
 
@@ -190,6 +199,8 @@ void ClusterScheduler::Stop() {
   parts.coordinator.reset();
   parts.results.reset();
   parts.producer.reset();
+  parts.for_api.reset();
+  parts.trusted.reset();
   parts.store.reset();
   parts.directory->Unpublish();
   parts.directory.reset();

@@ -17,12 +17,14 @@ SchedulerServer::SchedulerServer(const Ports& ports, const MemberOptions& option
 
 ApiContext SchedulerServer::MakeApiContext(About about) {
   const MemberPorts& member = ports_.member;
-  return {.jobs = ports_.jobs,
-          .runs = ports_.runs,
-          .executors = member.executors,
-          .admin = member.admin,
-          .segments = member.segments,
+  return {.jobs = ports_.api.jobs,
+          .runs = ports_.api.runs,
+          .executors = ports_.api.executors,
+          .admin = ports_.api.admin,
+          .segments = ports_.api.segments,
           .status = status_,
+          .store_standing = [this] { return member_.GetStoreStanding(); },
+          .accept_store = [this](const StoreIdentity& shown) { return member_.AcceptStore(shown); },
           .nudge = [this](SegmentId segment) { member_.Nudge(segment); },
           .nudge_executors = [this] { member_.NudgeExecutors(); },
           .cluster_now = [this] { return member_.ClusterNow(); },
@@ -38,10 +40,15 @@ std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {
   return {
       {.name = "store",
        .check = [this]() -> Status {
-         auto now = ports_.member.segments.Now();
+         auto now = ports_.api.segments.Now();
          return now.ok() ? Status() : Status(now.error());
        },
        .blocks = true},
+      {.name = "store_identity",
+       .check = [this]() -> Status {
+         if (member_.GetStoreStanding().state == StoreState::kTrusted) return {};
+         return {ErrorCode::kUnavailable, "the store is held, or its record was not read yet"};
+       }},
       {.name = "member",
        .check = [this]() -> Status {
          if (member_.ready()) return {};

@@ -24,10 +24,17 @@ namespace carillon::scheduler {
 
 class SchedulerServer {
  public:
-  struct Ports {
-    MemberPorts member;
+  // What the API reads, also while the store is held; its writes are behind the guard.
+  struct ApiStores {
     JobStore& jobs;
     RunStore& runs;
+    ExecutorStore& executors;
+    AdminStore& admin;
+    SegmentStore& segments;
+  };
+  struct Ports {
+    MemberPorts member;
+    ApiStores api;
   };
   // What the API tells of this build and its configuration.
   struct About {

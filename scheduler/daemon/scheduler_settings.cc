@@ -5,8 +5,8 @@
 namespace carillon::scheduler {
 namespace {
 
-// Planning, claims, results, liveness and upkeep hold at most one connection each.
-constexpr size_t kLoopConnections = 8;
+// Planning, claims, results, liveness, the guard and upkeep hold at most one connection each.
+constexpr size_t kLoopConnections = 9;
 
 }  // namespace
 

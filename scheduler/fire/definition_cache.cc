@@ -149,4 +149,12 @@ void DefinitionCache::Put(const JobVersionKey& key, std::shared_ptr<const Defini
   }
 }
 
+void DefinitionCache::Forget() {
+  MutexLock lock(mu_);
+  entries_.clear();
+  by_use_.clear();
+  bytes_ = 0;
+  unreadable_until_.clear();
+}
+
 }  // namespace carillon::scheduler

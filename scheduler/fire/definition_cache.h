@@ -69,6 +69,8 @@ class DefinitionCache {
   };
   // All of `keys` that exist, read from the store where they are missing.
   Result<Found> Load(const std::vector<JobVersionKey>& keys);
+  // The same key may mean another definition from now on.
+  void Forget();
   size_t size() const;
 
  private:

@@ -40,7 +40,7 @@ SteadyTime LeaderLoop::Step(SteadyTime now) {
               options_.self.id.value());
   }
   metrics_.gauge("carillon_is_leader").Set(leads ? 1 : 0);
-  if (leads) Lead(now);
+  if (leads && options_.store_trusted()) Lead(now);
   return next_try_;
 }
 

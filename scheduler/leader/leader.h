@@ -28,6 +28,8 @@ class LeaderLoop final : public Stepper {
     uint64_t seed = 1;
     // False: leave and stay away (this host's clock is off), so that others take over.
     std::function<bool()> fit = [] { return true; };
+    // False: stay, and lead nobody: what this store says of segments may be another one's.
+    std::function<bool()> store_trusted = [] { return true; };
   };
   LeaderLoop(const Clock& clock, Coordinator& coordinator, SegmentStore& segments, Metrics& metrics,
              Options options);

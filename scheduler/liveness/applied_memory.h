@@ -42,6 +42,12 @@ class AppliedMemory {
     return applied;
   }
 
+  void Forget() {
+    MutexLock lock(mu_);
+    known_.clear();
+    order_.clear();
+  }
+
  private:
   const size_t capacity_;
   mutable Mutex mu_;

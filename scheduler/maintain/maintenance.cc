@@ -10,6 +10,7 @@ namespace {
 constexpr Duration kRetry = 30s;
 constexpr Duration kBehindRetry = 200ms;  // with so many old rows that one call is not enough
 constexpr Duration kClockRetry = 100ms;
+constexpr Duration kTrustRetry = 200ms;
 
 Duration AgeOf(WallTime oldest, WallTime now) {
   return oldest >= now ? Duration::zero() : now - oldest;
@@ -20,6 +21,7 @@ Duration AgeOf(WallTime oldest, WallTime now) {
 SteadyTime Maintenance::Step(SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
   if (!cluster_now) return now + kClockRetry;
+  if (!options_.store_trusted()) return now + kTrustRetry;
   if (now >= next_look_) {
     next_look_ = now + kLookEvery;
     Look(*cluster_now);

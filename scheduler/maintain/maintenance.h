@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 
 #include "common/base/clock.h"
 #include "common/base/loop.h"
@@ -32,9 +33,11 @@ class Maintenance final : public Stepper {
   struct Options {
     Duration every = 5min;
     Duration retention = 24h * 14;
+    // False: nothing is deleted from it.
+    std::function<bool()> store_trusted = [] { return true; };
   };
   Maintenance(const Ports& ports, Options options)
-      : ports_(ports), options_(options), retention_(options.retention) {}
+      : ports_(ports), options_(std::move(options)), retention_(options_.retention) {}
 
   SteadyTime Step(SteadyTime now) override;
   // Thread-safe; from the next upkeep on.

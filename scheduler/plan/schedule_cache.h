@@ -30,6 +30,10 @@ class ScheduleCache {
     }
     return schedule;
   }
+  void Clear() {
+    compiled_.clear();
+    order_.clear();
+  }
   size_t size() const { return compiled_.size(); }
 
  private:

@@ -41,6 +41,10 @@ bool SegmentPlanner::PlanRound(const OwnedView& view, SteadyTime now) {
   const std::vector<SegmentId> segments = view.ActiveSegments();
   const auto cluster_now = ports_.cluster.Now();
   if (segments.empty() || !cluster_now) return false;
+  if (forget_.exchange(false)) {
+    schedules_.Clear();
+    aside_.clear();
+  }
   if (now - asides_looked_at_ >= options_.set_aside) ForgetOldAsides(now);
   const size_t limit = options_.batch_rows + aside_.size();
   const Duration horizon = horizon_.load();

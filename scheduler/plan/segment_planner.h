@@ -57,6 +57,8 @@ class SegmentPlanner final : public Stepper {
   void Nudge() { nudged_ = true; }
   // Thread-safe; from the next scan on.
   void SetHorizon(Duration horizon) { horizon_ = horizon; }
+  // Thread-safe: with the next scan, nothing is remembered of schedules.
+  void Forget() { forget_ = true; }
   // Thread-safe: false while a backlog holds planning back.
   bool accepting() const { return accepting_.load(std::memory_order_relaxed); }
   size_t set_aside() const { return aside_.size(); }
@@ -90,6 +92,7 @@ class SegmentPlanner final : public Stepper {
   std::unordered_map<ScheduleId, Aside> aside_;  // at most set_aside_max
   SteadyTime asides_looked_at_{};
   std::atomic<bool> nudged_{false};
+  std::atomic<bool> forget_{false};
   std::atomic<bool> accepting_{true};
   bool more_ = false;  // something was left that is due for planning now
   SteadyTime next_scan_{};

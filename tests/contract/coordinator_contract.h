@@ -137,6 +137,40 @@ TYPED_TEST(CoordinatorContract, SettingsWakeTheOthers) {
   this->Settle([&] { return woken.load(); });
 }
 
+TYPED_TEST(CoordinatorContract, TrustIsReplacedOnlyByWhoeverReadIt) {
+  const auto a = this->Joined("a");
+  const auto b = this->Joined("b");
+  const auto none = b->ReadTrust();
+  ASSERT_TRUE(none.ok()) << none.error().message;
+  EXPECT_FALSE(none->has_value());
+  const StoreTrust first{.store_id = "s", .server_id = "v", .mark = 7};
+  EXPECT_EQ(b->WriteTrust(first, first).code(), ErrorCode::kConflict);
+  ASSERT_TRUE(b->WriteTrust(first, std::nullopt).ok());
+  StoreTrust accepted = first;
+  accepted.mark = 3;
+  accepted.accepted = FromUnixMicros(1'772'323'200'000'001);
+  EXPECT_EQ(a->WriteTrust(accepted, std::nullopt).code(), ErrorCode::kConflict);
+  this->Settle([&] { return a->ReadTrust().value_or(std::nullopt) == first; });
+  ASSERT_TRUE(a->WriteTrust(accepted, first).ok());
+  EXPECT_EQ(b->WriteTrust(first, first).code(), ErrorCode::kConflict);
+  this->Settle([&] { return b->ReadTrust().value_or(std::nullopt) == accepted; });
+}
+
+TYPED_TEST(CoordinatorContract, TrustOutlivesTheMembersAndNeedsAMembership) {
+  const auto outside = this->factory_.Client();
+  EXPECT_EQ(outside->ReadTrust().code(), ErrorCode::kUnavailable);
+  const StoreTrust trust{.store_id = "s", .server_id = "v", .mark = 1};
+  EXPECT_EQ(outside->WriteTrust(trust, std::nullopt).code(), ErrorCode::kUnavailable);
+  {
+    const auto a = this->Joined("a");
+    ASSERT_TRUE(a->WriteTrust(trust, std::nullopt).ok());
+    a->Leave();
+    EXPECT_FALSE(a->ReadTrust().ok());
+  }
+  const auto b = this->Joined("b");
+  this->Settle([&] { return b->ReadTrust().value_or(std::nullopt) == trust; });
+}
+
 TYPED_TEST(CoordinatorContract, ChangesWakeTheOthers) {
   const auto a = this->Joined("a");
   bool woken = false;

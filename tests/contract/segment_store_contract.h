@@ -9,14 +9,6 @@ template <typename Factory>
 class SegmentStoreContract : public StoreContract<Factory> {};
 TYPED_TEST_SUITE(SegmentStoreContract, StoreFactories);
 
-TYPED_TEST(SegmentStoreContract, IdentityStaysTheSameAcrossARestart) {
-  const StoreIdentity before = StoreDriver::v(this->driver().segments.Identify());
-  EXPECT_EQ(before.segment_count, kSegments);
-  EXPECT_FALSE(before.store_id.empty());
-  this->Reopen();
-  EXPECT_EQ(StoreDriver::v(this->driver().segments.Identify()), before);
-}
-
 TYPED_TEST(SegmentStoreContract, ClusterTimeDoesNotGoBack) {
   StoreDriver s = this->driver();
   const WallTime first = s.v(s.segments.Now());

@@ -28,6 +28,7 @@
 #include "common/ports/admin_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
+#include "common/ports/identity_store.h"
 #include "common/ports/job_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/segment_store.h"
@@ -40,6 +41,7 @@ inline constexpr WallTime kT0 = FromUnixMicros(1'772'323'200'000'000);  // 2026-
 class StoreHandle {
  public:
   virtual ~StoreHandle() = default;
+  virtual IdentityStore& identity() = 0;
   virtual SegmentStore& segments() = 0;
   virtual FiringStore& firing() = 0;
   virtual JobStore& jobs() = 0;
@@ -73,13 +75,15 @@ class StoreHandle {
 class StoreDriver {
  public:
   explicit StoreDriver(StoreHandle& store)
-      : segments(store.segments()),
+      : identity(store.identity()),
+        segments(store.segments()),
         firing(store.firing()),
         jobs(store.jobs()),
         runs(store.runs()),
         executors(store.executors()),
         admin(store.admin()) {}
 
+  IdentityStore& identity;
   SegmentStore& segments;
   FiringStore& firing;
   JobStore& jobs;

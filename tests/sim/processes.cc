@@ -23,7 +23,7 @@ class SteadyLoad final : public executor::LoadSource {
 
 struct SchedulerProcess::Ports {
   Ports(SchedulerProcess& self, World& world, const std::string& name)
-      : store({world.store, world.store, world.store, world.store, self}),
+      : store({world.store, world.store, world.store, world.store, world.store, self}),
         producer({world.network, name, self.alive_}, world.bus.NewProducer()),
         results({world.network, name, self.alive_},
                 world.bus.NewConsumer(kResultsTopic, "member-" + name), world.faults().consumer,
@@ -31,6 +31,7 @@ struct SchedulerProcess::Ports {
         hub({world.network, name, self.alive_}, world.board.OpenHub(MemberId(name)),
             [&self](const ToExecutor& message) { self.Sending(message); }),
         coordinator(world.ensemble.NewClient()),
+        guard(self.clock()),
         signer(world.SignerOf(self.number_)) {}
 
   test::FaultStore store;
@@ -38,6 +39,7 @@ struct SchedulerProcess::Ports {
   test::FaultConsumer results;
   test::FaultHub hub;
   std::unique_ptr<Coordinator> coordinator;
+  scheduler::StoreGuard guard;
   Signer signer;
   LiveSettings settings;
 };
@@ -61,8 +63,9 @@ void SchedulerProcess::Create() {
   options.seed = world_.rng.Next();
   member_ = std::make_unique<scheduler::Member>(
       scheduler::MemberPorts{clock(), ports_->store, ports_->store, ports_->store, ports_->store,
-                             ports_->producer, ports_->results, ports_->hub, *ports_->coordinator,
-                             ports_->signer, *metrics_, ports_->settings},
+                             ports_->store, ports_->guard, ports_->producer, ports_->results,
+                             ports_->hub, *ports_->coordinator, ports_->signer, *metrics_,
+                             ports_->settings},
       options);
   for (const scheduler::NamedStepper& stepper : member_->steppers()) {
     Turn& turn = AddTurn(stepper.name, *stepper.stepper);

@@ -46,11 +46,20 @@ auto FaultStore::RunFenced(std::string_view name, const Fence& fence, Call call)
   return result;
 }
 
-// ---- SegmentStore ------------------------------------------------------------------------------
+// ---- IdentityStore -----------------------------------------------------------------------------
 
 Result<StoreIdentity> FaultStore::Identify() {
-  return Run("identify", [&] { return p_.segments.Identify(); });
+  return Run("identify", [&] { return p_.identity.Identify(); });
 }
+Result<uint64_t> FaultStore::MoveMark(const StoreIdentity& seen) {
+  return Run("mark", [&] { return p_.identity.MoveMark(seen); });
+}
+Result<uint64_t> FaultStore::Accept(const StoreIdentity& seen, Epoch above) {
+  return Run("accept", [&] { return p_.identity.Accept(seen, above); });
+}
+
+// ---- SegmentStore ------------------------------------------------------------------------------
+
 Result<WallTime> FaultStore::Now() {
   return Run("now", [&] { return p_.segments.Now(); });
 }

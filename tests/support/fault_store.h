@@ -12,6 +12,7 @@
 #include "common/ports/admin_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
+#include "common/ports/identity_store.h"
 #include "common/ports/segment_store.h"
 
 namespace carillon::test {
@@ -44,18 +45,25 @@ struct FaultStorePorts {
   FiringStore& firing;
   ExecutorStore& executors;
   AdminStore& admin;
+  IdentityStore& identity;
   CallGate& gate;
 };
 
-class FaultStore final : public SegmentStore,
+class FaultStore final : public IdentityStore,
+                         public SegmentStore,
                          public FiringStore,
                          public ExecutorStore,
                          public AdminStore {
  public:
   explicit FaultStore(const FaultStorePorts& ports) : p_(ports) {}
 
-  // SegmentStore
+  // IdentityStore
   Result<StoreIdentity> Identify() override;
+  Result<uint64_t> MoveMark(const StoreIdentity& seen) override;
+  Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) override;
+  void Forget() override { p_.identity.Forget(); }
+
+  // SegmentStore
   Result<WallTime> Now() override;
   Result<Fence> Take(const TakeRequest& request) override;
   Status Release(const Fence& fence) override;

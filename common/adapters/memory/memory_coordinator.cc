@@ -38,6 +38,8 @@ class MemoryCoordinator final : public Coordinator {
   Result<ClusterSettings> ReadSettings() override;
   Status WriteSettings(const ClusterSettings& settings) override;
   Result<Generation> ProveSession() override;
+  Result<std::optional<StoreTrust>> ReadTrust() override;
+  Status WriteTrust(const StoreTrust& trust, const std::optional<StoreTrust>& instead_of) override;
   void OnChange(std::function<void()> wake) override;
 
  private:
@@ -153,6 +155,23 @@ Result<Generation> MemoryCoordinator::ProveSession() {
   return ensemble_.now_.assignment.generation;
 }
 
+Result<std::optional<StoreTrust>> MemoryCoordinator::ReadTrust() {
+  MutexLock lock(ensemble_.mu_);
+  if (!ensemble_.HasSession(Self())) return NoSession();
+  return ensemble_.trust_;
+}
+
+Status MemoryCoordinator::WriteTrust(const StoreTrust& trust,
+                                     const std::optional<StoreTrust>& instead_of) {
+  MutexLock lock(ensemble_.mu_);
+  if (!ensemble_.HasSession(Self())) return NoSession();
+  if (ensemble_.trust_ != instead_of) {
+    return {ErrorCode::kConflict, "trust: somebody wrote another record"};
+  }
+  ensemble_.trust_ = trust;
+  return {};
+}
+
 void MemoryCoordinator::OnChange(std::function<void()> wake) {
   MutexLock lock(ensemble_.mu_);
   Self().wake = std::move(wake);
@@ -260,6 +279,16 @@ void MemoryEnsemble::Abandon(const Incarnation& incarnation) {
 Assignment MemoryEnsemble::assignment() const {
   MutexLock lock(mu_);
   return now_.assignment;
+}
+
+std::optional<StoreTrust> MemoryEnsemble::trust() const {
+  MutexLock lock(mu_);
+  return trust_;
+}
+
+void MemoryEnsemble::ForgetTrust() {
+  MutexLock lock(mu_);
+  trust_.reset();
 }
 
 }  // namespace carillon::memory

@@ -37,6 +37,9 @@ class MemoryEnsemble {
   void Abandon(const Incarnation& incarnation);
   // What every connected client would read.
   Assignment assignment() const;
+  std::optional<StoreTrust> trust() const;
+  // As if the ensemble had been set up anew; members stay.
+  void ForgetTrust();
 
  private:
   friend class MemoryCoordinator;
@@ -66,6 +69,7 @@ class MemoryEnsemble {
   uint64_t last_client_ GUARDED_BY(mu_) = 0;
   std::map<uint64_t, Client> clients_ GUARDED_BY(mu_);
   View now_ GUARDED_BY(mu_);
+  std::optional<StoreTrust> trust_ GUARDED_BY(mu_);
   std::map<ExecutorId, Incarnation> executors_ GUARDED_BY(mu_);
 };
 

@@ -1,5 +1,6 @@
 #include "common/adapters/memory/memory_store.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/failpoint.h"
@@ -7,8 +8,12 @@
 namespace carillon::memory {
 
 MemoryStore::MemoryStore(const Clock& clock, Options options)
-    : clock_(clock), options_(std::move(options)), tables_(options_.segment_count) {
-  CARILLON_CHECK(options_.segment_count > 0, "a store has at least one segment");
+    : clock_(clock),
+      identity_{.store_id = std::move(options.store_id),
+                .server_id = std::move(options.server_id),
+                .segment_count = options.segment_count},
+      tables_(options.segment_count) {
+  CARILLON_CHECK(options.segment_count > 0, "a store has at least one segment");
 }
 
 void MemoryStore::ObserveRuns(Tables::RunObserver observer) {
@@ -35,8 +40,30 @@ void MemoryStore::DamageSchedule(ScheduleId id, bool damaged) {
   tables_.PutSchedule(std::move(schedule));
 }
 
+void MemoryStore::ChangeIdentity(const StoreIdentity& identity) {
+  MutexLock lock(mu_);
+  CARILLON_CHECK(identity.segment_count == identity_.segment_count, "segments are fixed");
+  identity_ = identity;
+}
+
 Result<StoreIdentity> MemoryStore::Identify() {
-  return StoreIdentity{options_.store_id, options_.server_id, options_.segment_count};
+  MutexLock lock(mu_);
+  return identity_;
+}
+
+Result<uint64_t> MemoryStore::MoveMark(const StoreIdentity& seen) {
+  MutexLock lock(mu_);
+  if (identity_ != seen) return {ErrorCode::kConflict, "mark: the store is not the one seen"};
+  return ++identity_.mark;
+}
+
+Result<uint64_t> MemoryStore::Accept(const StoreIdentity& seen, Epoch above) {
+  MutexLock lock(mu_);
+  if (identity_ != seen) return {ErrorCode::kConflict, "accept: the store is not the one seen"};
+  for (SegmentRecord& record : tables_.segments) {
+    record.epoch = std::max(Epoch(record.epoch.value() + 1), above);
+  }
+  return ++identity_.mark;
 }
 
 Result<WallTime> MemoryStore::Now() { return clock_.Wall(); }

@@ -18,6 +18,7 @@
 #include "common/ports/admin_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
+#include "common/ports/identity_store.h"
 #include "common/ports/job_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/segment_store.h"
@@ -29,7 +30,8 @@ inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
 inline constexpr Duration kAuditKept = 24h * 365;
 inline constexpr int64_t kCountedMax = 100'000;
 
-class MemoryStore final : public SegmentStore,
+class MemoryStore final : public IdentityStore,
+                          public SegmentStore,
                           public FiringStore,
                           public JobStore,
                           public RunStore,
@@ -50,8 +52,17 @@ class MemoryStore final : public SegmentStore,
   void DamageDefinition(const JobId& id, int64_t version, bool damaged);
   void DamageSchedule(ScheduleId id, bool damaged);
 
-  // SegmentStore
+  // Tests: what answers from now on is a store of this id and mark on this server, as after a
+  // restore or a failover.
+  void ChangeIdentity(const StoreIdentity& identity);
+
+  // IdentityStore
   Result<StoreIdentity> Identify() override;
+  Result<uint64_t> MoveMark(const StoreIdentity& seen) override;
+  Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) override;
+  void Forget() override {}
+
+  // SegmentStore
   Result<WallTime> Now() override;
   Result<Fence> Take(const TakeRequest& request) override;
   Status Release(const Fence& fence) override;
@@ -174,8 +185,8 @@ class MemoryStore final : public SegmentStore,
   Result<ExecutorRecord*> FindExecutor(const ExecutorId& id) REQUIRES(mu_);
 
   const Clock& clock_;
-  const Options options_;
   mutable Mutex mu_;
+  StoreIdentity identity_ GUARDED_BY(mu_);
   Tables tables_ GUARDED_BY(mu_);
   EndedRuns ended_ GUARDED_BY(mu_);  // by the call in progress
 };

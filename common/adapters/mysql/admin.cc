@@ -195,9 +195,9 @@ Result<Upkeep> MysqlStore::Maintain(WallTime now, Duration retention) {
                     .request_keys_before = now - kRequestKeyKept,
                     .audit_before = now - kAuditKept};
   CARILLON_ASSIGN_OR_RETURN(const Upkeep rows, DeleteOldRows(*pool_, old));
-  CARILLON_ASSIGN_OR_RETURN(const int64_t next,
-                            DeleteOldVersions(*pool_, versions_from_.load(), now - retention));
-  versions_from_ = next;
+  CARILLON_ASSIGN_OR_RETURN(
+      const int64_t next, DeleteOldVersions(*pool_, kept_->versions_from.load(), now - retention));
+  kept_->versions_from = next;
   // A day more than runs: days are dropped whole.
   CARILLON_TRY(DeleteOldIncarnations(*pool_, now, now - retention - 24h));
   return rows;

@@ -134,14 +134,14 @@ Result<std::vector<ClaimReply>> MysqlStore::Claim(const std::vector<ClaimRequest
     }
     CARILLON_ASSIGN_OR_RETURN(
         const uint32_t number,
-        incarnations_.NumberOf(*pool_, {request.executor, request.incarnation}));
+        kept_->incarnations.NumberOf(*pool_, {request.executor, request.incarnation}));
     numbers.push_back(number);
   }
   // A duplicate key is the overlap slot, taken between our look and our insert: look again.
-  return InTransaction(*pool_, {.operation = "claim", .retry_duplicates = true},
-                       [&](Session& session) {
-                         return ClaimLocked(session, incarnations_, requests, numbers, fence, now);
-                       });
+  return InTransaction(
+      *pool_, {.operation = "claim", .retry_duplicates = true}, [&](Session& session) {
+        return ClaimLocked(session, kept_->incarnations, requests, numbers, fence, now);
+      });
 }
 
 Result<size_t> MysqlStore::Skip(const std::vector<SkipItem>& items, const Fence& fence,
@@ -153,7 +153,8 @@ Result<size_t> MysqlStore::Skip(const std::vector<SkipItem>& items, const Fence&
     std::vector<RunKey> keys;
     keys.reserve(items.size());
     for (const SkipItem& item : items) keys.push_back(item.key);
-    CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, std::move(keys), incarnations_));
+    CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
+                              LockRuns(session, std::move(keys), kept_->incarnations));
     RunWriter writer(session);
     size_t written = 0;
     for (const SkipItem& item : items) {

@@ -4,7 +4,7 @@
 
 namespace carillon::mysql {
 
-Result<uint64_t> IdBlocks::Next(const std::string& name, uint64_t count) {
+Result<uint64_t> IdBlocks::Next(Pool& pool, const std::string& name, uint64_t count) {
   MutexLock lock(mu_);
   Block& block = blocks_[name];
   if (block.end - block.next < count) {
@@ -12,7 +12,7 @@ Result<uint64_t> IdBlocks::Next(const std::string& name, uint64_t count) {
     CARILLON_ASSIGN_OR_RETURN(
         const uint64_t first,
         ForgetTimeout(InTransaction(
-            pool_, {.operation = "numbers"}, [&](Session& session) -> Result<uint64_t> {
+            pool, {.operation = "numbers"}, [&](Session& session) -> Result<uint64_t> {
               uint64_t next = 0;
               {
                 CARILLON_ASSIGN_OR_RETURN(
@@ -34,6 +34,11 @@ Result<uint64_t> IdBlocks::Next(const std::string& name, uint64_t count) {
   const uint64_t taken = block.next;
   block.next += count;
   return taken;
+}
+
+void IdBlocks::Forget() {
+  MutexLock lock(mu_);
+  blocks_.clear();
 }
 
 }  // namespace carillon::mysql

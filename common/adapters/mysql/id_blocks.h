@@ -17,18 +17,17 @@ inline constexpr uint64_t kIdBlockSize = 64;
 
 class IdBlocks {
  public:
-  explicit IdBlocks(Pool& pool) : pool_(pool) {}
-
   // The first of `count` consecutive numbers of the sequence `name` ("job", "schedule"), from 1.
   // Not to be called inside a transaction.
-  Result<uint64_t> Next(const std::string& name, uint64_t count);
+  Result<uint64_t> Next(Pool& pool, const std::string& name, uint64_t count);
+  // Blocks that were begun are not gone on with.
+  void Forget();
 
  private:
   struct Block {
     uint64_t next = 1;
     uint64_t end = 1;  // one after the last
   };
-  Pool& pool_;
   Mutex mu_;
   std::map<std::string, Block> blocks_ GUARDED_BY(mu_);
 };

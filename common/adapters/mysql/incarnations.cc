@@ -72,6 +72,12 @@ Result<Incarnations::Keys> Incarnations::Load(Session& session,
   return found;
 }
 
+void Incarnations::Forget() {
+  MutexLock lock(mu_);
+  keys_.clear();
+  numbers_.clear();
+}
+
 size_t Incarnations::kept() const {
   MutexLock lock(mu_);
   return keys_.size();

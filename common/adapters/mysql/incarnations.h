@@ -1,7 +1,9 @@
 // Executors' incarnations as small numbers: a run's row keeps four bytes of fixed width instead of
 // two texts, so that a claim does not make the row grow (rows that grow split pages).
 //
-// Threads  Thread-safe. The numbers never change, so what was read once stays true.
+// Threads  Thread-safe. The numbers never change while the store keeps its history, so what was
+// read
+//          once stays true until Forget.
 // Always   At most kIncarnationsKept are remembered; executors come and go for as long as a member
 //          lives. When they are more, all are forgotten and read again as they are needed.
 #pragma once
@@ -35,6 +37,7 @@ class Incarnations {
   Result<uint32_t> NumberOf(Pool& pool, const Key& key);
   // The keys of those of `numbers` that are known; never one for 0 (never claimed).
   Result<Keys> Load(Session& session, const std::vector<uint32_t>& numbers);
+  void Forget();
   size_t kept() const;
 
  private:

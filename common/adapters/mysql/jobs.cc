@@ -45,9 +45,9 @@ Status CheckVersion(const StoredJobRow& job, int64_t expected) {
 
 Result<StoredJob> MysqlStore::CreateJob(const JobId& id, const JobDefinition& definition,
                                         const WriteContext& context) {
-  CARILLON_ASSIGN_OR_RETURN(const uint64_t job_no, ids_.Next("job", 1));
+  CARILLON_ASSIGN_OR_RETURN(const uint64_t job_no, kept_->ids.Next(*pool_, "job", 1));
   CARILLON_ASSIGN_OR_RETURN(const uint64_t first_schedule,
-                            ids_.Next("schedule", definition.schedules.size() + 1));
+                            kept_->ids.Next(*pool_, "schedule", definition.schedules.size() + 1));
   const StoredJobRow job{.job_no = JobNo(job_no),
                          .job_id = id,
                          .segment = SegmentId(static_cast<uint32_t>(job_no % segment_count_)),
@@ -141,54 +141,55 @@ Result<StoredJob> MysqlStore::ReplaceJob(const JobId& id, int64_t expected_versi
   std::vector<ScheduleId> ids;
   if (!definition.schedules.empty()) {
     const size_t count = definition.schedules.size();
-    CARILLON_ASSIGN_OR_RETURN(const uint64_t first, ids_.Next("schedule", count));
+    CARILLON_ASSIGN_OR_RETURN(const uint64_t first, kept_->ids.Next(*pool_, "schedule", count));
     for (size_t i = count; i > 0; --i) ids.push_back(ScheduleId(first + i - 1));
   }
-  return InTransaction(*pool_, {.operation = "replace job"},
-                       [&](Session& session) -> Result<StoredJob> {
-                         CARILLON_ASSIGN_OR_RETURN(
-                             JobEdit edit, JobEdit::Begin(session, id, context, incarnations_));
-                         CARILLON_TRY(CheckVersion(edit.job(), expected_version));
-                         edit.Replace(definition, ids);
-                         CARILLON_TRY(edit.Write(session));
-                         return edit.ToStored();
-                       });
+  return InTransaction(
+      *pool_, {.operation = "replace job"}, [&](Session& session) -> Result<StoredJob> {
+        CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
+                                  JobEdit::Begin(session, id, context, kept_->incarnations));
+        CARILLON_TRY(CheckVersion(edit.job(), expected_version));
+        edit.Replace(definition, ids);
+        CARILLON_TRY(edit.Write(session));
+        return edit.ToStored();
+      });
 }
 
 Result<StoredJob> MysqlStore::PauseJob(const JobId& id, const std::string& reason,
                                        const WriteContext& context) {
-  return InTransaction(*pool_, {.operation = "pause job"},
-                       [&](Session& session) -> Result<StoredJob> {
-                         CARILLON_ASSIGN_OR_RETURN(
-                             JobEdit edit, JobEdit::Begin(session, id, context, incarnations_));
-                         CARILLON_TRY(MustBeReadable(edit.job()));
-                         const bool paused = !edit.job().definition.enabled;
-                         const bool news = !reason.empty() && reason != edit.job().pause_reason;
-                         if (paused && !news) return edit.ToStored();
-                         paused ? edit.ExplainPause(reason) : edit.Pause(reason);
-                         CARILLON_TRY(edit.Write(session));
-                         return edit.ToStored();
-                       });
+  return InTransaction(
+      *pool_, {.operation = "pause job"}, [&](Session& session) -> Result<StoredJob> {
+        CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
+                                  JobEdit::Begin(session, id, context, kept_->incarnations));
+        CARILLON_TRY(MustBeReadable(edit.job()));
+        const bool paused = !edit.job().definition.enabled;
+        const bool news = !reason.empty() && reason != edit.job().pause_reason;
+        if (paused && !news) return edit.ToStored();
+        paused ? edit.ExplainPause(reason) : edit.Pause(reason);
+        CARILLON_TRY(edit.Write(session));
+        return edit.ToStored();
+      });
 }
 
 Result<StoredJob> MysqlStore::ResumeJob(const JobId& id, const std::string& /*reason*/,
                                         const WriteContext& context) {
-  return InTransaction(*pool_, {.operation = "resume job"},
-                       [&](Session& session) -> Result<StoredJob> {
-                         CARILLON_ASSIGN_OR_RETURN(
-                             JobEdit edit, JobEdit::Begin(session, id, context, incarnations_));
-                         CARILLON_TRY(MustBeReadable(edit.job()));
-                         if (edit.job().definition.enabled) return edit.ToStored();
-                         edit.Resume();
-                         CARILLON_TRY(edit.Write(session));
-                         return edit.ToStored();
-                       });
+  return InTransaction(
+      *pool_, {.operation = "resume job"}, [&](Session& session) -> Result<StoredJob> {
+        CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
+                                  JobEdit::Begin(session, id, context, kept_->incarnations));
+        CARILLON_TRY(MustBeReadable(edit.job()));
+        if (edit.job().definition.enabled) return edit.ToStored();
+        edit.Resume();
+        CARILLON_TRY(edit.Write(session));
+        return edit.ToStored();
+      });
 }
 
 Status MysqlStore::DeleteJob(const JobId& id, int64_t expected_version,
                              const WriteContext& context) {
   return InTransaction(*pool_, {.operation = "delete job"}, [&](Session& session) -> Status {
-    CARILLON_ASSIGN_OR_RETURN(JobEdit edit, JobEdit::Begin(session, id, context, incarnations_));
+    CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
+                              JobEdit::Begin(session, id, context, kept_->incarnations));
     CARILLON_TRY(CheckVersion(edit.job(), expected_version));
     edit.Delete();
     return edit.Write(session);

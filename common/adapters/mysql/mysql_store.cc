@@ -58,17 +58,23 @@ Status FillNewStore(Session& session, uint32_t segment_count) {
 
 }  // namespace
 
-MysqlStore::MysqlStore(std::unique_ptr<UnreadableRows> unreadable, std::unique_ptr<Pool> pool)
-    : unreadable_(std::move(unreadable)), pool_(std::move(pool)), ids_(*pool_) {}
+MysqlStore::MysqlStore(std::shared_ptr<Kept> kept, std::unique_ptr<Pool> pool,
+                       uint32_t segment_count)
+    : kept_(std::move(kept)), pool_(std::move(pool)), segment_count_(segment_count) {}
+
+std::unique_ptr<MysqlStore> MysqlStore::Behind(StoreGate& gate, Gated gated) const {
+  return std::unique_ptr<MysqlStore>(
+      new MysqlStore(kept_, std::make_unique<Pool>(*pool_, gate, gated), segment_count_));
+}
 
 Result<std::unique_ptr<MysqlStore>> MysqlStore::Open(const MysqlOptions& options) {
   if (options.segment_count == 0 || options.segment_count > kSegmentsMax) {
     return {ErrorCode::kInvalid, fmt::format("store: segments: 1 to {}", kSegmentsMax)};
   }
   if (options.create_database) CARILLON_TRY(CreateDatabase(options));
-  auto unreadable = std::make_unique<UnreadableRows>(options.metrics);
+  auto kept = std::make_shared<Kept>(options.metrics);
   SessionOptions telling = options.session;
-  telling.unreadable = unreadable.get();
+  telling.unreadable = &kept->unreadable;
   auto pool = std::make_unique<Pool>(
       PoolOptions{.session = telling, .size = options.pool_size, .wait = options.pool_wait});
   {
@@ -76,7 +82,8 @@ Result<std::unique_ptr<MysqlStore>> MysqlStore::Open(const MysqlOptions& options
     if (options.check_server) CARILLON_TRY(CheckServer(*lease));
     CARILLON_TRY(Migrate(*lease, EmbeddedMigrations()));
   }
-  std::unique_ptr<MysqlStore> store(new MysqlStore(std::move(unreadable), std::move(pool)));
+  std::unique_ptr<MysqlStore> store(
+      new MysqlStore(std::move(kept), std::move(pool), options.segment_count));
   CARILLON_TRY(InTransaction(
       *store->pool_, {.operation = "new store", .retry_duplicates = true},
       [&](Session& session) { return FillNewStore(session, options.segment_count); }));

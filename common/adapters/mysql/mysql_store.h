@@ -1,6 +1,8 @@
 // The store on MariaDB or MySQL: every port of the store over one pool of connections.
 //
-// Place    The only truth of a cluster. sql/README.md explains its tables.
+// Place    The only truth of a cluster. sql/README.md explains its tables. Open makes one whose
+// calls
+//          all go through; Behind makes others on the same connections that ask a gate first.
 // Threads  Thread-safe; calls block for the pool's wait plus the statement time-outs at most.
 // Time     Now() is the database's clock; everything else is told `now`.
 // Errors   As the ports say. Open also: kDenied for a wrong user, kConflict for a schema that is
@@ -22,6 +24,7 @@
 #include "common/ports/admin_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
+#include "common/ports/identity_store.h"
 #include "common/ports/job_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/segment_store.h"
@@ -44,7 +47,8 @@ inline constexpr Duration kRequestKeyKept = 24h;
 inline constexpr Duration kAuditKept = 24h * 365;
 inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
 
-class MysqlStore final : public SegmentStore,
+class MysqlStore final : public IdentityStore,
+                         public SegmentStore,
                          public FiringStore,
                          public JobStore,
                          public RunStore,
@@ -55,8 +59,17 @@ class MysqlStore final : public SegmentStore,
   // that are missing (one member at a time), checks the rest.
   static Result<std::unique_ptr<MysqlStore>> Open(const MysqlOptions& options);
 
-  // SegmentStore
+  // The same store for callers who must not reach another one than the trusted. The gate outlives
+  // it.
+  std::unique_ptr<MysqlStore> Behind(StoreGate& gate, Gated gated) const;
+
+  // IdentityStore
   Result<StoreIdentity> Identify() override;
+  Result<uint64_t> MoveMark(const StoreIdentity& seen) override;
+  Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) override;
+  void Forget() override;
+
+  // SegmentStore
   Result<WallTime> Now() override;
   Result<Fence> Take(const TakeRequest& request) override;
   Status Release(const Fence& fence) override;
@@ -143,14 +156,20 @@ class MysqlStore final : public SegmentStore,
   Pool& pool() { return *pool_; }
 
  private:
-  MysqlStore(std::unique_ptr<UnreadableRows> unreadable, std::unique_ptr<Pool> pool);
+  // What is remembered of rows, whoever read them.
+  struct Kept {
+    explicit Kept(Metrics* metrics) : unreadable(metrics) {}
+    UnreadableRows unreadable;
+    IdBlocks ids;
+    Incarnations incarnations;
+    std::atomic<int64_t> versions_from{0};  // where the walk over old versions goes on
+  };
+  MysqlStore(std::shared_ptr<Kept> kept, std::unique_ptr<Pool> pool, uint32_t segment_count);
 
-  const std::unique_ptr<UnreadableRows> unreadable_;
+  // shared: with those Behind a gate, in any order of their ends.
+  const std::shared_ptr<Kept> kept_;
   const std::unique_ptr<Pool> pool_;
-  uint32_t segment_count_ = 0;  // constant after Open
-  IdBlocks ids_;
-  Incarnations incarnations_;
-  std::atomic<int64_t> versions_from_{0};  // where the walk over old versions goes on
+  uint32_t segment_count_;  // constant after Open
 };
 
 }  // namespace carillon::mysql

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "common/adapters/mysql/identity.h"
 #include "common/base/log.h"
 
 namespace carillon::mysql {
@@ -32,52 +33,59 @@ Status EndHolder(Session& session, const std::string& name) {
 
 }  // namespace
 
-Pool::Pool(PoolOptions options) : options_(std::move(options)), slots_(options_.size) {
-  CARILLON_CHECK(options_.size > 0 && options_.size <= kSlotsMax, "pool size");
-  for (size_t slot = options_.size; slot > 0; --slot) free_.push_back(slot - 1);
+Pool::Shared::Shared(PoolOptions pool_options)
+    : options(std::move(pool_options)), slots(options.size) {
+  CARILLON_CHECK(options.size > 0 && options.size <= kSlotsMax, "pool size");
+  for (size_t slot = options.size; slot > 0; --slot) free.push_back(slot - 1);
 }
 
+Pool::Pool(PoolOptions options) : shared_(std::make_shared<Shared>(std::move(options))) {}
+Pool::Pool(const Pool& other, StoreGate& gate, Gated gated)
+    : shared_(other.shared_), gate_(&gate), gated_(gated) {}
 Pool::~Pool() = default;
 
+size_t Pool::size() const { return shared_->options.size; }
+
 Pool::Lease::Lease(Lease&& other) noexcept
-    : pool_(other.pool_),
+    : shared_(other.shared_),
       slot_(other.slot_),
       session_(std::move(other.session_)),
       reused_(other.reused_),
       dropped_(other.dropped_) {
-  other.pool_ = nullptr;
+  other.shared_ = nullptr;
 }
 
 Pool::Lease::~Lease() {
-  if (pool_ != nullptr) pool_->Return(*this);
+  if (shared_ != nullptr) shared_->Return(*this);
 }
 
-void Pool::Return(Lease& lease) {
+void Pool::Shared::Return(Lease& lease) {
   const bool keep = lease.session_ && !lease.dropped_ && lease.session_->healthy();
   const bool had_one = lease.session_ != nullptr;
   if (!keep) lease.session_.reset();  // closes, outside the lock
   {
-    std::lock_guard lock(mu_);
-    Slot& slot = slots_[lease.slot_];
+    std::lock_guard lock(mu);
+    Slot& slot = slots[lease.slot_];
     slot.idle = std::move(lease.session_);
     slot.leased = false;
     if (!keep && had_one) slot.stray = true;
-    free_.push_back(lease.slot_);
+    free.push_back(lease.slot_);
   }
-  freed_.notify_one();
+  freed.notify_one();
 }
 
-Result<Pool::Lease> Pool::Acquire(std::string_view operation) {
-  std::unique_lock lock(mu_);
-  if (!freed_.wait_for(lock, options_.wait, [this] { return !free_.empty(); })) {
-    return {
-        ErrorCode::kUnavailable,
-        fmt::format("{}: all {} connections are busy (store.pool_size)", operation, options_.size)};
+Result<Pool::Lease> Pool::Borrow(std::string_view operation) {
+  std::unique_lock lock(shared_->mu);
+  if (!shared_->freed.wait_for(lock, shared_->options.wait,
+                               [this] { return !shared_->free.empty(); })) {
+    return {ErrorCode::kUnavailable,
+            fmt::format("{}: all {} connections are busy (store.pool_size)", operation,
+                        shared_->options.size)};
   }
-  Lease lease(*this, free_.back());
-  free_.pop_back();
-  slots_[lease.slot_].leased = true;
-  lease.session_ = std::move(slots_[lease.slot_].idle);
+  Lease lease(*shared_, shared_->free.back());
+  shared_->free.pop_back();
+  shared_->slots[lease.slot_].leased = true;
+  lease.session_ = std::move(shared_->slots[lease.slot_].idle);
   lock.unlock();
   lease.reused_ = lease.session_ != nullptr;
   if (!lease.reused_) {
@@ -87,24 +95,53 @@ Result<Pool::Lease> Pool::Acquire(std::string_view operation) {
   return lease;
 }
 
+Result<Pool::Lease> Pool::Acquire(std::string_view operation, Use use) {
+  const bool asks = gate_ != nullptr && (gated_ == Gated::kEverything || use == Use::kWrite);
+  if (!asks) return Borrow(operation);
+  CARILLON_TRY(gate_->Check());
+  CARILLON_ASSIGN_OR_RETURN(Lease lease, Borrow(operation));
+  Status admitted = Inspect(*lease);
+  if (!admitted.ok() && lease.reused() && IsConnectionLost(lease->last_error())) {
+    // The server was restarted since: what answers now is looked at in its place.
+    lease.session_.reset();
+    lease.reused_ = false;
+    CARILLON_ASSIGN_OR_RETURN(lease.session_, Open(lease.slot_));
+    lease->set_operation(operation);
+    admitted = Inspect(*lease);
+  }
+  if (admitted.ok()) return lease;
+  lease.Drop();
+  return admitted.error();
+}
+
+// The stamp is read first: if it moves meanwhile, the connection is looked at once more.
+Status Pool::Inspect(Session& session) {
+  const uint64_t stamp = gate_->Stamp();
+  if (session.admitted_under() == stamp) return {};
+  CARILLON_TRY(gate_->Admit(ReadIdentity(session)));
+  session.set_admitted_under(stamp);
+  return {};
+}
+
 Result<std::unique_ptr<Session>> Pool::Open(size_t slot) {
-  CARILLON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::Connect(options_.session));
+  CARILLON_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                            Session::Connect(shared_->options.session));
   std::string process;
   {
-    std::lock_guard lock(mu_);
-    process = process_;
+    std::lock_guard lock(shared_->mu);
+    process = shared_->process;
   }
   if (process.empty()) {
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session->Ask("SELECT REPLACE(UUID(), '-', '')"));
     rows.Next();
     process = rows.Text(1);
-    std::lock_guard lock(mu_);
-    if (process_.empty()) process_ = process;
-    process = process_;
+    std::lock_guard lock(shared_->mu);
+    if (shared_->process.empty()) shared_->process = process;
+    process = shared_->process;
   }
   CARILLON_TRY(TakeName(*session, LockName(process, slot)));
-  std::lock_guard lock(mu_);
-  slots_[slot].stray = false;
+  std::lock_guard lock(shared_->mu);
+  shared_->slots[slot].stray = false;
   return session;
 }
 
@@ -121,12 +158,13 @@ Status Pool::TakeName(Session& session, const std::string& name) {
 
 Result<std::string> Pool::Connections() {
   {
-    std::lock_guard lock(mu_);
-    if (!process_.empty()) return fmt::format("{}/{}", process_, options_.size);
+    std::lock_guard lock(shared_->mu);
+    if (!shared_->process.empty())
+      return fmt::format("{}/{}", shared_->process, shared_->options.size);
   }
   CARILLON_ASSIGN_OR_RETURN(const Lease lease, Acquire("connect"));
-  std::lock_guard lock(mu_);
-  return fmt::format("{}/{}", process_, options_.size);
+  std::lock_guard lock(shared_->mu);
+  return fmt::format("{}/{}", shared_->process, shared_->options.size);
 }
 
 Status Pool::EndConnectionsOf(Session& session, const std::string& connections) {
@@ -146,10 +184,10 @@ Status Pool::EndStrays(Session& session) {
   std::vector<size_t> strays;
   std::string process;
   {
-    std::lock_guard lock(mu_);
-    process = process_;
-    for (size_t slot = 0; slot < slots_.size(); ++slot) {
-      if (slots_[slot].stray) strays.push_back(slot);
+    std::lock_guard lock(shared_->mu);
+    process = shared_->process;
+    for (size_t slot = 0; slot < shared_->slots.size(); ++slot) {
+      if (shared_->slots[slot].stray) strays.push_back(slot);
     }
   }
   // A slot that reconnects meanwhile has ended its stray itself and would be ended for nothing;
@@ -157,8 +195,8 @@ Status Pool::EndStrays(Session& session) {
   for (const size_t slot : strays) {
     CARILLON_TRY(EndHolder(session, LockName(process, slot)));
   }
-  std::lock_guard lock(mu_);
-  for (const size_t slot : strays) slots_[slot].stray = false;
+  std::lock_guard lock(shared_->mu);
+  for (const size_t slot : strays) shared_->slots[slot].stray = false;
   return {};
 }
 

@@ -6,8 +6,12 @@
 // middle of a transaction), and a slot that reconnects ends its own predecessor first. Ids alone
 // would not do: they start over when the server does, and would name somebody else.
 //
+// A pool behind a gate shares the connections of another one, and lends only such as the gate has
+// admitted: a server can only be exchanged by breaking connections, so what was opened anew is
+// looked at before anything is done on it.
+//
 // Threads  Thread-safe. Acquire waits for a free slot for `wait` at most.
-// Errors   kUnavailable: no connection to be had, nothing was done.
+// Errors   kUnavailable: no connection to be had, or the gate is closed; nothing was done.
 #pragma once
 
 #include <condition_variable>
@@ -17,6 +21,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/session.h"
+#include "common/ports/store_gate.h"
 
 namespace carillon::mysql {
 
@@ -26,10 +31,21 @@ struct PoolOptions {
   Duration wait = 5s;
 };
 
+// What a connection is wanted for.
+enum class Use { kRead, kWrite };
+// What a gate is asked about.
+enum class Gated { kWrites, kEverything };
+
 class Pool {
+ private:
+  struct Shared;
+
  public:
   explicit Pool(PoolOptions options);
+  // The connections of `other`, behind a gate that outlives this pool.
+  Pool(const Pool& other, StoreGate& gate, Gated gated);
   ~Pool();
+  Pool& operator=(const Pool&) = delete;
 
   class Lease {
    public:
@@ -45,15 +61,15 @@ class Pool {
 
    private:
     friend class Pool;
-    Lease(Pool& pool, size_t slot) : pool_(&pool), slot_(slot) {}
-    Pool* pool_;
+    Lease(Shared& shared, size_t slot) : shared_(&shared), slot_(slot) {}
+    Shared* shared_;
     size_t slot_;
     std::unique_ptr<Session> session_;
     bool reused_ = false;
     bool dropped_ = false;
   };
 
-  Result<Lease> Acquire(std::string_view operation);
+  Result<Lease> Acquire(std::string_view operation, Use use = Use::kRead);
 
   // "<process>/<slots>": what a takeover by somebody else needs. Made by the server at first
   // connect.
@@ -64,7 +80,7 @@ class Pool {
   Status EndConnectionsOf(Session& session, const std::string& connections);
   Status EndStrays(Session& session);
 
-  size_t size() const { return options_.size; }
+  size_t size() const;
 
  private:
   struct Slot {
@@ -72,17 +88,26 @@ class Pool {
     bool leased = false;
     bool stray = false;  // its last connection was dropped after an error
   };
+  struct Shared {
+    explicit Shared(PoolOptions pool_options);
+    void Return(Lease& lease);
 
+    const PoolOptions options;
+    std::mutex mu;
+    std::condition_variable freed;
+    std::vector<Slot> slots;   // guarded by mu
+    std::vector<size_t> free;  // guarded by mu; the last one is used first: it is warm
+    std::string process;       // guarded by mu; set once
+  };
+
+  Result<Lease> Borrow(std::string_view operation);
   Result<std::unique_ptr<Session>> Open(size_t slot);
   Status TakeName(Session& session, const std::string& name);
-  void Return(Lease& lease);
+  Status Inspect(Session& session);
 
-  const PoolOptions options_;
-  std::mutex mu_;
-  std::condition_variable freed_;
-  std::vector<Slot> slots_;   // guarded by mu_
-  std::vector<size_t> free_;  // guarded by mu_; the last one is used first: it is warm
-  std::string process_;       // guarded by mu_; set once
+  const std::shared_ptr<Shared> shared_;  // with the pools behind gates
+  StoreGate* const gate_ = nullptr;
+  const Gated gated_ = Gated::kEverything;
 };
 
 }  // namespace carillon::mysql

@@ -137,7 +137,7 @@ Result<std::vector<RunEffect>> MysqlStore::ApplyResults(const std::vector<Result
   return InTransaction(
       *pool_, {.operation = "results"}, [&](Session& session) -> Result<std::vector<RunEffect>> {
         CARILLON_ASSIGN_OR_RETURN(ResultBatchState state,
-                                  LockBatch(session, incarnations_, reports, fence));
+                                  LockBatch(session, kept_->incarnations, reports, fence));
         RunWriter writer(session);
         std::vector<RunEffect> effects;
         effects.reserve(reports.size());
@@ -157,7 +157,7 @@ Result<std::vector<RunEffect>> MysqlStore::MarkLost(const std::vector<LostReport
   return InTransaction(
       *pool_, {.operation = "lost"}, [&](Session& session) -> Result<std::vector<RunEffect>> {
         CARILLON_ASSIGN_OR_RETURN(ResultBatchState state,
-                                  LockBatch(session, incarnations_, reports, fence));
+                                  LockBatch(session, kept_->incarnations, reports, fence));
         CARILLON_ASSIGN_OR_RETURN(const auto old_policies, ReadOldPolicies(session, state));
         RunWriter writer(session);
         std::vector<RunEffect> effects;

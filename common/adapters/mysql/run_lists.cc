@@ -133,7 +133,7 @@ Result<GapReason> ParseGapReason(const std::string& text) {
 
 Result<RunDetail> MysqlStore::GetRun(const RunKey& key) {
   return InRead(*pool_, "get run",
-                [&](Session& session) { return ReadDetail(session, key, incarnations_); });
+                [&](Session& session) { return ReadDetail(session, key, kept_->incarnations); });
 }
 
 Result<std::vector<RunDetail>> MysqlStore::ListRuns(const RunFilter& filter, WallTime now) {
@@ -142,7 +142,7 @@ Result<std::vector<RunDetail>> MysqlStore::ListRuns(const RunFilter& filter, Wal
     std::vector<RunDetail> all;
     for (const DetailQuery& query : queries) {
       CARILLON_ASSIGN_OR_RETURN(std::vector<RunDetail> some,
-                                ReadDetails(session, query, incarnations_));
+                                ReadDetails(session, query, kept_->incarnations));
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     std::sort(all.begin(), all.end(),

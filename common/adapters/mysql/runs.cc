@@ -104,7 +104,7 @@ Result<CreatedRun> MysqlStore::ExecuteJob(const ExecuteRequest& request,
 
 Result<bool> MysqlStore::CancelRun(const RunKey& key, const WriteContext& context) {
   return InTransaction(*pool_, {.operation = "cancel"}, [&](Session& session) -> Result<bool> {
-    CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations_));
+    CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, kept_->incarnations));
     if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
     if (!runs.begin()->second.readable) return Unreadable(key);
     RunWriter writer(session);
@@ -123,7 +123,7 @@ Result<int64_t> MysqlStore::CancelJobRuns(const JobId& id, const WriteContext& c
         CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
                                   ReadOpenKeys(session, job.job_no, job.segment));
         CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
-                                  LockRuns(session, std::move(keys), incarnations_));
+                                  LockRuns(session, std::move(keys), kept_->incarnations));
         RunWriter writer(session);
         int64_t cancelled = 0;
         for (auto& [key, run] : runs) {
@@ -140,14 +140,16 @@ Result<int64_t> MysqlStore::CancelJobRuns(const JobId& id, const WriteContext& c
 Result<RunDetail> MysqlStore::RetryRun(const RunKey& key, const WriteContext& context) {
   return InTransaction(*pool_, {.operation = "retry"}, [&](Session& session) -> Result<RunDetail> {
     // A run's job never changes, so it may be read before the job is locked.
-    CARILLON_ASSIGN_OR_RETURN(const RunDetail before, ReadDetail(session, key, incarnations_));
+    CARILLON_ASSIGN_OR_RETURN(const RunDetail before,
+                              ReadDetail(session, key, kept_->incarnations));
     CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job, LockJob(session, before.row.job_no));
-    CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations_));
+    CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, kept_->incarnations));
     if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
     StoredRun& run = runs.begin()->second;
     if (!run.readable) return Unreadable(key);
     // Read again: what the attempt left may have come in before the lock.
-    CARILLON_ASSIGN_OR_RETURN(const RunDetail now_is, ReadDetail(session, key, incarnations_));
+    CARILLON_ASSIGN_OR_RETURN(const RunDetail now_is,
+                              ReadDetail(session, key, kept_->incarnations));
     if (HasReportOf(now_is, run.row.attempt)) run.row.may_still_run = false;
     CARILLON_ASSIGN_OR_RETURN(
         const RunChange change,
@@ -158,7 +160,7 @@ Result<RunDetail> MysqlStore::RetryRun(const RunKey& key, const WriteContext& co
     RunWriter writer(session);
     CARILLON_TRY(writer.Change(run, change, ended, context.now));
     CARILLON_TRY(writer.Flush());
-    return ReadDetail(session, key, incarnations_);
+    return ReadDetail(session, key, kept_->incarnations);
   });
 }
 

@@ -101,29 +101,6 @@ Result<Fence> TakeLocked(Session& session, const TakeRequest& request, const std
 
 }  // namespace
 
-Result<StoreIdentity> MysqlStore::Identify() {
-  return InRead(*pool_, "identify", [](Session& session) -> Result<StoreIdentity> {
-    StoreIdentity identity;
-    {
-      CARILLON_ASSIGN_OR_RETURN(
-          Rows rows,
-          session.Ask("SELECT store_id, segment_count FROM store_identity WHERE id = 1"));
-      if (!rows.Next()) return {ErrorCode::kCorrupt, "identify: the store has no identity"};
-      identity.store_id = rows.Text(1);
-      identity.segment_count = static_cast<uint32_t>(rows.Unsigned(2));
-    }
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows,
-        session.Ask(
-            session.is_mariadb()
-                ? "SELECT SHA2(CONCAT_WS('|', @@hostname, @@port, @@server_id, @@datadir), 256)"
-                : "SELECT @@server_uuid"));
-    rows.Next();
-    identity.server_id = rows.Text(1);
-    return identity;
-  });
-}
-
 Result<WallTime> MysqlStore::Now() {
   return InRead(*pool_, "now", [](Session& session) -> Result<WallTime> {
     CARILLON_ASSIGN_OR_RETURN(

@@ -105,6 +105,9 @@ class Session {
   bool is_mariadb() const { return is_mariadb_; }
   size_t packet_bytes_max() const { return packet_bytes_max_; }
   void set_operation(std::string_view operation) { operation_ = operation; }
+  // The stamp of the gate that admitted this connection; 0 = none did.
+  uint64_t admitted_under() const { return admitted_under_; }
+  void set_admitted_under(uint64_t stamp) { admitted_under_ = stamp; }
 
  private:
   Session() = default;
@@ -123,6 +126,7 @@ class Session {
   uint64_t connection_id_ = 0;
   bool is_mariadb_ = false;
   size_t packet_bytes_max_ = 0;
+  uint64_t admitted_under_ = 0;
 };
 
 }  // namespace carillon::mysql

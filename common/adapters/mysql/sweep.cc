@@ -184,7 +184,7 @@ Result<PendingPage> MysqlStore::ScanPending(const std::vector<SegmentId>& segmen
         MergeSegments<StoredRun>(
             segments.size(), limit + 1,
             [&](size_t share) {
-              return FetchPending(session, incarnations_, segments, end, after, share);
+              return FetchPending(session, kept_->incarnations, segments, end, after, share);
             },
             [](const StoredRun& run) { return run.row.segment; }, PositionOf));
     PendingPage page;
@@ -200,8 +200,9 @@ Result<PendingPage> MysqlStore::ScanPending(const std::vector<SegmentId>& segmen
 Result<RunningPage> MysqlStore::ScanRunning(const std::vector<SegmentId>& segments,
                                             std::optional<RunCursor> after, size_t limit) {
   return InRead(*pool_, "scan running", [&](Session& session) -> Result<RunningPage> {
-    CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
-                              FetchRunning(session, segments, after, limit + 1, incarnations_));
+    CARILLON_ASSIGN_OR_RETURN(
+        std::vector<StoredRun> runs,
+        FetchRunning(session, segments, after, limit + 1, kept_->incarnations));
     return PageOf(std::move(runs), after, limit);
   });
 }
@@ -211,7 +212,7 @@ Result<RunningPage> MysqlStore::ScanCancelRequests(const std::vector<SegmentId>&
   return InRead(*pool_, "scan cancels", [&](Session& session) -> Result<RunningPage> {
     CARILLON_ASSIGN_OR_RETURN(
         std::vector<StoredRun> runs,
-        FetchCancelRequests(session, segments, after, limit + 1, incarnations_));
+        FetchCancelRequests(session, segments, after, limit + 1, kept_->incarnations));
     return PageOf(std::move(runs), after, limit);
   });
 }

@@ -22,7 +22,7 @@ Status Contained(std::string_view operation, Session& session,
 // server that was restarted: each such is replaced, and nothing was sent on it.
 Result<Pool::Lease> BeginOn(Pool& pool, std::string_view operation) {
   for (size_t stale = 0;; ++stale) {
-    CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation));
+    CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation, Use::kWrite));
     const Status begun = lease->Begin();
     if (begun.ok()) return lease;
     if (!lease.reused() || stale > pool.size()) return begun.error();

@@ -143,7 +143,7 @@ Status ZookeeperCoordinator::MakeTree(Session& session) {
        slash = root_.find('/', slash + 1)) {
     paths.push_back(root_.substr(0, slash));
   }
-  for (const char* name : {"", "/election", "/assignment", "/executors", "/config"}) {
+  for (const char* name : {"", "/election", "/assignment", "/executors", "/config", "/store"}) {
     paths.push_back(root_ + name);
   }
   for (const std::string& path : paths) {
@@ -458,6 +458,38 @@ Result<Generation> ZookeeperCoordinator::ProveSession() {
     return written.error();
   }
   return standing.view.assignment.generation;
+}
+
+Result<std::optional<StoreTrust>> ZookeeperCoordinator::ReadTrust() {
+  CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
+  const auto node = standing.session->Get(Path("store"), false);
+  if (!node.ok() && node.code() == ErrorCode::kNotFound) {
+    // Deleted by hand: whoever joined has made it.
+    const auto made = standing.session->Create(Path("store"), "", Session::Life::kPersistent);
+    if (!made.ok() && made.code() != ErrorCode::kExists) return made.error();
+    return std::optional<StoreTrust>{};
+  }
+  if (!node.ok()) return node.error();
+  return ParseTrust(node->data);
+}
+
+// The version of what was compared is checked again with the write.
+Status ZookeeperCoordinator::WriteTrust(const StoreTrust& trust,
+                                        const std::optional<StoreTrust>& instead_of) {
+  CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
+  // A server that lags would show a record that was replaced.
+  CARILLON_TRY(standing.session->Sync(Path("store")));
+  CARILLON_ASSIGN_OR_RETURN(const Node node, standing.session->Get(Path("store"), false));
+  CARILLON_ASSIGN_OR_RETURN(const std::optional<StoreTrust> stored, ParseTrust(node.data));
+  if (stored != instead_of) {
+    return {ErrorCode::kConflict, "trust: somebody wrote another record"};
+  }
+  int failed = -1;
+  return standing.session->Commit({{.kind = Op::Kind::kSet,
+                                    .path = Path("store"),
+                                    .version = node.version,
+                                    .data = TrustText(trust)}},
+                                  options_.proof_limit, &failed);
 }
 
 void ZookeeperCoordinator::OnChange(std::function<void()> wake) {

@@ -3,6 +3,8 @@
 //   ROOT/election/<incarnation>-<number>   ephemeral: a member; the lowest number leads
 //   ROOT/assignment                        who should own what, and its generation
 //   ROOT/config                            a copy of the store's settings
+//   ROOT/store                             which store is trusted; read when asked, not watched: it
+//                                          moves every few seconds, and executors need it not
 //
 // Place    Every member of a cluster; its twin is memory_coordinator.
 // Threads  Thread-safe. One thread of its own keeps the view: it reads after each watch and, in
@@ -52,6 +54,8 @@ class ZookeeperCoordinator final : public Coordinator {
   Result<ClusterSettings> ReadSettings() override;
   Status WriteSettings(const ClusterSettings& settings) override;
   Result<Generation> ProveSession() override;
+  Result<std::optional<StoreTrust>> ReadTrust() override;
+  Status WriteTrust(const StoreTrust& trust, const std::optional<StoreTrust>& instead_of) override;
   void OnChange(std::function<void()> wake) override;
 
   // Of the current membership; nothing before Join.

@@ -8,6 +8,7 @@ namespace carillon::test {
 class MemoryStoreHandle final : public StoreHandle {
  public:
   explicit MemoryStoreHandle(memory::MemoryStore& store) : store_(store) {}
+  IdentityStore& identity() override { return store_; }
   SegmentStore& segments() override { return store_; }
   FiringStore& firing() override { return store_; }
   JobStore& jobs() override { return store_; }
@@ -39,6 +40,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/admin_store_contract.h"
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
+#include "tests/contract/identity_store_contract.h"
 #include "tests/contract/job_store_contract.h"
 #include "tests/contract/outcome_unknown_contract.h"
 #include "tests/contract/plan_contract.h"

@@ -9,6 +9,7 @@ namespace carillon::test {
 class MysqlHandle final : public StoreHandle {
  public:
   explicit MysqlHandle(std::unique_ptr<mysql::MysqlStore> store) : store_(std::move(store)) {}
+  IdentityStore& identity() override { return *store_; }
   SegmentStore& segments() override { return *store_; }
   FiringStore& firing() override { return *store_; }
   JobStore& jobs() override { return *store_; }

@@ -15,6 +15,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/admin_store_contract.h"
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
+#include "tests/contract/identity_store_contract.h"
 #include "tests/contract/job_store_contract.h"
 #include "tests/contract/outcome_unknown_contract.h"
 #include "tests/contract/plan_contract.h"

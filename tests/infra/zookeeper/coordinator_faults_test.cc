@@ -230,6 +230,29 @@ TEST_F(CoordinatorFaultsTest, SettingsThatSomebodyDeletedOrSpoiltAreWrittenAgain
 }
 
 // A server whose disk is full acknowledges nothing that it would lose.
+// Taken for none, whatever store answers would be trusted; deleted by hand, it is begun anew.
+TEST_F(CoordinatorFaultsTest, RecordOfTrustThatIsGarbageIsNotTakenForNone) {
+  const auto a = Client(server_.port());
+  ASSERT_TRUE(Joins(*a, "a"));
+  const StoreTrust trust{.store_id = "s", .server_id = "v", .mark = 7};
+  ASSERT_TRUE(a->WriteTrust(trust, std::nullopt).ok());
+  auto other = zookeeper::Session::Open({.servers = server_.address()}, {});
+  ASSERT_TRUE(other.ok() && (*other)->AwaitConnected(20s));
+  int failed = -1;
+  ASSERT_TRUE((*other)
+                  ->Commit({{.kind = zookeeper::Op::Kind::kSet, .path = "/c/store", .data = "{}"}},
+                           10s, &failed)
+                  .ok());
+  EXPECT_EQ(a->ReadTrust().code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(a->WriteTrust(trust, std::nullopt).code(), ErrorCode::kCorrupt);
+  ASSERT_TRUE((*other)->Delete("/c/store").ok());
+  const auto none = a->ReadTrust();
+  ASSERT_TRUE(none.ok()) << none.error().message;
+  EXPECT_FALSE(none->has_value());
+  ASSERT_TRUE(a->WriteTrust(trust, *none).ok());
+  EXPECT_EQ(a->ReadTrust().value_or(std::nullopt), trust);
+}
+
 TEST_F(CoordinatorFaultsTest, ServerThatCannotWriteLosesNothing) {
   const auto a = Client(server_.port());
   ASSERT_TRUE(a->Join(Info("a")).ok());

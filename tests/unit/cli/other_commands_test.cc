@@ -63,6 +63,36 @@ TEST_F(OtherCommandsTest, StatusCountsWhatIsLong) {
             "segments     3\n");
 }
 
+// What is accepted is what was shown, and only after a word.
+TEST_F(OtherCommandsTest, AcceptStoreSendsWhatTheStatusShowed) {
+  const json held = {{"state", "held"},
+                     {"since", "2026-03-01T00:00:00.000000Z"},
+                     {"detail", "the store lacks what was committed"},
+                     {"seen", {{"store_id", "s"}, {"server_id", "w"}, {"mark", 4}}}};
+  Answer("GET /api/system/status", {{"store", held}});
+  Answer("POST /api/system/store/accept", {{"state", "trusted"}});
+  EXPECT_EQ(Run({"system", "accept-store"}), 2) << "without a terminal it needs --yes";
+  EXPECT_NE(err().find("lacks what was committed"), std::string::npos) << err();
+  EXPECT_EQ(server_.requests.size(), 1u);
+  EXPECT_EQ(Run({"system", "accept-store", "--yes", "--reason", "restored", "-o", "json"}), 0)
+      << err();
+  EXPECT_EQ(SentBody(2),
+            (json{{"store_id", "s"}, {"server_id", "w"}, {"mark", 4}, {"reason", "restored"}}));
+  EXPECT_EQ(OutJson()["state"], "trusted");
+  tty_ = true;
+  in_.str("n\n");
+  EXPECT_EQ(Run({"system", "accept-store"}), 1);
+  EXPECT_EQ(server_.requests.size(), 4u) << "the status was asked for, nothing was accepted";
+}
+
+TEST_F(OtherCommandsTest, AcceptStoreRefusesWhatIsNotHeldOrNoStore) {
+  Answer("GET /api/system/status", {{"store", {{"state", "trusted"}}}});
+  Answer("GET /api/system/status", {{"store", {{"state", "held"}, {"seen", nullptr}}}});
+  EXPECT_EQ(Run({"system", "accept-store", "--yes"}), 5);
+  EXPECT_EQ(Run({"system", "accept-store", "--yes"}), 5);
+  EXPECT_EQ(server_.requests.size(), 2u);
+}
+
 TEST_F(OtherCommandsTest, ApiPrintsTheAnswerWhateverItIs) {
   Answer("GET /api/gaps?job_id=j", {{"items", json::array()}});
   EXPECT_EQ(Run({"api", "get", "/api/gaps?job_id=j"}), 0);

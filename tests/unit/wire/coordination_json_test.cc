@@ -87,5 +87,28 @@ TEST(CoordinationJsonTest, UnreadableSettingsAreRefused) {
   }
 }
 
+TEST(CoordinationJsonTest, TrustComesBackAsItWas) {
+  const StoreTrust trust{"store", "server", UINT64_MAX, FromUnixMicros(1'772'323'200'000'001)};
+  const auto parsed = ParseTrust(TrustText(trust));
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(*parsed, trust);
+  const auto none = ParseTrust("");
+  ASSERT_TRUE(none.ok());
+  EXPECT_FALSE(none->has_value());
+}
+
+// Taken for none, a new record would be begun with whatever store answers.
+TEST(CoordinationJsonTest, UnreadableTrustIsRefused) {
+  for (const char* text :
+       {"{", "[]", "null", "{}", R"({"store_id": "a", "server_id": "b", "mark": 1})",
+        R"({"store_id": "a", "server_id": "b", "accepted_us": 0})",
+        R"({"store_id": "a", "server_id": "b", "mark": -1, "accepted_us": 0})",
+        R"({"store_id": "", "server_id": "b", "mark": 1, "accepted_us": 0})",
+        R"({"store_id": "a", "mark": 1, "accepted_us": 0})",
+        R"({"store_id": "a", "server_id": 7, "mark": 1, "accepted_us": 0})"}) {
+    EXPECT_EQ(ParseTrust(text).code(), ErrorCode::kCorrupt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace carillon

@@ -80,22 +80,24 @@ class ApiEnv : public ::testing::Test {
   explicit ApiEnv(Duration store_patience = 1min) {
     token_ = *scheduler::CreateAdminToken(store_, clock_.Wall());
     auto started = scheduler::ApiServer::Start(
-        {.port = 0, .workers = 8}, {.jobs = faults_.jobs,
-                                    .runs = faults_.runs,
-                                    .executors = store_,
-                                    .admin = faults_.admin,
-                                    .segments = store_,
-                                    .status = status_,
-                                    .nudge = [this](SegmentId segment) { Nudged(segment); },
-                                    .nudge_executors = [this] { ++executor_nudges_; },
-                                    .cluster_now = [this] { return store_.Now(); },
-                                    .clock = server_clock_,
-                                    .seed = 7,
-                                    .metrics = metrics_,
-                                    .version = "0.1.0-test",
-                                    .config = config::Load({}).value(),
-                                    .settings = settings_,
-                                    .store_patience = store_patience});
+        {.port = 0, .workers = 8},
+        {.jobs = faults_.jobs,
+         .runs = faults_.runs,
+         .executors = store_,
+         .admin = faults_.admin,
+         .segments = store_,
+         .status = status_,
+         .store_standing = [this] { return Standing(); },
+         .accept_store = [this](const StoreIdentity& shown) { return Accept(shown); },
+         .nudge = [this](SegmentId segment) { Nudged(segment); },
+         .nudge_executors = [this] { ++executor_nudges_; },
+         .cluster_now = [this] { return store_.Now(); },
+         .clock = server_clock_,
+         .seed = 7,
+         .metrics = metrics_,
+         .version = "0.1.0-test",
+         .settings = {{"rest.workers", "8"}},
+         .store_patience = store_patience});
     EXPECT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(started).value();
   }
@@ -147,6 +149,26 @@ class ApiEnv : public ::testing::Test {
   ExecutorRecord AddExecutor(const std::string& id);
 
   size_t nudges() const { return nudges_; }
+
+  // Where the member stands with its store, and what becomes of an operator's word.
+  void SetStanding(const StoreStanding& standing) {
+    const std::lock_guard lock(standing_mu_);
+    standing_ = standing;
+  }
+  StoreStanding Standing() {
+    const std::lock_guard lock(standing_mu_);
+    return standing_;
+  }
+  Status Accept(const StoreIdentity& shown) {
+    const std::lock_guard lock(standing_mu_);
+    accepted_.push_back(shown);
+    if (accept_answer_.ok()) standing_ = {.state = StoreState::kTrusted};
+    return accept_answer_;
+  }
+  std::mutex standing_mu_;
+  StoreStanding standing_{.state = StoreState::kTrusted};
+  Status accept_answer_;
+  std::vector<StoreIdentity> accepted_;
 
   ManualClock clock_;
   SystemClock server_clock_;

@@ -52,7 +52,8 @@ class TestMember {
         producer_(world.bus.NewProducer()),
         results_(world.bus.NewConsumer(kResultsTopic, id)),
         hub_(world.switchboard.OpenHub(MemberId(id))),
-        coordinator_(world.ensemble.NewClient()) {
+        coordinator_(world.ensemble.NewClient()),
+        guard_(world.clock) {
     options.self = {.id = MemberId(id), .incarnation = Incarnation(incarnation)};
     member_ =
         std::make_unique<scheduler::Member>(scheduler::MemberPorts{.clock = world.clock,
@@ -60,6 +61,8 @@ class TestMember {
                                                                    .segments = world.store,
                                                                    .executors = world.store,
                                                                    .admin = world.store,
+                                                                   .identity = world.store,
+                                                                   .guard = guard_,
                                                                    .producer = *producer_,
                                                                    .results = *results_,
                                                                    .hub = *hub_,
@@ -86,6 +89,7 @@ class TestMember {
   std::unique_ptr<BusConsumer> results_;
   std::unique_ptr<ExecutorHub> hub_;
   std::unique_ptr<Coordinator> coordinator_;
+  scheduler::StoreGuard guard_;
   std::unique_ptr<scheduler::Member> member_;
 };
 

@@ -132,11 +132,14 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
   auto results = bus.NewConsumer(kResultsTopic, "m1");
   auto hub = switchboard.OpenHub(MemberId("m1"));
   auto coordinator = ensemble.NewClient();
+  StoreGuard guard(clock);
   Member member({.clock = clock,
                  .firing = store,
                  .segments = store,
                  .executors = store,
                  .admin = store,
+                 .identity = store,
+                 .guard = guard,
                  .producer = *producer,
                  .results = *results,
                  .hub = *hub,

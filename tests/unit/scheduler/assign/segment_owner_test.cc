@@ -17,7 +17,6 @@ class FaultySegments final : public SegmentStore {
   Duration clock_error{};             // of the database's clock
   std::function<void()> during_read;  // what happens while a fence read is on its way
 
-  Result<StoreIdentity> Identify() override { return store_.Identify(); }
   Result<WallTime> Now() override {
     if (away) return Away();
     CARILLON_ASSIGN_OR_RETURN(const WallTime now, store_.Now());

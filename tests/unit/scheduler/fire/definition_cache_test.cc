@@ -40,6 +40,19 @@ TEST_F(DefinitionCacheTest, EveryPartOfADefinitionCounts) {
   EXPECT_EQ(Held("schedules", job, limit), 2u);
 }
 
+TEST_F(DefinitionCacheTest, ForgottenOnesAreReadAgain) {
+  const StoredJob job = CreateNoop("job");
+  const JobVersionKey key{job.job_no, job.version};
+  DefinitionCache cache(clock_, faulty_, {});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(cache.Load({key})->definitions.contains(key));
+  EXPECT_EQ(faulty_.calls["load"], 1);
+  cache.Forget();
+  EXPECT_EQ(cache.size(), 0u);
+  EXPECT_EQ(cache.Get(key), nullptr);
+  EXPECT_TRUE(cache.Load({key})->definitions.contains(key));
+  EXPECT_EQ(faulty_.calls["load"], 2);
+}
+
 TEST_F(DefinitionCacheTest, UnreadableOneIsAskedForAgainAfterAWhile) {
   const StoredJob job = CreateNoop("job");
   const JobVersionKey key{job.job_no, job.version};

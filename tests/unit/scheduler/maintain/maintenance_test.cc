@@ -116,6 +116,26 @@ TEST_F(MaintenanceTest, DeletesOnWhileThereIsMoreAndSaysSo) {
   EXPECT_EQ(Gauge("carillon_retention_behind"), 0);
 }
 
+TEST_F(MaintenanceTest, NothingIsDeletedFromAStoreThatIsNotTrusted) {
+  BehindStore store;
+  bool trusted = false;
+  Maintenance maintenance({.clock = clock_,
+                           .admin = store,
+                           .firing = faulty_,
+                           .cluster = cluster_,
+                           .overdue = overdue_,
+                           .metrics = metrics_},
+                          {.store_trusted = [&trusted] { return trusted; }});
+  for (int i = 0; i < 10; ++i) {
+    clock_.Advance(1min);
+    maintenance.Step(clock_.Steady());
+  }
+  EXPECT_EQ(store.calls, 0);
+  trusted = true;
+  maintenance.Step(clock_.Steady());
+  EXPECT_EQ(store.calls, 1);
+}
+
 TEST_F(MaintenanceTest, OneMissedLookIsNoOutage) {
   Step(0s);
   StepAway(4s);

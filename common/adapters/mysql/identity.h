@@ -1,0 +1,14 @@
+// What the store on the other end of a connection says of itself.
+//
+// Errors   kCorrupt: there is no store, or one of an older version.
+#pragma once
+
+#include "common/adapters/mysql/session.h"
+#include "common/domain/store_trust.h"
+
+namespace carillon::mysql {
+
+enum class IdentityLock { kNone, kForUpdate };
+Result<StoreIdentity> ReadIdentity(Session& session, IdentityLock lock = IdentityLock::kNone);
+
+}  // namespace carillon::mysql

@@ -1,0 +1,132 @@
+// Stores behind a gate, on MariaDB: what is done on a connection that nobody looked at.
+#include "tests/contract/mysql/mysql_handle.h"
+
+namespace carillon::test {
+namespace {
+
+// Admits one store on one server, and notes what it was shown.
+class OneStoreGate final : public StoreGate {
+ public:
+  Status Check() const override {
+    if (!closed_) return {};
+    return {ErrorCode::kUnavailable, "closed by the test"};
+  }
+  uint64_t Stamp() const override { return stamp_; }
+  Status Admit(const Result<StoreIdentity>& seen) override {
+    ++shown_;
+    if (!seen.ok()) return seen.error();
+    if (seen->store_id == wanted_) return {};
+    closed_ = true;
+    return Check();
+  }
+
+  std::string wanted_;
+  bool closed_ = false;
+  uint64_t stamp_ = 1;
+  int shown_ = 0;
+};
+
+class StoreGateTest : public ::testing::Test {
+ protected:
+  StoreGateTest() { gate_.wanted_ = StoreDriver::v(handle_.store().Identify()).store_id; }
+
+  // Another store answers, on connections that are new.
+  void ExchangeStore(const std::string& id) {
+    ASSERT_OK(outside_->Run("UPDATE store_identity SET store_id = '" + id + "'"));
+    EndConnections();
+  }
+  void EndConnections() {
+    auto rows = outside_->Ask(
+        "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() "
+        "AND ID <> CONNECTION_ID()");
+    ASSERT_TRUE(rows.ok());
+    while (rows->Next()) ASSERT_OK(outside_->Kill(rows->Unsigned(1)));
+  }
+  std::vector<SegmentId> All() {
+    std::vector<SegmentId> segments;
+    for (uint32_t n = 0; n < kSegments; ++n) segments.push_back(SegmentId(n));
+    return segments;
+  }
+
+  MariadbDatabase database_;
+  MysqlHandle handle_{database_.Open(kSegments)};
+  std::unique_ptr<mysql::Session> outside_ = database_.Connect();
+  OneStoreGate gate_;
+  std::unique_ptr<mysql::MysqlStore> trusted_ =
+      handle_.store().Behind(gate_, mysql::Gated::kEverything);
+  std::unique_ptr<mysql::MysqlStore> writes_ = handle_.store().Behind(gate_, mysql::Gated::kWrites);
+};
+
+TEST_F(StoreGateTest, ConnectionIsShownOnceUnderOneStamp) {
+  for (int i = 0; i < 5; ++i) EXPECT_OK(trusted_->Now());
+  EXPECT_EQ(gate_.shown_, 1);
+  gate_.stamp_ = 2;
+  for (int i = 0; i < 5; ++i) EXPECT_OK(trusted_->Now());
+  EXPECT_EQ(gate_.shown_, 2);
+  EndConnections();
+  EXPECT_OK(trusted_->Now());
+  EXPECT_EQ(gate_.shown_, 3);
+}
+
+TEST_F(StoreGateTest, NothingIsDoneOnAConnectionToAnotherStore) {
+  ASSERT_OK(trusted_->Now());
+  ExchangeStore("another");
+  const TakeRequest take{MemberId("m1"), Incarnation("i1"), Generation(1), All()};
+  EXPECT_CODE(trusted_->Take(take), ErrorCode::kUnavailable);
+  EXPECT_TRUE(gate_.closed_);
+  EXPECT_CODE(trusted_->Now(), ErrorCode::kUnavailable);
+  for (const SegmentRecord& record : StoreDriver::v(handle_.store().ListSegments())) {
+    EXPECT_TRUE(record.owner.empty());
+  }
+}
+
+TEST_F(StoreGateTest, WritesAloneAreHeldBackWhereAPersonLooks) {
+  ASSERT_OK(writes_->Now());
+  EXPECT_EQ(gate_.shown_, 0) << "reads are not asked about";
+  ExchangeStore("another");
+  JobDefinition job;
+  job.name = "job";
+  job.type = JobType::kNoop;
+  EXPECT_CODE(writes_->CreateJob(JobId("job"), job, {.now = kT0}), ErrorCode::kUnavailable);
+  const auto jobs = writes_->ListJobs({});
+  ASSERT_OK(jobs);
+  EXPECT_TRUE(jobs->empty());
+  EXPECT_CODE(writes_->GetJob(JobId("job")), ErrorCode::kNotFound);
+}
+
+TEST_F(StoreGateTest, ConnectionThatDiedUnderAnOldStampIsReplaced) {
+  ASSERT_OK(trusted_->Now());
+  gate_.stamp_ = 2;
+  EndConnections();
+  EXPECT_OK(trusted_->Now());
+  EXPECT_EQ(gate_.shown_, 3) << "the dead one said nothing, the new one was admitted";
+}
+
+TEST_F(StoreGateTest, ServerWithoutAStoreIsToldToTheGate) {
+  ASSERT_OK(outside_->Run("RENAME TABLE store_identity TO put_aside"));
+  EXPECT_CODE(trusted_->Now(), ErrorCode::kCorrupt);
+  EXPECT_CODE(handle_.store().Identify(), ErrorCode::kCorrupt);
+  ASSERT_OK(outside_->Run("RENAME TABLE put_aside TO store_identity"));
+  ASSERT_OK(outside_->Run("ALTER TABLE store_identity DROP COLUMN mark"));
+  EXPECT_CODE(handle_.store().Identify(), ErrorCode::kCorrupt);
+}
+
+// After a restore the numbers of the blocks in hand may be somebody else's.
+TEST_F(StoreGateTest, ForgottenBlocksAreNotGoneOnWith) {
+  JobDefinition job;
+  job.name = "job";
+  job.type = JobType::kNoop;
+  ASSERT_OK(writes_->CreateJob(JobId("a"), job, {.now = kT0}));
+  ASSERT_OK(outside_->Run("UPDATE id_blocks SET next_id = 500 WHERE name = 'job'"));
+  handle_.store().Forget();
+  EXPECT_EQ(StoreDriver::v(writes_->CreateJob(JobId("b"), job, {.now = kT0})).job_no, JobNo(500));
+}
+
+// Those behind a gate are the same process to a new owner, who ends all of its connections.
+TEST_F(StoreGateTest, ConnectionsAreNamedAsOne) {
+  EXPECT_EQ(StoreDriver::v(trusted_->pool().Connections()),
+            StoreDriver::v(handle_.store().pool().Connections()));
+}
+
+}  // namespace
+}  // namespace carillon::test
