@@ -243,23 +243,6 @@ Status ZookeeperCoordinator::ReadView(Session& session, const std::string& own) 
   return {};
 }
 
-// Members and assignments do not depend on it: what cannot be read is as good as nothing, and is
-// written again by who knows better.
-Result<ClusterSettings> ZookeeperCoordinator::ReadConfig(Session& session) {
-  auto node = session.Get(Path("config"), true);
-  if (!node.ok() && node.code() == ErrorCode::kNotFound) {
-    // Somebody deleted it: without a node there is nothing to watch.
-    const auto made = session.Create(Path("config"), "", Session::Life::kPersistent);
-    if (!made.ok() && made.code() != ErrorCode::kExists) return made.error();
-    node = session.Get(Path("config"), true);
-  }
-  if (!node.ok()) return node.error();
-  auto settings = ParseSettings(node->data);
-  if (settings.ok()) return settings;
-  log::Warn("coordinator", "{}", settings.error().message);
-  return ClusterSettings{};
-}
-
 Status ZookeeperCoordinator::CheckOwn(Session& session, const std::string& own) {
   const auto node = session.Get(Path(own), false);
   const bool gone =
@@ -430,22 +413,6 @@ Result<ClusterSettings> ZookeeperCoordinator::ReadSettings() {
   return view_.settings;
 }
 
-// Two members may do this at once: each replaces only the version of the node that it compared.
-Status ZookeeperCoordinator::WriteSettings(const ClusterSettings& settings) {
-  CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
-  CARILLON_ASSIGN_OR_RETURN(const Node node, standing.session->Get(Path("config"), false));
-  const auto stored = ParseSettings(node.data);
-  if (stored.ok() && stored->version >= settings.version) return {};
-  int failed = -1;
-  CARILLON_TRY(standing.session->Commit({{.kind = Op::Kind::kSet,
-                                          .path = Path("config"),
-                                          .version = node.version,
-                                          .data = SettingsText(settings)}},
-                                        options_.proof_limit, &failed));
-  MarkDirty();
-  return {};
-}
-
 Result<Generation> ZookeeperCoordinator::ProveSession() {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
   int failed = -1;
@@ -458,38 +425,6 @@ Result<Generation> ZookeeperCoordinator::ProveSession() {
     return written.error();
   }
   return standing.view.assignment.generation;
-}
-
-Result<std::optional<StoreTrust>> ZookeeperCoordinator::ReadTrust() {
-  CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
-  const auto node = standing.session->Get(Path("store"), false);
-  if (!node.ok() && node.code() == ErrorCode::kNotFound) {
-    // Deleted by hand: whoever joined has made it.
-    const auto made = standing.session->Create(Path("store"), "", Session::Life::kPersistent);
-    if (!made.ok() && made.code() != ErrorCode::kExists) return made.error();
-    return std::optional<StoreTrust>{};
-  }
-  if (!node.ok()) return node.error();
-  return ParseTrust(node->data);
-}
-
-// The version of what was compared is checked again with the write.
-Status ZookeeperCoordinator::WriteTrust(const StoreTrust& trust,
-                                        const std::optional<StoreTrust>& instead_of) {
-  CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
-  // A server that lags would show a record that was replaced.
-  CARILLON_TRY(standing.session->Sync(Path("store")));
-  CARILLON_ASSIGN_OR_RETURN(const Node node, standing.session->Get(Path("store"), false));
-  CARILLON_ASSIGN_OR_RETURN(const std::optional<StoreTrust> stored, ParseTrust(node.data));
-  if (stored != instead_of) {
-    return {ErrorCode::kConflict, "trust: somebody wrote another record"};
-  }
-  int failed = -1;
-  return standing.session->Commit({{.kind = Op::Kind::kSet,
-                                    .path = Path("store"),
-                                    .version = node.version,
-                                    .data = TrustText(trust)}},
-                                  options_.proof_limit, &failed);
 }
 
 void ZookeeperCoordinator::OnChange(std::function<void()> wake) {

@@ -96,7 +96,8 @@ class ApiEnv : public ::testing::Test {
          .seed = 7,
          .metrics = metrics_,
          .version = "0.1.0-test",
-         .settings = {{"rest.workers", "8"}},
+         .config = config::Load({}).value(),
+         .settings = settings_,
          .store_patience = store_patience});
     EXPECT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(started).value();
