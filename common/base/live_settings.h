@@ -2,9 +2,8 @@
 //
 // Place    A member learns them from the store and the coordinator (scheduler/settings), an
 //          executor over the control link; docs/adr/0010-live-settings.md says why.
-// Threads  Thread-safe. A listener is called by whoever brought the change, one change at a time:
-// it
-//          must not wait for anything, and must not ask this object.
+// Threads  Thread-safe. A listener is called by whoever brought the change, one change at a time;
+//          it must not wait for anything, and must not ask this object.
 // Always   The version only rises: what comes late, or once more, changes nothing.
 #pragma once
 

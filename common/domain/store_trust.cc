@@ -43,8 +43,7 @@ std::string Describe(StoreDoubt doubt, const StoreTrust& trusted, const StoreIde
     case StoreDoubt::kOtherServer:
       return fmt::format(
           "another server answers for the store (its id begins with {}, trusted is {}): it may "
-          "lack "
-          "the last commits",
+          "lack the last commits",
           seen.server_id.substr(0, 12), trusted.server_id.substr(0, 12));
     case StoreDoubt::kHistoryLost:
       return fmt::format("the store lacks what was committed: its mark is {}, {} was seen{}",

@@ -79,7 +79,7 @@ Result<Pool::Lease> Pool::Borrow(std::string_view operation) {
   if (!shared_->freed.wait_for(lock, shared_->options.wait,
                                [this] { return !shared_->free.empty(); })) {
     return {ErrorCode::kUnavailable,
-            fmt::format("{}: all {} connections are busy (store.pool_size)", operation,
+            fmt::format("{}: all {} connections are busy (store.connections)", operation,
                         shared_->options.size)};
   }
   Lease lease(*shared_, shared_->free.back());
