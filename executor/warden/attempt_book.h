@@ -152,6 +152,9 @@ class AttemptBook {
   size_t untold_bytes_ = 0;
   bool step_failed_ = false;
   SteadyTime next_step_{};  // when step_failed_
+  // The last failure, until something was synced after it: a step that only began says nothing.
+  std::optional<Error> disk_failure_;
+  SegmentLog::Position synced_at_failure_ = 0;
   SteadyTime sync_due_{};
   uint64_t order_seen_ = 0;
   SteadyTime order_since_{};

@@ -1,7 +1,9 @@
 // The warden's book without its server: what it sets aside on the disk, and gives back.
 #include "executor/warden/attempt_book.h"
 
+#include <cerrno>
 #include <filesystem>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -13,13 +15,44 @@ namespace {
 
 constexpr size_t kBytesMax = 64u << 20;
 
+// Carries an order out only when it is asked a second time whether it is over, as one with a thread
+// of its own may; while `writes_fail`, writes end with EIO.
+class LateDevice : public JournalDevice {
+ public:
+  explicit LateDevice(const bool& writes_fail) : writes_fail_(writes_fail) {}
+  void Submit(DeviceOrder* order) override {
+    order_ = order;
+    asked_ = 0;
+  }
+  bool Done() override {
+    if (order_ != nullptr && ++asked_ > 1) Wait();
+    return order_ == nullptr;
+  }
+  void Wait() override {
+    DeviceOrder* const order = std::exchange(order_, nullptr);
+    if (order == nullptr) return;
+    if (writes_fail_ && order->kind == DeviceOrder::Kind::kWrite) {
+      order->error = EIO;
+    } else {
+      ExecuteOrder(*order);
+    }
+  }
+
+ private:
+  const bool& writes_fail_;
+  DeviceOrder* order_ = nullptr;
+  int asked_ = 0;
+};
+
 class AttemptBookTest : public ::testing::Test {
  protected:
   AttemptBookTest() { std::filesystem::create_directory(work_); }
 
-  std::unique_ptr<WardenJournal> Open(WardenJournal::Contents* contents) {
-    auto journal = WardenJournal::Open(scratch_ / "journal", kBytesMax,
-                                       std::make_unique<InlineDevice>(), contents);
+  std::unique_ptr<WardenJournal> Open(
+      WardenJournal::Contents* contents,
+      std::unique_ptr<JournalDevice> device = std::make_unique<InlineDevice>()) {
+    auto journal =
+        WardenJournal::Open(scratch_ / "journal", kBytesMax, std::move(device), contents);
     EXPECT_TRUE(journal.ok());
     return std::move(*journal);
   }
@@ -59,6 +92,38 @@ TEST_F(AttemptBookTest, EndOfWhatAnEarlierWardenStartedTakesNoRoomFromOthers) {
   }
   EXPECT_EQ(ended, 3);
   EXPECT_EQ(log.reserved_bytes(), 1u << 20);
+}
+
+// A daemon that attaches is told what there is together with whether it may claim: both must come,
+// at whatever moment of the disk's troubles it asks.
+TEST_F(AttemptBookTest, DiskThatFailsIsNotReadyHoweverOftenItIsAsked) {
+  LeaveStart(1);
+  bool writes_fail = false;
+  WardenJournal::Contents contents;
+  std::unique_ptr<WardenJournal> journal =
+      Open(&contents, std::make_unique<LateDevice>(writes_fail));
+  writes_fail = true;
+  AttemptBook book(clock_, std::move(journal), std::move(contents), {.work_directory = work_});
+  const auto turn = [&] {
+    clock_.Advance(20ms);
+    book.Tick(clock_.Steady());
+    book.Commit(clock_.Steady());
+    const Result<bool> ready = book.Ready(clock_.Steady());
+    for (int ring = 0; ring < 20; ++ring) book.StepJournal(clock_.Steady());
+    return ready;
+  };
+  int refused = 0;
+  for (int i = 0; i < 100; ++i) refused += turn().ok() ? 0 : 1;
+  EXPECT_GE(refused, 90);
+  writes_fail = false;
+  const auto ready = [&] {
+    const Result<bool> known = turn();
+    return known.ok() && *known;
+  };
+  bool came = false;
+  for (int i = 0; i < 100 && !came; ++i) came = ready();
+  EXPECT_TRUE(came);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(ready());
 }
 
 }  // namespace

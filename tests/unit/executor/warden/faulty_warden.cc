@@ -1,8 +1,9 @@
 // carillon-warden on a disk that a test makes hang or fail, by files in the warden's directory:
-//   stall-<order>  a FIFO: the order waits until somebody has opened it for writing and closed it
-//   fail-<order>   the order ends with EIO, undone
+//   stall-<order>    the order waits for a lock on it; one that does makes stalled-<order>
+//   fail-<order>     the order ends with EIO, undone
 // where <order> is write, sync or create. Same arguments as carillon-warden.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,12 +22,13 @@ int directory = -1;
 struct Fault {
   DeviceOrder::Kind kind;
   const char* stall;
+  const char* stalled;
   const char* fail;
 };
 constexpr Fault kFaults[] = {
-    {DeviceOrder::Kind::kWrite, "stall-write", "fail-write"},
-    {DeviceOrder::Kind::kSync, "stall-sync", "fail-sync"},
-    {DeviceOrder::Kind::kCreate, "stall-create", "fail-create"},
+    {DeviceOrder::Kind::kWrite, "stall-write", "stalled-write", "fail-write"},
+    {DeviceOrder::Kind::kSync, "stall-sync", "stalled-sync", "fail-sync"},
+    {DeviceOrder::Kind::kCreate, "stall-create", "stalled-create", "fail-create"},
 };
 
 // Like what it stands for: system calls only.
@@ -35,8 +37,8 @@ void ExecuteOnFaultyDisk(DeviceOrder& order) {
     if (fault.kind != order.kind) continue;
     const int gate = openat(directory, fault.stall, O_RDONLY | O_CLOEXEC);
     if (gate >= 0) {
-      char byte = 0;
-      while (read(gate, &byte, 1) > 0) {
+      close(openat(directory, fault.stalled, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+      while (flock(gate, LOCK_SH) != 0 && errno == EINTR) {
       }
       close(gate);
     }

@@ -1,7 +1,7 @@
 // A disk that hangs or fails: what runs is ended in time, and what ended is recorded and told once.
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -23,14 +23,16 @@ class WardenDiskTest : public WardenFixture {
 
   // From here on an order of the kind waits. True once one does.
   void Stall(const std::string& order) {
-    ASSERT_EQ(mkfifo((directory() + "/stall-" + order).c_str(), 0600), 0);
+    unlink((directory() + "/stalled-" + order).c_str());
+    const std::string made = directory() + "/making-" + order;
+    gate_ = FileDescriptor(open(made.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_EQ(flock(gate_.get(), LOCK_EX), 0);
+    // Only when it is locked: an order that finds it waits.
+    ASSERT_EQ(rename(made.c_str(), (directory() + "/stall-" + order).c_str()), 0);
   }
   bool WaitStalled(const std::string& order) {
-    const std::string path = directory() + "/stall-" + order;
-    return test::WaitUntil([&] {
-      gate_ = FileDescriptor(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-      return gate_.open();
-    });
+    const std::string path = directory() + "/stalled-" + order;
+    return test::WaitUntil([&] { return std::filesystem::exists(path); });
   }
   void Release(const std::string& order) {
     unlink((directory() + "/stall-" + order).c_str());
@@ -182,7 +184,9 @@ TEST_F(WardenDiskTest, MarkerSurvivesAFailedSyncAndThenTheWarden) {
   kill(warden, SIGKILL);
   EXPECT_TRUE(WaitDead("ran"));
   Mend("sync");
+  // It says what it holds, and that it can take nothing more, though it cannot write yet.
   ASSERT_TRUE(WaitForAnother(warden));
+  EXPECT_FALSE(client_->CanStart().ok());
   StartAttempt again = start;
   again.attempt.token.low += 1000;
   ASSERT_TRUE(client_->Start(again).ok());
