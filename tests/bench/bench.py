@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 
+import stolen
 import targets
 
 RATES = [1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 10000, 12000]
@@ -48,6 +49,11 @@ def rss_mib(pid):
 
 def percentile(ordered, q):
     return ordered[min(len(ordered) - 1, int(q * len(ordered)))] / 1000 if ordered else 0.0
+
+
+def lateness(ordered):
+    return {"p50": percentile(ordered, 0.50), "p95": percentile(ordered, 0.95), "p99": percentile(ordered, 0.99),
+            "max": ordered[-1] / 1000 if ordered else 0.0}
 
 
 class Bench:
@@ -85,39 +91,45 @@ class Bench:
             pids = target.pids()
             first = start.timestamp() + 2  # the first two seconds warm caches up
             late_setup = time.time() > start.timestamp()
-            threading.Event().wait(max(0, first - time.time()))
-            ticks = {name: cpu_ticks(pid) for name, pid in pids.items()}
-            measured_from = time.time()
-            threading.Event().wait(self.seconds)
-            span = time.time() - measured_from
+            threading.Event().wait(max(0, first - 1.5 - time.time()))
+            with stolen.Stolen() as host:
+                threading.Event().wait(max(0, first - time.time()))
+                ticks = {name: cpu_ticks(pid) for name, pid in pids.items()}
+                measured_from = time.time()
+                threading.Event().wait(self.seconds)
+                span = time.time() - measured_from
             processes = [{"name": name, "cpu_percent": round((cpu_ticks(pid) - ticks[name]) / TICKS / span * 100, 1),
                           "rss_mib": rss_mib(pid)} for name, pid in pids.items()]
             # A little time for what is under way; then whatever is not COMPLETED was not held.
             threading.Event().wait(1.0)
-            result = self.judge(target, rate, first)
+            result = self.judge(target, rate, first, host)
             result["processes"] = processes
             result["setup_in_time"] = not late_setup
             return result
         finally:
             target.destroy()
 
-    def judge(self, target, rate, first):
+    def judge(self, target, rate, first, host):
         since, until = int(first * 1e6), int((first + self.seconds) * 1e6)
         window = f"fire_us >= {since} AND fire_us < {until}"
         planned = rate * self.seconds
         rows = target.query(f"SELECT COUNT(*), COUNT(DISTINCT fire_us, schedule_id), "
                             f"SUM(state = 'COMPLETED'), SUM(attempt > 1) FROM job_runs WHERE {window}")[0]
         total, distinct, completed, retried = (int(float(v)) if v != "NULL" else 0 for v in rows)
-        late = sorted(int(row[0]) for row in target.query(
-            f"SELECT started_us - fire_us FROM job_runs WHERE {window} AND started_us > 0"))
+        starts = [(int(row[0]), int(row[1])) for row in target.query(
+            f"SELECT fire_us, started_us - fire_us FROM job_runs WHERE {window} AND started_us > 0")]
+        late = sorted(value for _, value in starts)
         early = sum(1 for value in late if value < 0)
+        alone = [second for second in range(int(first), int(first) + self.seconds) if host.left_alone(second)]
+        counted = set(alone)
         return {"rate": rate, "seconds": self.seconds, "fires_planned": planned,
                 "completed": completed, "missed": planned - distinct,
                 "doubled": total - distinct + retried, "early": early,
                 "fires_per_second": round(completed / self.seconds, 1),
-                "late_ms": {"p50": percentile(late, 0.50), "p95": percentile(late, 0.95),
-                            "p99": percentile(late, 0.99),
-                            "max": late[-1] / 1000 if late else 0.0}}
+                "late_ms": lateness(late),
+                "stolen": round(host.share(), 3),
+                "left_alone": {"seconds": len(alone), "late_ms": lateness(
+                    sorted(value for fire, value in starts if fire // 1_000_000 in counted))}}
 
     @staticmethod
     def held(result):
@@ -139,6 +151,10 @@ def show(result):
     say(f"{result['rate']}/s for {result['seconds']} s: completed {result['completed']} of "
         f"{result['fires_planned']}, missed {result['missed']}, doubled {result['doubled']}, late p50 "
         f"{late['p50']:.1f} p95 {late['p95']:.1f} p99 {late['p99']:.1f} max {late['max']:.1f} ms; {cpu}")
+    alone = result["left_alone"]
+    say(f"the host took {result['stolen'] * 100:.1f} % of all cores; in the {alone['seconds']} seconds in which it took "
+        f"less than {stolen.LIMIT * 100:.0f} %: late p50 {alone['late_ms']['p50']:.1f} p95 {alone['late_ms']['p95']:.1f} "
+        f"p99 {alone['late_ms']['p99']:.1f} ms")
 
 
 def main():
@@ -182,7 +198,8 @@ def main():
     chosen["on"] = options.on
     chosen["floor_fires_per_second"] = round(sum(floors) / 2, 1)
     chosen["ratio"] = round(chosen["fires_per_second"] / chosen["floor_fires_per_second"], 3)
-    chosen["tried"] = [{k: r[k] for k in ("rate", "completed", "fires_planned", "missed", "late_ms")}
+    chosen["tried"] = [{k: r[k] for k in ("rate", "completed", "fires_planned", "missed", "late_ms", "stolen",
+                                              "left_alone")}
                        for r in tried]
     answer = {options.scenario: chosen}
     if options.json:
