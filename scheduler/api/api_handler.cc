@@ -7,6 +7,7 @@
 #include "scheduler/api/index_page.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
+#include "scheduler/openapi/openapi_pages.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -24,6 +25,23 @@ Problem Unauthenticated(bool token_sent) {
                                token_sent ? "Bearer realm=\"carillon\", error=\"invalid_token\""
                                           : "Bearer realm=\"carillon\"");
   return problem;
+}
+
+Problem MethodNotAllowed(const std::string& allow) {
+  Problem problem{
+      .status = 405, .code = "method_not_allowed", .detail = "This path answers to " + allow + "."};
+  problem.headers.emplace_back("Allow", allow);
+  return problem;
+}
+
+HttpResponse ContractResponse(const OpenApiPage& page) {
+  HttpResponse response{.status = 200};
+  response.headers = {{"Content-Type", std::string(page.content_type)},
+                      {"ETag", std::string(page.etag)},
+                      {"Referrer-Policy", "no-referrer"}};
+  if (!page.policy.empty()) response.headers.emplace_back("Content-Security-Policy", page.policy);
+  response.body = std::string(page.body);
+  return response;
 }
 
 std::optional<Problem> DefectProblem(HttpDefect defect) {
@@ -165,6 +183,12 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
     trace.method = "GET";
     return IndexPage(context_.version);
   }
+  if (const OpenApiPage* page = FindOpenApiPage(request.segments)) {
+    trace.route = page->path;
+    trace.method = "GET";
+    if (!reads) return MethodNotAllowed("GET, HEAD");
+    return ContractResponse(*page);
+  }
   CARILLON_ASSIGN_OR_RETURN(Caller caller, Identify(request));
   const auto defect = DefectProblem(request.defect);
   if (defect && request.defect != HttpDefect::kBodyTooLarge) return *defect;
@@ -174,11 +198,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
       return NotFound(
           "There is nothing at this path; those of the API begin with "
           "/api/jobs, /api/runs, /api/executors or /api/system.");
-    Problem problem{.status = 405,
-                    .code = "method_not_allowed",
-                    .detail = "This path answers to " + match.allow + "."};
-    problem.headers.emplace_back("Allow", match.allow);
-    return problem;
+    return MethodNotAllowed(match.allow);
   }
   trace.route = match.route->path;
   trace.method = match.route->method;

@@ -157,6 +157,7 @@ TYPED_TEST(AdminStoreContract, AuditIsNewestFirstAndByObject) {
             "because \xe2\x82\xac"
             "3");
   EXPECT_EQ(all[0].trace_id, "t");
+  EXPECT_TRUE(s.v(s.admin.ListAudit({.object_id = "\u00e9ven"})).empty());
   const auto rest = s.v(s.admin.ListAudit({.object_id = "even", .before_id = all[1].id}));
   ASSERT_EQ(rest.size(), 1u);
   EXPECT_EQ(rest[0].at, kT0);

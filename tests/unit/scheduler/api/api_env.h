@@ -17,45 +17,12 @@
 #include "scheduler/api/api_server.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/parse_json.h"
+#include "tests/unit/scheduler/api/exchange_record.h"
 #include "tests/unit/scheduler/api/faulty_stores.h"
 
 namespace carillon::test {
 
 using nlohmann::json;
-
-struct Answer {
-  int status = 0;
-  HttpHeaders headers;
-  std::string text;
-
-  json body() const {
-    const json parsed = ParseJson(text);
-    EXPECT_FALSE(parsed.is_discarded()) << text;
-    return parsed;
-  }
-  std::string header(std::string_view name) const {
-    for (const auto& [key, value] : headers) {
-      if (key == name) return value;
-    }
-    return {};
-  }
-  // The code of a problem, after checking that it is a whole one.
-  std::string code() const {
-    EXPECT_EQ(header("content-type"), "application/problem+json") << text;
-    const json problem = body();
-    for (const char* member :
-         {"type", "title", "status", "detail", "instance", "code", "errors", "trace_id"}) {
-      EXPECT_TRUE(problem.contains(member)) << member << " in " << text;
-    }
-    EXPECT_EQ(problem.value("status", 0), status);
-    EXPECT_EQ(problem.value("trace_id", ""), header("x-trace-id"));
-    return problem.value("code", "");
-  }
-  std::string pointer() const {
-    const json problem = body();
-    return problem["errors"].empty() ? "none" : problem["errors"][0].value("pointer", "none");
-  }
-};
 
 class FixedStatus : public scheduler::StatusSource {
  public:
@@ -111,7 +78,9 @@ class ApiEnv : public ::testing::Test {
                              .body = body});
     EXPECT_TRUE(sent.ok()) << method << " " << path << ": " << sent.error().message;
     if (!sent.ok()) return {};
-    return {.status = sent->status, .headers = sent->headers, .text = sent->body};
+    Answer answer{.status = sent->status, .headers = sent->headers, .text = sent->body};
+    RecordExchange(method, path, body, answer);
+    return answer;
   }
   HttpHeaders Authorized(HttpHeaders headers = {}) const {
     headers.emplace_back("Authorization", "Bearer " + token_);

@@ -1,0 +1,97 @@
+"""The contract of the REST API: which answer belongs to which request, and what is wrong with one."""
+import json
+import re
+import urllib.parse
+
+import jsonschema
+
+METHODS = ("get", "post", "put", "patch", "delete")
+# Answered before a request has an operation: the path, the method or the load is the matter.
+BEFORE_ANY_OPERATION = {400: "bad_uri", 401: "unauthenticated", 404: "not_found", 405: "method_not_allowed",
+                        413: "body_too_large", 414: "uri_too_long", 503: "overloaded"}
+
+
+class Contract:
+    def __init__(self, document):
+        self.document = document
+        self.operations = []  # (pattern, method, path, operation)
+        for path, item in document["paths"].items():
+            pattern = re.compile("/".join("[^/]+" if part.startswith("{") else re.escape(part)
+                                          for part in path.split("/")))
+            for method in METHODS:
+                if method in item:
+                    self.operations.append((pattern, method, path, item[method]))
+        self.validators = {}
+
+    def look_up(self, node):
+        while "$ref" in node:
+            found = self.document
+            for part in node["$ref"][2:].split("/"):
+                found = found[part]
+            node = found
+        return node
+
+    def find(self, method, target):
+        """(path, operation) of a request; None when no path fits."""
+        path = urllib.parse.urlsplit(target).path
+        wanted = "get" if method == "HEAD" else method.lower()
+        exact = [o for o in self.operations if o[1] == wanted and o[2] == path]
+        fitting = exact or [o for o in self.operations if o[1] == wanted and o[0].fullmatch(path)]
+        return (fitting[0][2], fitting[0][3]) if fitting else None
+
+    def knows_path(self, target):
+        path = urllib.parse.urlsplit(target).path
+        return any(pattern.fullmatch(path) for pattern, _, _, _ in self.operations)
+
+    def validator(self, schema):
+        key = json.dumps(schema, sort_keys=True)
+        if key not in self.validators:
+            whole = {"$schema": "https://json-schema.org/draft/2020-12/schema",
+                     "components": self.document["components"], "allOf": [schema]}
+            self.validators[key] = jsonschema.Draft202012Validator(whole)
+        return self.validators[key]
+
+    def complaints_about_body(self, schema, text):
+        try:
+            body = json.loads(text)
+        except ValueError as error:
+            return [f"not JSON: {error}"]
+        return [f"/{'/'.join(str(p) for p in e.absolute_path)}: {e.message[:300]}"
+                for e in self.validator(schema).iter_errors(body)]
+
+    def complaints(self, method, target, status, headers, text):
+        """What is wrong with an answer, in sentences; none: it is as the contract says."""
+        headers = {name.lower(): value for name, value in headers.items()}
+        found = self.find(method, target)
+        if found is None or (status in BEFORE_ANY_OPERATION and str(status) not in found[1]["responses"]):
+            if status not in BEFORE_ANY_OPERATION:
+                return [f"{status} for a request that is in no path of the contract"]
+            if method == "HEAD":
+                return []
+            wrong = self.complaints_about_body({"$ref": "#/components/schemas/Problem"}, text)
+            if not wrong and json.loads(text)["code"] != BEFORE_ANY_OPERATION[status]:
+                wrong.append(f"the code is not {BEFORE_ANY_OPERATION[status]}")
+            return wrong
+        path, operation = found
+        if str(status) not in operation["responses"]:
+            return [f"{status} is no documented answer of {method} {path}"]
+        answer = self.look_up(operation["responses"][str(status)])
+        wrong = []
+        for name, header in answer.get("headers", {}).items():
+            header = self.look_up(header)
+            if name.lower() not in headers:
+                if header.get("required"):
+                    wrong.append(f"no header {name}")
+            elif (pattern := header["schema"].get("pattern")) and not re.search(pattern, headers[name.lower()]):
+                wrong.append(f"header {name}: {headers[name.lower()]!r}")
+        if "x-trace-id" not in headers:
+            wrong.append("no header X-Trace-Id")
+        content = answer.get("content")
+        if content is None:
+            return wrong + (["a body, where there is to be none"] if text else [])
+        media = headers.get("content-type", "")
+        if media not in content:
+            return wrong + [f"Content-Type {media!r}, not {' or '.join(content)}"]
+        if method != "HEAD" and "json" in media:
+            wrong += self.complaints_about_body(content[media]["schema"], text)
+        return wrong

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""A property-based tester makes up requests from the contract and asks a live server: no answer may be a
+5xx, undocumented, of another shape than documented, or given without a token.
+
+test_properties.py: needs schemathesis (tests/openapi/requirements.txt); CARILLON_TESTER names it.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
+import harness  # noqa: E402
+
+TESTER = os.environ.get("CARILLON_TESTER", "schemathesis")
+EXAMPLES = os.environ.get("CARILLON_EXAMPLES", "20")  # made up for each operation
+CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
+          "response_schema_conformance", "missing_required_header", "use_after_free", "ensure_resource_availability",
+          "ignored_auth", "unsupported_method"]
+
+
+class PropertiesTest(unittest.TestCase):
+    def setUp(self):
+        self.server = harness.Standalone()
+        self.server.start()
+        api = harness.Api(self.server.runtime["url"], self.server.token)
+        # Something to find behind the ids that it makes up from the contract's links.
+        api.post("/api/jobs", {"job_id": "found", "name": "Found", "command": "true"})
+        api.post("/api/jobs/found/execute")
+        api.close()
+
+    def tearDown(self):
+        self.server.stop()
+
+    def run_tester(self, *arguments):
+        with tempfile.TemporaryDirectory() as directory:
+            report = os.path.join(directory, "report.json")
+            done = subprocess.run(
+                [TESTER, "--config-file", os.path.join(HERE, "schemathesis.toml"), "run", self.server.runtime["url"] + "/api/openapi.json",
+                 "--header", f"Authorization: Bearer {self.server.token}", "--seed", "20261122",
+                 "--max-examples", EXAMPLES, "--continue-on-failure", "--request-timeout", "15",
+                 "--generation-database", "none", "--report", "json", "--report-json-path", report,
+                 "--no-color", *arguments],
+                cwd=directory, env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": HERE},
+                capture_output=True, text=True, timeout=420)
+            with open(report, encoding="utf-8") as f:
+                return done, json.load(f)
+
+    def test_no_answer_surprises(self):
+        done, report = self.run_tester("--checks", ",".join(CHECKS))
+        self.assertEqual(done.returncode, 0, done.stdout[-6000:] + done.stderr[-2000:])
+        sys.stderr.write(done.stdout[-1200:])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Every answer that the unit tests of the API get is one that the contract knows.
+
+test_recorded.py UNIT_API OPENAPI_YAML: runs the tests with their exchanges recorded, then checks each.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import jsonschema
+import yaml
+
+from contract import METHODS, Contract
+
+UNIT_API, OPENAPI = sys.argv[1:3]
+
+
+def record():
+    with tempfile.TemporaryDirectory() as directory:
+        file = os.path.join(directory, "exchanges")
+        done = subprocess.run([UNIT_API, "--gtest_brief=1"], env={**os.environ, "CARILLON_API_RECORD": file},
+                              capture_output=True, text=True, timeout=280)
+        if done.returncode != 0:
+            sys.exit(done.stdout[-4000:] + done.stderr[-4000:])
+        with open(file, encoding="utf-8") as f:
+            exchanges = [json.loads(line) for line in f]
+    # What is outside /api are pages, not the API.
+    return [e for e in exchanges if e["path"].startswith("/api")]
+
+
+class RecordedTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with open(OPENAPI, encoding="utf-8") as f:
+            cls.document = yaml.safe_load(f)
+        cls.contract = Contract(cls.document)
+        cls.exchanges = record()
+
+    def complaints(self, exchange):
+        return self.contract.complaints(*(exchange[k] for k in ("method", "path", "status", "headers", "body")))
+
+    def test_answers_are_as_the_contract_says(self):
+        wrong = collections.Counter()
+        where = {}
+        for exchange in self.exchanges:
+            for complaint in self.complaints(exchange):
+                what = f"{exchange['method']} {exchange['path'].split('?')[0]} {exchange['status']}: {complaint}"
+                wrong[what] += 1
+                where.setdefault(what, exchange["test"])
+        self.assertFalse(wrong, "\n" + "\n".join(f"{n} times, first in {where[w]}: {w}" for w, n in wrong.most_common(40)))
+
+    def test_every_operation_is_asked_and_answered_well(self):
+        answered = {self.contract.find(e["method"], e["path"])[1]["operationId"] for e in self.exchanges
+                    if e["status"] < 300 and self.contract.find(e["method"], e["path"])}
+        known = {operation["operationId"] for _, _, _, operation in self.contract.operations}
+        self.assertEqual(known - answered, set())
+
+    def test_a_wrong_answer_would_be_noticed(self):
+        good = next(e for e in self.exchanges if e["method"] == "POST" and e["path"] == "/api/jobs" and e["status"] == 201)
+        self.assertEqual(self.complaints(good), [])
+        body = json.loads(good["body"])
+        for change in ({"body": json.dumps({**body, "state": "SLEEPING"})},
+                       {"body": json.dumps({**body, "colour": "red"})},
+                       {"body": json.dumps({k: v for k, v in body.items() if k != "version"})},
+                       {"body": "{"},
+                       {"status": 299},
+                       {"path": "/api/nowhere"},
+                       {"headers": {k: v for k, v in good["headers"].items() if k.lower() != "etag"}},
+                       {"headers": {**good["headers"], "content-type": "text/plain"}}):
+            self.assertNotEqual(self.complaints({**good, **change}), [], change)
+
+    def test_the_document_is_sound(self):
+        ids = [o["operationId"] for _, _, _, o in self.contract.operations]
+        self.assertEqual(len(ids), len(set(ids)))
+        for schema in self.document["components"]["schemas"].values():
+            jsonschema.Draft202012Validator.check_schema(schema)
+        tags = {tag["name"] for tag in self.document["tags"]}
+        for path, item in self.document["paths"].items():
+            shared = [self.contract.look_up(p)["name"] for p in item.get("parameters", [])]
+            named = [part[1:-1] for part in path.split("/") if part.startswith("{")]
+            self.assertEqual(shared, named, path)
+            for method in METHODS:
+                self.assertLessEqual(set(item.get(method, {"tags": []})["tags"]), tags)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
