@@ -7,6 +7,7 @@ namespace carillon::cli {
 
 void AddJobCommands(CLI::App& app, Session& session);
 void AddJobWriteCommands(CLI::App& job, Session& session);  // create, edit
+void AddVersionCommands(CLI::App& job, Session& session);   // versions, diff, revert
 void AddRunCommands(CLI::App& app, Session& session);
 void AddExecutorCommands(CLI::App& app, Session& session);
 void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion

@@ -227,6 +227,7 @@ void AddJobCommands(CLI::App& app, Session& session) {
   AddJobWriteCommands(*job, session);
   AddReadVerbs(*job, session, arguments);
   AddActions(*job, session, arguments);
+  AddVersionCommands(*job, session);
 }
 
 }  // namespace carillon::cli

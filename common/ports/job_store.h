@@ -45,6 +45,14 @@ struct JobHead {
   std::string user_id;
 };
 
+// What a job was after one of its changes.
+struct JobVersion {
+  int64_t version = 1;
+  std::string actor = {};  // who made it
+  WallTime created = {};
+  std::optional<JobDefinition> definition = {};  // nullopt: cannot be read
+};
+
 struct JobFilter {
   std::optional<bool> enabled = {};
   std::optional<std::string> user_id = {};
@@ -79,6 +87,9 @@ class JobStore {
   virtual Result<StoredJob> GetJob(const JobId& id) = 0;
   virtual Result<JobHead> GetJobHead(const JobId& id) = 0;  // never kCorrupt
   virtual Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) = 0;
+  // Those below `before`, newest first; old ones are deleted after a while (DeleteExpired).
+  virtual Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
+                                                       size_t limit) = 0;
 
   // A schedule that fires alike in both definitions (FiresAlike) keeps its id and place; the others
   // are removed or added (first fire strictly after now). Unclaimed runs change as

@@ -8,6 +8,7 @@
 #include "common/wire/job_json.h"
 #include "common/wire/json_text.h"
 #include "scheduler/api/fires.h"
+#include "scheduler/api/job_edit.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
@@ -20,84 +21,6 @@ using nlohmann::json;
 
 constexpr size_t kFilterBytesMax = 1000;
 constexpr int kIdAttempts = 5;  // generated ids tried before giving up
-
-// The job id in the path. One that cannot exist is simply not found.
-Outcome<JobId> PathJobId(const Call& call) {
-  const std::string& text = call.arguments.at(0);
-  if (!ValidateJobId(text).ok()) return NotFound("There is no such job; GET /api/jobs lists them.");
-  return JobId(text);
-}
-
-HttpResponse JobResponse(int status, const StoredJob& job, WallTime now) {
-  HttpResponse response = JsonResponse(status, JobToJson(job, now));
-  response.headers.emplace_back("ETag", VersionTag(job.version));
-  return response;
-}
-
-// What a write builds on. Of a job whose stored definition cannot be read only what else is known
-// is filled in: it can be replaced and deleted all the same.
-struct Base {
-  StoredJob job;
-  bool readable = true;
-};
-
-Outcome<Base> ReadBase(const Call& call, const JobId& id) {
-  auto job = call.api.jobs.GetJob(id);
-  if (job.ok()) return Base{.job = std::move(job).value()};
-  if (job.code() != ErrorCode::kCorrupt) return job.error();
-  CARILLON_ASSIGN_OR_RETURN(const JobHead head, call.api.jobs.GetJobHead(id));
-  Base base{.job = {.job_no = head.job_no,
-                    .job_id = id,
-                    .segment = head.segment,
-                    .version = head.version,
-                    .definition = {},
-                    .schedules = {},
-                    .pause_reason = {},
-                    .created = {},
-                    .updated = {}},
-            .readable = false};
-  base.job.definition.user_id = head.user_id;
-  return base;
-}
-
-// Says how the job is mended; its ETag is that of the version that cannot be read.
-Problem Unreadable(const JobId& id, int64_t version) {
-  Problem problem{
-      .status = 500,
-      .code = "corrupt",
-      .detail = fmt::format(
-          "What is stored of job {} cannot be read: it was damaged, or written by a "
-          "newer version. PUT a whole definition or DELETE it, with If-Match: {}; until "
-          "then its runs wait.",
-          id.value(), VersionTag(version))};
-  problem.members["current_version"] = version;
-  problem.headers.emplace_back("ETag", VersionTag(version));
-  return problem;
-}
-
-// An error of a call that needs the job's definition.
-Problem Explain(const Call& call, const JobId& id, const Error& error) {
-  if (error.code != ErrorCode::kCorrupt) return ToProblem(error);
-  const auto head = call.api.jobs.GetJobHead(id);
-  if (!head.ok()) return ToProblem(head.error());
-  Problem problem = Unreadable(id, head->version);
-  problem.log_detail = error.message;
-  return problem;
-}
-
-// 412 with the job as it is now, so that a client can show a three-way difference.
-Problem StaleVersion(const Base& base, WallTime now) {
-  const StoredJob& job = base.job;
-  Problem problem{.status = 412,
-                  .code = "stale_version",
-                  .detail = fmt::format("The job is at version {} now; look at `current` and send "
-                                        "If-Match with its ETag.",
-                                        job.version)};
-  problem.members["current_version"] = job.version;
-  problem.members["current"] = base.readable ? JobToJson(job, now) : json(nullptr);
-  problem.headers.emplace_back("ETag", VersionTag(job.version));
-  return problem;
-}
 
 // What the body says of a job. Two views of its schedules that contradict each other are 422.
 Outcome<ParsedJob> Read(Result<ParsedJob> parsed) {
@@ -172,43 +95,6 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
   }
   return Problem{
       .status = 503, .code = "exhausted", .detail = "No free job_id was found; give one."};
-}
-
-// The job as it is, when the caller's precondition names this version.
-Outcome<Base> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
-                            WallTime now) {
-  CARILLON_ASSIGN_OR_RETURN(Base base, ReadBase(call, id));
-  if (!wanted.MatchesStrongly(VersionTag(base.job.version))) return StaleVersion(base, now);
-  return base;
-}
-
-// An edit that changes nothing writes nothing: the version stays.
-Reply WriteDefinition(const Call& call, const Base& base, const JobDefinition& definition,
-                      WallTime now) {
-  const StoredJob& job = base.job;
-  if (base.readable && definition == job.definition) return JobResponse(200, job, now);
-  PersonWrite write(call, now);
-  auto written =
-      write.Count(call.api.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));
-  if (!written.ok() && written.code() == ErrorCode::kTimeout) {
-    auto found = call.api.jobs.GetJob(job.job_id);
-    const bool ours =
-        found.ok() && found->version == job.version + 1 && found->definition == definition;
-    if (!ours) {
-      return OutcomeUnknown(
-          "Whether the change was stored is not known; GET the job before "
-          "trying again.",
-          written.error());
-    }
-    written = std::move(found);
-  }
-  if (!written.ok() && written.code() == ErrorCode::kConflict) {
-    CARILLON_ASSIGN_OR_RETURN(const Base current, ReadBase(call, job.job_id));
-    return StaleVersion(current, now);
-  }
-  if (!written.ok()) return written.error();
-  call.api.nudge(written->segment);
-  return JobResponse(200, *written, now);
 }
 
 using StateChange = Result<StoredJob> (JobStore::*)(const JobId&, const std::string&,
@@ -323,7 +209,7 @@ Reply ReplaceJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const Base base, ReadAtVersion(call, id, wanted, now));
+  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
                             KeepId(Read(carillon::ParseReplacement(base.job, body)), id));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = base.job.definition.user_id;
@@ -336,7 +222,7 @@ Reply PatchJobFields(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json patch, ReadJson(call.request, Body::kRequired));
   if (!patch.is_object()) return InvalidField("", "wrong_type", "A patch has to be an object.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const Base base, ReadAtVersion(call, id, wanted, now));
+  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   if (!base.readable) return Unreadable(id, base.job.version);
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
                             KeepId(Read(carillon::PatchJob(base.job, patch)), id));
@@ -348,7 +234,7 @@ Reply DeleteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const Base base, ReadAtVersion(call, id, wanted, now));
+  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   const StoredJob& job = base.job;
   PersonWrite write(call, now);
   const Status deleted = write.Count(call.api.jobs.DeleteJob(id, job.version, write.context()));
@@ -361,7 +247,7 @@ Reply DeleteJob(const Call& call) {
           deleted.error());
     }
   } else if (!deleted.ok() && deleted.code() == ErrorCode::kConflict) {
-    CARILLON_ASSIGN_OR_RETURN(const Base current, ReadBase(call, id));
+    CARILLON_ASSIGN_OR_RETURN(const JobBase current, ReadBase(call, id));
     return StaleVersion(current, now);
   } else if (!deleted.ok()) {
     return deleted.error();

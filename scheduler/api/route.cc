@@ -4,6 +4,7 @@
 #include "scheduler/api/job_routes.h"
 #include "scheduler/api/run_routes.h"
 #include "scheduler/api/system_routes.h"
+#include "scheduler/api/version_routes.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -55,6 +56,9 @@ const std::vector<Route>& RouteTable() {
       {"POST", "/api/jobs/{}/cancel", kWrite, kNo, &CancelJobRuns, "job.cancel"},
       {"GET", "/api/jobs/{}/history", kRead, kNo, &JobHistory},
       {"GET", "/api/jobs/{}/next", kRead, kNo, &NextFires},
+      {"GET", "/api/jobs/{}/versions", kRead, kNo, &ListJobVersions},
+      {"GET", "/api/jobs/{}/versions/{}", kRead, kNo, &GetJobVersion},
+      {"POST", "/api/jobs/{}/revert", kWrite, kNo, &RevertJob, "job.revert"},
       {"GET", "/api/runs", kRead, kNo, &ListRuns},
       {"GET", "/api/runs/{}", kRead, kNo, &GetRun},
       {"POST", "/api/runs/{}/cancel", kWrite, kNo, &CancelRun, "run.cancel"},

@@ -464,4 +464,34 @@ TYPED_TEST(JobStoreContract, RemovedScheduleIsUnplannedAlsoBeforeARunThatIsPastR
   EXPECT_EQ(s.Get(rows[2].key).row.state, RunState::kCancelled);
 }
 
+TYPED_TEST(JobStoreContract, VersionsAreNewestFirstWithWhoAndWhen) {
+  StoreDriver s = this->driver();
+  const StoredJob job =
+      s.v(s.jobs.CreateJob(JobId("a"), s.Every(10s), {.now = kT0, .actor = "ann"}));
+  JobDefinition urgent = s.Every(10s);
+  urgent.priority = 7;
+  s.v(s.jobs.ReplaceJob(job.job_id, 1, urgent, {.now = kT0 + 1s, .actor = "bob"}));
+  s.v(s.jobs.PauseJob(job.job_id, "moving", {.now = kT0 + 2s, .actor = "cy"}));
+  s.Create("b", s.Manual());
+  const auto all = s.v(s.jobs.ListVersions(job.job_id, INT64_MAX, 10));
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].version, 3);
+  EXPECT_EQ(all[0].actor, "cy");
+  EXPECT_EQ(all[0].created, kT0 + 2s);
+  ASSERT_TRUE(all[0].definition.has_value());
+  EXPECT_FALSE(all[0].definition->enabled);
+  EXPECT_EQ(all[1].definition, urgent);
+  EXPECT_EQ(all[1].actor, "bob");
+  EXPECT_EQ(all[2].definition, s.Every(10s));
+  EXPECT_EQ(all[2].created, kT0);
+  EXPECT_EQ(all[2].actor, "ann");
+  const auto below = s.v(s.jobs.ListVersions(job.job_id, 3, 1));
+  ASSERT_EQ(below.size(), 1u);
+  EXPECT_EQ(below[0].version, 2);
+  EXPECT_TRUE(s.v(s.jobs.ListVersions(job.job_id, 1, 10)).empty());
+  EXPECT_CODE(s.jobs.ListVersions(JobId("never"), INT64_MAX, 10), ErrorCode::kNotFound);
+  ASSERT_OK(s.jobs.DeleteJob(job.job_id, 3, {.now = kT0 + 3s}));
+  EXPECT_CODE(s.jobs.ListVersions(job.job_id, INT64_MAX, 10), ErrorCode::kNotFound);
+}
+
 }  // namespace carillon::test

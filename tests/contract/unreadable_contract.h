@@ -139,4 +139,16 @@ TYPED_TEST(UnreadableContract, LossUnderAnUnreadableVersionIsLeftToAPerson) {
   EXPECT_EQ(s.Get(running.key).row.state, RunState::kHeld);
 }
 
+TYPED_TEST(UnreadableContract, VersionThatCannotBeReadIsListedWithoutItsDefinition) {
+  StoreDriver s = this->driver();
+  const StoredJob bad = s.Create("bad", s.Every(10s));
+  this->handle().DamageDefinition(bad, true);
+  const StoredJob mended = s.Replace(bad, s.Every(20s), kT0 + 5s);
+  const auto versions = s.v(s.jobs.ListVersions(bad.job_id, INT64_MAX, 10));
+  ASSERT_EQ(versions.size(), 2u);
+  EXPECT_EQ(versions[0].definition, mended.definition);
+  EXPECT_EQ(versions[1].version, 1);
+  EXPECT_FALSE(versions[1].definition.has_value());
+}
+
 }  // namespace carillon::test

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The REST API and the command line: what they answer while the database hangs, edits that go round, complete lists."""
 import http.client
+import json
 import os
 import signal
 import sys
@@ -91,6 +92,16 @@ class ApiTest(unittest.TestCase):
         self.assertEqual(job["version"], 2)
         status, _, _ = self.api.raw("PUT", "/api/jobs/round", job, {"If-Match": '"v2"'})
         self.assertEqual((status, self.api.get("/api/jobs/round")["version"]), (200, 2))
+
+    def test_a_job_goes_back_to_what_it_was(self):
+        self.api.post("/api/jobs", {"job_id": "versions", "name": "Versions", "command": "echo one"})
+        cli(self.server, "job", "edit", "versions", "--command", "echo two")
+        listed = json.loads(cli(self.server, "job", "versions", "versions", "-o", "json")[1])
+        self.assertEqual([v["version"] for v in listed["items"]], [2, 1])
+        differs = cli(self.server, "job", "diff", "versions", check=False)
+        self.assertEqual(differs[:2], (1, "command\n  - echo one\n  + echo two\n"))
+        cli(self.server, "job", "revert", "versions", "1", "--yes")
+        self.assertEqual(cli(self.server, "job", "run", "versions", "--wait")[1].splitlines()[0], "one")
 
     def test_what_a_program_reads_is_complete(self):
         for number in range(60):

@@ -99,6 +99,8 @@ class MemoryStore final : public IdentityStore,
   Result<StoredJob> GetJob(const JobId& id) override;
   Result<JobHead> GetJobHead(const JobId& id) override;
   Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) override;
+  Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
+                                               size_t limit) override;
   Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
                                const JobDefinition& definition,
                                const WriteContext& context) override;
@@ -162,7 +164,7 @@ class MemoryStore final : public IdentityStore,
   Result<JobEntry*> FindAtVersion(const JobId& id, int64_t version) REQUIRES(mu_);
   StoredJob ToStored(const JobEntry& job) const REQUIRES(mu_);
   ScheduleId AddSchedule(const JobEntry& job, const ScheduleSpec& spec, WallTime now) REQUIRES(mu_);
-  void NextVersion(JobEntry& job, WallTime now) REQUIRES(mu_);
+  void NextVersion(JobEntry& job, const WriteContext& context) REQUIRES(mu_);
   void TouchSchedules(const JobEntry& job) REQUIRES(mu_);
   void RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason reason, WallTime now)
       REQUIRES(mu_);

@@ -103,7 +103,9 @@ Result<StoredJob> MemoryStore::CreateJob(const JobId& id, const JobDefinition& d
                                   .definition = definition,
                                   .created = context.now,
                                   .updated = context.now,
-                                  .versions = {{1, definition}}});
+                                  .versions = {{1, definition}},
+                                  .made = {{1, context.now}},
+                                  .actors = {{1, context.actor}}});
   for (const ScheduleSpec& spec : definition.schedules) {
     job.schedules.push_back(AddSchedule(job, spec, context.now));
   }
@@ -136,11 +138,28 @@ Result<std::vector<StoredJob>> MemoryStore::ListJobs(const JobFilter& filter) {
   return page;
 }
 
-void MemoryStore::NextVersion(JobEntry& job, WallTime now) {
+Result<std::vector<JobVersion>> MemoryStore::ListVersions(const JobId& id, int64_t before,
+                                                          size_t limit) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindLiveJob(id));
+  std::vector<JobVersion> versions;
+  for (auto entry = job->versions.rbegin(); entry != job->versions.rend(); ++entry) {
+    if (versions.size() >= limit) break;
+    const auto& [version, definition] = *entry;
+    if (version >= before) continue;
+    versions.push_back(
+        {.version = version, .actor = job->actors.at(version), .created = job->made.at(version)});
+    if (!job->unreadable.contains(version)) versions.back().definition = definition;
+  }
+  return versions;
+}
+
+void MemoryStore::NextVersion(JobEntry& job, const WriteContext& context) {
   ++job.version;
-  job.updated = now;
+  job.updated = context.now;
   job.versions[job.version] = job.definition;
-  job.made[job.version] = now;
+  job.made[job.version] = context.now;
+  job.actors[job.version] = context.actor;
 }
 
 void MemoryStore::TouchSchedules(const JobEntry& job) {
@@ -282,7 +301,7 @@ Result<StoredJob> MemoryStore::ReplaceJob(const JobId& id, int64_t expected_vers
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
   const JobDefinition old = job->definition;
   job->definition = definition;
-  NextVersion(*job, context.now);
+  NextVersion(*job, context);
   ReplaceSchedules(*job, old, context.now);
   ChangePending(*job, JobChange::kEdited, reason::kEdited, context.now);
   if (old.enabled && !definition.enabled) Pause(*job, "", context.now);
@@ -299,13 +318,13 @@ Result<StoredJob> MemoryStore::PauseJob(const JobId& id, const std::string& reas
   if (!job->definition.enabled) {
     if (reason.empty() || reason == job->pause_reason) return ToStored(*job);
     job->pause_reason = reason;
-    NextVersion(*job, context.now);
+    NextVersion(*job, context);
     StampPending(*job);
     TouchSchedules(*job);
     return ToStored(*job);
   }
   job->definition.enabled = false;
-  NextVersion(*job, context.now);
+  NextVersion(*job, context);
   Pause(*job, reason, context.now);
   TouchSchedules(*job);
   ReportEnds(context);
@@ -318,7 +337,7 @@ Result<StoredJob> MemoryStore::ResumeJob(const JobId& id, const std::string& /*r
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(id));
   if (job->definition.enabled) return ToStored(*job);
   job->definition.enabled = true;
-  NextVersion(*job, context.now);
+  NextVersion(*job, context);
   Resume(*job, context.now);
   TouchSchedules(*job);
   return ToStored(*job);
@@ -330,7 +349,7 @@ Status MemoryStore::DeleteJob(const JobId& id, int64_t expected_version,
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
   job->deleted = true;
   const bool readable = IsReadable(*job);
-  NextVersion(*job, context.now);
+  NextVersion(*job, context);
   if (!readable) job->unreadable.insert(job->version);
   ChangePending(*job, JobChange::kDeleted, reason::kDeleted, context.now);
   const GapReason reason = job->definition.enabled ? GapReason::kDeleted : GapReason::kPaused;

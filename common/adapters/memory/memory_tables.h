@@ -53,9 +53,10 @@ struct JobEntry {
   std::vector<ScheduleId> schedules = {};  // in the definition's order
   std::optional<ScheduleId> manual = {};   // the pseudo schedule of manual runs
   std::map<int64_t, JobDefinition> versions = {};
-  std::map<int64_t, WallTime> made = {};  // when each version was
-  std::set<int64_t> unreadable = {};      // versions that a test has damaged
-  std::set<RunKey> open = {};             // PENDING, RUNNING, HELD
+  std::map<int64_t, WallTime> made = {};       // when each version was
+  std::map<int64_t, std::string> actors = {};  // who made it
+  std::set<int64_t> unreadable = {};           // versions that a test has damaged
+  std::set<RunKey> open = {};                  // PENDING, RUNNING, HELD
   std::set<RunKey> active = {};  // claimed once and not final since: what overlap=skip looks at
 };
 

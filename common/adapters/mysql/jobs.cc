@@ -107,6 +107,31 @@ Result<JobHead> MysqlStore::GetJobHead(const JobId& id) {
   });
 }
 
+Result<std::vector<JobVersion>> MysqlStore::ListVersions(const JobId& id, int64_t before,
+                                                         size_t limit) {
+  return InRead(*pool_, "list versions", [&](Session& session) -> Result<std::vector<JobVersion>> {
+    // The job's own row comes also when no version is left below `before`.
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Query("SELECT v.version, v.actor, v.created_us, v.definition FROM jobs j LEFT JOIN "
+                      "job_versions v ON v.job_no = j.job_no AND v.version < ? WHERE j.job_id = ? "
+                      "AND j.deleted = 0 ORDER BY v.version DESC LIMIT ?",
+                      {before, id.value(), static_cast<uint64_t>(limit)}));
+    std::vector<JobVersion> versions;
+    bool known = false;
+    while (rows.Next()) {
+      known = true;
+      if (rows.IsNull(1)) break;
+      JobVersion version{.version = rows.Int(1), .actor = rows.Text(2), .created = rows.Time(3)};
+      auto definition = DefinitionFromText(rows.Text(4));
+      if (definition.ok()) version.definition = std::move(definition).value();
+      versions.push_back(std::move(version));
+    }
+    if (!known) return {ErrorCode::kNotFound, "no job " + id.value()};
+    return versions;
+  });
+}
+
 Result<std::vector<StoredJob>> MysqlStore::ListJobs(const JobFilter& filter) {
   std::string where = "j.deleted = 0";
   Params params;

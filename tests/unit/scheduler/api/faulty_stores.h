@@ -111,6 +111,10 @@ class FaultyJobs : public JobStore {
   Result<StoredJob> GetJob(const JobId& id) override {
     return plan_.Run("GetJob", [&] { return store_.GetJob(id); });
   }
+  Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
+                                               size_t limit) override {
+    return plan_.Run("ListVersions", [&] { return store_.ListVersions(id, before, limit); });
+  }
   Result<JobHead> GetJobHead(const JobId& id) override {
     return plan_.Run("GetJobHead", [&] { return store_.GetJobHead(id); });
   }

@@ -1,0 +1,117 @@
+#include "scheduler/api/job_edit.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fmt/core.h>
+
+#include "common/wire/job_json.h"
+#include "scheduler/api/page.h"
+#include "scheduler/api/person_write.h"
+
+namespace carillon::scheduler {
+
+using nlohmann::json;
+
+Outcome<JobId> PathJobId(const Call& call) {
+  const std::string& text = call.arguments.at(0);
+  if (!ValidateJobId(text).ok()) return NotFound("There is no such job; GET /api/jobs lists them.");
+  return JobId(text);
+}
+
+HttpResponse JobResponse(int status, const StoredJob& job, WallTime now) {
+  HttpResponse response = JsonResponse(status, JobToJson(job, now));
+  response.headers.emplace_back("ETag", VersionTag(job.version));
+  return response;
+}
+
+Outcome<JobBase> ReadBase(const Call& call, const JobId& id) {
+  auto job = call.api.jobs.GetJob(id);
+  if (job.ok()) return JobBase{.job = std::move(job).value()};
+  if (job.code() != ErrorCode::kCorrupt) return job.error();
+  CARILLON_ASSIGN_OR_RETURN(const JobHead head, call.api.jobs.GetJobHead(id));
+  JobBase base{.job = {.job_no = head.job_no,
+                       .job_id = id,
+                       .segment = head.segment,
+                       .version = head.version,
+                       .definition = {},
+                       .schedules = {},
+                       .pause_reason = {},
+                       .created = {},
+                       .updated = {}},
+               .readable = false};
+  base.job.definition.user_id = head.user_id;
+  return base;
+}
+
+Problem Unreadable(const JobId& id, int64_t version) {
+  Problem problem{
+      .status = 500,
+      .code = "corrupt",
+      .detail = fmt::format(
+          "What is stored of job {} cannot be read: it was damaged, or written by a "
+          "newer version. PUT a whole definition or DELETE it, with If-Match: {}; until "
+          "then its runs wait.",
+          id.value(), VersionTag(version))};
+  problem.members["current_version"] = version;
+  problem.headers.emplace_back("ETag", VersionTag(version));
+  return problem;
+}
+
+Problem Explain(const Call& call, const JobId& id, const Error& error) {
+  if (error.code != ErrorCode::kCorrupt) return ToProblem(error);
+  const auto head = call.api.jobs.GetJobHead(id);
+  if (!head.ok()) return ToProblem(head.error());
+  Problem problem = Unreadable(id, head->version);
+  problem.log_detail = error.message;
+  return problem;
+}
+
+Problem StaleVersion(const JobBase& base, WallTime now) {
+  const StoredJob& job = base.job;
+  Problem problem{.status = 412,
+                  .code = "stale_version",
+                  .detail = fmt::format("The job is at version {} now; look at `current` and send "
+                                        "If-Match with its ETag.",
+                                        job.version)};
+  problem.members["current_version"] = job.version;
+  problem.members["current"] = base.readable ? JobToJson(job, now) : json(nullptr);
+  problem.headers.emplace_back("ETag", VersionTag(job.version));
+  return problem;
+}
+
+Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
+                               WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(JobBase base, ReadBase(call, id));
+  if (!wanted.MatchesStrongly(VersionTag(base.job.version))) return StaleVersion(base, now);
+  return base;
+}
+
+Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition& definition,
+                      WallTime now) {
+  const StoredJob& job = base.job;
+  if (base.readable && definition == job.definition) return JobResponse(200, job, now);
+  PersonWrite write(call, now);
+  auto written =
+      write.Count(call.api.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));
+  if (!written.ok() && written.code() == ErrorCode::kTimeout) {
+    auto found = call.api.jobs.GetJob(job.job_id);
+    const bool ours =
+        found.ok() && found->version == job.version + 1 && found->definition == definition;
+    if (!ours) {
+      return OutcomeUnknown(
+          "Whether the change was stored is not known; GET the job before "
+          "trying again.",
+          written.error());
+    }
+    written = std::move(found);
+  }
+  if (!written.ok() && written.code() == ErrorCode::kConflict) {
+    CARILLON_ASSIGN_OR_RETURN(const JobBase current, ReadBase(call, job.job_id));
+    return StaleVersion(current, now);
+  }
+  if (!written.ok()) return written.error();
+  call.api.nudge(written->segment);
+  return JobResponse(200, *written, now);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,36 @@
+// Reading a job to change it, and changing it: what the routes of jobs have in common.
+#pragma once
+
+#include "scheduler/api/request_parts.h"
+#include "scheduler/api/route.h"
+
+namespace carillon::scheduler {
+
+// The job id in the path. One that cannot exist is simply not found.
+Outcome<JobId> PathJobId(const Call& call);
+
+// With its ETag.
+HttpResponse JobResponse(int status, const StoredJob& job, WallTime now);
+
+// What a write builds on. Of a job whose stored definition cannot be read only what else is known
+// is filled in: it can be replaced and deleted all the same.
+struct JobBase {
+  StoredJob job;
+  bool readable = true;
+};
+Outcome<JobBase> ReadBase(const Call& call, const JobId& id);
+// The job as it is, when the caller's precondition names this version; else 412.
+Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
+                               WallTime now);
+// An edit that changes nothing writes nothing: the version stays.
+Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition& definition,
+                      WallTime now);
+
+// Says how the job is mended; its ETag is that of the version that cannot be read.
+Problem Unreadable(const JobId& id, int64_t version);
+// An error of a call that needs the job's definition.
+Problem Explain(const Call& call, const JobId& id, const Error& error);
+// 412 with the job as it is now, so that a client can show a three-way difference.
+Problem StaleVersion(const JobBase& base, WallTime now);
+
+}  // namespace carillon::scheduler
