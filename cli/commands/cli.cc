@@ -53,6 +53,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddRunCommands(app, session);
   AddExecutorCommands(app, session);
   AddScheduleCommands(app, session);
+  AddImportCommands(app, session);
   AddSystemCommands(app, session);
   FallThrough(app, GlobalHelp(app));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

@@ -12,8 +12,9 @@ void AddRunCommands(CLI::App& app, Session& session);
 void AddExecutorCommands(CLI::App& app, Session& session);
 void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion
 void AddConfigCommands(CLI::App& system, Session& session);  // of system
-void AddScheduleCommands(CLI::App& app, Session& session);   // offline
-void AddServerCommands(CLI::App& app, Session& session);     // standalone, check-config
+void AddImportCommands(CLI::App& app, Session& session);
+void AddScheduleCommands(CLI::App& app, Session& session);  // offline
+void AddServerCommands(CLI::App& app, Session& session);    // standalone, check-config
 
 // Validator: an empty text, as from a variable that is not set, is not the same as no flag.
 std::string NotEmpty(const std::string& text);

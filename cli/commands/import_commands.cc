@@ -1,0 +1,104 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/crontab.h"
+#include "cli/commands/yaml.h"
+#include "common/domain/zone.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct ImportArguments {
+  std::string file = "-";
+  std::string zone;
+  bool system = false;
+  bool apply = false;
+};
+
+// The zone that cron on this machine uses: TZ, else what /etc/localtime leads to.
+std::string LocalZone(const Host& host) {
+  constexpr std::string_view kDirectory = "zoneinfo/";
+  const auto variable = host.environment.find("TZ");
+  if (variable != host.environment.end() && Zone::Load(variable->second).ok()) {
+    return variable->second;
+  }
+  std::error_code error;
+  const std::string target = std::filesystem::read_symlink("/etc/localtime", error).string();
+  const size_t at = target.find(kDirectory);
+  if (error || at == std::string::npos) return "UTC";
+  const std::string name = target.substr(at + kDirectory.size());
+  return Zone::Load(name).ok() ? name : "UTC";
+}
+
+void Tell(Session& session, const std::string& what, const std::vector<CrontabLine>& lines) {
+  for (const CrontabLine& line : lines) {
+    session.Say(what + " line " + std::to_string(line.number) + " (" + Cell(line.text) +
+                "): " + line.why);
+  }
+}
+
+// Each on its own: what is refused keeps no other job back.
+Outcome<ExitCode> Apply(Session& session, const std::vector<json>& jobs) {
+  ExitCode exit = ExitCode::kDone;
+  for (const json& job : jobs) {
+    const auto created =
+        session.Call({.method = "POST", .path = "/api/jobs", .body = job, .idempotent = true});
+    if (created.ok()) {
+      PrintJob(session, created->body);
+      continue;
+    }
+    const Failure& failure = created.error();
+    if (failure.exit == ExitCode::kUnreachable || failure.exit == ExitCode::kDenied) return failure;
+    session.Say(job.value("job_id", std::string()) + ": " + failure.message);
+    exit = failure.exit;
+  }
+  return exit;
+}
+
+Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& arguments) {
+  CrontabOptions options{.system = arguments.system, .time_zone = arguments.zone};
+  if (options.time_zone.empty()) {
+    options.time_zone = LocalZone(session.host());
+    session.Say("times are of the zone " + options.time_zone + "; --tz names another");
+  }
+  CARILLON_TRY(Zone::Load(options.time_zone));
+  CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadInput(session.host(), arguments.file));
+  const CrontabImport import = ParseCrontab(text, options);
+  Tell(session, "note on", import.remarks);
+  Tell(session, "no job of", import.refused);
+  if (arguments.apply) {
+    CARILLON_ASSIGN_OR_RETURN(const ExitCode applied, Apply(session, import.jobs));
+    if (applied != ExitCode::kDone) return applied;
+  } else {
+    Printer print = session.Print();
+    const json document = {{"jobs", import.jobs}};
+    if (print.form() == Form::kJson || print.form() == Form::kJsonl) {
+      print.Object(document, JobView());
+    } else {
+      session.host().out << WriteYaml(document);
+    }
+  }
+  return import.refused.empty() ? ExitCode::kDone : ExitCode::kFailure;
+}
+
+}  // namespace
+
+void AddImportCommands(CLI::App& app, Session& session) {
+  CLI::App* import = app.add_subcommand("import", "Jobs from what another scheduler has");
+  import->require_subcommand(1);
+  const auto a = std::make_shared<ImportArguments>();  // shared with the callback
+  CLI::App* crontab = import->add_subcommand(
+      "crontab",
+      "A crontab as jobs: shown as YAML, created with --apply; ends with 1 if a line "
+      "could not be taken over");
+  crontab->add_option("file", a->file, "File, - for standard input (the default)");
+  crontab->add_flag("--system", a->system, "A sixth field names the user, as in /etc/crontab");
+  crontab->add_option("--tz", a->zone, "Time zone of the entries; that of this machine");
+  crontab->add_flag("--apply", a->apply, "Create the jobs");
+  session.On(crontab, [&session, a] { return ImportCrontab(session, *a); });
+}
+
+}  // namespace carillon::cli
