@@ -29,6 +29,7 @@ struct JobArguments {
   bool confirm_overlap = false;
   std::string longest;
   int fires = 10;
+  std::string at;
 };
 
 Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
@@ -125,6 +126,22 @@ Outcome<ExitCode> RunNow(Session& session, const JobArguments& arguments) {
   return ExitCode::kDone;
 }
 
+Outcome<ExitCode> Why(Session& session, const JobArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const WallTime at,
+                            ParseWhen(arguments.at, session.host().clock.Wall()));
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer,
+                            session.Call({.path = JobPath(arguments.ids[0], "why"),
+                                          .query = {{"at", FormatRfc3339(at)}}}));
+  Printer print = session.Print();
+  const bool sentence = print.form() == Form::kTable && answer.body.is_object();
+  if (sentence) {
+    print.Line(Cell(answer.body.value("explanation", json())));
+  } else {
+    print.Object(answer.body, JobView());
+  }
+  return ExitCode::kDone;
+}
+
 Outcome<ExitCode> Next(Session& session, const JobArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse fires,
                             session.Call({.path = JobPath(arguments.ids[0], "next"),
@@ -152,6 +169,11 @@ void AddReadVerbs(CLI::App& job, Session& session, const std::shared_ptr<JobArgu
   history->add_option("job", a->history.job_id, "Job id")->required();
   AddRunListFlags(history, a->history);
   session.On(history, [&session, a] { return ListRuns(session, a->history); });
+
+  CLI::App* why = job.add_subcommand("why", "Say why a job did or did not fire at a time");
+  why->add_option("job", a->ids, "Job id")->required()->expected(1)->allow_extra_args(false);
+  why->add_option("at", a->at, "The minute, RFC 3339, or how long ago (8h)")->required();
+  session.On(why, [&session, a] { return Why(session, *a); });
 
   CLI::App* next = job.add_subcommand("next", "Show the coming fires of a job");
   next->add_option("job", a->ids, "Job id")->required()->expected(1);

@@ -5,6 +5,7 @@
 #include "scheduler/api/run_routes.h"
 #include "scheduler/api/system_routes.h"
 #include "scheduler/api/version_routes.h"
+#include "scheduler/api/why_routes.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -56,6 +57,7 @@ const std::vector<Route>& RouteTable() {
       {"POST", "/api/jobs/{}/cancel", kWrite, kNo, &CancelJobRuns, "job.cancel"},
       {"GET", "/api/jobs/{}/history", kRead, kNo, &JobHistory},
       {"GET", "/api/jobs/{}/next", kRead, kNo, &NextFires},
+      {"GET", "/api/jobs/{}/why", kRead, kNo, &WhyJob},
       {"GET", "/api/jobs/{}/versions", kRead, kNo, &ListJobVersions},
       {"GET", "/api/jobs/{}/versions/{}", kRead, kNo, &GetJobVersion},
       {"POST", "/api/jobs/{}/revert", kWrite, kNo, &RevertJob, "job.revert"},

@@ -70,5 +70,16 @@ TEST_F(VersionCommandsTest, RevertNamesTheVersionItWasBuiltOn) {
   EXPECT_EQ(Run({"job", "revert", "a", "0", "--yes"}), 2);
 }
 
+TEST_F(VersionCommandsTest, WhyIsASentence) {
+  const json answer = {{"outcome", "gap"}, {"explanation", "The job was paused then."}};
+  Answer("GET /api/jobs/a/why?at=2026-03-01T02%3A30%3A00.000000Z", answer);
+  EXPECT_EQ(Run({"job", "why", "a", "2026-03-01T02:30:00Z"}), 0);
+  EXPECT_EQ(out(), "The job was paused then.\n");
+  EXPECT_EQ(Run({"job", "why", "a", "2026-03-01T02:30:00Z", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson(), answer);
+  EXPECT_EQ(Run({"job", "why", "a", "yesterday"}), 2);
+  EXPECT_EQ(Run({"job", "why", "a"}), 2);
+}
+
 }  // namespace
 }  // namespace carillon::cli

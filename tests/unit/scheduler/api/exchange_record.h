@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -65,6 +66,8 @@ inline void RecordExchange(const std::string& method, const std::string& path,
       {"status", answer.status},
       {"headers", headers},
       {"body", answer.text}};
+  static std::mutex writing;  // tests ask from several threads
+  const std::lock_guard lock(writing);
   std::ofstream(file, std::ios::app)
       << line.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
 }

@@ -1,0 +1,117 @@
+#include "scheduler/api/why_routes.h"
+
+#include "common/wire/job_json.h"
+#include "scheduler/api/fires.h"
+#include "scheduler/api/job_edit.h"
+#include "scheduler/api/page.h"
+#include "scheduler/api/why.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kVersionsAtOnce = 100;
+constexpr int kVersionPages = 20;
+constexpr size_t kRunsLookedAt = 100;
+constexpr size_t kGapsLookedAt = 500;
+constexpr int kGapPages = 20;
+
+// The version in force at `at`: the newest that is not younger.
+Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, WallTime at) {
+  int64_t before = INT64_MAX;
+  for (int page = 0; page < kVersionPages; ++page) {
+    CARILLON_ASSIGN_OR_RETURN(auto versions,
+                              call.api.jobs.ListVersions(id, before, kVersionsAtOnce));
+    for (JobVersion& version : versions) {
+      if (version.created <= at) return std::optional(std::move(version));
+    }
+    if (versions.size() < kVersionsAtOnce) break;
+    before = versions.back().version;
+  }
+  return std::optional<JobVersion>();
+}
+
+// Of the window; a run that was started before one that was skipped.
+Outcome<std::optional<RunDetail>> RunAt(const Call& call, const JobId& id, WallTime at,
+                                        WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(
+      auto runs,
+      call.api.runs.ListRuns(
+          {.job_id = id, .since = at, .until = at + kWhyWindow, .limit = kRunsLookedAt}, now));
+  std::optional<RunDetail> best;
+  for (RunDetail& run : runs) {
+    const bool better = !best || best->row.state == RunState::kSkipped;
+    if (run.row.kind != RunKind::kManual && better) best = std::move(run);
+  }
+  return best;
+}
+
+Outcome<std::optional<GapRecord>> GapAt(const Call& call, const JobId& id, WallTime at) {
+  GapFilter filter{.job_id = id, .limit = kGapsLookedAt};
+  for (int page = 0; page < kGapPages; ++page) {
+    CARILLON_ASSIGN_OR_RETURN(const GapPage gaps, call.api.runs.ListGaps(filter));
+    for (const GapRecord& gap : gaps.gaps) {
+      if (gap.range.from < at + kWhyWindow && at <= gap.range.to) return std::optional(gap);
+    }
+    if (!gaps.next) break;
+    filter.before_id = *gaps.next;
+  }
+  return std::optional<GapRecord>();
+}
+
+// The first fire of `job` in the window, were it enabled.
+Outcome<std::optional<WallTime>> DueAt(const JobDefinition& job, WallTime at) {
+  const auto fires = UpcomingFires(job, at - Duration(1), 1);
+  if (!fires.ok() || fires->empty()) return std::optional<WallTime>();
+  CARILLON_ASSIGN_OR_RETURN(const WallTime fire,
+                            ParseRfc3339((*fires)[0]["fire_time"].get<std::string>()));
+  return fire < at + kWhyWindow ? std::optional(fire) : std::nullopt;
+}
+
+}  // namespace
+
+Reply WhyJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {"at"}));
+  CARILLON_ASSIGN_OR_RETURN(const auto at, query.Time("at"));
+  if (!at)
+    return InvalidField("?at", "missing",
+                        "The time asked about is needed, such as at=2026-03-01T02:30:00Z.");
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const auto job = call.api.jobs.GetJob(id);
+  if (!job.ok()) return Explain(call, id, job.error());
+  FireEvidence evidence{.at = *at, .now = now, .created = job->created};
+  CARILLON_ASSIGN_OR_RETURN(auto version, VersionAt(call, id, *at));
+  if (version) evidence.definition = version->definition;
+  if (evidence.definition) {
+    CARILLON_ASSIGN_OR_RETURN(evidence.due, DueAt(*evidence.definition, *at));
+  }
+  if (evidence.due) {  // what counts is what the job was when the fire was due
+    CARILLON_ASSIGN_OR_RETURN(auto then, VersionAt(call, id, *evidence.due));
+    if (then && then->version != version->version) {
+      version = std::move(then);
+      evidence.definition = version->definition;
+    }
+  }
+  CARILLON_ASSIGN_OR_RETURN(evidence.run, RunAt(call, id, *at, now));
+  CARILLON_ASSIGN_OR_RETURN(evidence.gap, GapAt(call, id, *at));
+  const FireAnswer answer = WhyDidItFire(evidence);
+  json body = {{"job_id", id.value()},
+               {"at", FormatRfc3339(*at)},
+               {"outcome", std::string(answer.outcome)},
+               {"explanation", answer.explanation},
+               {"fire_time", evidence.due ? json(FormatRfc3339(*evidence.due)) : json(nullptr)},
+               {"job_version", version ? json(version->version) : json(nullptr)},
+               {"run_id", nullptr},
+               {"gap", nullptr}};
+  if (evidence.run) {
+    body["run_id"] = EncodeRunId(evidence.run->row.key);
+    body["fire_time"] = FormatRfc3339(evidence.run->row.key.fire);
+  } else if (evidence.gap) {
+    body["gap"] = GapToJson(*evidence.gap);
+  }
+  return JsonResponse(200, body);
+}
+
+}  // namespace carillon::scheduler

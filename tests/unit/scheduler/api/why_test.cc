@@ -1,0 +1,130 @@
+// Why a job did or did not fire: the decision, and the route that finds the evidence.
+#include "scheduler/api/why.h"
+
+#include "tests/unit/scheduler/api/api_env.h"
+
+namespace carillon::test {
+namespace {
+
+using scheduler::FireEvidence;
+using scheduler::WhyDidItFire;
+
+const WallTime kAt = FromUnixMicros(1'772'332'200'000'000);
+
+JobDefinition Nightly() {
+  JobDefinition job;
+  job.name = "Nightly";
+  job.command = "true";
+  job.schedules = {{.kind = ScheduleKind::kCron, .cron_expression = "30 2 * * *"}};
+  return job;
+}
+
+FireEvidence Evidence() {
+  return {.at = kAt, .now = kAt + 24h, .created = kAt - 24h, .definition = Nightly()};
+}
+
+RunDetail RunThen(RunState state, std::string_view why) {
+  RunDetail run;
+  run.row.key.fire = kAt;
+  run.row.state = state;
+  run.result.reason = std::string(why);
+  return run;
+}
+
+TEST(WhyTest, ARunOnRecordAnswersFirst) {
+  FireEvidence evidence = Evidence();
+  evidence.definition->enabled = false;
+  evidence.run = RunThen(RunState::kFailed, "exit_code");
+  EXPECT_EQ(WhyDidItFire(evidence).outcome, "run");
+  EXPECT_NE(WhyDidItFire(evidence).explanation.find("FAILED (exit_code)"), std::string::npos);
+  for (const RunState state :
+       {RunState::kPending, RunState::kRunning, RunState::kHeld, RunState::kCompleted,
+        RunState::kTimedOut, RunState::kCancelled, RunState::kLost}) {
+    evidence.run = RunThen(state, "x");
+    EXPECT_EQ(WhyDidItFire(evidence).outcome, "run");
+    EXPECT_FALSE(WhyDidItFire(evidence).explanation.empty());
+  }
+}
+
+TEST(WhyTest, ASkippedRunSaysWhy) {
+  FireEvidence evidence = Evidence();
+  for (const auto& [why, word] : std::map<std::string, std::string>{{"overlap", "overlap_policy"},
+                                                                    {"paused", "paused"},
+                                                                    {"queue_timeout", "executor"},
+                                                                    {"edited", "edit"},
+                                                                    {"other", "other"}}) {
+    evidence.run = RunThen(RunState::kSkipped, why);
+    EXPECT_EQ(WhyDidItFire(evidence).outcome, "skipped");
+    EXPECT_NE(WhyDidItFire(evidence).explanation.find(word), std::string::npos) << why;
+  }
+}
+
+TEST(WhyTest, AGapSaysWhy) {
+  FireEvidence evidence = Evidence();
+  for (const GapReason why : {GapReason::kMisfire, GapReason::kPaused, GapReason::kCatchUpLimit,
+                              GapReason::kEdited, GapReason::kDeleted}) {
+    evidence.gap = GapRecord{.schedule_id = ScheduleId(1),
+                             .job_id = JobId("a"),
+                             .range = {.from = kAt, .to = kAt, .count = 1, .reason = why}};
+    EXPECT_EQ(WhyDidItFire(evidence).outcome, "gap");
+    EXPECT_FALSE(WhyDidItFire(evidence).explanation.empty());
+  }
+}
+
+TEST(WhyTest, WithoutARecordTheJobItselfAnswers) {
+  FireEvidence evidence = Evidence();
+  EXPECT_EQ(WhyDidItFire(evidence).outcome, "not_due");
+  evidence.due = kAt + 5s;
+  EXPECT_EQ(WhyDidItFire(evidence).outcome, "no_record");
+  evidence.now = kAt;
+  EXPECT_EQ(WhyDidItFire(evidence).outcome, "future");
+  evidence.definition->enabled = false;
+  EXPECT_EQ(WhyDidItFire(evidence).outcome, "paused");
+  evidence.definition->enabled = true;
+  evidence.definition->schedules.clear();
+  EXPECT_EQ(WhyDidItFire(evidence).outcome, "manual");
+  evidence.definition.reset();
+  EXPECT_EQ(WhyDidItFire(evidence).outcome, "not_kept");
+  evidence.created = kAt + 1min;
+  EXPECT_EQ(WhyDidItFire(evidence).outcome, "not_created");
+}
+
+class WhyRouteTest : public ApiEnv {
+ protected:
+  json Why(const std::string& at) {
+    const Answer answer = Get("/api/jobs/a/why?at=" + at);
+    EXPECT_EQ(answer.status, 200) << answer.text;
+    return answer.body();
+  }
+};
+
+TEST_F(WhyRouteTest, LooksAtTheVersionInForceThen) {
+  const json job = Create({{"job_id", "a"}, {"cron_expression", "* * * * *"}});
+  EXPECT_EQ(Why("2001-01-01T00:00:00Z")["outcome"], "not_created");
+  const json future = Why("2090-01-01T00:00:00Z");
+  EXPECT_EQ(future["outcome"], "future");
+  EXPECT_EQ(future["fire_time"], "2090-01-01T00:00:00.000000Z");
+  EXPECT_EQ(future["job_version"], 1);
+  Post("/api/jobs/a/pause");
+  EXPECT_EQ(Why("2090-01-01T00:00:00Z")["outcome"], "paused");
+  EXPECT_EQ(Why("2090-01-01T00:00:00Z")["job_version"], 2);
+}
+
+TEST_F(WhyRouteTest, IgnoresRunsThatPeopleMade) {
+  const json job = Create({{"job_id", "a"}, {"cron_expression", nullptr}});
+  Execute("a");
+  const std::string at = job["create_time"];
+  EXPECT_EQ(Why(at)["outcome"], "manual");
+  EXPECT_TRUE(Why(at)["run_id"].is_null());
+}
+
+TEST_F(WhyRouteTest, SaysWhatIsWrongWithAQuestion) {
+  Create({{"job_id", "a"}});
+  EXPECT_EQ(Get("/api/jobs/a/why").pointer(), "?at");
+  EXPECT_EQ(Get("/api/jobs/a/why?at=yesterday").pointer(), "?at");
+  EXPECT_EQ(Get("/api/jobs/a/why?at=2026-01-01T00:00:00Z&x=1").pointer(), "?x");
+  EXPECT_EQ(Get("/api/jobs/b/why?at=2026-01-01T00:00:00Z").code(), "not_found");
+}
+
+}  // namespace
+}  // namespace carillon::test
