@@ -124,6 +124,7 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                 .runs = *for_api,
                                                 .executors = *for_api,
                                                 .admin = *for_api,
+                                                .auth = *for_api,
                                                 .segments = *for_api}},
       options);
 }

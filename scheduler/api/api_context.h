@@ -10,6 +10,7 @@
 #include "common/config/load.h"
 #include "common/domain/store_trust.h"
 #include "common/ports/admin_store.h"
+#include "common/ports/auth_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/job_store.h"
 #include "common/ports/run_store.h"
@@ -24,6 +25,7 @@ struct ApiContext {
   RunStore& runs;
   ExecutorStore& executors;
   AdminStore& admin;
+  AuthStore& auth;
   SegmentStore& segments;
   StatusSource& status;
   // Whether the store that answers is the trusted one; must not block.

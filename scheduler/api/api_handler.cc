@@ -115,7 +115,7 @@ ApiHandler::ApiHandler(const ApiContext& context)
     : context_(context),
       identifiers_(context.seed),
       aside_(context.clock),
-      authenticator_(context.admin, context.clock, aside_, context.store_patience),
+      authenticator_(context.auth, context.clock, aside_, context.store_patience),
       store_(context_) {}
 
 void ApiHandler::Stop() {

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kTokenRandomBytes = 32;
 constexpr size_t kTokenLengthMax = 512;  // characters; longer ones are not even hashed
 constexpr std::string_view kPrefix = "carillon_";
+constexpr size_t kShownOfToken = kPrefix.size() + 6;  // characters; 36 bits of 256
 constexpr std::string_view kScheme = "bearer ";
 
 void RequireSodium() {
@@ -35,6 +36,8 @@ bool SameText(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+std::string TokenIdOf(const std::string& token_hash) { return "tok-" + token_hash.substr(0, 16); }
+
 std::string NewToken() {
   RequireSodium();
   std::array<unsigned char, kTokenRandomBytes> random{};
@@ -55,10 +58,17 @@ std::string HashToken(std::string_view token) {
   return hex.data();
 }
 
-Result<std::string> CreateAdminToken(AdminStore& store, WallTime now) {
+TokenRecord FirstToken(const std::string& token, WallTime now) {
+  TokenRecord record{
+      .token_hash = HashToken(token), .name = "admin", .role = "admin", .created = now};
+  record.token_id = TokenIdOf(record.token_hash);
+  record.prefix = token.substr(0, kShownOfToken);
+  return record;
+}
+
+Result<std::string> CreateAdminToken(AuthStore& store, WallTime now) {
   const std::string token = NewToken();
-  CARILLON_TRY(store.CreateFirstToken(
-      {.token_hash = HashToken(token), .name = "admin", .role = "admin", .created = now}));
+  CARILLON_TRY(store.CreateFirstToken(FirstToken(token, now)));
   return token;
 }
 
@@ -75,12 +85,12 @@ Result<std::optional<Caller>> Authenticator::Authenticate(const HttpRequest& req
     if (believable) return std::optional(known->caller);
     return found.error();
   }
-  if (!found->has_value() || !SameText((*found)->token_hash, hash)) {
+  if (!found->has_value() || !SameText((*found)->token.token_hash, hash)) {
     const MutexLock lock(mu_);
     known_.erase(hash);
     return std::optional<Caller>();
   }
-  Caller caller{.name = (*found)->name, .role = (*found)->role};
+  Caller caller{.name = (*found)->token.name, .role = (*found)->token.role};
   Remember(hash, caller);
   return std::optional(std::move(caller));
 }

@@ -12,7 +12,7 @@
 #include "common/adapters/http/http_message.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
-#include "common/ports/admin_store.h"
+#include "common/ports/auth_store.h"
 #include "scheduler/api/aside.h"
 
 namespace carillon::scheduler {
@@ -22,8 +22,13 @@ std::string NewToken();
 // Hex of BLAKE2b-256 of the whole token: what the store keeps.
 std::string HashToken(std::string_view token);
 
+// The id of a token in lists and in the audit; says nothing that helps to guess it.
+std::string TokenIdOf(const std::string& token_hash);
+
 // Makes the first token of an empty store and returns it. kExists: there is one already.
-Result<std::string> CreateAdminToken(AdminStore& store, WallTime now);
+Result<std::string> CreateAdminToken(AuthStore& store, WallTime now);
+// What the store keeps of `token` when it is the first one.
+TokenRecord FirstToken(const std::string& token, WallTime now);
 
 struct Caller {
   std::string name;
@@ -32,7 +37,7 @@ struct Caller {
 
 class Authenticator {
  public:
-  Authenticator(AdminStore& store, const Clock& clock, Aside& aside, Duration patience)
+  Authenticator(AuthStore& store, const Clock& clock, Aside& aside, Duration patience)
       : store_(store), clock_(clock), aside_(aside), patience_(patience) {}
 
   // nullopt: no token, several, or none that is known. An error: the store could not say within
@@ -49,12 +54,12 @@ class Authenticator {
     Caller caller;
     SteadyTime seen;
   };
-  using Lookup = Result<std::optional<TokenRecord>>;
+  using Lookup = Result<std::optional<FoundToken>>;
   Lookup Find(const std::string& hash);
   std::optional<Known> Recall(const std::string& hash);
   void Remember(const std::string& hash, const Caller& caller);
 
-  AdminStore& store_;
+  AuthStore& store_;
   const Clock& clock_;
   Aside& aside_;
   const Duration patience_;

@@ -97,6 +97,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                      .runs = *for_api,
                                      .executors = *for_api,
                                      .admin = *for_api,
+                                     .auth = *for_api,
                                      .segments = *for_api}},
       options);
   process::FollowSettings(settings, config,

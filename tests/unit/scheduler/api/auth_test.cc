@@ -98,7 +98,7 @@ class CacheTest : public ::testing::Test {
   memory::MemoryStore store_{clock_, {}};
   FaultyStores faults_{store_};
   scheduler::Aside aside_{clock_};
-  scheduler::Authenticator authenticator_{faults_.admin, clock_, aside_, 1min};
+  scheduler::Authenticator authenticator_{faults_.auth, clock_, aside_, 1min};
   std::string token_;
   HttpRequest request_;
 };
@@ -115,7 +115,7 @@ TEST_F(CacheTest, BelievesAKnownTokenForKStaleWhileTheStoreIsAway) {
 }
 
 TEST_F(CacheTest, AKnownTokenDoesNotWaitForAStoreThatHangs) {
-  scheduler::Authenticator hasty(faults_.admin, clock_, aside_, 20ms);
+  scheduler::Authenticator hasty(faults_.auth, clock_, aside_, 20ms);
   // On a busy machine even a sound store may be late.
   auto known = hasty.Authenticate(request_);
   for (int i = 0; i < 500 && !known.ok(); ++i) known = hasty.Authenticate(request_);
