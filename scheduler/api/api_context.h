@@ -42,8 +42,9 @@ struct ApiContext {
   uint64_t seed;  // of trace ids and generated job ids; never of anything secret
   Metrics& metrics;
   std::string version;
-  config::Config config;   // that this member was started with
-  LiveSettings& settings;  // adopting newer ones spreads them
+  config::Config config;    // that this member was started with
+  LiveSettings& settings;   // adopting newer ones spreads them
+  bool serves_tls = false;  // cookies are Secure then
   // How long status and tokens wait for a store that hangs.
   Duration store_patience = 1s;
 };
