@@ -53,6 +53,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddRunCommands(app, session);
   AddExecutorCommands(app, session);
   AddScheduleCommands(app, session);
+  AddAuthCommands(app, session);
+  AddUserCommands(app, session);
+  AddTokenCommands(app, session);
   AddSystemCommands(app, session);
   FallThrough(app, GlobalHelp(app));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

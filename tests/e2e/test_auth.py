@@ -3,11 +3,13 @@
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import Api, Standalone  # noqa: E402
+from harness import BIN, Api, Standalone, cli  # noqa: E402
 
 PASSWORD = "a long enough password"
 JOB = {"name": "hello", "command": "echo hello"}
@@ -123,6 +125,57 @@ class AuthTest(unittest.TestCase):
         self.assertEqual((status, problem["code"]), (429, "too_many_attempts"))
         self.assertGreater(int(headers["retry-after"]), 0)
         self.take(*self.login("anna"))
+
+    def run_as_person(self, *arguments, stdin=None):
+        """The command line of somebody who has no token, with a home of his own."""
+        home = os.path.join(self.server.scratch, "home")
+        os.makedirs(home, exist_ok=True)
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith(("CARILLON_", "XDG_"))}
+        env.update(HOME=home, CARILLON_ADDR=self.server.runtime["url"], NO_COLOR="1")
+        done = subprocess.run([os.path.join(BIN, "carillon"), *arguments], env=env, input=stdin or "",
+                              capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_5_the_command_line_signs_in(self):
+        self.assertEqual(self.run_as_person("whoami")[0], 4)
+        code, _, told = self.run_as_person("login", "--name", "anna", stdin="not the password\n")
+        self.assertEqual(code, 4, told)
+        code, _, told = self.run_as_person("login", "--name", "anna", stdin=PASSWORD + "\n")
+        self.assertEqual(code, 0, told)
+        session = os.path.join(self.server.scratch, "home", ".config", "carillon", "session.json")
+        self.assertEqual(os.stat(session).st_mode & 0o777, 0o600)
+        code, shown, told = self.run_as_person("whoami", "-o", "json")
+        self.assertEqual((code, json.loads(shown)["name"]), (0, "anna"), told)
+        # As if ten minutes had passed.
+        with open(session) as f:
+            stored = json.load(f)
+        before = stored[self.server.runtime["url"]]["refresh_token"]
+        stored[self.server.runtime["url"]]["access_expires"] = "2020-01-01T00:00:00Z"
+        with open(session, "w") as f:
+            json.dump(stored, f)
+        code, shown, told = self.run_as_person("job", "create", "--name", "mine", "--command", "true",
+                                               "-o", "json")
+        self.assertEqual(code, 0, told)
+        with open(session) as f:
+            after = json.load(f)[self.server.runtime["url"]]
+        self.assertNotEqual(after["refresh_token"], before)
+        self.assertEqual(self.run_as_person("user", "list")[0], 4)
+        code, token, told = self.run_as_person("token", "create", "laptop", "-q")
+        self.assertEqual(code, 0, told)
+        status, me, _ = self.ask("GET", "/api/auth/me", token=token.strip())
+        self.assertEqual((status, me["kind"], me["name"]), (200, "token", "laptop"))
+        code, _, told = cli(self.server, "user", "create", "carl", "--role", "read_only",
+                            stdin=PASSWORD + "\n")
+        self.assertEqual(code, 0, told)
+        self.assertEqual(cli(self.server, "user", "edit", "carl", "--disable")[0], 0)
+        self.assertIn("carl", cli(self.server, "user", "list")[1])
+        self.assertEqual(cli(self.server, "user", "delete", "carl", "--yes")[0], 0)
+        self.assertEqual(cli(self.server, "user", "get", "carl", check=False)[0], 3)
+        self.assertEqual(self.run_as_person("logout")[0], 0)
+        self.assertEqual(self.run_as_person("whoami")[0], 4)
+        self.secrets.update((before, after["refresh_token"], after["access_token"], token.strip()))
+        shutil.rmtree(os.path.join(self.server.scratch, "home"))
 
     def test_6_the_audit_knows_and_survives_a_restart_with_the_sessions(self):
         _, cookie = self.take(*self.login("anna"))
