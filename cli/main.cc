@@ -1,6 +1,7 @@
 // The `carillon` command: builds the real world around it and runs it.
 #include <poll.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -44,6 +45,23 @@ Status Edit(const std::string& file) {
   return {};
 }
 
+// The terminal echoes again whatever happens but a kill.
+Result<std::string> ReadPasswordFrom(const std::string& prompt) {
+  termios before{};
+  if (tcgetattr(STDIN_FILENO, &before) != 0) {
+    return {ErrorCode::kInvalid, "the terminal does not say how it echoes"};
+  }
+  termios silent = before;
+  silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  std::cerr << prompt << std::flush;
+  tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+  std::string password;
+  std::getline(std::cin, password);
+  tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+  std::cerr << "\n";
+  return password;
+}
+
 int Main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // `carillon … | head` ends with an error, not in silence
   std::ios::sync_with_stdio(false);
@@ -57,6 +75,7 @@ int Main(int argc, char** argv) {
             .clock = clock,
             .wait = &Wait,
             .transport = &MakeHttpTransport,
+            .read_password = &ReadPasswordFrom,
             .edit = &Edit,
             .standalone =
                 [](const StandaloneArguments& arguments) {

@@ -78,6 +78,7 @@ ApiResponse ToApiResponse(HttpResponse response) {
   ApiResponse answer{.status = response.status};
   for (const auto& [name, value] : response.headers) {
     if (name == "etag") answer.etag = value;
+    if (name == "set-cookie") answer.set_cookie = value;
     if (name != "content-type" || value.find("json") == std::string::npos) continue;
     answer.body = json::parse(response.body, nullptr, false);
     if (answer.body.is_discarded()) answer.body = nullptr;

@@ -46,6 +46,7 @@ struct ApiResponse {
   nlohmann::json body = nullptr;  // null when the answer is not JSON
   std::string text = {};
   std::string etag = {};
+  std::string set_cookie = {};
 };
 
 class ApiClient {
@@ -58,11 +59,13 @@ class ApiClient {
   Outcome<ApiResponse> CallRaw(const ApiRequest& request);
 
   const Target& target() const { return target_; }
+  // For the calls from here on.
+  void SetToken(const std::string& token) { target_.token = token; }
 
  private:
   std::string NewKey();
 
-  const Target target_;
+  Target target_;
   const std::unique_ptr<Transport> transport_;
   Rng rng_;
   size_t current_ = 0;  // the member that answered last

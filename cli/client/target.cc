@@ -125,7 +125,8 @@ Result<Target> FindTarget(const TargetFlags& flags,
   if (!target.urls.empty()) return target;
   const std::string runtime = DefaultRuntime(environment);
   if (!runtime.empty()) {
-    CARILLON_TRY(UseRuntime(runtime, target.token.empty(), target));
+    target.token_found = target.token.empty();
+    CARILLON_TRY(UseRuntime(runtime, target.token_found, target));
     return target;
   }
   target.urls.emplace_back(kDefaultUrl);

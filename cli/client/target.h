@@ -25,6 +25,7 @@ struct TargetFlags {
 struct Target {
   std::vector<std::string> urls;  // tried in this order; without a trailing slash
   std::string token;              // empty = none
+  bool token_found = false;       // beside the default data directory, not named by anybody
   std::string origin;             // "--addr", "CARILLON_ADDR", a runtime.json, "default"
 };
 

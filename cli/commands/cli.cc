@@ -54,6 +54,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddExecutorCommands(app, session);
   AddScheduleCommands(app, session);
   AddImportCommands(app, session);
+  AddAuthCommands(app, session);
+  AddUserCommands(app, session);
+  AddTokenCommands(app, session);
   AddSystemCommands(app, session);
   FallThrough(app, GlobalHelp(app));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

@@ -10,6 +10,9 @@ void AddJobWriteCommands(CLI::App& job, Session& session);  // create, edit
 void AddVersionCommands(CLI::App& job, Session& session);   // versions, diff, revert
 void AddRunCommands(CLI::App& app, Session& session);
 void AddExecutorCommands(CLI::App& app, Session& session);
+void AddAuthCommands(CLI::App& app, Session& session);  // login, logout, whoami
+void AddUserCommands(CLI::App& app, Session& session);
+void AddTokenCommands(CLI::App& app, Session& session);
 void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion
 void AddConfigCommands(CLI::App& system, Session& session);  // of system
 void AddImportCommands(CLI::App& app, Session& session);
@@ -18,6 +21,9 @@ void AddServerCommands(CLI::App& app, Session& session);    // standalone, check
 
 // Validator: an empty text, as from a variable that is not set, is not the same as no flag.
 std::string NotEmpty(const std::string& text);
+
+// Without echo on a terminal, else a line of standard input.
+Outcome<std::string> ReadPassword(Session& session, const std::string& prompt);
 
 // What `run list` and `job history` share: flags, and the listing itself.
 struct RunListFlags {

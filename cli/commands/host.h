@@ -30,6 +30,8 @@ struct Host {
   const Clock& clock;
   std::function<void(Duration)> wait;  // blocks
   std::function<std::unique_ptr<Transport>()> transport;
+  // From the terminal, without echo.
+  std::function<Result<std::string>(const std::string& prompt)> read_password;
   std::function<Status(const std::string& file)> edit;  // shows the file in the user's editor
   std::function<int(const StandaloneArguments&)> standalone;
   uint64_t seed = 1;  // of idempotency keys and file names; never of a secret

@@ -5,6 +5,7 @@
 #include <istream>
 #include <ostream>
 
+#include "cli/client/sign_in.h"
 #include "common/wire/json_text.h"
 
 namespace carillon::cli {
@@ -50,9 +51,21 @@ void Session::Report(const Failure& failure) {
 Outcome<ApiClient*> Session::Client() {
   if (client_ == nullptr) {
     CARILLON_ASSIGN_OR_RETURN(Target target, FindTarget(flags_.target, host_.environment));
-    client_ = std::make_unique<ApiClient>(std::move(target), host_.transport(), host_.seed);
+    const bool named = !target.token.empty() && !target.token_found;
+    auto client = std::make_unique<ApiClient>(std::move(target), host_.transport(), host_.seed);
+    if (!named) CARILLON_TRY(UseSession(*client));
+    client_ = std::move(client);
   }
   return client_.get();
+}
+
+// Who signed in is himself, also where a token lies about; a token that was named goes before.
+Outcome<bool> Session::UseSession(ApiClient& client) {
+  if (!SessionFile::Exists(host_.environment)) return false;
+  CARILLON_ASSIGN_OR_RETURN(SessionFile file, SessionFile::Open(host_.environment));
+  CARILLON_ASSIGN_OR_RETURN(const auto token, AccessToken(client, file, host_.clock.Wall()));
+  if (token) client.SetToken(*token);
+  return token.has_value();
 }
 
 Outcome<ApiResponse> Session::Call(const ApiRequest& request) {

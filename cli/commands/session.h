@@ -53,6 +53,7 @@ class Session {
   static constexpr int64_t kLimitMax = 1'000'000;  // items
 
  private:
+  Outcome<bool> UseSession(ApiClient& client);
   // Calls `take` with each page until `limit` items (0 = all) were seen; the token of the rest.
   Outcome<nlohmann::json> ReadPages(ApiRequest request, size_t limit,
                                     const std::function<void(nlohmann::json page)>& take);

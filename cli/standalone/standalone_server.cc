@@ -18,6 +18,7 @@
 #include "scheduler/daemon/admin_token.h"
 #include "scheduler/daemon/scheduler_server.h"
 #include "scheduler/daemon/scheduler_settings.h"
+#include "scheduler/daemon/setup_link.h"
 
 namespace carillon::cli {
 namespace {
@@ -54,6 +55,7 @@ struct StandaloneServer::Parts {
   std::unique_ptr<executor::ExecutorServer> executor;
   Loops loops;
   process::Runtime runtime;
+  std::string setup_link;  // empty: an administrator is there
 
   Status StartAll(const config::Config& config, const process::Interrupted& interrupted);
   Status StartStore(const config::Config& config);
@@ -124,6 +126,7 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                 .runs = *for_api,
                                                 .executors = *for_api,
                                                 .admin = *for_api,
+                                                .auth = *for_api,
                                                 .segments = *for_api}},
       options);
 }
@@ -182,6 +185,8 @@ Result<std::unique_ptr<process::Daemon>> StandaloneServer::Start(
   Parts& started = *server->parts_;
   CARILLON_TRY(started.StartAll(config, interrupted));
   started.runtime = started.CurrentRuntime();
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, started.store->Now());
+  started.setup_link = scheduler::NewSetupLink(*started.store, started.runtime.url, now);
   CARILLON_TRY(started.directory->Publish(started.runtime));
   return std::unique_ptr<process::Daemon>(std::move(server));
 }
@@ -228,7 +233,7 @@ void StandaloneServer::Stop() {
 
 std::string StandaloneServer::ReadyText() const {
   return "carillon is ready: " + parts_->runtime.url + " (token in " + parts_->runtime.token_file +
-         ")";
+         ")" + scheduler::SetupText(parts_->setup_link);
 }
 
 }  // namespace carillon::cli

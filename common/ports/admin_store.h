@@ -1,4 +1,4 @@
-// The rest of what a member keeps in the store: idempotency keys, tokens, settings, partitions.
+// The rest of what a member keeps in the store: idempotency keys, settings, the audit, partitions.
 #pragma once
 
 #include <map>
@@ -28,13 +28,6 @@ enum class RequestState {
 struct RequestLookup {
   RequestState state = RequestState::kNew;
   StoredAnswer answer = {};
-};
-
-struct TokenRecord {
-  std::string token_hash;  // hex of a hash of the whole token
-  std::string name;
-  std::string role;  // "admin"
-  WallTime created;
 };
 
 // One thing a person did.
@@ -69,10 +62,6 @@ class AdminStore {
   // Nothing was done. A request that was finished meanwhile stays.
   virtual Status AbandonRequest(const std::string& scope, const std::string& key) = 0;
 
-  // kExists when there is any token already: the first one is made once, on an empty store.
-  virtual Status CreateFirstToken(const TokenRecord& token) = 0;
-  virtual Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) = 0;
-
   virtual Result<ClusterSettings> ReadSettings() = 0;
   // `values` take the place of all that are stored. kConflict: another version than `expected` is.
   virtual Result<ClusterSettings> WriteSettings(
@@ -83,10 +72,10 @@ class AdminStore {
   virtual Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) = 0;
 
   // Adds the partitions for the coming days, drops whole days older than `retention` in which
-  // nothing is open, and deletes what is older and lives elsewhere: request keys, what the
-  // audit has kept for a year, gaps, dead letters, versions of jobs (the newest kJobVersionsKept
-  // stay), executors that are gone. A bounded number of rows a call. kBehind: there is more; call
-  // again soon. Safe to call from several members.
+  // nothing is open, and deletes what is older and lives elsewhere: request keys, what the audit
+  // has kept for a year, sessions that have expired, gaps, dead letters, versions of jobs (the
+  // newest kJobVersionsKept stay), executors that are gone. A bounded number of rows a call.
+  // kBehind: there is more; call again soon. Safe to call from several members.
   virtual Result<Upkeep> Maintain(WallTime now, Duration retention) = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "common/config/load.h"
 #include "common/domain/store_trust.h"
 #include "common/ports/admin_store.h"
+#include "common/ports/auth_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/job_store.h"
 #include "common/ports/run_store.h"
@@ -24,6 +25,7 @@ struct ApiContext {
   RunStore& runs;
   ExecutorStore& executors;
   AdminStore& admin;
+  AuthStore& auth;
   SegmentStore& segments;
   StatusSource& status;
   // Whether the store that answers is the trusted one; must not block.
@@ -40,8 +42,9 @@ struct ApiContext {
   uint64_t seed;  // of trace ids and generated job ids; never of anything secret
   Metrics& metrics;
   std::string version;
-  config::Config config;   // that this member was started with
-  LiveSettings& settings;  // adopting newer ones spreads them
+  config::Config config;    // that this member was started with
+  LiveSettings& settings;   // adopting newer ones spreads them
+  bool serves_tls = false;  // cookies are Secure then
   // How long status and tokens wait for a store that hangs.
   Duration store_patience = 1s;
 };

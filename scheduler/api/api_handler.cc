@@ -4,7 +4,9 @@
 
 #include "common/base/log.h"
 #include "common/wire/json_text.h"
+#include "scheduler/api/audit.h"
 #include "scheduler/api/index_page.h"
+#include "scheduler/api/ownership.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/openapi/openapi_pages.h"
@@ -108,7 +110,7 @@ HttpResponse Replay(const StoredAnswer& answer) {
 std::string ScopeOf(const Route& route, const Call& call) {
   std::string arguments;
   for (const std::string& argument : call.arguments) arguments += argument + "/";
-  return fmt::format("{} {} {} {}", call.caller.name, route.method, route.path,
+  return fmt::format("{} {} {} {}", call.caller.Subject(), route.method, route.path,
                      ShortHash(arguments));
 }
 
@@ -133,10 +135,14 @@ ApiHandler::ApiHandler(const ApiContext& context)
     : context_(context),
       identifiers_(context.seed),
       aside_(context.clock),
-      authenticator_(context.admin, context.clock, aside_, context.store_patience),
+      authenticator_(context.auth, context.clock, aside_, context.store_patience,
+                     context.cluster_now),
+      sign_in_(context.clock),
       store_(context_) {}
 
 void ApiHandler::Stop() {
+  authenticator_.Stop();
+  sign_in_.Stop();
   aside_.Stop();
   store_.Stop();
 }
@@ -189,10 +195,14 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
     if (!reads) return MethodNotAllowed("GET, HEAD");
     return ContractResponse(*page);
   }
-  CARILLON_ASSIGN_OR_RETURN(Caller caller, Identify(request));
+  RouteMatch match = MatchRoute(request.method, request.segments);
+  const bool for_anyone = match.route != nullptr && match.route->permission == Permission::kAnyone;
+  Caller caller;
+  if (!for_anyone) {
+    CARILLON_ASSIGN_OR_RETURN(caller, Identify(request));
+  }
   const auto defect = DefectProblem(request.defect);
   if (defect && request.defect != HttpDefect::kBodyTooLarge) return *defect;
-  RouteMatch match = MatchRoute(request.method, request.segments);
   if (match.route == nullptr) {
     if (match.allow.empty())
       return NotFound(
@@ -202,20 +212,24 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   }
   trace.route = match.route->path;
   trace.method = match.route->method;
-  if (!Allows(caller, match.route->permission)) {
-    return Problem{
-        .status = 403,
-        .code = "forbidden",
-        .detail = fmt::format("This needs the permission '{}'.", Name(match.route->permission))};
-  }
+  const Permission permission = match.route->permission;
+  const Reach reach = for_anyone ? Reach::kAll : ReachOf(caller.role, permission);
+  if (reach == Reach::kNone) return Forbidden(permission);
   if (defect) return *defect;
+  AuditNote note;
   Call call{.api = context_,
             .identifiers = identifiers_,
             .store = store_,
+            .authenticator = authenticator_,
+            .sign_in = sign_in_,
             .request = request,
             .caller = std::move(caller),
-            .arguments = std::move(match.arguments)};
-  return Dispatch(*match.route, call, trace);
+            .arguments = std::move(match.arguments),
+            .trace_id = trace.id,
+            .note = note,
+            .owns_all = reach == Reach::kAll};
+  if (!call.owns_all) CARILLON_TRY(CheckOwned(*match.route, call));
+  return Dispatch(*match.route, call);
 }
 
 Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
@@ -225,7 +239,7 @@ Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
   return std::move(**caller);
 }
 
-Reply ApiHandler::Dispatch(const Route& route, Call& call, const Trace& trace) {
+Reply ApiHandler::Dispatch(const Route& route, Call& call) {
   // Only reads have parameters; on a write they would be ignored, which is worse than refused.
   if (route.method != "GET") CARILLON_TRY(Query::Read(call.request, {}));
   if (!route.action.empty() && !route.on_any_store) {
@@ -236,27 +250,22 @@ Reply ApiHandler::Dispatch(const Route& route, Call& call, const Trace& trace) {
   }
   Reply reply = call.idempotency_key.empty() ? route.handler(call) : DispatchOnce(route, call);
   const bool audited = reply.ok() && !route.action.empty() && HeaderOf(*reply, kReplayed).empty();
-  if (audited) Audit(route, call, trace, *reply);
+  if (audited) Audit(route, call, *reply);
   return reply;
 }
 
-void ApiHandler::Audit(const Route& route, const Call& call, const Trace& trace,
-                       const HttpResponse& done) {
+void ApiHandler::Audit(const Route& route, const Call& call, const HttpResponse& done) {
   // Of what the path names, of what was made, or the one thing at the path.
   const std::string location = HeaderOf(done, "Location");
   const std::string made =
       location.empty() ? call.request.segments.back() : location.substr(location.rfind('/') + 1);
-  AuditRecord record{.at = context_.clock.Wall(),
-                     .actor = call.caller.name,
+  const std::string said = ReasonOf(call.request);
+  const std::string between = call.note.reason.empty() || said.empty() ? "" : ": ";
+  RecordAudit(call, {.at = {},
+                     .actor = call.caller.Actor(),
                      .action = std::string(route.action),
                      .object_id = call.arguments.empty() ? made : call.arguments[0],
-                     .reason = ReasonOf(call.request),
-                     .trace_id = trace.id};
-  if (const auto now = context_.cluster_now(); now.ok()) record.at = *now;
-  const Status kept = context_.admin.RecordAudit(record);
-  if (kept.ok()) return;
-  log::Warn(kRoom, "not in the audit: {} {} by {}, reason '{}' (trace {}): {}", record.action,
-            record.object_id, record.actor, record.reason, record.trace_id, kept.error().message);
+                     .reason = call.note.reason + between + said});
 }
 
 Reply ApiHandler::DispatchOnce(const Route& route, Call& call) {

@@ -1,9 +1,10 @@
-// The life of an API request: trace, token, route, permission, limits, idempotency, handler,
+// The life of an API request: trace, route, caller, permission, limits, idempotency, handler,
 // answer.
 //
 // Threads  Handle is called on several workers at once.
 // Always   Without a known token the answer is 401, whatever else is wrong with the request; only
-//          GET / needs none.
+//          GET / and the routes with the permission kAnyone need none. What a caller may do is
+//          decided here, by the table of routes; handlers only look at what a body asks for.
 #pragma once
 
 #include "common/adapters/http/http_server.h"
@@ -33,9 +34,9 @@ class ApiHandler : public HttpHandler {
 
   Reply Serve(const HttpRequest& request, Trace& trace);
   Outcome<Caller> Identify(const HttpRequest& request);
-  Reply Dispatch(const Route& route, Call& call, const Trace& trace);
+  Reply Dispatch(const Route& route, Call& call);
   // After a write that was done.
-  void Audit(const Route& route, const Call& call, const Trace& trace, const HttpResponse& done);
+  void Audit(const Route& route, const Call& call, const HttpResponse& done);
   Reply DispatchOnce(const Route& route, Call& call);
   HttpResponse Finish(const HttpRequest& request, const Trace& trace, Reply reply);
   HttpResponse Seal(const HttpRequest& request, const Trace& trace, HttpResponse response);
@@ -44,6 +45,7 @@ class ApiHandler : public HttpHandler {
   Identifiers identifiers_;
   Aside aside_;  // of tokens
   Authenticator authenticator_;
+  SignIn sign_in_;
   StoreWatch store_;
 };
 

@@ -9,6 +9,7 @@
 #include "common/wire/json_text.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/job_edit.h"
+#include "scheduler/api/ownership.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
@@ -82,8 +83,8 @@ Reply CreateNamed(const Call& call, const JobId& id, const JobDefinition& defini
 
 Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime now) {
   if (!call.idempotency_key.empty()) {
-    const JobId id =
-        Identifiers::JobIdForKey(definition.name, call.caller.name + " " + call.idempotency_key);
+    const JobId id = Identifiers::JobIdForKey(definition.name,
+                                              call.caller.Subject() + " " + call.idempotency_key);
     auto reply = CreateNamed(call, id, definition, now);
     if (reply.ok() || reply.error().code != "exists") return reply;
     // The first request with this key did make it, but its answer was lost.
@@ -189,7 +190,8 @@ Reply ListJobs(const Call& call) {
 Reply CreateJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, Read(carillon::ParseJob(body)));
-  if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.name;
+  if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
+  CARILLON_TRY(CheckNewOwner(call, parsed.definition.user_id));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   if (parsed.job_id.empty()) return CreateUnnamed(call, parsed.definition, now);
   return CreateNamed(call, JobId(parsed.job_id), parsed.definition, now);
@@ -213,6 +215,7 @@ Reply ReplaceJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
                             KeepId(Read(carillon::ParseReplacement(base.job, body)), id));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = base.job.definition.user_id;
+  CARILLON_TRY(CheckNewOwner(call, parsed.definition.user_id));
   return WriteDefinition(call, base, parsed.definition, now);
 }
 
@@ -226,7 +229,8 @@ Reply PatchJobFields(const Call& call) {
   if (!base.readable) return Unreadable(id, base.job.version);
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
                             KeepId(Read(carillon::PatchJob(base.job, patch)), id));
-  if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.name;
+  if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
+  CARILLON_TRY(CheckNewOwner(call, parsed.definition.user_id));
   return WriteDefinition(call, base, parsed.definition, now);
 }
 

@@ -12,7 +12,7 @@ class PersonWrite {
   PersonWrite(const Call& call, WallTime now, std::string reason = {}, bool confirm_overlap = false)
       : metrics_(call.api.metrics),
         context_{.now = now,
-                 .actor = call.caller.name,
+                 .actor = call.caller.Actor(),
                  .reason = std::move(reason),
                  .confirm_overlap = confirm_overlap,
                  .ended = &ended_} {}

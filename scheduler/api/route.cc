@@ -1,9 +1,12 @@
 #include "scheduler/api/route.h"
 
+#include "scheduler/api/auth_routes.h"
 #include "scheduler/api/config_routes.h"
 #include "scheduler/api/job_routes.h"
 #include "scheduler/api/run_routes.h"
 #include "scheduler/api/system_routes.h"
+#include "scheduler/api/token_routes.h"
+#include "scheduler/api/user_routes.h"
 #include "scheduler/api/version_routes.h"
 #include "scheduler/api/why_routes.h"
 
@@ -32,54 +35,65 @@ bool Fits(std::string_view path, const std::vector<std::string>& segments,
 
 }  // namespace
 
-std::string_view Name(Permission permission) {
-  return permission == Permission::kRead ? "read" : "write";
-}
-
-bool Allows(const Caller& caller, Permission permission) {
-  if (caller.role == "admin") return true;
-  return caller.role == "read_only" && permission == Permission::kRead;
-}
-
 const std::vector<Route>& RouteTable() {
   using enum Permission;
   using enum Keyed;
+  using enum Owned;
   static const std::vector<Route> table = {
       {"GET", "/api/jobs", kRead, kNo, &ListJobs},
-      {"POST", "/api/jobs", kWrite, kYes, &CreateJob, "job.create"},
+      {"POST", "/api/jobs", kWriteJobs, kYes, &CreateJob, "job.create"},
       {"GET", "/api/jobs/{}", kRead, kNo, &GetJob},
-      {"PUT", "/api/jobs/{}", kWrite, kNo, &ReplaceJob, "job.replace"},
-      {"PATCH", "/api/jobs/{}", kWrite, kNo, &PatchJobFields, "job.patch"},
-      {"DELETE", "/api/jobs/{}", kWrite, kNo, &DeleteJob, "job.delete"},
-      {"POST", "/api/jobs/{}/pause", kWrite, kNo, &PauseJob, "job.pause"},
-      {"POST", "/api/jobs/{}/resume", kWrite, kNo, &ResumeJob, "job.resume"},
-      {"POST", "/api/jobs/{}/execute", kWrite, kYes, &ExecuteJob, "job.execute"},
-      {"POST", "/api/jobs/{}/cancel", kWrite, kNo, &CancelJobRuns, "job.cancel"},
+      {"PUT", "/api/jobs/{}", kWriteJobs, kNo, &ReplaceJob, "job.replace", kJob},
+      {"PATCH", "/api/jobs/{}", kWriteJobs, kNo, &PatchJobFields, "job.patch", kJob},
+      {"DELETE", "/api/jobs/{}", kWriteJobs, kNo, &DeleteJob, "job.delete", kJob},
+      {"POST", "/api/jobs/{}/pause", kWriteJobs, kNo, &PauseJob, "job.pause", kJob},
+      {"POST", "/api/jobs/{}/resume", kWriteJobs, kNo, &ResumeJob, "job.resume", kJob},
+      {"POST", "/api/jobs/{}/execute", kRunJobs, kYes, &ExecuteJob, "job.execute", kJob},
+      {"POST", "/api/jobs/{}/cancel", kRunJobs, kNo, &CancelJobRuns, "job.cancel", kJob},
       {"GET", "/api/jobs/{}/history", kRead, kNo, &JobHistory},
       {"GET", "/api/jobs/{}/next", kRead, kNo, &NextFires},
       {"GET", "/api/jobs/{}/why", kRead, kNo, &WhyJob},
       {"GET", "/api/jobs/{}/versions", kRead, kNo, &ListJobVersions},
       {"GET", "/api/jobs/{}/versions/{}", kRead, kNo, &GetJobVersion},
-      {"POST", "/api/jobs/{}/revert", kWrite, kNo, &RevertJob, "job.revert"},
+      {"POST", "/api/jobs/{}/revert", kWriteJobs, kNo, &RevertJob, "job.revert", kJob},
       {"GET", "/api/runs", kRead, kNo, &ListRuns},
       {"GET", "/api/runs/{}", kRead, kNo, &GetRun},
-      {"POST", "/api/runs/{}/cancel", kWrite, kNo, &CancelRun, "run.cancel"},
-      {"POST", "/api/runs/{}/retry", kWrite, kYes, &RetryRun, "run.retry"},
+      {"POST", "/api/runs/{}/cancel", kRunJobs, kNo, &CancelRun, "run.cancel", kRun},
+      {"POST", "/api/runs/{}/retry", kRunJobs, kYes, &RetryRun, "run.retry", kRun},
       {"GET", "/api/runs/{}/logs", kRead, kNo, &RunLogs},
       {"GET", "/api/gaps", kRead, kNo, &ListGaps},
       {"GET", "/api/dead-letters", kRead, kNo, &ListDeadLetters},
       {"GET", "/api/executors", kRead, kNo, &ListExecutors},
       {"GET", "/api/executors/{}", kRead, kNo, &GetExecutor},
-      {"PATCH", "/api/executors/{}", kWrite, kNo, &PatchExecutor, "executor.patch"},
-      {"POST", "/api/executors/{}/enable", kWrite, kNo, &EnableExecutor, "executor.enable"},
-      {"POST", "/api/executors/{}/disable", kWrite, kNo, &DisableExecutor, "executor.disable"},
-      {"POST", "/api/executors/{}/drain", kWrite, kNo, &DrainExecutor, "executor.drain"},
-      {"GET", "/api/audit", kRead, kNo, &ListAudit},
+      {"PATCH", "/api/executors/{}", kWriteExecutors, kNo, &PatchExecutor, "executor.patch"},
+      {"POST", "/api/executors/{}/enable", kWriteExecutors, kNo, &EnableExecutor,
+       "executor.enable"},
+      {"POST", "/api/executors/{}/disable", kWriteExecutors, kNo, &DisableExecutor,
+       "executor.disable"},
+      {"POST", "/api/executors/{}/drain", kWriteExecutors, kNo, &DrainExecutor, "executor.drain"},
+      {"GET", "/api/audit", kReadAudit, kNo, &ListAudit},
       {"GET", "/api/system/status", kRead, kNo, &SystemStatus},
-      {"POST", "/api/system/store/accept", kWrite, kNo, &AcceptStore, "store.accept", true},
+      {"POST", "/api/system/store/accept", kAcceptStore, kNo, &AcceptStore, "store.accept",
+       kNothing, true},
       {"GET", "/api/system/config", kRead, kNo, &GetConfig},
-      {"PUT", "/api/system/config", kWrite, kNo, &ChangeConfig, "config.change"},
+      {"PUT", "/api/system/config", kWriteConfig, kNo, &ChangeConfig, "config.change"},
       {"POST", "/api/schedules/preview", kRead, kNo, &PreviewSchedule},
+      {"GET", "/api/auth/state", kAnyone, kNo, &AuthState},
+      {"POST", "/api/auth/setup", kAnyone, kNo, &SetUp},
+      {"POST", "/api/auth/login", kAnyone, kNo, &Login},
+      {"POST", "/api/auth/refresh", kAnyone, kNo, &RefreshSession},
+      {"POST", "/api/auth/logout", kAnyone, kNo, &Logout},
+      {"GET", "/api/auth/me", kRead, kNo, &WhoAmI},
+      {"POST", "/api/auth/password", kManageSelf, kNo, &ChangePassword},
+      {"POST", "/api/auth/setup-link", kManageUsers, kNo, &CreateSetupLink, "auth.setup_link"},
+      {"GET", "/api/users", kManageUsers, kNo, &ListUsers},
+      {"POST", "/api/users", kManageUsers, kNo, &CreateUser, "user.create"},
+      {"GET", "/api/users/{}", kManageUsers, kNo, &GetUser},
+      {"PATCH", "/api/users/{}", kManageUsers, kNo, &PatchUser, "user.patch"},
+      {"DELETE", "/api/users/{}", kManageUsers, kNo, &DeleteUser, "user.delete"},
+      {"GET", "/api/tokens", kManageSelf, kNo, &ListTokens},
+      {"POST", "/api/tokens", kManageSelf, kNo, &CreateToken, "token.create"},
+      {"DELETE", "/api/tokens/{}", kManageSelf, kNo, &DeleteToken, "token.delete", kToken},
   };
   return table;
 }

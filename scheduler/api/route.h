@@ -11,29 +11,41 @@
 #include "scheduler/api/api_context.h"
 #include "scheduler/api/identifiers.h"
 #include "scheduler/api/problem.h"
+#include "scheduler/api/sign_in.h"
 #include "scheduler/api/store_watch.h"
 #include "scheduler/api/tokens.h"
+#include "scheduler/auth/roles.h"
 
 namespace carillon::scheduler {
 
-// One authenticated request on its way through a handler.
+// What a handler adds to the audit's record of what it did.
+struct AuditNote {
+  std::string reason = {};  // before the words of the caller
+};
+
+// One request on its way through a handler.
 struct Call {
   const ApiContext& api;
   Identifiers& identifiers;
   StoreWatch& store;
+  Authenticator& authenticator;
+  SignIn& sign_in;
   const HttpRequest& request;
   Caller caller;
   std::vector<std::string> arguments;  // what the {} of the path stand for, decoded
-  std::string idempotency_key;         // empty = none
-  std::string idempotency_scope;       // of the key
+  std::string_view trace_id;
+  AuditNote& note;
+  bool owns_all = false;          // the permission of the route reaches beyond what is the caller's
+  std::string idempotency_key;    // empty = none
+  std::string idempotency_scope;  // of the key
 };
-
-enum class Permission { kRead, kWrite };
-std::string_view Name(Permission permission);
-bool Allows(const Caller& caller, Permission permission);
 
 // Whether Idempotency-Key is honoured.
 enum class Keyed { kNo, kYes };
+
+// What the first {} of the path names: somebody's, when the caller's permission reaches only to his
+// own.
+enum class Owned { kNothing, kJob, kRun, kToken };
 
 struct Route {
   std::string_view method;
@@ -41,7 +53,8 @@ struct Route {
   Permission permission;
   Keyed keyed;
   Reply (*handler)(const Call& call);
-  std::string_view action = {};  // of the audit; empty: nothing is changed
+  std::string_view action = {};  // of the audit; empty: nothing is changed, or the handler tells it
+  Owned owned = Owned::kNothing;
   // Served though the store is not trusted; every other write is refused then.
   bool on_any_store = false;
 };

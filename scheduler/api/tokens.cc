@@ -1,23 +1,16 @@
 #include "scheduler/api/tokens.h"
 
-#include <sodium.h>
-
-#include <array>
-
-#include "common/base/check.h"
+#include "scheduler/auth/access_token.h"
+#include "scheduler/auth/roles.h"
+#include "scheduler/auth/secrets.h"
 
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kTokenRandomBytes = 32;
-constexpr size_t kTokenLengthMax = 512;  // characters; longer ones are not even hashed
+constexpr size_t kTokenLengthMax = kAccessTokenLengthMax;  // longer ones are not even hashed
 constexpr std::string_view kPrefix = "carillon_";
+constexpr size_t kShownOfToken = kPrefix.size() + 6;  // characters; 36 bits of 256
 constexpr std::string_view kScheme = "bearer ";
-
-void RequireSodium() {
-  static const int ready = sodium_init();
-  CARILLON_CHECK(ready >= 0, "sodium_init");
-}
 
 std::optional<std::string> BearerToken(const HttpRequest& request) {
   if (request.CountHeader("authorization") != 1) return std::nullopt;
@@ -29,79 +22,172 @@ std::optional<std::string> BearerToken(const HttpRequest& request) {
   return std::string(value);
 }
 
-bool SameText(const std::string& a, const std::string& b) {
-  return a.size() == b.size() && sodium_memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
 }  // namespace
 
-std::string NewToken() {
-  RequireSodium();
-  std::array<unsigned char, kTokenRandomBytes> random{};
-  randombytes_buf(random.data(), random.size());
-  std::array<char, kTokenRandomBytes * 2> text{};
-  sodium_bin2base64(text.data(), text.size(), random.data(), random.size(),
-                    sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-  return std::string(kPrefix) + text.data();
+std::string TokenIdOf(const std::string& token_hash) { return "tok-" + token_hash.substr(0, 16); }
+
+std::string NewToken() { return std::string(kPrefix) + RandomText(kSecretBytes); }
+
+std::string HashToken(std::string_view token) { return HashSecret(token); }
+
+TokenRecord DescribeToken(const std::string& token, WallTime now) {
+  TokenRecord record{.token_hash = HashToken(token), .name = {}, .role = {}, .created = now};
+  record.token_id = TokenIdOf(record.token_hash);
+  record.prefix = token.substr(0, kShownOfToken);
+  return record;
 }
 
-std::string HashToken(std::string_view token) {
-  RequireSodium();
-  std::array<unsigned char, crypto_generichash_BYTES> hash{};
-  crypto_generichash(hash.data(), hash.size(), reinterpret_cast<const unsigned char*>(token.data()),
-                     token.size(), nullptr, 0);
-  std::array<char, crypto_generichash_BYTES * 2 + 1> hex{};
-  sodium_bin2hex(hex.data(), hex.size(), hash.data(), hash.size());
-  return hex.data();
+TokenRecord FirstToken(const std::string& token, WallTime now) {
+  TokenRecord record = DescribeToken(token, now);
+  record.name = "admin";
+  record.role = "admin";
+  return record;
 }
 
-Result<std::string> CreateAdminToken(AdminStore& store, WallTime now) {
+Result<std::string> CreateAdminToken(AuthStore& store, WallTime now) {
   const std::string token = NewToken();
-  CARILLON_TRY(store.CreateFirstToken(
-      {.token_hash = HashToken(token), .name = "admin", .role = "admin", .created = now}));
+  CARILLON_TRY(store.CreateFirstToken(FirstToken(token, now)));
   return token;
 }
+
+std::string Caller::Actor() const {
+  if (kind != CallerKind::kToken) return name;
+  return (user_id.empty() ? "token" : display_name) + "/" + name;
+}
+
+std::string Caller::Subject() const {
+  return kind == CallerKind::kToken ? credential : "user " + user_id;
+}
+
+WallTime Authenticator::Wall() const { return now_().value_or(clock_.Wall()); }
 
 Result<std::optional<Caller>> Authenticator::Authenticate(const HttpRequest& request) {
   const auto token = BearerToken(request);
   if (!token) return std::optional<Caller>();
-  const std::string hash = HashToken(*token);
-  const auto known = Recall(hash);
+  return LooksLikeAccessToken(*token) ? AuthenticateSession(*token) : AuthenticateToken(*token);
+}
+
+Authenticator::Answer Authenticator::AuthenticateToken(const std::string& token) {
+  const std::string hash = HashToken(token);
+  auto caller = Confirm(hash, [this, hash] { return FindToken(hash); });
+  // Also of one that is remembered.
+  const bool expired =
+      caller.ok() && *caller && (*caller)->expires && *(*caller)->expires <= Wall();
+  if (expired) return std::optional<Caller>();
+  return caller;
+}
+
+Authenticator::Answer Authenticator::AuthenticateSession(const std::string& token) {
+  CARILLON_ASSIGN_OR_RETURN(const std::string key, SigningKey());
+  const auto claims = ReadAccessToken(key, token, Wall());
+  if (!claims) return std::optional<Caller>();
+  return Confirm(claims->session, [this, session = claims->session, user_id = claims->user_id] {
+    return FindSession(session, user_id);
+  });
+}
+
+Authenticator::Answer Authenticator::Confirm(const std::string& key,
+                                             const std::function<Answer()>& question) {
+  const auto known = Recall(key);
   const SteadyTime now = clock_.Steady();
   if (known && now - known->seen <= kFresh) return std::optional(known->caller);
   const bool believable = known && now - known->seen <= kStale;
-  const Lookup found = Find(hash);
-  if (!found.ok()) {
+  auto asked = aside_.Ask<Answer>(patience_, question);
+  const Answer answer =
+      asked ? *std::move(asked)
+            : Answer(Error{ErrorCode::kUnavailable, "find credentials: no answer in time"});
+  if (!answer.ok()) {
     if (believable) return std::optional(known->caller);
-    return found.error();
+    return answer;
   }
-  if (!found->has_value() || !SameText((*found)->token_hash, hash)) {
-    const MutexLock lock(mu_);
-    known_.erase(hash);
-    return std::optional<Caller>();
+  if (answer->has_value()) {
+    Remember(key, **answer);
+  } else {
+    Forget(key);
   }
-  Caller caller{.name = (*found)->name, .role = (*found)->role};
-  Remember(hash, caller);
+  return answer;
+}
+
+Authenticator::Answer Authenticator::FindToken(const std::string& hash) {
+  CARILLON_ASSIGN_OR_RETURN(const auto found, store_.FindToken(hash));
+  if (!found || !SameText(found->token.token_hash, hash)) return std::optional<Caller>();
+  const TokenRecord& token = found->token;
+  Caller caller{.kind = CallerKind::kToken,
+                .name = token.name,
+                .role = token.role,
+                .user_id = token.user_id,
+                .credential = token.token_id,
+                .expires = token.expires};
+  if (found->owner) {
+    if (found->owner->disabled) return std::optional<Caller>();
+    caller.role = LesserRole(token.role, found->owner->role);
+    caller.display_name = found->owner->name;
+  }
+  NoteUse(token, Wall());
   return std::optional(std::move(caller));
 }
 
-Authenticator::Lookup Authenticator::Find(const std::string& hash) {
-  auto answer = aside_.Ask<Lookup>(patience_, [this, hash] { return store_.FindToken(hash); });
-  if (answer) return *std::move(answer);
-  return Error{ErrorCode::kUnavailable, "find token: no answer in time"};
+Authenticator::Answer Authenticator::FindSession(const std::string& session,
+                                                 const std::string& user_id) {
+  CARILLON_ASSIGN_OR_RETURN(const auto user, store_.FindSession(session, Wall()));
+  if (!user || user->user_id != user_id) return std::optional<Caller>();
+  return std::optional(Caller{.kind = CallerKind::kUser,
+                              .name = user->name,
+                              .role = user->role,
+                              .user_id = user->user_id,
+                              .display_name = user->display_name,
+                              .credential = session});
 }
 
-std::optional<Authenticator::Known> Authenticator::Recall(const std::string& hash) {
+// Nobody waits for it, and one that is not written is written with a later use.
+void Authenticator::NoteUse(const TokenRecord& token, WallTime now) {
+  if (token.last_used && now - *token.last_used < kUseNoted) return;
+  uses_.TryPost([this, id = token.token_id, now] { (void)store_.TouchToken(id, now); });
+}
+
+Result<std::string> Authenticator::SigningKey() {
+  std::string known;
+  {
+    const MutexLock lock(mu_);
+    known = signing_key_;
+    if (!known.empty() && clock_.Steady() - key_seen_ <= kKeyFresh) return known;
+  }
+  auto asked = aside_.Ask<Result<std::string>>(
+      patience_, [this] { return store_.EnsureSigningKey(RandomBytes(kSigningKeyBytes)); });
+  if (asked && asked->ok()) {
+    const MutexLock lock(mu_);
+    signing_key_ = **asked;
+    key_seen_ = clock_.Steady();
+    return signing_key_;
+  }
+  if (!known.empty()) return known;
+  if (asked) return asked->error();
+  return Error{ErrorCode::kUnavailable, "signing key: no answer in time"};
+}
+
+void Authenticator::Forget(const std::string& credential) {
   const MutexLock lock(mu_);
-  const auto it = known_.find(hash);
+  known_.erase(credential);
+  std::erase_if(known_,
+                [&](const auto& entry) { return entry.second.caller.credential == credential; });
+}
+
+void Authenticator::ForgetUser(const std::string& user_id) {
+  const MutexLock lock(mu_);
+  std::erase_if(known_, [&](const auto& entry) { return entry.second.caller.user_id == user_id; });
+}
+
+std::optional<Authenticator::Known> Authenticator::Recall(const std::string& key) {
+  const MutexLock lock(mu_);
+  const auto it = known_.find(key);
   if (it == known_.end()) return std::nullopt;
   return it->second;
 }
 
-void Authenticator::Remember(const std::string& hash, const Caller& caller) {
+void Authenticator::Remember(const std::string& key, const Caller& caller) {
   const MutexLock lock(mu_);
-  if (known_.size() >= kCachedMax && !known_.contains(hash)) known_.clear();
-  known_[hash] = {.caller = caller, .seen = clock_.Steady()};
+  if (known_.size() >= kCachedMax && !known_.contains(key)) known_.clear();
+  known_[key] = {.caller = caller, .seen = clock_.Steady()};
 }
 
 }  // namespace carillon::scheduler

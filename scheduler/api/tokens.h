@@ -1,18 +1,22 @@
-// Bearer tokens: made, hashed, looked up.
+// Who sends a request: bearer tokens of machines, access tokens of people who signed in.
 //
 // Threads  Thread-safe.
-// Always   The store sees only hashes; a whole token exists once, in the hands of its maker.
+// Always   The store sees only hashes; a whole token exists once, in the hands of its maker. Role
+// and
+//          name are the store's, never what a token says of itself.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/adapters/http/http_message.h"
+#include "common/adapters/http/worker_pool.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
-#include "common/ports/admin_store.h"
+#include "common/ports/auth_store.h"
 #include "scheduler/api/aside.h"
 
 namespace carillon::scheduler {
@@ -21,46 +25,89 @@ namespace carillon::scheduler {
 std::string NewToken();
 // Hex of BLAKE2b-256 of the whole token: what the store keeps.
 std::string HashToken(std::string_view token);
+// The id of a token in lists and in the audit; says nothing that helps to guess it.
+std::string TokenIdOf(const std::string& token_hash);
+// What the store keeps of a new `token`.
+TokenRecord DescribeToken(const std::string& token, WallTime now);
 
+// What the store keeps of `token` when it is the first one.
+TokenRecord FirstToken(const std::string& token, WallTime now);
 // Makes the first token of an empty store and returns it. kExists: there is one already.
-Result<std::string> CreateAdminToken(AdminStore& store, WallTime now);
+Result<std::string> CreateAdminToken(AuthStore& store, WallTime now);
+
+enum class CallerKind { kNobody, kUser, kToken };
 
 struct Caller {
-  std::string name;
-  std::string role;
+  CallerKind kind = CallerKind::kNobody;
+  std::string name = {};
+  std::string role = {};
+  std::string user_id = {};  // of the owner, when it is a token; empty = nobody's
+  std::string display_name = {};
+  std::string credential = {};           // the session, or the token's id
+  std::optional<WallTime> expires = {};  // of the token
+
+  // As the audit names him: "anna", "anna/ci", "token/admin".
+  std::string Actor() const;
+  // Nobody else has it, whatever the names.
+  std::string Subject() const;
+  // What his jobs belong to.
+  std::string OwnerId() const { return user_id.empty() ? name : user_id; }
 };
 
 class Authenticator {
  public:
-  Authenticator(AdminStore& store, const Clock& clock, Aside& aside, Duration patience)
-      : store_(store), clock_(clock), aside_(aside), patience_(patience) {}
+  using Now = std::function<Result<WallTime>()>;  // the cluster's time, if it is known
+  Authenticator(AuthStore& store, const Clock& clock, Aside& aside, Duration patience, Now now)
+      : store_(store), clock_(clock), aside_(aside), patience_(patience), now_(std::move(now)) {}
 
   // nullopt: no token, several, or none that is known. An error: the store could not say within
-  // `patience`. Tokens that the store confirmed within kFresh are not looked up again; within
-  // kStale they are believed when the store cannot say, so that status can be read then.
+  // `patience`. What the store confirmed within kFresh is not looked up again; within kStale it is
+  // believed when the store cannot say, so that status can be read then.
   Result<std::optional<Caller>> Authenticate(const HttpRequest& request);
+  // The key that access tokens are signed with; made when there is none.
+  Result<std::string> SigningKey();
+  // What comes next with this credential is asked of the store again.
+  void Forget(const std::string& credential);
+  void ForgetUser(const std::string& user_id);
+  // The time by which credentials expire.
+  WallTime Wall() const;
+  // After the uses in progress are noted.
+  void Stop() { uses_.Stop(); }
 
   static constexpr Duration kFresh = 5s;
   static constexpr Duration kStale = 15min;
-  static constexpr size_t kCachedMax = 1024;  // tokens
+  static constexpr Duration kKeyFresh = 1min;
+  static constexpr Duration kUseNoted = 1min;  // how often the last use of a token is written
+  static constexpr size_t kCachedMax = 1024;   // tokens and sessions
 
  private:
   struct Known {
     Caller caller;
     SteadyTime seen;
   };
-  using Lookup = Result<std::optional<TokenRecord>>;
-  Lookup Find(const std::string& hash);
-  std::optional<Known> Recall(const std::string& hash);
-  void Remember(const std::string& hash, const Caller& caller);
+  using Answer = Result<std::optional<Caller>>;
+  // `key` is what the answer is remembered under.
+  Answer Confirm(const std::string& key, const std::function<Answer()>& question);
+  Answer AuthenticateToken(const std::string& token);
+  Answer AuthenticateSession(const std::string& token);
+  Answer FindToken(const std::string& hash);
+  Answer FindSession(const std::string& session, const std::string& user_id);
+  void NoteUse(const TokenRecord& token, WallTime now);
+  std::optional<Known> Recall(const std::string& key);
+  void Remember(const std::string& key, const Caller& caller);
 
-  AdminStore& store_;
+  AuthStore& store_;
   const Clock& clock_;
   Aside& aside_;
   const Duration patience_;
+  const Now now_;
   Mutex mu_;
   // Keyed by hash: a comparison that leaks its time tells nothing about the token.
   std::map<std::string, Known> known_ GUARDED_BY(mu_);
+  std::string signing_key_ GUARDED_BY(mu_);
+  SteadyTime key_seen_ GUARDED_BY(mu_){};
+  // Of writes that nobody waits for.
+  WorkerPool uses_{{.threads = 1, .queue_max = 64}};
 };
 
 }  // namespace carillon::scheduler

@@ -15,6 +15,7 @@
 #include "scheduler/daemon/admin_token.h"
 #include "scheduler/daemon/scheduler_server.h"
 #include "scheduler/daemon/scheduler_settings.h"
+#include "scheduler/daemon/setup_link.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -58,6 +59,7 @@ struct ClusterScheduler::Parts {
   std::unique_ptr<SchedulerServer> server;
   Loops loops;
   process::Runtime runtime;
+  std::string setup_link;  // empty: an administrator is there, or this is not the first member
 
   Status Build(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenStore(const config::Config& config, const process::Interrupted& interrupted);
@@ -97,6 +99,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                      .runs = *for_api,
                                      .executors = *for_api,
                                      .admin = *for_api,
+                                     .auth = *for_api,
                                      .segments = *for_api}},
       options);
   process::FollowSettings(settings, config,
@@ -110,6 +113,8 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
              .member_id = options.self.id.value()};
   if (access(directory->token_file().c_str(), R_OK) == 0) {
     runtime.token_file = directory->token_file();
+    CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
+    setup_link = NewSetupLink(*store, runtime.url, now);
   }
   return directory->Publish(runtime);
 }
@@ -182,7 +187,8 @@ Result<std::unique_ptr<process::Daemon>> ClusterScheduler::Start(
 ClusterScheduler::~ClusterScheduler() { Stop(); }
 
 std::string ClusterScheduler::ReadyText() const {
-  return "carillon-scheduler " + parts_->runtime.member_id + " is up: " + parts_->runtime.url;
+  return "carillon-scheduler " + parts_->runtime.member_id + " is up: " + parts_->runtime.url +
+         SetupText(parts_->setup_link);
 }
 
 void ClusterScheduler::BeginDrain() { parts_->server->BeginDrain(); }

@@ -7,7 +7,7 @@
 
 namespace carillon::scheduler {
 
-Status EnsureAdminToken(const process::DataDirectory& directory, AdminStore& store, WallTime now,
+Status EnsureAdminToken(const process::DataDirectory& directory, AuthStore& store, WallTime now,
                         TokenOwner owner) {
   CARILLON_ASSIGN_OR_RETURN(std::string text, directory.ReadSecret("admin.token"));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -16,8 +16,7 @@ Status EnsureAdminToken(const process::DataDirectory& directory, AdminStore& sto
     text = NewToken();
     CARILLON_TRY(directory.WriteSecret("admin.token", text + "\n"));
   }
-  Status created = store.CreateFirstToken(
-      {.token_hash = HashToken(text), .name = "admin", .role = "admin", .created = now});
+  Status created = store.CreateFirstToken(FirstToken(text, now));
   if (created.ok() || created.code() != ErrorCode::kExists) return created;
   CARILLON_ASSIGN_OR_RETURN(const auto known, store.FindToken(HashToken(text)));
   if (known) return {};

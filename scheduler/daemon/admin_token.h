@@ -1,7 +1,7 @@
 // The administrator's token: made once, on an empty store, by the member that made it.
 #pragma once
 
-#include "common/ports/admin_store.h"
+#include "common/ports/auth_store.h"
 #include "common/process/data_directory.h"
 
 namespace carillon::scheduler {
@@ -13,7 +13,7 @@ enum class TokenOwner {
 };
 
 // Written to its file first, so that no crash can leave a store whose only token nobody knows.
-Status EnsureAdminToken(const process::DataDirectory& directory, AdminStore& store, WallTime now,
+Status EnsureAdminToken(const process::DataDirectory& directory, AuthStore& store, WallTime now,
                         TokenOwner owner);
 
 }  // namespace carillon::scheduler

@@ -21,6 +21,7 @@ ApiContext SchedulerServer::MakeApiContext(About about) {
           .runs = ports_.api.runs,
           .executors = ports_.api.executors,
           .admin = ports_.api.admin,
+          .auth = ports_.api.auth,
           .segments = ports_.api.segments,
           .status = status_,
           .store_standing = [this] { return member_.GetStoreStanding(); },

@@ -30,6 +30,7 @@ class SchedulerServer {
     RunStore& runs;
     ExecutorStore& executors;
     AdminStore& admin;
+    AuthStore& auth;
     SegmentStore& segments;
   };
   struct Ports {

@@ -124,19 +124,6 @@ TYPED_TEST(AdminStoreContract, AbandonedDeadAndExpiredRequestsStartAnew) {
   EXPECT_EQ(s.v(s.admin.BeginRequest("s", "old", "f", kT0 + 24h + 1s)).state, RequestState::kNew);
 }
 
-TYPED_TEST(AdminStoreContract, FirstTokenIsMadeOnce) {
-  StoreDriver s = this->driver();
-  EXPECT_FALSE(s.v(s.admin.FindToken("abc")).has_value());
-  ASSERT_OK(s.admin.CreateFirstToken({"abc", "first", "admin", kT0}));
-  EXPECT_CODE(s.admin.CreateFirstToken({"def", "second", "admin", kT0}), ErrorCode::kExists);
-  const std::optional<TokenRecord> found = s.v(s.admin.FindToken("abc"));
-  ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->name, "first");
-  EXPECT_EQ(found->role, "admin");
-  EXPECT_EQ(found->created, kT0);
-  EXPECT_FALSE(s.v(s.admin.FindToken("def")).has_value());
-}
-
 TYPED_TEST(AdminStoreContract, AuditIsNewestFirstAndByObject) {
   StoreDriver s = this->driver();
   for (int i = 0; i < 4; ++i) {

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "common/ports/admin_store.h"
+#include "common/ports/auth_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
 #include "common/ports/identity_store.h"
@@ -48,6 +49,7 @@ class StoreHandle {
   virtual RunStore& runs() = 0;
   virtual ExecutorStore& executors() = 0;
   virtual AdminStore& admin() = 0;
+  virtual AuthStore& auth() = 0;
   // Makes a stored row unreadable, or mends it, behind the store's back.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -81,7 +83,8 @@ class StoreDriver {
         jobs(store.jobs()),
         runs(store.runs()),
         executors(store.executors()),
-        admin(store.admin()) {}
+        admin(store.admin()),
+        auth(store.auth()) {}
 
   IdentityStore& identity;
   SegmentStore& segments;
@@ -90,6 +93,7 @@ class StoreDriver {
   RunStore& runs;
   ExecutorStore& executors;
   AdminStore& admin;
+  AuthStore& auth;
 
   template <typename T>
   static T v(Result<T> result) {

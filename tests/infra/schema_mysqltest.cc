@@ -68,6 +68,25 @@ TEST_F(SchemaTest, MigrationThatWasCutShortIsStartedOver) {
   ASSERT_OK(mysql::Migrate(*again, kFirst));
 }
 
+TEST_F(SchemaTest, TheTokenOfBeforeKeepsWorking) {
+  const auto session = EmptyDatabase();
+  std::vector<mysql::Migration> before = mysql::EmbeddedMigrations();
+  std::erase_if(before, [](const mysql::Migration& migration) { return migration.version > 4; });
+  ASSERT_OK(mysql::Migrate(*session, before));
+  ASSERT_OK(session->Run("INSERT INTO tokens (token_hash, name, role, created_us) VALUES "
+                         "('0123456789abcdef0123', 'admin', 'admin', 5)"));
+  const auto store = database_.Open(8);
+  const auto found = store->FindToken("0123456789abcdef0123");
+  ASSERT_OK(found);
+  ASSERT_TRUE(found->has_value());
+  EXPECT_EQ((*found)->token.role, "admin");
+  EXPECT_EQ((*found)->token.token_id, "tok-0123456789abcdef");
+  EXPECT_EQ((*found)->token.expires, std::nullopt);
+  EXPECT_EQ((*found)->owner, std::nullopt);
+  EXPECT_EQ(store->CreateFirstToken({"x", "admin", "admin", kT0, "tok-x"}).code(),
+            ErrorCode::kExists);
+}
+
 TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {
   std::vector<std::future<std::string>> members;
   for (int i = 0; i < 4; ++i) {

@@ -182,12 +182,6 @@ Status FaultStore::FinishRequest(const std::string& scope, const std::string& ke
 Status FaultStore::AbandonRequest(const std::string& scope, const std::string& key) {
   return Run("abandon", [&] { return p_.admin.AbandonRequest(scope, key); });
 }
-Status FaultStore::CreateFirstToken(const TokenRecord& token) {
-  return Run("create_token", [&] { return p_.admin.CreateFirstToken(token); });
-}
-Result<std::optional<TokenRecord>> FaultStore::FindToken(const std::string& token_hash) {
-  return Run("find_token", [&] { return p_.admin.FindToken(token_hash); });
-}
 Status FaultStore::RecordAudit(const AuditRecord& record) {
   return Run("audit", [&] { return p_.admin.RecordAudit(record); });
 }

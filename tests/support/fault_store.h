@@ -110,8 +110,6 @@ class FaultStore final : public IdentityStore,
   Status FinishRequest(const std::string& scope, const std::string& key,
                        const StoredAnswer& answer) override;
   Status AbandonRequest(const std::string& scope, const std::string& key) override;
-  Status CreateFirstToken(const TokenRecord& token) override;
-  Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override;
   Result<ClusterSettings> ReadSettings() override;
   Result<ClusterSettings> WriteSettings(int64_t expected,
                                         const std::map<std::string, std::string>& values) override;

@@ -16,6 +16,7 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/ports/admin_store.h"
+#include "common/ports/auth_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
 #include "common/ports/identity_store.h"
@@ -36,7 +37,8 @@ class MemoryStore final : public IdentityStore,
                           public JobStore,
                           public RunStore,
                           public ExecutorStore,
-                          public AdminStore {
+                          public AdminStore,
+                          public AuthStore {
  public:
   struct Options {
     uint32_t segment_count = 64;
@@ -138,14 +140,37 @@ class MemoryStore final : public IdentityStore,
   Status FinishRequest(const std::string& scope, const std::string& key,
                        const StoredAnswer& answer) override;
   Status AbandonRequest(const std::string& scope, const std::string& key) override;
-  Status CreateFirstToken(const TokenRecord& token) override;
-  Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override;
   Result<ClusterSettings> ReadSettings() override;
   Result<ClusterSettings> WriteSettings(int64_t expected,
                                         const std::map<std::string, std::string>& values) override;
   Status RecordAudit(const AuditRecord& record) override;
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;
+
+  // AuthStore
+  Result<bool> NeedsSetup() override;
+  Status PutSetupLink(const std::string& token_hash, WallTime expires) override;
+  Status Setup(const std::string& token_hash, const UserRecord& user, WallTime now) override;
+  Status CreateUser(const UserRecord& user) override;
+  Result<UserRecord> GetUser(const std::string& user_id) override;
+  Result<std::optional<UserRecord>> FindUser(const std::string& name) override;
+  Result<std::vector<UserRecord>> ListUsers(const std::string& after_user_id,
+                                            size_t limit) override;
+  Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) override;
+  Status DeleteUser(const std::string& user_id, int64_t expected_version) override;
+  Status CreateSession(const RefreshRecord& first) override;
+  Result<Rotation> RotateSession(const std::string& used_hash, const std::string& new_hash,
+                                 WallTime now, WallTime expires) override;
+  Result<std::optional<EndedSession>> EndSession(const std::string& token_hash) override;
+  Result<std::optional<UserRecord>> FindSession(const std::string& family, WallTime now) override;
+  Status CreateFirstToken(const TokenRecord& token) override;
+  Status CreateToken(const TokenRecord& token) override;
+  Result<std::optional<FoundToken>> FindToken(const std::string& token_hash) override;
+  Result<std::vector<TokenRecord>> ListTokens(const TokenFilter& filter) override;
+  Result<TokenRecord> GetToken(const std::string& token_id) override;
+  Status DeleteToken(const std::string& token_id) override;
+  Status TouchToken(const std::string& token_id, WallTime used) override;
+  Result<std::string> EnsureSigningKey(const std::string& fresh) override;
 
  private:
   Status CheckFence(const Fence& fence) const REQUIRES(mu_);
@@ -185,6 +210,12 @@ class MemoryStore final : public IdentityStore,
   RunDetail ToDetail(const RunEntry& entry, bool with_attempts) REQUIRES(mu_);
   bool Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) REQUIRES(mu_);
   Result<ExecutorRecord*> FindExecutor(const ExecutorId& id) REQUIRES(mu_);
+
+  // Null: there is none of that version.
+  Result<UserRecord*> FindUserAt(const std::string& user_id, int64_t version) REQUIRES(mu_);
+  Status CheckAdministratorLeft(const std::string& without) REQUIRES(mu_);
+  bool HasAdministrator(const std::string& beside) const REQUIRES(mu_);
+  Status InsertUser(const UserRecord& user) REQUIRES(mu_);
 
   const Clock& clock_;
   mutable Mutex mu_;

@@ -1,4 +1,4 @@
-// Executors, idempotency keys, tokens, settings, retention.
+// Executors, idempotency keys, settings, retention.
 #include "common/adapters/memory/memory_store.h"
 
 namespace carillon::memory {
@@ -102,20 +102,6 @@ Status MemoryStore::AbandonRequest(const std::string& scope, const std::string& 
   return {};
 }
 
-Status MemoryStore::CreateFirstToken(const TokenRecord& token) {
-  MutexLock lock(mu_);
-  if (!tables_.tokens.empty()) return {ErrorCode::kExists, "there is a token already"};
-  tables_.tokens[token.token_hash] = token;
-  return {};
-}
-
-Result<std::optional<TokenRecord>> MemoryStore::FindToken(const std::string& token_hash) {
-  MutexLock lock(mu_);
-  const auto it = tables_.tokens.find(token_hash);
-  if (it == tables_.tokens.end()) return std::optional<TokenRecord>{};
-  return std::optional<TokenRecord>{it->second};
-}
-
 Status MemoryStore::RecordAudit(const AuditRecord& record) {
   MutexLock lock(mu_);
   AuditRecord kept = record;
@@ -173,6 +159,8 @@ Result<Upkeep> MemoryStore::Maintain(WallTime now, Duration retention) {
                 [&](const auto& gap) { return day_of(gap.second.range.to) < first_kept; });
   std::erase_if(tables_.audit,
                 [&](const auto& record) { return record.second.at < now - kAuditKept; });
+  std::erase_if(tables_.refreshes,
+                [now](const auto& entry) { return entry.second.record.expires <= now; });
   const WallTime before = now - retention;
   std::erase_if(tables_.dead_letters,
                 [&](const auto& letter) { return letter.second.created < before; });

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/ports/admin_store.h"
+#include "common/ports/auth_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
 #include "common/ports/run_store.h"
@@ -72,6 +73,11 @@ struct RequestEntry {
   std::optional<StoredAnswer> answer = {};
 };
 
+struct RefreshEntry {
+  RefreshRecord record;
+  bool used = false;
+};
+
 // Of the current version.
 inline bool IsReadable(const JobEntry& job) { return !job.unreadable.contains(job.version); }
 
@@ -116,7 +122,11 @@ class Tables {
   std::map<uint64_t, DeadLetter> dead_letters;
   std::map<ExecutorId, ExecutorRecord> executors;
   std::map<std::pair<std::string, std::string>, RequestEntry> requests;
-  std::map<std::string, TokenRecord> tokens;
+  std::map<std::string, TokenRecord> tokens;      // by hash
+  std::map<std::string, UserRecord> users;        // by id
+  std::map<std::string, RefreshEntry> refreshes;  // by hash
+  std::optional<std::pair<std::string, WallTime>> setup_link;
+  std::string signing_key;
   ClusterSettings settings;
   std::map<uint64_t, AuditRecord> audit;
   uint64_t last_job_no = 0;

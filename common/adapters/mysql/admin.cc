@@ -1,4 +1,4 @@
-// Idempotency keys, tokens, settings, retention.
+// Idempotency keys, settings, retention.
 #include <algorithm>
 #include <string_view>
 
@@ -97,33 +97,6 @@ Status MysqlStore::AbandonRequest(const std::string& scope, const std::string& k
   });
 }
 
-Status MysqlStore::CreateFirstToken(const TokenRecord& token) {
-  return InTransaction(*pool_, {.operation = "first token"}, [&](Session& session) -> Status {
-    // The identity's row serialises members that start on the empty store at once.
-    CARILLON_TRY(session.Query("SELECT id FROM store_identity WHERE id = 1 FOR UPDATE"));
-    {
-      CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query("SELECT 1 FROM tokens LIMIT 1"));
-      if (rows.Next()) return {ErrorCode::kExists, "there is a token already"};
-    }
-    CARILLON_TRY(session.Execute(
-        "INSERT INTO tokens (token_hash, name, role, created_us) VALUES (?, ?, ?, ?)",
-        {token.token_hash, token.name, token.role, ToUnixMicros(token.created)}));
-    return {};
-  });
-}
-
-Result<std::optional<TokenRecord>> MysqlStore::FindToken(const std::string& token_hash) {
-  return InRead(*pool_, "find token", [&](Session& session) -> Result<std::optional<TokenRecord>> {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows,
-        session.Query("SELECT token_hash, name, role, created_us FROM tokens WHERE token_hash = ?",
-                      {token_hash}));
-    if (!rows.Next()) return std::optional<TokenRecord>{};
-    return std::optional<TokenRecord>{
-        TokenRecord{rows.Text(1), rows.Text(2), rows.Text(3), rows.Time(4)}};
-  });
-}
-
 Result<ClusterSettings> MysqlStore::ReadSettings() {
   return InRead(*pool_, "settings", [](Session& session) -> Result<ClusterSettings> {
     // One statement: the version and the values belong together.
@@ -202,7 +175,8 @@ Result<Upkeep> MysqlStore::Maintain(WallTime now, Duration retention) {
   CARILLON_TRY(DropPartitions(*pool_, now - retention));
   const OldRows old{.runs_before = now - retention,
                     .request_keys_before = now - kRequestKeyKept,
-                    .audit_before = now - kAuditKept};
+                    .audit_before = now - kAuditKept,
+                    .sessions_before = now};
   CARILLON_ASSIGN_OR_RETURN(const Upkeep rows, DeleteOldRows(*pool_, old));
   CARILLON_ASSIGN_OR_RETURN(
       const int64_t next, DeleteOldVersions(*pool_, kept_->versions_from.load(), now - retention));

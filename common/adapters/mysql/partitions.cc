@@ -184,6 +184,8 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
   const std::vector<std::pair<std::string, int64_t>> deletes = {
       {"DELETE FROM request_keys WHERE begun_us <= ? LIMIT ?", keys_us},
       {"DELETE FROM audit_log WHERE at_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
+      {"DELETE FROM refresh_tokens WHERE expires_us <= ? LIMIT ?",
+       ToUnixMicros(old.sessions_before)},
       {"DELETE FROM run_gaps WHERE to_us < ? LIMIT ?", day_us},
       {"DELETE FROM dead_letters WHERE created_us < ? LIMIT ?", runs_us},
       {"DELETE FROM run_attempts PARTITION (p_past) WHERE NOT EXISTS (SELECT 1 FROM job_runs r "

@@ -30,6 +30,7 @@ struct OldRows {
   WallTime runs_before;
   WallTime request_keys_before;
   WallTime audit_before;
+  WallTime sessions_before;
 };
 // Deletes what does not live in partitions, kDeletedRowsPerCall of each kind at most. kBehind: of
 // some kind there were so many.

@@ -34,13 +34,6 @@ int NumberOf(RunKind kind) { return Find(kKinds, kind); }
 std::optional<RunState> StateOf(int64_t number) { return At(kStates, number); }
 std::optional<RunKind> KindOf(int64_t number) { return At(kKinds, number); }
 
-const std::string kRunColumns =
-    "r.fire_us, r.schedule_id, r.shard, r.job_no, r.segment, r.kind + 0, r.state + 0, r.attempt, "
-    "r.due_us, r.priority, r.def_version, r.token_high, r.token_low, r.incarnation_no, "
-    "r.cancel_requested, r.pinned_executor, r.claimed_us, r.slot_taken, "
-    "FIELD(r.reason, 'executor_lost', 'warden_died', 'lease_ended', 'outcome_unknown'), "
-    "r.started_us";
-
 const std::string kKeysJoinRuns =
     "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
     "h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) "

@@ -41,8 +41,14 @@ struct StoredRun {
 };
 using LockedRuns = std::unordered_map<RunKey, StoredRun>;
 
-// The columns of StoredRun, of a table called r.
-extern const std::string kRunColumns;
+// The columns of StoredRun, of a table called r. Inline: constants of other files are made of it,
+// and the order in which files are initialised is not known.
+inline const std::string kRunColumns =
+    "r.fire_us, r.schedule_id, r.shard, r.job_no, r.segment, r.kind + 0, r.state + 0, r.attempt, "
+    "r.due_us, r.priority, r.def_version, r.token_high, r.token_low, r.incarnation_no, "
+    "r.cancel_requested, r.pinned_executor, r.claimed_us, r.slot_taken, "
+    "FIELD(r.reason, 'executor_lost', 'warden_died', 'lease_ended', 'outcome_unknown'), "
+    "r.started_us";
 inline constexpr uint32_t kRunColumnCount = 20;
 
 // Joins k, a JSON_TABLE of run keys, to job_runs r by its primary key.

@@ -15,6 +15,7 @@ class MemoryStoreHandle final : public StoreHandle {
   RunStore& runs() override { return store_; }
   ExecutorStore& executors() override { return store_; }
   AdminStore& admin() override { return store_; }
+  AuthStore& auth() override { return store_; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     store_.DamageDefinition(job.job_id, job.version, damaged);
   }
@@ -38,6 +39,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 }  // namespace carillon::test
 
 #include "tests/contract/admin_store_contract.h"
+#include "tests/contract/auth_store_contract.h"
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
 #include "tests/contract/identity_store_contract.h"

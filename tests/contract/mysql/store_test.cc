@@ -13,6 +13,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 }  // namespace carillon::test
 
 #include "tests/contract/admin_store_contract.h"
+#include "tests/contract/auth_store_contract.h"
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
 #include "tests/contract/identity_store_contract.h"

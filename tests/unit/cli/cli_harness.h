@@ -78,6 +78,10 @@ class CliTest : public ::testing::Test {
               .clock = clock_,
               .wait = [this](Duration time) { clock_.Advance(time); },
               .transport = [this] { return std::make_unique<FakeServer>(server_); },
+              .read_password = [this](const std::string& prompt) -> Result<std::string> {
+                prompts_ += prompt;
+                return typed_password_;
+              },
               .edit = [this](const std::string& file) { return edit_(file); },
               .standalone =
                   [this](const StandaloneArguments& arguments_given) {
@@ -109,6 +113,8 @@ class CliTest : public ::testing::Test {
                                                      {"CARILLON_TOKEN", "secret"}};
   std::istringstream in_;
   bool tty_ = false;
+  std::string typed_password_;
+  std::string prompts_;
   test::ManualClock clock_;
   FakeServer::State server_;
   std::function<Status(const std::string&)> edit_ = [](const std::string&) { return Status(); };

@@ -52,6 +52,7 @@ class ApiEnv : public ::testing::Test {
          .runs = faults_.runs,
          .executors = store_,
          .admin = faults_.admin,
+         .auth = faults_.auth,
          .segments = store_,
          .status = status_,
          .store_standing = [this] { return Standing(); },

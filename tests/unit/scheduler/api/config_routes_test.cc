@@ -136,7 +136,7 @@ TEST_F(ConfigRoutesTest, ChangeIsInTheAudit) {
   const json item = Get("/api/audit?object_id=config").body()["items"][0];
   EXPECT_EQ(item["action"], "config.change");
   EXPECT_EQ(item["reason"], "less disk");
-  EXPECT_EQ(item["actor"], "admin");
+  EXPECT_EQ(item["actor"], "token/admin");
 }
 
 // Another member took the change, or a person with the database's own tools.

@@ -195,12 +195,6 @@ class FaultyAdmin : public AdminStore {
   Status AbandonRequest(const std::string& scope, const std::string& key) override {
     return plan_.Run("AbandonRequest", [&] { return store_.AbandonRequest(scope, key); });
   }
-  Status CreateFirstToken(const TokenRecord& token) override {
-    return plan_.Run("CreateFirstToken", [&] { return store_.CreateFirstToken(token); });
-  }
-  Result<std::optional<TokenRecord>> FindToken(const std::string& token_hash) override {
-    return plan_.Run("FindToken", [&] { return store_.FindToken(token_hash); });
-  }
   Result<ClusterSettings> ReadSettings() override {
     return plan_.Run("ReadSettings", [&] { return store_.ReadSettings(); });
   }
@@ -223,13 +217,89 @@ class FaultyAdmin : public AdminStore {
   FaultPlan& plan_;
 };
 
+class FaultyAuth : public AuthStore {
+ public:
+  FaultyAuth(AuthStore& store, FaultPlan& plan) : store_(store), plan_(plan) {}
+  Result<bool> NeedsSetup() override {
+    return plan_.Run("NeedsSetup", [&] { return store_.NeedsSetup(); });
+  }
+  Status PutSetupLink(const std::string& token_hash, WallTime expires) override {
+    return plan_.Run("PutSetupLink", [&] { return store_.PutSetupLink(token_hash, expires); });
+  }
+  Status Setup(const std::string& token_hash, const UserRecord& user, WallTime now) override {
+    return plan_.Run("Setup", [&] { return store_.Setup(token_hash, user, now); });
+  }
+  Status CreateUser(const UserRecord& user) override {
+    return plan_.Run("CreateUser", [&] { return store_.CreateUser(user); });
+  }
+  Result<UserRecord> GetUser(const std::string& user_id) override {
+    return plan_.Run("GetUser", [&] { return store_.GetUser(user_id); });
+  }
+  Result<std::optional<UserRecord>> FindUser(const std::string& name) override {
+    return plan_.Run("FindUser", [&] { return store_.FindUser(name); });
+  }
+  Result<std::vector<UserRecord>> ListUsers(const std::string& after_user_id,
+                                            size_t limit) override {
+    return plan_.Run("ListUsers", [&] { return store_.ListUsers(after_user_id, limit); });
+  }
+  Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) override {
+    return plan_.Run("UpdateUser", [&] { return store_.UpdateUser(wanted, now); });
+  }
+  Status DeleteUser(const std::string& user_id, int64_t expected_version) override {
+    return plan_.Run("DeleteUser", [&] { return store_.DeleteUser(user_id, expected_version); });
+  }
+  Status CreateSession(const RefreshRecord& first) override {
+    return plan_.Run("CreateSession", [&] { return store_.CreateSession(first); });
+  }
+  Result<Rotation> RotateSession(const std::string& used_hash, const std::string& new_hash,
+                                 WallTime now, WallTime expires) override {
+    return plan_.Run("RotateSession",
+                     [&] { return store_.RotateSession(used_hash, new_hash, now, expires); });
+  }
+  Result<std::optional<EndedSession>> EndSession(const std::string& token_hash) override {
+    return plan_.Run("EndSession", [&] { return store_.EndSession(token_hash); });
+  }
+  Result<std::optional<UserRecord>> FindSession(const std::string& family, WallTime now) override {
+    return plan_.Run("FindSession", [&] { return store_.FindSession(family, now); });
+  }
+  Status CreateFirstToken(const TokenRecord& token) override {
+    return plan_.Run("CreateFirstToken", [&] { return store_.CreateFirstToken(token); });
+  }
+  Status CreateToken(const TokenRecord& token) override {
+    return plan_.Run("CreateToken", [&] { return store_.CreateToken(token); });
+  }
+  Result<std::optional<FoundToken>> FindToken(const std::string& token_hash) override {
+    return plan_.Run("FindToken", [&] { return store_.FindToken(token_hash); });
+  }
+  Result<std::vector<TokenRecord>> ListTokens(const TokenFilter& filter) override {
+    return plan_.Run("ListTokens", [&] { return store_.ListTokens(filter); });
+  }
+  Result<TokenRecord> GetToken(const std::string& token_id) override {
+    return plan_.Run("GetToken", [&] { return store_.GetToken(token_id); });
+  }
+  Status DeleteToken(const std::string& token_id) override {
+    return plan_.Run("DeleteToken", [&] { return store_.DeleteToken(token_id); });
+  }
+  Status TouchToken(const std::string& token_id, WallTime used) override {
+    return plan_.Run("TouchToken", [&] { return store_.TouchToken(token_id, used); });
+  }
+  Result<std::string> EnsureSigningKey(const std::string& fresh) override {
+    return plan_.Run("EnsureSigningKey", [&] { return store_.EnsureSigningKey(fresh); });
+  }
+
+ private:
+  AuthStore& store_;
+  FaultPlan& plan_;
+};
+
 struct FaultyStores {
   explicit FaultyStores(memory::MemoryStore& store)
-      : jobs(store, plan), runs(store, plan), admin(store, plan) {}
+      : jobs(store, plan), runs(store, plan), admin(store, plan), auth(store, plan) {}
   FaultPlan plan;
   FaultyJobs jobs;
   FaultyRuns runs;
   FaultyAdmin admin;
+  FaultyAuth auth;
 };
 
 }  // namespace carillon::test

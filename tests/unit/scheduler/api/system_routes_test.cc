@@ -182,7 +182,7 @@ TEST_F(SystemRoutesTest, TheAuditSaysWhoDidWhatAndWhy) {
   EXPECT_EQ(all[0]["action"], "executor.disable");
   EXPECT_EQ(all[0]["object_id"], "executor-1");
   EXPECT_EQ(all[0]["reason"], "disk");
-  EXPECT_EQ(all[0]["actor"], "admin");
+  EXPECT_EQ(all[0]["actor"], "token/admin");
   EXPECT_EQ(all[0]["trace_id"].get<std::string>().size(), 32u);
   EXPECT_EQ(all[1]["object_id"], run_id);
   EXPECT_EQ(all[1]["reason"], "wrong day");

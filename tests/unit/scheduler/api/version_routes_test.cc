@@ -26,7 +26,7 @@ TEST_F(VersionRoutesTest, ListedNewestFirstWithWhatChanged) {
   const json items = Get("/api/jobs/a/versions").body()["items"];
   ASSERT_EQ(items.size(), 3u);
   EXPECT_EQ(items[0]["version"], 3);
-  EXPECT_EQ(items[0]["actor"], "admin");
+  EXPECT_EQ(items[0]["actor"], "token/admin");
   const json expected = {
       {{"field", "command"}, {"before", "true"}, {"after", "false"}},
       {{"field", "labels"}, {"before", json::object()}, {"after", {{"team", "etl"}}}}};

@@ -81,10 +81,6 @@ class BehindStore final : public AdminStore {
     return {};
   }
   Status AbandonRequest(const std::string&, const std::string&) override { return {}; }
-  Status CreateFirstToken(const TokenRecord&) override { return {}; }
-  Result<std::optional<TokenRecord>> FindToken(const std::string&) override {
-    return std::optional<TokenRecord>{};
-  }
   Result<ClusterSettings> ReadSettings() override { return ClusterSettings{}; }
   Result<ClusterSettings> WriteSettings(int64_t,
                                         const std::map<std::string, std::string>&) override {

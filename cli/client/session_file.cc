@@ -1,0 +1,143 @@
+#include "cli/client/session_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "common/wire/json_text.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kFileBytesMax = 1u << 20;
+
+std::string DirectoryOf(const std::map<std::string, std::string>& environment) {
+  const auto named = environment.find("XDG_CONFIG_HOME");
+  if (named != environment.end() && !named->second.empty()) return named->second + "/carillon";
+  const auto home = environment.find("HOME");
+  if (home != environment.end() && !home->second.empty()) return home->second + "/.config/carillon";
+  return {};
+}
+
+std::string PathIn(const std::string& directory) { return directory + "/session.json"; }
+
+StoredSession FromJson(const json& stored) {
+  return {.name = stored.value("name", ""),
+          .refresh_token = stored.value("refresh_token", ""),
+          .access_token = stored.value("access_token", ""),
+          .access_expires = ParseRfc3339(stored.value("access_expires", "")).value_or(WallTime{})};
+}
+
+bool WriteAll(int file, const std::string& text) {
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t wrote = write(file, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return false;
+    done += static_cast<size_t>(wrote);
+  }
+  return fsync(file) == 0;
+}
+
+}  // namespace
+
+bool SessionFile::Exists(const std::map<std::string, std::string>& environment) {
+  const std::string directory = DirectoryOf(environment);
+  return !directory.empty() && access(PathIn(directory).c_str(), F_OK) == 0;
+}
+
+Result<SessionFile> SessionFile::Open(const std::map<std::string, std::string>& environment) {
+  const std::string directory = DirectoryOf(environment);
+  if (directory.empty()) {
+    return {ErrorCode::kInvalid, "neither XDG_CONFIG_HOME nor HOME says where a session is kept"};
+  }
+  std::error_code failed;
+  std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), failed);
+  if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
+    return {ErrorCode::kUnavailable, directory + " cannot be made"};
+  }
+  const std::string lock = PathIn(directory) + ".lock";
+  const int file = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return {ErrorCode::kUnavailable, lock + " cannot be opened"};
+  SessionFile opened(PathIn(directory), file);
+  while (flock(file, LOCK_EX) != 0) {
+    if (errno != EINTR) return {ErrorCode::kUnavailable, lock + " cannot be locked"};
+  }
+  CARILLON_TRY(opened.Read());
+  return opened;
+}
+
+SessionFile::SessionFile(SessionFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      lock_(std::exchange(other.lock_, -1)),
+      sessions_(std::move(other.sessions_)) {}
+
+SessionFile::~SessionFile() {
+  if (lock_ >= 0) close(lock_);
+}
+
+Status SessionFile::Read() {
+  std::ifstream in(path_, std::ios::binary);
+  if (!in) return {};
+  std::string text(kFileBytesMax, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  const json document = json::parse(text, nullptr, false);
+  if (!document.is_object()) {
+    return {ErrorCode::kInvalid, path_ + " is no session file; remove it and sign in again"};
+  }
+  for (const auto& [url, stored] : document.items()) {
+    if (!stored.is_object()) continue;
+    try {
+      sessions_[url] = FromJson(stored);
+    } catch (const json::exception&) {
+      continue;  // of another version: signing in again replaces it
+    }
+  }
+  return {};
+}
+
+Status SessionFile::Write() const {
+  json document = json::object();
+  for (const auto& [url, session] : sessions_) {
+    document[url] = {{"name", session.name},
+                     {"refresh_token", session.refresh_token},
+                     {"access_token", session.access_token},
+                     {"access_expires", FormatRfc3339(session.access_expires)}};
+  }
+  const std::string fresh = path_ + ".new";
+  unlink(fresh.c_str());
+  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return {ErrorCode::kUnavailable, fresh + " cannot be written"};
+  const bool written = WriteAll(file, JsonToText(document));
+  close(file);
+  if (written && rename(fresh.c_str(), path_.c_str()) == 0) return {};
+  unlink(fresh.c_str());
+  return {ErrorCode::kUnavailable, path_ + " cannot be written"};
+}
+
+std::optional<StoredSession> SessionFile::Find(const std::string& url) const {
+  const auto found = sessions_.find(url);
+  if (found == sessions_.end() || found->second.refresh_token.empty()) return std::nullopt;
+  return found->second;
+}
+
+Status SessionFile::Put(const std::string& url, const StoredSession& session) {
+  sessions_[url] = session;
+  return Write();
+}
+
+Status SessionFile::Remove(const std::string& url) {
+  if (sessions_.erase(url) == 0) return {};
+  return Write();
+}
+
+}  // namespace carillon::cli

@@ -1,0 +1,29 @@
+// Signing in, going on with a session, signing out, over the REST API.
+//
+// Errors   As the API's; exit code 4 when the session has ended.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/client/api_client.h"
+#include "cli/client/session_file.h"
+#include "common/base/clock.h"
+
+namespace carillon::cli {
+
+struct Credentials {
+  std::string name;
+  std::string password;
+};
+
+// The session is kept in `file` under the client's first address.
+Outcome<StoredSession> SignIn(ApiClient& client, SessionFile& file, const Credentials& credentials,
+                              WallTime now);
+// A valid access token of the session that `file` has for the client's first address; refreshed
+// when it is about to expire. nullopt: there is no session.
+Outcome<std::optional<std::string>> AccessToken(ApiClient& client, SessionFile& file, WallTime now);
+// The session ends at the server and is forgotten here; false: there was none.
+Outcome<bool> SignOut(ApiClient& client, SessionFile& file);
+
+}  // namespace carillon::cli

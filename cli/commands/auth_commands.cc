@@ -1,0 +1,79 @@
+#include <nlohmann/json.hpp>
+
+#include <istream>
+#include <ostream>
+
+#include "cli/client/sign_in.h"
+#include "cli/commands/commands.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+// A server to sign in to is asked without the token that a data directory may have.
+Outcome<std::unique_ptr<ApiClient>> ClientWithoutToken(Session& session) {
+  Host& host = session.host();
+  CARILLON_ASSIGN_OR_RETURN(Target target, FindTarget(session.flags().target, host.environment));
+  target.token.clear();
+  return std::make_unique<ApiClient>(std::move(target), host.transport(), host.seed);
+}
+
+Outcome<ExitCode> LogIn(Session& session, std::string name) {
+  Host& host = session.host();
+  CARILLON_ASSIGN_OR_RETURN(const auto client, ClientWithoutToken(session));
+  if (name.empty()) {
+    if (!host.in_is_tty) return UsageFailure("Without a terminal this needs --name.");
+    host.err << "Name: " << std::flush;
+    std::getline(host.in, name);
+  }
+  CARILLON_ASSIGN_OR_RETURN(const std::string password, ReadPassword(session, "Password: "));
+  CARILLON_ASSIGN_OR_RETURN(SessionFile file, SessionFile::Open(host.environment));
+  CARILLON_ASSIGN_OR_RETURN(
+      const StoredSession made,
+      SignIn(*client, file, {.name = name, .password = password}, host.clock.Wall()));
+  session.Say("signed in to " + client->target().urls.front() + " as " + made.name);
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> LogOut(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(const auto client, ClientWithoutToken(session));
+  CARILLON_ASSIGN_OR_RETURN(SessionFile file, SessionFile::Open(session.host().environment));
+  CARILLON_ASSIGN_OR_RETURN(const bool was, SignOut(*client, file));
+  session.Say(was ? "signed out" : "nobody was signed in");
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> ShowWhoIAm(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse me, session.Call({.path = "/api/auth/me"}));
+  static const View view{{}, "name"};
+  session.Print().Object(me.body, view);
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Outcome<std::string> ReadPassword(Session& session, const std::string& prompt) {
+  Host& host = session.host();
+  std::string password;
+  if (host.in_is_tty) {
+    CARILLON_ASSIGN_OR_RETURN(password, host.read_password(prompt));
+  } else {
+    std::getline(host.in, password);
+  }
+  if (!password.empty() && password.back() == '\r') password.pop_back();
+  if (password.empty()) return UsageFailure("a password is needed, in one line of standard input");
+  return password;
+}
+
+void AddAuthCommands(CLI::App& app, Session& session) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App* login = app.add_subcommand("login", "Sign in; the password is asked for, or read");
+  login->add_option("--name", *name, "Name to sign in with")->check(NotEmpty);
+  session.On(login, [&session, name] { return LogIn(session, *name); });
+  session.On(app.add_subcommand("logout", "Sign out"), [&session] { return LogOut(session); });
+  session.On(app.add_subcommand("whoami", "Who the server takes you for"),
+             [&session] { return ShowWhoIAm(session); });
+}
+
+}  // namespace carillon::cli

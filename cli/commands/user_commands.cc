@@ -1,0 +1,226 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct UserArguments {
+  std::string user;  // id or name
+  std::string name;
+  std::string role;
+  std::string display_name;
+  std::string reason;
+  bool enable = false;
+  bool disable = false;
+  bool password = false;
+};
+
+struct TokenArguments {
+  std::string id;
+  std::string name;
+  std::string role;
+  std::string expires_at;
+};
+
+const View& UserView() {
+  static const View view{{{"USER", "user_id"},
+                          {"NAME", "name"},
+                          {"DISPLAY NAME", "display_name"},
+                          {"ROLE", "role"},
+                          {"DISABLED", "disabled"}},
+                         "user_id"};
+  return view;
+}
+
+const View& TokenView() {
+  static const View view{{{"TOKEN", "token_id"},
+                          {"NAME", "name"},
+                          {"ROLE", "role"},
+                          {"PREFIX", "prefix"},
+                          {"USER", "user_id"},
+                          {"EXPIRES", "expires_at"},
+                          {"LAST USED", "last_used_at"}},
+                         "token_id"};
+  return view;
+}
+
+// Of a user who is named by his id or by his name.
+Outcome<ApiResponse> FindUser(Session& session, const std::string& user) {
+  auto found = session.Call({.path = "/api/users/" + Escape(user)});
+  if (found.ok() || found.error().exit != ExitCode::kNotFound) return found;
+  std::string token;
+  do {
+    ApiRequest request{.path = "/api/users", .query = {{"page_size", "500"}}};
+    if (!token.empty()) request.query.emplace_back("page_token", token);
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse page, session.Call(request));
+    if (!page.body.is_object() || !page.body.contains("items")) break;
+    for (const json& item : page.body["items"]) {
+      if (item.value("name", "") != user) continue;
+      return session.Call({.path = "/api/users/" + Escape(item.value("user_id", ""))});
+    }
+    const json next = page.body.value("next_page_token", json(nullptr));
+    token = next.is_string() ? next.get<std::string>() : "";
+  } while (!token.empty());
+  return found;
+}
+
+Outcome<ExitCode> GetUser(Session& session, const UserArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse user, FindUser(session, arguments.user));
+  session.Print().Object(user.body, UserView());
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> CreateUser(Session& session, const UserArguments& arguments) {
+  json body = {{"name", arguments.name}};
+  if (!arguments.role.empty()) body["role"] = arguments.role;
+  if (!arguments.display_name.empty()) body["display_name"] = arguments.display_name;
+  CARILLON_ASSIGN_OR_RETURN(body["password"],
+                            ReadPassword(session, "Password of " + arguments.name + ": "));
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse user,
+      session.Call({.method = "POST", .path = "/api/users", .body = std::move(body)}));
+  session.Print().Object(user.body, UserView());
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> EditUser(Session& session, const UserArguments& arguments, bool named) {
+  json body = json::object();
+  if (!arguments.role.empty()) body["role"] = arguments.role;
+  if (named) body["display_name"] = arguments.display_name;
+  if (arguments.enable || arguments.disable) body["disabled"] = arguments.disable;
+  if (arguments.password) {
+    CARILLON_ASSIGN_OR_RETURN(body["password"],
+                              ReadPassword(session, "New password of " + arguments.user + ": "));
+  }
+  if (body.empty()) {
+    return UsageFailure(
+        "nothing to change: --role, --display-name, --enable, --disable, --password");
+  }
+  if (!arguments.reason.empty()) body["reason"] = arguments.reason;
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse before, FindUser(session, arguments.user));
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse user,
+      session.Call({.method = "PATCH",
+                    .path = "/api/users/" + Escape(before.body.value("user_id", "")),
+                    .body = std::move(body),
+                    .if_match = before.etag}));
+  session.Print().Object(user.body, UserView());
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> DeleteUser(Session& session, const UserArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse before, FindUser(session, arguments.user));
+  CARILLON_ASSIGN_OR_RETURN(const bool go,
+                            session.Confirm("Delete user " + before.body.value("name", "") +
+                                            ", with his tokens? His jobs stay."));
+  if (!go) return ExitCode::kFailure;
+  CARILLON_TRY(session.Call({.method = "DELETE",
+                             .path = "/api/users/" + Escape(before.body.value("user_id", "")),
+                             .if_match = before.etag}));
+  session.Say("deleted");
+  return ExitCode::kDone;
+}
+
+// The whole link, where a script can take it from.
+Outcome<ExitCode> MakeSetupLink(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse made,
+      session.Call({.method = "POST", .path = "/api/auth/setup-link", .body = json::object()}));
+  CARILLON_ASSIGN_OR_RETURN(const ApiClient* client, session.Client());
+  json shown = made.body;
+  shown["url"] = client->target().urls.front() + made.body.value("path", "");
+  static const View view{{}, "url"};
+  session.Print().Object(shown, view);
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> CreateToken(Session& session, const TokenArguments& arguments) {
+  json body = {{"name", arguments.name}};
+  if (!arguments.role.empty()) body["role"] = arguments.role;
+  if (!arguments.expires_at.empty()) {
+    const auto life = ParseDuration(arguments.expires_at);
+    body["expires_at"] =
+        life.ok() ? FormatRfc3339(session.host().clock.Wall() + *life) : arguments.expires_at;
+  }
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse token,
+      session.Call({.method = "POST", .path = "/api/tokens", .body = std::move(body)}));
+  // With -q the token itself: it is what cannot be had again.
+  static const View view{{}, "token"};
+  session.Print().Object(token.body, view);
+  session.Say("the token is shown this once");
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> DeleteToken(Session& session, const TokenArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const bool go, session.Confirm("Delete token " + arguments.id + "?"));
+  if (!go) return ExitCode::kFailure;
+  CARILLON_TRY(session.Call({.method = "DELETE", .path = "/api/tokens/" + Escape(arguments.id)}));
+  session.Say("deleted");
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddUserCommands(CLI::App& app, Session& session) {
+  CLI::App* user = app.add_subcommand("user", "Users: who may do what (for administrators)");
+  user->require_subcommand(1);
+  const auto a = std::make_shared<UserArguments>();  // shared by the verbs' callbacks
+  const auto limit = std::make_shared<std::optional<int64_t>>();
+  CLI::App* list = user->add_subcommand("list", "List users");
+  AddLimit(list, *limit, "users");
+  session.On(list, [&session, limit] {
+    return session.List({.path = "/api/users"}, {.view = UserView(), .limit = *limit});
+  });
+  CLI::App* create =
+      user->add_subcommand("create", "Make a user; the password is asked for, or read");
+  create->add_option("name", a->name, "Name to sign in with")->required();
+  CLI::App* get = user->add_subcommand("get", "Show a user");
+  CLI::App* edit = user->add_subcommand("edit", "Change a user");
+  CLI::App* remove = user->add_subcommand("delete", "Delete a user");
+  for (CLI::App* verb : {get, edit, remove}) {
+    verb->add_option("user", a->user, "User id or name")->required();
+  }
+  CLI::Option* named = nullptr;
+  for (CLI::App* verb : {create, edit}) {
+    verb->add_option("--role", a->role, "admin, user or read_only")->check(NotEmpty);
+    named = verb->add_option("--display-name", a->display_name, "Name to show");
+  }
+  CLI::Option* disable = edit->add_flag("--disable", a->disable, "Ends his sessions and tokens");
+  edit->add_flag("--enable", a->enable, "Lets him sign in again")->excludes(disable);
+  edit->add_flag("--password", a->password, "Gives a new password, asked for or read");
+  edit->add_option("--reason", a->reason, "For the audit");
+  session.On(create, [&session, a] { return CreateUser(session, *a); });
+  session.On(get, [&session, a] { return GetUser(session, *a); });
+  session.On(edit, [&session, a, named] { return EditUser(session, *a, named->count() > 0); });
+  session.On(remove, [&session, a] { return DeleteUser(session, *a); });
+  session.On(user->add_subcommand("setup-link", "A new link that sets up the first administrator"),
+             [&session] { return MakeSetupLink(session); });
+}
+
+void AddTokenCommands(CLI::App& app, Session& session) {
+  CLI::App* token = app.add_subcommand("token", "API tokens: for machines, in your name");
+  token->require_subcommand(1);
+  const auto a = std::make_shared<TokenArguments>();  // shared by the verbs' callbacks
+  const auto limit = std::make_shared<std::optional<int64_t>>();
+  CLI::App* list = token->add_subcommand("list", "List your tokens; an administrator sees all");
+  AddLimit(list, *limit, "tokens");
+  session.On(list, [&session, limit] {
+    return session.List({.path = "/api/tokens"}, {.view = TokenView(), .limit = *limit});
+  });
+  CLI::App* create = token->add_subcommand("create", "Make a token; it is shown once");
+  create->add_option("name", a->name, "What it is for")->required();
+  create->add_option("--role", a->role, "admin, user or read_only; your own unless given")
+      ->check(NotEmpty);
+  create->add_option("--expires", a->expires_at, "When it ends: 90d, or 2030-03-01T02:00:00Z")
+      ->check(NotEmpty);
+  session.On(create, [&session, a] { return CreateToken(session, *a); });
+  CLI::App* remove = token->add_subcommand("delete", "Delete a token");
+  remove->add_option("token", a->id, "Token id")->required();
+  session.On(remove, [&session, a] { return DeleteToken(session, *a); });
+}
+
+}  // namespace carillon::cli

@@ -1,0 +1,42 @@
+#include "common/adapters/mysql/auth_rows.h"
+
+namespace carillon::mysql {
+namespace {
+
+std::optional<WallTime> TimeOrNone(const Rows& rows, uint32_t column) {
+  return rows.Int(column) == 0 ? std::nullopt : std::optional(rows.Time(column));
+}
+
+}  // namespace
+
+UserRecord ReadUserRow(const Rows& rows, uint32_t first) {
+  return {.user_id = rows.Text(first),
+          .name = rows.Text(first + 1),
+          .display_name = rows.Text(first + 2),
+          .role = rows.Text(first + 3),
+          .password_hash = rows.Text(first + 4),
+          .disabled = rows.Int(first + 5) != 0,
+          .version = rows.Int(first + 6),
+          .session_epoch = rows.Int(first + 7),
+          .created = rows.Time(first + 8),
+          .updated = rows.Time(first + 9)};
+}
+
+TokenRecord ReadApiTokenRow(const Rows& rows) {
+  return {.token_hash = rows.Text(1),
+          .name = rows.Text(2),
+          .role = rows.Text(3),
+          .created = rows.Time(4),
+          .token_id = rows.Text(5),
+          .prefix = rows.Text(6),
+          .user_id = rows.Text(7),
+          .expires = TimeOrNone(rows, 8),
+          .last_used = TimeOrNone(rows, 9)};
+}
+
+Status LockIdentity(Session& session) {
+  CARILLON_TRY(session.Query("SELECT id FROM store_identity WHERE id = 1 FOR UPDATE"));
+  return {};
+}
+
+}  // namespace carillon::mysql

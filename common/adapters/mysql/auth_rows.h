@@ -1,0 +1,26 @@
+// Rows of users and tokens: their columns, and how they are read.
+#pragma once
+
+#include "common/adapters/mysql/session.h"
+#include "common/ports/auth_store.h"
+
+namespace carillon::mysql {
+
+// Of the table under the alias u; `first` is the column that user_id is in.
+inline constexpr const char* kUserColumns =
+    "u.user_id, u.name, u.display_name, u.role, u.password_hash, u.disabled, u.version, "
+    "u.session_epoch, u.created_us, u.updated_us";
+inline constexpr uint32_t kUserColumnCount = 10;
+UserRecord ReadUserRow(const Rows& rows, uint32_t first = 1);
+
+// Of the table under the alias t, from column 1 on.
+inline constexpr const char* kApiTokenColumns =
+    "t.token_hash, t.name, t.role, t.created_us, t.token_id, t.prefix, t.user_id, t.expires_us, "
+    "t.last_used_us";
+inline constexpr uint32_t kApiTokenColumnCount = 9;
+TokenRecord ReadApiTokenRow(const Rows& rows);
+
+// Waits for whoever else changes who may administrate, or makes a first thing of the store.
+Status LockIdentity(Session& session);
+
+}  // namespace carillon::mysql

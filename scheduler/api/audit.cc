@@ -1,0 +1,16 @@
+#include "scheduler/api/audit.h"
+
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+
+void RecordAudit(const Call& call, AuditRecord record) {
+  record.at = call.api.cluster_now().value_or(call.api.clock.Wall());
+  record.trace_id = call.trace_id;
+  const Status kept = call.api.admin.RecordAudit(record);
+  if (kept.ok()) return;
+  log::Warn("api", "not in the audit: {} {} by {}, reason '{}' (trace {}): {}", record.action,
+            record.object_id, record.actor, record.reason, record.trace_id, kept.error().message);
+}
+
+}  // namespace carillon::scheduler

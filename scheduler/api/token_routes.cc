@@ -1,0 +1,113 @@
+#include "scheduler/api/token_routes.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fmt/core.h>
+
+#include "scheduler/api/page.h"
+#include "scheduler/api/request_parts.h"
+#include "scheduler/api/user_fields.h"
+#include "scheduler/auth/roles.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kTokenNameCharactersMax = 100;
+
+json TimeOrNull(const std::optional<WallTime>& time) {
+  return time ? json(FormatRfc3339(*time)) : json(nullptr);
+}
+
+json TokenToJson(const TokenRecord& token) {
+  return {{"token_id", token.token_id},
+          {"name", token.name},
+          {"role", token.role},
+          {"prefix", token.prefix},
+          {"user_id", token.user_id.empty() ? json(nullptr) : json(token.user_id)},
+          {"create_time", FormatRfc3339(token.created)},
+          {"expires_at", TimeOrNull(token.expires)},
+          {"last_used_at", TimeOrNull(token.last_used)}};
+}
+
+// When the token is to expire: in the future, and no later than the one that makes it.
+Outcome<std::optional<WallTime>> ReadExpiry(const Call& call, const json& body, WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(const std::string text, TextMember(body, "expires_at", 100));
+  if (text.empty()) return call.caller.expires;
+  const auto time = ParseRfc3339(text);
+  if (!time.ok()) {
+    return InvalidField("/expires_at", "bad_time",
+                        "This has to be an RFC 3339 time, e.g. 2030-03-01T02:00:00Z.");
+  }
+  if (*time <= now) return InvalidField("/expires_at", "in_the_past", "This time is over.");
+  if (call.caller.expires && *time > *call.caller.expires) {
+    return InvalidField("/expires_at", "too_late",
+                        "A token made with a token expires no later than that one.");
+  }
+  return std::optional(*time);
+}
+
+Outcome<std::string> ReadTokenRole(const Call& call, const json& body) {
+  CARILLON_ASSIGN_OR_RETURN(std::string role, ReadRole(body, call.caller.role));
+  if (LesserRole(role, call.caller.role) == role) return role;
+  Problem problem{.status = 403,
+                  .code = "role_too_high",
+                  .detail = fmt::format("Your role is {}: a token of yours cannot be {}.",
+                                        call.caller.role, role),
+                  .errors = {{"/role", "role_too_high", "This is above your own role."}}};
+  problem.members["permission"] = Name(Permission::kManageUsers);
+  return problem;
+}
+
+}  // namespace
+
+Reply ListTokens(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"user_id", "page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "tokens"));
+  TokenFilter filter{
+      .user_id = query.Text("user_id"), .after_token_id = page.cursor(), .limit = page.size() + 1};
+  if (!call.owns_all) filter.user_id = call.caller.user_id;
+  CARILLON_ASSIGN_OR_RETURN(const auto tokens, call.api.auth.ListTokens(filter));
+  for (const TokenRecord& token : tokens) {
+    if (!page.Add(TokenToJson(token), token.token_id)) break;
+  }
+  return page.Finish(false);
+}
+
+// Without Idempotency-Key: its stored answer would keep the whole token.
+Reply CreateToken(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired,
+                                                        {"name", "role", "expires_at", "reason"}));
+  CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
+  const WallTime now = call.authenticator.Wall();
+  const std::string whole = NewToken();
+  TokenRecord token = DescribeToken(whole, now);
+  CARILLON_ASSIGN_OR_RETURN(token.name, RequiredText(body, "name", kTokenNameCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(token.role, ReadTokenRole(call, body));
+  CARILLON_ASSIGN_OR_RETURN(token.expires, ReadExpiry(call, body, now));
+  token.user_id = call.caller.user_id;
+  CARILLON_TRY(call.api.auth.CreateToken(token));
+  call.note.reason = token.name + " as " + token.role;
+  json shown = TokenToJson(token);
+  shown["token"] = whole;
+  HttpResponse response = JsonResponse(201, shown);
+  response.headers.emplace_back("Location", "/api/tokens/" + token.token_id);
+  return response;
+}
+
+Reply DeleteToken(const Call& call) {
+  const std::string& id = call.arguments.at(0);
+  const auto token = call.api.auth.GetToken(id);
+  if (!token.ok() && token.code() == ErrorCode::kNotFound) {
+    return NotFound("There is no such token; GET /api/tokens lists yours.");
+  }
+  if (!token.ok()) return token.error();
+  CARILLON_TRY(call.api.auth.DeleteToken(id));
+  call.authenticator.Forget(id);
+  call.note.reason = token->name;
+  return HttpResponse{.status = 204};
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,180 @@
+#include "scheduler/api/user_routes.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fmt/core.h>
+
+#include "scheduler/api/page.h"
+#include "scheduler/api/request_parts.h"
+#include "scheduler/api/user_fields.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+json UserToJson(const UserRecord& user) {
+  return {{"user_id", user.user_id},
+          {"name", user.name},
+          {"display_name", user.display_name},
+          {"role", user.role},
+          {"disabled", user.disabled},
+          {"version", user.version},
+          {"create_time", FormatRfc3339(user.created)},
+          {"update_time", FormatRfc3339(user.updated)}};
+}
+
+HttpResponse UserResponse(int status, const UserRecord& user) {
+  HttpResponse response = JsonResponse(status, UserToJson(user));
+  response.headers.emplace_back("ETag", VersionTag(user.version));
+  return response;
+}
+
+Problem StaleVersion(const UserRecord& user) {
+  Problem problem{.status = 412,
+                  .code = "stale_version",
+                  .detail = fmt::format("The user is at version {} now; look at `current` and send "
+                                        "If-Match with its ETag.",
+                                        user.version)};
+  problem.members["current_version"] = user.version;
+  problem.members["current"] = UserToJson(user);
+  problem.headers.emplace_back("ETag", VersionTag(user.version));
+  return problem;
+}
+
+Problem LastAdministrator() {
+  return {.status = 409,
+          .code = "last_admin",
+          .detail = "This is the last administrator who is enabled: make another one first."};
+}
+
+Outcome<UserRecord> ReadUser(const Call& call) {
+  const auto user = call.api.auth.GetUser(call.arguments.at(0));
+  if (!user.ok() && user.code() == ErrorCode::kNotFound) {
+    return NotFound("There is no such user; GET /api/users lists them.");
+  }
+  if (!user.ok()) return user.error();
+  return *user;
+}
+
+Outcome<UserRecord> ReadAtVersion(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(UserRecord user, ReadUser(call));
+  if (!wanted.MatchesStrongly(VersionTag(user.version))) return StaleVersion(user);
+  return user;
+}
+
+// What a write that the store refused is to the caller.
+Problem Refused(const Call& call, const Error& error) {
+  if (error.code == ErrorCode::kDenied) return LastAdministrator();
+  if (error.code == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether this was done is not known; GET the user before trying again.",
+                          error);
+  }
+  if (error.code != ErrorCode::kConflict) return ToProblem(error);
+  const auto current = ReadUser(call);
+  return current.ok() ? StaleVersion(*current) : current.error();
+}
+
+// What changed, for the audit; never a password.
+std::string Difference(const UserRecord& before, const UserRecord& after) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (before.role != after.role) add("role " + before.role + " -> " + after.role);
+  if (before.disabled != after.disabled) add(after.disabled ? "disabled" : "enabled");
+  if (before.display_name != after.display_name) {
+    add("display_name '" + before.display_name + "' -> '" + after.display_name + "'");
+  }
+  if (before.password_hash != after.password_hash) add("password reset");
+  return text;
+}
+
+Outcome<UserRecord> Patched(const Call& call, UserRecord user, const json& body) {
+  CARILLON_ASSIGN_OR_RETURN(user.role, ReadRole(body, user.role));
+  if (body.contains("display_name")) {
+    CARILLON_ASSIGN_OR_RETURN(user.display_name,
+                              TextMember(body, "display_name", kDisplayNameCharactersMax));
+  }
+  if (body.contains("disabled")) {
+    CARILLON_ASSIGN_OR_RETURN(user.disabled, FlagMember(body, "disabled"));
+  }
+  if (body.contains("password")) {
+    CARILLON_ASSIGN_OR_RETURN(const std::string password,
+                              ReadNewPassword(body, "password", user.name));
+    CARILLON_ASSIGN_OR_RETURN(user.password_hash, call.sign_in.Hash(password));
+  }
+  return user;
+}
+
+}  // namespace
+
+Reply ListUsers(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "users"));
+  CARILLON_ASSIGN_OR_RETURN(const auto users,
+                            call.api.auth.ListUsers(page.cursor(), page.size() + 1));
+  for (const UserRecord& user : users) {
+    if (!page.Add(UserToJson(user), user.user_id)) break;
+  }
+  return page.Finish(false);
+}
+
+Reply CreateUser(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kRequired,
+                                       {"name", "display_name", "role", "password", "reason"}));
+  CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
+  UserFields fields;
+  CARILLON_ASSIGN_OR_RETURN(fields.name, ReadUserName(body));
+  CARILLON_ASSIGN_OR_RETURN(fields.display_name,
+                            TextMember(body, "display_name", kDisplayNameCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(fields.role, ReadRole(body, "user"));
+  CARILLON_ASSIGN_OR_RETURN(fields.password, ReadNewPassword(body, "password", fields.name));
+  CARILLON_ASSIGN_OR_RETURN(const UserRecord user, NewUser(call, fields));
+  const Status made = call.api.auth.CreateUser(user);
+  if (!made.ok() && made.code() == ErrorCode::kExists) {
+    return Problem{.status = 409,
+                   .code = "exists",
+                   .detail = "The name is taken.",
+                   .errors = {{"/name", "exists", "The name is taken."}}};
+  }
+  if (!made.ok()) return Refused(call, made.error());
+  call.note.reason = user.name + " as " + user.role;
+  HttpResponse response = UserResponse(201, user);
+  response.headers.emplace_back("Location", "/api/users/" + user.user_id);
+  return response;
+}
+
+Reply GetUser(const Call& call) {
+  CARILLON_TRY(Query::Read(call.request, {}));
+  CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadUser(call));
+  return UserResponse(200, user);
+}
+
+// An edit that changes nothing writes nothing: the version stays.
+Reply PatchUser(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kRequired,
+                                       {"display_name", "role", "disabled", "password", "reason"}));
+  CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadAtVersion(call));
+  CARILLON_ASSIGN_OR_RETURN(const UserRecord wanted, Patched(call, user, body));
+  call.note.reason = Difference(user, wanted);
+  if (wanted == user) return UserResponse(200, user);
+  const auto changed = call.api.auth.UpdateUser(wanted, call.authenticator.Wall());
+  if (!changed.ok()) return Refused(call, changed.error());
+  call.authenticator.ForgetUser(user.user_id);
+  return UserResponse(200, *changed);
+}
+
+Reply DeleteUser(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadAtVersion(call));
+  const Status deleted = call.api.auth.DeleteUser(user.user_id, user.version);
+  if (!deleted.ok()) return Refused(call, deleted.error());
+  call.authenticator.ForgetUser(user.user_id);
+  call.note.reason = user.name;
+  return HttpResponse{.status = 204};
+}
+
+}  // namespace carillon::scheduler

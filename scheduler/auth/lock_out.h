@@ -1,0 +1,69 @@
+// Slows down the guessing of passwords: by account, and by address.
+//
+// Place    Asked before a password is looked at; told how it went.
+// Threads  Not thread-safe; its owner guards it.
+// Time     Never reads a clock. `now` comes from the caller.
+// Always   Nobody is locked out for good: a wait is kWaitMax at most, and what was counted is
+//          forgotten after kForgotten. At most kTrackedMax accounts and as many addresses are kept.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/base/time.h"
+
+namespace carillon::scheduler {
+
+class LockOut {
+ public:
+  static constexpr int kAccountFailures = 5;
+  static constexpr int kAddressFailures = 20;
+  static constexpr Duration kFirstWait = 5s;  // doubles with each further failure
+  static constexpr Duration kWaitMax = 15min;
+  static constexpr Duration kForgotten = 1h;
+  static constexpr size_t kTrackedMax = 10'000;
+
+  // How long to wait, or nullopt: go on. Who goes on is counted as failed until Succeeded or
+  // Withdraw says otherwise, so that many at once are counted as well.
+  std::optional<Duration> Admit(const std::string& account, const std::string& address,
+                                SteadyTime now);
+  void Succeeded(const std::string& account, const std::string& address);
+  // The password was not looked at.
+  void Withdraw(const std::string& account, const std::string& address);
+
+ private:
+  struct Entry {
+    int failures = 0;
+    SteadyTime blocked_until{};
+    SteadyTime last{};
+  };
+  using Entries = std::map<std::string, Entry>;
+
+  static Duration WaitOf(const Entries& entries, const std::string& key, SteadyTime now);
+  static void Count(Entries& entries, const std::string& key, int allowed, SteadyTime now);
+  static void TakeBack(Entries& entries, const std::string& key, int allowed);
+  static void MakeRoom(Entries& entries, SteadyTime now);
+
+  Entries accounts_;
+  Entries addresses_;
+};
+
+// How many failures the audit is told of: the first ones, then a few a minute.
+//
+// Threads  Not thread-safe; its owner guards it.
+class FailureBudget {
+ public:
+  static constexpr int kBurst = 20;
+  static constexpr Duration kRefill = 3s;  // one more
+
+  // Whether this one is told; then `passed_over` is how many before it were not.
+  bool Take(SteadyTime now, int64_t& passed_over);
+
+ private:
+  int left_ = kBurst;
+  std::optional<SteadyTime> refilled_;
+  int64_t passed_over_ = 0;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,67 @@
+#include "scheduler/auth/roles.h"
+
+#include <algorithm>
+
+namespace carillon::scheduler {
+namespace {
+
+struct Row {
+  Permission permission;
+  std::string_view name;
+  Reach read_only;
+  Reach user;
+  Reach admin;
+};
+
+using enum Reach;
+constexpr std::array<Row, 10> kTable = {{
+    {Permission::kAnyone, "anyone", kAll, kAll, kAll},
+    {Permission::kRead, "read", kAll, kAll, kAll},
+    {Permission::kManageSelf, "self:manage", kOwn, kOwn, kAll},
+    {Permission::kWriteJobs, "jobs:write", kNone, kOwn, kAll},
+    {Permission::kRunJobs, "jobs:run", kNone, kOwn, kAll},
+    {Permission::kWriteExecutors, "executors:write", kNone, kNone, kAll},
+    {Permission::kWriteConfig, "config:write", kNone, kNone, kAll},
+    {Permission::kAcceptStore, "store:accept", kNone, kNone, kAll},
+    {Permission::kReadAudit, "audit:read", kNone, kNone, kAll},
+    {Permission::kManageUsers, "users:manage", kNone, kNone, kAll},
+}};
+
+const Row& RowOf(Permission permission) {
+  return *std::find_if(kTable.begin(), kTable.end(),
+                       [&](const Row& row) { return row.permission == permission; });
+}
+
+Reach Of(const Row& row, std::string_view role) {
+  if (role == "admin") return row.admin;
+  if (role == "user") return row.user;
+  if (role == "read_only") return row.read_only;
+  return kNone;
+}
+
+}  // namespace
+
+std::string_view Name(Permission permission) { return RowOf(permission).name; }
+
+Reach ReachOf(std::string_view role, Permission permission) { return Of(RowOf(permission), role); }
+
+bool IsRole(std::string_view role) {
+  return std::find(kRoles.begin(), kRoles.end(), role) != kRoles.end();
+}
+
+std::string_view LesserRole(std::string_view a, std::string_view b) {
+  if (!IsRole(a) || !IsRole(b)) return "";
+  return *std::min(std::find(kRoles.begin(), kRoles.end(), a),
+                   std::find(kRoles.begin(), kRoles.end(), b));
+}
+
+std::vector<std::string> PermissionsOf(std::string_view role) {
+  std::vector<std::string> names;
+  for (const Row& row : kTable) {
+    if (row.permission == Permission::kAnyone || Of(row, role) == kNone) continue;
+    names.push_back(std::string(row.name) + (Of(row, role) == kOwn ? ":own" : ""));
+  }
+  return names;
+}
+
+}  // namespace carillon::scheduler

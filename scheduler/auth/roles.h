@@ -1,0 +1,44 @@
+// Roles and what each may do: the one table that every door looks into. Pure.
+//
+// Always   A role that is not known may do nothing.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace carillon::scheduler {
+
+enum class Permission {
+  kAnyone,  // needs no authentication
+  kRead,
+  kManageSelf,  // one's own password, tokens and session
+  kWriteJobs,
+  kRunJobs,
+  kWriteExecutors,
+  kWriteConfig,
+  kAcceptStore,
+  kReadAudit,
+  kManageUsers,
+};
+// "jobs:write", as answers name it.
+std::string_view Name(Permission permission);
+
+// How far a permission goes.
+enum class Reach {
+  kNone,
+  kOwn,  // what belongs to the caller
+  kAll,
+};
+Reach ReachOf(std::string_view role, Permission permission);
+
+inline constexpr std::array<std::string_view, 3> kRoles = {"read_only", "user", "admin"};
+bool IsRole(std::string_view role);
+// The lesser of two roles; empty when one of them is none.
+std::string_view LesserRole(std::string_view a, std::string_view b);
+
+// "read", "jobs:write:own", …: what `role` may do, for clients that show or hide actions.
+std::vector<std::string> PermissionsOf(std::string_view role);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,29 @@
+#include "scheduler/daemon/setup_link.h"
+
+#include "common/base/log.h"
+#include "scheduler/api/auth_routes.h"
+#include "scheduler/auth/secrets.h"
+
+namespace carillon::scheduler {
+
+std::string NewSetupLink(AuthStore& store, const std::string& url, WallTime now) {
+  const auto needed = store.NeedsSetup();
+  if (needed.ok() && !*needed) return {};
+  const std::string token = RandomText(kSecretBytes);
+  const Status put =
+      needed.ok() ? store.PutSetupLink(HashSecret(token), now + kSetupLinkLife) : needed.error();
+  if (put.ok()) return url + SetupPath(token);
+  // Another member's administrator was quicker.
+  if (put.code() == ErrorCode::kConflict) return {};
+  log::Warn("scheduler", "no setup link: {}", put.error().message);
+  return {};
+}
+
+std::string SetupText(const std::string& link) {
+  if (link.empty()) return {};
+  return "\nno administrator can sign in yet; this link sets up the first one, once, within 24 "
+         "hours:\n  " +
+         link;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,233 @@
+// Every route, asked by everybody who might ask.
+#include <fmt/core.h>
+
+#include "scheduler/api/route.h"
+#include "scheduler/auth/access_token.h"
+#include "tests/support/forged_token.h"
+#include "tests/unit/scheduler/api/people.h"
+
+namespace carillon::test {
+namespace {
+
+// Who is let in; everybody else who is known is told 403.
+enum class Door { kAnyone, kKnown, kUsers, kOwner, kAdmin };
+
+// A request that changes little, and the status for those who are let in.
+struct Expected {
+  Door door;
+  int status;
+  const char* body = "";
+};
+
+const std::map<std::string, Expected>& Expectations() {
+  using enum Door;
+  static const std::map<std::string, Expected> table = {
+      {"GET /api/jobs", {kKnown, 200}},
+      {"POST /api/jobs", {kUsers, 400, "{}"}},
+      {"GET /api/jobs/{}", {kKnown, 200}},
+      {"PUT /api/jobs/{}", {kOwner, 428, "{}"}},
+      {"PATCH /api/jobs/{}", {kOwner, 428, "{}"}},
+      {"DELETE /api/jobs/{}", {kOwner, 428}},
+      {"POST /api/jobs/{}/pause", {kOwner, 200, "{}"}},
+      {"POST /api/jobs/{}/resume", {kOwner, 200, "{}"}},
+      {"POST /api/jobs/{}/execute", {kOwner, 202, "{}"}},
+      {"POST /api/jobs/{}/cancel", {kOwner, 202, "{}"}},
+      {"GET /api/jobs/{}/history", {kKnown, 200}},
+      {"GET /api/jobs/{}/next", {kKnown, 200}},
+      {"GET /api/jobs/{}/why", {kKnown, 400}},  // without a time
+      {"GET /api/jobs/{}/versions", {kKnown, 200}},
+      {"GET /api/jobs/{}/versions/{}", {kKnown, 200}},
+      {"POST /api/jobs/{}/revert", {kOwner, 428, "{}"}},
+      {"GET /api/runs", {kKnown, 200}},
+      {"GET /api/runs/{}", {kKnown, 200}},
+      {"POST /api/runs/{}/cancel", {kOwner, 202, "{}"}},
+      {"POST /api/runs/{}/retry", {kOwner, 400, "[]"}},
+      {"GET /api/runs/{}/logs", {kKnown, 200}},
+      {"GET /api/gaps", {kKnown, 200}},
+      {"GET /api/dead-letters", {kKnown, 200}},
+      {"GET /api/executors", {kKnown, 200}},
+      {"GET /api/executors/{}", {kKnown, 200}},
+      {"PATCH /api/executors/{}", {kAdmin, 400, "[]"}},
+      {"POST /api/executors/{}/enable", {kAdmin, 200, "{}"}},
+      {"POST /api/executors/{}/disable", {kAdmin, 200, "{}"}},
+      {"POST /api/executors/{}/drain", {kAdmin, 200, "{}"}},
+      {"GET /api/audit", {kAdmin, 200}},
+      {"GET /api/system/status", {kKnown, 200}},
+      {"POST /api/system/store/accept", {kAdmin, 400, "[]"}},
+      {"GET /api/system/config", {kKnown, 200}},
+      {"PUT /api/system/config", {kAdmin, 428, "{}"}},
+      {"POST /api/schedules/preview", {kKnown, 400, "[]"}},
+      {"GET /api/auth/state", {kAnyone, 200}},
+      {"POST /api/auth/setup", {kAnyone, 400, "{}"}},
+      {"POST /api/auth/login", {kAnyone, 400, "{}"}},
+      {"POST /api/auth/refresh", {kAnyone, 403}},
+      {"POST /api/auth/logout", {kAnyone, 204}},
+      {"GET /api/auth/me", {kKnown, 200}},
+      {"POST /api/auth/password", {kKnown, 400, "{}"}},
+      {"POST /api/auth/setup-link", {kAdmin, 409}},
+      {"GET /api/users", {kAdmin, 200}},
+      {"POST /api/users", {kAdmin, 400, "{}"}},
+      {"GET /api/users/{}", {kAdmin, 200}},
+      {"PATCH /api/users/{}", {kAdmin, 428, "{}"}},
+      {"DELETE /api/users/{}", {kAdmin, 428}},
+      {"GET /api/tokens", {kKnown, 200}},
+      {"POST /api/tokens", {kKnown, 400, "{}"}},
+      {"DELETE /api/tokens/{}", {kOwner, 204}},
+  };
+  return table;
+}
+
+class RoleMatrixTest : public PeopleEnv {
+ protected:
+  RoleMatrixTest() {
+    AddUser("boss", "admin");
+    AddUser("owner", "user");
+    AddUser("other", "user");
+    AddUser("reader", "read_only");
+    AddUser("gone", "admin");
+    boss_ = SignIn("boss");
+    owner_ = SignIn("owner");
+    other_ = SignIn("other");
+    reader_ = SignIn("reader");
+    gone_ = SignIn("gone");
+    const Answer disabled =
+        Send("PATCH", "/api/users/user-gone", R"({"disabled": true})", {{"If-Match", "*"}});
+    EXPECT_EQ(disabled.status, 200) << disabled.text;
+    const Answer made = As(owner_.access_token, "POST", "/api/jobs", JobBody().dump());
+    EXPECT_EQ(made.status, 201) << made.text;
+    job_id_ = made.body().value("job_id", "");
+    EXPECT_EQ(made.body().value("user_id", ""), owner_.user_id);
+    run_id_ = Execute(job_id_);
+    AddExecutor("executor-1");
+  }
+
+  // A path of this route that names what is owner's; fresh where the request uses it up.
+  std::string PathOf(const scheduler::Route& route) {
+    std::string path(route.path);
+    const size_t at = path.find("{}");
+    if (at == std::string::npos) return path;
+    std::string id = path.starts_with("/api/jobs") ? job_id_ : "user-other";
+    if (path.starts_with("/api/runs")) id = run_id_;
+    if (path.starts_with("/api/executors")) id = "executor-1";
+    if (path.starts_with("/api/tokens")) {
+      id = As(owner_.access_token, "POST", "/api/tokens", R"({"name": "ci"})").body()["token_id"];
+    }
+    path.replace(at, 2, id);
+    const size_t version = path.find("{}");
+    return version == std::string::npos ? path : path.replace(version, 2, "1");
+  }
+
+  int StatusFor(const std::string& bearer, const scheduler::Route& route,
+                const Expected& expected) {
+    const Answer answer = As(bearer, std::string(route.method), PathOf(route), expected.body);
+    if (answer.status == 403 && expected.door != Door::kAnyone) {
+      EXPECT_EQ(answer.body().value("permission", ""), scheduler::Name(route.permission));
+    }
+    return answer.status;
+  }
+
+  SignedIn boss_, owner_, other_, reader_, gone_;
+  std::string job_id_;
+  std::string run_id_;
+};
+
+TEST_F(RoleMatrixTest, TheTableKnowsEveryRoute) {
+  std::set<std::string> known;
+  for (const auto& [route, expected] : Expectations()) known.insert(route);
+  std::set<std::string> served;
+  for (const scheduler::Route& route : scheduler::RouteTable()) {
+    served.insert(fmt::format("{} {}", route.method, route.path));
+  }
+  EXPECT_EQ(served, known);
+}
+
+TEST_F(RoleMatrixTest, NobodyUnknownIsLetIn) {
+  const std::string key = store_.EnsureSigningKey("").value();
+  const std::string wrong = scheduler::RandomBytes(scheduler::kSigningKeyBytes);
+  const scheduler::AccessClaims claims{
+      .user_id = boss_.user_id, .name = "boss", .role = "admin", .session = "ses-1"};
+  const WallTime now = clock_.Wall();
+  const int64_t second = ToUnixMicros(now) / 1'000'000;
+  const std::string payload = fmt::format(
+      R"({{"iss":"carillon","aud":"carillon-api","sub":"{}","role":"admin","sid":"x","iat":{},"exp":{}}})",
+      boss_.user_id, second, second + 500);
+  const std::map<std::string, std::string> strangers = {
+      {"no token", ""},
+      {"garbage", "garbage"},
+      {"dots", "a.b.c"},
+      {"expired", scheduler::IssueAccessToken(key, claims, now - 1h).value()},
+      {"wrong key", scheduler::IssueAccessToken(wrong, claims, now).value()},
+      {"alg none", ForgeToken(R"({"alg":"none"})", payload, "")},
+      {"no session", scheduler::IssueAccessToken(key, claims, now).value()},
+      {"disabled", gone_.access_token},
+      {"a refresh token", owner_.cookie.substr(owner_.cookie.find('=') + 1)},
+  };
+  for (const scheduler::Route& route : scheduler::RouteTable()) {
+    const Expected& expected = Expectations().at(fmt::format("{} {}", route.method, route.path));
+    const bool open = expected.door == Door::kAnyone;
+    for (const auto& [who, bearer] : strangers) {
+      EXPECT_EQ(StatusFor(bearer, route, expected), open ? expected.status : 401)
+          << route.method << " " << route.path << " by " << who;
+    }
+  }
+}
+
+TEST_F(RoleMatrixTest, EachRoleIsLetInWhereItMay) {
+  const std::vector<std::pair<SignedIn*, std::set<Door>>> people = {
+      {&boss_, {Door::kAnyone, Door::kKnown, Door::kUsers, Door::kOwner, Door::kAdmin}},
+      {&owner_, {Door::kAnyone, Door::kKnown, Door::kUsers, Door::kOwner}},
+      {&other_, {Door::kAnyone, Door::kKnown, Door::kUsers}},
+      {&reader_, {Door::kAnyone, Door::kKnown}},
+  };
+  for (const scheduler::Route& route : scheduler::RouteTable()) {
+    const Expected& expected = Expectations().at(fmt::format("{} {}", route.method, route.path));
+    for (const auto& [person, doors] : people) {
+      EXPECT_EQ(StatusFor(person->access_token, route, expected),
+                doors.contains(expected.door) ? expected.status : 403)
+          << route.method << " " << route.path << " by " << person->user_id;
+    }
+  }
+}
+
+TEST_F(RoleMatrixTest, TheAdministratorsTokenMayDoEverything) {
+  for (const scheduler::Route& route : scheduler::RouteTable()) {
+    const Expected& expected = Expectations().at(fmt::format("{} {}", route.method, route.path));
+    // A token has no password to change.
+    const bool password = route.path == "/api/auth/password";
+    EXPECT_EQ(As(token_, std::string(route.method), PathOf(route), expected.body).status,
+              password ? 403 : expected.status)
+        << route.method << " " << route.path;
+  }
+}
+
+TEST_F(RoleMatrixTest, AUserMakesAndKeepsJobsForHimselfOnly) {
+  const std::string bearer = owner_.access_token;
+  const Answer foreign =
+      As(bearer, "POST", "/api/jobs", JobBody({{"user_id", other_.user_id}}).dump());
+  EXPECT_EQ(foreign.status, 403);
+  EXPECT_EQ(foreign.code(), "not_owner");
+  EXPECT_EQ(foreign.pointer(), "/user_id");
+  EXPECT_EQ(As(bearer, "POST", "/api/jobs", JobBody({{"user_id", owner_.user_id}}).dump()).status,
+            201);
+  const std::string path = "/api/jobs/" + job_id_;
+  const HttpHeaders any = {{"If-Match", "*"}};
+  const std::string give = json{{"user_id", other_.user_id}}.dump();
+  EXPECT_EQ(As(bearer, "PATCH", path, give, any).status, 403);
+  EXPECT_EQ(As(bearer, "PUT", path, JobBody({{"user_id", "admin"}}).dump(), any).status, 403);
+  EXPECT_EQ(As(bearer, "PATCH", path, R"({"name": "mine"})", any).status, 200);
+  EXPECT_EQ(As(boss_.access_token, "PATCH", path, give, any).status, 200);
+  const Answer lost = As(bearer, "PATCH", path, R"({"name": "not mine"})", any);
+  EXPECT_EQ(lost.status, 403);
+  EXPECT_EQ(lost.code(), "not_owner");
+  EXPECT_EQ(As(other_.access_token, "DELETE", path, "", any).status, 204);
+}
+
+TEST_F(RoleMatrixTest, WhatIsNotThereIsNotFoundAndNotForbidden) {
+  EXPECT_EQ(As(owner_.access_token, "POST", "/api/jobs/none/execute", "{}").status, 404);
+  EXPECT_EQ(As(owner_.access_token, "POST", "/api/jobs/!!/execute", "{}").status, 404);
+  EXPECT_EQ(As(owner_.access_token, "POST", "/api/runs/xx/cancel", "{}").status, 400);
+  EXPECT_EQ(As(owner_.access_token, "DELETE", "/api/tokens/tok-none").status, 404);
+}
+
+}  // namespace
+}  // namespace carillon::test

@@ -1,0 +1,50 @@
+#include "scheduler/auth/roles.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon::scheduler {
+namespace {
+
+using enum Permission;
+
+TEST(RolesTest, EachRoleMayDoItsOwn) {
+  for (const Permission permission : {kRead, kManageSelf, kWriteJobs, kRunJobs, kWriteExecutors,
+                                      kWriteConfig, kAcceptStore, kReadAudit, kManageUsers}) {
+    EXPECT_EQ(ReachOf("admin", permission), Reach::kAll) << Name(permission);
+    EXPECT_EQ(ReachOf("", permission), Reach::kNone) << Name(permission);
+    EXPECT_EQ(ReachOf("Admin", permission), Reach::kNone) << Name(permission);
+  }
+  EXPECT_EQ(ReachOf("user", kRead), Reach::kAll);
+  EXPECT_EQ(ReachOf("user", kWriteJobs), Reach::kOwn);
+  EXPECT_EQ(ReachOf("user", kRunJobs), Reach::kOwn);
+  EXPECT_EQ(ReachOf("read_only", kRead), Reach::kAll);
+  EXPECT_EQ(ReachOf("read_only", kManageSelf), Reach::kOwn);
+  for (const Permission permission :
+       {kWriteExecutors, kWriteConfig, kAcceptStore, kReadAudit, kManageUsers}) {
+    EXPECT_EQ(ReachOf("user", permission), Reach::kNone) << Name(permission);
+    EXPECT_EQ(ReachOf("read_only", permission), Reach::kNone) << Name(permission);
+  }
+  EXPECT_EQ(ReachOf("read_only", kWriteJobs), Reach::kNone);
+  EXPECT_EQ(ReachOf("read_only", kRunJobs), Reach::kNone);
+}
+
+TEST(RolesTest, PermissionsAreNamedWithTheirReach) {
+  const std::vector<std::string> user = {"read", "self:manage:own", "jobs:write:own",
+                                         "jobs:run:own"};
+  EXPECT_EQ(PermissionsOf("user"), user);
+  EXPECT_EQ(PermissionsOf("read_only"), (std::vector<std::string>{"read", "self:manage:own"}));
+  EXPECT_EQ(PermissionsOf("admin").size(), 9u);
+  EXPECT_TRUE(PermissionsOf("nobody").empty());
+}
+
+TEST(RolesTest, OfTwoRolesTheLesserCounts) {
+  EXPECT_EQ(LesserRole("admin", "user"), "user");
+  EXPECT_EQ(LesserRole("read_only", "admin"), "read_only");
+  EXPECT_EQ(LesserRole("user", "user"), "user");
+  EXPECT_EQ(LesserRole("user", "root"), "");
+  EXPECT_TRUE(IsRole("read_only"));
+  EXPECT_FALSE(IsRole("ADMIN"));
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
