@@ -1,4 +1,7 @@
 // Tokens: 401 before everything else, for every route and method.
+#include <atomic>
+#include <thread>
+
 #include "scheduler/api/route.h"
 #include "tests/unit/scheduler/api/api_env.h"
 #include "tests/unit/scheduler/api/raw_socket.h"
@@ -137,6 +140,26 @@ TEST_F(CacheTest, AsksTheStoreAgainAfterKFresh) {
   clock_.Advance(scheduler::Authenticator::kFresh + 1us);
   ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
   EXPECT_EQ(asked, 2);
+}
+
+TEST_F(CacheTest, TheLastUseOfATokenIsNotedOnceAMinute) {
+  std::atomic<int> noted = 0;
+  faults_.plan.OnCall([&](const std::string& name) { noted += name == "TouchToken" ? 1 : 0; });
+  const std::string id = scheduler::TokenIdOf(scheduler::HashToken(token_));
+  // Nobody waits for the note, so this test has to.
+  const auto await_use = [&](WallTime used) {
+    while (store_.GetToken(id)->last_used != std::optional(used)) std::this_thread::yield();
+  };
+  const WallTime first = clock_.Wall();
+  ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  await_use(first);
+  clock_.Advance(scheduler::Authenticator::kUseNoted - 1us);
+  ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  clock_.Advance(scheduler::Authenticator::kFresh + 1us);
+  const WallTime later = clock_.Wall();
+  ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  await_use(later);
+  EXPECT_EQ(noted, 2);
 }
 
 TEST(TokensTest, TokensAreLongRandomAndStoredAsHashes) {
