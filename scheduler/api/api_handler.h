@@ -3,10 +3,11 @@
 //
 // Threads  Handle is called on several workers at once.
 // Always   Without a known token the answer is 401, whatever else is wrong with the request; only
-//          GET / needs none.
+//          the files and pages of the console need none.
 #pragma once
 
 #include "common/adapters/http/http_server.h"
+#include "scheduler/api/console_pages.h"
 #include "scheduler/api/route.h"
 
 namespace carillon::scheduler {
@@ -17,7 +18,8 @@ class ApiHandler : public HttpHandler {
 
   HttpResponse Handle(const HttpRequest& request) override;
   HttpResponse Overloaded(const HttpRequest& request) override;
-  // The status tells what is wrong while requests that need the store hang.
+  // The status, and the console that shows it, tell what is wrong while requests that need the
+  // store hang.
   bool Urgent(const HttpRequest& request) const override;
   // After the server has stopped: nothing of the context is used when this has returned.
   void Stop();
@@ -45,6 +47,7 @@ class ApiHandler : public HttpHandler {
   Aside aside_;  // of tokens
   Authenticator authenticator_;
   StoreWatch store_;
+  const ConsolePages console_;
 };
 
 }  // namespace carillon::scheduler

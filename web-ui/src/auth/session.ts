@@ -1,0 +1,192 @@
+// Who is signed in, and by what: a name and password (a short access token in memory, renewed by a cookie
+// that scripts cannot read), or an API token (kept in this tab's sessionStorage until it is closed).
+//
+// Which of the two a server offers is asked once: GET /api/auth/state answers 200 where there are users.
+import { useSyncExternalStore } from 'react';
+import { apiUrl } from '../api/client';
+
+export interface Person {
+  name: string;
+  role: string;
+  permissions: string[];
+}
+
+export type Session =
+  | { state: 'starting' }
+  | { state: 'signed_out'; users: boolean; setupNeeded: boolean; expired: boolean }
+  | { state: 'signed_in'; by: 'token' | 'password'; person: Person | null };
+
+const TOKEN_KEY = 'carillon.token';
+
+let session: Session = { state: 'starting' };
+let bearer = '';
+let users = false;
+let setupNeeded = false;
+let renewing: Promise<boolean> | null = null;
+const listeners = new Set<() => void>();
+
+function become(next: Session): void {
+  session = next;
+  listeners.forEach((listener) => listener());
+}
+
+export const authorization = () => (bearer ? 'Bearer ' + bearer : '');
+export const useSession = () =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => session,
+  );
+
+// Forbidden actions stay visible; the server decides in any case.
+export function useMay(permission: string): boolean {
+  const current = useSession();
+  if (current.state !== 'signed_in' || current.person === null) return true;
+  return current.person.role === 'admin' || current.person.permissions.includes(permission);
+}
+
+async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(apiUrl(path), { method, cache: 'no-store', credentials: 'same-origin', ...init });
+}
+
+function stored(): string {
+  try {
+    return sessionStorage.getItem(TOKEN_KEY) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function store(token: string): void {
+  try {
+    if (token) sessionStorage.setItem(TOKEN_KEY, token);
+    else sessionStorage.removeItem(TOKEN_KEY);
+  } catch {
+    // Then it is asked for again after a reload.
+  }
+}
+
+// Once, when the console is opened.
+export async function start(): Promise<void> {
+  try {
+    const response = await ask('GET', 'auth/state');
+    users = response.ok;
+    if (response.ok) setupNeeded = Boolean((await response.json()).setup_needed);
+  } catch {
+    // Not reachable: a token that is here is believed until the server says otherwise.
+  }
+  const token = stored();
+  if (token) {
+    bearer = token;
+    become({ state: 'signed_in', by: 'token', person: await whoAmI() });
+    return;
+  }
+  if (users && (await refresh())) return;
+  become({ state: 'signed_out', users, setupNeeded, expired: false });
+}
+
+async function whoAmI(): Promise<Person | null> {
+  try {
+    const response = await ask('GET', 'auth/me', { headers: { Authorization: authorization() } });
+    return response.ok ? ((await response.json()) as Person) : null;
+  } catch {
+    return null;
+  }
+}
+
+async function refresh(): Promise<boolean> {
+  try {
+    const response = await ask('POST', 'auth/refresh', { headers: { 'X-Carillon-Refresh': '1' } });
+    if (!response.ok) return false;
+    bearer = ((await response.json()) as { access_token: string }).access_token;
+  } catch {
+    return false;
+  }
+  if (session.state !== 'signed_in') {
+    become({ state: 'signed_in', by: 'password', person: await whoAmI() });
+  }
+  return true;
+}
+
+// After a 401: true when the request is worth another try. Several at once share one renewal.
+export async function renew(): Promise<boolean> {
+  if (session.state !== 'signed_in') return false;
+  if (session.by === 'password') {
+    renewing ??= refresh().finally(() => {
+      renewing = null;
+    });
+    if (await renewing) return true;
+  }
+  bearer = '';
+  store('');
+  become({ state: 'signed_out', users, setupNeeded, expired: true });
+  return false;
+}
+
+export type SignInResult = 'ok' | 'refused' | 'unreachable' | 'unavailable';
+
+function resultOf(response: Response): SignInResult {
+  if (response.ok) return 'ok';
+  return response.status === 401 || response.status === 403 || response.status === 400
+    ? 'refused'
+    : 'unavailable';
+}
+
+export async function signInWithToken(token: string): Promise<SignInResult> {
+  try {
+    // A token with characters that no header carries cannot be known anywhere.
+    if (!/^[\x21-\x7e]+$/.test(token)) return 'refused';
+    const response = await ask('GET', 'jobs?page_size=1', { headers: { Authorization: 'Bearer ' + token } });
+    const result = resultOf(response);
+    if (result !== 'ok') return result;
+  } catch {
+    return 'unreachable';
+  }
+  bearer = token;
+  store(token);
+  become({ state: 'signed_in', by: 'token', person: await whoAmI() });
+  return 'ok';
+}
+
+export async function signInWithPassword(name: string, password: string): Promise<SignInResult> {
+  return enter('auth/login', { name, password });
+}
+
+// With the one-time token of the setup link.
+export async function setUp(token: string, name: string, password: string): Promise<SignInResult> {
+  const result = await enter('auth/setup', { token, name, password });
+  if (result === 'ok') setupNeeded = false;
+  return result;
+}
+
+async function enter(path: string, body: object): Promise<SignInResult> {
+  try {
+    const response = await ask('POST', path, {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const result = resultOf(response);
+    if (result !== 'ok') return result;
+    bearer = ((await response.json()) as { access_token: string }).access_token;
+  } catch {
+    return 'unreachable';
+  }
+  become({ state: 'signed_in', by: 'password', person: await whoAmI() });
+  return 'ok';
+}
+
+export async function signOut(): Promise<void> {
+  const password = session.state === 'signed_in' && session.by === 'password';
+  const had = authorization();
+  bearer = '';
+  store('');
+  become({ state: 'signed_out', users, setupNeeded, expired: false });
+  if (!password) return;
+  try {
+    await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
+  } catch {
+    // The access token ends by itself within minutes.
+  }
+}
