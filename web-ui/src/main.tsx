@@ -1,18 +1,19 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode, useEffect } from 'react';
+import { StrictMode, Suspense, lazy, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/queries';
 import { ErrorBoundary } from './app/error_boundary';
 import { router } from './app/router';
 import { start, useSession } from './auth/session';
-import { SignInPage } from './auth/sign_in_page';
 import { startTexts } from './i18n';
 import { applyTheme } from './shared/preferences';
-import { Toasts } from './shared/toasts';
 import { Loading } from './shared/ui';
 import './styles.css';
+
+const SignInPage = lazy(() => import('./auth/sign_in_page'));
+const ToastList = lazy(() => import('./shared/toast_list'));
 
 function App() {
   const session = useSession();
@@ -23,7 +24,7 @@ function App() {
     if (signedIn && router.state.location.pathname === '/setup') void router.navigate({ to: '/', replace: true });
   }, [session.state, signedIn]);
   if (session.state === 'starting') return <Loading />;
-  if (session.state === 'signed_out') return <SignInPage session={session} />;
+  if (session.state === 'signed_out') return <Suspense fallback={<Loading />}><SignInPage session={session} /></Suspense>;
   return <RouterProvider router={router} />;
 }
 
@@ -35,7 +36,7 @@ createRoot(document.getElementById('root')!).render(
       <ErrorBoundary>
         <QueryClientProvider client={queryClient}>
           <App />
-          <Toasts />
+          <Suspense><ToastList /></Suspense>
         </QueryClientProvider>
       </ErrorBoundary>
     </CSPProvider>

@@ -20,10 +20,10 @@ interface Entry {
 
 const JOBS_MAX = 20;
 
-export function Palette(props: { open: boolean; onClose: () => void }) {
+export default function Palette(props: { onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <Dialog.Root open={props.open} onOpenChange={(open) => !open && props.onClose()}>
+    <Dialog.Root open onOpenChange={(open) => !open && props.onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop z-40" />
         <Dialog.Popup className="dialog popup z-50" aria-label={t('palette.title')}>

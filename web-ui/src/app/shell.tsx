@@ -1,16 +1,18 @@
 // What surrounds every page: the rail, the top bar, banners, the palette, the list of shortcuts.
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { Menu, Pause, Play, RefreshCw, Search } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { Suspense, lazy, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { queryClient } from '../api/queries';
 import { setPreferences, usePreferences } from '../shared/preferences';
-import { Modal, PageHeader } from '../shared/ui';
+import { PageHeader } from '../shared/ui';
 import { Banners } from './banners';
-import { Palette } from './palette';
 import { PLACES } from './places';
 import { SettingsMenu } from './settings_menu';
 import { useShortcuts } from './shortcuts';
+
+const Palette = lazy(() => import('./palette'));
+const Help = lazy(() => import('./help'));
 
 export function Shell() {
   const { t } = useTranslation();
@@ -42,8 +44,8 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
-      <Palette open={palette} onClose={() => setPalette(false)} />
-      <Help open={help} onClose={() => setHelp(false)} />
+      <Suspense>{palette && <Palette onClose={() => setPalette(false)} />}</Suspense>
+      <Suspense>{help && <Help onClose={() => setHelp(false)} />}</Suspense>
     </div>
   );
 }
@@ -114,37 +116,6 @@ function TopBar() {
         <RefreshCw aria-hidden size={15} />
       </button>
     </div>
-  );
-}
-
-function Help(props: { open: boolean; onClose: () => void }) {
-  const { t } = useTranslation();
-  const { shortcuts } = usePreferences();
-  const rows = [
-    ['Ctrl K', t('palette.title')],
-    ...PLACES.map((place) => ['g ' + place.key, t(place.label)]),
-    ['n', t('jobs.new')],
-    ['/', t('keys.search')],
-    ['?', t('keys.title')],
-  ];
-  return (
-    <Modal open={props.open} onClose={props.onClose} title={t('keys.title')} actions={
-      <button type="button" className="button" onClick={props.onClose}>{t('close')}</button>
-    }>
-      <dl className="grid grid-cols-[6rem_1fr] gap-y-2">
-        {rows.map(([keys, what]) => (
-          <div key={keys} className="contents">
-            <dt><kbd className="mono rounded border bg-code px-1.5 py-0.5">{keys}</kbd></dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
-      <label className="mt-4 flex items-center gap-2">
-        <input type="checkbox" className="size-4 accent-accent" checked={shortcuts}
-          onChange={(event) => setPreferences({ shortcuts: event.target.checked })} />
-        {t('keys.single')}
-      </label>
-    </Modal>
   );
 }
 

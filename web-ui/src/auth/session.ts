@@ -88,6 +88,7 @@ export async function start(): Promise<void> {
 }
 
 async function whoAmI(): Promise<Person | null> {
+  if (!users) return null;
   try {
     const response = await ask('GET', 'auth/me', { headers: { Authorization: authorization() } });
     return response.ok ? ((await response.json()) as Person) : null;

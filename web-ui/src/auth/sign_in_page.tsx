@@ -12,7 +12,7 @@ function setupToken(): string {
   return pathname.endsWith('/setup') ? (new URLSearchParams(hash.slice(1)).get('token') ?? '') : '';
 }
 
-export function SignInPage({ session }: { session: Extract<Session, { state: 'signed_out' }> }) {
+export default function SignInPage({ session }: { session: Extract<Session, { state: 'signed_out' }> }) {
   const { t } = useTranslation();
   const [token] = useState(setupToken);
   const [byToken, setByToken] = useState(!session.users);

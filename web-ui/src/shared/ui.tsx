@@ -1,6 +1,5 @@
 // The small parts that every page is made of.
-import { Dialog } from '@base-ui/react/dialog';
-import { Ban, Inbox, RefreshCw, SearchX, TriangleAlert, X } from 'lucide-react';
+import { Ban, Inbox, RefreshCw, SearchX, TriangleAlert } from 'lucide-react';
 import { useEffect, useId, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client';
@@ -132,29 +131,6 @@ export function explain(error: unknown, t: (key: string) => string): string {
     return error.code === 'unreachable' ? t('error.unreachable') : error.message || t('error.unknown');
   }
   return error instanceof Error ? error.message : t('error.unknown');
-}
-
-export function Modal(props: {
-  open: boolean; onClose: () => void; title: string; children: ReactNode; actions: ReactNode;
-}) {
-  const { t } = useTranslation();
-  return (
-    <Dialog.Root open={props.open} onOpenChange={(open) => !open && props.onClose()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop z-40" />
-        <Dialog.Popup className="dialog popup z-50 p-5">
-          <div className="mb-3 flex items-start justify-between gap-4">
-            <Dialog.Title className="text-base">{props.title}</Dialog.Title>
-            <Dialog.Close className="button button-plain button-icon -mt-1 -mr-1" aria-label={t('close')}>
-              <X aria-hidden size={16} />
-            </Dialog.Close>
-          </div>
-          {props.children}
-          <div className="mt-5 flex flex-wrap justify-end gap-2">{props.actions}</div>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
-  );
 }
 
 export interface Choice { value: string; label: string }

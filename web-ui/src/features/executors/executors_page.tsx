@@ -13,7 +13,8 @@ import { usePreferences } from '../../shared/preferences';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
 import { toast, toastError } from '../../shared/toasts';
-import { EmptyYet, Labels, LoadFailure, Loading, Modal, PageHeader, TableFrame, explain } from '../../shared/ui';
+import { Modal } from '../../shared/modal';
+import { EmptyYet, Labels, LoadFailure, Loading, PageHeader, TableFrame, explain } from '../../shared/ui';
 import { linesOf } from '../jobs/form_values';
 
 const path = (id: string) => 'executors/' + encodeURIComponent(id);
@@ -66,7 +67,7 @@ function Row({ executor, onLabel }: { executor: Executor; onLabel: () => void })
   return (
     <tr>
       <td data-column="name">
-        <Link to="/runs" search={{ executor_id: executor.executor_id }} className="font-medium text-ink no-underline hover:underline">{executor.executor_id}</Link>
+        <Link to="/runs" search={{ executor_id: executor.executor_id }} className="font-medium whitespace-nowrap text-ink no-underline hover:underline">{executor.executor_id}</Link>
         <div className="mt-0.5 flex flex-wrap items-center gap-2"><span className="text-xs text-muted">{executor.host}</span><Labels labels={executor.labels} /></div>
       </td>
       <td><span className="flex flex-wrap gap-1.5">

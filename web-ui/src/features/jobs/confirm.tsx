@@ -2,7 +2,7 @@
 import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types';
-import { Modal } from '../../shared/ui';
+import { Modal } from '../../shared/modal';
 
 const REASON_MAX = 1000;
 

@@ -1,7 +1,8 @@
 // Somebody else saved the job first: what differs, and whose version goes on.
 import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types';
-import { Modal, TableFrame } from '../../shared/ui';
+import { Modal } from '../../shared/modal';
+import { TableFrame } from '../../shared/ui';
 import { definitionOf, differences, type Definition } from './form_values';
 
 export function ConflictDialog(props: {

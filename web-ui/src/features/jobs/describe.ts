@@ -1,7 +1,5 @@
 // A schedule in words. Words only: when a job fires is what the server computes.
 import cronstrue from 'cronstrue';
-import type { Job, Schedule } from '../../api/types';
-import { span } from '../../shared/format';
 
 let chinese = false;
 
@@ -23,17 +21,4 @@ export function describeCron(expression: string, language: string): string {
   } catch {
     return '';
   }
-}
-
-type Translate = (key: string, values?: Record<string, unknown>) => string;
-
-export function scheduleText(schedule: Schedule, t: Translate): string {
-  if (schedule.kind === 'cron') return schedule.cron_expression;
-  if (schedule.kind === 'rate') return t('schedule.every', { span: span(schedule.every_ms) });
-  return t('schedule.once', { at: schedule.at.replace('T', ' ').replace(/\.0+Z$/, 'Z') });
-}
-
-export function zoneOf(job: Job): string {
-  const [first] = job.schedules;
-  return (first?.kind === 'cron' && first.time_zone) || job.time_zone;
 }

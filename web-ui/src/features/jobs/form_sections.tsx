@@ -126,7 +126,7 @@ function When({ base }: { base: Definition }) {
         </div>
         <div className="min-w-0 rounded-md bg-code p-4" aria-live="polite">
           <h3 className="mb-2 text-xs font-medium text-muted">{t('preview.title')}</h3>
-          <PreviewPanel preview={preview} cron={values.cron_expression} active={!empty} />
+          <PreviewPanel preview={preview} cron={values.cron_expression} active={!empty} manual={values.kind === 'manual'} />
         </div>
       </div>
       <details className="mt-3">

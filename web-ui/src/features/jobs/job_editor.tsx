@@ -10,7 +10,8 @@ import { parse, stringify } from 'yaml';
 import { ApiError, call } from '../../api/client';
 import type { FieldError, Job } from '../../api/types';
 import { toast, toastError } from '../../shared/toasts';
-import { Card, Modal, Segments, explain } from '../../shared/ui';
+import { Modal } from '../../shared/modal';
+import { Card, Segments, explain } from '../../shared/ui';
 import { ConflictDialog } from './conflict_dialog';
 import { FormSections } from './form_sections';
 import {

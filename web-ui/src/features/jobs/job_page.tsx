@@ -16,7 +16,8 @@ import { Card, EmptyMatch, EmptyYet, Facts, Labels, LoadFailure, Loading, MoreBu
 import { RunTable } from '../runs/run_table';
 import { StateFilter } from '../runs/state_filter';
 import { DeleteDialog, PauseDialog } from './confirm';
-import { describeCron, loadWords, scheduleText, zoneOf } from './describe';
+import { describeCron, loadWords } from './describe';
+import { scheduleText, zoneOf } from './schedule_text';
 import { definitionOf } from './form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 import { FireList } from './preview';

@@ -1,23 +1,22 @@
 // All jobs: what each is, when it fires next, and what is most often done to one.
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { createColumnHelper, flexRender, getCoreRowModel, useReactTable } from '@tanstack/react-table';
 import { Copy, Ellipsis, Pause, Pencil, Play, Plus, Trash2, Zap } from 'lucide-react';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, useJobs } from '../../api/queries';
 import type { Job } from '../../api/types';
 import { useMay } from '../../auth/session';
+import { DataTable, type Column } from '../../shared/data_table';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
-import { EmptyMatch, EmptyYet, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments, TableFrame } from '../../shared/ui';
+import { EmptyMatch, EmptyYet, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
 import { DeleteDialog, PauseDialog } from './confirm';
-import { scheduleText, zoneOf } from './describe';
+import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 
 const route = getRouteApi('/jobs');
 const SEARCH_DELAY_MS = 250;
-const column = createColumnHelper<Job>();
 
 export function JobsPage() {
   const { t } = useTranslation();
@@ -87,51 +86,30 @@ function JobsTable({ jobs }: { jobs: Job[] }) {
   const remove = useDeleteJob();
   const [pausing, setPausing] = useState<Job | null>(null);
   const [deleting, setDeleting] = useState<Job | null>(null);
-  const columns = useMemo(() => [
-    column.display({ id: 'name', header: () => t('jobs.name'), cell: ({ row }) => <NameCell job={row.original} /> }),
-    column.display({ id: 'state', header: () => t('jobs.state'), cell: ({ row }) => <StateBadge state={row.original.state} /> }),
-    column.display({ id: 'schedule', header: () => t('jobs.schedule'), cell: ({ row }) => <ScheduleCell job={row.original} /> }),
-    column.display({ id: 'next', header: () => t('jobs.next'), cell: ({ row }) => <Time at={row.original.next_fire_time} zone={zoneOf(row.original)} /> }),
-    column.display({ id: 'owner', header: () => t('jobs.owner'), cell: ({ row }) => <span className="text-muted">{row.original.user_id}</span> }),
-    column.display({
-      id: 'actions',
-      header: () => <span className="sr-only">{t('actions')}</span>,
-      cell: ({ row }) => (
-        <RowActions job={row.original} busy={runNow.isPending && runNow.variables === row.original.job_id}
-          onRun={() => runNow.mutate(row.original.job_id)}
-          onPause={() => setPausing(row.original)}
-          onResume={() => setEnabled.mutate({ id: row.original.job_id, enabled: true })}
-          onDelete={() => setDeleting(row.original)} />
+  const columns: Column<Job>[] = [
+    { id: 'name', header: t('jobs.name'), cell: (job) => <NameCell job={job} /> },
+    { id: 'state', header: t('jobs.state'), cell: (job) => <StateBadge state={job.state} /> },
+    { id: 'schedule', header: t('jobs.schedule'), cell: (job) => <ScheduleCell job={job} /> },
+    { id: 'next', header: t('jobs.next'), cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} /> },
+    { id: 'owner', header: t('jobs.owner'), cell: (job) => <span className="text-muted">{job.user_id}</span> },
+    {
+      id: 'actions', header: <span className="sr-only">{t('actions')}</span>,
+      cell: (job) => (
+        <RowActions job={job} busy={runNow.isPending && runNow.variables === job.job_id}
+          onRun={() => runNow.mutate(job.job_id)}
+          onPause={() => setPausing(job)}
+          onResume={() => setEnabled.mutate({ id: job.job_id, enabled: true })}
+          onDelete={() => setDeleting(job)} />
       ),
-    }),
-  ], [t, runNow, setEnabled]);
-  const table = useReactTable({ data: jobs, columns, getCoreRowModel: getCoreRowModel(), getRowId: (job) => job.job_id });
+    },
+  ];
   return (
-    <TableFrame label={t('nav.jobs')}>
-      <table className="table cards">
-        <thead>
-          {table.getHeaderGroups().map((group) => (
-            <tr key={group.id}>
-              {group.headers.map((header) => (
-                <th key={header.id} scope="col">{flexRender(header.column.columnDef.header, header.getContext())}</th>
-              ))}
-            </tr>
-          ))}
-        </thead>
-        <tbody>
-          {table.getRowModel().rows.map((row) => (
-            <tr key={row.id}>
-              {row.getVisibleCells().map((cell) => (
-                <td key={cell.id} data-column={cell.column.id}>{flexRender(cell.column.columnDef.cell, cell.getContext())}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <DataTable label={t('nav.jobs')} columns={columns} rows={jobs} rowId={(job) => job.job_id} />
       <PauseDialog job={pausing} onClose={() => setPausing(null)} onPause={(job, reason) =>
         setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
       <DeleteDialog job={deleting} onClose={() => setDeleting(null)} onDelete={(job) => remove.mutate({ job })} />
-    </TableFrame>
+    </>
   );
 }
 

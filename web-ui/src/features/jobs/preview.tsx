@@ -41,7 +41,7 @@ export function usePreview(wanted: PreviewOf | null) {
   });
 }
 
-export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; cron: string; active: boolean }) {
+export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; cron: string; active: boolean; manual: boolean }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   const [, setLoaded] = useState(false);
@@ -49,7 +49,7 @@ export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; cr
     void loadWords(language).then(() => setLoaded(true));
   }, [language]);
   const { data, isError, error } = props.preview;
-  if (!props.active) return <p className="text-muted">{t('preview.manual')}</p>;
+  if (!props.active) return <p className="text-muted">{props.manual ? t('preview.manual') : t('preview.enter')}</p>;
   if (isError) return <p className="text-bad">{explain(error, t)}</p>;
   if (!data) return <p className="text-muted">{t('loading')}</p>;
   if (!data.valid) return <p className="text-muted">{t('preview.invalid')}</p>;

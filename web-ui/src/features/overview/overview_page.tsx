@@ -10,7 +10,7 @@ import { count, percent, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
 import { Card, EmptyYet, LoadFailure, Loading, PageHeader } from '../../shared/ui';
-import { zoneOf } from '../jobs/describe';
+import { zoneOf } from '../jobs/schedule_text';
 import { RunTable } from '../runs/run_table';
 
 const BAD = ['FAILED', 'TIMED_OUT', 'LOST'];
@@ -44,7 +44,7 @@ export function OverviewPage() {
           <Card title={t('overview.failures')} flush actions={<Link to="/runs" search={{ state: BAD }} className="link">{t('list.all')}</Link>}>
             {failures.isPending ? <Loading />
               : failures.isError && failed.length === 0 ? <LoadFailure error={failures.error} onRetry={() => void failures.refetch()} />
-              : failed.length > 0 ? <RunTable runs={failed} withJob />
+              : failed.length > 0 ? <RunTable runs={failed} withJob brief />
               : <p className="flex items-center justify-center gap-2 p-8 text-muted"><CircleCheck aria-hidden size={17} className="text-ok" />{t('overview.no_failures')}</p>}
           </Card>
         </div>
@@ -139,7 +139,7 @@ function NextFires() {
     .sort((a, b) => a.next_fire_time!.localeCompare(b.next_fire_time!))
     .slice(0, 12);
   return (
-    <Card title={t('overview.next')} flush>
+    <Card title={t('overview.next')} flush className="self-start">
       {jobs.isPending ? <Loading /> : coming.length === 0 ? <p className="p-8 text-center text-muted">{t('preview.none')}</p> : (
         <ul>
           {coming.map((job) => (

@@ -15,7 +15,8 @@ import { span } from '../../shared/format';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
 import { toast, toastError } from '../../shared/toasts';
-import { Card, Facts, LoadFailure, Loading, Modal, PageHeader, TableFrame, explain } from '../../shared/ui';
+import { Modal } from '../../shared/modal';
+import { Card, Facts, LoadFailure, Loading, PageHeader, TableFrame, explain } from '../../shared/ui';
 import { newKey } from '../jobs/job_actions';
 import { Output } from './output';
 import { duration, timeline } from './run_text';
@@ -195,14 +196,14 @@ function Attempts({ run }: { run: Run }) {
             {run.attempts!.map((one: Attempt) => (
               <tr key={one.attempt}>
                 <td>
-                  <Link to="/runs/$id" params={{ id: run.run_id }} search={{ attempt: String(one.attempt) }} replace className="link"
+                  <Link to="/runs/$id" params={{ id: run.run_id }} search={{ attempt: String(one.attempt) }} replace className="link whitespace-nowrap"
                     aria-current={one.attempt === shown ? 'true' : undefined}>{t('runs.attempt_n', { n: one.attempt })}</Link>
                 </td>
                 <td><StateBadge state={one.state} /></td>
                 <td><Time at={one.started_at} absolute /></td>
                 <td className="tabular-nums">{one.ended_at ? span(duration(one, 0) ?? 0) : '–'}</td>
-                <td className="text-muted">{one.executor_id ?? '–'}</td>
-                <td className="text-muted">{textOr('reason.', one.reason)}</td>
+                <td className="whitespace-nowrap text-muted">{one.executor_id ?? '–'}</td>
+                <td className="whitespace-nowrap text-muted">{textOr('reason.', one.reason)}</td>
               </tr>
             ))}
           </tbody>

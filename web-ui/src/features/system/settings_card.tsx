@@ -8,7 +8,8 @@ import type { SystemConfig } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { toast } from '../../shared/toasts';
-import { Card, LoadFailure, Loading, Modal, TableFrame, explain } from '../../shared/ui';
+import { Modal } from '../../shared/modal';
+import { Card, LoadFailure, Loading, TableFrame, explain } from '../../shared/ui';
 
 export function SettingsCard() {
   const { t } = useTranslation();

@@ -1,19 +1,10 @@
-// Short messages about what was just done. Errors stay until they are closed.
+// Where the toasts appear.
 import { Toast } from '@base-ui/react/toast';
 import { CircleCheck, TriangleAlert, X } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import { manager } from './toasts';
 
-const manager = Toast.createToastManager();
-const DONE_MS = 5000;
-
-export function toast(title: string, description?: string): void {
-  manager.add({ title, description, type: 'done', timeout: DONE_MS });
-}
-export function toastError(title: string, description?: string): void {
-  manager.add({ title, description, type: 'error', timeout: 0, priority: 'high' });
-}
-
-export function Toasts() {
+export default function ToastList() {
   return (
     <Toast.Provider toastManager={manager}>
       <Toast.Portal>
