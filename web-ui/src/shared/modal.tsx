@@ -1,5 +1,5 @@
 // A dialog, fetched when the first one is opened.
-import { Suspense, lazy, useRef, type ReactNode } from 'react';
+import { Suspense, lazy, useState, type ReactNode } from 'react';
 
 export interface ModalProps {
   open: boolean;
@@ -12,7 +12,7 @@ export interface ModalProps {
 const ModalDialog = lazy(() => import('./modal_dialog'));
 
 export function Modal(props: ModalProps) {
-  const opened = useRef(false);
-  opened.current ||= props.open;
-  return opened.current ? <Suspense><ModalDialog {...props} /></Suspense> : null;
+  const [opened, setOpened] = useState(props.open);
+  if (props.open && !opened) setOpened(true);
+  return opened ? <Suspense><ModalDialog {...props} /></Suspense> : null;
 }

@@ -38,7 +38,7 @@ export function PageHeader(props: { title: ReactNode; under?: ReactNode; actions
 export function TableFrame(props: { label: string; children: ReactNode }) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls has to be reachable
-    <div className="overflow-x-auto" role="region" aria-label={props.label} tabIndex={0}>
+    <div className="relative overflow-x-auto" role="region" aria-label={props.label} tabIndex={0}>
       {props.children}
     </div>
   );

@@ -5,6 +5,8 @@ import { Modal } from '../../shared/modal';
 import { TableFrame } from '../../shared/ui';
 import { definitionOf, differences, type Definition } from './form_values';
 
+const show = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
+
 export function ConflictDialog(props: {
   base: Definition;
   conflict: { mine: Definition; theirs: Job } | null;
@@ -16,7 +18,6 @@ export function ConflictDialog(props: {
   const rows = props.conflict
     ? differences(props.base, props.conflict.mine, definitionOf(props.conflict.theirs))
     : [];
-  const show = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
   return (
     <Modal open={props.conflict !== null} onClose={props.onClose} title={t('conflict.title')} actions={<>
       <button type="button" className="button" onClick={props.onClose}>{t('cancel')}</button>

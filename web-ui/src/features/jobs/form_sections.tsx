@@ -152,7 +152,7 @@ function CronField(props: { error?: string; onPreset: (cron: string) => void }) 
       </Field>
       <div className="flex flex-wrap gap-1.5" role="group" aria-label={t('preset.label')}>
         {PRESETS.map(([label, cron]) => (
-          <button key={cron} type="button" className="rounded border bg-surface px-2 py-1 text-xs text-muted hover:text-ink" onClick={() => props.onPreset(cron)}>
+          <button key={cron} type="button" className="min-h-7 rounded border bg-surface px-2.5 text-xs text-muted hover:text-ink" onClick={() => props.onPreset(cron)}>
             {t(label)}
           </button>
         ))}
@@ -171,7 +171,7 @@ function ZoneField(props: { error?: string }) {
       <Field label={t('form.zone')} error={props.error} hint={t('form.zone_hint')}>
         <input className="input" list="zones" autoComplete="off" spellCheck={false} {...register('time_zone')} />
       </Field>
-      <datalist id="zones">{ZONES.map((zone) => <option key={zone} value={zone} />)}</datalist>
+      <datalist id="zones">{ZONES.map((zone) => <option key={zone} value={zone}>{zone}</option>)}</datalist>
     </>
   );
 }

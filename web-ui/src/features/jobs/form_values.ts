@@ -204,10 +204,11 @@ export function fieldOf(pointer: string): keyof FormValues | null {
 
 export interface Difference { field: string; base: unknown; mine: unknown; theirs: unknown }
 
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
 // What somebody else changed since `base`, beside what was changed here.
 export function differences(base: Definition, mine: Definition, theirs: Definition): Difference[] {
-  const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
-  const fields = [...new Set([...Object.keys(base), ...Object.keys(mine), ...Object.keys(theirs)])].sort();
+  const fields = [...new Set([...Object.keys(base), ...Object.keys(mine), ...Object.keys(theirs)])].toSorted();
   return fields
     .map((field) => ({ field, base: base[field], mine: mine[field], theirs: theirs[field] }))
     .filter((one) => !same(one.mine, one.theirs));

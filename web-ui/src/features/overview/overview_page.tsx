@@ -136,7 +136,7 @@ function NextFires() {
   const now = useNow();
   const coming = itemsOf(jobs.data)
     .filter((job) => job.next_fire_time !== null && Date.parse(job.next_fire_time) >= now - 1000)
-    .sort((a, b) => a.next_fire_time!.localeCompare(b.next_fire_time!))
+    .toSorted((a, b) => a.next_fire_time!.localeCompare(b.next_fire_time!))
     .slice(0, 12);
   return (
     <Card title={t('overview.next')} flush className="self-start">

@@ -49,7 +49,7 @@ function Known({ run }: { run: Run }) {
       <PageHeader documentTitle={t('run.title', { name })}
         title={<><span>{name}</span><StateBadge state={run.state} /></>}
         under={<>
-          <Link to="/jobs/$id" params={{ id: run.job_id }} className="link">{run.job_id}</Link>
+          <Link to="/jobs/$id" params={{ id: run.job_id }} className="link underline">{run.job_id}</Link>
           {' · '}<span className="mono">{run.run_id}</span>
         </>}
         actions={<Actions run={run} />} />

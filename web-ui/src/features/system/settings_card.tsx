@@ -27,11 +27,11 @@ function Settings({ config }: { config: SystemConfig }) {
   const { t } = useTranslation();
   const may = useMay('write');
   const [editing, setEditing] = useState<string | null>(null);
-  const fixed = Object.keys(config.settings).filter((name) => !config.live.includes(name)).sort();
+  const fixed = Object.keys(config.settings).filter((name) => !config.live.includes(name)).toSorted();
   return (
     <>
       <p className="px-4 pt-4 text-muted">{t('settings.live_explain', { version: config.version })}</p>
-      <SettingTable names={[...config.live].sort()} config={config} onEdit={setEditing} may={may} />
+      <SettingTable names={config.live.toSorted()} config={config} onEdit={setEditing} may={may} />
       <details className="border-t">
         <summary className="px-4 py-3 text-accent">{t('settings.fixed', { n: fixed.length })}</summary>
         <SettingTable names={fixed} config={config} may={may} />

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, apiUrl, call } from '../src/api/client';
+import { serverNow } from '../src/api/reachability';
+import { signInWithToken, signOut } from '../src/auth/session';
+import { HttpResponse, at, http, problem, server } from './server';
+
+describe('the client', () => {
+  it('repeats parameters and leaves out empty ones', () => {
+    expect(apiUrl('runs', { state: ['FAILED', 'LOST'], q: '', job_id: undefined, n: 3 }))
+      .toBe('http://console.test/api/runs?state=FAILED&state=LOST&n=3');
+  });
+
+  it('makes an error of a problem, with its code, pointers and trace', async () => {
+    server.use(http.post(at('jobs'), () => problem(400, 'invalid', 'no', {
+      errors: [{ pointer: '/name', code: 'missing', detail: 'needed' }],
+    })));
+    const error = await call('POST', 'jobs', { body: {} }).catch((one: unknown) => one);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ status: 400, code: 'invalid', message: 'no', traceId: 'abc', errors: [{ pointer: '/name' }] });
+  });
+
+  it('has a code also for what is no problem document', async () => {
+    server.use(http.get(at('jobs'), () => new HttpResponse('<html>', { status: 502, statusText: 'Bad Gateway' })));
+    await expect(call('GET', 'jobs')).rejects.toMatchObject({ code: 'http_502', message: 'Bad Gateway' });
+  });
+
+  it('says that the server cannot be reached', async () => {
+    server.use(http.get(at('jobs'), () => HttpResponse.error()));
+    await expect(call('GET', 'jobs')).rejects.toMatchObject({ status: 0, code: 'unreachable' });
+  });
+
+  it('counts by the server’s clock', async () => {
+    server.use(http.get(at('jobs'), () => HttpResponse.json({}, { headers: { Date: new Date(Date.now() + 3_600_000).toUTCString() } })));
+    await call('GET', 'jobs');
+    expect(serverNow() - Date.now()).toBeGreaterThan(3_590_000);
+    server.use(http.get(at('jobs'), () => HttpResponse.json({}, { headers: { Date: new Date().toUTCString() } })));
+    await call('GET', 'jobs');
+    expect(Math.abs(serverNow() - Date.now())).toBeLessThan(5);
+  });
+});
+
+describe('a token', () => {
+  it('is checked, sent with every request, kept in this tab only, and forgotten', async () => {
+    const seen: (string | null)[] = [];
+    server.use(http.get(at('jobs'), ({ request }) => {
+      seen.push(request.headers.get('Authorization'));
+      return seen.at(-1) === 'Bearer good' ? HttpResponse.json({ items: [] }) : problem(401, 'unauthenticated', 'no');
+    }));
+    expect(await signInWithToken('bad')).toBe('refused');
+    expect(await signInWithToken('with space')).toBe('refused');
+    expect(await signInWithToken('good')).toBe('ok');
+    await call('GET', 'jobs');
+    expect(seen).toEqual(['Bearer bad', 'Bearer good', 'Bearer good']);
+    expect(sessionStorage.getItem('carillon.token')).toBe('good');
+    expect(JSON.stringify({ ...localStorage })).not.toContain('good');
+    await signOut();
+    expect(sessionStorage.getItem('carillon.token')).toBeNull();
+  });
+});
