@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, apiUrl, call } from '../src/api/client';
 import { serverNow } from '../src/api/reachability';
-import { signInWithToken, signOut } from '../src/auth/session';
+import { signInWithPassword, signInWithToken, signOut, start } from '../src/auth/session';
 import { HttpResponse, at, http, problem, server } from './server';
 
 describe('the client', () => {
@@ -46,14 +46,44 @@ describe('a token', () => {
       seen.push(request.headers.get('Authorization'));
       return seen.at(-1) === 'Bearer good' ? HttpResponse.json({ items: [] }) : problem(401, 'unauthenticated', 'no');
     }));
-    expect(await signInWithToken('bad')).toBe('refused');
-    expect(await signInWithToken('with space')).toBe('refused');
-    expect(await signInWithToken('good')).toBe('ok');
+    expect(await signInWithToken('bad')).toMatchObject({ outcome: 'refused' });
+    expect(await signInWithToken('with space')).toMatchObject({ outcome: 'refused' });
+    expect(await signInWithToken('good')).toEqual({ outcome: 'ok' });
     await call('GET', 'jobs');
     expect(seen).toEqual(['Bearer bad', 'Bearer good', 'Bearer good']);
     expect(sessionStorage.getItem('carillon.token')).toBe('good');
     expect(JSON.stringify({ ...localStorage })).not.toContain('good');
     await signOut();
     expect(sessionStorage.getItem('carillon.token')).toBeNull();
+  });
+});
+
+describe('a person', () => {
+  it('is signed in by name and password, and renewed once when several requests find the token ended', async () => {
+    let renewals = 0;
+    server.use(
+      http.get(at('auth/state'), () => HttpResponse.json({ setup_needed: false })),
+      http.post(at('auth/login'), async ({ request }) => {
+        const { password } = (await request.json()) as { password: string };
+        return password === 'right' ? HttpResponse.json({ access_token: 'one', expires_in: 900 }) : problem(401, 'wrong_credentials', 'no');
+      }),
+      http.post(at('auth/refresh'), ({ request }) => {
+        renewals += 1;
+        expect(request.headers.get('X-Carillon-Refresh')).toBe('1');
+        return HttpResponse.json({ access_token: 'two', expires_in: 900 });
+      }),
+      http.get(at('auth/me'), () => HttpResponse.json({ name: 'ada', role: 'user', permissions: ['read', 'jobs:run:own'] })),
+      http.get(at('runs'), ({ request }) =>
+        request.headers.get('Authorization') === 'Bearer two' ? HttpResponse.json({ items: [] }) : problem(401, 'unauthenticated', 'ended')),
+      http.post(at('auth/logout'), () => new HttpResponse(null, { status: 204 })),
+    );
+    await start();
+    expect(renewals).toBe(0);
+    expect(await signInWithPassword('ada', 'wrong')).toEqual({ outcome: 'refused', detail: 'no' });
+    expect(await signInWithPassword('ada', 'right')).toEqual({ outcome: 'ok' });
+    await Promise.all([call('GET', 'runs'), call('GET', 'runs'), call('GET', 'runs')]);
+    expect(renewals).toBe(1);
+    expect(JSON.stringify([{ ...localStorage }, { ...sessionStorage }])).not.toMatch(/one|two|right/);
+    await signOut();
   });
 });

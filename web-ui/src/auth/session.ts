@@ -17,6 +17,8 @@ export type Session =
   | { state: 'signed_in'; by: 'token' | 'password'; person: Person | null };
 
 const TOKEN_KEY = 'carillon.token';
+// In localStorage while this browser has a session: without it nothing is asked for a new one.
+const SESSION_KEY = 'carillon.session';
 
 let session: Session = { state: 'starting' };
 let bearer = '';
@@ -40,11 +42,14 @@ export const useSession = () =>
     () => session,
   );
 
-// Forbidden actions stay visible; the server decides in any case.
-export function useMay(permission: string): boolean {
+export type Permission = 'jobs:write' | 'jobs:run' | 'executors:write' | 'config:write';
+
+// Forbidden actions stay visible; the server decides in any case, and alone about whose job it is.
+export function useMay(permission: Permission): boolean {
   const current = useSession();
   if (current.state !== 'signed_in' || current.person === null) return true;
-  return current.person.role === 'admin' || current.person.permissions.includes(permission);
+  const { permissions } = current.person;
+  return permissions.includes(permission) || permissions.includes(permission + ':own');
 }
 
 async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
@@ -83,7 +88,7 @@ export async function start(): Promise<void> {
     become({ state: 'signed_in', by: 'token', person: await whoAmI() });
     return;
   }
-  if (users && (await refresh())) return;
+  if (users && hasSession() && (await refresh())) return;
   become({ state: 'signed_out', users, setupNeeded, expired: false });
 }
 
@@ -97,10 +102,35 @@ async function whoAmI(): Promise<Person | null> {
   }
 }
 
+function hasSession(): boolean {
+  try {
+    return localStorage.getItem(SESSION_KEY) !== null;
+  } catch {
+    return true;
+  }
+}
+
+function noteSession(exists: boolean): void {
+  try {
+    if (exists) localStorage.setItem(SESSION_KEY, '1');
+    else localStorage.removeItem(SESSION_KEY);
+  } catch {
+    // Then every start asks.
+  }
+}
+
+// One tab at a time: a cookie that was exchanged already ends the session.
 async function refresh(): Promise<boolean> {
+  return navigator.locks ? navigator.locks.request('carillon.refresh', exchange) : exchange();
+}
+
+async function exchange(): Promise<boolean> {
   try {
     const response = await ask('POST', 'auth/refresh', { headers: { 'X-Carillon-Refresh': '1' } });
-    if (!response.ok) return false;
+    if (!response.ok) {
+      if (response.status === 401) noteSession(false);
+      return false;
+    }
     bearer = ((await response.json()) as { access_token: string }).access_token;
   } catch {
     return false;
@@ -126,29 +156,39 @@ export async function renew(): Promise<boolean> {
   return false;
 }
 
-export type SignInResult = 'ok' | 'refused' | 'unreachable' | 'unavailable';
+// `detail`: what the server says about it, in its words.
+export interface SignInResult {
+  outcome: 'ok' | 'refused' | 'unreachable' | 'unavailable';
+  detail?: string;
+}
 
-function resultOf(response: Response): SignInResult {
-  if (response.ok) return 'ok';
-  return response.status === 401 || response.status === 403 || response.status === 400
-    ? 'refused'
-    : 'unavailable';
+async function resultOf(response: Response): Promise<SignInResult> {
+  if (response.ok) return { outcome: 'ok' };
+  const refused = response.status >= 400 && response.status < 500;
+  let detail: string | undefined;
+  try {
+    const problem = (await response.json()) as { detail?: string; errors?: { detail: string }[] };
+    detail = problem.errors?.[0]?.detail ?? problem.detail;
+  } catch {
+    // No problem document: the outcome is all there is.
+  }
+  return { outcome: refused ? 'refused' : 'unavailable', detail };
 }
 
 export async function signInWithToken(token: string): Promise<SignInResult> {
   try {
     // A token with characters that no header carries cannot be known anywhere.
-    if (!/^[\x21-\x7e]+$/.test(token)) return 'refused';
+    if (!/^[\x21-\x7e]+$/.test(token)) return { outcome: 'refused' };
     const response = await ask('GET', 'jobs?page_size=1', { headers: { Authorization: 'Bearer ' + token } });
-    const result = resultOf(response);
-    if (result !== 'ok') return result;
+    const result = await resultOf(response);
+    if (result.outcome !== 'ok') return result;
   } catch {
-    return 'unreachable';
+    return { outcome: 'unreachable' };
   }
   bearer = token;
   store(token);
   become({ state: 'signed_in', by: 'token', person: await whoAmI() });
-  return 'ok';
+  return { outcome: 'ok' };
 }
 
 export async function signInWithPassword(name: string, password: string): Promise<SignInResult> {
@@ -157,8 +197,8 @@ export async function signInWithPassword(name: string, password: string): Promis
 
 // With the one-time token of the setup link.
 export async function setUp(token: string, name: string, password: string): Promise<SignInResult> {
-  const result = await enter('auth/setup', { token, name, password });
-  if (result === 'ok') setupNeeded = false;
+  const result = await enter('auth/setup', { setup_token: token, name, password });
+  if (result.outcome === 'ok') setupNeeded = false;
   return result;
 }
 
@@ -168,14 +208,15 @@ async function enter(path: string, body: object): Promise<SignInResult> {
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });
-    const result = resultOf(response);
-    if (result !== 'ok') return result;
+    const result = await resultOf(response);
+    if (result.outcome !== 'ok') return result;
     bearer = ((await response.json()) as { access_token: string }).access_token;
   } catch {
-    return 'unreachable';
+    return { outcome: 'unreachable' };
   }
+  noteSession(true);
   become({ state: 'signed_in', by: 'password', person: await whoAmI() });
-  return 'ok';
+  return { outcome: 'ok' };
 }
 
 export async function signOut(): Promise<void> {
@@ -185,6 +226,7 @@ export async function signOut(): Promise<void> {
   store('');
   become({ state: 'signed_out', users, setupNeeded, expired: false });
   if (!password) return;
+  noteSession(false);
   try {
     await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
   } catch {

@@ -54,9 +54,9 @@ function useEntry(enter: () => Promise<SignInResult>, refused: string) {
     setError('');
     const result = await enter();
     setBusy(false);
-    if (result === 'refused') setError(refused);
-    else if (result === 'unreachable') setError(t('error.unreachable'));
-    else if (result === 'unavailable') setError(t('auth.unavailable'));
+    if (result.outcome === 'refused') setError(result.detail ?? refused);
+    else if (result.outcome === 'unreachable') setError(t('error.unreachable'));
+    else if (result.outcome === 'unavailable') setError(t('auth.unavailable'));
   };
   return { error, setError, busy, onSubmit };
 }

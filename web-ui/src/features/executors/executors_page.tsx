@@ -53,7 +53,7 @@ export function ExecutorsPage() {
 function Row({ executor, onLabel }: { executor: Executor; onLabel: () => void }) {
   const { t } = useTranslation();
   const client = useQueryClient();
-  const may = useMay('write');
+  const may = useMay('executors:write');
   const why = may ? undefined : t('denied.write');
   const act = useMutation({
     mutationFn: (verb: 'enable' | 'disable' | 'drain') => call<Executor>('POST', `${path(executor.executor_id)}/${verb}`, { body: {} }),

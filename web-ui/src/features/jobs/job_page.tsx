@@ -64,7 +64,8 @@ export function JobPage() {
 function Actions({ job }: { job: Job }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const may = useMay('write');
+  const may = useMay('jobs:write');
+  const mayRun = useMay('jobs:run');
   const why = may ? undefined : t('denied.write');
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
@@ -73,7 +74,7 @@ function Actions({ job }: { job: Job }) {
   const paused = job.state === 'PAUSED';
   return (
     <>
-      <button type="button" className="button button-primary" disabled={!may || runNow.isPending} title={why} onClick={() => runNow.mutate(job.job_id)}>
+      <button type="button" className="button button-primary" disabled={!mayRun || runNow.isPending} title={mayRun ? undefined : t('denied.write')} onClick={() => runNow.mutate(job.job_id)}>
         <Zap aria-hidden size={15} />{t('jobs.run')}
       </button>
       <button type="button" className="button" disabled={!may || setEnabled.isPending} title={why}
@@ -111,7 +112,7 @@ function Overview({ job }: { job: Job }) {
         }>
           {runs.isPending ? <Loading /> : runs.isError && recent.length === 0
             ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
-            : recent.length > 0 ? <RunTable runs={recent} withJob={false} zone={zoneOf(job)} />
+            : recent.length > 0 ? <RunTable runs={recent} withJob={false} zone={zoneOf(job)} brief />
             : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
         </Card>
         {gaps.length > 0 && (

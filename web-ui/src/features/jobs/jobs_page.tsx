@@ -22,7 +22,7 @@ export function JobsPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const may = useMay('write');
+  const may = useMay('jobs:write');
   const jobs = useJobs({ q: search.q, status: search.status });
   const items = itemsOf(jobs.data);
   const filtered = Boolean(search.q || search.status);
@@ -141,12 +141,13 @@ function ScheduleCell({ job }: { job: Job }) {
 function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onPause: () => void; onResume: () => void; onDelete: () => void }) {
   const { t } = useTranslation();
   const { job } = props;
-  const may = useMay('write');
-  const why = may ? undefined : t('denied.write');
+  const may = useMay('jobs:write');
+  const mayRun = useMay('jobs:run');
+  const why = mayRun ? undefined : t('denied.write');
   const paused = job.state === 'PAUSED';
   return (
     <div className="flex justify-end gap-1">
-      <button type="button" className="button" disabled={props.busy || !may} title={why} onClick={props.onRun}
+      <button type="button" className="button" disabled={props.busy || !mayRun} title={why} onClick={props.onRun}
         aria-label={t('jobs.run_named', { name: job.name })}>
         <Zap aria-hidden size={15} />{t('jobs.run')}
       </button>

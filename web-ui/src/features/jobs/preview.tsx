@@ -70,7 +70,7 @@ export function FireList({ fires }: { fires: Fire[] }) {
       {fires.map((fire) => (
         <li key={fire.schedule + fire.fire_time} className="flex flex-wrap justify-between gap-x-4">
           <span className="tabular-nums" data-fire={fire.fire_time}>
-            {fire.local_time.slice(0, 19).replace('T', ' ')} <span className="text-muted">{fire.utc_offset} {fire.time_zone}</span>
+            {fire.local_time.slice(0, 19).replace('T', ' ')} <span className="text-muted"><span title={fire.time_zone}>{fire.utc_offset}</span></span>
             {fire.dst && <span className="ml-2 rounded bg-warn-soft px-1.5 text-xs text-warn">{t(`dst.${fire.dst}`)}</span>}
           </span>
           <span className="text-muted"><Time at={fire.fire_time} zone={fire.time_zone} /></span>

@@ -96,7 +96,7 @@ function Sentence({ run }: { run: Run }) {
 function Actions({ run }: { run: Run }) {
   const { t } = useTranslation();
   const client = useQueryClient();
-  const may = useMay('write');
+  const may = useMay('jobs:run');
   const why = may ? undefined : t('denied.write');
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | null>(null);
   const key = useRef(newKey());

@@ -63,5 +63,5 @@ function Spent({ ms, ended }: { ms: number | null; ended: boolean }) {
 function Why({ run }: { run: Run }) {
   const textOr = useTextOr();
   const text = run.exit_code ? `${textOr('reason.', run.reason)} ${run.exit_code}` : textOr('reason.', run.reason);
-  return <span className="text-muted" title={run.error ?? undefined}>{run.state === 'COMPLETED' ? '' : text}</span>;
+  return <span className="whitespace-nowrap text-muted" title={run.error ?? undefined}>{run.state === 'COMPLETED' ? '' : text}</span>;
 }

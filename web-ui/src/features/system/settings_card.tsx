@@ -25,7 +25,7 @@ export function SettingsCard() {
 
 function Settings({ config }: { config: SystemConfig }) {
   const { t } = useTranslation();
-  const may = useMay('write');
+  const may = useMay('config:write');
   const [editing, setEditing] = useState<string | null>(null);
   const fixed = Object.keys(config.settings).filter((name) => !config.live.includes(name)).toSorted();
   return (
