@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/base/embedded_file.h"
 #include "common/base/live_settings.h"
 #include "common/base/metrics.h"
 #include "common/config/load.h"
@@ -42,9 +43,10 @@ struct ApiContext {
   uint64_t seed;  // of trace ids and generated job ids; never of anything secret
   Metrics& metrics;
   std::string version;
-  config::Config config;    // that this member was started with
-  LiveSettings& settings;   // adopting newer ones spreads them
-  bool serves_tls = false;  // cookies are Secure then
+  config::Config config;       // that this member was started with
+  LiveSettings& settings;      // adopting newer ones spreads them
+  EmbeddedFiles console = {};  // web-ui/dist; empty: the start page tells how to build it
+  bool serves_tls = false;     // cookies are Secure then
   // How long status and tokens wait for a store that hangs.
   Duration store_patience = 1s;
 };

@@ -5,7 +5,6 @@
 #include "common/base/log.h"
 #include "common/wire/json_text.h"
 #include "scheduler/api/audit.h"
-#include "scheduler/api/index_page.h"
 #include "scheduler/api/ownership.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
@@ -138,7 +137,8 @@ ApiHandler::ApiHandler(const ApiContext& context)
       authenticator_(context.auth, context.clock, aside_, context.store_patience,
                      context.cluster_now),
       sign_in_(context.clock),
-      store_(context_) {}
+      store_(context_),
+      console_(context.console, context.version) {}
 
 void ApiHandler::Stop() {
   authenticator_.Stop();
@@ -149,7 +149,7 @@ void ApiHandler::Stop() {
 
 bool ApiHandler::Urgent(const HttpRequest& request) const {
   static const std::vector<std::string> kStatus = {"api", "system", "status"};
-  return request.segments == kStatus;
+  return request.segments == kStatus || ConsolePages::Concerns(request);
 }
 
 HttpResponse ApiHandler::Handle(const HttpRequest& request) {
@@ -183,16 +183,15 @@ HttpResponse ApiHandler::Overloaded(const HttpRequest& request) {
 }
 
 Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
-  const bool reads = request.method == "GET" || request.method == "HEAD";
-  if (reads && request.segments.size() == 1 && request.segments[0].empty()) {
+  if (auto page = console_.Answer(request)) {
     trace.route = "/";
     trace.method = "GET";
-    return IndexPage(context_.version);
+    return std::move(*page);
   }
   if (const OpenApiPage* page = FindOpenApiPage(request.segments)) {
     trace.route = page->path;
     trace.method = "GET";
-    if (!reads) return MethodNotAllowed("GET, HEAD");
+    if (request.method != "GET" && request.method != "HEAD") return MethodNotAllowed("GET, HEAD");
     return ContractResponse(*page);
   }
   RouteMatch match = MatchRoute(request.method, request.segments);
@@ -338,7 +337,9 @@ HttpResponse ApiHandler::Seal(const HttpRequest& request, const Trace& trace,
   }
   response.headers.emplace_back("X-Trace-Id", trace.id);
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  response.headers.emplace_back("Cache-Control", "no-store");
+  if (HeaderOf(response, "Cache-Control").empty()) {
+    response.headers.emplace_back("Cache-Control", "no-store");
+  }
   context_.metrics.counter("carillon_http_requests_total", std::to_string(response.status)).Add();
   log::Debug(kRoom, "{} {} {} (trace {})", request.method, PathOf(request), response.status,
              trace.id);

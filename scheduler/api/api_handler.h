@@ -3,11 +3,13 @@
 //
 // Threads  Handle is called on several workers at once.
 // Always   Without a known token the answer is 401, whatever else is wrong with the request; only
-//          GET / and the routes with the permission kAnyone need none. What a caller may do is
-//          decided here, by the table of routes; handlers only look at what a body asks for.
+//          the files and pages of the console, the contract and the routes with the permission
+//          kAnyone need none. What a caller may do is decided here, by the table of routes; handlers
+//          only look at what a body asks for.
 #pragma once
 
 #include "common/adapters/http/http_server.h"
+#include "scheduler/api/console_pages.h"
 #include "scheduler/api/route.h"
 
 namespace carillon::scheduler {
@@ -18,7 +20,8 @@ class ApiHandler : public HttpHandler {
 
   HttpResponse Handle(const HttpRequest& request) override;
   HttpResponse Overloaded(const HttpRequest& request) override;
-  // The status tells what is wrong while requests that need the store hang.
+  // The status, and the console that shows it, tell what is wrong while requests that need the
+  // store hang.
   bool Urgent(const HttpRequest& request) const override;
   // After the server has stopped: nothing of the context is used when this has returned.
   void Stop();
@@ -47,6 +50,7 @@ class ApiHandler : public HttpHandler {
   Authenticator authenticator_;
   SignIn sign_in_;
   StoreWatch store_;
+  const ConsolePages console_;
 };
 
 }  // namespace carillon::scheduler

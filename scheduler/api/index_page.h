@@ -1,4 +1,5 @@
-// GET /: says what this is. Needs no token and shows nothing of the system but its version.
+// GET / of a program that was built without the console: says what this is and how to get it.
+// Needs no token and shows nothing of the system but its version.
 #pragma once
 
 #include <string>

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "embedded/carillon_web_ui.h"
+
 namespace carillon::scheduler {
 namespace {
 
@@ -34,7 +36,8 @@ ApiContext SchedulerServer::MakeApiContext(About about) {
           .metrics = member.metrics,
           .version = std::move(about.version),
           .config = std::move(about.config),
-          .settings = member.settings};
+          .settings = member.settings,
+          .console = WebUiFiles()};
 }
 
 std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {

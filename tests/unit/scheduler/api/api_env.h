@@ -44,7 +44,7 @@ class FixedStatus : public scheduler::StatusSource {
 class ApiEnv : public ::testing::Test {
  protected:
   // `store_patience`: so long that a busy machine is not taken for a store that hangs.
-  explicit ApiEnv(Duration store_patience = 1min) {
+  explicit ApiEnv(Duration store_patience = 1min, EmbeddedFiles console = {}) {
     token_ = *scheduler::CreateAdminToken(store_, clock_.Wall());
     auto started = scheduler::ApiServer::Start(
         {.port = 0, .workers = 8},
@@ -66,6 +66,7 @@ class ApiEnv : public ::testing::Test {
          .version = "0.1.0-test",
          .config = config::Load({}).value(),
          .settings = settings_,
+         .console = console,
          .store_patience = store_patience});
     EXPECT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(started).value();

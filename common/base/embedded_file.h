@@ -1,0 +1,20 @@
+// A file that is part of the program: cmake/embed_directory.cmake makes tables of them.
+//
+// Owns     Nothing: the bytes are the program's own and outlive everything.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace carillon {
+
+struct EmbeddedFile {
+  std::string_view path;  // within the directory, with '/': "assets/main-1a2b.js"
+  std::string_view bytes;
+  std::string_view sha256;  // 64 lower-case hexadecimal digits
+};
+
+// Sorted by path.
+using EmbeddedFiles = std::span<const EmbeddedFile>;
+
+}  // namespace carillon

@@ -1,0 +1,118 @@
+// A real `carillon standalone` in a scratch directory, a client for its API, a proxy that serves it under a
+// path, and a browser with an empty profile.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const require = createRequire(here('../../web-ui/package.json'));
+const { chromium } = require('playwright-core');
+export const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+const BIN = process.env.CARILLON_BIN ?? here('../../build/dev/bin');
+const START_MS = 60_000;
+const FLAGS = [
+  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync',
+];
+
+export async function until(condition, what, ms = 20_000) {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export async function startServer() {
+  const data = mkdtempSync(join(tmpdir(), 'carillon-console-'));
+  const child = spawn(join(BIN, 'carillon'), ['standalone', '--port', '0', '--data-dir', data], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  child.stderr.on('data', (chunk) => { log = (log + chunk).slice(-4000); });
+  await until(() => {
+    if (child.exitCode !== null) throw new Error('the server ended: ' + log);
+    return existsSync(join(data, 'runtime.json')) && existsSync(join(data, 'admin.token'));
+  }, 'the server', START_MS);
+  const { url } = JSON.parse(readFileSync(join(data, 'runtime.json'), 'utf8'));
+  const token = readFileSync(join(data, 'admin.token'), 'utf8').trim();
+  const api = async (method, path, body, headers = {}) => {
+    const response = await fetch(url + '/api/' + path, {
+      method,
+      headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json', ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  };
+  const stop = async () => {
+    if (child.exitCode === null) {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await ended;
+    }
+    rmSync(data, { recursive: true, force: true });
+  };
+  return { url, token, api, stop, pid: child.pid };
+}
+
+// As a reverse proxy does it: the path is cut off and named in a header.
+export async function startProxy(target, prefix) {
+  const { hostname, port } = new URL(target);
+  const proxy = http.createServer((request, response) => {
+    if (!request.url.startsWith(prefix)) {
+      response.writeHead(404).end();
+      return;
+    }
+    const onward = http.request({
+      hostname, port, method: request.method, path: request.url.slice(prefix.length) || '/',
+      headers: { ...request.headers, 'x-forwarded-prefix': prefix },
+    }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  });
+  await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${proxy.address().port}${prefix}`, stop: () => proxy.close() };
+}
+
+export const startBrowser = () =>
+  chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
+
+// A person of their own: nothing stored, everything that goes wrong in the page collected.
+// `token`: signed in already. `asked`: errors that the test provokes, by a part of their URL.
+export async function openPerson(browser, options = {}) {
+  const context = await browser.newContext({
+    viewport: { width: options.width ?? 1280, height: 860 },
+    colorScheme: options.theme ?? 'light',
+    locale: options.locale ?? 'en-GB',
+    timezoneId: 'UTC',
+  });
+  context.setDefaultTimeout(15_000);
+  if (options.token) {
+    await context.addInitScript((token) => sessionStorage.setItem('carillon.token', token), options.token);
+  }
+  const page = await context.newPage();
+  const problems = [];
+  const expected = options.asked ?? [];
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    if (expected.some((part) => message.location().url.includes(part))) return;
+    problems.push(`${message.type()}: ${message.text()} (${message.location().url})`);
+  });
+  page.on('pageerror', (error) => problems.push('exception: ' + error.message));
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) =>
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+  });
+  return { page, problems, close: () => context.close() };
+}

@@ -1,0 +1,108 @@
+// The one way to the API: authorization, problem+json, versions, and whether the server can be reached.
+//
+// Errors   Everything that goes wrong is an ApiError; `code` is stable (docs/api.md), "unreachable" is
+//          ours, for a server that did not answer.
+import { authorization, renew } from '../auth/session';
+import { heard, lost } from './reachability';
+import type { FieldError, Problem } from './types';
+
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly traceId: string;
+  readonly errors: FieldError[];
+  readonly problem: Problem | undefined;
+
+  constructor(status: number, code: string, detail: string, problem?: Problem) {
+    super(detail);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code;
+    this.traceId = problem?.trace_id ?? '';
+    this.errors = problem?.errors ?? [];
+    this.problem = problem;
+  }
+}
+
+export type Query = { readonly [name: string]: string | number | readonly string[] | undefined };
+
+export interface RequestOptions {
+  query?: Query;
+  body?: unknown;
+  ifMatch?: string;
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+  // Of the sign-in itself, which has no token to renew yet.
+  anonymous?: boolean;
+}
+
+export interface Answer<T> {
+  data: T;
+  etag: string;
+}
+
+export function apiUrl(path: string, query: Query = {}): string {
+  const url = new URL('api/' + path, document.baseURI);
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === '') continue;
+    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(one));
+  }
+  return url.href;
+}
+
+async function attempt(method: string, path: string, options: RequestOptions): Promise<Response> {
+  const headers: Record<string, string> = { Accept: 'application/json', ...options.headers };
+  const bearer = options.anonymous ? '' : authorization();
+  if (bearer) headers.Authorization = bearer;
+  if (options.body !== undefined) headers['Content-Type'] = 'application/json';
+  if (options.ifMatch) headers['If-Match'] = options.ifMatch;
+  if (options.idempotencyKey) headers['Idempotency-Key'] = options.idempotencyKey;
+  try {
+    const response = await fetch(apiUrl(path, options.query), {
+      method,
+      headers,
+      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      signal: options.signal,
+      cache: 'no-store',
+    });
+    heard(response.headers.get('Date'));
+    return response;
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    lost();
+    throw new ApiError(0, 'unreachable', error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function problemOf(response: Response): Promise<ApiError> {
+  const type = response.headers.get('Content-Type') ?? '';
+  if (type.includes('json')) {
+    try {
+      const problem = (await response.json()) as Problem;
+      return new ApiError(response.status, problem.code ?? 'unknown', problem.detail ?? '', problem);
+    } catch {
+      // Cut off on its way: what the status says is all there is.
+    }
+  }
+  return new ApiError(response.status, 'http_' + response.status, response.statusText);
+}
+
+export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+  let response = await attempt(method, path, options);
+  if (response.status === 401 && !options.anonymous && (await renew())) {
+    response = await attempt(method, path, options);
+  }
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+export async function call<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
+  const response = await send(method, path, options);
+  const data = response.status === 204 ? undefined : await response.json();
+  return { data: data as T, etag: response.headers.get('ETag') ?? '' };
+}
+
+export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  return (await call<T>('GET', path, { query, signal })).data;
+}

@@ -1,0 +1,89 @@
+// Reads that pages share, with one rule for how often they are repeated.
+import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { usePreferences } from '../shared/preferences';
+import { ApiError, call, get, type Query } from './client';
+import type {
+  AuditEntry, DeadLetter, Executor, Fire, Gap, Job, Page, Run, SystemConfig, SystemStatus,
+} from './types';
+
+const TRIES = 2;
+const PAGE_SIZE = 50;
+export const FAST_MS = 2000;
+export const CALM_MS = 5000;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What the caller did wrong does not get better by asking again.
+      retry: (failures, error) =>
+        failures < TRIES && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+      retryDelay: 1000,
+      networkMode: 'always',
+      staleTime: 1000,
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+// The one refresh control: false stops every repetition. A hidden tab asks for nothing either.
+export function useEvery(ms: number): number | false {
+  return usePreferences().live ? ms : false;
+}
+
+function useList<T>(path: string, query: Query, every: number, enabled = true) {
+  const refetchInterval = useEvery(every);
+  return useInfiniteQuery({
+    queryKey: [path, query],
+    queryFn: ({ pageParam, signal }) =>
+      get<Page<T>>(path, { page_size: PAGE_SIZE, ...query, page_token: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_page_token ?? undefined,
+    refetchInterval,
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+}
+
+export const useJobs = (query: Query) => useList<Job>('jobs', query, CALM_MS);
+export const useRuns = (query: Query, every = FAST_MS) => useList<Run>('runs', query, every);
+export const useExecutors = () => useList<Executor>('executors', { page_size: 500 }, FAST_MS);
+export const useAudit = (query: Query) => useList<AuditEntry>('audit', query, CALM_MS);
+export const useGaps = (query: Query) => useList<Gap>('gaps', query, CALM_MS);
+export const useDeadLetters = () => useList<DeadLetter>('dead-letters', {}, CALM_MS);
+
+export const itemsOf = <T>(data: { pages: Page<T>[] } | undefined): T[] =>
+  data?.pages.flatMap((page) => page.items) ?? [];
+
+export function useJob(id: string, every: number = CALM_MS) {
+  const refetchInterval = useEvery(every);
+  return useQuery({
+    queryKey: ['jobs', id],
+    queryFn: ({ signal }) => call<Job>('GET', `jobs/${encodeURIComponent(id)}`, { signal }),
+    refetchInterval: every === 0 ? false : refetchInterval,
+  });
+}
+
+export function useNextFires(id: string, n: number) {
+  const refetchInterval = useEvery(CALM_MS);
+  return useQuery({
+    queryKey: ['jobs', id, 'next', n],
+    queryFn: ({ signal }) => get<{ items: Fire[] }>(`jobs/${encodeURIComponent(id)}/next`, { n }, signal),
+    refetchInterval,
+  });
+}
+
+export function useStatus() {
+  const refetchInterval = useEvery(CALM_MS);
+  return useQuery({
+    queryKey: ['system', 'status'],
+    queryFn: ({ signal }) => get<SystemStatus>('system/status', {}, signal),
+    refetchInterval,
+  });
+}
+
+export function useConfig() {
+  return useQuery({
+    queryKey: ['system', 'config'],
+    queryFn: ({ signal }) => call<SystemConfig>('GET', 'system/config', { signal }),
+  });
+}

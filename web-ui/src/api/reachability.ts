@@ -1,0 +1,40 @@
+// Whether the server answers, and how far its clock is from this one.
+import { useSyncExternalStore } from 'react';
+
+let lostSince: number | null = null;
+let offsetMs = 0;
+const listeners = new Set<() => void>();
+const tell = () => listeners.forEach((listener) => listener());
+
+// An HTTP date has no fraction: below this, what is seen is rounding and the way there.
+const OFFSET_MIN_MS = 2000;
+
+export function heard(date: string | null): void {
+  const server = date === null ? NaN : Date.parse(date);
+  if (!Number.isNaN(server)) {
+    const offset = server - Date.now();
+    offsetMs = Math.abs(offset) < OFFSET_MIN_MS ? 0 : offset;
+  }
+  if (lostSince === null) return;
+  lostSince = null;
+  tell();
+}
+
+export function lost(): void {
+  if (lostSince !== null) return;
+  lostSince = Date.now();
+  tell();
+}
+
+// Now by the server's clock, in milliseconds: countdowns agree with what it will do.
+export const serverNow = () => Date.now() + offsetMs;
+
+export function useLostSince(): number | null {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => lostSince,
+  );
+}

@@ -1,0 +1,196 @@
+// What the REST API sends (docs/api.md). Fields that are not used here are left out; enumerations may
+// grow, so whoever reads one has a case for what it does not know.
+
+export type RunState =
+  | 'PENDING' | 'RUNNING' | 'HELD' | 'COMPLETED' | 'FAILED' | 'TIMED_OUT' | 'CANCELLED' | 'LOST'
+  | 'SKIPPED';
+
+export const RUN_STATES: readonly RunState[] = [
+  'PENDING', 'RUNNING', 'HELD', 'COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED',
+];
+export const FINAL_STATES: ReadonlySet<string> = new Set([
+  'COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED',
+]);
+
+export interface Page<T> {
+  items: T[];
+  next_page_token: string | null;
+}
+
+export type Schedule =
+  | { kind: 'cron'; cron_expression: string; time_zone?: string; schedule_id?: number }
+  | { kind: 'rate'; every_ms: number; start_time?: string; schedule_id?: number }
+  | { kind: 'once'; at: string; schedule_id?: number };
+
+export interface Job {
+  job_id: string;
+  name: string;
+  description: string;
+  type: string;
+  command?: string;
+  cron_expression: string | null;
+  schedules: Schedule[];
+  time_zone: string;
+  enabled: boolean;
+  state: 'ENABLED' | 'PAUSED';
+  pause_reason: string | null;
+  next_fire_time: string | null;
+  timeout: number;
+  queue_timeout: number;
+  kill_grace: number;
+  retry_count: number;
+  retry_interval: number;
+  retry_intervals: number[];
+  retry_backoff: string;
+  on_lost: string;
+  priority: number;
+  overlap_policy: string;
+  routing: string;
+  executor_selector: string;
+  executor_id: string;
+  misfire_policy: string;
+  misfire_grace: number;
+  catch_up_window: number;
+  catch_up_max: number;
+  dst_gap: string;
+  dst_repeat: string;
+  parameters: Record<string, unknown>;
+  env: Record<string, string>;
+  labels: Record<string, string>;
+  user_id: string;
+  version: number;
+  create_time: string;
+  update_time: string;
+}
+
+export interface Fire {
+  schedule: number;
+  fire_time: string;
+  local_time: string;
+  utc_offset: string;
+  time_zone: string;
+  dst: 'moved_by_gap' | 'repeated' | null;
+}
+
+export interface Preview {
+  valid: boolean;
+  errors: FieldError[];
+  explanations: string[];
+  items: Fire[];
+}
+
+export interface Attempt {
+  attempt: number;
+  state: string;
+  executor_id: string | null;
+  reason: string | null;
+  claimed_at: string | null;
+  started_at: string | null;
+  ended_at: string | null;
+  exit_code: number | null;
+  error: string | null;
+  output?: string | null;
+  output_truncated?: boolean;
+}
+
+export interface Run {
+  run_id: string;
+  job_id: string;
+  job_name: string;
+  kind: string;
+  fire_time: string;
+  due_at?: string | null;
+  state: string;
+  reason: string | null;
+  attempt: number;
+  executor_id: string | null;
+  planned_at: string | null;
+  claimed_at: string | null;
+  started_at: string | null;
+  ended_at: string | null;
+  exit_code: number | null;
+  output?: string | null;
+  output_truncated?: boolean;
+  error: string | null;
+  attempts?: Attempt[];
+  priority: number;
+  job_version: number;
+  cancel_requested: boolean;
+  parameters?: Record<string, unknown> | null;
+}
+
+export interface Executor {
+  executor_id: string;
+  host: string;
+  port: number;
+  state: string;
+  enabled: boolean;
+  draining: boolean;
+  labels: Record<string, string>;
+  slots: number;
+  running: number;
+  load: { cpu: number; memory: number; disk: number; io: number };
+  last_heartbeat_time: string | null;
+  register_time: string | null;
+  version: string;
+  config_version: number;
+}
+
+export interface StoreFacts { store_id: string; server_id: string; mark: number }
+
+export interface SystemStatus {
+  leader: string | null;
+  members: { id: string; address: string; owned_segments: number | null; clock_offset_ms: number | null }[];
+  segments: { segment: number; owner: string | null; epoch: number }[] | null;
+  executors: Record<string, number>;
+  runs_pending: number | null;
+  runs_running: number | null;
+  oldest_overdue_ms: number | null;
+  late_ms: { p50: number | null; p99: number | null };
+  store_reachable: boolean;
+  unknown_since: string | null;
+  version: string;
+  store: {
+    state: string; since: string | null; reason: string | null; detail: string | null;
+    trusted: StoreFacts | null; seen: StoreFacts | null;
+  };
+}
+
+export interface SystemConfig {
+  version: number;
+  settings: Record<string, string>;
+  sources: Record<string, string>;
+  live: string[];
+}
+
+export interface AuditEntry {
+  id: string;
+  time: string;
+  actor: string;
+  action: string;
+  object_id: string;
+  reason: string;
+  trace_id: string;
+}
+
+export interface Gap {
+  job_id: string; schedule_id: number; from: string; to: string; count: number; reason: string;
+}
+
+export interface DeadLetter {
+  id: string; run_id: string; job_id: string; state: string; attempts: number; reason: string;
+  create_time: string;
+}
+
+export interface FieldError { pointer: string; code: string; detail: string }
+
+export interface Problem {
+  status: number;
+  code: string;
+  title: string;
+  detail: string;
+  trace_id: string;
+  errors: FieldError[];
+  current_version?: number;
+  current?: unknown;
+}

@@ -1,0 +1,40 @@
+// What has to be known on every page: the server is away, or its store is.
+import { DatabaseZap, WifiOff } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useStatus } from '../api/queries';
+import { useLostSince } from '../api/reachability';
+import { Time } from '../shared/time';
+
+export function Banners() {
+  const { t } = useTranslation();
+  const lostSince = useLostSince();
+  const status = useStatus();
+  const data = status.data;
+  return (
+    <div aria-live="polite">
+      {lostSince !== null && (
+        <Banner icon={<WifiOff aria-hidden size={17} />}>
+          {t('banner.lost')} <Time at={new Date(lostSince).toISOString()} />
+        </Banner>
+      )}
+      {lostSince === null && data && !data.store_reachable && (
+        <Banner icon={<DatabaseZap aria-hidden size={17} />}>
+          {t('banner.store')} <Time at={data.unknown_since} />
+        </Banner>
+      )}
+      {lostSince === null && data?.store_reachable && data.store.state === 'held' && (
+        <Banner icon={<DatabaseZap aria-hidden size={17} />}>{t('banner.held')} {data.store.detail}</Banner>
+      )}
+    </div>
+  );
+}
+
+function Banner(props: { icon: ReactNode; children: ReactNode }) {
+  return (
+    <div role="alert" className="flex items-center gap-3 border-b bg-warn-soft px-4 py-2.5 text-warn md:px-6">
+      {props.icon}
+      <p>{props.children}</p>
+    </div>
+  );
+}

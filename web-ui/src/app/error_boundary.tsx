@@ -1,0 +1,16 @@
+// The last resort: an error while drawing leaves a page that says so, and a way on.
+import { Component, type ReactNode } from 'react';
+import { LoadFailure } from '../shared/ui';
+
+export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  state = { error: null as unknown };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  render() {
+    if (this.state.error === null) return this.props.children;
+    return <main><LoadFailure error={this.state.error} onRetry={() => window.location.reload()} /></main>;
+  }
+}

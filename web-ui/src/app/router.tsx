@@ -1,0 +1,123 @@
+// The pages and their URLs. Each page is a file of its own that is fetched when it is first opened.
+import {
+  createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect,
+} from '@tanstack/react-router';
+import { LoadFailure, Loading } from '../shared/ui';
+import { RUN_STATES, type Job } from '../api/types';
+import { many, one, oneOf, parseSearch, stringifySearch } from './search_params';
+import { NotFound, Shell } from './shell';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('../features/overview/overview_page'), 'OverviewPage'),
+});
+
+const jobs = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs',
+  validateSearch: (search): { q?: string; status?: Job['state'] } => ({
+    q: one(search.q),
+    status: oneOf(search.status, ['ENABLED', 'PAUSED']),
+  }),
+  component: lazyRouteComponent(() => import('../features/jobs/jobs_page'), 'JobsPage'),
+});
+
+const newJob = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/new',
+  validateSearch: (search): { from?: string } => ({ from: one(search.from) }),
+  component: lazyRouteComponent(() => import('../features/jobs/form_page'), 'NewJobPage'),
+});
+
+const editJob = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/$id/edit',
+  component: lazyRouteComponent(() => import('../features/jobs/form_page'), 'EditJobPage'),
+});
+
+export const JOB_TABS = ['overview', 'runs', 'configuration'] as const;
+const job = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/$id',
+  validateSearch: (search): { tab?: (typeof JOB_TABS)[number]; state?: string[] } => ({ tab: oneOf(search.tab, JOB_TABS), state: many(search.state) }),
+  component: lazyRouteComponent(() => import('../features/jobs/job_page'), 'JobPage'),
+});
+
+interface RunsSearch {
+  state?: string[];
+  job_id?: string;
+  executor_id?: string;
+  since?: string;
+  until?: string;
+}
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  validateSearch: (search): RunsSearch => ({
+    state: many(search.state)?.filter((state) => RUN_STATES.includes(state as never)),
+    job_id: one(search.job_id),
+    executor_id: one(search.executor_id),
+    since: one(search.since),
+    until: one(search.until),
+  }),
+  component: lazyRouteComponent(() => import('../features/runs/runs_page'), 'RunsPage'),
+});
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$id',
+  validateSearch: (search): { attempt?: string; q?: string } => ({ attempt: one(search.attempt), q: one(search.q) }),
+  component: lazyRouteComponent(() => import('../features/runs/run_page'), 'RunPage'),
+});
+
+const executors = createRoute({
+  getParentRoute: () => root,
+  path: '/executors',
+  component: lazyRouteComponent(() => import('../features/executors/executors_page'), 'ExecutorsPage'),
+});
+
+const system = createRoute({
+  getParentRoute: () => root,
+  path: '/system',
+  component: lazyRouteComponent(() => import('../features/system/system_page'), 'SystemPage'),
+});
+
+const admin = createRoute({
+  getParentRoute: () => root,
+  path: '/admin',
+  beforeLoad: () => {
+    throw redirect({ to: '/admin/audit' });
+  },
+});
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/audit',
+  validateSearch: (search): { object_id?: string } => ({ object_id: one(search.object_id) }),
+  component: lazyRouteComponent(() => import('../features/admin/audit_page'), 'AuditPage'),
+});
+
+const tree = root.addChildren([
+  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit,
+]);
+
+export const router = createRouter({
+  routeTree: tree,
+  basepath: new URL(document.baseURI).pathname,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: ({ error, reset }) => <LoadFailure error={error} onRetry={reset} />,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,37 @@
+// Filters in the URL as plain repeated parameters, the same names that the API and the command line use:
+// ?state=FAILED&state=LOST&job_id=backup.
+export type Search = Record<string, string | string[] | undefined>;
+
+export function parseSearch(text: string): Search {
+  const search: Record<string, string | string[]> = {};
+  for (const [name, value] of new URLSearchParams(text)) {
+    const before = search[name];
+    if (before === undefined) search[name] = value;
+    else search[name] = Array.isArray(before) ? [...before, value] : [before, value];
+  }
+  return search;
+}
+
+export function stringifySearch(search: Record<string, unknown>): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(search)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== null && one !== '') params.append(name, String(one));
+    }
+  }
+  const text = params.toString();
+  return text ? '?' + text : '';
+}
+
+export const one = (value: unknown): string | undefined => {
+  const first = Array.isArray(value) ? value[0] : value;
+  return typeof first === 'string' && first !== '' ? first : undefined;
+};
+export const many = (value: unknown): string[] | undefined => {
+  const all = (Array.isArray(value) ? value : [value]).filter((v): v is string => typeof v === 'string' && v !== '');
+  return all.length > 0 ? all : undefined;
+};
+export function oneOf<T extends string>(value: unknown, all: readonly T[]): T | undefined {
+  const found = one(value);
+  return all.includes(found as T) ? (found as T) : undefined;
+}

@@ -1,0 +1,49 @@
+// Keys for the whole console: "g" and a letter, "/", "n", "?", and Ctrl or Cmd with K.
+import { useEffect } from 'react';
+import { usePreferences } from '../shared/preferences';
+import { PLACES } from './places';
+import { router } from './router';
+
+const CHORD_MS = 1500;
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}
+
+export function useShortcuts(actions: { palette: () => void; help: () => void }): void {
+  const { shortcuts } = usePreferences();
+  useEffect(() => {
+    let chordUntil = 0;
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        actions.palette();
+        return;
+      }
+      const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+      if (!shortcuts || !plain || isTyping(event.target) || document.querySelector('[role=dialog]')) return;
+      if (event.timeStamp < chordUntil) {
+        chordUntil = 0;
+        const place = PLACES.find((one) => one.key === event.key);
+        if (place) {
+          event.preventDefault();
+          void router.navigate({ to: place.to });
+        }
+        return;
+      }
+      if (event.key === 'g') chordUntil = event.timeStamp + CHORD_MS;
+      else if (event.key === '?') actions.help();
+      else if (event.key === 'n') void router.navigate({ to: '/jobs/new' });
+      else if (event.key === '/') {
+        const field = document.querySelector<HTMLInputElement>('input[type=search]');
+        if (field) {
+          event.preventDefault();
+          field.focus();
+        }
+      }
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [shortcuts, actions]);
+}

@@ -1,0 +1,235 @@
+// Who is signed in, and by what: a name and password (a short access token in memory, renewed by a cookie
+// that scripts cannot read), or an API token (kept in this tab's sessionStorage until it is closed).
+//
+// Whether anybody can have a password yet is asked once: GET /api/auth/state.
+import { useSyncExternalStore } from 'react';
+import { apiUrl } from '../api/client';
+
+export interface Person {
+  name: string;
+  role: string;
+  permissions: string[];
+}
+
+export type Session =
+  | { state: 'starting' }
+  | { state: 'signed_out'; users: boolean; setupNeeded: boolean; expired: boolean }
+  | { state: 'signed_in'; by: 'token' | 'password'; person: Person | null };
+
+const TOKEN_KEY = 'carillon.token';
+// In localStorage while this browser has a session: without it nothing is asked for a new one.
+const SESSION_KEY = 'carillon.session';
+
+let session: Session = { state: 'starting' };
+let bearer = '';
+let users = false;
+let setupNeeded = false;
+let renewing: Promise<boolean> | null = null;
+const listeners = new Set<() => void>();
+
+function become(next: Session): void {
+  session = next;
+  listeners.forEach((listener) => listener());
+}
+
+export const authorization = () => (bearer ? 'Bearer ' + bearer : '');
+export const useSession = () =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => session,
+  );
+
+export type Permission = 'jobs:write' | 'jobs:run' | 'executors:write' | 'config:write';
+
+// Forbidden actions stay visible; the server decides in any case, and alone about whose job it is.
+export function useMay(permission: Permission): boolean {
+  const current = useSession();
+  if (current.state !== 'signed_in' || current.person === null) return true;
+  const { permissions } = current.person;
+  return permissions.includes(permission) || permissions.includes(permission + ':own');
+}
+
+async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(apiUrl(path), { method, cache: 'no-store', credentials: 'same-origin', ...init });
+}
+
+function stored(): string {
+  try {
+    return sessionStorage.getItem(TOKEN_KEY) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function store(token: string): void {
+  try {
+    if (token) sessionStorage.setItem(TOKEN_KEY, token);
+    else sessionStorage.removeItem(TOKEN_KEY);
+  } catch {
+    // Then it is asked for again after a reload.
+  }
+}
+
+// Once, when the console is opened.
+export async function start(): Promise<void> {
+  try {
+    const response = await ask('GET', 'auth/state');
+    users = response.ok;
+    if (response.ok) setupNeeded = Boolean((await response.json()).setup_needed);
+  } catch {
+    // Not reachable: a token that is here is believed until the server says otherwise.
+  }
+  const token = stored();
+  if (token) {
+    bearer = token;
+    become({ state: 'signed_in', by: 'token', person: await whoAmI() });
+    return;
+  }
+  if (users && hasSession() && (await refresh())) return;
+  become({ state: 'signed_out', users, setupNeeded, expired: false });
+}
+
+async function whoAmI(): Promise<Person | null> {
+  if (!users) return null;
+  try {
+    const response = await ask('GET', 'auth/me', { headers: { Authorization: authorization() } });
+    return response.ok ? ((await response.json()) as Person) : null;
+  } catch {
+    return null;
+  }
+}
+
+function hasSession(): boolean {
+  try {
+    return localStorage.getItem(SESSION_KEY) !== null;
+  } catch {
+    return true;
+  }
+}
+
+function noteSession(exists: boolean): void {
+  try {
+    if (exists) localStorage.setItem(SESSION_KEY, '1');
+    else localStorage.removeItem(SESSION_KEY);
+  } catch {
+    // Then every start asks.
+  }
+}
+
+// One tab at a time: a cookie that was exchanged already ends the session.
+async function refresh(): Promise<boolean> {
+  return navigator.locks ? navigator.locks.request('carillon.refresh', exchange) : exchange();
+}
+
+async function exchange(): Promise<boolean> {
+  try {
+    const response = await ask('POST', 'auth/refresh', { headers: { 'X-Carillon-Refresh': '1' } });
+    if (!response.ok) {
+      if (response.status === 401) noteSession(false);
+      return false;
+    }
+    bearer = ((await response.json()) as { access_token: string }).access_token;
+  } catch {
+    return false;
+  }
+  if (session.state !== 'signed_in') {
+    become({ state: 'signed_in', by: 'password', person: await whoAmI() });
+  }
+  return true;
+}
+
+// After a 401: true when the request is worth another try. Several at once share one renewal.
+export async function renew(): Promise<boolean> {
+  if (session.state !== 'signed_in') return false;
+  if (session.by === 'password') {
+    renewing ??= refresh().finally(() => {
+      renewing = null;
+    });
+    if (await renewing) return true;
+  }
+  bearer = '';
+  store('');
+  become({ state: 'signed_out', users, setupNeeded, expired: true });
+  return false;
+}
+
+// `detail`: what the server says about it, in its words.
+export interface SignInResult {
+  outcome: 'ok' | 'refused' | 'unreachable' | 'unavailable';
+  detail?: string;
+}
+
+async function resultOf(response: Response): Promise<SignInResult> {
+  if (response.ok) return { outcome: 'ok' };
+  const refused = response.status >= 400 && response.status < 500;
+  let detail: string | undefined;
+  try {
+    const problem = (await response.json()) as { detail?: string; errors?: { detail: string }[] };
+    detail = problem.errors?.[0]?.detail ?? problem.detail;
+  } catch {
+    // No problem document: the outcome is all there is.
+  }
+  return { outcome: refused ? 'refused' : 'unavailable', detail };
+}
+
+export async function signInWithToken(token: string): Promise<SignInResult> {
+  try {
+    // A token with characters that no header carries cannot be known anywhere.
+    if (!/^[\x21-\x7e]+$/.test(token)) return { outcome: 'refused' };
+    const response = await ask('GET', 'jobs?page_size=1', { headers: { Authorization: 'Bearer ' + token } });
+    const result = await resultOf(response);
+    if (result.outcome !== 'ok') return result;
+  } catch {
+    return { outcome: 'unreachable' };
+  }
+  bearer = token;
+  store(token);
+  become({ state: 'signed_in', by: 'token', person: await whoAmI() });
+  return { outcome: 'ok' };
+}
+
+export async function signInWithPassword(name: string, password: string): Promise<SignInResult> {
+  return enter('auth/login', { name, password });
+}
+
+// With the one-time token of the setup link.
+export async function setUp(token: string, name: string, password: string): Promise<SignInResult> {
+  const result = await enter('auth/setup', { setup_token: token, name, password });
+  if (result.outcome === 'ok') setupNeeded = false;
+  return result;
+}
+
+async function enter(path: string, body: object): Promise<SignInResult> {
+  try {
+    const response = await ask('POST', path, {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const result = await resultOf(response);
+    if (result.outcome !== 'ok') return result;
+    bearer = ((await response.json()) as { access_token: string }).access_token;
+  } catch {
+    return { outcome: 'unreachable' };
+  }
+  noteSession(true);
+  become({ state: 'signed_in', by: 'password', person: await whoAmI() });
+  return { outcome: 'ok' };
+}
+
+export async function signOut(): Promise<void> {
+  const password = session.state === 'signed_in' && session.by === 'password';
+  const had = authorization();
+  bearer = '';
+  store('');
+  become({ state: 'signed_out', users, setupNeeded, expired: false });
+  if (!password) return;
+  noteSession(false);
+  try {
+    await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
+  } catch {
+    // The access token ends by itself within minutes.
+  }
+}

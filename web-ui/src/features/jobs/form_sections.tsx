@@ -1,0 +1,208 @@
+// The sections of the form: what, when, where, on failure.
+import { useMemo, type ReactNode } from 'react';
+import { useFormContext, useWatch } from 'react-hook-form';
+import { useTranslation } from 'react-i18next';
+import { Field } from '../../shared/field';
+import { Card } from '../../shared/ui';
+import { KINDS, schedulesOf, normalised, fieldOf, type Definition, type FormValues } from './form_values';
+import { PreviewPanel, usePreview } from './preview';
+import { useTextOr } from '../../i18n/text_or';
+
+export function FormSections(props: { isNew: boolean; base: Definition }) {
+  return (
+    <div className="grid gap-4">
+      <What isNew={props.isNew} />
+      <When base={props.base} />
+      <Where />
+      <OnFailure />
+    </div>
+  );
+}
+
+// What our own checks say is a code with its bounds; what the server says is a sentence.
+function useError() {
+  const { t } = useTranslation();
+  const { formState: { errors } } = useFormContext<FormValues>();
+  return (name: keyof FormValues): string | undefined => {
+    const error = errors[name];
+    if (!error) return undefined;
+    const message = error.message ?? '';
+    if (error.type === 'server') return message;
+    const [code, least, most] = message.split(':');
+    return t(`invalid.${code}`, { least, most });
+  };
+}
+
+function Text(props: { name: keyof FormValues; label: string; hint?: ReactNode; mono?: boolean; rows?: number; numeric?: boolean; className?: string; placeholder?: string; list?: string }) {
+  const { register } = useFormContext<FormValues>();
+  const error = useError();
+  const common = {
+    ...register(props.name), spellCheck: false, placeholder: props.placeholder,
+    className: 'input ' + (props.mono ? 'mono' : ''), autoComplete: 'off',
+  };
+  return (
+    <Field label={props.label} hint={props.hint} error={error(props.name)} className={props.className}>
+      {props.rows ? <textarea rows={props.rows} {...common} />
+        : <input {...common} list={props.list} inputMode={props.numeric ? 'numeric' : undefined} />}
+    </Field>
+  );
+}
+
+function Choose(props: { name: keyof FormValues; label: string; values: readonly string[]; hint?: ReactNode }) {
+  const textOr = useTextOr();
+  const { register } = useFormContext<FormValues>();
+  const error = useError();
+  return (
+    <Field label={props.label} error={error(props.name)} hint={props.hint}>
+      <select className="input" {...register(props.name)}>
+        {props.values.map((value) => <option key={value} value={value}>{textOr(`option.${props.name}.`, value)}</option>)}
+      </select>
+    </Field>
+  );
+}
+
+const COLUMNS = 'grid gap-x-4 gap-y-3 sm:grid-cols-2';
+
+function What({ isNew }: { isNew: boolean }) {
+  const { t } = useTranslation();
+  const { register } = useFormContext<FormValues>();
+  const type = useWatch<FormValues, 'type'>({ name: 'type' });
+  return (
+    <Card title={t('form.what')}>
+      <div className={COLUMNS}>
+        <Text name="name" label={t('form.name')} />
+        {isNew ? <Text name="job_id" label={t('form.job_id')} mono hint={t('form.job_id_hint')} /> : <span />}
+        <Text name="description" label={t('form.description')} className="sm:col-span-2" />
+        <Choose name="type" label={t('form.type')} values={['shell', 'noop']} />
+        <label className="flex items-center gap-2 self-center">
+          <input type="checkbox" className="size-4 accent-accent" {...register('enabled')} />{t('form.enabled')}
+        </label>
+        {type === 'shell' && (
+          <Text name="command" label={t('form.command')} mono rows={5} hint={t('form.command_hint')} className="sm:col-span-2" />
+        )}
+      </div>
+      <details className="mt-3">
+        <summary className="py-1 text-accent">{t('form.more_what')}</summary>
+        <div className={COLUMNS + ' mt-2'}>
+          <Text name="labels" label={t('form.labels')} mono rows={3} hint={t('form.lines_hint')} />
+          <Text name="env" label={t('form.env')} mono rows={3} hint={t('form.lines_hint')} />
+          <Text name="parameters" label={t('form.parameters')} mono rows={3} hint={t('form.parameters_hint')} className="sm:col-span-2" />
+        </div>
+      </details>
+    </Card>
+  );
+}
+
+const PRESETS = [
+  ['preset.minutes', '*/5 * * * *'], ['preset.hourly', '0 * * * *'], ['preset.daily', '0 2 * * *'],
+  ['preset.weekdays', '0 9 * * MON-FRI'], ['preset.weekly', '0 3 * * SUN'], ['preset.monthly', '0 4 1 * *'],
+] as const;
+
+function When({ base }: { base: Definition }) {
+  const { t } = useTranslation();
+  const { setValue } = useFormContext<FormValues>();
+  const values = useWatch<FormValues>() as FormValues;
+  const known = useError();
+  const kept = useMemo(() => normalised(base).schedules, [base]);
+  const empty = values.kind === 'manual' || (values.kind === 'cron' && values.cron_expression.trim() === '') ||
+    (values.kind === 'rate' && !(+values.every_s > 0)) || (values.kind === 'once' && values.at.trim() === '');
+  const preview = usePreview(empty ? null : {
+    schedules: schedulesOf(values, kept), time_zone: values.time_zone.trim() || 'UTC',
+    dst_gap: values.dst_gap, dst_repeat: values.dst_repeat,
+  });
+  const wrong = (field: keyof FormValues) =>
+    known(field) ?? (empty ? undefined : preview.data?.errors.find((one) => fieldOf(one.pointer) === field)?.detail);
+  return (
+    <Card title={t('form.when')}>
+      <div className="grid gap-x-6 gap-y-4 lg:grid-cols-2">
+        <div className="grid content-start gap-3">
+          <Choose name="kind" label={t('form.kind')} values={values.kind === 'several' ? KINDS : KINDS.filter((one) => one !== 'several')} />
+          {values.kind === 'cron' && <CronField error={wrong('cron_expression')} onPreset={(cron) =>
+            setValue('cron_expression', cron, { shouldDirty: true, shouldValidate: true })} />}
+          {values.kind === 'rate' && <Text name="every_s" label={t('form.every')} numeric />}
+          {values.kind === 'once' && <Text name="at" label={t('form.at')} mono placeholder="2026-12-24T18:00:00+01:00" />}
+          {values.kind === 'several' && <p className="text-muted">{t('form.several')}</p>}
+          <ZoneField error={wrong('time_zone')} />
+        </div>
+        <div className="min-w-0 rounded-md bg-code p-4" aria-live="polite">
+          <h3 className="mb-2 text-xs font-medium text-muted">{t('preview.title')}</h3>
+          <PreviewPanel preview={preview} cron={values.cron_expression} active={!empty} manual={values.kind === 'manual'} />
+        </div>
+      </div>
+      <details className="mt-3">
+        <summary className="py-1 text-accent">{t('form.more_when')}</summary>
+        <div className={COLUMNS + ' mt-2'}>
+          <Choose name="misfire_policy" label={t('form.misfire_policy')} values={['skip', 'latest', 'all']} />
+          <Choose name="overlap_policy" label={t('form.overlap_policy')} values={['allow', 'skip']} />
+          <Choose name="dst_gap" label={t('form.dst_gap')} values={['fire', 'skip']} />
+          <Choose name="dst_repeat" label={t('form.dst_repeat')} values={['auto', 'both', 'early', 'late']} />
+        </div>
+      </details>
+    </Card>
+  );
+}
+
+function CronField(props: { error?: string; onPreset: (cron: string) => void }) {
+  const { t } = useTranslation();
+  const { register } = useFormContext<FormValues>();
+  return (
+    <>
+      <Field label={t('form.cron')} error={props.error} hint={t('form.cron_hint')}>
+        <input className="input mono" spellCheck={false} autoComplete="off" placeholder="*/5 * * * *" {...register('cron_expression')} />
+      </Field>
+      <div className="flex flex-wrap gap-1.5" role="group" aria-label={t('preset.label')}>
+        {PRESETS.map(([label, cron]) => (
+          <button key={cron} type="button" className="min-h-7 rounded border bg-surface px-2.5 text-xs text-muted hover:text-ink" onClick={() => props.onPreset(cron)}>
+            {t(label)}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+
+function ZoneField(props: { error?: string }) {
+  const { t } = useTranslation();
+  const { register } = useFormContext<FormValues>();
+  return (
+    <>
+      <Field label={t('form.zone')} error={props.error} hint={t('form.zone_hint')}>
+        <input className="input" list="zones" autoComplete="off" spellCheck={false} {...register('time_zone')} />
+      </Field>
+      <datalist id="zones">{ZONES.map((zone) => <option key={zone} value={zone}>{zone}</option>)}</datalist>
+    </>
+  );
+}
+
+function Where() {
+  const { t } = useTranslation();
+  return (
+    <Card title={t('form.where')}>
+      <div className={COLUMNS}>
+        <Text name="executor_selector" label={t('form.executor_selector')} mono hint={t('form.selector_hint')} placeholder="zone = a, !spare" />
+        <Text name="executor_id" label={t('form.executor_id')} mono hint={t('form.executor_hint')} />
+        <Choose name="routing" label={t('form.routing')} values={['round_robin', 'random', 'least_loaded', 'first_healthy']} />
+        <Text name="priority" label={t('form.priority')} numeric hint={t('form.priority_hint')} />
+      </div>
+    </Card>
+  );
+}
+
+function OnFailure() {
+  const { t } = useTranslation();
+  return (
+    <Card title={t('form.on_failure')}>
+      <div className={COLUMNS}>
+        <Text name="timeout" label={t('form.timeout')} numeric />
+        <Text name="kill_grace" label={t('form.kill_grace')} numeric />
+        <Text name="retry_count" label={t('form.retry_count')} numeric />
+        <Text name="retry_interval" label={t('form.retry_interval')} numeric />
+        <Choose name="retry_backoff" label={t('form.retry_backoff')} values={['fixed', 'exponential']} />
+        <Choose name="on_lost" label={t('form.on_lost')} values={['retry', 'fail', 'hold']} />
+        <Text name="queue_timeout" label={t('form.queue_timeout')} numeric hint={t('form.queue_hint')} />
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,215 @@
+// Between a job's definition, what the form's fields hold, and YAML. Pure.
+//
+// A definition keeps every field that it came with, also those that the form does not show: the form
+// lays its own over it.
+import * as z from 'zod/mini';
+import type { Job, Schedule } from '../../api/types';
+
+export type Definition = Record<string, unknown>;
+
+export const KINDS = ['cron', 'rate', 'once', 'manual', 'several'] as const;
+
+const number = (least: number, most: number) =>
+  z.string().check(z.refine((text) => /^\d+$/.test(text) && +text >= least && +text <= most, {
+    error: `range:${least}:${most}`,
+  }));
+const lines = z.string().check(z.refine((text) => linesOf(text) !== null, { error: 'lines' }));
+const json = z.string().check(z.refine((text) => parametersOf(text) !== null, { error: 'json' }));
+
+export const formSchema = z.object({
+  name: z.string().check(z.refine((text) => text.trim() !== '', { error: 'required' }), z.maxLength(200, 'too_long:200')),
+  job_id: z.string().check(z.refine((text) => text === '' || /^[a-z0-9][a-z0-9_-]{0,62}$/.test(text), { error: 'job_id' })),
+  description: z.string(),
+  type: z.string(),
+  command: z.string(),
+  labels: lines,
+  env: lines,
+  parameters: json,
+  enabled: z.boolean(),
+  kind: z.enum(KINDS),
+  cron_expression: z.string(),
+  time_zone: z.string().check(z.refine((text) => text.trim() !== '', { error: 'required' })),
+  every_s: z.string(),
+  at: z.string(),
+  misfire_policy: z.string(),
+  overlap_policy: z.string(),
+  dst_gap: z.string(),
+  dst_repeat: z.string(),
+  executor_selector: z.string(),
+  executor_id: z.string(),
+  routing: z.string(),
+  priority: number(0, 100),
+  timeout: number(1, 604_800),
+  queue_timeout: number(0, 604_800),
+  kill_grace: number(0, 3600),
+  retry_count: number(0, 100),
+  retry_interval: number(0, 604_800),
+  retry_backoff: z.string(),
+  on_lost: z.string(),
+}).check(
+  z.refine((v) => v.type !== 'shell' || v.command.trim() !== '', { error: 'required', path: ['command'] }),
+  z.refine((v) => v.kind !== 'cron' || v.cron_expression.trim() !== '', { error: 'required', path: ['cron_expression'] }),
+  z.refine((v) => v.kind !== 'rate' || +v.every_s > 0, { error: 'positive', path: ['every_s'] }),
+  z.refine((v) => v.kind !== 'once' || v.at !== '', { error: 'required', path: ['at'] }),
+);
+
+export type FormValues = z.infer<typeof formSchema>;
+
+const TEXTS = [
+  'name', 'description', 'type', 'misfire_policy', 'overlap_policy', 'dst_gap', 'dst_repeat',
+  'executor_selector', 'executor_id', 'routing', 'retry_backoff', 'on_lost', 'time_zone',
+] as const;
+const NUMBERS = ['priority', 'timeout', 'queue_timeout', 'kill_grace', 'retry_count', 'retry_interval'] as const;
+// Of an answer, and no part of the definition.
+const NOT_DEFINED = new Set([
+  'version', 'state', 'pause_reason', 'next_fire_time', 'create_time', 'update_time',
+]);
+
+export const DEFAULTS: FormValues = {
+  name: '', job_id: '', description: '', type: 'shell', command: '', labels: '', env: '', parameters: '',
+  enabled: true, kind: 'cron', cron_expression: '', time_zone: 'UTC', every_s: '300', at: '',
+  misfire_policy: 'latest', overlap_policy: 'allow', dst_gap: 'fire', dst_repeat: 'auto',
+  executor_selector: '', executor_id: '', routing: 'round_robin', priority: '0', timeout: '3600',
+  queue_timeout: '0', kill_grace: '10', retry_count: '0', retry_interval: '60', retry_backoff: 'fixed',
+  on_lost: 'retry',
+};
+
+// "NAME=value" a line; null when a line is something else, or a name comes twice.
+export function linesOf(text: string): Record<string, string> | null {
+  const out: Record<string, string> = {};
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue;
+    const at = line.indexOf('=');
+    const name = line.slice(0, at).trim();
+    if (at < 1 || name === '' || name in out) return null;
+    out[name] = line.slice(at + 1).trim();
+  }
+  return out;
+}
+
+export function parametersOf(text: string): Record<string, unknown> | null {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const linesFrom = (value: unknown) =>
+  isObject(value) ? Object.entries(value).map(([name, one]) => `${name}=${String(one)}`).join('\n') : '';
+
+export function definitionOf(job: Job): Definition {
+  return normalised(Object.fromEntries(Object.entries(job).filter(([name]) => !NOT_DEFINED.has(name))));
+}
+
+// Both views of the schedules, saying the same.
+export function normalised(definition: Definition): Definition {
+  const zone = typeof definition.time_zone === 'string' ? definition.time_zone : 'UTC';
+  const given = Array.isArray(definition.schedules) ? (definition.schedules as unknown[]) : [];
+  const short = definition.cron_expression;
+  const schedules: unknown[] = given.length === 0 && typeof short === 'string'
+    ? [{ kind: 'cron', cron_expression: short, time_zone: zone }]
+    : given.map((one) => {
+        if (!isObject(one)) return one;
+        const { schedule_id: _id, ...rest } = one;
+        return rest;
+      });
+  return { ...definition, time_zone: zone, schedules, cron_expression: shortView(schedules, zone) };
+}
+
+function shortView(schedules: unknown[], zone: string): string | null {
+  const [only] = schedules;
+  if (schedules.length !== 1 || !isObject(only) || only.kind !== 'cron') return null;
+  return (only.time_zone ?? zone) === zone ? String(only.cron_expression) : null;
+}
+
+export function valuesOf(definition: Definition): FormValues {
+  const full = normalised(definition);
+  const values: FormValues = { ...DEFAULTS };
+  for (const name of TEXTS) if (typeof full[name] === 'string') values[name] = full[name];
+  for (const name of NUMBERS) if (typeof full[name] === 'number') values[name] = String(full[name]);
+  if (typeof full.job_id === 'string') values.job_id = full.job_id;
+  if (typeof full.command === 'string') values.command = full.command;
+  if (typeof full.enabled === 'boolean') values.enabled = full.enabled;
+  values.labels = linesFrom(full.labels);
+  values.env = linesFrom(full.env);
+  if (isObject(full.parameters) && Object.keys(full.parameters).length > 0) {
+    values.parameters = JSON.stringify(full.parameters, null, 2);
+  }
+  return { ...values, ...scheduleValues(full.schedules as Schedule[], values.time_zone) };
+}
+
+function scheduleValues(schedules: Schedule[], zone: string): Partial<FormValues> {
+  const [only] = schedules;
+  if (!only) return { kind: 'manual' };
+  if (schedules.length > 1) return { kind: 'several' };
+  if (only.kind === 'cron' && (only.time_zone ?? zone) === zone) {
+    return { kind: 'cron', cron_expression: only.cron_expression };
+  }
+  // A start of its own is not shown here: it is kept as it is.
+  if (only.kind === 'rate' && !only.start_time) return { kind: 'rate', every_s: String(only.every_ms / 1000) };
+  if (only.kind === 'once') return { kind: 'once', at: only.at };
+  return { kind: 'several' };
+}
+
+export function schedulesOf(values: FormValues, kept: unknown): unknown[] {
+  switch (values.kind) {
+    case 'cron':
+      return [{ kind: 'cron', cron_expression: values.cron_expression.trim(), time_zone: values.time_zone.trim() }];
+    case 'rate':
+      return [{ kind: 'rate', every_ms: Math.round(+values.every_s * 1000) }];
+    case 'once':
+      return [{ kind: 'once', at: values.at.trim() }];
+    case 'manual':
+      return [];
+    case 'several':
+      return Array.isArray(kept) ? kept : [];
+  }
+}
+
+// The definition with what the form holds laid over it.
+export function definitionFrom(values: FormValues, base: Definition): Definition {
+  const out: Definition = { ...base };
+  for (const name of TEXTS) out[name] = values[name].trim();
+  for (const name of NUMBERS) out[name] = Number(values[name]);
+  out.enabled = values.enabled;
+  if (values.type === 'shell') out.command = values.command;
+  else delete out.command;
+  if (values.job_id) out.job_id = values.job_id;
+  else delete out.job_id;
+  out.labels = linesOf(values.labels) ?? {};
+  out.env = linesOf(values.env) ?? {};
+  out.parameters = parametersOf(values.parameters) ?? {};
+  out.schedules = schedulesOf(values, normalised(base).schedules);
+  delete out.cron_expression;
+  return normalised(out);
+}
+
+// Which field shows what the server says about a pointer.
+export function fieldOf(pointer: string): keyof FormValues | null {
+  const [, first, , last] = pointer.split('/');
+  if (first === 'schedules') {
+    if (last === 'cron_expression') return 'cron_expression';
+    if (last === 'time_zone') return 'time_zone';
+    if (last === 'every_ms') return 'every_s';
+    if (last === 'at') return 'at';
+    return 'kind';
+  }
+  return first !== undefined && first in DEFAULTS ? (first as keyof FormValues) : null;
+}
+
+export interface Difference { field: string; base: unknown; mine: unknown; theirs: unknown }
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+// What somebody else changed since `base`, beside what was changed here.
+export function differences(base: Definition, mine: Definition, theirs: Definition): Difference[] {
+  const fields = [...new Set([...Object.keys(base), ...Object.keys(mine), ...Object.keys(theirs)])].toSorted();
+  return fields
+    .map((field) => ({ field, base: base[field], mine: mine[field], theirs: theirs[field] }))
+    .filter((one) => !same(one.mine, one.theirs));
+}

@@ -1,0 +1,214 @@
+// One job: when it fires next, how its last runs went, what it is.
+import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
+import { Copy, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { stringify } from 'yaml';
+import { itemsOf, useGaps, useJob, useNextFires, useRuns } from '../../api/queries';
+import { RUN_STATES, type Job } from '../../api/types';
+import { useMay } from '../../auth/session';
+import { useTextOr } from '../../i18n/text_or';
+import { span } from '../../shared/format';
+import { usePreferences } from '../../shared/preferences';
+import { StateBadge } from '../../shared/state_badge';
+import { Time } from '../../shared/time';
+import { Card, EmptyMatch, EmptyYet, Facts, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
+import { RunTable } from '../runs/run_table';
+import { StateFilter } from '../runs/state_filter';
+import { DeleteDialog, PauseDialog } from './confirm';
+import { describeCron, loadWords } from './describe';
+import { scheduleText, zoneOf } from './schedule_text';
+import { definitionOf } from './form_values';
+import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
+import { FireList } from './preview';
+
+const route = getRouteApi('/jobs/$id');
+const FIRES = 10;
+const RECENT = 8;
+
+export function JobPage() {
+  const { t } = useTranslation();
+  const { id } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const job = useJob(id);
+  if (job.isPending) return <Loading />;
+  if (!job.data) return <LoadFailure error={job.error} onRetry={() => void job.refetch()} />;
+  const tab = search.tab ?? 'overview';
+  const data = job.data.data;
+  return (
+    <>
+      <PageHeader documentTitle={data.name} title={<><span>{data.name}</span><StateBadge state={data.state} /></>}
+        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{data.job_id}</span><Labels labels={data.labels} /></span>}
+        actions={<Actions job={data} />} />
+      {data.description && <p className="mb-4 max-w-prose">{data.description}</p>}
+      {data.state === 'PAUSED' && (
+        <p role="status" className="mb-4 rounded-md bg-warn-soft px-4 py-2.5 text-warn">
+          {data.pause_reason ? t('jobs.paused_because', { reason: data.pause_reason }) : t('jobs.is_paused')}
+        </p>
+      )}
+      <div className="mb-4">
+        <Segments label={t('jobs.views')} value={tab} choices={[
+          { value: 'overview', label: t('jobs.tab_overview') },
+          { value: 'runs', label: t('nav.runs') },
+          { value: 'configuration', label: t('jobs.tab_configuration') },
+        ]} onChange={(next) => void navigate({ search: next === 'overview' ? {} : { tab: next as typeof search.tab } })} />
+      </div>
+      {tab === 'overview' && <Overview job={data} />}
+      {tab === 'runs' && <Runs job={data} />}
+      {tab === 'configuration' && <Configuration job={data} />}
+    </>
+  );
+}
+
+function Actions({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const may = useMay('jobs:write');
+  const mayRun = useMay('jobs:run');
+  const why = may ? undefined : t('denied.write');
+  const runNow = useRunNow();
+  const setEnabled = useSetEnabled();
+  const remove = useDeleteJob(() => void navigate({ to: '/jobs' }));
+  const [dialog, setDialog] = useState<'pause' | 'delete' | null>(null);
+  const paused = job.state === 'PAUSED';
+  return (
+    <>
+      <button type="button" className="button button-primary" disabled={!mayRun || runNow.isPending} title={mayRun ? undefined : t('denied.write')} onClick={() => runNow.mutate(job.job_id)}>
+        <Zap aria-hidden size={15} />{t('jobs.run')}
+      </button>
+      <button type="button" className="button" disabled={!may || setEnabled.isPending} title={why}
+        onClick={() => (paused ? setEnabled.mutate({ id: job.job_id, enabled: true }) : setDialog('pause'))}>
+        {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}{paused ? t('jobs.resume') : t('jobs.pause')}
+      </button>
+      <Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="button" disabled={!may}><Pencil aria-hidden size={15} />{t('jobs.edit')}</Link>
+      <Link to="/jobs/new" search={{ from: job.job_id }} className="button" disabled={!may}><Copy aria-hidden size={15} />{t('jobs.duplicate')}</Link>
+      <button type="button" className="button button-danger" disabled={!may} title={why} onClick={() => setDialog('delete')}>
+        <Trash2 aria-hidden size={15} />{t('jobs.delete')}
+      </button>
+      <PauseDialog job={dialog === 'pause' ? job : null} onClose={() => setDialog(null)}
+        onPause={(_job, reason) => setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
+      <DeleteDialog job={dialog === 'delete' ? job : null} onClose={() => setDialog(null)} onDelete={() => remove.mutate({ job })} />
+    </>
+  );
+}
+
+function Overview({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  const [, setLoaded] = useState(false);
+  useEffect(() => {
+    void loadWords(language).then(() => setLoaded(true));
+  }, [language]);
+  const fires = useNextFires(job.job_id, FIRES);
+  const runs = useRuns({ job_id: job.job_id, page_size: RECENT });
+  const gaps = itemsOf(useGaps({ job_id: job.job_id, page_size: 5 }).data);
+  const recent = itemsOf(runs.data).slice(0, RECENT);
+  return (
+    <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_400px]">
+      <div className="grid min-w-0 content-start gap-4">
+        <Card title={t('jobs.recent')} flush actions={
+          <Link to="/jobs/$id" params={{ id: job.job_id }} search={{ tab: 'runs' }} className="link">{t('list.all')}</Link>
+        }>
+          {runs.isPending ? <Loading /> : runs.isError && recent.length === 0
+            ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
+            : recent.length > 0 ? <RunTable runs={recent} withJob={false} zone={zoneOf(job)} brief />
+            : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
+        </Card>
+        {gaps.length > 0 && (
+          <Card title={t('gaps.title')}>
+            <ul className="grid gap-2">
+              {gaps.map((gap) => (
+                <li key={gap.schedule_id + gap.from}>
+                  {t('gaps.line', { count: gap.count, reason: gap.reason })}{' '}
+                  <span className="text-muted"><Time at={gap.from} zone={zoneOf(job)} absolute /> – <Time at={gap.to} zone={zoneOf(job)} absolute /></span>
+                </li>
+              ))}
+            </ul>
+          </Card>
+        )}
+      </div>
+      <div className="grid content-start gap-4">
+        <Card title={t('jobs.schedule')}>
+          {job.schedules.length === 0 ? <p className="text-muted">{t('schedule.manual')}</p> : (
+            <ul className="mb-3 grid gap-1.5">
+              {job.schedules.map((schedule, i) => (
+                <li key={i}>
+                  <span className="mono">{scheduleText(schedule, t)}</span>
+                  {schedule.kind === 'cron' && <span className="block text-muted">{describeCron(schedule.cron_expression, language)} · {schedule.time_zone ?? job.time_zone}</span>}
+                </li>
+              ))}
+            </ul>
+          )}
+          {job.state === 'PAUSED' ? <p className="text-muted">{t('jobs.no_fires_paused')}</p>
+            : fires.isError ? <LoadFailure error={fires.error} onRetry={() => void fires.refetch()} />
+            : job.schedules.length > 0 && fires.data ? <FireList fires={fires.data.items} /> : null}
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+function Runs({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const runs = useRuns({ job_id: job.job_id, state: search.state });
+  const items = itemsOf(runs.data);
+  const setState = (state: string[] | undefined) => void navigate({ search: (before) => ({ ...before, state }) });
+  return (
+    <>
+      <div className="mb-3"><StateFilter states={RUN_STATES} chosen={search.state ?? []} onChange={setState} /></div>
+      <div className="card overflow-hidden">
+        {runs.isPending ? <Loading />
+          : runs.isError && items.length === 0 ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
+          : items.length > 0 ? <RunTable runs={items} withJob={false} zone={zoneOf(job)} />
+          : search.state ? <EmptyMatch onClear={() => setState(undefined)} />
+          : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
+        <MoreButton query={runs} />
+      </div>
+    </>
+  );
+}
+
+function Configuration({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  const seconds = (value: number) => (value === 0 ? t('none') : span(value * 1000));
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <Card title={t('form.what')} className="lg:col-span-2">
+        <Facts items={[
+          [t('form.type'), textOr('option.type.', job.type)],
+          ...(job.command === undefined ? [] : [[t('form.command'), <pre key="c" className="mono overflow-x-auto rounded bg-code p-3 whitespace-pre-wrap">{job.command}</pre>] as const]),
+          [t('jobs.owner'), job.user_id],
+          [t('jobs.version'), 'v' + job.version],
+          [t('jobs.changed'), <Time key="u" at={job.update_time} zone={zoneOf(job)} />],
+          [t('jobs.created'), <Time key="n" at={job.create_time} zone={zoneOf(job)} />],
+        ]} />
+      </Card>
+      <Card title={t('form.where')}>
+        <Facts items={[
+          [t('form.executor_selector'), <span key="s" className="mono">{job.executor_selector || t('anywhere')}</span>],
+          [t('form.executor_id'), job.executor_id || '–'],
+          [t('form.routing'), textOr('option.routing.', job.routing)],
+          [t('form.priority'), job.priority],
+        ]} />
+      </Card>
+      <Card title={t('form.on_failure')}>
+        <Facts items={[
+          [t('jobs.timeout'), seconds(job.timeout)],
+          [t('jobs.queue_timeout'), seconds(job.queue_timeout)],
+          [t('form.retry_count'), job.retry_count],
+          [t('jobs.retry_interval'), seconds(job.retry_interval)],
+          [t('form.on_lost'), textOr('option.on_lost.', job.on_lost)],
+          [t('form.misfire_policy'), textOr('option.misfire_policy.', job.misfire_policy)],
+          [t('form.overlap_policy'), textOr('option.overlap_policy.', job.overlap_policy)],
+        ]} />
+      </Card>
+      <Card title="YAML" className="lg:col-span-2">
+        <pre className="mono overflow-x-auto whitespace-pre-wrap" data-testid="yaml">{stringify(definitionOf(job), { lineWidth: 0 })}</pre>
+      </Card>
+    </div>
+  );
+}

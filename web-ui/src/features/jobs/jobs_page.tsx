@@ -1,0 +1,180 @@
+// All jobs: what each is, when it fires next, and what is most often done to one.
+import { Menu } from '@base-ui/react/menu';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { Copy, Ellipsis, Pause, Pencil, Play, Plus, Trash2, Zap } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { itemsOf, useJobs } from '../../api/queries';
+import type { Job } from '../../api/types';
+import { useMay } from '../../auth/session';
+import { DataTable, type Column } from '../../shared/data_table';
+import { StateBadge } from '../../shared/state_badge';
+import { Time } from '../../shared/time';
+import { EmptyMatch, EmptyYet, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
+import { DeleteDialog, PauseDialog } from './confirm';
+import { scheduleText, zoneOf } from './schedule_text';
+import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
+
+const route = getRouteApi('/jobs');
+const SEARCH_DELAY_MS = 250;
+
+export function JobsPage() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const may = useMay('jobs:write');
+  const jobs = useJobs({ q: search.q, status: search.status });
+  const items = itemsOf(jobs.data);
+  const filtered = Boolean(search.q || search.status);
+  return (
+    <>
+      <PageHeader title={t('nav.jobs')} documentTitle={t('nav.jobs')} actions={
+        <Link to="/jobs/new" className="button button-primary" disabled={!may}><Plus aria-hidden size={16} />{t('jobs.new')}</Link>
+      } />
+      <div className="mb-3 flex flex-wrap gap-2">
+        <SearchField value={search.q ?? ''} onChange={(q) =>
+          void navigate({ search: (before) => ({ ...before, q: q || undefined }), replace: true })} />
+        <Segments label={t('jobs.state')} value={search.status ?? ''} choices={[
+          { value: '', label: t('all') },
+          { value: 'ENABLED', label: t('state.ENABLED') },
+          { value: 'PAUSED', label: t('state.PAUSED') },
+        ]} onChange={(status) =>
+          void navigate({ search: (before) => ({ ...before, status: (status || undefined) as typeof before.status }) })} />
+      </div>
+      <div className="card overflow-hidden">
+        {jobs.isPending ? <Loading />
+          : jobs.isError && items.length === 0 ? <LoadFailure error={jobs.error} onRetry={() => void jobs.refetch()} />
+          : items.length > 0 ? <JobsTable jobs={items} />
+          : filtered ? <EmptyMatch onClear={() => void navigate({ search: {} })} />
+          : <EmptyYet title={t('jobs.none')} hint={t('jobs.none_hint')}
+              action={<Link to="/jobs/new" className="button button-primary"><Plus aria-hidden size={16} />{t('jobs.new')}</Link>}
+              command={"carillon job create --id hello --name Hello --cron '*/5 * * * *' --command 'echo hello'"} />}
+        <MoreButton query={jobs} />
+      </div>
+    </>
+  );
+}
+
+// The URL follows the typing after a moment, and the field follows the URL when that changes by itself.
+function SearchField(props: { value: string; onChange: (value: string) => void }) {
+  const { t } = useTranslation();
+  const [text, setText] = useState(props.value);
+  const [sent, setSent] = useState(props.value);
+  if (props.value !== sent) {
+    setSent(props.value);
+    setText(props.value);
+  }
+  const { onChange } = props;
+  useEffect(() => {
+    if (text === sent) return;
+    const timer = setTimeout(() => {
+      setSent(text.trim());
+      onChange(text.trim());
+    }, SEARCH_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, [text, sent, onChange]);
+  return (
+    <input type="search" className="input w-full sm:w-72" aria-label={t('jobs.search')} placeholder={t('jobs.search')}
+      value={text} onChange={(event) => setText(event.target.value)} />
+  );
+}
+
+function JobsTable({ jobs }: { jobs: Job[] }) {
+  const { t } = useTranslation();
+  const runNow = useRunNow();
+  const setEnabled = useSetEnabled();
+  const remove = useDeleteJob();
+  const [pausing, setPausing] = useState<Job | null>(null);
+  const [deleting, setDeleting] = useState<Job | null>(null);
+  const columns: Column<Job>[] = [
+    { id: 'name', header: t('jobs.name'), cell: (job) => <NameCell job={job} /> },
+    { id: 'state', header: t('jobs.state'), cell: (job) => <StateBadge state={job.state} /> },
+    { id: 'schedule', header: t('jobs.schedule'), cell: (job) => <ScheduleCell job={job} /> },
+    { id: 'next', header: t('jobs.next'), cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} /> },
+    { id: 'owner', header: t('jobs.owner'), cell: (job) => <span className="text-muted">{job.user_id}</span> },
+    {
+      id: 'actions', header: <span className="sr-only">{t('actions')}</span>,
+      cell: (job) => (
+        <RowActions job={job} busy={runNow.isPending && runNow.variables === job.job_id}
+          onRun={() => runNow.mutate(job.job_id)}
+          onPause={() => setPausing(job)}
+          onResume={() => setEnabled.mutate({ id: job.job_id, enabled: true })}
+          onDelete={() => setDeleting(job)} />
+      ),
+    },
+  ];
+  return (
+    <>
+      <DataTable label={t('nav.jobs')} columns={columns} rows={jobs} rowId={(job) => job.job_id} />
+      <PauseDialog job={pausing} onClose={() => setPausing(null)} onPause={(job, reason) =>
+        setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
+      <DeleteDialog job={deleting} onClose={() => setDeleting(null)} onDelete={(job) => remove.mutate({ job })} />
+    </>
+  );
+}
+
+function NameCell({ job }: { job: Job }) {
+  return (
+    <div className="min-w-40">
+      <Link to="/jobs/$id" params={{ id: job.job_id }} className="font-medium text-ink no-underline hover:underline">{job.name}</Link>
+      <div className="mt-0.5 flex flex-wrap items-center gap-2">
+        <span className="mono text-muted">{job.job_id}</span>
+        <Labels labels={job.labels} />
+      </div>
+    </div>
+  );
+}
+
+function ScheduleCell({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const [first, ...rest] = job.schedules;
+  if (!first) return <span className="text-muted">{t('schedule.manual')}</span>;
+  return (
+    <div>
+      <span className="mono whitespace-nowrap">{scheduleText(first, t)}</span>
+      {rest.length > 0 && <span className="text-muted"> {t('schedule.more', { n: rest.length })}</span>}
+      {first.kind === 'cron' && <div className="text-xs text-muted">{zoneOf(job)}</div>}
+    </div>
+  );
+}
+
+function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onPause: () => void; onResume: () => void; onDelete: () => void }) {
+  const { t } = useTranslation();
+  const { job } = props;
+  const may = useMay('jobs:write');
+  const mayRun = useMay('jobs:run');
+  const why = mayRun ? undefined : t('denied.write');
+  const paused = job.state === 'PAUSED';
+  return (
+    <div className="flex justify-end gap-1">
+      <button type="button" className="button" disabled={props.busy || !mayRun} title={why} onClick={props.onRun}
+        aria-label={t('jobs.run_named', { name: job.name })}>
+        <Zap aria-hidden size={15} />{t('jobs.run')}
+      </button>
+      <Menu.Root>
+        <Menu.Trigger className="button button-plain button-icon" aria-label={t('jobs.more_named', { name: job.name })}>
+          <Ellipsis aria-hidden size={17} />
+        </Menu.Trigger>
+        <Menu.Portal>
+          <Menu.Positioner className="z-40" align="end" sideOffset={4}>
+            <Menu.Popup className="popup min-w-44 p-1">
+              <Menu.Item className="menu-item" disabled={!may} onClick={paused ? props.onResume : props.onPause}>
+                {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}
+                {paused ? t('jobs.resume') : t('jobs.pause')}
+              </Menu.Item>
+              <Menu.Item className="menu-item" disabled={!may} render={<Link to="/jobs/$id/edit" params={{ id: job.job_id }} />}>
+                <Pencil aria-hidden size={15} />{t('jobs.edit')}
+              </Menu.Item>
+              <Menu.Item className="menu-item" disabled={!may} render={<Link to="/jobs/new" search={{ from: job.job_id }} />}>
+                <Copy aria-hidden size={15} />{t('jobs.duplicate')}
+              </Menu.Item>
+              <Menu.Item className="menu-item text-bad" disabled={!may} onClick={props.onDelete}>
+                <Trash2 aria-hidden size={15} />{t('jobs.delete')}
+              </Menu.Item>
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+// What a schedule means and when it fires next, by the scheduler's own code.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client';
+import type { Fire, Preview } from '../../api/types';
+import { usePreferences } from '../../shared/preferences';
+import { Time } from '../../shared/time';
+import { explain } from '../../shared/ui';
+import { describeCron, loadWords } from './describe';
+
+const DELAY_MS = 300;
+const FIRES = 5;
+
+export interface PreviewOf {
+  schedules: unknown[];
+  time_zone: string;
+  dst_gap: string;
+  dst_repeat: string;
+}
+
+function useDelayed<T>(value: T, ms: number): T {
+  const text = JSON.stringify(value);
+  const [delayed, setDelayed] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setDelayed(text), ms);
+    return () => clearTimeout(timer);
+  }, [text, ms]);
+  return JSON.parse(delayed) as T;
+}
+
+export function usePreview(wanted: PreviewOf | null) {
+  const delayed = useDelayed(wanted, DELAY_MS);
+  return useQuery({
+    queryKey: ['preview', delayed],
+    queryFn: async ({ signal }) =>
+      (await call<Preview>('POST', 'schedules/preview', { body: { ...delayed, n: FIRES }, signal })).data,
+    enabled: delayed !== null,
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+  });
+}
+
+export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; cron: string; active: boolean; manual: boolean }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  const [, setLoaded] = useState(false);
+  useEffect(() => {
+    void loadWords(language).then(() => setLoaded(true));
+  }, [language]);
+  const { data, isError, error } = props.preview;
+  if (!props.active) return <p className="text-muted">{props.manual ? t('preview.manual') : t('preview.enter')}</p>;
+  if (isError) return <p className="text-bad">{explain(error, t)}</p>;
+  if (!data) return <p className="text-muted">{t('loading')}</p>;
+  if (!data.valid) return <p className="text-muted">{t('preview.invalid')}</p>;
+  const words = language === 'en' ? data.explanations.join('; ') : describeCron(props.cron, language);
+  return (
+    <>
+      {words && <p className="mb-2 font-medium">{words}</p>}
+      <FireList fires={data.items} />
+    </>
+  );
+}
+
+export function FireList({ fires }: { fires: Fire[] }) {
+  const { t } = useTranslation();
+  if (fires.length === 0) return <p className="text-muted">{t('preview.none')}</p>;
+  return (
+    <ol className="grid gap-1.5" data-testid="fires">
+      {fires.map((fire) => (
+        <li key={fire.schedule + fire.fire_time} className="flex flex-wrap justify-between gap-x-4">
+          <span className="tabular-nums" data-fire={fire.fire_time}>
+            {fire.local_time.slice(0, 19).replace('T', ' ')} <span className="text-muted"><span title={fire.time_zone}>{fire.utc_offset}</span></span>
+            {fire.dst && <span className="ml-2 rounded bg-warn-soft px-1.5 text-xs text-warn">{t(`dst.${fire.dst}`)}</span>}
+          </span>
+          <span className="text-muted"><Time at={fire.fire_time} zone={fire.time_zone} /></span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,235 @@
+// One run: its life with the delays between the steps, its attempts, what it wrote. Follows it while it
+// runs.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { Ban, RotateCcw } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { FAST_MS, useEvery } from '../../api/queries';
+import { ApiError, call, get } from '../../api/client';
+import { FINAL_STATES, type Attempt, type Run } from '../../api/types';
+import { useMay } from '../../auth/session';
+import { useTextOr } from '../../i18n/text_or';
+import { useNow } from '../../shared/clock';
+import { span } from '../../shared/format';
+import { StateBadge } from '../../shared/state_badge';
+import { Time } from '../../shared/time';
+import { toast, toastError } from '../../shared/toasts';
+import { Modal } from '../../shared/modal';
+import { Card, Facts, LoadFailure, Loading, PageHeader, TableFrame, explain } from '../../shared/ui';
+import { newKey } from '../jobs/job_actions';
+import { Output } from './output';
+import { duration, timeline } from './run_text';
+
+const route = getRouteApi('/runs/$id');
+const SOON_MS = 700; // while it runs, or is about to
+const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
+const runPath = (id: string) => 'runs/' + encodeURIComponent(id);
+
+export function RunPage() {
+  const { id } = route.useParams();
+  const soon = useEvery(SOON_MS);
+  const calm = useEvery(FAST_MS);
+  const run = useQuery({
+    queryKey: ['runs', id],
+    queryFn: ({ signal }) => get<Run>(runPath(id), {}, signal),
+    refetchInterval: (query) => (FINAL_STATES.has(query.state.data?.state ?? '') ? calm : soon),
+  });
+  if (run.isPending) return <Loading />;
+  if (!run.data) return <LoadFailure error={run.error} onRetry={() => void run.refetch()} />;
+  return <Known run={run.data} />;
+}
+
+function Known({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  const name = run.job_name || run.job_id;
+  return (
+    <>
+      <PageHeader documentTitle={t('run.title', { name })}
+        title={<><span>{name}</span><StateBadge state={run.state} /></>}
+        under={<>
+          <Link to="/jobs/$id" params={{ id: run.job_id }} className="link underline">{run.job_id}</Link>
+          {' · '}<span className="mono">{run.run_id}</span>
+        </>}
+        actions={<Actions run={run} />} />
+      <Sentence run={run} />
+      <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
+        <div className="grid min-w-0 content-start gap-4">
+          <OutputCard run={run} />
+          {(run.attempts?.length ?? 0) > 1 && <Attempts run={run} />}
+        </div>
+        <div className="grid content-start gap-4">
+          <Timeline run={run} />
+          <Card title={t('run.facts')}>
+            <Facts items={[
+              [t('runs.kind'), textOr('kind.', run.kind)],
+              [t('runs.executor'), run.executor_id ?? '–'],
+              [t('run.attempt'), run.attempt],
+              [t('run.exit_code'), run.exit_code ?? '–'],
+              [t('run.reason'), run.reason ? textOr('reason.', run.reason) : '–'],
+              [t('form.priority'), run.priority],
+              [t('run.definition'), 'v' + run.job_version],
+              ...(run.parameters && Object.keys(run.parameters).length > 0
+                ? [[t('form.parameters'), <code key="p" className="mono break-all">{JSON.stringify(run.parameters)}</code>] as const]
+                : []),
+            ]} />
+          </Card>
+        </div>
+      </div>
+    </>
+  );
+}
+
+// Why it is as it is, in one sentence, when there is something to say.
+function Sentence({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const text = run.error
+    ?? (run.state === 'RUNNING' && run.cancel_requested ? t('run.cancelling') : null)
+    ?? (run.state === 'PENDING' && run.due_at === null ? t('run.waits_paused') : null)
+    ?? (run.state === 'PENDING' ? t('run.waits') : null);
+  if (!text) return null;
+  const bad = run.error !== null && run.state !== 'CANCELLED';
+  return <p role="status" className={'mb-4 rounded-md px-4 py-2.5 ' + (bad ? 'bg-bad-soft text-bad' : 'bg-idle-soft text-idle')}>{text}</p>;
+}
+
+function Actions({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const may = useMay('jobs:run');
+  const why = may ? undefined : t('denied.write');
+  const [confirm, setConfirm] = useState<'cancel' | 'retry' | null>(null);
+  const key = useRef(newKey());
+  const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
+  const cancel = useMutation({
+    mutationFn: (anyway: boolean) => call<{ cancelled: number }>('POST', runPath(run.run_id) + '/cancel', { body: anyway ? { confirm_overlap: true } : {} }),
+    onSuccess: ({ data }) => {
+      if (data.cancelled === 0) toast(t('run.ended_before'));
+      done();
+    },
+    onError: (error) => toastError(t('error.action'), explain(error, t)),
+  });
+  const retry = useMutation({
+    mutationFn: (anyway: boolean) => call<Run>('POST', runPath(run.run_id) + '/retry', {
+      body: anyway ? { confirm_overlap: true } : {}, idempotencyKey: key.current,
+    }),
+    onSuccess: () => {
+      key.current = newKey();
+      toast(t('run.retried'));
+      done();
+    },
+    onError: (error, anyway) => {
+      if (error instanceof ApiError && error.code === 'request_in_flight') return;
+      key.current = newKey();
+      if (!anyway && error instanceof ApiError && error.code === 'conflict' && RETRIABLE.has(run.state)) setConfirm('retry');
+      else toastError(t('error.action'), explain(error, t));
+    },
+  });
+  return (
+    <>
+      {!FINAL_STATES.has(run.state) && (
+        <button type="button" className="button button-danger" disabled={!may || cancel.isPending || run.cancel_requested} title={why}
+          onClick={() => (run.state === 'HELD' ? setConfirm('cancel') : cancel.mutate(false))}>
+          <Ban aria-hidden size={15} />{t('run.cancel')}
+        </button>
+      )}
+      {RETRIABLE.has(run.state) && (
+        <button type="button" className="button" disabled={!may || retry.isPending} title={why} onClick={() => retry.mutate(false)}>
+          <RotateCcw aria-hidden size={15} />{t('run.retry')}
+        </button>
+      )}
+      <Modal open={confirm !== null} onClose={() => setConfirm(null)} title={t('run.overlap_title')} actions={<>
+        <button type="button" className="button" onClick={() => setConfirm(null)}>{t('cancel')}</button>
+        <button type="button" className="button button-danger" onClick={() => {
+          if (confirm === 'cancel') cancel.mutate(true);
+          else retry.mutate(true);
+          setConfirm(null);
+        }}>{t('run.overlap_confirm')}</button>
+      </>}>
+        <p className="text-muted">{t('run.overlap')}</p>
+      </Modal>
+    </>
+  );
+}
+
+function Timeline({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  return (
+    <Card title={t('run.timeline')}>
+      <ol className="grid gap-0">
+        {timeline(run).map((step) => (
+          <li key={step.key} className="relative grid grid-cols-[14px_1fr_auto] items-baseline gap-x-3 pb-3 last:pb-0">
+            <span aria-hidden className={'size-2.5 translate-y-px rounded-full border-2 ' + (step.at ? 'border-accent bg-accent' : 'border-line-strong')} />
+            <span>
+              <span className={step.at ? '' : 'text-muted'}>{t(`step.${step.key}`)}</span>
+              <span className="block text-xs text-muted">{step.at ? <Time at={step.at} absolute /> : t('step.not_yet')}</span>
+            </span>
+            <span className="text-muted tabular-nums">{step.after === null ? '' : (step.after >= 0 ? '+' : '') + span(step.after)}</span>
+          </li>
+        ))}
+      </ol>
+      {run.state === 'RUNNING' && <Elapsed run={run} />}
+    </Card>
+  );
+}
+
+function Elapsed({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const ms = duration(run, useNow());
+  return <p className="mt-3 border-t pt-3 text-busy">{t('run.elapsed', { span: span(Math.max(0, ms ?? 0)) })}</p>;
+}
+
+function Attempts({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  const { attempt: chosen } = route.useSearch();
+  const shown = chosen ? Number(chosen) : run.attempt;
+  return (
+    <Card title={t('run.attempts')} flush>
+      <TableFrame label={t('run.attempts')}>
+        <table className="table">
+          <thead><tr>
+            <th scope="col">{t('run.attempt')}</th><th scope="col">{t('runs.state')}</th><th scope="col">{t('step.started')}</th>
+            <th scope="col">{t('runs.duration')}</th><th scope="col">{t('runs.executor')}</th><th scope="col">{t('runs.why')}</th>
+          </tr></thead>
+          <tbody>
+            {run.attempts!.map((one: Attempt) => (
+              <tr key={one.attempt}>
+                <td>
+                  <Link to="/runs/$id" params={{ id: run.run_id }} search={{ attempt: String(one.attempt) }} replace className="link whitespace-nowrap"
+                    aria-current={one.attempt === shown ? 'true' : undefined}>{t('runs.attempt_n', { n: one.attempt })}</Link>
+                </td>
+                <td><StateBadge state={one.state} /></td>
+                <td><Time at={one.started_at} absolute /></td>
+                <td className="tabular-nums">{one.ended_at ? span(duration(one, 0) ?? 0) : '–'}</td>
+                <td className="whitespace-nowrap text-muted">{one.executor_id ?? '–'}</td>
+                <td className="whitespace-nowrap text-muted">{textOr('reason.', one.reason)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </TableFrame>
+    </Card>
+  );
+}
+
+function OutputCard({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const chosen = search.attempt ? Number(search.attempt) : undefined;
+  const attempt = chosen === undefined ? undefined : run.attempts?.find((one) => one.attempt === chosen);
+  const output = (attempt ? attempt.output : run.output) ?? '';
+  const truncated = (attempt ? attempt.output_truncated : run.output_truncated) ?? false;
+  const going = !FINAL_STATES.has(run.state) && !attempt;
+  return (
+    <Card title={<>{t('run.output')}{attempt && <span className="text-muted"> · {t('runs.attempt_n', { n: attempt.attempt })}</span>}</>} flush>
+      {output ? (
+        <Output runId={run.run_id} attempt={attempt?.attempt} output={output} truncated={truncated} search={search.q ?? ''}
+          onSearch={(q) => void navigate({ search: (before) => ({ ...before, q: q || undefined }), replace: true })} />
+      ) : (
+        <p className="p-8 text-center text-muted" role="status">{going ? t('output.at_end') : t('output.none')}</p>
+      )}
+    </Card>
+  );
+}

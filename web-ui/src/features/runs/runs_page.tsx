@@ -1,0 +1,98 @@
+// The fleet's history; every filter is in the URL.
+import { getRouteApi } from '@tanstack/react-router';
+import { X } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { itemsOf, useExecutors, useRuns } from '../../api/queries';
+import { RUN_STATES } from '../../api/types';
+import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../shared/ui';
+import { RunTable } from './run_table';
+import { StateFilter } from './state_filter';
+
+const route = getRouteApi('/runs');
+const APPLY_MS = 400;
+const PERIODS_H = [1, 24, 168] as const;
+
+export function RunsPage() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const executors = itemsOf(useExecutors().data);
+  const runs = useRuns({ ...search });
+  const items = itemsOf(runs.data);
+  const set = (change: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...change }) });
+  const filtered = Object.values(search).some((value) => value !== undefined && value.length > 0);
+  return (
+    <>
+      <PageHeader title={t('nav.runs')} documentTitle={t('nav.runs')} />
+      <div className="mb-3 grid gap-2">
+        <StateFilter states={RUN_STATES} chosen={search.state ?? []} onChange={(state) => set({ state })} />
+        <div className="flex flex-wrap items-center gap-2">
+          <JobField value={search.job_id ?? ''} onChange={(job_id) => set({ job_id: job_id || undefined })} />
+          <select className="input w-auto" aria-label={t('runs.executor')} value={search.executor_id ?? ''}
+            onChange={(event) => set({ executor_id: event.target.value || undefined })}>
+            <option value="">{t('runs.any_executor')}</option>
+            {search.executor_id && !executors.some((one) => one.executor_id === search.executor_id) && (
+              <option value={search.executor_id}>{search.executor_id}</option>
+            )}
+            {executors.map((one) => <option key={one.executor_id} value={one.executor_id}>{one.executor_id}</option>)}
+          </select>
+          <Since value={search.since} onChange={(since) => set({ since })} />
+          {search.until && <span className="text-muted">{t('runs.until', { at: search.until })}</span>}
+          {filtered && (
+            <button type="button" className="button button-plain" onClick={() => void navigate({ search: {} })}>
+              <X aria-hidden size={15} />{t('empty.clear')}
+            </button>
+          )}
+        </div>
+      </div>
+      <div className="card overflow-hidden">
+        {runs.isPending ? <Loading />
+          : runs.isError && items.length === 0 ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
+          : items.length > 0 ? <RunTable runs={items} withJob />
+          : filtered ? <EmptyMatch onClear={() => void navigate({ search: {} })} />
+          : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} command="carillon job run JOB --wait" />}
+        <MoreButton query={runs} />
+      </div>
+    </>
+  );
+}
+
+function JobField(props: { value: string; onChange: (value: string) => void }) {
+  const { t } = useTranslation();
+  const [text, setText] = useState(props.value);
+  const [sent, setSent] = useState(props.value);
+  if (props.value !== sent) {
+    setSent(props.value);
+    setText(props.value);
+  }
+  const { onChange } = props;
+  useEffect(() => {
+    if (text === sent) return;
+    const timer = setTimeout(() => {
+      setSent(text.trim());
+      onChange(text.trim());
+    }, APPLY_MS);
+    return () => clearTimeout(timer);
+  }, [text, sent, onChange]);
+  return (
+    <input type="search" className="input w-full sm:w-56" placeholder={t('runs.job_id')} aria-label={t('runs.job_id')}
+      value={text} onChange={(event) => setText(event.target.value)} />
+  );
+}
+
+function Since(props: { value: string | undefined; onChange: (value: string | undefined) => void }) {
+  const { t } = useTranslation();
+  return (
+    <select className="input w-auto" aria-label={t('runs.since')} value={props.value ?? ''}
+      onChange={(event) => {
+        const hours = Number(event.target.value);
+        if (event.target.value === '') props.onChange(undefined);
+        else if (hours > 0) props.onChange(new Date(Date.now() - hours * 3_600_000).toISOString());
+      }}>
+      <option value="">{t('runs.any_time')}</option>
+      {props.value && <option value={props.value}>{t('runs.since_at', { at: props.value.slice(0, 16).replace('T', ' ') })}</option>}
+      {PERIODS_H.map((hours) => <option key={hours} value={hours}>{t(`runs.last_${hours}h`)}</option>)}
+    </select>
+  );
+}

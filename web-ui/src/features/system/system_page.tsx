@@ -1,0 +1,121 @@
+// How the scheduler itself is: leader, members, segments, lateness, the store, settings.
+import { Crown } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useStatus } from '../../api/queries';
+import type { SystemStatus } from '../../api/types';
+import { useTextOr } from '../../i18n/text_or';
+import { count, span } from '../../shared/format';
+import { usePreferences } from '../../shared/preferences';
+import { Time } from '../../shared/time';
+import { Card, Facts, LoadFailure, Loading, PageHeader, TableFrame } from '../../shared/ui';
+import { SettingsCard } from './settings_card';
+
+export function SystemPage() {
+  const { t } = useTranslation();
+  const status = useStatus();
+  return (
+    <>
+      <PageHeader title={t('nav.system')} documentTitle={t('nav.system')}
+        under={status.data && t('system.version', { version: status.data.version })} />
+      {status.isPending ? <Loading />
+        : !status.data ? <LoadFailure error={status.error} onRetry={() => void status.refetch()} />
+        : (
+          <div className="grid gap-4 lg:grid-cols-2">
+            <Members status={status.data} />
+            <Health status={status.data} />
+            <Store status={status.data} />
+            <Segments status={status.data} />
+            <SettingsCard />
+          </div>
+        )}
+    </>
+  );
+}
+
+const ms = (value: number | null) => (value === null ? '–' : span(value));
+
+function Members({ status }: { status: SystemStatus }) {
+  const { t } = useTranslation();
+  return (
+    <Card title={t('system.members')} flush>
+      <TableFrame label={t('system.members')}>
+        <table className="table">
+          <thead><tr>
+            <th scope="col">{t('system.member')}</th><th scope="col">{t('system.owned')}</th><th scope="col">{t('system.offset')}</th>
+          </tr></thead>
+          <tbody>
+            {status.members.map((member) => (
+              <tr key={member.id}>
+                <td>
+                  <span className="flex items-center gap-2 font-medium">{member.id}
+                    {member.id === status.leader && (
+                      <span className="inline-flex items-center gap-1 rounded-full bg-accent-soft px-2 py-0.5 text-xs text-accent"><Crown aria-hidden size={13} />{t('system.leader')}</span>
+                    )}
+                  </span>
+                  <span className="mono text-muted">{member.address}</span>
+                </td>
+                <td className="tabular-nums">{member.owned_segments ?? '–'}</td>
+                <td className="tabular-nums">{member.clock_offset_ms === null ? '–' : `${member.clock_offset_ms.toFixed(1)} ms`}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </TableFrame>
+      {status.leader === null && <p className="p-4 text-warn">{t('system.no_leader')}</p>}
+    </Card>
+  );
+}
+
+function Health({ status }: { status: SystemStatus }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  const amount = (value: number | null) => (value === null ? '–' : count(value, language));
+  return (
+    <Card title={t('system.health')}>
+      <Facts items={[
+        [t('system.late_p50'), ms(status.late_ms.p50)],
+        [t('system.late_p99'), ms(status.late_ms.p99)],
+        [t('system.overdue'), ms(status.oldest_overdue_ms)],
+        [t('system.pending'), amount(status.runs_pending)],
+        [t('system.running'), amount(status.runs_running)],
+        [t('nav.executors'), Object.entries(status.executors).filter(([, n]) => n > 0)
+          .map(([state, n]) => `${t(`state.${state}`)} ${n}`).join(' · ') || '0'],
+      ]} />
+    </Card>
+  );
+}
+
+function Store({ status }: { status: SystemStatus }) {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  const { store } = status;
+  return (
+    <Card title={t('system.store')}>
+      <Facts items={[
+        [t('system.store_reachable'), status.store_reachable ? t('yes') : <span key="n" className="text-bad">{t('no')}, <Time at={status.unknown_since} /></span>],
+        [t('system.store_state'), <span key="s" className={store.state === 'trusted' ? '' : 'text-warn'}>{textOr('store.', store.state)}</span>],
+        ...(store.detail ? [[t('run.reason'), store.detail] as const] : []),
+        [t('system.store_since'), <Time key="t" at={store.since} />],
+        [t('system.store_id'), <span key="i" className="mono break-all">{store.seen?.store_id ?? '–'}</span>],
+        [t('system.server_id'), <span key="v" className="mono break-all">{store.seen?.server_id ?? '–'}</span>],
+      ]} />
+    </Card>
+  );
+}
+
+function Segments({ status }: { status: SystemStatus }) {
+  const { t } = useTranslation();
+  const owners = new Map<string, number>();
+  for (const one of status.segments ?? []) owners.set(one.owner ?? '', (owners.get(one.owner ?? '') ?? 0) + 1);
+  const free = owners.get('') ?? 0;
+  return (
+    <Card title={t('system.segments')}>
+      {status.segments === null ? <p className="text-muted">{t('system.segments_unknown')}</p> : (
+        <>
+          <Facts items={[...owners].filter(([owner]) => owner !== '').map(([owner, n]) => [owner, n])} />
+          <p className={'mt-3 ' + (free > 0 ? 'text-warn' : 'text-muted')}>{free > 0 ? t('system.segments_free', { n: free }) : t('system.segments_owned', { n: status.segments.length })}</p>
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,44 @@
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode, Suspense, lazy, useEffect } from 'react';
+import { createRoot } from 'react-dom/client';
+import { queryClient } from './api/queries';
+import { ErrorBoundary } from './app/error_boundary';
+import { router } from './app/router';
+import { start, useSession } from './auth/session';
+import { startTexts } from './i18n';
+import { applyTheme } from './shared/preferences';
+import { Loading } from './shared/ui';
+import './styles.css';
+
+const SignInPage = lazy(() => import('./auth/sign_in_page'));
+const ToastList = lazy(() => import('./shared/toast_list'));
+
+function App() {
+  const session = useSession();
+  const signedIn = session.state === 'signed_in';
+  useEffect(() => {
+    if (session.state === 'signed_out') queryClient.clear();
+    // The setup link's page is done with once somebody is in.
+    if (signedIn && router.state.location.pathname === '/setup') void router.navigate({ to: '/', replace: true });
+  }, [session.state, signedIn]);
+  if (session.state === 'starting') return <Loading />;
+  if (session.state === 'signed_out') return <Suspense fallback={<Loading />}><SignInPage session={session} /></Suspense>;
+  return <RouterProvider router={router} />;
+}
+
+applyTheme();
+await Promise.all([startTexts(), start()]);
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <ErrorBoundary>
+        <QueryClientProvider client={queryClient}>
+          <App />
+          <Suspense><ToastList /></Suspense>
+        </QueryClientProvider>
+      </ErrorBoundary>
+    </CSPProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,24 @@
+// One tick a second for everything that shows how long ago or how soon.
+import { useSyncExternalStore } from 'react';
+import { serverNow } from '../api/reachability';
+
+let now = serverNow();
+let timer: ReturnType<typeof setInterval> | undefined;
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    if (document.hidden) return;
+    now = serverNow();
+    listeners.forEach((one) => one());
+  }, 1000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+export const useNow = () => useSyncExternalStore(subscribe, () => now);

@@ -1,0 +1,71 @@
+// Times, spans and numbers as text, in the language that is on. Pure.
+
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+];
+
+// "in 5 minutes", "3 hours ago"; two units below a day where the second one matters: "in 1 h 20 min".
+export function relativeTime(at: number, now: number, language: string): string {
+  const distance = at - now;
+  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  for (const [unit, length] of UNITS) {
+    if (Math.abs(distance) >= length) return format.format(Math.trunc(distance / length), unit);
+  }
+  return format.format(0, 'second');
+}
+
+// "2026-03-29 03:00:00 +02:00"; the same width for every time, so that columns line up.
+export function absoluteTime(at: number, zone: string | undefined): string {
+  let parts: Record<string, string>;
+  try {
+    parts = partsOf(at, zone);
+  } catch {
+    parts = partsOf(at, 'UTC'); // a zone that this browser does not know
+  }
+  const offset = (parts.timeZoneName ?? '').replace(/^(GMT|UTC)/, '') || '+00:00';
+  return `${parts.year}-${parts.month}-${parts.day} ${parts.hour}:${parts.minute}:${parts.second} ` +
+    (zone === 'UTC' ? 'UTC' : offset);
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function partsOf(at: number, zone: string | undefined): Record<string, string> {
+  const key = zone ?? '';
+  let format = formats.get(key);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-CA', {
+      timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit',
+      hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'longOffset',
+    });
+    formats.set(key, format);
+  }
+  return Object.fromEntries(format.formatToParts(at).map((part) => [part.type, part.value]));
+}
+
+// "850 ms", "1.2 s", "2 min 5 s", "3 h 20 min", "4 d 2 h".
+export function span(ms: number): string {
+  const sign = ms < 0 ? '−' : '';
+  const value = Math.abs(ms);
+  if (value < 1) return '0 ms';
+  if (value < 1000) return `${sign}${Math.round(value)} ms`;
+  if (value < 60_000) return `${sign}${(Math.floor(value / 100) / 10).toString()} s`;
+  const seconds = Math.floor(value / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  const days = Math.floor(hours / 24);
+  if (days > 0) return `${sign}${days} d${hours % 24 ? ` ${hours % 24} h` : ''}`;
+  if (hours > 0) return `${sign}${hours} h${minutes % 60 ? ` ${minutes % 60} min` : ''}`;
+  return `${sign}${minutes} min${seconds % 60 ? ` ${seconds % 60} s` : ''}`;
+}
+
+export function difference(from: string | null | undefined, to: string | null | undefined): number | null {
+  if (!from || !to) return null;
+  return Date.parse(to) - Date.parse(from);
+}
+
+export const count = (value: number, language: string) => new Intl.NumberFormat(language).format(value);
+export const percent = (share: number, language: string) =>
+  new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }).format(share);

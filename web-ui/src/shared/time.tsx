@@ -1,0 +1,42 @@
+// A time as the person wants to see it; the other ways are in its tooltip.
+import { useTranslation } from 'react-i18next';
+import { useNow } from './clock';
+import { absoluteTime, relativeTime } from './format';
+import { usePreferences } from './preferences';
+
+interface Props {
+  at: string | null | undefined;
+  zone?: string; // of the job
+  absolute?: boolean; // never relative: where the order of rows is read from it
+}
+
+export function Time({ at, zone, absolute }: Props) {
+  if (!at) return <span className="text-muted">–</span>;
+  return <Known at={at} zone={zone} absolute={absolute} />;
+}
+
+function Known({ at, zone, absolute }: Props & { at: string }) {
+  const { time: mode, language } = usePreferences();
+  const { t } = useTranslation();
+  const now = useNow();
+  const ms = Date.parse(at);
+  const forms = {
+    relative: relativeTime(ms, now, language),
+    local: absoluteTime(ms, undefined),
+    utc: absoluteTime(ms, 'UTC'),
+    job: absoluteTime(ms, zone ?? 'UTC'),
+  };
+  const shown = mode === 'relative' && absolute ? 'local' : mode;
+  const others = [
+    `${t('time.relative')}: ${forms.relative}`,
+    `${t('time.local')}: ${forms.local}`,
+    `${t('time.utc')}: ${forms.utc}`,
+    ...(zone ? [`${zone}: ${forms.job}`] : []),
+  ].join('\n');
+  return (
+    <time dateTime={at} title={others} className="whitespace-nowrap tabular-nums">
+      {forms[shown]}
+      {shown === 'job' && <span className="text-muted"> {zone ?? 'UTC'}</span>}
+    </time>
+  );
+}

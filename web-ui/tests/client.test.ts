@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, apiUrl, call } from '../src/api/client';
+import { serverNow } from '../src/api/reachability';
+import { signInWithPassword, signInWithToken, signOut, start } from '../src/auth/session';
+import { HttpResponse, at, http, problem, server } from './server';
+
+describe('the client', () => {
+  it('repeats parameters and leaves out empty ones', () => {
+    expect(apiUrl('runs', { state: ['FAILED', 'LOST'], q: '', job_id: undefined, n: 3 }))
+      .toBe('http://console.test/api/runs?state=FAILED&state=LOST&n=3');
+  });
+
+  it('makes an error of a problem, with its code, pointers and trace', async () => {
+    server.use(http.post(at('jobs'), () => problem(400, 'invalid', 'no', {
+      errors: [{ pointer: '/name', code: 'missing', detail: 'needed' }],
+    })));
+    const error = await call('POST', 'jobs', { body: {} }).catch((one: unknown) => one);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ status: 400, code: 'invalid', message: 'no', traceId: 'abc', errors: [{ pointer: '/name' }] });
+  });
+
+  it('has a code also for what is no problem document', async () => {
+    server.use(http.get(at('jobs'), () => new HttpResponse('<html>', { status: 502, statusText: 'Bad Gateway' })));
+    await expect(call('GET', 'jobs')).rejects.toMatchObject({ code: 'http_502', message: 'Bad Gateway' });
+  });
+
+  it('says that the server cannot be reached', async () => {
+    server.use(http.get(at('jobs'), () => HttpResponse.error()));
+    await expect(call('GET', 'jobs')).rejects.toMatchObject({ status: 0, code: 'unreachable' });
+  });
+
+  it('counts by the server’s clock', async () => {
+    server.use(http.get(at('jobs'), () => HttpResponse.json({}, { headers: { Date: new Date(Date.now() + 3_600_000).toUTCString() } })));
+    await call('GET', 'jobs');
+    expect(serverNow() - Date.now()).toBeGreaterThan(3_590_000);
+    server.use(http.get(at('jobs'), () => HttpResponse.json({}, { headers: { Date: new Date().toUTCString() } })));
+    await call('GET', 'jobs');
+    expect(Math.abs(serverNow() - Date.now())).toBeLessThan(5);
+  });
+});
+
+describe('a token', () => {
+  it('is checked, sent with every request, kept in this tab only, and forgotten', async () => {
+    const seen: (string | null)[] = [];
+    server.use(http.get(at('jobs'), ({ request }) => {
+      seen.push(request.headers.get('Authorization'));
+      return seen.at(-1) === 'Bearer good' ? HttpResponse.json({ items: [] }) : problem(401, 'unauthenticated', 'no');
+    }));
+    expect(await signInWithToken('bad')).toMatchObject({ outcome: 'refused' });
+    expect(await signInWithToken('with space')).toMatchObject({ outcome: 'refused' });
+    expect(await signInWithToken('good')).toEqual({ outcome: 'ok' });
+    await call('GET', 'jobs');
+    expect(seen).toEqual(['Bearer bad', 'Bearer good', 'Bearer good']);
+    expect(sessionStorage.getItem('carillon.token')).toBe('good');
+    expect(JSON.stringify({ ...localStorage })).not.toContain('good');
+    await signOut();
+    expect(sessionStorage.getItem('carillon.token')).toBeNull();
+  });
+});
+
+describe('a person', () => {
+  it('is signed in by name and password, and renewed once when several requests find the token ended', async () => {
+    let renewals = 0;
+    server.use(
+      http.get(at('auth/state'), () => HttpResponse.json({ setup_needed: false })),
+      http.post(at('auth/login'), async ({ request }) => {
+        const { password } = (await request.json()) as { password: string };
+        return password === 'right' ? HttpResponse.json({ access_token: 'one', expires_in: 900 }) : problem(401, 'wrong_credentials', 'no');
+      }),
+      http.post(at('auth/refresh'), ({ request }) => {
+        renewals += 1;
+        expect(request.headers.get('X-Carillon-Refresh')).toBe('1');
+        return HttpResponse.json({ access_token: 'two', expires_in: 900 });
+      }),
+      http.get(at('auth/me'), () => HttpResponse.json({ name: 'ada', role: 'user', permissions: ['read', 'jobs:run:own'] })),
+      http.get(at('runs'), ({ request }) =>
+        request.headers.get('Authorization') === 'Bearer two' ? HttpResponse.json({ items: [] }) : problem(401, 'unauthenticated', 'ended')),
+      http.post(at('auth/logout'), () => new HttpResponse(null, { status: 204 })),
+    );
+    await start();
+    expect(renewals).toBe(0);
+    expect(await signInWithPassword('ada', 'wrong')).toEqual({ outcome: 'refused', detail: 'no' });
+    expect(await signInWithPassword('ada', 'right')).toEqual({ outcome: 'ok' });
+    await Promise.all([call('GET', 'runs'), call('GET', 'runs'), call('GET', 'runs')]);
+    expect(renewals).toBe(1);
+    expect(JSON.stringify([{ ...localStorage }, { ...sessionStorage }])).not.toMatch(/one|two|right/);
+    await signOut();
+  });
+});

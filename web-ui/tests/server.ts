@@ -1,0 +1,12 @@
+// An API that answers what a test tells it to.
+import { HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
+
+export const server = setupServer();
+export const at = (path: string) => 'http://console.test/api/' + path;
+
+export const problem = (status: number, code: string, detail: string, more: object = {}) =>
+  HttpResponse.json({ type: 'urn:carillon:problem:' + code, title: code, status, code, detail, trace_id: 'abc', errors: [], ...more }, {
+    status, headers: { 'Content-Type': 'application/problem+json' },
+  });
+export { HttpResponse, http };

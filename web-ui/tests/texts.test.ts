@@ -1,0 +1,54 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { en } from '../src/i18n/en';
+import { zhCN } from '../src/i18n/zh_cn';
+
+const CJK = /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]/;
+const placeholders = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1]).sort();
+
+function sources(): { path: string; text: string }[] {
+  return readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.tsx?$/.test(path))
+    .map((path) => ({ path, text: readFileSync(join('src', path), 'utf8') }));
+}
+
+describe('the catalogues', () => {
+  it('have the same keys', () => {
+    expect(Object.keys(zhCN).sort()).toEqual(Object.keys(en).sort());
+  });
+
+  it('have no empty text, and the same placeholders', () => {
+    for (const key of Object.keys(en) as (keyof typeof en)[]) {
+      expect(en[key].trim(), key).not.toBe('');
+      expect(zhCN[key].trim(), key).not.toBe('');
+      expect(placeholders(zhCN[key]), key).toEqual(placeholders(en[key]));
+    }
+  });
+
+  it('hold no Chinese in English', () => {
+    for (const [key, text] of Object.entries(en)) expect(CJK.test(text), key).toBe(false);
+  });
+
+  it('know every key that the code names', () => {
+    const missing: string[] = [];
+    for (const { path, text } of sources()) {
+      for (const [, key] of text.matchAll(/\bt\('([^']+)'/g)) if (!(key! in en)) missing.push(`${path}: ${key}`);
+    }
+    expect(missing).toEqual([]);
+  });
+
+  it('hold every text that is shown: no words between tags or in labels', () => {
+    const found: string[] = [];
+    for (const { path, text } of sources().filter((one) => one.path.endsWith('.tsx'))) {
+      for (const [, words] of text.matchAll(/<[a-zA-Z][^<>{}]*>\s*([A-Za-z][a-z]+[^<>{}]*)<\//g)) {
+        if (words!.trim() !== 'Carillon' && !/^Ctrl K$/.test(words!.trim())) found.push(`${path}: ${words}`);
+      }
+      for (const [, words] of text.matchAll(/(?:aria-label|title|placeholder|label)="([A-Za-z][^"]* [^"]*)"/g)) {
+        if (!/[=!]/.test(words!)) found.push(`${path}: ${words}`);
+      }
+      if (CJK.test(text)) found.push(`${path}: Chinese`);
+    }
+    expect(found).toEqual([]);
+  });
+});
