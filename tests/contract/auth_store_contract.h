@@ -254,6 +254,11 @@ TYPED_TEST(AuthStoreContract, TokensComeWithTheirOwnerAndGoWithHim) {
   EXPECT_EQ(found->owner, std::optional(anna));
   EXPECT_EQ(found->token.prefix, "carillon_a");
   EXPECT_EQ(found->token.expires, std::optional(kT0 + 24h));
+  // Texts that are nobody's id: not found, whatever their characters.
+  EXPECT_CODE(s.auth.GetToken("t\u00f6k"), ErrorCode::kNotFound);
+  EXPECT_CODE(s.auth.GetUser("\u00e9"), ErrorCode::kNotFound);
+  EXPECT_FALSE(s.v(s.auth.FindUser("\u00e9")).has_value());
+  EXPECT_TRUE(s.v(s.auth.ListTokens({.user_id = "\u00e9"})).empty());
   EXPECT_EQ(s.v(s.auth.ListTokens({})).size(), 2u);
   EXPECT_EQ(s.v(s.auth.ListTokens({.after_token_id = "tok-a"})).size(), 1u);
   EXPECT_EQ(s.v(s.auth.ListTokens({.limit = 1})).at(0).token_id, "tok-a");

@@ -1,7 +1,5 @@
 // Idempotency keys, settings, retention.
-#include <algorithm>
-#include <string_view>
-
+#include "common/adapters/mysql/ascii.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/partitions.h"
 #include "common/adapters/mysql/request_keys.h"
@@ -40,10 +38,6 @@ Result<int64_t> WriteAnswer(Session& session, std::string_view condition, const 
       "WHERE scope = ? AND request_key = ?" +
           std::string(condition),
       {int64_t{answer.status}, answer.body, answer.location, answer.etag, scope, key});
-}
-
-bool IsAscii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; });
 }
 
 }  // namespace
@@ -147,7 +141,6 @@ Result<std::vector<AuditRecord>> MysqlStore::ListAudit(const AuditFilter& filter
       "SELECT id, at_us, actor, action, object_id, reason, trace_id FROM audit_log WHERE id < ?";
   Params params = {filter.before_id};
   if (!filter.object_id.empty()) {
-    // The column is ASCII: the server refuses to compare it with anything else (1267).
     if (!IsAscii(filter.object_id)) return std::vector<AuditRecord>();
     statement += " AND object_id = ?";
     params.push_back(filter.object_id);

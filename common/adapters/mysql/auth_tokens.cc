@@ -1,4 +1,5 @@
 // Sessions (refresh tokens in families) and API tokens.
+#include "common/adapters/mysql/ascii.h"
 #include "common/adapters/mysql/auth_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/transaction.h"
@@ -161,6 +162,9 @@ Result<std::optional<FoundToken>> MysqlStore::FindToken(const std::string& token
 }
 
 Result<std::vector<TokenRecord>> MysqlStore::ListTokens(const TokenFilter& filter) {
+  if (!IsAscii(filter.after_token_id) || !IsAscii(filter.user_id.value_or(""))) {
+    return std::vector<TokenRecord>();
+  }
   std::string statement =
       std::string("SELECT ") + kApiTokenColumns + " FROM tokens t WHERE t.token_id > ?";
   Params params = {filter.after_token_id};
@@ -179,6 +183,7 @@ Result<std::vector<TokenRecord>> MysqlStore::ListTokens(const TokenFilter& filte
 }
 
 Result<TokenRecord> MysqlStore::GetToken(const std::string& token_id) {
+  if (!IsAscii(token_id)) return {ErrorCode::kNotFound, "no token " + token_id};
   return InRead(*pool_, "token", [&](Session& session) -> Result<TokenRecord> {
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(std::string("SELECT ") + kApiTokenColumns +
                                                            " FROM tokens t WHERE t.token_id = ?",

@@ -1,4 +1,5 @@
 // Users, the setup link and the signing key.
+#include "common/adapters/mysql/ascii.h"
 #include "common/adapters/mysql/auth_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/transaction.h"
@@ -107,6 +108,7 @@ Status MysqlStore::CreateUser(const UserRecord& user) {
 }
 
 Result<UserRecord> MysqlStore::GetUser(const std::string& user_id) {
+  if (!IsAscii(user_id)) return {ErrorCode::kNotFound, "no user " + user_id};
   return InRead(*pool_, "user", [&](Session& session) -> Result<UserRecord> {
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(std::string("SELECT ") + kUserColumns +
                                                            " FROM users u WHERE u.user_id = ?",
@@ -117,6 +119,7 @@ Result<UserRecord> MysqlStore::GetUser(const std::string& user_id) {
 }
 
 Result<std::optional<UserRecord>> MysqlStore::FindUser(const std::string& name) {
+  if (!IsAscii(name)) return std::optional<UserRecord>();
   return InRead(*pool_, "find user", [&](Session& session) -> Result<std::optional<UserRecord>> {
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(std::string("SELECT ") + kUserColumns +
                                                            " FROM users u WHERE u.name = ?",
@@ -128,6 +131,7 @@ Result<std::optional<UserRecord>> MysqlStore::FindUser(const std::string& name) 
 
 Result<std::vector<UserRecord>> MysqlStore::ListUsers(const std::string& after_user_id,
                                                       size_t limit) {
+  if (!IsAscii(after_user_id)) return std::vector<UserRecord>();
   return InRead(*pool_, "users", [&](Session& session) -> Result<std::vector<UserRecord>> {
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows, session.Query(std::string("SELECT ") + kUserColumns +
