@@ -91,8 +91,13 @@ class Demo:
             threading.Event().wait(0.2)
 
     def next_steps(self):
+        link = json.loads(self.run("user", "setup-link", "-o", "json", show=False))["url"]
+        if not link.startswith(self.runtime["url"] + "/setup#token="):
+            sys.exit(f"that is no setup link: {link}")
         print(f"""
 Carillon is running.
+  web console        {link}
+                     (chooses the first name and password, once; from then on {self.runtime['url']})
   REST API           {self.runtime['url']}   (bearer token: {self.runtime['token_file']})
   metrics, health    {self.runtime['ops_url']}/metrics  /readyz
   try                export CARILLON_ADDR={self.runtime['url']} CARILLON_TOKEN_FILE={self.runtime['token_file']}
@@ -100,7 +105,7 @@ Carillon is running.
                      {self.carillon} job create --id tick --name tick --cron '*/5 * * * *' --command 'date'
                      {self.carillon} job run tick --wait
                      {self.carillon} schedule next '0 9 * * MON-FRI' --tz Europe/Paris -n 5
-  read               README.md, docs/semantics.md, docs/cli.md, docs/api.md""", flush=True)
+  read               README.md, docs/console.md, docs/semantics.md, docs/cli.md, docs/api.md""", flush=True)
 
     def stop(self):
         if self.server is None or self.server.poll() is not None:
