@@ -185,8 +185,8 @@ Result<std::unique_ptr<process::Daemon>> StandaloneServer::Start(
   Parts& started = *server->parts_;
   CARILLON_TRY(started.StartAll(config, interrupted));
   started.runtime = started.CurrentRuntime();
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, started.store->Now());
-  started.setup_link = scheduler::NewSetupLink(*started.store, started.runtime.url, now);
+  started.setup_link =
+      scheduler::NewSetupLink(*started.store, started.runtime.url, started.store->Now());
   CARILLON_TRY(started.directory->Publish(started.runtime));
   return std::unique_ptr<process::Daemon>(std::move(server));
 }

@@ -43,6 +43,7 @@ struct JobHead {
   SegmentId segment;
   int64_t version = 1;
   std::string user_id;
+  bool enabled = true;
 };
 
 // What a job was after one of its changes.

@@ -40,6 +40,7 @@ Outcome<JobBase> ReadBase(const Call& call, const JobId& id) {
                        .updated = {}},
                .readable = false};
   base.job.definition.user_id = head.user_id;
+  base.job.definition.enabled = head.enabled;
   return base;
 }
 

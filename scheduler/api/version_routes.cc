@@ -55,7 +55,7 @@ Problem UnreadableVersion(int64_t version) {
 Outcome<JobDefinition> DefinitionToRevertTo(const JobVersion& version, const JobBase& base) {
   if (!version.definition) return UnreadableVersion(version.version);
   JobDefinition definition = *version.definition;
-  if (base.readable) definition.enabled = base.job.definition.enabled;
+  definition.enabled = base.job.definition.enabled;
   definition.user_id = base.job.definition.user_id;
   const Status valid = ValidateJob(definition);
   if (valid.ok()) return definition;

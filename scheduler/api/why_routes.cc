@@ -11,25 +11,29 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kVersionsAtOnce = 100;
-constexpr int kVersionPages = 20;
 constexpr size_t kRunsLookedAt = 100;
 constexpr size_t kGapsLookedAt = 500;
 constexpr int kGapPages = 20;
 
-// The version in force at `at`: the newest that is not younger.
-Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, WallTime at) {
-  int64_t before = INT64_MAX;
-  for (int page = 0; page < kVersionPages; ++page) {
-    CARILLON_ASSIGN_OR_RETURN(auto versions,
-                              call.api.jobs.ListVersions(id, before, kVersionsAtOnce));
-    for (JobVersion& version : versions) {
-      if (version.created <= at) return std::optional(std::move(version));
+// The version in force at `at`: the newest of `newest` and those before it that is not younger.
+// Versions and their times ascend together, so a few reads find it among any number.
+Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, int64_t newest,
+                                             WallTime at) {
+  std::optional<JobVersion> best;
+  int64_t low = 1;
+  while (low <= newest) {
+    const int64_t middle = low + (newest - low) / 2;
+    CARILLON_ASSIGN_OR_RETURN(auto found, call.api.jobs.ListVersions(id, middle + 1, 1));
+    if (found.empty() || found[0].version < low) {  // not kept that far back
+      low = middle + 1;
+    } else if (found[0].created <= at) {
+      best = std::move(found[0]);
+      low = middle + 1;
+    } else {
+      newest = found[0].version - 1;
     }
-    if (versions.size() < kVersionsAtOnce) break;
-    before = versions.back().version;
   }
-  return std::optional<JobVersion>();
+  return best;
 }
 
 // Of the window; a run that was started before one that was skipped.
@@ -82,13 +86,13 @@ Reply WhyJob(const Call& call) {
   const auto job = call.api.jobs.GetJob(id);
   if (!job.ok()) return Explain(call, id, job.error());
   FireEvidence evidence{.at = *at, .now = now, .created = job->created};
-  CARILLON_ASSIGN_OR_RETURN(auto version, VersionAt(call, id, *at));
+  CARILLON_ASSIGN_OR_RETURN(auto version, VersionAt(call, id, job->version, *at));
   if (version) evidence.definition = version->definition;
   if (evidence.definition) {
     CARILLON_ASSIGN_OR_RETURN(evidence.due, DueAt(*evidence.definition, *at));
   }
   if (evidence.due) {  // what counts is what the job was when the fire was due
-    CARILLON_ASSIGN_OR_RETURN(auto then, VersionAt(call, id, *evidence.due));
+    CARILLON_ASSIGN_OR_RETURN(auto then, VersionAt(call, id, job->version, *evidence.due));
     if (then && then->version != version->version) {
       version = std::move(then);
       evidence.definition = version->definition;

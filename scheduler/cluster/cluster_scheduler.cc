@@ -113,8 +113,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
              .member_id = options.self.id.value()};
   if (access(directory->token_file().c_str(), R_OK) == 0) {
     runtime.token_file = directory->token_file();
-    CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
-    setup_link = NewSetupLink(*store, runtime.url, now);
+    setup_link = NewSetupLink(*store, runtime.url, store->Now());
   }
   return directory->Publish(runtime);
 }

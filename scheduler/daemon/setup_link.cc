@@ -6,12 +6,13 @@
 
 namespace carillon::scheduler {
 
-std::string NewSetupLink(AuthStore& store, const std::string& url, WallTime now) {
+std::string NewSetupLink(AuthStore& store, const std::string& url, const Result<WallTime>& now) {
   const auto needed = store.NeedsSetup();
   if (needed.ok() && !*needed) return {};
   const std::string token = RandomText(kSecretBytes);
-  const Status put =
-      needed.ok() ? store.PutSetupLink(HashSecret(token), now + kSetupLinkLife) : needed.error();
+  Status put = needed.ok() ? Status() : Status(needed.error());
+  if (put.ok() && !now.ok()) put = now.error();
+  if (put.ok()) put = store.PutSetupLink(HashSecret(token), *now + kSetupLinkLife);
   if (put.ok()) return url + SetupPath(token);
   // Another member's administrator was quicker.
   if (put.code() == ErrorCode::kConflict) return {};

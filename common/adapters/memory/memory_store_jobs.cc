@@ -124,7 +124,8 @@ Result<JobHead> MemoryStore::GetJobHead(const JobId& id) {
   return JobHead{.job_no = job->job_no,
                  .segment = job->segment,
                  .version = job->version,
-                 .user_id = job->definition.user_id};
+                 .user_id = job->definition.user_id,
+                 .enabled = job->definition.enabled};
 }
 
 Result<std::vector<StoredJob>> MemoryStore::ListJobs(const JobFilter& filter) {

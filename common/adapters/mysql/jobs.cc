@@ -96,14 +96,16 @@ Result<StoredJob> MysqlStore::GetJob(const JobId& id) {
 Result<JobHead> MysqlStore::GetJobHead(const JobId& id) {
   return InRead(*pool_, "get job", [&](Session& session) -> Result<JobHead> {
     CARILLON_ASSIGN_OR_RETURN(
-        Rows rows, session.Query("SELECT j.job_no, j.segment, j.version, j.user_id FROM jobs j "
+        Rows rows, session.Query("SELECT j.job_no, j.segment, j.version, j.user_id, j.enabled FROM "
+                                 "jobs j "
                                  "WHERE j.job_id = ? AND j.deleted = 0",
                                  {id.value()}));
     if (!rows.Next()) return {ErrorCode::kNotFound, "no job " + id.value()};
     return JobHead{.job_no = JobNo(rows.Unsigned(1)),
                    .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(2))),
                    .version = rows.Int(3),
-                   .user_id = rows.Text(4)};
+                   .user_id = rows.Text(4),
+                   .enabled = rows.Int(5) != 0};
   });
 }
 

@@ -105,10 +105,12 @@ TEST_F(VersionRoutesTest, RevertSaysWhatIsWrong) {
 
 TEST_F(VersionRoutesTest, AJobThatCannotBeReadIsMendedByAnOlderVersion) {
   MakeThree();
-  store_.DamageDefinition(JobId("a"), 3, true);
-  const Answer mended = Revert("a", 3, {{"version", 2}});
+  ASSERT_EQ(Post("/api/jobs/a/pause").status, 200);
+  store_.DamageDefinition(JobId("a"), 4, true);
+  const Answer mended = Revert("a", 4, {{"version", 2}});
   ASSERT_EQ(mended.status, 200) << mended.text;
   EXPECT_EQ(mended.body()["priority"], 7);
+  EXPECT_EQ(mended.body()["state"], "PAUSED");
 }
 
 }  // namespace

@@ -110,6 +110,21 @@ TEST_F(WhyRouteTest, LooksAtTheVersionInForceThen) {
   EXPECT_EQ(Why("2090-01-01T00:00:00Z")["job_version"], 2);
 }
 
+TEST_F(WhyRouteTest, FindsTheVersionAmongMany) {
+  Create({{"job_id", "a"}});
+  std::vector<WallTime> between = {clock_.Wall() + 30min};
+  for (int version = 1; version < 8; ++version) {
+    clock_.Advance(1h);
+    ASSERT_EQ(Send("PATCH", "/api/jobs/a", json{{"priority", version}}.dump(), {{"If-Match", "*"}})
+                  .status,
+              200);
+    between.push_back(clock_.Wall() + 30min);
+  }
+  for (size_t i = 0; i < between.size(); ++i) {
+    EXPECT_EQ(Why(FormatRfc3339(between[i]))["job_version"], i + 1);
+  }
+}
+
 TEST_F(WhyRouteTest, IgnoresRunsThatPeopleMade) {
   const json job = Create({{"job_id", "a"}, {"cron_expression", nullptr}});
   Execute("a");
