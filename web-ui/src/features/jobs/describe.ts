@@ -1,18 +1,25 @@
 // A schedule in words. Words only: when a job fires is what the server computes.
 import cronstrue from 'cronstrue';
+import { useEffect, useState } from 'react';
 
 let chinese = false;
 
 // Chinese words are fetched when they are first needed.
-export async function loadWords(language: string): Promise<void> {
+async function loadWords(language: string): Promise<void> {
   if (language !== 'zh-CN' || chinese) return;
   await import('cronstrue/locales/zh_CN.js');
   chinese = true;
 }
 
+// Draws again when the words of the language are there.
+export function useWords(language: string): void {
+  const [, setLoaded] = useState(false);
+  useEffect(() => {
+    void loadWords(language).then(() => setLoaded(true));
+  }, [language]);
+}
+
 export function describeCron(expression: string, language: string): string {
-  // The server reads what follows a # as a comment; cronstrue as "the n-th weekday".
-  if (expression.includes('#')) return '';
   try {
     return cronstrue.toString(expression, {
       use24HourTimeFormat: true,

@@ -1,7 +1,7 @@
 // One job: when it fires next, how its last runs went, what it is.
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Copy, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { stringify } from 'yaml';
 import { itemsOf, useGaps, useJob, useNextFires, useRuns } from '../../api/queries';
@@ -16,7 +16,7 @@ import { Card, EmptyMatch, EmptyYet, Facts, Labels, LoadFailure, Loading, MoreBu
 import { RunTable } from '../runs/run_table';
 import { StateFilter } from '../runs/state_filter';
 import { DeleteDialog, PauseDialog } from './confirm';
-import { describeCron, loadWords } from './describe';
+import { describeCron, useWords } from './describe';
 import { scheduleText, zoneOf } from './schedule_text';
 import { definitionOf } from './form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
@@ -96,10 +96,7 @@ function Actions({ job }: { job: Job }) {
 function Overview({ job }: { job: Job }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
-  const [, setLoaded] = useState(false);
-  useEffect(() => {
-    void loadWords(language).then(() => setLoaded(true));
-  }, [language]);
+  useWords(language);
   const fires = useNextFires(job.job_id, FIRES);
   const runs = useRuns({ job_id: job.job_id, page_size: RECENT });
   const gaps = itemsOf(useGaps({ job_id: job.job_id, page_size: 5 }).data);

@@ -2,12 +2,13 @@
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Copy, Ellipsis, Pause, Pencil, Play, Plus, Trash2, Zap } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, useJobs } from '../../api/queries';
 import type { Job } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { DataTable, type Column } from '../../shared/data_table';
+import { SearchField } from '../../shared/search_field';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
 import { EmptyMatch, EmptyYet, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
@@ -16,7 +17,6 @@ import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 
 const route = getRouteApi('/jobs');
-const SEARCH_DELAY_MS = 250;
 
 export function JobsPage() {
   const { t } = useTranslation();
@@ -32,7 +32,7 @@ export function JobsPage() {
         <Link to="/jobs/new" className="button button-primary" disabled={!may}><Plus aria-hidden size={16} />{t('jobs.new')}</Link>
       } />
       <div className="mb-3 flex flex-wrap gap-2">
-        <SearchField value={search.q ?? ''} onChange={(q) =>
+        <SearchField label={t('jobs.search')} value={search.q ?? ''} onChange={(q) =>
           void navigate({ search: (before) => ({ ...before, q: q || undefined }), replace: true })} />
         <Segments label={t('jobs.state')} value={search.status ?? ''} choices={[
           { value: '', label: t('all') },
@@ -52,30 +52,6 @@ export function JobsPage() {
         <MoreButton query={jobs} />
       </div>
     </>
-  );
-}
-
-// The URL follows the typing after a moment, and the field follows the URL when that changes by itself.
-function SearchField(props: { value: string; onChange: (value: string) => void }) {
-  const { t } = useTranslation();
-  const [text, setText] = useState(props.value);
-  const [sent, setSent] = useState(props.value);
-  if (props.value !== sent) {
-    setSent(props.value);
-    setText(props.value);
-  }
-  const { onChange } = props;
-  useEffect(() => {
-    if (text === sent) return;
-    const timer = setTimeout(() => {
-      setSent(text.trim());
-      onChange(text.trim());
-    }, SEARCH_DELAY_MS);
-    return () => clearTimeout(timer);
-  }, [text, sent, onChange]);
-  return (
-    <input type="search" className="input w-full sm:w-72" aria-label={t('jobs.search')} placeholder={t('jobs.search')}
-      value={text} onChange={(event) => setText(event.target.value)} />
   );
 }
 

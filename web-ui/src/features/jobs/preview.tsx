@@ -7,7 +7,7 @@ import type { Fire, Preview } from '../../api/types';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
 import { explain } from '../../shared/ui';
-import { describeCron, loadWords } from './describe';
+import { describeCron, useWords } from './describe';
 
 const DELAY_MS = 300;
 const FIRES = 5;
@@ -44,10 +44,7 @@ export function usePreview(wanted: PreviewOf | null) {
 export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; cron: string; active: boolean; manual: boolean }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
-  const [, setLoaded] = useState(false);
-  useEffect(() => {
-    void loadWords(language).then(() => setLoaded(true));
-  }, [language]);
+  useWords(language);
   const { data, isError, error } = props.preview;
   if (!props.active) return <p className="text-muted">{props.manual ? t('preview.manual') : t('preview.enter')}</p>;
   if (isError) return <p className="text-bad">{explain(error, t)}</p>;

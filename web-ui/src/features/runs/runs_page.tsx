@@ -1,16 +1,15 @@
 // The fleet's history; every filter is in the URL.
 import { getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
-import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, useExecutors, useRuns } from '../../api/queries';
 import { RUN_STATES } from '../../api/types';
+import { SearchField } from '../../shared/search_field';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../shared/ui';
 import { RunTable } from './run_table';
 import { StateFilter } from './state_filter';
 
 const route = getRouteApi('/runs');
-const APPLY_MS = 400;
 const PERIODS_H = [1, 24, 168] as const;
 
 export function RunsPage() {
@@ -28,7 +27,7 @@ export function RunsPage() {
       <div className="mb-3 grid gap-2">
         <StateFilter states={RUN_STATES} chosen={search.state ?? []} onChange={(state) => set({ state })} />
         <div className="flex flex-wrap items-center gap-2">
-          <JobField value={search.job_id ?? ''} onChange={(job_id) => set({ job_id: job_id || undefined })} />
+          <SearchField label={t('runs.job_id')} value={search.job_id ?? ''} onChange={(job_id) => set({ job_id: job_id || undefined })} />
           <select className="input w-auto" aria-label={t('runs.executor')} value={search.executor_id ?? ''}
             onChange={(event) => set({ executor_id: event.target.value || undefined })}>
             <option value="">{t('runs.any_executor')}</option>
@@ -55,29 +54,6 @@ export function RunsPage() {
         <MoreButton query={runs} />
       </div>
     </>
-  );
-}
-
-function JobField(props: { value: string; onChange: (value: string) => void }) {
-  const { t } = useTranslation();
-  const [text, setText] = useState(props.value);
-  const [sent, setSent] = useState(props.value);
-  if (props.value !== sent) {
-    setSent(props.value);
-    setText(props.value);
-  }
-  const { onChange } = props;
-  useEffect(() => {
-    if (text === sent) return;
-    const timer = setTimeout(() => {
-      setSent(text.trim());
-      onChange(text.trim());
-    }, APPLY_MS);
-    return () => clearTimeout(timer);
-  }, [text, sent, onChange]);
-  return (
-    <input type="search" className="input w-full sm:w-56" placeholder={t('runs.job_id')} aria-label={t('runs.job_id')}
-      value={text} onChange={(event) => setText(event.target.value)} />
   );
 }
 

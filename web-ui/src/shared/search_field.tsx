@@ -1,0 +1,27 @@
+// A field whose text becomes a part of the URL.
+import { useEffect, useState } from 'react';
+
+const DELAY_MS = 300;
+
+// The URL follows the typing after a moment, and the field follows the URL when that changes by itself.
+export function SearchField(props: { label: string; value: string; onChange: (value: string) => void }) {
+  const [text, setText] = useState(props.value);
+  const [sent, setSent] = useState(props.value);
+  if (props.value !== sent) {
+    setSent(props.value);
+    setText(props.value);
+  }
+  const { onChange } = props;
+  useEffect(() => {
+    if (text === sent) return;
+    const timer = setTimeout(() => {
+      setSent(text.trim());
+      onChange(text.trim());
+    }, DELAY_MS);
+    return () => clearTimeout(timer);
+  }, [text, sent, onChange]);
+  return (
+    <input type="search" className="input w-full sm:w-64" aria-label={props.label} placeholder={props.label}
+      value={text} onChange={(event) => setText(event.target.value)} />
+  );
+}
