@@ -47,6 +47,7 @@ struct StandaloneServer::Parts {
   memory::MemoryEnsemble ensemble;
   std::unique_ptr<BusProducer> producer;
   std::unique_ptr<BusConsumer> results;
+  std::unique_ptr<BusConsumer> logs;
   std::unique_ptr<BusConsumer> tasks;
   std::unique_ptr<ExecutorHub> hub;
   std::unique_ptr<ExecutorLink> link;
@@ -104,6 +105,7 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config) {
 void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
   producer = bus.NewProducer();
   results = bus.NewConsumer(kResultsTopic, kResultsGroup);
+  logs = bus.NewConsumer(kLogsTopic, kResultsGroup);
   coordinator = ensemble.NewClient();
   const scheduler::MemberOptions options = scheduler::MemberOptionsOf(config, RandomSeed());
   hub = switchboard.OpenHub(options.self.id);
@@ -113,10 +115,12 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                    .segments = *trusted,
                                                    .executors = *trusted,
                                                    .admin = *trusted,
+                                                   .log_store = *trusted,
                                                    .identity = *store,
                                                    .guard = guard,
                                                    .producer = *producer,
                                                    .results = *results,
+                                                   .logs = *logs,
                                                    .hub = *hub,
                                                    .coordinator = *coordinator,
                                                    .signer = signer,
@@ -124,6 +128,7 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                    .settings = settings},
                                         .api = {.jobs = *for_api,
                                                 .runs = *for_api,
+                                                .logs = *for_api,
                                                 .executors = *for_api,
                                                 .admin = *for_api,
                                                 .auth = *for_api,

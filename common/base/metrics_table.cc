@@ -57,6 +57,9 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_warden_restarts_total", kCounter, "", "Wardens this executor had to start again."},
       {"carillon_spool_entries", kGauge, "",
        "Results on disk that the scheduler has not applied yet."},
+      {"carillon_log_bytes_total", kCounter, "", "Bytes of logs that this executor sent."},
+      {"carillon_log_pieces_waiting", kGauge, "",
+       "Pieces of logs that the scheduler has not stored yet."},
   };
   return table;
 }

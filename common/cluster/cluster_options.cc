@@ -11,7 +11,7 @@ constexpr Duration kBrokersAnswer = 5s;
 
 std::vector<kafka::TopicOptions> TopicsOf(const config::Config& config) {
   std::vector<kafka::TopicOptions> topics;
-  for (const std::string_view name : {kTasksTopic, kResultsTopic, kDeadLettersTopic}) {
+  for (const std::string_view name : {kTasksTopic, kResultsTopic, kLogsTopic, kDeadLettersTopic}) {
     topics.push_back({.name = std::string(name),
                       .partitions = static_cast<int>(config.Integer("kafka.partitions")),
                       .replicas = static_cast<int>(config.Integer("kafka.replicas"))});

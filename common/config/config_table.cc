@@ -5,7 +5,8 @@ namespace {
 
 constexpr int64_t kPortMax = 65'535;
 constexpr int64_t kKiB = 1024;
-constexpr int64_t kGiB = kKiB * kKiB * kKiB;
+constexpr int64_t kMiB = kKiB * kKiB;
+constexpr int64_t kGiB = kMiB * kKiB;
 
 using enum SettingType;
 
@@ -257,6 +258,13 @@ std::vector<Setting> MakeTable() {
        .most = 64 * kKiB,
        .help = "Output kept of each stream of an attempt: its end.",
        .live = true},
+      {.name = "executor.log_bytes_max",
+       .type = kInteger,
+       .fallback = "16777216",
+       .least = 64 * kKiB,
+       .most = 1024 * kMiB,
+       .help = "Kept of the log of an attempt, from its beginning; a line in it says where it was "
+               "cut."},
       {.name = "executor.labels",
        .type = kPairs,
        .fallback = "",

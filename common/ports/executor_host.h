@@ -11,6 +11,7 @@
 
 #include "common/base/result.h"
 #include "common/domain/run.h"
+#include "common/domain/run_log.h"
 #include "common/ports/executor_link.h"
 
 namespace carillon {
@@ -37,7 +38,13 @@ struct AttemptEnded {
   AttemptResult result;  // already on disk
   JobId job_id = {};     // for the result message; empty = not known any more
 };
-using WardenEvent = std::variant<AttemptStarted, AttemptEnded>;
+// A piece of the attempt's log; comes again after a reconnect until it is confirmed.
+struct AttemptOutput {
+  HeldAttempt attempt;
+  JobId job_id = {};
+  LogChunk chunk;
+};
+using WardenEvent = std::variant<AttemptStarted, AttemptEnded, AttemptOutput>;
 
 class Warden {
  public:
@@ -61,6 +68,8 @@ class Warden {
   virtual Result<Inventory> List() = 0;
   // The result was applied: its files may go.
   virtual Status Forget(const std::vector<HeldAttempt>& attempts) = 0;
+  // These pieces are kept elsewhere. Lost with the connection they would only be told again.
+  virtual Status ConfirmOutput(const std::vector<StoredOutput>& /*confirmed*/) { return {}; }
   virtual std::vector<WardenEvent> Receive(size_t max) = 0;
   virtual void OnReadable(std::function<void()> wake) = 0;
 };

@@ -94,12 +94,21 @@ struct ResultsApplied {
   std::vector<HeldAttempt> applied;
 };
 
+// The database has these pieces of logs: nobody else need keep them.
+struct StoredOutput {
+  HeldAttempt attempt;
+  uint64_t first_seq = 0;  // of the chunk
+};
+struct LogsStored {
+  std::vector<StoredOutput> stored;
+};
+
 struct CancelAttempts {
   std::vector<HeldAttempt> attempts;
 };
 
-using ToExecutor =
-    std::variant<Registered, HeartbeatReply, ClaimBatchReply, ResultsApplied, CancelAttempts>;
+using ToExecutor = std::variant<Registered, HeartbeatReply, ClaimBatchReply, ResultsApplied,
+                                CancelAttempts, LogsStored>;
 
 // ---- the two ends
 // --------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ namespace carillon {
 
 inline constexpr std::string_view kTasksTopic = "carillon.tasks";
 inline constexpr std::string_view kResultsTopic = "carillon.results";
+inline constexpr std::string_view kLogsTopic = "carillon.logs";
 inline constexpr std::string_view kDeadLettersTopic = "carillon.dead_letters";
 
 // Whose remainder by the number of partitions is where an executor's tasks are: it reads no other.

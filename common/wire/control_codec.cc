@@ -300,6 +300,25 @@ void Encode(const ResultsApplied& from, v1::ToExecutor& message) {
   Encode(from.applied, *message.mutable_results_applied()->mutable_applied());
 }
 
+void Encode(const LogsStored& from, v1::ToExecutor& message) {
+  v1::LogsStored& to = *message.mutable_logs_stored();
+  for (const StoredOutput& stored : from.stored) {
+    v1::StoredOutput& item = *to.add_stored();
+    Encode(stored.attempt, *item.mutable_attempt());
+    item.set_first_seq(stored.first_seq);
+  }
+}
+
+Result<std::vector<StoredOutput>> Decode(const v1::LogsStored& from) {
+  if (from.stored_size() > kAttemptsMax) return Corrupt("too many pieces of logs");
+  std::vector<StoredOutput> to;
+  for (const v1::StoredOutput& item : from.stored()) {
+    CARILLON_ASSIGN_OR_RETURN(const HeldAttempt held, Decode(item.attempt()));
+    to.push_back({.attempt = held, .first_seq = item.first_seq()});
+  }
+  return to;
+}
+
 void Encode(const CancelAttempts& from, v1::ToExecutor& message) {
   Encode(from.attempts, *message.mutable_cancel_attempts()->mutable_attempts());
 }
@@ -375,6 +394,10 @@ Result<std::variant<Welcome, ToExecutor>> DecodeToExecutor(std::string_view byte
     case v1::ToExecutor::kCancelAttempts: {
       CARILLON_ASSIGN_OR_RETURN(auto attempts, Decode(from->cancel_attempts().attempts()));
       return Incoming(ToExecutor(CancelAttempts{std::move(attempts)}));
+    }
+    case v1::ToExecutor::kLogsStored: {
+      CARILLON_ASSIGN_OR_RETURN(auto stored, Decode(from->logs_stored()));
+      return Incoming(ToExecutor(LogsStored{std::move(stored)}));
     }
     case v1::ToExecutor::MESSAGE_NOT_SET: break;
   }

@@ -34,10 +34,11 @@ ExecutorRecord RecordOf(const ExecutorOptions& options, WallTime now) {
 }  // namespace
 
 ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
-                           ResultSender& sender)
+                           ResultSender& sender, LogSender& logs)
     : ports_(ports),
       options_(options),
       sender_(sender),
+      logs_(logs),
       rng_(ports.rng),
       intake_(ports.tasks, ports.metrics,
               {options.executor_id, options.incarnation, ports.public_keys}),

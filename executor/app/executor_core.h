@@ -18,6 +18,7 @@
 #include "executor/intake/task_intake.h"
 #include "executor/link/member_sessions.h"
 #include "executor/queue/local_queue.h"
+#include "executor/report/log_sender.h"
 #include "executor/report/result_sender.h"
 #include "executor/runs/run_table.h"
 
@@ -37,7 +38,7 @@ class ExecutorCore final : public Stepper {
   static constexpr size_t kReportingBytesMax = 64u << 20;
 
   ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
-               ResultSender& sender);
+               ResultSender& sender, LogSender& logs);
 
   SteadyTime Step(SteadyTime now) override;
 
@@ -78,6 +79,7 @@ class ExecutorCore final : public Stepper {
   void On(const MemberId& member, const ClaimBatchReply& message, SteadyTime now);
   void On(const MemberId& member, const ResultsApplied& message, SteadyTime now);
   void On(const MemberId& member, const CancelAttempts& message, SteadyTime now);
+  void On(const MemberId& member, const LogsStored& message, SteadyTime now);
   void Accept(RunEntry& entry, SteadyTime lease_end, SteadyTime now);
   void Begin(RunEntry& entry, SteadyTime now);
   void StartDue(SteadyTime now);
@@ -93,6 +95,7 @@ class ExecutorCore final : public Stepper {
   const ExecutorDaemon::Ports& ports_;
   const ExecutorOptions& options_;
   ResultSender& sender_;
+  LogSender& logs_;
   Rng rng_;
   TaskIntake intake_;
   MemberSessions sessions_;

@@ -169,12 +169,18 @@ void ExecutorCore::On(const MemberId&, const CancelAttempts& message, SteadyTime
   }
 }
 
+void ExecutorCore::On(const MemberId&, const LogsStored& message, SteadyTime) {
+  logs_.Stored(message.stored);
+}
+
 void ExecutorCore::TakeWardenEvents() {
   std::vector<WardenEvent> events = ports_.warden.Receive(kMessagesPerStep);
   more_ = more_ || events.size() == kMessagesPerStep;
   for (WardenEvent& event : events) {
     if (const auto* started = std::get_if<AttemptStarted>(&event)) {
       AdoptRunning(*started);
+    } else if (auto* output = std::get_if<AttemptOutput>(&event)) {
+      logs_.Add(std::move(*output));
     } else {
       AdoptEnded(std::get<AttemptEnded>(std::move(event)), ResultHome::kWarden);
     }

@@ -21,7 +21,8 @@ class ExecutorDaemon::Impl {
             {ports_.spool, ports_.warden, ports_.results, ports_.metrics}, options_.executor_id,
             static_cast<size_t>(options_.light_slots + options_.tuning.slots) + kResultsBeyondSlots,
             options_.tuning.bus_format),
-        core_(ports_, options_, sender_) {}
+        logs_({ports_.warden, ports_.results, ports_.metrics}, options_.executor_id),
+        core_(ports_, options_, sender_, logs_) {}
 
   ~Impl() {
     ports_.tasks.OnReadable({});
@@ -35,11 +36,13 @@ class ExecutorDaemon::Impl {
     ports_.link.OnReadable(wake_core);
     ports_.warden.OnReadable(wake_core);
     sender_.OnWork([this, wake] { wake(&sender_); });
+    logs_.OnWork([this, wake] { wake(&logs_); });
   }
 
   Ports ports_;
   const ExecutorOptions options_;
   ResultSender sender_;
+  LogSender logs_;
   ExecutorCore core_;
 };
 
@@ -48,7 +51,8 @@ ExecutorDaemon::ExecutorDaemon(Ports ports, ExecutorOptions options)
 ExecutorDaemon::~ExecutorDaemon() = default;
 
 std::vector<NamedStepper> ExecutorDaemon::steppers() {
-  return {{"exec.core", &impl_->core_}, {"exec.report", &impl_->sender_}};
+  return {
+      {"exec.core", &impl_->core_}, {"exec.report", &impl_->sender_}, {"exec.logs", &impl_->logs_}};
 }
 void ExecutorDaemon::OnWake(const std::function<void(Stepper*)>& wake) { impl_->OnWake(wake); }
 void ExecutorDaemon::Tune(const ExecutorTuning& tuning) {

@@ -43,7 +43,8 @@ struct ExecutorOptions {
   std::string version;
   std::map<std::string, std::string> labels;
   ExecutorTuning tuning = {};
-  int light_slots = 4096;  // in-process attempts until their result is applied
+  size_t log_bytes_max = 16u << 20;  // kept of the log of an attempt
+  int light_slots = 4096;            // in-process attempts until their result is applied
   // What every process gets unless its job says otherwise.
   std::map<std::string, std::string> base_env = {
       {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
@@ -56,7 +57,7 @@ class ExecutorDaemon {
     const Clock& clock;
     Rng rng;
     BusConsumer& tasks;
-    BusProducer& results;
+    BusProducer& results;  // and logs
     ExecutorLink& link;
     Warden& warden;
     ResultSpool& spool;
@@ -70,8 +71,8 @@ class ExecutorDaemon {
   ExecutorDaemon(Ports ports, ExecutorOptions options);
   ~ExecutorDaemon();
 
-  // The loops: "exec.core" and "exec.report". Stepping starts with recovery: what the warden and
-  // the spool hold from an earlier daemon.
+  // The loops: "exec.core", "exec.report" and "exec.logs". Stepping starts with recovery: what the
+  // warden and the spool hold from an earlier daemon.
   std::vector<NamedStepper> steppers();
   // Called, from any thread, when a stepper has something to do before the time it named. Set
   // before the first Step.

@@ -33,6 +33,7 @@ ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
   options.version = kVersion;
   options.labels = config.Pairs("executor.labels");
   options.tuning = ExecutorTuningOf(config);
+  options.log_bytes_max = static_cast<size_t>(config.Integer("executor.log_bytes_max"));
   options.light_slots = static_cast<int>(config.Integer("executor.light_slots"));
   return options;
 }

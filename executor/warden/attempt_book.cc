@@ -259,13 +259,15 @@ void AttemptBook::DropMemory(Entry& entry) {
 void AttemptBook::Launch(const AttemptName& name, Entry& entry) {
   if (RefuseStart(name, entry)) return;
   const LiveRun::Now now = Now();
-  auto live = std::make_unique<LiveRun>(*std::move(entry.start));
+  auto log = logs_.Open(entry.held, entry.start->job_id);
+  auto live = std::make_unique<LiveRun>(*std::move(entry.start), std::move(log));
   WorkDirectory::Place place{WorkDirectoryOf(name)};
   const size_t spare = free_spares_.empty() ? 0 : free_spares_.back();
   if (spare != 0) place.spare = fmt::format("{}/spare-{}", options_.work_directory, spare);
   const Status spawned = live->Spawn(place, options_.open_files, now);
   if (!spawned.ok()) {
     entry.start = live->start();
+    logs_.Drop(entry.held);
     EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn,
                  "could not " + spawned.error().message);
     return;
@@ -309,7 +311,7 @@ void AttemptBook::OnReady(uint64_t token, bool writers_gone) {
     return;
   }
   const OutputStream stream = token % 4 == kErr ? OutputStream::kErr : OutputStream::kOut;
-  if (live.ReadOutput(stream, writers_gone)) more_.push_back(token);
+  if (live.ReadOutput(stream, writers_gone, Now())) more_.push_back(token);
 }
 
 void AttemptBook::ReadMore() {
@@ -320,9 +322,10 @@ void AttemptBook::FinishIfOver(const AttemptName& name) {
   Entry* entry = Find(name);
   if (entry == nullptr || !entry->live || !entry->live->finished()) return;
   if (entry->live->keeper_killed()) RemoveInBackground(WorkDirectoryOf(name));
-  AttemptEnded ended = entry->live->Finish(clock_.Wall());
+  AttemptEnded ended = entry->live->Finish(Now());
   by_run_no_.erase(entry->run_no);
   entry->live.reset();
+  logs_.DropIfEmpty(entry->held);
   RecordEnd(name, *entry, std::move(ended));
 }
 

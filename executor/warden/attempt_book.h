@@ -20,6 +20,7 @@
 #include "executor/warden/forgotten_attempts.h"
 #include "executor/warden/leftovers.h"
 #include "executor/warden/live_run.h"
+#include "executor/warden/log_relay.h"
 #include "executor/warden/warden_journal.h"
 #include "executor/warden/warden_protocol.h"
 
@@ -45,6 +46,9 @@ class AttemptBook {
   void Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end);
   void Cancel(const HeldAttempt& attempt);
   void Forget(const std::vector<HeldAttempt>& attempts);
+  // Logs: who wants them and how much of each, and what has been taken over.
+  void Follow(size_t log_bytes_max);
+  void ConfirmOutput(const std::vector<StoredOutput>& confirmed) { logs_.Confirm(confirmed); }
   // The warden was told to stop: everything is killed and recorded, nothing starts any more.
   void Stop();
 
@@ -66,6 +70,11 @@ class AttemptBook {
   // ---- to the daemon
   // The next thing to tell, oldest first. Nullopt also while it is being read from the disk.
   std::optional<WardenMessage> TakeEvent();
+  // A piece of a log, when somebody follows. After the events: they are what others wait for.
+  std::optional<WardenMessage> TakeOutput(SteadyTime now);
+  // When TakeOutput next has something.
+  SteadyTime NextOutput() const { return followed_ ? logs_.NextDue() : SteadyTime::max(); }
+  // Who listened is gone: what was told and not confirmed is told to the next one.
   void DropEvents();
   std::vector<AttemptName> Names() const;
   // False: it is being read from the disk, ask again after a step. Always before Describe.
@@ -135,6 +144,8 @@ class AttemptBook {
   const std::unique_ptr<WardenJournal> journal_;
   const Options options_;
   Leftovers leftovers_;
+  LogRelay logs_;  // outlives the runs of the entries
+  bool followed_ = false;
   std::unordered_map<AttemptName, Entry, AttemptNameHash> entries_;
   std::unordered_map<uint64_t, AttemptName> by_run_no_;  // what lives
   std::unordered_map<pid_t, Child> children_;

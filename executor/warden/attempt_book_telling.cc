@@ -24,7 +24,20 @@ std::optional<WardenMessage> AttemptBook::TakeEvent() {
   return std::nullopt;
 }
 
+void AttemptBook::Follow(size_t log_bytes_max) {
+  logs_.SetLimit(log_bytes_max);
+  followed_ = true;
+}
+
+std::optional<WardenMessage> AttemptBook::TakeOutput(SteadyTime now) {
+  std::optional<AttemptOutput> output = followed_ ? logs_.Take(now) : std::nullopt;
+  if (!output) return std::nullopt;
+  return warden_message::Output{std::move(*output)};
+}
+
 void AttemptBook::DropEvents() {
+  followed_ = false;
+  logs_.TellAgain();
   for (const Event& event : std::exchange(events_, {})) {
     Entry* entry = Find(event.name);
     if (entry != nullptr && entry->stage == Stage::kEnded) DropMemory(*entry);

@@ -92,7 +92,7 @@ Status LiveRun::Spawn(const WorkDirectory::Place& directory, const rlimit& open_
   return {};
 }
 
-bool LiveRun::ReadOutput(OutputStream stream, bool writers_gone) {
+bool LiveRun::ReadOutput(OutputStream stream, bool writers_gone, Now now) {
   const size_t which = static_cast<size_t>(stream);
   if (!pipes_[which].open()) return false;
   static char buffer[kReadBytes];
@@ -104,7 +104,9 @@ bool LiveRun::ReadOutput(OutputStream stream, bool writers_gone) {
       pipes_[which].Close();
       return false;
     }
-    output_.Append(stream, std::string_view(buffer, static_cast<size_t>(n)));
+    const std::string_view bytes(buffer, static_cast<size_t>(n));
+    output_.Append(stream, bytes);
+    log_->Append(stream, bytes, now);
     bytes_read_[which] += static_cast<size_t>(n);
   }
   if (!grown_[which] && bytes_read_[which] > kOrderedBytesMax) {
@@ -192,16 +194,17 @@ bool LiveRun::TakeStarted() {
   return true;
 }
 
-AttemptEnded LiveRun::Finish(WallTime now) {
+AttemptEnded LiveRun::Finish(Now now) {
   for (const OutputStream stream : {OutputStream::kOut, OutputStream::kErr}) {
     // The tree is dead: what is left is in the pipe, and a descriptor that was passed to somebody
     // else's process keeps nobody waiting. The bound is for such a somebody who goes on writing.
-    for (int turn = 0; turn < 64 && ReadOutput(stream, true); ++turn) {
+    for (int turn = 0; turn < 64 && ReadOutput(stream, true, now); ++turn) {
     }
   }
+  log_->End(now);
   AttemptResult result = ending_ ? EndedByWarden() : ExitResult();
   result.started = spawn_failure_ ? WallTime{} : started_wall_;
-  result.ended = std::max(now, started_wall_);
+  result.ended = std::max(now.wall, started_wall_);
   result.output = output_.Render();
   result.output_truncated = output_.truncated();
   return {start_.attempt, std::move(result), start_.job_id};

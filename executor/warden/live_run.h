@@ -10,11 +10,14 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "common/ports/executor_host.h"
 #include "executor/journal/file_descriptor.h"
+#include "executor/output/attempt_log.h"
 #include "executor/output/output_tail.h"
 #include "executor/warden/run_shim.h"
 
@@ -22,20 +25,18 @@ namespace carillon::executor {
 
 class LiveRun {
  public:
-  explicit LiveRun(StartAttempt start)
-      : start_(std::move(start)), output_(start_.output_bytes_max) {}
+  using Now = AttemptLog::Now;
 
-  struct Now {
-    SteadyTime steady;
-    WallTime wall;
-  };
+  LiveRun(StartAttempt start, std::shared_ptr<AttemptLog> log)
+      : start_(std::move(start)), output_(start_.output_bytes_max), log_(std::move(log)) {}
+
   // Forks the keeper. An error means that nothing was started.
   Status Spawn(const WorkDirectory::Place& directory, const rlimit& open_files, Now now);
 
   // ---- what epoll and waitpid said
   // One packet of a stream (more when the pipe has grown or its writers are gone). True when there
   // may be more to read without another edge.
-  bool ReadOutput(OutputStream stream, bool writers_gone);
+  bool ReadOutput(OutputStream stream, bool writers_gone, Now now);
   void ReadReport();
   // The keeper is gone; without an end in its report somebody killed it.
   void KeeperExited();
@@ -54,7 +55,7 @@ class LiveRun {
   bool TakeStarted();
   // The tree is dead and the output complete.
   bool finished() const { return ended_report_ || keeper_killed_; }
-  AttemptEnded Finish(WallTime now);
+  AttemptEnded Finish(Now now);
 
   const StartAttempt& start() const { return start_; }
   WallTime started() const { return started_wall_; }
@@ -78,6 +79,7 @@ class LiveRun {
 
   StartAttempt start_;
   OutputTail output_;
+  const std::shared_ptr<AttemptLog> log_;
   FileDescriptor pipes_[2];
   FileDescriptor report_;
   bool grown_[2] = {false, false};

@@ -130,6 +130,19 @@ Status WardenClient::Forget(const std::vector<HeldAttempt>& attempts) {
   return {};
 }
 
+Status WardenClient::ConfirmOutput(const std::vector<StoredOutput>& confirmed) {
+  {
+    MutexLock lock(mu_);
+    for (size_t i = 0; i < confirmed.size(); i += kHeldPerFrameMax) {
+      const auto begin = confirmed.begin() + static_cast<ptrdiff_t>(i);
+      const auto count = std::min(kHeldPerFrameMax, confirmed.size() - i);
+      CARILLON_TRY(Enqueue(OutputKept{{begin, begin + static_cast<ptrdiff_t>(count)}}));
+    }
+  }
+  Poke();
+  return {};
+}
+
 Result<Warden::Inventory> WardenClient::List() {
   MutexLock lock(mu_);
   const uint64_t request = next_request_++;
@@ -301,7 +314,7 @@ bool WardenClient::Read() {
 
 bool WardenClient::Handle(WardenMessage message) {
   if (const auto* welcome = std::get_if<Welcome>(&message)) {
-    OnWelcome(welcome->pid);
+    OnWelcome(*welcome);
   } else if (const auto* refused = std::get_if<Refused>(&message)) {
     log::Error(kRoom, "the warden of {} refused: {}", options_.directory, refused->text);
   } else if (const auto* readiness = std::get_if<Readiness>(&message)) {
@@ -315,6 +328,9 @@ bool WardenClient::Handle(WardenMessage message) {
   } else if (auto* ended = std::get_if<Ended>(&message)) {
     unanswered_.erase(NameOf(ended->ended.attempt));
     events_.push_back(std::move(ended->ended));
+    return true;
+  } else if (auto* output = std::get_if<Output>(&message)) {
+    events_.push_back(std::move(output->output));
     return true;
   } else if (auto* running = std::get_if<ListRunning>(&message)) {
     unanswered_.erase(NameOf(running->running.attempt));
@@ -333,7 +349,8 @@ bool WardenClient::Handle(WardenMessage message) {
   return false;
 }
 
-void WardenClient::OnWelcome(int64_t pid) {
+void WardenClient::OnWelcome(const Welcome& welcome) {
+  const int64_t pid = welcome.pid;
   if (last_pid_ != 0 && last_pid_ != pid) {
     ++restarts_;
     restarts_metric_.Add();
@@ -344,6 +361,10 @@ void WardenClient::OnWelcome(int64_t pid) {
   ready_ = Status();
   listings_[0] = Listing{};
   unsent_.append(EncodeFrame(warden_message::List{0}));
+  // An older one, that runs since before this daemon was upgraded, would hang up.
+  if (welcome.version >= kWardenTellsLogs) {
+    unsent_.append(EncodeFrame(warden_message::Follow{options_.log_bytes_max}));
+  }
 }
 
 void WardenClient::OnListEnd(uint64_t request) {

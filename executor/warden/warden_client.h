@@ -37,6 +37,7 @@ class WardenClient : public Warden {
     std::string executable = {};  // empty = beside this process's own
     Duration idle_exit = 60s;     // of the warden, once nobody needs it
     Duration list_timeout = 5s;
+    size_t log_bytes_max = 16u << 20;  // of an attempt
   };
   static constexpr size_t kUnansweredStartsMax = 8192;
   static constexpr size_t kEventsMax = 8192;
@@ -52,6 +53,7 @@ class WardenClient : public Warden {
   Status Cancel(const HeldAttempt& attempt) override;
   Result<Inventory> List() override;
   Status Forget(const std::vector<HeldAttempt>& attempts) override;
+  Status ConfirmOutput(const std::vector<StoredOutput>& confirmed) override;
   std::vector<WardenEvent> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;
 
@@ -76,7 +78,7 @@ class WardenClient : public Warden {
   // Both under mu_; true when there is something new to receive.
   bool Handle(WardenMessage message) REQUIRES(mu_);
   void OnListEnd(uint64_t request) REQUIRES(mu_);
-  void OnWelcome(int64_t pid) REQUIRES(mu_);
+  void OnWelcome(const warden_message::Welcome& welcome) REQUIRES(mu_);
   Status Enqueue(const WardenMessage& message) REQUIRES(mu_);
   void Poke();
   void WaitForPoke(Duration at_most);

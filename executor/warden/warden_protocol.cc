@@ -71,6 +71,22 @@ struct Putter {
     out.U8(m.ready ? 1 : 0);
     out.Text(m.text);
   }
+  void operator()(const Follow& m) { out.U64(m.log_bytes_max); }
+  void operator()(const OutputKept& m) {
+    out.U32(static_cast<uint32_t>(m.confirmed.size()));
+    for (const StoredOutput& confirmed : m.confirmed) {
+      PutHeld(out, confirmed.attempt);
+      out.U64(confirmed.first_seq);
+    }
+  }
+  void operator()(const Output& m) {
+    PutHeld(out, m.output.attempt);
+    out.Text(m.output.job_id.value());
+    out.U64(m.output.chunk.first_seq);
+    out.U32(m.output.chunk.count);
+    out.U8(m.output.chunk.last ? 1 : 0);
+    out.Text(m.output.chunk.entries);
+  }
 };
 
 void Get(ByteReader& in, Hello& m) { m.version = in.U32(); }
@@ -97,6 +113,25 @@ void Get(ByteReader& in, ListRunning& m) {
 void Get(ByteReader& in, ListEnded& m) {
   m.request = in.U64();
   m.ended = GetEnded(in);
+}
+void Get(ByteReader& in, Follow& m) { m.log_bytes_max = in.U64(); }
+void Get(ByteReader& in, OutputKept& m) {
+  const uint32_t count = in.U32();
+  if (count > kHeldPerFrameMax) in.Fail();
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
+    StoredOutput confirmed;
+    confirmed.attempt = GetHeld(in);
+    confirmed.first_seq = in.U64();
+    m.confirmed.push_back(confirmed);
+  }
+}
+void Get(ByteReader& in, Output& m) {
+  m.output.attempt = GetHeld(in);
+  m.output.job_id = JobId(in.Text());
+  m.output.chunk.first_seq = in.U64();
+  m.output.chunk.count = in.U32();
+  m.output.chunk.last = in.U8() != 0;
+  m.output.chunk.entries = in.Text();
 }
 void Get(ByteReader& in, ListEnd& m) { m.request = in.U64(); }
 void Get(ByteReader& in, Readiness& m) {

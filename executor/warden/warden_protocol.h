@@ -20,6 +20,9 @@ namespace carillon::executor {
 inline constexpr uint32_t kWardenProtocolVersion = 1;
 inline constexpr size_t kFrameBytesMax = 4u << 20;
 inline constexpr size_t kHeldPerFrameMax = 4096;
+// What a warden says in its Welcome: from this version on it tells logs, once it is asked to
+// Follow.
+inline constexpr uint32_t kWardenTellsLogs = 2;
 
 namespace warden_message {
 
@@ -48,7 +51,7 @@ struct Leave {};
 
 // ---- warden -> daemon
 struct Welcome {
-  uint32_t version = kWardenProtocolVersion;
+  uint32_t version = kWardenTellsLogs;
   int64_t pid = 0;
 };
 struct Refused {
@@ -79,6 +82,19 @@ struct Readiness {
   std::string text;
 };
 
+// ---- logs; only to who knows them, see kWardenTellsLogs
+// daemon -> warden
+struct Follow {
+  uint64_t log_bytes_max = 0;  // of an attempt
+};
+struct OutputKept {
+  std::vector<StoredOutput> confirmed;
+};
+// warden -> daemon
+struct Output {
+  AttemptOutput output;
+};
+
 }  // namespace warden_message
 
 using WardenMessage =
@@ -86,7 +102,8 @@ using WardenMessage =
                  warden_message::Cancel, warden_message::List, warden_message::Forget,
                  warden_message::Leave, warden_message::Welcome, warden_message::Refused,
                  warden_message::Started, warden_message::Ended, warden_message::ListRunning,
-                 warden_message::ListEnded, warden_message::ListEnd, warden_message::Readiness>;
+                 warden_message::ListEnded, warden_message::ListEnd, warden_message::Readiness,
+                 warden_message::Follow, warden_message::OutputKept, warden_message::Output>;
 
 std::string EncodeFrame(const WardenMessage& message);
 

@@ -143,7 +143,8 @@ void WardenServer::Turn() {
 int WardenServer::WaitMillis() const {
   if (book_->wants_more()) return 0;
   const SteadyTime now = clock_.Steady();
-  const SteadyTime next = std::min(book_->NextTick(), next_ready_check_);
+  SteadyTime next = std::min(book_->NextTick(), next_ready_check_);
+  if (channel_->attached() && channel_->CanSend()) next = std::min(next, book_->NextOutput());
   if (next <= now) return 0;
   const int64_t millis = (next - now + 999us) / 1ms;
   return static_cast<int>(std::min<int64_t>(millis, kWaitMillisMax));
@@ -210,6 +211,10 @@ void WardenServer::Handle(WardenMessage message) {
     book_->Forget(forget->attempts);
   } else if (const auto* list = std::get_if<List>(&message)) {
     if (listings_.size() < kListingsMax) listings_.push_back({list->request, book_->Names()});
+  } else if (const auto* follow = std::get_if<Follow>(&message)) {
+    book_->Follow(follow->log_bytes_max);
+  } else if (const auto* kept = std::get_if<OutputKept>(&message)) {
+    book_->ConfirmOutput(kept->confirmed);
   } else if (std::holds_alternative<Leave>(message)) {
     left_ = true;
   } else if (std::holds_alternative<Hello>(message)) {
@@ -235,13 +240,18 @@ void WardenServer::CheckReady(SteadyTime now) {
       warden_message::Readiness{ready_, known.ok() ? std::string() : known.error().message});
 }
 
-void WardenServer::Tell(SteadyTime) {
+void WardenServer::Tell(SteadyTime now) {
   if (channel_->connection() < 0) return;
   if (channel_->attached()) {
     while (channel_->CanSend()) {
       std::optional<WardenMessage> event = book_->TakeEvent();
       if (!event) break;
       channel_->Send(*event);
+    }
+    while (channel_->CanSend()) {
+      const std::optional<WardenMessage> output = book_->TakeOutput(now);
+      if (!output) break;
+      channel_->Send(*output);
     }
     TellList();
   }

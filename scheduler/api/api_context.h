@@ -14,6 +14,7 @@
 #include "common/ports/auth_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/job_store.h"
+#include "common/ports/log_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/segment_store.h"
 #include "scheduler/api/status_source.h"
@@ -24,6 +25,7 @@ namespace carillon::scheduler {
 struct ApiContext {
   JobStore& jobs;
   RunStore& runs;
+  LogStore& logs;
   ExecutorStore& executors;
   AdminStore& admin;
   AuthStore& auth;

@@ -29,6 +29,7 @@ std::vector<NamedStepper> Member::steppers() {
           named("link", r.link_loop),
           named("claims", r.claim_applier),
           named("results", r.result_applier),
+          named("logs", r.log_keeper),
           named("maintain", r.maintain_loop)};
 }
 

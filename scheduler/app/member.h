@@ -22,6 +22,7 @@
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
 #include "common/ports/identity_store.h"
+#include "common/ports/log_store.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/segment_store.h"
 #include "common/wire/signature.h"
@@ -39,10 +40,12 @@ struct MemberPorts {
   SegmentStore& segments;
   ExecutorStore& executors;
   AdminStore& admin;
+  LogStore& log_store;
   IdentityStore& identity;
   StoreGuard& guard;
   BusProducer& producer;  // tasks and dead letters
   BusConsumer& results;   // kResultsTopic, this member's own position
+  BusConsumer& logs;      // kLogsTopic, likewise
   ExecutorHub& hub;
   Coordinator& coordinator;
   const Signer& signer;

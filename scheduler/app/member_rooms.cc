@@ -14,7 +14,7 @@ constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
 std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
   for (const char* name : {"owner", "leader", "guard", "recover", "plan", "fire", "link", "claims",
-                           "results", "maintain"}) {
+                           "results", "logs", "maintain"}) {
     wakes.emplace(name, std::make_shared<WakeSlot>());
   }
   return wakes;
@@ -60,6 +60,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       link(MakeLink()),
       claim_applier(MakeClaimApplier()),
       result_applier(MakeResultApplier()),
+      log_keeper(MakeLogKeeper()),
       overdue(p.clock, p.metrics, kOverdueStale),
       maintenance({.clock = p.clock,
                    .admin = p.admin,
@@ -98,6 +99,7 @@ void Member::Rooms::ConnectWakes() {
   segments.OnChange(Wakers({"owner", "recover", "plan", "fire", "results"}));
   ports.hub.OnReadable(Waker("link"));
   ports.results.OnReadable(Waker("results"));
+  ports.logs.OnReadable(Waker("logs"));
   ports.coordinator.OnChange(Wakers({"owner", "leader", "guard"}));
   // The node of the coordinator, and the executors.
   ports.settings.OnChange([wake = Wakers({"leader", "link"})](const ClusterSettings&) { wake(); });

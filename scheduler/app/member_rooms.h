@@ -15,6 +15,7 @@
 #include "scheduler/guard/guard_loop.h"
 #include "scheduler/leader/leader.h"
 #include "scheduler/liveness/executor_registry.h"
+#include "scheduler/logs/log_keeper.h"
 #include "scheduler/maintain/maintenance.h"
 #include "scheduler/plan/parameter_loader.h"
 #include "scheduler/plan/segment_planner.h"
@@ -58,6 +59,7 @@ struct Member::Rooms {
   LinkService MakeLink();
   ClaimApplier MakeClaimApplier();
   ResultApplier MakeResultApplier();
+  LogKeeper MakeLogKeeper();
 
   const MemberPorts ports;
   const MemberOptions options;
@@ -99,6 +101,7 @@ struct Member::Rooms {
   LinkService link;
   ClaimApplier claim_applier;
   ResultApplier result_applier;
+  LogKeeper log_keeper;
   OverdueWatch overdue;
   Maintenance maintenance;
   QueueGauges gauges;

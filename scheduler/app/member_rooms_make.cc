@@ -229,4 +229,15 @@ ResultApplier Member::Rooms::MakeResultApplier() {
                         .seed = seeds.Next()});
 }
 
+LogKeeper Member::Rooms::MakeLogKeeper() {
+  return LogKeeper(
+      {.clock = ports.clock,
+       .store = ports.log_store,
+       .logs = ports.logs,
+       .executors = executors,
+       .hub = ports.hub,
+       .metrics = ports.metrics},
+      {.wants = [this](SegmentId segment) { return owner.Wants(segment); }, .seed = seeds.Next()});
+}
+
 }  // namespace carillon::scheduler

@@ -54,6 +54,7 @@ struct ClusterScheduler::Parts {
   LiveSettings settings;
   std::unique_ptr<BusProducer> producer;
   std::unique_ptr<BusConsumer> results;
+  std::unique_ptr<BusConsumer> logs;
   std::unique_ptr<Coordinator> coordinator;
   std::unique_ptr<ExecutorHub> hub;
   std::unique_ptr<SchedulerServer> server;
@@ -86,10 +87,12 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                         .segments = *trusted,
                                         .executors = *trusted,
                                         .admin = *trusted,
+                                        .log_store = *trusted,
                                         .identity = *store,
                                         .guard = guard,
                                         .producer = *producer,
                                         .results = *results,
+                                        .logs = *logs,
                                         .hub = *hub,
                                         .coordinator = *coordinator,
                                         .signer = signer,
@@ -97,6 +100,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                         .settings = settings},
                              .api = {.jobs = *for_api,
                                      .runs = *for_api,
+                                     .logs = *for_api,
                                      .executors = *for_api,
                                      .admin = *for_api,
                                      .auth = *for_api,
@@ -141,17 +145,21 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
   return EnsureAdminToken(*directory, *store, now, TokenOwner::kAnyMember);
 }
 
-// Every member reads all results: whose segment a result is of may change while it is under way.
+// Every member reads all results and logs: whose segment a result is of may change while it is
+// under way.
 Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
   const std::string name = "carillon-" + config.Text("scheduler.id");
   const kafka::ProducerOptions options = cluster::ProducerOptionsOf(config, name);
   CARILLON_ASSIGN_OR_RETURN(producer, kafka::NewProducer(options, metrics));
   std::vector<int> partitions(static_cast<size_t>(options.partitions));
   std::iota(partitions.begin(), partitions.end(), 0);
-  CARILLON_ASSIGN_OR_RETURN(results, kafka::NewConsumer({.kafka = options.kafka,
-                                                         .topic = std::string(kResultsTopic),
-                                                         .group = name,
-                                                         .partitions = partitions}));
+  for (const auto& [consumer, topic] :
+       {std::pair(&results, kResultsTopic), std::pair(&logs, kLogsTopic)}) {
+    CARILLON_ASSIGN_OR_RETURN(*consumer, kafka::NewConsumer({.kafka = options.kafka,
+                                                             .topic = std::string(topic),
+                                                             .group = name,
+                                                             .partitions = partitions}));
+  }
   return {};
 }
 
@@ -202,6 +210,7 @@ void ClusterScheduler::Stop() {
   parts.server.reset();
   parts.hub.reset();
   parts.coordinator.reset();
+  parts.logs.reset();
   parts.results.reset();
   parts.producer.reset();
   parts.for_api.reset();

@@ -21,6 +21,7 @@ ApiContext SchedulerServer::MakeApiContext(About about) {
   const MemberPorts& member = ports_.member;
   return {.jobs = ports_.api.jobs,
           .runs = ports_.api.runs,
+          .logs = ports_.api.logs,
           .executors = ports_.api.executors,
           .admin = ports_.api.admin,
           .auth = ports_.api.auth,

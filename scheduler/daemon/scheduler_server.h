@@ -28,6 +28,7 @@ class SchedulerServer {
   struct ApiStores {
     JobStore& jobs;
     RunStore& runs;
+    LogStore& logs;
     ExecutorStore& executors;
     AdminStore& admin;
     AuthStore& auth;

@@ -31,6 +31,7 @@
 #include "common/ports/firing_store.h"
 #include "common/ports/identity_store.h"
 #include "common/ports/job_store.h"
+#include "common/ports/log_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/segment_store.h"
 
@@ -47,6 +48,7 @@ class StoreHandle {
   virtual FiringStore& firing() = 0;
   virtual JobStore& jobs() = 0;
   virtual RunStore& runs() = 0;
+  virtual LogStore& logs() = 0;
   virtual ExecutorStore& executors() = 0;
   virtual AdminStore& admin() = 0;
   virtual AuthStore& auth() = 0;
@@ -82,6 +84,7 @@ class StoreDriver {
         firing(store.firing()),
         jobs(store.jobs()),
         runs(store.runs()),
+        logs(store.logs()),
         executors(store.executors()),
         admin(store.admin()),
         auth(store.auth()) {}
@@ -91,6 +94,7 @@ class StoreDriver {
   FiringStore& firing;
   JobStore& jobs;
   RunStore& runs;
+  LogStore& logs;
   ExecutorStore& executors;
   AdminStore& admin;
   AuthStore& auth;

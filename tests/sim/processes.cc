@@ -28,6 +28,9 @@ struct SchedulerProcess::Ports {
         results({world.network, name, self.alive_},
                 world.bus.NewConsumer(kResultsTopic, "member-" + name), world.faults().consumer,
                 world.ForkRng()),
+        logs({world.network, name, self.alive_},
+             world.bus.NewConsumer(kLogsTopic, "member-" + name), world.faults().consumer,
+             world.ForkRng()),
         hub({world.network, name, self.alive_}, world.board.OpenHub(MemberId(name)),
             [&self](const ToExecutor& message) { self.Sending(message); }),
         coordinator(world.ensemble.NewClient()),
@@ -37,6 +40,7 @@ struct SchedulerProcess::Ports {
   test::FaultStore store;
   test::FaultProducer producer;
   test::FaultConsumer results;
+  test::FaultConsumer logs;
   test::FaultHub hub;
   std::unique_ptr<Coordinator> coordinator;
   scheduler::StoreGuard guard;
@@ -63,9 +67,9 @@ void SchedulerProcess::Create() {
   options.seed = world_.rng.Next();
   member_ = std::make_unique<scheduler::Member>(
       scheduler::MemberPorts{clock(), ports_->store, ports_->store, ports_->store, ports_->store,
-                             ports_->store, ports_->guard, ports_->producer, ports_->results,
-                             ports_->hub, *ports_->coordinator, ports_->signer, *metrics_,
-                             ports_->settings},
+                             world_.store, ports_->store, ports_->guard, ports_->producer,
+                             ports_->results, ports_->logs, ports_->hub, *ports_->coordinator,
+                             ports_->signer, *metrics_, ports_->settings},
       options);
   for (const scheduler::NamedStepper& stepper : member_->steppers()) {
     Turn& turn = AddTurn(stepper.name, *stepper.stepper);

@@ -21,6 +21,7 @@
 #include "common/ports/firing_store.h"
 #include "common/ports/identity_store.h"
 #include "common/ports/job_store.h"
+#include "common/ports/log_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/segment_store.h"
 
@@ -36,6 +37,7 @@ class MemoryStore final : public IdentityStore,
                           public FiringStore,
                           public JobStore,
                           public RunStore,
+                          public LogStore,
                           public ExecutorStore,
                           public AdminStore,
                           public AuthStore {
@@ -123,6 +125,12 @@ class MemoryStore final : public IdentityStore,
   Result<GapPage> ListGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;
   Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) override;
+
+  // LogStore
+  Status AppendLogs(const std::vector<LogRecord>& records) override;
+  Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
+                                        size_t bytes_max) override;
+  Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) override;
 
   // ExecutorStore
   Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override;

@@ -155,6 +155,10 @@ Result<Upkeep> MemoryStore::Maintain(WallTime now, Duration retention) {
   for (const RunKey& key : old) {
     if (!days_open.contains(day_of(key.fire))) tables_.EraseRun(key);
   }
+  std::erase_if(tables_.logs, [&](const auto& log) {
+    const auto day_of_run = day_of(log.first.first.fire);
+    return day_of_run < first_kept && !days_open.contains(day_of_run);
+  });
   std::erase_if(tables_.gaps,
                 [&](const auto& gap) { return day_of(gap.second.range.to) < first_kept; });
   std::erase_if(tables_.audit,

@@ -17,6 +17,7 @@
 #include "common/ports/auth_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
+#include "common/ports/log_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/segment_store.h"
 
@@ -129,6 +130,7 @@ class Tables {
   std::string signing_key;
   ClusterSettings settings;
   std::map<uint64_t, AuditRecord> audit;
+  std::map<std::pair<RunKey, int>, std::map<uint64_t, LogChunk>> logs;  // by attempt, first seq
   uint64_t last_job_no = 0;
   uint64_t last_schedule_id = 0;
   uint64_t last_gap_id = 0;

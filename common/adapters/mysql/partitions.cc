@@ -14,7 +14,8 @@ namespace carillon::mysql {
 namespace {
 
 constexpr Duration kDay = 24h;
-constexpr std::array kTables = {"job_runs", "run_attempts"};
+// Rows of runs, which go when their runs are gone.
+constexpr std::array kTablesOfRuns = {"run_attempts", "run_log_chunks"};
 
 struct Partition {
   std::string name;
@@ -148,25 +149,34 @@ Status DropOldDays(Session& session, WallTime before) {
     if (day.name == "p_past" || !day.below_us || *day.below_us > ToUnixMicros(before)) continue;
     CARILLON_TRY(DropDay(session, day.name));
   }
-  // Attempts go when their runs are gone.
   CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> kept, ReadPartitions(session, "job_runs"));
-  CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> attempts,
-                            ReadPartitions(session, "run_attempts"));
-  for (const Partition& day : attempts) {
-    if (day.name == "p_past" || !day.below_us || *day.below_us > ToUnixMicros(before)) continue;
-    const bool has_runs = std::any_of(
-        kept.begin(), kept.end(), [&](const Partition& other) { return other.name == day.name; });
-    if (has_runs) continue;
-    CARILLON_TRY(session.Run(fmt::format("ALTER TABLE run_attempts DROP PARTITION {}", day.name)));
+  for (const char* table : kTablesOfRuns) {
+    CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> old, ReadPartitions(session, table));
+    for (const Partition& day : old) {
+      if (day.name == "p_past" || !day.below_us || *day.below_us > ToUnixMicros(before)) continue;
+      const bool has_runs = std::any_of(
+          kept.begin(), kept.end(), [&](const Partition& other) { return other.name == day.name; });
+      if (has_runs) continue;
+      CARILLON_TRY(session.Run(fmt::format("ALTER TABLE {} DROP PARTITION {}", table, day.name)));
+    }
   }
   return {};
+}
+
+std::string DeleteOrphansOf(std::string_view table) {
+  return fmt::format(
+      "DELETE FROM {0} PARTITION (p_past) WHERE NOT EXISTS (SELECT 1 FROM job_runs r WHERE "
+      "r.fire_us = {0}.fire_us AND r.schedule_id = {0}.schedule_id AND r.shard = {0}.shard) AND "
+      "{0}.fire_us < ? LIMIT ?",
+      table);
 }
 
 }  // namespace
 
 Status AddPartitions(Pool& pool, WallTime now) {
   return Exclusively(pool, "partitions", [now](Session& session) -> Status {
-    for (const char* table : kTables) CARILLON_TRY(AddTo(session, table, now));
+    CARILLON_TRY(AddTo(session, "job_runs", now));
+    for (const char* table : kTablesOfRuns) CARILLON_TRY(AddTo(session, table, now));
     return {};
   });
 }
@@ -188,10 +198,8 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
        ToUnixMicros(old.sessions_before)},
       {"DELETE FROM run_gaps WHERE to_us < ? LIMIT ?", day_us},
       {"DELETE FROM dead_letters WHERE created_us < ? LIMIT ?", runs_us},
-      {"DELETE FROM run_attempts PARTITION (p_past) WHERE NOT EXISTS (SELECT 1 FROM job_runs r "
-       "WHERE r.fire_us = run_attempts.fire_us AND r.schedule_id = run_attempts.schedule_id AND "
-       "r.shard = run_attempts.shard) AND run_attempts.fire_us < ? LIMIT ?",
-       day_us},
+      {DeleteOrphansOf(kTablesOfRuns[0]), day_us},
+      {DeleteOrphansOf(kTablesOfRuns[1]), day_us},
       // Somebody who switched one off, or drains it, has said something about it that stays.
       {"DELETE FROM executors WHERE last_heartbeat_time < TIMESTAMPADD(MICROSECOND, ?, "
        "'1970-01-01 00:00:00') AND status IN ('LOST', 'OFFLINE') AND enabled = 1 AND draining = 0 "

@@ -14,6 +14,7 @@ class MysqlHandle final : public StoreHandle {
   FiringStore& firing() override { return *store_; }
   JobStore& jobs() override { return *store_; }
   RunStore& runs() override { return *store_; }
+  LogStore& logs() override { return *store_; }
   ExecutorStore& executors() override { return *store_; }
   AdminStore& admin() override { return *store_; }
   AuthStore& auth() override { return *store_; }

@@ -146,6 +146,10 @@ TEST(ControlCodecTest, AnswersComeBackAsTheyWere) {
     EXPECT_EQ(got.items[i].token, held.token);
   }
   EXPECT_EQ(ToExecutorAgain(ResultsApplied{{Attempt(1)}}).applied.size(), 1u);
+  const LogsStored stored = ToExecutorAgain(LogsStored{{{Attempt(1), 17}}});
+  ASSERT_EQ(stored.stored.size(), 1u);
+  EXPECT_EQ(stored.stored[0].first_seq, 17u);
+  EXPECT_EQ(stored.stored[0].attempt.token, Attempt(1).token);
   EXPECT_EQ(ToExecutorAgain(CancelAttempts{{Attempt(1), Attempt(2)}}).attempts.size(), 2u);
 }
 

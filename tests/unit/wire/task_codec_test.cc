@@ -50,9 +50,9 @@ TEST(TaskCodecTest, TasksComeBackEqual) {
     EXPECT_EQ(*decoded, tasks) << "seed " << seed;
     if (tasks.empty()) continue;
     tasks.resize(1);
-    const auto json = DecodeTasks(EncodeTasks(tasks, BusFormat::kJson));
-    ASSERT_TRUE(json.ok()) << "seed " << seed << ": " << json.error().message;
-    EXPECT_EQ(*json, tasks) << "seed " << seed;
+    const auto text = DecodeTasks(EncodeTasks(tasks, BusFormat::kJson));
+    ASSERT_TRUE(text.ok()) << "seed " << seed << ": " << text.error().message;
+    EXPECT_EQ(*text, tasks) << "seed " << seed;
   }
 }
 
@@ -109,9 +109,9 @@ TEST(TaskCodecTest, ResultsComeBackEqual) {
     EXPECT_EQ(got.report.token, sent.report.token);
     EXPECT_EQ(got.report.executor, sent.report.executor);
     EXPECT_EQ(got.report.result, sent.report.result) << "seed " << seed;
-    const auto json = DecodeResults(EncodeResults({sent}, BusFormat::kJson));
-    ASSERT_TRUE(json.ok()) << "seed " << seed << ": " << json.error().message;
-    EXPECT_EQ(EncodeResults(*json), EncodeResults({sent})) << "seed " << seed;
+    const auto text = DecodeResults(EncodeResults({sent}, BusFormat::kJson));
+    ASSERT_TRUE(text.ok()) << "seed " << seed << ": " << text.error().message;
+    EXPECT_EQ(EncodeResults(*text), EncodeResults({sent})) << "seed " << seed;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/wire/log_codec.h"
 #include "common/wire/signature.h"
 #include "executor/app/executor_daemon.h"
 #include "executor/report/result_sender.h"
@@ -27,6 +28,12 @@ struct TestBus : BusConsumer, BusProducer {
   void OnReadable(std::function<void()>) override {}
   Status Send(std::string_view topic, uint64_t key, BusRecord record) override {
     if (refuse) return {ErrorCode::kExhausted, "test"};
+    if (topic == kLogsTopic) {
+      const auto pieces = DecodeLogs(record.payload);
+      EXPECT_TRUE(pieces.ok());
+      logs.insert(logs.end(), pieces->begin(), pieces->end());
+      return {};
+    }
     EXPECT_EQ(topic, kResultsTopic);
     const auto bundle = DecodeResults(record.payload);
     EXPECT_TRUE(bundle.ok());
@@ -38,6 +45,7 @@ struct TestBus : BusConsumer, BusProducer {
   }
   std::deque<BusRecord> tasks;
   std::vector<ResultMessage> results;
+  std::vector<LogMessage> logs;
   int result_records = 0;
   std::string last_payload;
   int64_t next_offset = 0;
@@ -94,6 +102,11 @@ struct TestWarden : Warden {
     for (const HeldAttempt& held : attempts) forgotten.push_back(held.token);
     return {};
   }
+  Status ConfirmOutput(const std::vector<StoredOutput>& output) override {
+    if (!reachable) return {ErrorCode::kUnavailable, "test"};
+    confirmed.insert(confirmed.end(), output.begin(), output.end());
+    return {};
+  }
   std::vector<WardenEvent> Receive(size_t) override { return std::exchange(events, {}); }
   void OnReadable(std::function<void()>) override {}
 
@@ -104,6 +117,7 @@ struct TestWarden : Warden {
   std::vector<std::pair<ClaimToken, SteadyTime>> renewed;
   std::vector<ClaimToken> cancelled;
   std::vector<ClaimToken> forgotten;
+  std::vector<StoredOutput> confirmed;
   std::vector<WardenEvent> events;
 };
 

@@ -68,6 +68,8 @@ class WardenFixture : public ::testing::Test {
     for (WardenEvent& event : client_->Receive(1000)) {
       if (auto* started = std::get_if<AttemptStarted>(&event)) {
         ++starts_[NameOf(started->attempt)];
+      } else if (auto* output = std::get_if<AttemptOutput>(&event)) {
+        logs_[NameOf(output->attempt)].push_back(std::move(output->chunk));
       } else {
         auto& ended = std::get<AttemptEnded>(event);
         ++end_counts_[NameOf(ended.attempt)];
@@ -107,6 +109,7 @@ class WardenFixture : public ::testing::Test {
   std::map<AttemptName, int> starts_;
   std::map<AttemptName, int> end_counts_;
   std::map<AttemptName, AttemptEnded> ends_;
+  std::map<AttemptName, std::vector<LogChunk>> logs_;  // as told
 };
 
 }  // namespace carillon::executor

@@ -50,6 +50,7 @@ class ApiEnv : public ::testing::Test {
         {.port = 0, .workers = 8},
         {.jobs = faults_.jobs,
          .runs = faults_.runs,
+         .logs = store_,
          .executors = store_,
          .admin = faults_.admin,
          .auth = faults_.auth,

@@ -51,6 +51,7 @@ class TestMember {
       : world_(world),
         producer_(world.bus.NewProducer()),
         results_(world.bus.NewConsumer(kResultsTopic, id)),
+        logs_(world.bus.NewConsumer(kLogsTopic, id)),
         hub_(world.switchboard.OpenHub(MemberId(id))),
         coordinator_(world.ensemble.NewClient()),
         guard_(world.clock) {
@@ -61,10 +62,12 @@ class TestMember {
                                                                    .segments = world.store,
                                                                    .executors = world.store,
                                                                    .admin = world.store,
+                                                                   .log_store = world.store,
                                                                    .identity = world.store,
                                                                    .guard = guard_,
                                                                    .producer = *producer_,
                                                                    .results = *results_,
+                                                                   .logs = *logs_,
                                                                    .hub = *hub_,
                                                                    .coordinator = *coordinator_,
                                                                    .signer = world.signer,
@@ -87,6 +90,7 @@ class TestMember {
   LiveSettings settings_;
   std::unique_ptr<BusProducer> producer_;
   std::unique_ptr<BusConsumer> results_;
+  std::unique_ptr<BusConsumer> logs_;
   std::unique_ptr<ExecutorHub> hub_;
   std::unique_ptr<Coordinator> coordinator_;
   scheduler::StoreGuard guard_;

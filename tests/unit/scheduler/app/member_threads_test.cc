@@ -130,6 +130,7 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
   LiveSettings settings;
   auto producer = bus.NewProducer();
   auto results = bus.NewConsumer(kResultsTopic, "m1");
+  auto logs = bus.NewConsumer(kLogsTopic, "m1");
   auto hub = switchboard.OpenHub(MemberId("m1"));
   auto coordinator = ensemble.NewClient();
   StoreGuard guard(clock);
@@ -138,10 +139,12 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
                  .segments = store,
                  .executors = store,
                  .admin = store,
+                 .log_store = store,
                  .identity = store,
                  .guard = guard,
                  .producer = *producer,
                  .results = *results,
+                 .logs = *logs,
                  .hub = *hub,
                  .coordinator = *coordinator,
                  .signer = signer,

@@ -1,0 +1,138 @@
+#include "executor/output/attempt_log.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace carillon::executor {
+
+AttemptLog::~AttemptLog() { budget_.used -= waiting_; }
+
+void AttemptLog::Append(OutputStream stream, std::string_view bytes, Now now) {
+  while (!bytes.empty() && !full_) {
+    const size_t newline = bytes.find('\n');
+    const size_t size = newline == std::string_view::npos ? bytes.size() : newline + 1;
+    AddLinePart(stream, bytes.substr(0, size), now);
+    bytes.remove_prefix(size);
+  }
+  CloseOldLines(now.steady);
+  if (open_.count > 0 && open_since_ == SteadyTime{}) open_since_ = now.steady;
+}
+
+void AttemptLog::AddLinePart(OutputStream stream, std::string_view part, Now now) {
+  Line& line = lines_[static_cast<size_t>(stream)];
+  while (!part.empty()) {
+    if (line.text.empty()) {
+      line.begun = now.wall;
+      line.waiting_since = now.steady;
+    }
+    const size_t size = std::min(part.size(), kLogEntryBytesMax - line.text.size());
+    line.text += part.substr(0, size);
+    part.remove_prefix(size);
+    if (line.text.back() == '\n' || line.text.size() == kLogEntryBytesMax) CloseLine(stream);
+  }
+}
+
+void AttemptLog::CloseLine(OutputStream stream) {
+  Line& line = lines_[static_cast<size_t>(stream)];
+  if (line.text.empty() || full_) return line.text.clear();
+  if (total_ + line.text.size() > limits_.log_bytes_max) {
+    full_ = true;
+    AddMarker(fmt::format("the log is longer than {} bytes: what follows is not in it, only the "
+                          "end of it in the run's output",
+                          limits_.log_bytes_max),
+              line.begun);
+    return line.text.clear();
+  }
+  if (!Fits(line.text.size())) {
+    dropped_ += line.text.size();
+    return line.text.clear();
+  }
+  if (dropped_ > 0) {
+    AddMarker(fmt::format("{} bytes are missing here: nobody took the log in time", dropped_),
+              line.begun);
+    dropped_ = 0;
+  }
+  total_ += line.text.size();
+  AddEntry(stream == OutputStream::kOut ? LogStream::kStdout : LogStream::kStderr,
+           std::exchange(line.text, {}), line.begun);
+}
+
+void AttemptLog::AddEntry(LogStream stream, std::string text, WallTime time) {
+  if (open_.count == 0) open_.first_seq = next_seq_;
+  const size_t before = open_.entries.size();
+  AppendEntry(open_.entries, {.time = time, .stream = stream, .text = std::move(text)});
+  const size_t bytes = open_.entries.size() - before;
+  waiting_ += bytes;
+  budget_.used += bytes;
+  ++open_.count;
+  ++next_seq_;
+  if (open_.entries.size() >= kChunkBytes) CloseChunk(false);
+}
+
+// Small and rare: not counted against the limits it tells of.
+void AttemptLog::AddMarker(std::string text, WallTime time) {
+  AddEntry(LogStream::kCarillon, std::move(text) + "\n", time);
+}
+
+bool AttemptLog::Fits(size_t bytes) const {
+  return waiting_ + bytes <= limits_.waiting_bytes_max && budget_.used + bytes <= budget_.bytes_max;
+}
+
+void AttemptLog::CloseChunk(bool last) {
+  open_.last = last;
+  if (open_.count == 0) open_.first_seq = next_seq_;
+  chunks_.push_back(std::exchange(open_, {}));
+  open_since_ = {};
+}
+
+void AttemptLog::CloseOldLines(SteadyTime now) {
+  for (const OutputStream stream : {OutputStream::kOut, OutputStream::kErr}) {
+    const Line& line = lines_[static_cast<size_t>(stream)];
+    if (line.text.empty() || now < line.waiting_since + kLinePatience) continue;
+    CloseLine(stream);
+    if (open_.count > 0 && open_since_ == SteadyTime{}) open_since_ = now;
+  }
+}
+
+void AttemptLog::End(Now now) {
+  if (ended_) return;
+  CloseLine(OutputStream::kOut);
+  CloseLine(OutputStream::kErr);
+  if (dropped_ > 0) {
+    AddMarker(fmt::format("{} bytes are missing here: nobody took the log in time",
+                          std::exchange(dropped_, 0)),
+              now.wall);
+  }
+  ended_ = true;
+  if (next_seq_ > 1) CloseChunk(true);
+}
+
+const LogChunk* AttemptLog::Take(SteadyTime now) {
+  CloseOldLines(now);
+  if (open_.count > 0 && now >= open_since_ + kGather) CloseChunk(false);
+  return told_ < chunks_.size() ? &chunks_[told_++] : nullptr;
+}
+
+SteadyTime AttemptLog::NextDue() const {
+  if (told_ < chunks_.size()) return SteadyTime{};
+  SteadyTime next = open_.count > 0 ? open_since_ + kGather : SteadyTime::max();
+  for (const Line& line : lines_) {
+    if (!line.text.empty()) next = std::min(next, line.waiting_since + kLinePatience);
+  }
+  return next;
+}
+
+void AttemptLog::Confirm(uint64_t first_seq) {
+  const auto found = std::find_if(chunks_.begin(), chunks_.end(), [&](const LogChunk& chunk) {
+    return chunk.first_seq == first_seq;
+  });
+  if (found == chunks_.end()) return;
+  waiting_ -= found->entries.size();
+  budget_.used -= found->entries.size();
+  if (static_cast<size_t>(found - chunks_.begin()) < told_) --told_;
+  chunks_.erase(found);
+}
+
+}  // namespace carillon::executor

@@ -1,0 +1,66 @@
+// The logs of all attempts on their way to the daemon: of what runs, and of what ended until
+// somebody has them.
+//
+// Place    Behind AttemptBook.
+// Threads  The warden's loop.
+// Owns     Every AttemptLog together with the run that fills it, within one budget. In memory: a
+//          warden that dies takes along what was not confirmed.
+// Always   One attempt that says a lot does not hold up the others: they are told by turns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "common/ports/executor_host.h"
+#include "executor/output/attempt_log.h"
+#include "executor/warden/warden_journal.h"
+
+namespace carillon::executor {
+
+class LogRelay {
+ public:
+  explicit LogRelay(size_t bytes_max = 64u << 20) : budget_{.bytes_max = bytes_max} {}
+
+  static constexpr size_t kLogsMax = 16'384;
+
+  // Of attempts that are opened from now on.
+  void SetLimit(size_t log_bytes_max) { limits_.log_bytes_max = log_bytes_max; }
+  // When there are too many, or what waits fills half of the budget, the oldest logs of what has
+  // ended are given up.
+  std::shared_ptr<AttemptLog> Open(const HeldAttempt& held, const JobId& job_id);
+  void Drop(const HeldAttempt& held);
+  // What ended without a byte needs nobody's confirmation.
+  void DropIfEmpty(const HeldAttempt& held);
+
+  std::optional<AttemptOutput> Take(SteadyTime now);
+  SteadyTime NextDue() const;
+  void Confirm(const std::vector<StoredOutput>& confirmed);
+  void TellAgain();
+
+  size_t size() const { return logs_.size(); }
+  size_t bytes() const { return budget_.used; }
+
+ private:
+  struct Item {
+    HeldAttempt held;
+    JobId job_id;
+    std::shared_ptr<AttemptLog> log;
+  };
+  using Items = std::map<uint64_t, Item>;  // oldest first
+
+  Items::iterator Erase(Items::iterator at);
+  void MakeRoom();
+
+  LogBudget budget_;
+  AttemptLog::Limits limits_;
+  Items logs_;
+  std::unordered_map<AttemptName, uint64_t, AttemptNameHash> numbers_;
+  uint64_t next_number_ = 1;
+  uint64_t turn_ = 0;  // the last that was told
+};
+
+}  // namespace carillon::executor

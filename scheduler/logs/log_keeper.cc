@@ -1,0 +1,108 @@
+#include "scheduler/logs/log_keeper.h"
+
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "common/base/log.h"
+#include "scheduler/assign/batch_split.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kIdle = 1s;
+
+}  // namespace
+
+LogKeeper::LogKeeper(const Ports& ports, Options options)
+    : ports_(ports),
+      options_(std::move(options)),
+      rng_(options_.seed),
+      backoff_({.first = 20ms, .longest = 1s}) {}
+
+SteadyTime LogKeeper::Step(SteadyTime now) {
+  if (now < retry_at_) return retry_at_;
+  const bool more = received_.empty() && Receive();
+  if (!open_.empty() && !Write(std::exchange(open_, {}))) {
+    retry_at_ = ports_.clock.Steady() + backoff_.Next(rng_);
+    return retry_at_;
+  }
+  backoff_.Reset();
+  if (!received_.empty()) {
+    const Status committed = ports_.logs.Commit(received_);
+    // They come again and are stored already.
+    if (!committed.ok()) log::Warn("logs", "commit: {}", committed.error().message);
+    received_.clear();
+  }
+  return more ? now : now + kIdle;
+}
+
+bool LogKeeper::Receive() {
+  auto records = ports_.logs.Poll(kRecordsPerStep);
+  if (!records.ok()) {
+    ports_.metrics.counter("carillon_rejected_messages_total", "bus_unavailable").Add();
+    return false;
+  }
+  for (ReceivedRecord& record : *records) {
+    auto messages = DecodeLogs(record.record.payload);
+    // The position alone is needed from here on.
+    record.record = {};
+    if (!messages.ok()) {
+      ports_.metrics.counter("carillon_rejected_messages_total", "corrupt").Add();
+      log::Warn("logs", "{}", messages.error().message);
+    } else {
+      for (LogMessage& message : *messages) {
+        if (options_.wants(message.attempt.segment)) open_.push_back(std::move(message));
+      }
+    }
+    received_.push_back(std::move(record));
+  }
+  return received_.size() == kRecordsPerStep;
+}
+
+bool LogKeeper::Write(std::vector<LogMessage> messages) {
+  std::vector<LogRecord> records;
+  records.reserve(messages.size());
+  for (const LogMessage& message : messages) {
+    records.push_back(
+        {.key = message.attempt.key, .attempt = message.attempt.attempt, .chunk = message.chunk});
+  }
+  const Status stored = ports_.store.AppendLogs(records);
+  if (stored.ok()) {
+    Acknowledge(messages);
+    return true;
+  }
+  if (!SplitHelps(stored.code())) {
+    open_.insert(open_.end(), std::make_move_iterator(messages.begin()),
+                 std::make_move_iterator(messages.end()));
+    return false;
+  }
+  if (messages.size() == 1) {
+    ports_.metrics.counter("carillon_rejected_messages_total", "unwritable").Add();
+    log::Error("logs", "a piece of the log of run {} is left out: {}",
+               EncodeRunId(messages[0].attempt.key), stored.error().message);
+    Acknowledge(messages);  // it would be refused for ever
+    return true;
+  }
+  const auto middle = messages.begin() + static_cast<long>(messages.size() / 2);
+  std::vector<LogMessage> second(std::make_move_iterator(middle),
+                                 std::make_move_iterator(messages.end()));
+  messages.erase(middle, messages.end());
+  const bool first_answered = Write(std::move(messages));
+  return Write(std::move(second)) && first_answered;
+}
+
+void LogKeeper::Acknowledge(const std::vector<LogMessage>& messages) {
+  std::map<ExecutorId, std::vector<StoredOutput>> by_executor;
+  for (const LogMessage& message : messages) {
+    by_executor[message.executor].push_back({message.attempt, message.chunk.first_seq});
+  }
+  for (auto& [executor, stored] : by_executor) {
+    const auto incarnation = ports_.executors.IncarnationOf(executor);
+    if (!incarnation) continue;  // it sends them again
+    const Status sent = ports_.hub.Send(executor, *incarnation, LogsStored{std::move(stored)});
+    if (!sent.ok()) log::Debug("logs", "stored: {}", sent.error().message);
+  }
+}
+
+}  // namespace carillon::scheduler

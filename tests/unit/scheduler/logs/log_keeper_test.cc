@@ -1,0 +1,161 @@
+#include "scheduler/logs/log_keeper.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "common/adapters/memory/memory_bus.h"
+#include "common/adapters/memory/memory_link.h"
+#include "common/adapters/memory/memory_store.h"
+#include "tests/support/manual_clock.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// A store that is away, or that refuses some pieces.
+class PickyStore final : public LogStore {
+ public:
+  explicit PickyStore(LogStore& store) : store_(store) {}
+  Status AppendLogs(const std::vector<LogRecord>& records) override {
+    ++calls;
+    if (away) return {ErrorCode::kUnavailable, "test"};
+    for (const LogRecord& record : records) {
+      if (refused.contains(record.chunk.first_seq)) return {ErrorCode::kInvalid, "test"};
+    }
+    return store_.AppendLogs(records);
+  }
+  Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
+                                        size_t bytes_max) override {
+    return store_.ReadLog(key, attempt, from_seq, bytes_max);
+  }
+  Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) override {
+    return store_.GetLogExtent(key, attempt);
+  }
+  bool away = false;
+  std::set<uint64_t> refused;
+  int calls = 0;
+
+ private:
+  LogStore& store_;
+};
+
+class LogKeeperTest : public ::testing::Test {
+ protected:
+  LogKeeperTest()
+      : hub_(switchboard_.OpenHub(MemberId("m1"))),
+        link_(switchboard_.OpenLink(ExecutorId("x1"), Incarnation("e1"))),
+        logs_(bus_.NewConsumer(kLogsTopic, "m1")),
+        producer_(bus_.NewProducer()),
+        keeper_({.clock = clock_,
+                 .store = picky_,
+                 .logs = *logs_,
+                 .executors = executors_,
+                 .hub = *hub_,
+                 .metrics = metrics_},
+                {.wants = [](SegmentId segment) { return segment == SegmentId(0); }}) {
+    executors_.Accept({.id = ExecutorId("x1"), .incarnation = Incarnation("e1")}, clock_.Steady());
+  }
+  LogMessage Piece(uint64_t first_seq) {
+    LogMessage message;
+    message.attempt = {
+        .key = {.fire = FromUnixMicros(1'772'323'200'000'000), .schedule_id = ScheduleId(7)},
+        .segment = SegmentId(0),
+        .job_no = JobNo(1),
+        .token = {.high = 1, .low = 2}};
+    message.job_id = JobId("job");
+    message.executor = ExecutorId("x1");
+    message.chunk = {.first_seq = first_seq, .count = 1};
+    AppendEntry(message.chunk.entries, {.text = "x\n"});
+    return message;
+  }
+  void Send(const std::vector<LogMessage>& messages) {
+    ASSERT_TRUE(producer_->Send(kLogsTopic, 0, {.payload = EncodeLogs(messages)}).ok());
+  }
+  std::vector<uint64_t> Answered() {
+    std::vector<uint64_t> firsts;
+    for (MemberMessage& message : link_->Receive(100)) {
+      if (auto* stored = std::get_if<LogsStored>(&message.message)) {
+        for (const StoredOutput& one : stored->stored) firsts.push_back(one.first_seq);
+      }
+    }
+    return firsts;
+  }
+  std::vector<uint64_t> Stored() {
+    std::vector<uint64_t> firsts;
+    const auto chunks = store_.ReadLog(Piece(1).attempt.key, 1, 1, 1u << 20);
+    for (const LogChunk& chunk : *chunks) firsts.push_back(chunk.first_seq);
+    return firsts;
+  }
+
+  using Seqs = std::vector<uint64_t>;
+  ManualClock clock_;
+  Metrics metrics_;
+  memory::MemoryStore store_{clock_, {.segment_count = 4}};
+  PickyStore picky_{store_};
+  memory::MemoryBus bus_;
+  memory::MemorySwitchboard switchboard_;
+  ExecutorTable executors_{{}};
+  std::unique_ptr<ExecutorHub> hub_;
+  std::unique_ptr<ExecutorLink> link_;
+  std::unique_ptr<BusConsumer> logs_;
+  std::unique_ptr<BusProducer> producer_;
+  LogKeeper keeper_;
+};
+
+TEST_F(LogKeeperTest, StoresAndAnswers) {
+  Send({Piece(1), Piece(2)});
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Stored(), (Seqs{1, 2}));
+  EXPECT_EQ(Answered(), (Seqs{1, 2}));
+  EXPECT_EQ(bus_.size(), 0u) << "committed";
+}
+
+TEST_F(LogKeeperTest, PiecesOfOtherMembersAreLeftToThem) {
+  LogMessage other = Piece(1);
+  other.attempt.segment = SegmentId(1);
+  Send({other});
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(picky_.calls, 0);
+  EXPECT_EQ(Answered(), Seqs());
+  EXPECT_EQ(bus_.size(), 0u);
+}
+
+TEST_F(LogKeeperTest, StoreThatIsAwayIsAskedAgainAndNothingIsAnsweredBefore) {
+  picky_.away = true;
+  Send({Piece(1)});
+  const SteadyTime again = keeper_.Step(clock_.Steady());
+  EXPECT_GT(again, clock_.Steady());
+  EXPECT_EQ(keeper_.Step(clock_.Steady()), again);
+  EXPECT_EQ(picky_.calls, 1);
+  EXPECT_EQ(Answered(), Seqs());
+  EXPECT_EQ(bus_.size(), 1u) << "not committed";
+  Send({Piece(2)});
+  picky_.away = false;
+  clock_.Advance(again - clock_.Steady());
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Stored(), (Seqs{1}));
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Stored(), (Seqs{1, 2}));
+  EXPECT_EQ(Answered(), (Seqs{1, 2}));
+}
+
+TEST_F(LogKeeperTest, OnePieceThatIsRefusedDoesNotStopTheOthers) {
+  picky_.refused = {3};
+  Send({Piece(1), Piece(2), Piece(3), Piece(4)});
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Stored(), (Seqs{1, 2, 4}));
+  EXPECT_EQ(Answered().size(), 4u) << "else it would be sent for ever";
+  EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "unwritable").value(), 1u);
+}
+
+TEST_F(LogKeeperTest, GarbageIsCountedAndPassedOver) {
+  ASSERT_TRUE(producer_->Send(kLogsTopic, 0, {.payload = "\x01nonsense"}).ok());
+  Send({Piece(1)});
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Stored(), (Seqs{1}));
+  EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "corrupt").value(), 1u);
+  EXPECT_EQ(bus_.size(), 0u);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
