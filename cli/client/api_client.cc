@@ -1,6 +1,7 @@
 #include "cli/client/api_client.h"
 
 #include <fmt/core.h>
+#include <algorithm>
 
 #include "common/wire/job_json.h"
 #include "common/wire/json_text.h"
@@ -79,18 +80,24 @@ ApiResponse ToApiResponse(HttpResponse response) {
   for (const auto& [name, value] : response.headers) {
     if (name == "etag") answer.etag = value;
     if (name == "set-cookie") answer.set_cookie = value;
-    if (name != "content-type" || value.find("json") == std::string::npos) continue;
+    const bool lines = value.starts_with("application/x-ndjson");
+    if (name != "content-type" || lines || value.find("json") == std::string::npos) continue;
     answer.body = json::parse(response.body, nullptr, false);
     if (answer.body.is_discarded()) answer.body = nullptr;
   }
   answer.text = std::move(response.body);
+  answer.headers = std::move(response.headers);
   return answer;
 }
 
 HttpClientRequest ToHttp(const ApiRequest& request, const std::string& token,
                          const std::string& key) {
   HttpClientRequest http{.method = request.method, .headers = request.headers};
-  http.headers.emplace_back("Accept", "application/json, application/problem+json, text/plain");
+  const bool asked = std::any_of(request.headers.begin(), request.headers.end(),
+                                 [](const auto& header) { return header.first == "Accept"; });
+  http.headers.emplace_back("Accept", asked ? "application/problem+json"
+                                            : "application/json, application/problem+json, "
+                                              "text/plain");
   if (!token.empty()) http.headers.emplace_back("Authorization", "Bearer " + token);
   if (!request.if_match.empty()) http.headers.emplace_back("If-Match", request.if_match);
   if (!key.empty()) http.headers.emplace_back("Idempotency-Key", key);

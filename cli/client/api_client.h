@@ -47,6 +47,7 @@ struct ApiResponse {
   std::string text = {};
   std::string etag = {};
   std::string set_cookie = {};
+  HttpHeaders headers = {};  // names in lower case
 };
 
 class ApiClient {

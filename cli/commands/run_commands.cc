@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/run_logs.h"
 #include "cli/commands/run_wait.h"
 #include "common/domain/run.h"
 
@@ -9,14 +10,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr Duration kFollowEvery = 500ms;
-
 struct RunArguments {
   std::vector<std::string> ids;
   std::string reason;
   std::string longest;
-  int attempt = 0;
-  bool follow = false;
   bool confirm_overlap = false;
   RunListFlags list;
 };
@@ -30,39 +27,6 @@ Outcome<ExitCode> Get(Session& session, const RunArguments& arguments) {
                             session.Call({.path = PathOf(arguments.ids[0])}));
   session.Print().Object(run.body, RunView());
   return ExitCode::kDone;
-}
-
-Outcome<std::string> ReadLog(Session& session, const RunArguments& arguments) {
-  ApiRequest request{.path = PathOf(arguments.ids[0], "logs")};
-  if (arguments.attempt > 0) {
-    request.query.emplace_back("attempt", std::to_string(arguments.attempt));
-  }
-  CARILLON_ASSIGN_OR_RETURN(ApiResponse log, session.Call(request));
-  return std::move(log.text);
-}
-
-Outcome<bool> HasEnded(Session& session, const std::string& run_id) {
-  CARILLON_ASSIGN_OR_RETURN(const ApiResponse run, session.Call({.path = PathOf(run_id)}));
-  const auto state = ParseRunState(run.body.is_object() ? run.body.value("state", "") : "");
-  if (!state.ok()) return Failure{.message = "the server names no state", .code = "bad_answer"};
-  return IsFinal(*state);
-}
-
-// The end is looked at before the log, so that the last look sees everything.
-Outcome<ExitCode> Logs(Session& session, const RunArguments& arguments) {
-  std::string shown;
-  while (true) {
-    bool ended = true;
-    if (arguments.follow) {
-      CARILLON_ASSIGN_OR_RETURN(ended, HasEnded(session, arguments.ids[0]));
-    }
-    CARILLON_ASSIGN_OR_RETURN(std::string log, ReadLog(session, arguments));
-    const bool grew = log.compare(0, shown.size(), shown) == 0;
-    session.host().out << (grew ? log.substr(shown.size()) : log) << std::flush;
-    if (ended) return ExitCode::kDone;
-    shown = std::move(log);
-    session.host().wait(kFollowEvery);
-  }
 }
 
 Outcome<ExitCode> Cancel(Session& session, const RunArguments& arguments) {
@@ -156,10 +120,10 @@ void AddRunCommands(CLI::App& app, Session& session) {
     return added;
   };
   verb("get", "Show a run with its attempts", false, &Get);
-  CLI::App* logs = verb("logs", "Print the output of a run", false, &Logs);
-  logs->add_option("--attempt", a->attempt, "Of this attempt instead of the last")
-      ->check(CLI::PositiveNumber);
-  logs->add_flag("-f,--follow", a->follow, "Until the run has ended");
+  CLI::App* logs = run->add_subcommand("logs", "Print the log of a run");
+  const auto log_flags = std::make_shared<LogFlags>();
+  AddLogFlags(logs, *log_flags);
+  session.On(logs, [&session, log_flags] { return ShowLogs(session, *log_flags); });
   CLI::App* cancel = verb("cancel", "Cancel runs", true, &Cancel);
   cancel->add_option("--reason", a->reason, "Why, for the record");
   CLI::App* retry = verb("retry", "Try ended runs once more", true, &Retry);

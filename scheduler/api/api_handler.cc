@@ -138,7 +138,16 @@ ApiHandler::ApiHandler(const ApiContext& context)
                      context.cluster_now),
       sign_in_(context.clock),
       store_(context_),
-      console_(context.console, context.version) {}
+      streams_(context.clock),
+      stream_loop_("api.streams", context.clock, streams_),
+      console_(context.console, context.version) {
+  streams_.OnAdd([this] { stream_loop_.Wake(); });
+}
+
+void ApiHandler::StopStreams() {
+  stream_loop_.Stop();
+  streams_.Stop();
+}
 
 void ApiHandler::Stop() {
   authenticator_.Stop();
@@ -219,6 +228,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   Call call{.api = context_,
             .identifiers = identifiers_,
             .store = store_,
+            .streams = streams_,
             .authenticator = authenticator_,
             .sign_in = sign_in_,
             .request = request,

@@ -4,11 +4,12 @@
 // Threads  Handle is called on several workers at once.
 // Always   Without a known token the answer is 401, whatever else is wrong with the request; only
 //          the files and pages of the console, the contract and the routes with the permission
-//          kAnyone need none. What a caller may do is decided here, by the table of routes; handlers
-//          only look at what a body asks for.
+//          kAnyone need none. What a caller may do is decided here, by the table of routes;
+//          handlers only look at what a body asks for.
 #pragma once
 
 #include "common/adapters/http/http_server.h"
+#include "common/base/loop.h"
 #include "scheduler/api/console_pages.h"
 #include "scheduler/api/route.h"
 
@@ -23,6 +24,8 @@ class ApiHandler : public HttpHandler {
   // The status, and the console that shows it, tell what is wrong while requests that need the
   // store hang.
   bool Urgent(const HttpRequest& request) const override;
+  // Before the server stops: whoever listens is let go.
+  void StopStreams();
   // After the server has stopped: nothing of the context is used when this has returned.
   void Stop();
 
@@ -50,6 +53,8 @@ class ApiHandler : public HttpHandler {
   Authenticator authenticator_;
   SignIn sign_in_;
   StoreWatch store_;
+  StreamHub streams_;
+  LoopRunner stream_loop_;
   const ConsolePages console_;
 };
 

@@ -26,6 +26,7 @@ uint16_t ApiServer::port() const { return server_->port(); }
 std::string ApiServer::url() const { return server_->url(); }
 
 void ApiServer::Stop() {
+  handler_->StopStreams();
   if (server_) server_->Stop();
   handler_->Stop();
 }

@@ -3,6 +3,7 @@
 #include "scheduler/api/auth_routes.h"
 #include "scheduler/api/config_routes.h"
 #include "scheduler/api/job_routes.h"
+#include "scheduler/api/log_routes.h"
 #include "scheduler/api/run_routes.h"
 #include "scheduler/api/system_routes.h"
 #include "scheduler/api/token_routes.h"
@@ -61,6 +62,7 @@ const std::vector<Route>& RouteTable() {
       {"POST", "/api/runs/{}/cancel", kRunJobs, kNo, &CancelRun, "run.cancel", kRun},
       {"POST", "/api/runs/{}/retry", kRunJobs, kYes, &RetryRun, "run.retry", kRun},
       {"GET", "/api/runs/{}/logs", kRead, kNo, &RunLogs},
+      {"GET", "/api/runs/{}/logs/stream", kRead, kNo, &StreamRunLogs},
       {"GET", "/api/gaps", kRead, kNo, &ListGaps},
       {"GET", "/api/dead-letters", kRead, kNo, &ListDeadLetters},
       {"GET", "/api/executors", kRead, kNo, &ListExecutors},

@@ -13,6 +13,7 @@
 #include "scheduler/api/problem.h"
 #include "scheduler/api/sign_in.h"
 #include "scheduler/api/store_watch.h"
+#include "scheduler/api/stream_hub.h"
 #include "scheduler/api/tokens.h"
 #include "scheduler/auth/roles.h"
 
@@ -28,6 +29,7 @@ struct Call {
   const ApiContext& api;
   Identifiers& identifiers;
   StoreWatch& store;
+  StreamHub& streams;
   Authenticator& authenticator;
   SignIn& sign_in;
   const HttpRequest& request;

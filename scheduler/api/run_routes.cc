@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kAttemptMax = 1'000'000;
+}  // namespace
 
 Outcome<RunKey> PathRunKey(const Call& call) {
   const auto key = DecodeRunId(call.arguments.at(0));
@@ -26,6 +26,8 @@ Outcome<RunKey> PathRunKey(const Call& call) {
   }
   return *key;
 }
+
+namespace {
 
 Outcome<JobId> FilterJobId(const std::string& text) {
   if (ValidateJobId(text).ok()) return JobId(text);
@@ -162,27 +164,6 @@ Reply RetryRun(const Call& call) {
   if (after.ok() && after->row.attempt > before.row.attempt) return RetriedResponse(call, *after);
   return OutcomeUnknown("Whether the run will be tried again is not known; GET it first.",
                         retried.error());
-}
-
-Reply RunLogs(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
-  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {"attempt"}));
-  CARILLON_ASSIGN_OR_RETURN(const auto attempt,
-                            query.Number("attempt", {.low = 1, .high = kAttemptMax}));
-  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
-  const AttemptResult* result = &run.result;
-  if (attempt && *attempt != run.row.attempt) {
-    result = nullptr;
-    for (const RunAttempt& earlier : run.attempts) {
-      if (earlier.attempt == *attempt) result = &earlier.result;
-    }
-    if (result == nullptr) return NotFound("The run has no such attempt; GET the run lists them.");
-  }
-  HttpResponse response{.status = 200};
-  response.headers = {{"Content-Type", "text/plain; charset=utf-8"},
-                      {"X-Output-Truncated", result->output_truncated ? "true" : "false"}};
-  response.body = ToValidUtf8(result->output);
-  return response;
 }
 
 Reply ListGaps(const Call& call) {

@@ -1,6 +1,7 @@
 // Handlers of /api/runs, /api/gaps and /api/dead-letters. docs/api.md describes each.
 #pragma once
 
+#include "common/domain/run_id.h"
 #include "scheduler/api/route.h"
 
 namespace carillon::scheduler {
@@ -9,9 +10,11 @@ Reply ListRuns(const Call& call);
 Reply GetRun(const Call& call);
 Reply CancelRun(const Call& call);
 Reply RetryRun(const Call& call);
-Reply RunLogs(const Call& call);
 Reply ListGaps(const Call& call);
 Reply ListDeadLetters(const Call& call);
+
+// The run that the path names.
+Outcome<RunKey> PathRunKey(const Call& call);
 
 // The runs of one job, as both /api/runs?job_id= and /api/jobs/{}/history show them.
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id);

@@ -11,6 +11,14 @@ BEFORE_ANY_OPERATION = {400: "bad_uri", 401: "unauthenticated", 404: "not_found"
                         413: "body_too_large", 414: "uri_too_long", 503: "overloaded"}
 
 
+# Answers of many JSON texts: how they are cut. What each is says `x-item` in the contract.
+LINES_OF = {
+    "application/x-ndjson": lambda text: text.splitlines(),
+    "text/event-stream": lambda text: [event.split("data: ", 1)[1] for event in text.split("\n\n")
+                                       if event.startswith("id: ")],
+}
+
+
 class Contract:
     def __init__(self, document):
         self.document = document
@@ -92,6 +100,9 @@ class Contract:
         media = headers.get("content-type", "")
         if media not in content:
             return wrong + [f"Content-Type {media!r}, not {' or '.join(content)}"]
-        if method != "HEAD" and "json" in media:
+        if method != "HEAD" and media in LINES_OF:
+            for item in LINES_OF[media](text):
+                wrong += self.complaints_about_body(content[media]["x-item"], item)
+        elif method != "HEAD" and "json" in media:
             wrong += self.complaints_about_body(content[media]["schema"], text)
         return wrong

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "common/adapters/http/http_stream.h"
 
 namespace carillon {
 
@@ -39,6 +43,9 @@ struct HttpResponse {
   int status = 200;
   HttpHeaders headers;  // Content-Length, Connection and Date are the server's
   std::string body;
+  // An answer without an end of its own: called once the head is on its way, on a worker, with
+  // where to write. `body` goes first. Of a HEAD it is not called.
+  std::function<void(std::shared_ptr<HttpStream>)> stream = {};
 };
 
 // "Not Found"; "Unknown" for codes without a phrase here.

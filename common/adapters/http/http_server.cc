@@ -41,7 +41,8 @@ void DropControls(std::string& value) {
 }
 
 std::string HeaderText(const HttpResponse& response, bool keep_alive, WallTime now) {
-  const bool has_body = response.status >= 200 && response.status != 204 && response.status != 304;
+  const bool has_body = !response.stream && response.status >= 200 && response.status != 204 &&
+                        response.status != 304;
   std::string text =
       fmt::format("HTTP/1.1 {} {}\r\nConnection: {}\r\nDate: {}\r\n", response.status,
                   ReasonPhrase(response.status), keep_alive ? "keep-alive" : "close",
@@ -57,6 +58,86 @@ std::string HeaderText(const HttpResponse& response, bool keep_alive, WallTime n
   }
   return text + "\r\n";
 }
+
+using ConnectionHandle = restinio::impl::connection_handle_t;
+
+// Requests taken and not yet answered in full. Shared: the last word of a stream may come late.
+class InProgress {
+ public:
+  void Begin() {
+    const std::lock_guard lock(mu_);
+    ++count_;
+  }
+  void End() {
+    const std::lock_guard lock(mu_);
+    if (--count_ == 0) idle_.notify_all();
+  }
+  void AwaitNone(Duration limit) {
+    std::unique_lock lock(mu_);
+    idle_.wait_for(lock, limit, [this] { return count_ == 0; });
+  }
+
+ private:
+  std::mutex mu_;
+  std::condition_variable idle_;
+  size_t count_ = 0;  // guarded by mu_
+};
+
+// The rest of an answer whose head was sent. Its end is that of the connection.
+class Stream final : public HttpStream {
+ public:
+  Stream(ConnectionHandle connection, restinio::request_id_t request,
+         std::shared_ptr<InProgress> in_progress)
+      : connection_(std::move(connection)),
+        request_(request),
+        state_(std::make_shared<State>(std::move(in_progress))) {}
+  ~Stream() override { Close(); }
+
+  bool Write(std::string bytes) override {
+    if (state_->closed) return false;
+    if (!bytes.empty()) Send(std::move(bytes), false);
+    return true;
+  }
+  size_t unsent() const override { return state_->unsent; }
+  bool closed() const override { return state_->closed; }
+  void Close() override {
+    if (!state_->closed.exchange(true)) Send({}, true);
+  }
+
+ private:
+  // What RESTinio's callbacks hold: not the stream, which holds the connection, which holds them.
+  struct State {
+    explicit State(std::shared_ptr<InProgress> requests) : in_progress(std::move(requests)) {}
+    ~State() { in_progress->End(); }
+    const std::shared_ptr<InProgress> in_progress;
+    std::atomic<size_t> unsent{0};
+    std::atomic<bool> closed{false};
+  };
+
+  void Send(std::string bytes, bool last) {
+    const size_t size = bytes.size();
+    state_->unsent += size;
+    restinio::writable_items_container_t items;
+    if (size > 0) items.emplace_back(std::move(bytes));
+    restinio::write_group_t group(std::move(items));
+    group.after_write_notificator([state = state_, size](const auto& error) {
+      state->unsent -= size;
+      if (error) state->closed = true;
+    });
+    using Part = restinio::response_parts_attr_t;
+    using Then = restinio::response_connection_attr_t;
+    connection_->write_response_parts(
+        request_,
+        restinio::response_output_flags_t{
+            last ? Part::final_parts : Part::not_final_parts,
+            last ? Then::connection_close : Then::connection_keepalive},
+        std::move(group));
+  }
+
+  const ConnectionHandle connection_;
+  const restinio::request_id_t request_;
+  const std::shared_ptr<State> state_;
+};
 
 std::string PeerText(const restinio::endpoint_t& endpoint) {
   const auto address = endpoint.address();
@@ -138,10 +219,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
       acceptor_.close(ignored);
       retry_timer_.cancel();
     });
-    {
-      std::unique_lock lock(mu_);
-      idle_.wait_for(lock, options_.stop_grace, [this] { return in_progress_ == 0; });
-    }
+    in_progress_->AwaitNone(options_.stop_grace);
     pool_.Stop();
     urgent_pool_.Stop();
     work_.reset();
@@ -232,10 +310,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   // ---- requests ----
 
   restinio::request_handling_status_t Accept(const RequestHandle& handle) {
-    {
-      const std::lock_guard lock(mu_);
-      ++in_progress_;
-    }
+    in_progress_->Begin();
     auto request = std::make_shared<HttpRequest>(ConvertRequest(*handle, options_));
     const SteadyTime received = clock_.Steady();
     WorkerPool& pool = handler_.Urgent(*request) ? urgent_pool_ : pool_;
@@ -258,6 +333,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   }
 
   void Respond(restinio::request_t& handle, const HttpRequest& request, HttpResponse response) {
+    if (response.stream) return RespondInParts(handle, request, std::move(response));
     const bool keep_alive = handle.header().should_keep_alive() && !stopping_;
     restinio::writable_items_container_t items;
     items.emplace_back(HeaderText(response, keep_alive, clock_.Wall()));
@@ -266,7 +342,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     if (has_body) items.emplace_back(std::move(response.body));
     restinio::write_group_t group(std::move(items));
     // Called when written, and as well when the connection is gone before.
-    group.after_write_notificator([this](const auto&) { Finished(); });
+    group.after_write_notificator([requests = in_progress_](const auto&) { requests->End(); });
     auto connection = std::move(restinio::impl::access_req_connection(handle));
     connection->write_response_parts(
         handle.request_id(),
@@ -277,9 +353,19 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
         std::move(group));
   }
 
-  void Finished() {
-    const std::lock_guard lock(mu_);
-    if (--in_progress_ == 0) idle_.notify_all();
+  // Called on a worker.
+  void RespondInParts(restinio::request_t& handle, const HttpRequest& request,
+                      HttpResponse response) {
+    const auto connection = std::move(restinio::impl::access_req_connection(handle));
+    const auto stream = std::make_shared<Stream>(connection, handle.request_id(), in_progress_);
+    stream->Write(HeaderText(response, false, clock_.Wall()) + response.body);
+    if (request.method == "HEAD" || stopping_) return;
+    try {
+      response.stream(stream);
+    } catch (const std::exception& error) {
+      log::Error("http", "{}: {} {}: {}", options_.name, request.method, request.target,
+                 error.what());
+    }
   }
 
   const HttpServerOptions options_;
@@ -289,9 +375,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   uint16_t port_ = 0;
   std::atomic<bool> stopping_{false};
 
-  std::mutex mu_;
-  std::condition_variable idle_;
-  size_t in_progress_ = 0;  // guarded by mu_: requests taken and not yet written
+  const std::shared_ptr<InProgress> in_progress_ = std::make_shared<InProgress>();
 
   // In this order: connections that io_ drops at its end still report to limiter_.
   Limiter limiter_;

@@ -61,6 +61,14 @@ class CliTest : public ::testing::Test {
     server_.answers[Key("http://a", request)].emplace_back(
         HttpResponse{.headers = {{"content-type", "text/plain; charset=utf-8"}}, .body = text});
   }
+  void AnswerLog(const std::string& request, const std::string& text, const std::string& last_seq,
+                 bool complete) {
+    server_.answers[Key("http://a", request)].emplace_back(
+        HttpResponse{.headers = {{"content-type", "text/plain; charset=utf-8"},
+                                 {"x-log-last-seq", last_seq},
+                                 {"x-log-complete", complete ? "true" : "false"}},
+                     .body = text});
+  }
   void FailOf(const std::string& server, const std::string& request, ErrorCode code) {
     server_.answers[Key(server, request)].emplace_back(Error{code, "recorded"});
   }

@@ -153,15 +153,66 @@ TEST_F(RunCommandsTest, LogsArePrintedAsTheyAre) {
   EXPECT_EQ(out(), "second");
 }
 
+TEST_F(RunCommandsTest, LongLogIsReadInParts) {
+  AnswerLog("GET /api/runs/R1/logs?tail=5", "one\n", "1", false);
+  AnswerLog("GET /api/runs/R1/logs?offset=1", "two\n", "2", true);
+  EXPECT_EQ(Run({"run", "logs", "R1", "--tail", "5"}), 0);
+  EXPECT_EQ(out(), "one\ntwo\n");
+}
+
 TEST_F(RunCommandsTest, FollowPrintsEachPartOnce) {
   Answer("GET /api/runs/R1", RunShown("RUNNING"));
   Answer("GET /api/runs/R1", RunShown("RUNNING"));
   Answer("GET /api/runs/R1", RunShown("COMPLETED"));
-  AnswerText("GET /api/runs/R1/logs", "");
-  AnswerText("GET /api/runs/R1/logs", "one\n");
-  AnswerText("GET /api/runs/R1/logs", "one\ntwo\n");
+  Answer("GET /api/runs/R1", RunShown("COMPLETED"));
+  AnswerText("GET /api/runs/R1/logs?attempt=1", "");
+  AnswerLog("GET /api/runs/R1/logs?attempt=1", "one\n", "1", false);
+  AnswerLog("GET /api/runs/R1/logs?attempt=1&offset=1", "", "1", false);
+  AnswerLog("GET /api/runs/R1/logs?attempt=1&offset=1", "two\n", "2", true);
   EXPECT_EQ(Run({"run", "logs", "R1", "-f"}), 0);
   EXPECT_EQ(out(), "one\ntwo\n");
+}
+
+TEST_F(RunCommandsTest, FollowGoesOnWithTheNextAttempt) {
+  json second = RunShown("COMPLETED");
+  second["attempt"] = 2;
+  Answer("GET /api/runs/R1", RunShown("RUNNING"));
+  Answer("GET /api/runs/R1", second);
+  Answer("GET /api/runs/R1", second);
+  AnswerLog("GET /api/runs/R1/logs?attempt=1", "one\n", "1", false);
+  AnswerLog("GET /api/runs/R1/logs?attempt=1&offset=1", "failed\n", "2", true);
+  AnswerLog("GET /api/runs/R1/logs?attempt=2", "again\n", "1", true);
+  EXPECT_EQ(Run({"run", "logs", "R1", "-f"}), 0);
+  EXPECT_EQ(out(), "one\nfailed\nagain\n");
+  EXPECT_NE(err().find("attempt 2"), std::string::npos);
+}
+
+TEST_F(RunCommandsTest, FollowPrintsOutputOnceWhereThereIsNoLog) {
+  Answer("GET /api/runs/R1", RunShown("RUNNING"));
+  Answer("GET /api/runs/R1", RunShown("COMPLETED"));
+  AnswerText("GET /api/runs/R1/logs?attempt=1", "");
+  AnswerText("GET /api/runs/R1/logs?attempt=1", "all of it\n");
+  EXPECT_EQ(Run({"run", "logs", "R1", "-f"}), 0);
+  EXPECT_EQ(out(), "all of it\n");
+}
+
+TEST_F(RunCommandsTest, FollowBearsAServerThatIsAway) {
+  Answer("GET /api/runs/R1", RunShown("RUNNING"));
+  FailOf("http://a", "GET /api/runs/R1", ErrorCode::kUnavailable);
+  Answer("GET /api/runs/R1", RunShown("COMPLETED"));
+  AnswerLog("GET /api/runs/R1/logs?attempt=1", "one\n", "1", false);
+  AnswerLog("GET /api/runs/R1/logs?attempt=1&offset=1", "two\n", "2", true);
+  EXPECT_EQ(Run({"run", "logs", "R1", "-f"}), 0);
+  EXPECT_EQ(out(), "one\ntwo\n");
+}
+
+TEST_F(RunCommandsTest, LinesWithTimes) {
+  AnswerLog("GET /api/runs/R1/logs",
+            R"({"line":"bad","seq":1,"stream":"stderr","t":"2026-03-01T00:00:00.000001Z"})"
+            "\n",
+            "1", true);
+  EXPECT_EQ(Run({"run", "logs", "R1", "-t"}), 0);
+  EXPECT_EQ(out(), "2026-03-01T00:00:00.000001Z stderr bad\n");
 }
 
 TEST_F(RunCommandsTest, CancelAndRetry) {

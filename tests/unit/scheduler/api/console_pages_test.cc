@@ -101,10 +101,9 @@ TEST_F(ConsolePagesTest, HeadIsGetWithoutTheBody) {
 }
 
 TEST_F(ConsolePagesTest, WhatIsNotInTheTableIsNotThere) {
-  for (const char* path :
-       {"/assets/main-9z.js", "/assets", "/assets/", "/favicon.ico", "/robots.txt",
-        "/assets/main-1a.js.gz", "/assets/%2e%2e/index.html",
-        "/assets%2Fmain-1a.js.map", "/.%2e/etc/passwd"}) {
+  for (const char* path : {"/assets/main-9z.js", "/assets", "/assets/", "/favicon.ico",
+                           "/robots.txt", "/assets/main-1a.js.gz", "/assets/%2e%2e/index.html",
+                           "/assets%2Fmain-1a.js.map", "/.%2e/etc/passwd"}) {
     EXPECT_EQ(Get(path).status, 404) << path;
     EXPECT_EQ(Open(path).status, 401) << path;
   }

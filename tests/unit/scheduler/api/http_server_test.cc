@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/process_wait.h"
 #include "tests/unit/scheduler/api/echo_server.h"
 #include "tests/unit/scheduler/api/raw_socket.h"
 
@@ -326,6 +327,126 @@ TEST(HttpServerTest, ATakenPortIsUnavailable) {
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.code(), ErrorCode::kUnavailable);
   EXPECT_EQ((*first)->url(), "http://127.0.0.1:" + std::to_string((*first)->port()));
+}
+
+// A server whose answers go on; the test holds the ends.
+struct StreamingServer {
+  EchoServer server{{}, [this](const HttpRequest&) {
+                      HttpResponse response{.status = 200, .body = "begin\n"};
+                      response.headers = {{"Content-Type", "text/event-stream"}};
+                      response.stream = [this](std::shared_ptr<HttpStream> stream) {
+                        const std::lock_guard lock(mu);
+                        streams.push_back(std::move(stream));
+                        opened.notify_all();
+                      };
+                      return response;
+                    }};
+  std::shared_ptr<HttpStream> Wait(size_t number = 0) {
+    std::unique_lock lock(mu);
+    EXPECT_TRUE(opened.wait_for(lock, 30s, [&] { return streams.size() > number; }));
+    return streams.at(number);
+  }
+  ~StreamingServer() {
+    const std::lock_guard lock(mu);
+    streams.clear();
+  }
+  std::mutex mu;
+  std::condition_variable opened;
+  std::vector<std::shared_ptr<HttpStream>> streams;
+};
+
+constexpr char kGet[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+TEST(HttpServerTest, AnswerGoesOnUntilItIsClosed) {
+  StreamingServer streaming;
+  RawSocket socket(streaming.server.port());
+  ASSERT_TRUE(socket.Send(kGet));
+  const std::string head = socket.ReadUntil("begin\n");
+  EXPECT_NE(head.find("HTTP/1.1 200 OK"), std::string::npos);
+  EXPECT_NE(head.find("Connection: close"), std::string::npos);
+  EXPECT_EQ(head.find("Content-Length"), std::string::npos);
+  const auto stream = streaming.Wait();
+  EXPECT_TRUE(stream->Write("one\n"));
+  EXPECT_EQ(socket.ReadUntil("one\n"), "one\n");
+  EXPECT_TRUE(stream->Write("two\n"));
+  stream->Close();
+  EXPECT_EQ(socket.ReadToEnd(), "two\n");
+  EXPECT_TRUE(socket.closed());
+  EXPECT_TRUE(stream->closed());
+  EXPECT_FALSE(stream->Write("three\n"));
+}
+
+TEST(HttpServerTest, AnswerThatNobodyHoldsAnyMoreEnds) {
+  StreamingServer streaming;
+  RawSocket socket(streaming.server.port());
+  ASSERT_TRUE(socket.Send(kGet));
+  streaming.Wait();
+  {
+    const std::lock_guard lock(streaming.mu);
+    streaming.streams.clear();
+  }
+  EXPECT_TRUE(socket.ReadToEnd().ends_with("begin\n"));
+}
+
+TEST(HttpServerTest, WriterLearnsThatTheListenerIsGone) {
+  StreamingServer streaming;
+  {
+    RawSocket socket(streaming.server.port());
+    ASSERT_TRUE(socket.Send(kGet));
+    streaming.Wait();
+    socket.ReadUntil("begin\n");
+  }
+  const auto stream = streaming.Wait();
+  EXPECT_TRUE(WaitUntil([&] {
+    stream->Write("anybody?\n");
+    return stream->closed();
+  }));
+  EXPECT_TRUE(WaitUntil([&] { return stream->unsent() == 0; }));
+}
+
+TEST(HttpServerTest, ListenerWhoDoesNotReadIsSeenAndDropped) {
+  HttpServerOptions options;
+  options.write_timeout = 200ms;
+  std::shared_ptr<HttpStream> held;
+  std::mutex mu;
+  EchoServer server(options, [&](const HttpRequest&) {
+    HttpResponse response{.status = 200};
+    response.stream = [&](std::shared_ptr<HttpStream> stream) {
+      const std::lock_guard lock(mu);
+      held = std::move(stream);
+    };
+    return response;
+  });
+  const auto stream = [&] {
+    const std::lock_guard lock(mu);
+    return held;
+  };
+  RawSocket socket(server.port());
+  ASSERT_TRUE(socket.Send(kGet));
+  ASSERT_TRUE(WaitUntil([&] { return stream() != nullptr; }));
+  EXPECT_TRUE(stream()->Write(std::string(64u << 20, 'x')));
+  EXPECT_GT(stream()->unsent(), 0u);
+  EXPECT_TRUE(WaitUntil([&] { return stream()->closed(); }));
+  const std::lock_guard lock(mu);
+  held.reset();
+}
+
+TEST(HttpServerTest, HeadOfAnAnswerThatGoesOnEnds) {
+  StreamingServer streaming;
+  RawSocket socket(streaming.server.port());
+  ASSERT_TRUE(socket.Send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n"));
+  EXPECT_TRUE(socket.ReadToEnd().starts_with("HTTP/1.1 200 OK"));
+  EXPECT_TRUE(streaming.streams.empty());
+}
+
+TEST(HttpServerTest, StopsWhileSomebodyListens) {
+  auto streaming = std::make_unique<StreamingServer>();
+  RawSocket socket(streaming->server.port());
+  ASSERT_TRUE(socket.Send(kGet));
+  streaming->Wait()->Write("last\n");
+  streaming->Wait()->Close();
+  streaming->server.server().Stop();
+  EXPECT_TRUE(socket.ReadToEnd().ends_with("last\n"));
 }
 
 }  // namespace

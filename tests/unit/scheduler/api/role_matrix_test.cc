@@ -43,6 +43,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"POST /api/runs/{}/cancel", {kOwner, 202, "{}"}},
       {"POST /api/runs/{}/retry", {kOwner, 400, "[]"}},
       {"GET /api/runs/{}/logs", {kKnown, 200}},
+      {"GET /api/runs/{}/logs/stream", {kKnown, 404}},  // of an attempt that never was
       {"GET /api/gaps", {kKnown, 200}},
       {"GET /api/dead-letters", {kKnown, 200}},
       {"GET /api/executors", {kKnown, 200}},
@@ -113,6 +114,7 @@ class RoleMatrixTest : public PeopleEnv {
       id = As(owner_.access_token, "POST", "/api/tokens", R"({"name": "ci"})").body()["token_id"];
     }
     path.replace(at, 2, id);
+    if (path.ends_with("/logs/stream")) path += "?attempt=9";  // else it would go on
     const size_t version = path.find("{}");
     return version == std::string::npos ? path : path.replace(version, 2, "1");
   }

@@ -1,0 +1,161 @@
+#include "cli/commands/run_logs.h"
+
+#include <optional>
+#include <sstream>
+
+#include <fmt/core.h>
+
+#include "cli/commands/run_wait.h"
+#include "common/domain/run.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr Duration kFollowEvery = 250ms;
+// How long pieces may come after the end of an attempt, as the server waits for them.
+constexpr Duration kPieceGrace = 10s;
+
+std::string HeaderOf(const ApiResponse& response, std::string_view name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+class LogReader {
+ public:
+  LogReader(Session& session, const LogFlags& flags)
+      : session_(session), flags_(flags), attempt_(flags.attempt) {}
+
+  // Everything that is there; the server answers a long log in parts.
+  Outcome<ExitCode> ReadAll() {
+    for (;;) {
+      const std::string before = offset_;
+      CARILLON_TRY(ReadPart());
+      if (offset_ == before || complete_) return ExitCode::kDone;
+    }
+  }
+
+  Outcome<ExitCode> Follow() {
+    heard_ = Now();
+    for (;;) {
+      auto done = Look();
+      if (done.ok()) {
+        heard_ = Now();
+        if (*done) return ExitCode::kDone;
+      } else if (done.error().exit != ExitCode::kUnreachable || Now() - heard_ >= kPatience) {
+        return done.error();
+      }
+      session_.host().wait(kFollowEvery);
+    }
+  }
+
+ private:
+  SteadyTime Now() const { return session_.host().clock.Steady(); }
+
+  // The run is looked at before its log, so that the last look sees everything.
+  Outcome<bool> Look() {
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse run,
+                              session_.Call({.path = "/api/runs/" + Escape(flags_.run_id)}));
+    const json& body = run.body.is_object() ? run.body : json::object();
+    const auto state = ParseRunState(body.value("state", ""));
+    if (!state.ok()) return Failure{.message = "the server names no state", .code = "bad_answer"};
+    const int latest = body.value("attempt", 1);
+    if (attempt_ == 0) attempt_ = latest;
+    const bool over = latest > attempt_ || IsFinal(*state) || *state == RunState::kHeld;
+    CARILLON_TRY(ReadPart());
+    if (!over) return false;
+    if (!over_since_) over_since_ = Now();
+    // Without an offset the server has no log of it, only the output: all of it is printed.
+    if (!complete_ && !offset_.empty() && Now() - *over_since_ < kPieceGrace) return false;
+    if (!complete_ && !offset_.empty()) session_.Say("the end of this log did not arrive");
+    if (latest > attempt_ && flags_.attempt == 0) return NextAttempt();
+    return true;
+  }
+
+  Outcome<bool> NextAttempt() {
+    ++attempt_;
+    session_.Say(fmt::format("attempt {}", attempt_));
+    offset_.clear();
+    complete_ = false;
+    output_printed_ = false;
+    over_since_.reset();
+    return false;
+  }
+
+  Outcome<bool> ReadPart() {
+    ApiRequest request{.path = "/api/runs/" + Escape(flags_.run_id) + "/logs"};
+    if (attempt_ > 0) request.query.emplace_back("attempt", std::to_string(attempt_));
+    if (flags_.stream != "all") request.query.emplace_back("stream", flags_.stream);
+    if (!offset_.empty()) {
+      request.query.emplace_back("offset", offset_);
+    } else if (flags_.tail > 0) {
+      request.query.emplace_back("tail", std::to_string(flags_.tail));
+    }
+    const bool lines = flags_.times || session_.Print().form() != Form::kTable;
+    if (lines) request.headers.emplace_back("Accept", "application/x-ndjson");
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse log, session_.Call(request));
+    const std::string last = HeaderOf(log, "x-log-last-seq");
+    if (last.empty()) return PrintOutput(log.text, lines);
+    offset_ = last;
+    complete_ = HeaderOf(log, "x-log-complete") == "true";
+    Print(log.text, lines);
+    return true;
+  }
+
+  // The server has no log of this attempt, only its output, which does not change once it is there.
+  Outcome<bool> PrintOutput(const std::string& text, bool lines) {
+    if (!output_printed_) Print(text, lines);
+    output_printed_ = !text.empty();
+    return true;
+  }
+
+  void Print(const std::string& text, bool lines) {
+    std::ostream& out = session_.host().out;
+    if (!lines || session_.Print().form() != Form::kTable) {
+      out << text << std::flush;
+      return;
+    }
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+      const json entry = json::parse(line, nullptr, false);
+      if (!entry.is_object()) continue;
+      const auto time = entry.find("t");
+      out << (time != entry.end() && time->is_string() ? time->get<std::string>() : "-") << " "
+          << entry.value("stream", "") << " " << entry.value("line", "") << "\n";
+    }
+    out << std::flush;
+  }
+
+  Session& session_;
+  const LogFlags& flags_;
+  int attempt_;
+  std::string offset_;  // seq of what was printed last, as the server said it
+  bool complete_ = false;
+  bool output_printed_ = false;
+  SteadyTime heard_;
+  std::optional<SteadyTime> over_since_;
+};
+
+}  // namespace
+
+void AddLogFlags(CLI::App* verb, LogFlags& flags) {
+  verb->add_option("run", flags.run_id, "Run id")->required();
+  verb->add_option("--attempt", flags.attempt, "Of this attempt instead of the last")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--tail", flags.tail, "Begin with the last so many lines")
+      ->check(CLI::Range(int64_t{1}, Session::kLimitMax));
+  verb->add_option("--stream", flags.stream, "all, stdout or stderr")
+      ->check(CLI::IsMember({"all", "stdout", "stderr"}));
+  verb->add_flag("-f,--follow", flags.follow, "Until the run has ended, through its retries");
+  verb->add_flag("-t,--timestamps", flags.times, "Each line with its time and stream");
+}
+
+Outcome<ExitCode> ShowLogs(Session& session, const LogFlags& flags) {
+  LogReader reader(session, flags);
+  return flags.follow ? reader.Follow() : reader.ReadAll();
+}
+
+}  // namespace carillon::cli

@@ -1,0 +1,199 @@
+#include "scheduler/api/log_routes.h"
+
+#include <algorithm>
+
+#include "common/wire/job_json.h"
+#include "scheduler/api/log_follower.h"
+#include "scheduler/api/log_text.h"
+#include "scheduler/api/request_parts.h"
+#include "scheduler/api/run_routes.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr int64_t kAttemptMax = 1'000'000;
+constexpr int64_t kLinesMax = 1'000'000;
+constexpr size_t kAnswerBytesMax = 32u << 20;
+constexpr size_t kReadBytes = 2u << 20;
+
+Problem NoAttempt() { return NotFound("The run has no such attempt; GET the run lists them."); }
+
+Outcome<std::optional<LogStream>> ReadStream(const Query& query) {
+  const std::string text = query.Text("stream").value_or("all");
+  if (text == "all") return std::optional<LogStream>();
+  if (text == "stdout") return std::optional(LogStream::kStdout);
+  if (text == "stderr") return std::optional(LogStream::kStderr);
+  return InvalidField("?stream", "unknown_value", "There are all, stdout and stderr.");
+}
+
+// Of the attempt that is asked for; null: the run has no such attempt.
+const AttemptResult* ResultOf(const RunDetail& run, int64_t attempt) {
+  if (attempt == run.row.attempt) return &run.result;
+  for (const RunAttempt& earlier : run.attempts) {
+    if (earlier.attempt == attempt) return &earlier.result;
+  }
+  return nullptr;
+}
+
+bool WantsNdjson(const HttpRequest& request) {
+  const std::string* accept = request.Header("accept");
+  return accept != nullptr && accept->find("application/x-ndjson") != std::string::npos;
+}
+
+struct Wanted {
+  RunKey key;
+  int attempt = 1;
+  std::optional<LogStream> only;
+  uint64_t offset = 0;  // seq of the entry before the first
+  int64_t limit = kLinesMax;
+  LogFormat format = LogFormat::kText;
+  bool over = false;  // of the attempt: what is missing will hardly come
+};
+
+struct Part {
+  std::string text;
+  uint64_t last_seq = 0;  // that was looked at
+  bool marked = false;    // an entry of Carillon's own is in it
+  bool whole = true;      // nothing follows of what is stored
+};
+
+Outcome<Part> ReadPart(const Call& call, const Wanted& wanted) {
+  Part part{.last_seq = wanted.offset};
+  int64_t left = wanted.limit;
+  for (;;) {
+    CARILLON_ASSIGN_OR_RETURN(
+        const auto chunks,
+        call.api.logs.ReadLog(wanted.key, wanted.attempt, part.last_seq + 1, kReadBytes));
+    const uint64_t before = part.last_seq;
+    for (const LogChunk& chunk : chunks) {
+      if (chunk.first_seq > part.last_seq + 1) {
+        if (!wanted.over) {
+          part.whole = false;
+          return part;
+        }
+        part.marked = true;
+        AppendLogEntry(part.text, MissingBefore(chunk.first_seq, part.last_seq), wanted.format);
+        part.last_seq = chunk.first_seq - 1;
+      }
+      for (const NumberedEntry& entry : EntriesOf(chunk)) {
+        if (entry.seq <= part.last_seq) continue;
+        if (left == 0 || part.text.size() >= kAnswerBytesMax) {
+          part.whole = false;
+          return part;
+        }
+        part.last_seq = entry.seq;
+        part.marked = part.marked || entry.entry.stream == LogStream::kCarillon;
+        if (!IsShown(entry.entry, wanted.only)) continue;
+        AppendLogEntry(part.text, entry, wanted.format);
+        --left;
+      }
+    }
+    if (part.last_seq == before) return part;
+  }
+}
+
+HttpResponse LogResponse(std::string text, LogFormat format, bool truncated) {
+  HttpResponse response{.status = 200};
+  response.headers = {{"Content-Type", format == LogFormat::kNdjson ? "application/x-ndjson"
+                                                                    : "text/plain; charset=utf-8"},
+                      {"X-Output-Truncated", truncated ? "true" : "false"}};
+  response.body = format == LogFormat::kText ? ToValidUtf8(text) : std::move(text);
+  return response;
+}
+
+// Asks for the last entries: where they begin.
+uint64_t OffsetOfTail(const LogExtent& extent, int64_t tail) {
+  const auto count = static_cast<uint64_t>(tail);
+  return extent.last_seq > count ? extent.last_seq - count : 0;
+}
+
+std::optional<uint64_t> LastEventId(const HttpRequest& request) {
+  const std::string* header = request.Header("last-event-id");
+  return header == nullptr ? std::nullopt : ParseCursor(*header);
+}
+
+}  // namespace
+
+Reply RunLogs(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query,
+      Query::Read(call.request, {"attempt", "stream", "offset", "limit", "tail"}));
+  CARILLON_ASSIGN_OR_RETURN(const auto attempt,
+                            query.Number("attempt", {.low = 1, .high = kAttemptMax}));
+  CARILLON_ASSIGN_OR_RETURN(const auto only, ReadStream(query));
+  CARILLON_ASSIGN_OR_RETURN(const auto offset,
+                            query.Number("offset", {.low = 0, .high = INT64_MAX - 1}));
+  CARILLON_ASSIGN_OR_RETURN(const auto limit, query.Number("limit", {.low = 1, .high = kLinesMax}));
+  CARILLON_ASSIGN_OR_RETURN(const auto tail, query.Number("tail", {.low = 1, .high = kLinesMax}));
+  if (tail && offset) {
+    return InvalidField("?tail", "bad_value", "Ask for the tail or from an offset, not both.");
+  }
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
+  Wanted wanted{.key = key,
+                .attempt = static_cast<int>(attempt.value_or(run.row.attempt)),
+                .only = only,
+                .offset = static_cast<uint64_t>(offset.value_or(0)),
+                .limit = limit.value_or(kLinesMax),
+                .format = WantsNdjson(call.request) ? LogFormat::kNdjson : LogFormat::kText};
+  const AttemptResult* result = ResultOf(run, wanted.attempt);
+  if (result == nullptr) return NoAttempt();
+  wanted.over = wanted.attempt != run.row.attempt || IsFinal(run.row.state) ||
+                run.row.state == RunState::kHeld;
+  CARILLON_ASSIGN_OR_RETURN(const LogExtent extent,
+                            call.api.logs.GetLogExtent(key, wanted.attempt));
+  if (extent.last_seq == 0) {
+    // No log was stored of it: what came with the result is what there is.
+    std::string text;
+    AppendOutput(text, result->output, wanted.offset, wanted.format);
+    return LogResponse(std::move(text), wanted.format, result->output_truncated);
+  }
+  if (tail) wanted.offset = OffsetOfTail(extent, *tail);
+  CARILLON_ASSIGN_OR_RETURN(Part part, ReadPart(call, wanted));
+  HttpResponse response = LogResponse(std::move(part.text), wanted.format, part.marked);
+  response.headers.emplace_back("X-Log-Last-Seq", std::to_string(part.last_seq));
+  response.headers.emplace_back("X-Log-Complete", part.whole && extent.complete ? "true" : "false");
+  return response;
+}
+
+Reply StreamRunLogs(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"attempt", "stream", "tail"}));
+  CARILLON_ASSIGN_OR_RETURN(const auto attempt,
+                            query.Number("attempt", {.low = 1, .high = kAttemptMax}));
+  CARILLON_ASSIGN_OR_RETURN(const auto only, ReadStream(query));
+  CARILLON_ASSIGN_OR_RETURN(const auto tail, query.Number("tail", {.low = 1, .high = kLinesMax}));
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
+  LogFollower::Wanted wanted{
+      .key = key, .attempt = static_cast<int>(attempt.value_or(run.row.attempt)), .only = only};
+  if (ResultOf(run, wanted.attempt) == nullptr) return NoAttempt();
+  if (call.streams.full()) {
+    Problem problem{.status = 503,
+                    .code = "too_many_streams",
+                    .detail = "This member has as many listeners as it takes; try again soon."};
+    problem.headers.emplace_back("Retry-After", "5");
+    return problem;
+  }
+  if (const auto seen = LastEventId(call.request)) {
+    wanted.after_seq = *seen;
+  } else if (tail) {
+    CARILLON_ASSIGN_OR_RETURN(const LogExtent extent,
+                              call.api.logs.GetLogExtent(key, wanted.attempt));
+    wanted.after_seq = OffsetOfTail(extent, *tail);
+  }
+  HttpResponse response{.status = 200};
+  response.headers = {{"Content-Type", "text/event-stream"}, {"X-Accel-Buffering", "no"}};
+  response.body = "retry: 1000\n\n";
+  response.stream = [&api = call.api, &streams = call.streams,
+                     wanted](std::shared_ptr<HttpStream> stream) {
+    streams.Add(
+        std::move(stream),
+        std::make_unique<LogFollower>(
+            LogFollower::Ports{.runs = api.runs, .logs = api.logs, .cluster_now = api.cluster_now},
+            wanted));
+  };
+  return response;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,75 @@
+// Answers that go on: who listens, what each is told, when it ends.
+//
+// Threads  Owns one thread, which polls every source by turns; Add and Stop are thread-safe.
+// Time     A source is polled every kPollEvery, or at once while it has more.
+// Owns     The streams and their sources, at most kStreamsMax.
+// Always   A listener that does not read is not written to beyond kUnsentMax. After Stop nothing of
+//          a source is used any more.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/adapters/http/http_stream.h"
+#include "common/base/clock.h"
+#include "common/base/loop.h"
+#include "common/base/mutex.h"
+
+namespace carillon::scheduler {
+
+class StreamSource {
+ public:
+  struct Piece {
+    std::string text = {};
+    bool more = false;  // poll again at once
+    bool end = false;   // nothing follows
+  };
+  virtual ~StreamSource() = default;
+  // What is to be written now, bounded. May block as a read of the store does.
+  virtual Piece Poll(SteadyTime now) = 0;
+};
+
+class StreamHub final : public Stepper {
+ public:
+  static constexpr size_t kStreamsMax = 256;
+  static constexpr Duration kPollEvery = 250ms;
+  static constexpr Duration kHeartbeat = 15s;
+  // Then the listener comes again, with a token of that time, and goes on where it was.
+  static constexpr Duration kLifetime = 10min;
+  static constexpr size_t kUnsentMax = 512u << 10;
+
+  explicit StreamHub(const Clock& clock) : clock_(clock) {}
+
+  bool full() const { return count_.load() >= kStreamsMax; }
+  // A stream beyond the most, or after Stop, is closed at once.
+  void Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source);
+  // Called when there is something new to poll. Set before the first Add.
+  void OnAdd(std::function<void()> wake) { wake_ = std::move(wake); }
+
+  SteadyTime Step(SteadyTime now) override;
+  // Closes every stream. Not while Step runs: stop its loop first.
+  void Stop();
+
+ private:
+  struct Open {
+    std::shared_ptr<HttpStream> stream;
+    std::unique_ptr<StreamSource> source;
+    SteadyTime opened;
+    SteadyTime written;
+  };
+
+  // False: it is over.
+  bool Turn(Open& open, SteadyTime now, bool* more);
+
+  const Clock& clock_;
+  std::function<void()> wake_;
+  std::atomic<size_t> count_{0};
+  Mutex mu_;
+  bool stopped_ GUARDED_BY(mu_) = false;
+  std::vector<Open> added_ GUARDED_BY(mu_);
+  std::vector<Open> open_;  // the loop's own
+};
+
+}  // namespace carillon::scheduler

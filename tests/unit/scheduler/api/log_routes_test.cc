@@ -1,0 +1,289 @@
+// Logs of runs: whole, in parts, and followed.
+#include <gtest/gtest.h>
+
+#include "scheduler/api/log_follower.h"
+#include "tests/support/process_wait.h"
+#include "tests/unit/scheduler/api/api_env.h"
+#include "tests/unit/scheduler/api/raw_socket.h"
+
+namespace carillon::test {
+namespace {
+
+using scheduler::LogFollower;
+
+class LogRoutesTest : public ApiEnv {
+ protected:
+  LogRoutesTest() : run_id_(Execute(Create()["job_id"])) {}
+
+  struct Line {
+    LogStream stream;
+    std::string text;
+  };
+  // Appends entries from `first_seq` on, at 2026-03-01T00:00:00 and a microsecond later each.
+  void Append(uint64_t first_seq, const std::vector<Line>& lines, bool last = false,
+              int attempt = 1) {
+    LogRecord record{.key = *DecodeRunId(run_id_), .attempt = attempt};
+    record.chunk = {
+        .first_seq = first_seq, .count = static_cast<uint32_t>(lines.size()), .last = last};
+    for (size_t i = 0; i < lines.size(); ++i) {
+      AppendEntry(record.chunk.entries,
+                  {.time = FromUnixMicros(1'772'323'200'000'000) + Duration(first_seq + i),
+                   .stream = lines[i].stream,
+                   .text = lines[i].text});
+    }
+    ASSERT_TRUE(store_.AppendLogs({record}).ok());
+  }
+  void AppendSample(bool last) {
+    Append(1, {{kOut, "one\n"}, {kErr, "bad <b>\n"}, {kOut, "no end"}});
+    Append(4, {{kOut, ", it was\n"}, {kMarker, "7 bytes are missing here\n"}}, last);
+  }
+  Answer Logs(const std::string& query = "", const std::string& accept = "") {
+    HttpHeaders headers;
+    if (!accept.empty()) headers.emplace_back("Accept", accept);
+    return Send("GET", "/api/runs/" + run_id_ + "/logs" + query, "", std::move(headers));
+  }
+  std::string Stream(const std::string& query, const std::string& headers) {
+    return "GET /api/runs/" + run_id_ + "/logs/stream" + query +
+           " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token_ + "\r\n" + headers + "\r\n";
+  }
+  static std::string BodyOf(const std::string& answer) {
+    return answer.substr(answer.find("\r\n\r\n") + 4);
+  }
+
+  static constexpr LogStream kOut = LogStream::kStdout;
+  static constexpr LogStream kErr = LogStream::kStderr;
+  static constexpr LogStream kMarker = LogStream::kCarillon;
+  const std::string run_id_;
+};
+
+TEST_F(LogRoutesTest, TextIsWhatWasWritten) {
+  AppendSample(true);
+  const Answer all = Logs();
+  EXPECT_EQ(all.status, 200);
+  EXPECT_EQ(all.header("content-type"), "text/plain; charset=utf-8");
+  EXPECT_EQ(all.text, "one\nbad <b>\nno end, it was\n[carillon: 7 bytes are missing here]\n");
+  EXPECT_EQ(all.header("x-log-last-seq"), "5");
+  EXPECT_EQ(all.header("x-log-complete"), "true");
+  EXPECT_EQ(all.header("x-output-truncated"), "true");
+  EXPECT_EQ(Logs("?stream=stdout").text, "one\nno end, it was\n");
+  EXPECT_EQ(Logs("?stream=stderr").text, "bad <b>\n");
+}
+
+TEST_F(LogRoutesTest, LinesHaveNumbersTimesAndStreams) {
+  AppendSample(false);
+  const Answer lines = Logs("", "application/x-ndjson");
+  EXPECT_EQ(lines.header("content-type"), "application/x-ndjson");
+  EXPECT_EQ(lines.header("x-log-complete"), "false");
+  std::vector<json> parsed;
+  std::istringstream in(lines.text);
+  for (std::string line; std::getline(in, line);) parsed.push_back(ParseJson(line));
+  ASSERT_EQ(parsed.size(), 5u);
+  EXPECT_EQ(parsed[0], (json{{"seq", 1},
+                             {"t", "2026-03-01T00:00:00.000001Z"},
+                             {"stream", "stdout"},
+                             {"line", "one"}}));
+  EXPECT_EQ(parsed[2]["partial"], true);
+  EXPECT_EQ(parsed[4]["stream"], "carillon");
+}
+
+TEST_F(LogRoutesTest, PartsAreAskedForBySeq) {
+  AppendSample(true);
+  EXPECT_EQ(Logs("?offset=3").text, ", it was\n[carillon: 7 bytes are missing here]\n");
+  const Answer two = Logs("?offset=1&limit=2");
+  EXPECT_EQ(two.text, "bad <b>\nno end");
+  EXPECT_EQ(two.header("x-log-last-seq"), "3");
+  EXPECT_EQ(two.header("x-log-complete"), "false");
+  EXPECT_EQ(Logs("?tail=1").text, "[carillon: 7 bytes are missing here]\n");
+  EXPECT_EQ(Logs("?tail=99").text, Logs().text);
+  EXPECT_EQ(Logs("?offset=99").text, "");
+}
+
+TEST_F(LogRoutesTest, BadQuestionsAreRefused) {
+  EXPECT_EQ(Logs("?stream=stdin").pointer(), "?stream");
+  EXPECT_EQ(Logs("?limit=0").pointer(), "?limit");
+  EXPECT_EQ(Logs("?tail=0").pointer(), "?tail");
+  EXPECT_EQ(Logs("?tail=1&offset=1").pointer(), "?tail");
+  EXPECT_EQ(Logs("?attempt=2").code(), "not_found");
+  EXPECT_EQ(Logs("?follow=true").status, 400);
+  const std::string stream = "/api/runs/" + run_id_ + "/logs/stream";
+  EXPECT_EQ(Get(stream + "?stream=x").pointer(), "?stream");
+  EXPECT_EQ(Get(stream + "?attempt=2").code(), "not_found");
+  EXPECT_EQ(Get("/api/runs/nonsense/logs/stream").code(), "bad_run_id");
+}
+
+TEST_F(LogRoutesTest, AttemptWithoutALogHasItsOutput) {
+  Finish(run_id_, {.state = RunState::kCompleted, .output = "a\nb", .output_truncated = true});
+  EXPECT_EQ(Logs().text, "a\nb");
+  EXPECT_EQ(Logs().header("x-output-truncated"), "true");
+  const Answer lines = Logs("", "application/x-ndjson");
+  EXPECT_EQ(lines.text,
+            "{\"line\":\"a\",\"seq\":1,\"stream\":\"output\",\"t\":null}\n"
+            "{\"line\":\"b\",\"partial\":true,\"seq\":2,\"stream\":\"output\",\"t\":null}\n");
+}
+
+TEST_F(LogRoutesTest, PieceThatIsLateIsNotPassedOver) {
+  Append(1, {{kOut, "one\n"}});
+  Append(3, {{kOut, "three\n"}}, true);
+  const Answer early = Logs();
+  EXPECT_EQ(early.text, "one\n");
+  EXPECT_EQ(early.header("x-log-last-seq"), "1");
+  EXPECT_EQ(early.header("x-log-complete"), "false");
+  Finish(run_id_, {.state = RunState::kCompleted, .output = "x"});
+  EXPECT_EQ(Logs().text, "one\n[carillon: 1 entries are missing]\nthree\n");
+  Append(2, {{kErr, "two\n"}});
+  EXPECT_EQ(Logs().text, "one\ntwo\nthree\n");
+  EXPECT_EQ(Logs().header("x-log-complete"), "true");
+}
+
+TEST_F(LogRoutesTest, LongLogComesWhole) {
+  std::vector<Line> lines(1000, {kOut, std::string(100, 'x') + "\n"});
+  for (uint64_t i = 0; i < 100; ++i) Append(1 + i * 1000, lines);
+  EXPECT_EQ(Logs().text.size(), 100'000u * 101);
+  EXPECT_EQ(Logs("?tail=5").text.size(), 5u * 101);
+}
+
+TEST_F(LogRoutesTest, StreamTellsWhatComesAndEndsWithTheRun) {
+  Append(1, {{kOut, "one\n"}});
+  RawSocket socket(server_->port());
+  ASSERT_TRUE(socket.Send(Stream("", "")));
+  const std::string begin = socket.ReadUntil("\"seq\":1");
+  EXPECT_NE(begin.find("Content-Type: text/event-stream"), std::string::npos);
+  EXPECT_NE(begin.find("X-Accel-Buffering: no"), std::string::npos);
+  EXPECT_NE(begin.find("retry: 1000\n\nid: 1\ndata: {"), std::string::npos) << begin;
+  Append(2, {{kErr, "two\n"}}, true);
+  socket.ReadUntil("\"seq\":2");
+  Finish(run_id_, {.state = RunState::kFailed, .output = "one\ntwo\n"});
+  const std::string end = socket.ReadToEnd();
+  EXPECT_NE(end.find("event: end\ndata: {\"attempt\":1,\"complete\":true,\"run_id\":\"" + run_id_ +
+                     "\",\"state\":\"FAILED\"}\n\n"),
+            std::string::npos)
+      << end;
+}
+
+TEST_F(LogRoutesTest, StreamGoesOnAfterTheLastEvent) {
+  AppendSample(true);
+  Finish(run_id_, {.state = RunState::kCompleted, .output = "x"});
+  RawSocket resumed(server_->port());
+  ASSERT_TRUE(resumed.Send(Stream("", "Last-Event-ID: 4\r\n")));
+  const std::string rest = BodyOf(resumed.ReadToEnd());
+  EXPECT_EQ(rest.find("id: 4\n"), std::string::npos);
+  EXPECT_NE(rest.find("id: 5\n"), std::string::npos);
+  EXPECT_NE(rest.find("event: end"), std::string::npos);
+  RawSocket tail(server_->port());
+  ASSERT_TRUE(tail.Send(Stream("?tail=2&stream=stdout", "")));
+  const std::string stdout_only = BodyOf(tail.ReadToEnd());
+  EXPECT_NE(stdout_only.find("id: 4\n"), std::string::npos);
+  EXPECT_EQ(stdout_only.find("id: 5\n"), std::string::npos);
+}
+
+TEST_F(LogRoutesTest, StreamOfAnEndedRunIsAnAnswerLikeOthers) {
+  AppendSample(true);
+  Finish(run_id_, {.state = RunState::kCompleted, .output = "x"});
+  const Answer stream = Get("/api/runs/" + run_id_ + "/logs/stream");
+  EXPECT_EQ(stream.status, 200);
+  EXPECT_EQ(stream.header("content-type"), "text/event-stream");
+  EXPECT_NE(stream.text.find("id: 5\n"), std::string::npos);
+  EXPECT_NE(stream.text.find("event: end\n"), std::string::npos);
+}
+
+TEST_F(LogRoutesTest, StoppingTheServerEndsTheStream) {
+  RawSocket socket(server_->port());
+  ASSERT_TRUE(socket.Send(Stream("", "")));
+  socket.ReadUntil("retry");
+  server_->Stop();
+  EXPECT_EQ(socket.ReadToEnd().find("event: end"), std::string::npos);
+  EXPECT_TRUE(socket.closed());
+}
+
+// ---- the follower by itself, on a clock of the test
+
+class LogFollowerTest : public LogRoutesTest {
+ protected:
+  LogFollower Follow(uint64_t after = 0) {
+    return LogFollower(
+        {.runs = store_, .logs = store_, .cluster_now = [this] { return store_.Now(); }},
+        {.key = *DecodeRunId(run_id_), .attempt = 1, .after_seq = after});
+  }
+  // Polls until there is nothing at this moment.
+  std::string Poll(LogFollower& follower) {
+    std::string text;
+    for (;;) {
+      const auto piece = follower.Poll(clock_.Steady());
+      text += piece.text;
+      if (piece.end) return text + "END";
+      if (!piece.more) return text;
+    }
+  }
+  static size_t Events(const std::string& text) {
+    size_t count = 0;
+    for (size_t at = text.find("id: "); at != std::string::npos; at = text.find("id: ", at + 1)) {
+      ++count;
+    }
+    return count;
+  }
+};
+
+TEST_F(LogFollowerTest, PieceThatIsLateIsWaitedFor) {
+  LogFollower follower = Follow();
+  Append(3, {{kOut, "three\n"}}, true);
+  EXPECT_EQ(Poll(follower), "");
+  Finish(run_id_, {.state = RunState::kCompleted, .output = "x"});
+  clock_.Advance(LogFollower::kLookEvery);
+  EXPECT_EQ(Poll(follower), "");
+  Append(1, {{kOut, "one\n"}, {kOut, "two\n"}});
+  const std::string all = Poll(follower);
+  EXPECT_LT(all.find("one"), all.find("three"));
+  EXPECT_NE(all.find("\"complete\":true"), std::string::npos);
+}
+
+TEST_F(LogFollowerTest, PieceThatNeverComesIsSaid) {
+  LogFollower follower = Follow();
+  Append(1, {{kOut, "one\n"}});
+  Append(4, {{kOut, "four\n"}});
+  Finish(run_id_, {.state = RunState::kLost, .output = "x"});
+  EXPECT_EQ(Events(Poll(follower)), 1u);
+  clock_.Advance(LogFollower::kPieceGrace);
+  const std::string rest = Poll(follower);
+  EXPECT_NE(rest.find("2 entries are missing"), std::string::npos);
+  EXPECT_NE(rest.find("four"), std::string::npos);
+  EXPECT_NE(rest.find("\"complete\":false"), std::string::npos);
+  EXPECT_TRUE(rest.ends_with("END"));
+}
+
+TEST_F(LogFollowerTest, RunThatSaidNothingEndsAtOnce) {
+  LogFollower follower = Follow();
+  EXPECT_EQ(Poll(follower), "");
+  Finish(run_id_, {.state = RunState::kCompleted});
+  clock_.Advance(LogFollower::kLookEvery);
+  const std::string end = Poll(follower);
+  EXPECT_NE(end.find("\"complete\":true"), std::string::npos);
+  EXPECT_TRUE(end.ends_with("END"));
+}
+
+TEST_F(LogFollowerTest, OutputOfLongAgoNeedsNoPatience) {
+  Finish(run_id_, {.state = RunState::kCompleted, .output = "a\nb\n"});
+  clock_.Advance(1h);
+  LogFollower follower = Follow();
+  const std::string all = Poll(follower);
+  EXPECT_EQ(Events(all), 2u);
+  EXPECT_NE(all.find("\"complete\":true"), std::string::npos);
+  LogFollower resumed = Follow(1);
+  EXPECT_EQ(Events(Poll(resumed)), 1u);
+}
+
+TEST_F(LogFollowerTest, AttemptThatWasTriedAgainIsOver) {
+  JobDefinition job;
+  const std::string id = Create({{"retry_count", 1}, {"retry_interval", 60}})["job_id"];
+  const std::string run = Execute(id);
+  Finish(run, {.state = RunState::kFailed, .output = "first\n"});
+  clock_.Advance(1h);
+  LogFollower follower(
+      {.runs = store_, .logs = store_, .cluster_now = [this] { return store_.Now(); }},
+      {.key = *DecodeRunId(run), .attempt = 1});
+  const std::string all = Poll(follower);
+  EXPECT_NE(all.find("first"), std::string::npos);
+  EXPECT_NE(all.find("\"state\":\"PENDING\""), std::string::npos) << "the run goes on";
+}
+
+}  // namespace
+}  // namespace carillon::test

@@ -1,0 +1,116 @@
+#include "scheduler/api/stream_hub.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/manual_clock.h"
+
+namespace carillon::scheduler {
+namespace {
+
+struct Listener final : HttpStream {
+  bool Write(std::string bytes) override {
+    if (gone) return false;
+    heard += bytes;
+    return true;
+  }
+  size_t unsent() const override { return waiting; }
+  bool closed() const override { return gone; }
+  void Close() override { gone = true; }
+  std::string heard;
+  size_t waiting = 0;
+  bool gone = false;
+};
+
+struct Script final : StreamSource {
+  explicit Script(std::vector<Piece>& pieces) : pieces_(pieces) {}
+  Piece Poll(SteadyTime) override {
+    if (pieces_.empty()) return {};
+    Piece piece = pieces_.front();
+    pieces_.erase(pieces_.begin());
+    return piece;
+  }
+  std::vector<Piece>& pieces_;
+};
+
+class StreamHubTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<Listener> Listen() {
+    auto listener = std::make_shared<Listener>();
+    hub_.Add(listener, std::make_unique<Script>(pieces_));
+    return listener;
+  }
+  SteadyTime Step() { return hub_.Step(clock_.Steady()); }
+
+  test::ManualClock clock_;
+  std::vector<StreamSource::Piece> pieces_;
+  StreamHub hub_{clock_};
+};
+
+TEST_F(StreamHubTest, TellsWhatTheSourceHasUntilItEnds) {
+  const auto listener = Listen();
+  pieces_ = {{.text = "a", .more = true}, {.text = "b"}, {.text = "c", .end = true}};
+  EXPECT_EQ(Step(), clock_.Steady()) << "there is more";
+  EXPECT_EQ(listener->heard, "a");
+  EXPECT_EQ(Step(), clock_.Steady() + StreamHub::kPollEvery);
+  EXPECT_FALSE(listener->gone);
+  Step();
+  EXPECT_EQ(listener->heard, "abc");
+  EXPECT_TRUE(listener->gone);
+}
+
+TEST_F(StreamHubTest, SilenceIsBrokenSoThatProxiesKeepTheConnection) {
+  const auto listener = Listen();
+  Step();
+  clock_.Advance(StreamHub::kHeartbeat - 1us);
+  Step();
+  EXPECT_EQ(listener->heard, "");
+  clock_.Advance(1us);
+  Step();
+  EXPECT_EQ(listener->heard, ": still here\n\n");
+  Step();
+  EXPECT_EQ(listener->heard, ": still here\n\n");
+}
+
+TEST_F(StreamHubTest, ListenerWhoDoesNotReadIsNotWrittenTo) {
+  const auto listener = Listen();
+  pieces_ = {{.text = "a"}};
+  listener->waiting = StreamHub::kUnsentMax + 1;
+  Step();
+  EXPECT_EQ(pieces_.size(), 1u);
+  listener->waiting = 0;
+  Step();
+  EXPECT_EQ(listener->heard, "a");
+}
+
+TEST_F(StreamHubTest, ListenerComesAgainAfterItsTime) {
+  const auto listener = Listen();
+  Step();
+  clock_.Advance(StreamHub::kLifetime);
+  pieces_ = {{.text = "last"}};
+  Step();
+  EXPECT_EQ(listener->heard, "last");
+  EXPECT_TRUE(listener->gone);
+}
+
+TEST_F(StreamHubTest, WhoIsGoneMakesRoom) {
+  std::vector<std::shared_ptr<Listener>> all;
+  while (!hub_.full()) all.push_back(Listen());
+  EXPECT_EQ(all.size(), StreamHub::kStreamsMax);
+  EXPECT_TRUE(Listen()->gone) << "one too many";
+  all[3]->gone = true;
+  Step();
+  EXPECT_FALSE(hub_.full());
+}
+
+TEST_F(StreamHubTest, StopLetsEverybodyGo) {
+  const auto polled = Listen();
+  Step();
+  const auto fresh = Listen();
+  hub_.Stop();
+  EXPECT_TRUE(polled->gone);
+  EXPECT_TRUE(fresh->gone);
+  EXPECT_TRUE(Listen()->gone);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
