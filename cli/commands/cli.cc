@@ -53,10 +53,14 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddRunCommands(app, session);
   AddExecutorCommands(app, session);
   AddScheduleCommands(app, session);
+  AddFileCommands(app, session);
+  AddBulkCommands(app, session);
+  AddExportCommand(app, session);
   AddImportCommands(app, session);
   AddAuthCommands(app, session);
   AddUserCommands(app, session);
   AddTokenCommands(app, session);
+  AddAuditCommand(app, session);
   AddSystemCommands(app, session);
   FallThrough(app, GlobalHelp(app));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

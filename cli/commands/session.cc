@@ -41,6 +41,10 @@ void Session::On(CLI::App* verb, std::function<Outcome<ExitCode>()> action) {
 
 void Session::Report(const Failure& failure) {
   exit_ = failure.exit;
+  Complain(failure);
+}
+
+void Session::Complain(const Failure& failure) {
   host_.err << "carillon: " << failure.message;
   if (!failure.code.empty()) host_.err << " (" << failure.code << ")";
   host_.err << "\n";

@@ -37,6 +37,9 @@ class Session {
   // To standard error, unless --quiet.
   void Say(const std::string& sentence);
 
+  // What went wrong with one of several things; the command goes on.
+  void Complain(const Failure& failure);
+
   // Asks on a terminal; elsewhere a Failure unless --yes.
   Outcome<bool> Confirm(const std::string& question);
 
@@ -49,16 +52,17 @@ class Session {
   };
   Outcome<ExitCode> List(const ApiRequest& request, const Listing& listing);
 
+  // Calls `take` with each page until `limit` items (0 = all) were seen; the token of the rest.
+  Outcome<nlohmann::json> ReadPages(ApiRequest request, size_t limit,
+                                    const std::function<void(nlohmann::json page)>& take);
+
   static constexpr size_t kTableRows = 50;
   static constexpr int64_t kLimitMax = 1'000'000;  // items
 
  private:
   Outcome<bool> UseSession(ApiClient& client);
-  // Calls `take` with each page until `limit` items (0 = all) were seen; the token of the rest.
-  Outcome<nlohmann::json> ReadPages(ApiRequest request, size_t limit,
-                                    const std::function<void(nlohmann::json page)>& take);
   size_t LimitOf(const Listing& listing) const;
-  void Report(const Failure& failure);
+  void Report(const Failure& failure);  // and end so
 
   Host& host_;
   GlobalFlags flags_;
