@@ -11,6 +11,7 @@ void AddVersionCommands(CLI::App& job, Session& session);   // versions, diff, r
 void AddRunCommands(CLI::App& app, Session& session);
 void AddExecutorCommands(CLI::App& app, Session& session);
 void AddAuthCommands(CLI::App& app, Session& session);  // login, logout, whoami
+void AddContextCommands(CLI::App& app, Session& session);
 void AddUserCommands(CLI::App& app, Session& session);
 void AddTokenCommands(CLI::App& app, Session& session);
 void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion

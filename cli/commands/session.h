@@ -16,6 +16,7 @@ namespace carillon::cli {
 struct GlobalFlags {
   TargetFlags target;
   std::string output = "table";
+  std::string time = "utc";
   bool quiet = false;
   bool yes = false;
 };
@@ -70,6 +71,9 @@ class Session {
   std::unique_ptr<ApiClient> client_;
   ExitCode exit_ = ExitCode::kDone;
 };
+
+// The zone that this machine uses, as cron does: TZ, else what /etc/localtime leads to.
+std::string LocalZone(const Host& host);
 
 // Adds --limit; `what` is listed.
 void AddLimit(CLI::App* verb, std::optional<int64_t>& limit, const std::string& what);
