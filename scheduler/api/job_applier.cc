@@ -28,6 +28,12 @@ std::string TextOf(const json& document, const char* name) {
   return found != document.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+// The text that a document has there; null when it has none.
+json Said(const json& document, const char* name) {
+  const std::string text = TextOf(document, name);
+  return text.empty() ? json(nullptr) : json(text);
+}
+
 // The version that a document names as an If-Match; nullopt: none.
 Outcome<std::optional<int64_t>> VersionOf(const json& document) {
   const auto found = document.find("version");
@@ -51,9 +57,7 @@ Outcome<json> JobApplier::Apply(const json& documents) {
     call_.note.changes_json.clear();
     Outcome<Fate> fate = store_away_ ? Outcome<Fate>(NotTried()) : ApplyOne(i, documents[i]);
     if (!fate.ok() && !store_away_ && IsStoreAway(fate.error())) store_away_ = fate.error();
-    const json name =
-        documents[i].is_object() ? documents[i].value("name", json(nullptr)) : json(nullptr);
-    Add(i, name.is_string() ? name : json(nullptr), fate);
+    Add(i, Said(documents[i], "job_id"), Said(documents[i], "name"), fate);
   }
   if (options_.prune) Prune();
   const bool nothing_done = counts_["error"] == items_.size();
@@ -203,13 +207,16 @@ void JobApplier::Prune() {
   if (!call_.owns_all) filter.user_id = call_.caller.user_id;
   for (size_t seen = 0; seen < kPruneScanMax;) {
     const auto jobs = call_.api.jobs.ListJobs(filter);
-    if (!jobs.ok()) return Add(nullptr, nullptr, ToProblem(jobs.error()));
+    if (!jobs.ok()) {
+      if (!store_away_) store_away_ = ToProblem(jobs.error());
+      return Add(nullptr, nullptr, nullptr, ToProblem(jobs.error()));
+    }
     for (const StoredJob& job : *jobs) {
       const bool listed = meant_.contains(job.job_id.value());
       if (listed || !options_.prune->Matches(job.definition.labels)) continue;
       if (counts_["pruned"] == kPrunedMax) return;
       const Outcome<Fate> fate = PruneOne(job);
-      Add(nullptr, job.definition.name, fate);
+      Add(nullptr, job.job_id.value(), job.definition.name, fate);
       if (!fate.ok() && IsStoreAway(fate.error())) return;
     }
     prune_complete_ = jobs->size() < kPruneBatch && counts_["error"] == 0;
@@ -233,8 +240,9 @@ Outcome<bool> JobApplier::CheckReach(const std::string& owner) const {
   return NotOwner(Permission::kWriteJobs);
 }
 
-void JobApplier::Add(const json& index, const json& name, const Outcome<Fate>& fate) {
-  json item = {{"index", index},    {"job_id", nullptr},  {"name", name},
+void JobApplier::Add(const json& index, const json& id, const json& name,
+                     const Outcome<Fate>& fate) {
+  json item = {{"index", index},    {"job_id", id},       {"name", name},
                {"result", "error"}, {"version", nullptr}, {"changes", json::array()},
                {"error", nullptr}};
   if (fate.ok()) {

@@ -60,7 +60,8 @@ class JobApplier {
   Outcome<Fate> PruneOne(const StoredJob& job);
   Outcome<bool> CheckReach(const std::string& owner) const;
   // `index` of the document; null of what is pruned.
-  void Add(const nlohmann::json& index, const nlohmann::json& name, const Outcome<Fate>& fate);
+  void Add(const nlohmann::json& index, const nlohmann::json& id, const nlohmann::json& name,
+           const Outcome<Fate>& fate);
   void Record(const std::string& action, const JobId& id);
   nlohmann::json Bounded(nlohmann::json changes);
 

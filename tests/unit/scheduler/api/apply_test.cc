@@ -298,6 +298,58 @@ TEST_F(ApplyTest, WhenTheStoreGoesAwayTheRestIsNotTried) {
   EXPECT_EQ(Results(Applied(list)), "unchanged created created");
 }
 
+TEST_F(ApplyTest, TwoWhoApplyTheSameNameAtOnceMakeOneJob) {
+  const std::vector<json> list = {JobBody({{"name", "By name"}})};
+  const JobId id = scheduler::Identifiers::JobIdForKey("By name", "apply By name");
+  JobDefinition theirs{.name = "By name", .command = "false"};
+  faults_.plan.OnCall([&](const std::string& name) {
+    if (name != "CreateJob" || store_.GetJob(id).ok()) return;
+    ASSERT_TRUE(store_.CreateJob(id, theirs, {.now = clock_.Wall()}).ok());
+  });
+  EXPECT_EQ(CodeOf(Applied(list)["items"][0]), "conflict");
+  faults_.plan.OnCall(nullptr);
+  EXPECT_EQ(Jobs(), 1u);
+  EXPECT_EQ(Results(Applied(list)), "updated");
+  EXPECT_EQ(Get("/api/jobs/" + id.value()).body()["command"], "true");
+}
+
+TEST_F(ApplyTest, ANameWhoseJobWasDeletedGetsAnotherId) {
+  const std::vector<json> list = {JobBody({{"name", "By name"}})};
+  const std::string first = Applied(list)["items"][0]["job_id"];
+  ASSERT_EQ(Send("DELETE", "/api/jobs/" + first, "", {{"If-Match", "*"}}).status, 204);
+  const json again = Applied(list);
+  EXPECT_EQ(Results(again), "created");
+  EXPECT_NE(again["items"][0]["job_id"], first);
+}
+
+TEST_F(ApplyTest, AJobThatCannotBeReadIsMended) {
+  Create({{"job_id", "a"}});
+  store_.DamageDefinition(JobId("a"), 1, true);
+  ASSERT_EQ(Get("/api/jobs/a").code(), "corrupt");
+  const std::vector<json> list = {JobBody({{"job_id", "a"}})};
+  EXPECT_EQ(Results(Applied(list, "dry_run=true")), "updated");
+  EXPECT_EQ(Results(Applied(list)), "updated");
+  EXPECT_EQ(Get("/api/jobs/a").status, 200);
+  EXPECT_EQ(Results(Applied(list)), "unchanged");
+}
+
+TEST_F(ApplyTest, ALostReplyOfADeleteInAPruneIsLookedAt) {
+  for (const char* id : {"a", "b", "c"}) Create({{"job_id", id}, {"labels", {{"team", "x"}}}});
+  faults_.plan.Arm("DeleteJob", Fault::kTimeoutAfter);
+  EXPECT_EQ(Results(Applied({}, "prune=true&selector=team")), "pruned pruned pruned");
+  for (const char* id : {"d", "e"}) Create({{"job_id", id}, {"labels", {{"team", "x"}}}});
+  faults_.plan.Arm("DeleteJob", Fault::kTimeoutBefore);
+  const json away = Applied({JobBody({{"job_id", "new"}})}, "prune=true&selector=team");
+  EXPECT_EQ(Results(away), "created error");
+  EXPECT_EQ(CodeOf(away["items"][1]), "outcome_unknown");
+  EXPECT_EQ(away["items"][1]["job_id"], "d");
+  EXPECT_FALSE(away["prune_complete"]);
+  EXPECT_EQ(Get("/api/jobs/e").status, 200);
+  faults_.plan.Arm("ListJobs", Fault::kUnavailable);
+  EXPECT_EQ(Apply({}, "prune=true&selector=team").code(), "unavailable");
+  EXPECT_EQ(Get("/api/jobs/e").status, 200);
+}
+
 TEST_F(ApplyTest, ASelectedListGoesOnPastWhatIsNotSelected) {
   for (int i = 0; i < 6; ++i) {
     Create({{"job_id", "j" + std::to_string(i)}, {"labels", {{"odd", i % 2 == 0 ? "no" : "yes"}}}});
