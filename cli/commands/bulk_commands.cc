@@ -119,7 +119,7 @@ Outcome<ExitCode> Bulk(Session& session, const std::string& action,
   const std::string kind = look.value("kind", std::string("job"));
   CARILLON_ASSIGN_OR_RETURN(
       const bool go,
-      session.Confirm(action + " " + std::to_string(ids.size()) + " " + kind + "s?"));
+      session.Confirm(action + " " + Counted(static_cast<int64_t>(ids.size()), kind) + "?"));
   if (!go) return ExitCode::kFailure;
   CARILLON_ASSIGN_OR_RETURN(const json done, Act(session, action, arguments, ids));
   const ExitCode exit = Tell(session, done);

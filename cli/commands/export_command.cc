@@ -56,7 +56,7 @@ Outcome<ExitCode> WriteFiles(Session& session, const std::vector<json>& jobs,
     out.close();
     if (!out) return UsageFailure(path + " cannot be written");
   }
-  session.Say(std::to_string(jobs.size()) + " jobs written to " + directory);
+  session.Say(Counted(static_cast<int64_t>(jobs.size()), "job") + " written to " + directory);
   return ExitCode::kDone;
 }
 

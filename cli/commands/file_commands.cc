@@ -191,7 +191,7 @@ Outcome<bool> AskToPrune(Session& session, const Documents& documents, Applying 
   for (const json& item : would["items"]) {
     if (item.value("result", "") == "pruned") ids += " " + Cell(item.value("job_id", json()));
   }
-  return session.Confirm("Delete " + std::to_string(count) + " jobs:" + ids + "?");
+  return session.Confirm("Delete " + Counted(count, "job") + ":" + ids + "?");
 }
 
 Outcome<ExitCode> CheckPrune(const FileArguments& arguments) {
@@ -304,7 +304,8 @@ Outcome<ExitCode> Validate(Session& session, const FileArguments& arguments) {
   }
   if (session.Print().form() != Form::kTable) session.Print().List(result, view);
   const bool valid = result["valid"] == true;
-  if (valid) session.Say(std::to_string(documents.size()) + " jobs are valid");
+  if (valid)
+    session.Say(Counted(static_cast<int64_t>(documents.size()), "job") + " checked: valid");
   return valid ? ExitCode::kDone : ExitCode::kUsage;
 }
 

@@ -224,6 +224,10 @@ void Printer::Row(const json& object, const View& view) {
 
 void Printer::Line(std::string_view text) { out_ << text << "\n"; }
 
+std::string Counted(int64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 std::string RelativeTime(WallTime time, WallTime now) {
   struct Unit {
     int64_t seconds;

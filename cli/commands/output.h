@@ -69,6 +69,9 @@ class Printer {
   const PrinterOptions options_;
 };
 
+// "1 job", "2 jobs".
+std::string Counted(int64_t count, const std::string& what);
+
 // "in 5m", "2h ago", "now".
 std::string RelativeTime(WallTime time, WallTime now);
 // "2026-03-01 04:00:00+01:00"

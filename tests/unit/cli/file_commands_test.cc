@@ -122,7 +122,7 @@ TEST_F(FileCommandsTest, PruneAsksForWhatItWouldDelete) {
   Answer("POST /api/apply?prune=true&selector=team%3Dx", Answered({Item(0, "unchanged"), pruned}));
   const std::vector<std::string> prune = {"apply", "-f", file, "--prune", "--selector", "team=x"};
   EXPECT_EQ(Run(prune), 2);
-  EXPECT_NE(err().find("Delete 1 jobs: j9?"), std::string::npos) << err();
+  EXPECT_NE(err().find("Delete 1 job: j9?"), std::string::npos) << err();
   EXPECT_EQ(server_.requests.size(), 1u);
   tty_ = true;
   in_.str("n\n");
@@ -181,7 +181,7 @@ TEST_F(FileCommandsTest, ValidateNeedsNoServer) {
   }
   EXPECT_EQ(items[6]["errors"][0]["pointer"], "/colour");
   EXPECT_EQ(Run({"validate", "-f", Write("ok.yaml", "name: A\ncommand: 'true'\n")}), 0) << err();
-  EXPECT_EQ(err(), "1 jobs are valid\n");
+  EXPECT_EQ(err(), "1 job checked: valid\n");
   EXPECT_EQ(Run({"validate", "-f", good}), 2);
   EXPECT_TRUE(server_.requests.empty());
 }
