@@ -139,6 +139,36 @@ TEST_F(FileCommandsTest, PruneAsksForWhatItWouldDelete) {
   EXPECT_EQ(server_.requests.size(), 4u);
 }
 
+TEST_F(FileCommandsTest, ManyJobsAreAppliedBeforeTheRestIsPruned) {
+  std::string text;
+  for (int i = 0; i < 150; ++i) text += "- name: j" + std::to_string(i) + "\n";
+  const std::vector<std::string> prune = {"apply",   "-f",         Write("many.yaml", text),
+                                          "--prune", "--selector", "team=x",
+                                          "--yes",   "-o",         "json"};
+  json pruned = Item(9, "pruned");
+  pruned["index"] = nullptr;
+  json end = Answered({Item(0, "unchanged"), pruned});
+  end["prune_complete"] = true;
+  Answer("POST /api/apply", Answered({Item(0, "created")}));
+  Answer("POST /api/apply?prune=true&selector=team%3Dx", end);
+  ASSERT_EQ(Run(prune), 0) << err();
+  ASSERT_EQ(server_.requests.size(), 3u);
+  EXPECT_EQ(SentBody(0).size(), 100u);
+  EXPECT_EQ(SentBody(1).size(), 50u);
+  EXPECT_EQ(SentBody(2).size(), 150u);
+  EXPECT_EQ(OutJson()["items"].size(), 3u);
+  EXPECT_EQ(OutJson()["items"][2]["result"], "pruned");
+  EXPECT_EQ(OutJson()["counts"]["created"], 2);
+  EXPECT_EQ(OutJson()["counts"]["pruned"], 1);
+  EXPECT_TRUE(OutJson()["prune_complete"]);
+  server_.answers.clear();
+  Answer("POST /api/apply", Answered({Refused(0, "/0/name")}));
+  EXPECT_EQ(Run(prune), 2);
+  EXPECT_EQ(server_.requests.size(), 5u);
+  EXPECT_FALSE(OutJson()["prune_complete"]);
+  EXPECT_NE(err().find("not everything was pruned"), std::string::npos) << err();
+}
+
 TEST_F(FileCommandsTest, DiffEndsWithWhatThereIs) {
   const std::string file = Write("j.yaml", "name: A\n");
   const std::string call = "POST /api/apply?dry_run=true";
