@@ -151,14 +151,19 @@ ExitCode TellErrors(Session& session, const json& applied, const Documents& docu
     const json& problem = item["error"];
     Failure failure =
         FailureOf(ApiResponse{.status = problem.value("status", 500), .body = problem});
-    if (item["index"].is_number_unsigned() && item["index"].get<size_t>() < documents.size()) {
-      const JobDocument& document = documents[item["index"].get<size_t>()];
-      std::string pointer;
-      for (const json& error : problem.value("errors", json::array())) {
-        pointer = error.value("pointer", std::string());  // "/3/timeout"
+    const json index = item.value("index", json());
+    if (index.is_number_unsigned() && index.get<size_t>() < documents.size()) {
+      const JobDocument& document = documents[index.get<size_t>()];
+      const json errors = problem.value("errors", json::array());
+      std::vector<std::string> pointers;
+      failure.details.clear();
+      for (const json& error : errors) {
+        std::string pointer = error.value("pointer", std::string());  // "/3/timeout"
         pointer.erase(0, pointer.find('/', 1));
-        break;
+        failure.details.push_back(pointer + ": " + error.value("detail", std::string()));
+        pointers.push_back(std::move(pointer));
       }
+      const std::string pointer = pointers.empty() ? "" : pointers[0];
       failure.message = document.Place(pointer) + ": " + failure.message;
     }
     session.Complain(failure);

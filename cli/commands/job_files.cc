@@ -118,10 +118,12 @@ json AsWritten(const json& job, bool with_owner) {
     written["cron_expression"] = cron;
   } else if (written.contains("schedules") && written["schedules"].is_array()) {
     const json zone = job.value("time_zone", json("UTC"));
+    const json start = FormatRfc3339(ScheduleSpec{}.start);
     for (json& schedule : written["schedules"]) {
       if (!schedule.is_object()) continue;
       schedule.erase("schedule_id");
       if (schedule.value("time_zone", json(nullptr)) == zone) schedule.erase("time_zone");
+      if (schedule.value("start_time", json(nullptr)) == start) schedule.erase("start_time");
     }
   }
   return written;
