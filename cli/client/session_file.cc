@@ -2,15 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/client/user_file.h"
 #include "common/wire/json_text.h"
 
 namespace carillon::cli {
@@ -19,14 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kFileBytesMax = 1u << 20;
-
-std::string DirectoryOf(const std::map<std::string, std::string>& environment) {
-  const auto named = environment.find("XDG_CONFIG_HOME");
-  if (named != environment.end() && !named->second.empty()) return named->second + "/carillon";
-  const auto home = environment.find("HOME");
-  if (home != environment.end() && !home->second.empty()) return home->second + "/.config/carillon";
-  return {};
-}
 
 std::string PathIn(const std::string& directory) { return directory + "/session.json"; }
 
@@ -37,33 +27,19 @@ StoredSession FromJson(const json& stored) {
           .access_expires = ParseRfc3339(stored.value("access_expires", "")).value_or(WallTime{})};
 }
 
-bool WriteAll(int file, const std::string& text) {
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t wrote = write(file, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    done += static_cast<size_t>(wrote);
-  }
-  return fsync(file) == 0;
-}
-
 }  // namespace
 
 bool SessionFile::Exists(const std::map<std::string, std::string>& environment) {
-  const std::string directory = DirectoryOf(environment);
+  const std::string directory = UserDirectory(environment);
   return !directory.empty() && access(PathIn(directory).c_str(), F_OK) == 0;
 }
 
 Result<SessionFile> SessionFile::Open(const std::map<std::string, std::string>& environment) {
-  const std::string directory = DirectoryOf(environment);
+  const std::string directory = UserDirectory(environment);
   if (directory.empty()) {
     return {ErrorCode::kInvalid, "neither XDG_CONFIG_HOME nor HOME says where a session is kept"};
   }
-  std::error_code failed;
-  std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), failed);
-  if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
-    return {ErrorCode::kUnavailable, directory + " cannot be made"};
-  }
+  CARILLON_TRY(MakeUserDirectory(directory));
   const std::string lock = PathIn(directory) + ".lock";
   const int file = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return {ErrorCode::kUnavailable, lock + " cannot be opened"};
@@ -113,15 +89,7 @@ Status SessionFile::Write() const {
                      {"access_token", session.access_token},
                      {"access_expires", FormatRfc3339(session.access_expires)}};
   }
-  const std::string fresh = path_ + ".new";
-  unlink(fresh.c_str());
-  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return {ErrorCode::kUnavailable, fresh + " cannot be written"};
-  const bool written = WriteAll(file, JsonToText(document));
-  close(file);
-  if (written && rename(fresh.c_str(), path_.c_str()) == 0) return {};
-  unlink(fresh.c_str());
-  return {ErrorCode::kUnavailable, path_ + " cannot be written"};
+  return ReplaceUserFile(path_, JsonToText(document));
 }
 
 std::optional<StoredSession> SessionFile::Find(const std::string& url) const {

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/client/context.h"
+
 namespace carillon::cli {
 namespace {
 
@@ -98,6 +100,36 @@ Result<std::string> TokenOf(const TargetFlags& flags,
   return file.empty() ? std::string() : ReadToken(file);
 }
 
+Status UseContext(const NamedContext& named, const TargetFlags& flags, Target& target) {
+  const auto& [name, context] = named;
+  CARILLON_TRY(AddUrls(context.addresses, target));
+  target.origin = "context " + name;
+  if (!flags.token_file.empty() || context.token_file.empty()) return {};
+  CARILLON_ASSIGN_OR_RETURN(target.token, ReadToken(context.token_file));
+  return {};
+}
+
+// What somebody asked for, before what is only found.
+Status UseNamed(const TargetFlags& flags, const std::map<std::string, std::string>& environment,
+                Target& target) {
+  const std::string variable = Variable(environment, "CARILLON_ADDR");
+  if (!flags.addresses.empty()) {
+    target.origin = "--addr";
+    return AddUrls(flags.addresses, target);
+  }
+  if (!flags.data_dir.empty()) {
+    return UseRuntime(flags.data_dir + "/runtime.json", flags.token_file.empty(), target);
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto named, FindNamedContext(flags.context, environment));
+  if (named) return UseContext(*named, flags, target);
+  if (!variable.empty()) {
+    target.origin = "CARILLON_ADDR";
+    return AddUrls(variable, target);
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto current, FindCurrentContext(environment));
+  return current ? UseContext(*current, flags, target) : Status();
+}
+
 std::string DefaultRuntime(const std::map<std::string, std::string>& environment) {
   const std::string home = Variable(environment, "HOME");
   const std::string path = home + std::string(kDefaultDataDir) + "/runtime.json";
@@ -110,16 +142,7 @@ std::string DefaultRuntime(const std::map<std::string, std::string>& environment
 Result<Target> FindTarget(const TargetFlags& flags,
                           const std::map<std::string, std::string>& environment) {
   Target target;
-  const std::string variable = Variable(environment, "CARILLON_ADDR");
-  if (!flags.addresses.empty()) {
-    CARILLON_TRY(AddUrls(flags.addresses, target));
-    target.origin = "--addr";
-  } else if (!flags.data_dir.empty()) {
-    CARILLON_TRY(UseRuntime(flags.data_dir + "/runtime.json", flags.token_file.empty(), target));
-  } else if (!variable.empty()) {
-    CARILLON_TRY(AddUrls(variable, target));
-    target.origin = "CARILLON_ADDR";
-  }
+  CARILLON_TRY(UseNamed(flags, environment, target));
   if (!target.token.empty()) return target;
   CARILLON_ASSIGN_OR_RETURN(target.token, TokenOf(flags, environment));
   if (!target.urls.empty()) return target;

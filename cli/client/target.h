@@ -20,6 +20,7 @@ struct TargetFlags {
   std::string addresses = {};   // --addr, comma-separated
   std::string token_file = {};  // --token-file
   std::string data_dir = {};    // --data-dir
+  std::string context = {};     // --context
 };
 
 struct Target {
@@ -29,9 +30,9 @@ struct Target {
   std::string origin;             // "--addr", "CARILLON_ADDR", a runtime.json, "default"
 };
 
-// The server: --addr, --data-dir, CARILLON_ADDR, the default data directory, kDefaultUrl. The
-// token: --token-file, the data directory's when the server came from it, CARILLON_TOKEN,
-// CARILLON_TOKEN_FILE.
+// The server: --addr, --data-dir, --context, CARILLON_CONTEXT, CARILLON_ADDR, the context in use,
+// the default data directory, kDefaultUrl. The token: --token-file, that of the data directory or
+// the context when the server came from it, CARILLON_TOKEN, CARILLON_TOKEN_FILE.
 Result<Target> FindTarget(const TargetFlags& flags,
                           const std::map<std::string, std::string>& environment);
 

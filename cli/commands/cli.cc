@@ -18,7 +18,12 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--data-dir", flags.target.data_dir,
                  "Data directory of a standalone server on this machine")
       ->check(NotEmpty);
-  app.add_option("-o,--output", flags.output, "table, json, jsonl, yaml or name");
+  app.add_option("--context", flags.target.context,
+                 "Server kept by 'context set' (CARILLON_CONTEXT)")
+      ->check(NotEmpty);
+  app.add_option("-o,--output", flags.output, "table, wide, json, jsonl, yaml or name");
+  app.add_option("--time", flags.time, "Times in a table: utc, local or relative")
+      ->check(CLI::IsMember({"utc", "local", "relative"}));
   app.add_flag("-q,--quiet", flags.quiet, "Print ids only; say nothing but errors");
   app.add_flag("-y,--yes", flags.yes, "Do not ask");
 }
@@ -53,10 +58,15 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddRunCommands(app, session);
   AddExecutorCommands(app, session);
   AddScheduleCommands(app, session);
+  AddFileCommands(app, session);
+  AddBulkCommands(app, session);
+  AddExportCommand(app, session);
   AddImportCommands(app, session);
   AddAuthCommands(app, session);
+  AddContextCommands(app, session);
   AddUserCommands(app, session);
   AddTokenCommands(app, session);
+  AddAuditCommand(app, session);
   AddSystemCommands(app, session);
   FallThrough(app, GlobalHelp(app));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

@@ -11,11 +11,16 @@ void AddVersionCommands(CLI::App& job, Session& session);   // versions, diff, r
 void AddRunCommands(CLI::App& app, Session& session);
 void AddExecutorCommands(CLI::App& app, Session& session);
 void AddAuthCommands(CLI::App& app, Session& session);  // login, logout, whoami
+void AddContextCommands(CLI::App& app, Session& session);
 void AddUserCommands(CLI::App& app, Session& session);
 void AddTokenCommands(CLI::App& app, Session& session);
 void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion
 void AddConfigCommands(CLI::App& system, Session& session);  // of system
 void AddImportCommands(CLI::App& app, Session& session);
+void AddFileCommands(CLI::App& app, Session& session);  // apply, diff, validate
+void AddAuditCommand(CLI::App& app, Session& session);
+void AddBulkCommands(CLI::App& app, Session& session);
+void AddExportCommand(CLI::App& app, Session& session);
 void AddScheduleCommands(CLI::App& app, Session& session);  // offline
 void AddServerCommands(CLI::App& app, Session& session);    // standalone, check-config
 
@@ -43,6 +48,8 @@ std::string JobPath(const std::string& job_id, const std::string& action = "");
 Outcome<std::string> CurrentTag(Session& session, const std::string& path);
 // The cron, rate or time of a job in a few characters, for a table.
 std::string ScheduleSummary(const nlohmann::json& job);
+// One side of a change, a line of `value` each: "  - 60".
+void PrintSide(Printer& print, const std::string& sign, const nlohmann::json& value);
 void PrintJob(Session& session, const nlohmann::json& job);
 
 }  // namespace carillon::cli

@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.h"
@@ -17,21 +16,6 @@ struct ImportArguments {
   bool system = false;
   bool apply = false;
 };
-
-// The zone that cron on this machine uses: TZ, else what /etc/localtime leads to.
-std::string LocalZone(const Host& host) {
-  constexpr std::string_view kDirectory = "zoneinfo/";
-  const auto variable = host.environment.find("TZ");
-  if (variable != host.environment.end() && Zone::Load(variable->second).ok()) {
-    return variable->second;
-  }
-  std::error_code error;
-  const std::string target = std::filesystem::read_symlink("/etc/localtime", error).string();
-  const size_t at = target.find(kDirectory);
-  if (error || at == std::string::npos) return "UTC";
-  const std::string name = target.substr(at + kDirectory.size());
-  return Zone::Load(name).ok() ? name : "UTC";
-}
 
 void Tell(Session& session, const std::string& what, const std::vector<CrontabLine>& lines) {
   for (const CrontabLine& line : lines) {

@@ -20,6 +20,7 @@ struct JobArguments {
   std::string status;
   std::string user;
   std::string search;
+  std::string selector;
   std::optional<int64_t> limit;
   RunListFlags history;
   std::vector<std::string> parameters;
@@ -37,6 +38,7 @@ Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
   if (!arguments.status.empty()) request.query.emplace_back("status", arguments.status);
   if (!arguments.user.empty()) request.query.emplace_back("user_id", arguments.user);
   if (!arguments.search.empty()) request.query.emplace_back("q", arguments.search);
+  if (!arguments.selector.empty()) request.query.emplace_back("selector", arguments.selector);
   return session.List(request,
                       {.view = JobView(), .limit = arguments.limit, .for_table = [](json& job) {
                          job["schedule"] = ScheduleSummary(job);
@@ -158,6 +160,7 @@ void AddReadVerbs(CLI::App& job, Session& session, const std::shared_ptr<JobArgu
   list->add_option("--status", a->status, "ENABLED or PAUSED");
   list->add_option("--user", a->user, "Owner");
   list->add_option("--search", a->search, "In name or id");
+  list->add_option("--selector", a->selector, "With these labels: 'team = etl, !old'");
   AddLimit(list, a->limit, "jobs");
   session.On(list, [&session, a] { return List(session, *a); });
 

@@ -1,6 +1,8 @@
 #include "cli/commands/output.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <utility>
@@ -68,12 +70,12 @@ std::string Printable(std::string text) {
 }  // namespace
 
 Result<Form> ParseForm(std::string_view text) {
-  if (text == "table") return Form::kTable;
+  if (text == "table" || text == "wide") return Form::kTable;
   if (text == "json") return Form::kJson;
   if (text == "jsonl") return Form::kJsonl;
   if (text == "yaml") return Form::kYaml;
   if (text == "name") return Form::kName;
-  return {ErrorCode::kInvalid, "--output takes table, json, jsonl, yaml or name"};
+  return {ErrorCode::kInvalid, "--output takes table, wide, json, jsonl, yaml or name"};
 }
 
 const View& JobView() {
@@ -82,7 +84,13 @@ const View& JobView() {
                           {"STATE", "state"},
                           {"SCHEDULE", "schedule"},
                           {"NEXT FIRE", "next_fire_time"}},
-                         "job_id"};
+                         "job_id",
+                         {{"PRIORITY", "priority"},
+                          {"OWNER", "user_id"},
+                          {"LABELS", "labels"},
+                          {"VERSION", "version"},
+                          {"CHANGED", "update_time"},
+                          {"PAUSED FOR", "pause_reason"}}};
   return view;
 }
 
@@ -96,7 +104,12 @@ const View& RunView() {
                           {"ATTEMPT", "attempt"},
                           {"EXECUTOR", "executor_id"},
                           {"EXIT", "exit_code"}},
-                         "run_id"};
+                         "run_id",
+                         {{"JOB NAME", "job_name"},
+                          {"STARTED", "started_at"},
+                          {"ENDED", "ended_at"},
+                          {"PRIORITY", "priority"},
+                          {"ERROR", "error"}}};
   return view;
 }
 
@@ -110,7 +123,12 @@ const View& ExecutorView() {
                           {"SLOTS", "slots"},
                           {"CPU", "load.cpu"},
                           {"LAST HEARTBEAT", "last_heartbeat_time"}},
-                         "executor_id"};
+                         "executor_id",
+                         {{"MEMORY", "load.memory"},
+                          {"DISK", "load.disk"},
+                          {"LABELS", "labels"},
+                          {"VERSION", "version"},
+                          {"REGISTERED", "register_time"}}};
   return view;
 }
 
@@ -143,12 +161,13 @@ std::string ExactCell(const json& value) {
 
 // A line a member; what is in an object within has its name in front: "load.cpu".
 void AddLines(const std::string& prefix, const json& object,
+              const std::function<std::string(const json&)>& show,
               std::vector<std::pair<std::string, std::string>>& lines) {
   for (const auto& [name, value] : object.items()) {
     if (value.is_object() && !value.empty()) {
-      AddLines(prefix + Printable(name) + ".", value, lines);
+      AddLines(prefix + Printable(name) + ".", value, show, lines);
     } else {
-      lines.emplace_back(prefix + Printable(name), Cell(value));
+      lines.emplace_back(prefix + Printable(name), show(value));
     }
   }
 }
@@ -186,7 +205,8 @@ void Printer::Object(const json& object, const View& view) {
   }
   if (Document(object)) return;
   std::vector<std::pair<std::string, std::string>> lines;
-  AddLines("", object, lines);
+  AddLines(
+      "", object, [this](const json& value) { return Show(value, false); }, lines);
   size_t width = 0;
   for (const auto& [name, text] : lines) width = std::max(width, Characters(name));
   for (const auto& [name, text] : lines) {
@@ -204,16 +224,59 @@ void Printer::Row(const json& object, const View& view) {
 
 void Printer::Line(std::string_view text) { out_ << text << "\n"; }
 
+std::string Counted(int64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string RelativeTime(WallTime time, WallTime now) {
+  struct Unit {
+    int64_t seconds;
+    const char* name;
+  };
+  constexpr std::array kUnits = {Unit{86'400, "d"}, Unit{3'600, "h"}, Unit{60, "m"}, Unit{1, "s"}};
+  const int64_t away = std::chrono::duration_cast<std::chrono::seconds>(time - now).count();
+  for (const Unit& unit : kUnits) {
+    const int64_t count = std::abs(away) / unit.seconds;
+    // 90 minutes say more than one hour.
+    if (count < 2 && unit.seconds > 1) continue;
+    const std::string amount = std::to_string(count) + unit.name;
+    if (count > 0) return away > 0 ? "in " + amount : amount + " ago";
+  }
+  return "now";
+}
+
+std::string ZonedTime(WallTime time, const Zone& zone) {
+  const int64_t second = ToUnixMicros(time) / 1'000'000;
+  if (second < kZoneBegin || second >= kZoneEnd) return Cell(FormatRfc3339(time));
+  const int32_t offset = zone.OffsetAt(second);
+  const std::string local = FormatRfc3339(time + std::chrono::seconds(offset));
+  const int32_t minutes = std::abs(offset) / 60;
+  const auto two = [](int32_t n) { return (n < 10 ? "0" : "") + std::to_string(n); };
+  return local.substr(0, 10) + " " + local.substr(11, 8) + (offset < 0 ? "-" : "+") +
+         two(minutes / 60) + ":" + two(minutes % 60);
+}
+
+std::string Printer::Show(const json& value, bool exact) const {
+  if (options_.show_time && value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    const auto time = LooksLikeTime(text) ? ParseRfc3339(text) : Error{ErrorCode::kInvalid, ""};
+    if (time.ok()) return options_.show_time(*time);
+  }
+  return exact ? ExactCell(value) : Cell(value);
+}
+
 void Printer::Table(const std::vector<json>& rows, const View& view) {
+  std::vector<Column> columns = view.columns;
+  if (options_.wide) columns.insert(columns.end(), view.wide.begin(), view.wide.end());
   std::vector<std::vector<std::string>> cells(rows.size() + 1);
-  for (const Column& column : view.columns) cells[0].push_back(column.title);
+  for (const Column& column : columns) cells[0].push_back(column.title);
   for (size_t i = 0; i < rows.size(); ++i) {
-    for (const Column& column : view.columns) {
-      const json value = Member(rows[i], column.member);
-      cells[i + 1].push_back(Shorten(column.exact ? ExactCell(value) : Cell(value)));
+    for (const Column& column : columns) {
+      const std::string text = Show(Member(rows[i], column.member), column.exact);
+      cells[i + 1].push_back(options_.wide ? text : Shorten(text));
     }
   }
-  std::vector<size_t> widths(view.columns.size(), 0);
+  std::vector<size_t> widths(columns.size(), 0);
   for (const auto& row : cells) {
     for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], Characters(row[c]));
   }

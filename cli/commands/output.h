@@ -4,6 +4,7 @@
 //          a terminal through a table.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -13,10 +14,11 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/domain/zone.h"
 
 namespace carillon::cli {
 
-enum class Form { kTable, kJson, kJsonl, kYaml, kName };
+enum class Form { kTable, kJson, kJsonl, kYaml, kName };  // "wide" is a table
 Result<Form> ParseForm(std::string_view text);
 
 // One column: its title and the member it shows ("late_ms.p50" looks inside).
@@ -28,7 +30,8 @@ struct Column {
 
 struct View {
   std::vector<Column> columns;
-  std::string id;  // the member that -o name and --quiet print
+  std::string id;                 // the member that -o name and --quiet print
+  std::vector<Column> wide = {};  // more columns of -o wide
 };
 const View& JobView();
 const View& RunView();
@@ -39,6 +42,9 @@ struct PrinterOptions {
   Form form = Form::kTable;
   bool quiet = false;  // ids only
   bool color = false;
+  bool wide = false;  // a table with all columns, of whole texts
+  // How a table shows a time; empty: in UTC, to the second.
+  std::function<std::string(WallTime)> show_time = {};
 };
 
 class Printer {
@@ -57,10 +63,19 @@ class Printer {
  private:
   bool Document(const nlohmann::json& document);
   void Table(const std::vector<nlohmann::json>& rows, const View& view);
+  std::string Show(const nlohmann::json& value, bool exact) const;
 
   std::ostream& out_;
   const PrinterOptions options_;
 };
+
+// "1 job", "2 jobs".
+std::string Counted(int64_t count, const std::string& what);
+
+// "in 5m", "2h ago", "now".
+std::string RelativeTime(WallTime time, WallTime now);
+// "2026-03-01 04:00:00+01:00"
+std::string ZonedTime(WallTime time, const Zone& zone);
 
 // A value as a table shows it: times to the second, null as "-", no control characters.
 std::string Cell(const nlohmann::json& value);

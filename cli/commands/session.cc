@@ -1,11 +1,13 @@
 #include "cli/commands/session.h"
 
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <istream>
 #include <ostream>
 
 #include "cli/client/sign_in.h"
+#include "common/domain/zone.h"
 #include "common/wire/json_text.h"
 
 namespace carillon::cli {
@@ -41,6 +43,10 @@ void Session::On(CLI::App* verb, std::function<Outcome<ExitCode>()> action) {
 
 void Session::Report(const Failure& failure) {
   exit_ = failure.exit;
+  Complain(failure);
+}
+
+void Session::Complain(const Failure& failure) {
   host_.err << "carillon: " << failure.message;
   if (!failure.code.empty()) host_.err << " (" << failure.code << ")";
   host_.err << "\n";
@@ -76,7 +82,19 @@ Outcome<ApiResponse> Session::Call(const ApiRequest& request) {
 Printer Session::Print() const {
   const auto no_color = host_.environment.find("NO_COLOR");
   const bool wanted = no_color == host_.environment.end() || no_color->second.empty();
-  return {host_.out, {.form = form_, .quiet = flags_.quiet, .color = host_.out_is_tty && wanted}};
+  PrinterOptions options{.form = form_,
+                         .quiet = flags_.quiet,
+                         .color = host_.out_is_tty && wanted,
+                         .wide = flags_.output == "wide"};
+  if (flags_.time == "relative") {
+    options.show_time = [now = host_.clock.Wall()](WallTime time) {
+      return RelativeTime(time, now);
+    };
+  } else if (flags_.time == "local") {
+    const auto zone = Zone::Load(LocalZone(host_));
+    if (zone.ok()) options.show_time = [zone = *zone](WallTime t) { return ZonedTime(t, *zone); };
+  }
+  return {host_.out, std::move(options)};
 }
 
 void Session::Say(const std::string& sentence) {
@@ -139,6 +157,20 @@ Outcome<ExitCode> Session::List(const ApiRequest& request, const Listing& listin
         " are shown; --limit N shows more, --limit 0 all");
   }
   return ExitCode::kDone;
+}
+
+std::string LocalZone(const Host& host) {
+  constexpr std::string_view kDirectory = "zoneinfo/";
+  const auto variable = host.environment.find("TZ");
+  if (variable != host.environment.end() && Zone::Load(variable->second).ok()) {
+    return variable->second;
+  }
+  std::error_code error;
+  const std::string target = std::filesystem::read_symlink("/etc/localtime", error).string();
+  const size_t at = target.find(kDirectory);
+  if (error || at == std::string::npos) return "UTC";
+  const std::string name = target.substr(at + kDirectory.size());
+  return Zone::Load(name).ok() ? name : "UTC";
 }
 
 void AddLimit(CLI::App* verb, std::optional<int64_t>& limit, const std::string& what) {

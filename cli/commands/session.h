@@ -16,6 +16,7 @@ namespace carillon::cli {
 struct GlobalFlags {
   TargetFlags target;
   std::string output = "table";
+  std::string time = "utc";
   bool quiet = false;
   bool yes = false;
 };
@@ -37,6 +38,9 @@ class Session {
   // To standard error, unless --quiet.
   void Say(const std::string& sentence);
 
+  // What went wrong with one of several things; the command goes on.
+  void Complain(const Failure& failure);
+
   // Asks on a terminal; elsewhere a Failure unless --yes.
   Outcome<bool> Confirm(const std::string& question);
 
@@ -49,16 +53,17 @@ class Session {
   };
   Outcome<ExitCode> List(const ApiRequest& request, const Listing& listing);
 
+  // Calls `take` with each page until `limit` items (0 = all) were seen; the token of the rest.
+  Outcome<nlohmann::json> ReadPages(ApiRequest request, size_t limit,
+                                    const std::function<void(nlohmann::json page)>& take);
+
   static constexpr size_t kTableRows = 50;
   static constexpr int64_t kLimitMax = 1'000'000;  // items
 
  private:
   Outcome<bool> UseSession(ApiClient& client);
-  // Calls `take` with each page until `limit` items (0 = all) were seen; the token of the rest.
-  Outcome<nlohmann::json> ReadPages(ApiRequest request, size_t limit,
-                                    const std::function<void(nlohmann::json page)>& take);
   size_t LimitOf(const Listing& listing) const;
-  void Report(const Failure& failure);
+  void Report(const Failure& failure);  // and end so
 
   Host& host_;
   GlobalFlags flags_;
@@ -66,6 +71,9 @@ class Session {
   std::unique_ptr<ApiClient> client_;
   ExitCode exit_ = ExitCode::kDone;
 };
+
+// The zone that this machine uses, as cron does: TZ, else what /etc/localtime leads to.
+std::string LocalZone(const Host& host);
 
 // Adds --limit; `what` is listed.
 void AddLimit(CLI::App* verb, std::optional<int64_t>& limit, const std::string& what);

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/completion.h"
 #include "common/wire/json_text.h"
 
 namespace carillon::cli {
@@ -102,43 +103,6 @@ Outcome<ExitCode> CallApi(Session& session, const ApiArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// "carillon job create": its words, and what may follow.
-void AddCompletions(const CLI::App& app, const std::string& path, std::ostream& out) {
-  std::string words;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    words += verb->get_name() + " ";
-  }
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) words += "--" + name + " ";
-  }
-  out << "    '" << path << "') words='" << words << "' ;;\n";
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    AddCompletions(*verb, path + " " + verb->get_name(), out);
-  }
-}
-
-Outcome<ExitCode> PrintCompletion(Session& session, const CLI::App& app) {
-  std::ostream& out = session.host().out;
-  out << "# bash completion of carillon: source <(carillon completion bash)\n"
-         "_carillon() {\n"
-         "  local path=carillon words='' word i\n"
-         "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-         "    word=${COMP_WORDS[i]}\n"
-         "    [[ $word == -* ]] || path+=\" $word\"\n"
-         "  done\n"
-         "  while :; do\n"
-         "    case \"$path\" in\n";
-  AddCompletions(app, "carillon", out);
-  out << "    esac\n"
-         "    [[ -n $words || $path != *' '* ]] && break\n"
-         "    path=${path% *}\n"
-         "  done\n"
-         "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
-         "}\n"
-         "complete -o default -F _carillon carillon\n";
-  return ExitCode::kDone;
-}
-
 void AddApiCommand(CLI::App& app, Session& session) {
   const auto a = std::make_shared<ApiArguments>();  // shared with the callback
   CLI::App* api = app.add_subcommand("api", "Call the REST API directly");
@@ -175,8 +139,16 @@ void AddSystemCommands(CLI::App& app, Session& session) {
   });
   CLI::App* completion = app.add_subcommand("completion", "Shell completion");
   completion->require_subcommand(1);
-  session.On(completion->add_subcommand("bash", "For bash"),
-             [&session, &app] { return PrintCompletion(session, app); });
+  using Script = std::string (*)(const CompletionTable&);
+  const std::vector<std::pair<std::string, Script>> shells = {
+      {"bash", &BashCompletion}, {"zsh", &ZshCompletion}, {"fish", &FishCompletion}};
+  for (const auto& [shell, script] : shells) {
+    session.On(completion->add_subcommand(shell, "For " + shell),
+               [&session, &app, script = script]() -> Outcome<ExitCode> {
+                 session.host().out << script(WordsOf(app));
+                 return ExitCode::kDone;
+               });
+  }
 }
 
 }  // namespace carillon::cli

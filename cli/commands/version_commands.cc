@@ -44,17 +44,6 @@ Outcome<ExitCode> List(Session& session, const VersionArguments& arguments) {
        }});
 }
 
-void PrintSide(Printer& print, const std::string& sign, const json& value) {
-  std::string text = WriteYaml(value);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    print.Line("  " + sign + " " + Cell(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-}
-
 Outcome<ExitCode> Diff(Session& session, const VersionArguments& arguments) {
   int64_t to = arguments.to;
   if (to == 0) {
@@ -108,6 +97,17 @@ Outcome<ExitCode> Revert(Session& session, const VersionArguments& arguments) {
 }
 
 }  // namespace
+
+void PrintSide(Printer& print, const std::string& sign, const nlohmann::json& value) {
+  std::string text = WriteYaml(value);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    print.Line("  " + sign + " " + Cell(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+}
 
 void AddVersionCommands(CLI::App& job, Session& session) {
   const auto a = std::make_shared<VersionArguments>();  // shared with the callbacks

@@ -16,8 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-Error At(const YAML::Node& node, const std::string& what) {
-  return {ErrorCode::kInvalid, "line " + std::to_string(node.Mark().line + 1) + ": " + what};
+Error Broken(int line, const std::string& what, const std::string& name = "") {
+  return {ErrorCode::kInvalid,
+          (name.empty() ? "line " : name + ":") + std::to_string(line + 1) + ": " + what};
 }
 
 // A plain scalar by YAML's core schema; text when it is nothing else.
@@ -42,37 +43,82 @@ json PlainScalar(const std::string& text) {
   return text;
 }
 
-Result<json> Convert(const YAML::Node& node, size_t depth);
+// Turns nodes into a document; counts what it makes, since an alias may stand for much.
+class Converter {
+ public:
+  Converter() = default;
+  // `name`: of the file, for messages.
+  Converter(std::map<std::string, int>& lines, std::string name)
+      : lines_(&lines), name_(std::move(name)) {}
 
-Result<json> ConvertMap(const YAML::Node& node, size_t depth) {
-  json object = json::object();
-  for (const auto& entry : node) {
-    if (!entry.first.IsScalar()) return At(entry.first, "a name must be text");
-    const std::string& name = entry.first.Scalar();
-    if (object.contains(name)) return At(entry.first, name + " is given twice");
-    CARILLON_ASSIGN_OR_RETURN(object[name], Convert(entry.second, depth + 1));
+  Result<json> Convert(const YAML::Node& node, const std::string& pointer = "", size_t depth = 1) {
+    constexpr size_t kNodeBytes = 16;
+    if (depth > kJsonDepthMax) return At(node, "nested too deeply");
+    bytes_ += kNodeBytes + (node.IsScalar() ? node.Scalar().size() : 0);
+    if (bytes_ > kYamlBytesMax) return At(node, "larger than 4 MiB with its aliases written out");
+    if (lines_ != nullptr) lines_->emplace(pointer, node.Mark().line + 1);
+    switch (node.Type()) {
+      case YAML::NodeType::Undefined:
+      case YAML::NodeType::Null: return json(nullptr);
+      case YAML::NodeType::Scalar:
+        // The tag "!" marks a quoted scalar.
+        return node.Tag() == "!" ? json(node.Scalar()) : PlainScalar(node.Scalar());
+      case YAML::NodeType::Map: return ConvertMap(node, pointer, depth);
+      case YAML::NodeType::Sequence: break;
+    }
+    json list = json::array();
+    for (const auto& item : node) {
+      CARILLON_ASSIGN_OR_RETURN(
+          json value, Convert(item, JsonPointer(pointer, std::to_string(list.size())), depth + 1));
+      list.push_back(std::move(value));
+    }
+    return list;
   }
-  return object;
-}
 
-Result<json> Convert(const YAML::Node& node, size_t depth) {
-  if (depth > kJsonDepthMax) return At(node, "nested too deeply");
-  switch (node.Type()) {
-    case YAML::NodeType::Undefined:
-    case YAML::NodeType::Null: return json(nullptr);
-    case YAML::NodeType::Scalar:
-      // The tag "!" marks a quoted scalar.
-      return node.Tag() == "!" ? json(node.Scalar()) : PlainScalar(node.Scalar());
-    case YAML::NodeType::Map: return ConvertMap(node, depth);
-    case YAML::NodeType::Sequence: break;
+ private:
+  Result<json> ConvertMap(const YAML::Node& node, const std::string& pointer, size_t depth) {
+    json object = json::object();
+    std::vector<YAML::Node> merged;
+    for (const auto& entry : node) {
+      if (!entry.first.IsScalar()) return At(entry.first, "a name must be text");
+      const std::string& name = entry.first.Scalar();
+      if (name == "<<" && entry.first.Tag() != "!") {
+        merged.push_back(entry.second);
+        continue;
+      }
+      if (object.contains(name)) return At(entry.first, name + " is given twice");
+      const std::string member = JsonPointer(pointer, name);
+      // A name's line says more than that of a block that begins below it.
+      if (lines_ != nullptr) lines_->emplace(member, entry.first.Mark().line + 1);
+      CARILLON_ASSIGN_OR_RETURN(object[name], Convert(entry.second, member, depth + 1));
+    }
+    for (const YAML::Node& source : merged) CARILLON_TRY(Merge(source, pointer, depth, object));
+    return object;
   }
-  json list = json::array();
-  for (const auto& item : node) {
-    CARILLON_ASSIGN_OR_RETURN(json value, Convert(item, depth + 1));
-    list.push_back(std::move(value));
+
+  // What is written out goes before what is merged, an earlier source before a later one.
+  Status Merge(const YAML::Node& source, const std::string& pointer, size_t depth, json& object) {
+    if (source.IsSequence()) {
+      if (depth >= kJsonDepthMax) return At(source, "nested too deeply");
+      for (const auto& one : source) CARILLON_TRY(Merge(one, pointer, depth + 1, object));
+      return {};
+    }
+    if (!source.IsMap()) return At(source, "<< takes names and values, or a list of such");
+    CARILLON_ASSIGN_OR_RETURN(const json values, Convert(source, pointer, depth + 1));
+    for (const auto& [name, value] : values.items()) {
+      if (!object.contains(name)) object[name] = value;
+    }
+    return {};
   }
-  return list;
-}
+
+  Error At(const YAML::Node& node, const std::string& what) const {
+    return Broken(node.Mark().line, what, name_);
+  }
+
+  std::map<std::string, int>* const lines_ = nullptr;
+  const std::string name_;
+  size_t bytes_ = 0;
+};
 
 // An alias lets a short text stand for a huge document; this looks for one without building it.
 class AliasFinder : public YAML::EventHandler {
@@ -213,16 +259,58 @@ Result<json> ReadYaml(const std::string& text) {
   try {
     if (HasAlias(text)) return {ErrorCode::kInvalid, "aliases (*name) are not taken here"};
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) return At(documents[1], "more than one document");
-    return documents.empty() ? json(nullptr) : Convert(documents[0], 1);
+    if (documents.size() > 1) return Broken(documents[1].Mark().line, "more than one document");
+    return documents.empty() ? json(nullptr) : Converter().Convert(documents[0]);
   } catch (const YAML::Exception& e) {
-    return {ErrorCode::kInvalid, "line " + std::to_string(e.mark.line + 1) + ": " + e.msg};
+    return Broken(e.mark.line, e.msg);
   }
 }
 
-std::string WriteYaml(const json& document) {
+namespace {
+
+Result<std::vector<YamlDocument>> ConvertAll(const std::string& text, const std::string& name) {
+  std::vector<YamlDocument> documents;
+  try {
+    for (const YAML::Node& node : YAML::LoadAll(text)) {
+      YamlDocument document;
+      CARILLON_ASSIGN_OR_RETURN(document.value, Converter(document.lines, name).Convert(node));
+      documents.push_back(std::move(document));
+    }
+  } catch (const YAML::Exception& e) {
+    return Broken(e.mark.line, e.msg, name);
+  }
+  return documents;
+}
+
+}  // namespace
+
+Result<std::vector<YamlDocument>> ReadYamlDocuments(const std::string& text,
+                                                    const std::string& name) {
+  auto documents = ConvertAll(text, name);
+  // What is JSON means what it means as JSON, wherever YAML differs; it may only lack its lines.
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || (text[first] != '{' && text[first] != '[')) return documents;
+  auto strict = ParseJsonText(text);
+  if (!strict.ok()) return documents;
+  YamlDocument document{.value = std::move(strict).value()};
+  if (documents.ok() && documents->size() == 1) document.lines = std::move((*documents)[0].lines);
+  return std::vector{std::move(document)};
+}
+
+std::string WriteYaml(const json& document, const std::vector<std::string_view>& first) {
   Writer writer;
-  writer.Write(document, 0);
+  if (!document.is_object() || document.empty() || first.empty()) {
+    writer.Write(document, 0);
+    return std::move(writer).Take();
+  }
+  json rest = document;
+  for (const std::string_view name : first) {
+    const auto found = rest.find(name);
+    if (found == rest.end()) continue;
+    writer.Write({{std::string(name), *found}}, 0);
+    rest.erase(found);
+  }
+  if (!rest.empty()) writer.Write(rest, 0);
   return std::move(writer).Take();
 }
 

@@ -39,7 +39,9 @@ struct AuditRecord {
   std::string object_id;    // of the job, run or executor; at most 63 characters
   std::string reason = {};  // in the person's words; empty = not said
   std::string trace_id = {};
+  std::string changes_json = {};  // of a job's fields, a JSON list; empty = not told
 };
+inline constexpr size_t kAuditChangesBytesMax = 32 * 1024;
 
 struct AuditFilter {
   std::string object_id = {};       // empty = all

@@ -57,6 +57,7 @@ struct JobVersion {
 struct JobFilter {
   std::optional<bool> enabled = {};
   std::optional<std::string> user_id = {};
+  std::string name = {};           // exactly; empty = any
   std::string name_contains = {};  // in name or job_id, case-insensitive
   std::string after_job_id = {};   // cursor: strictly after, by job_id
   size_t limit = 50;

@@ -113,6 +113,13 @@ std::string ScopeOf(const Route& route, const Call& call) {
                      ShortHash(arguments));
 }
 
+// Of all that makes two requests of one route the same; few have a query.
+std::string FingerprintOf(const HttpRequest& request) {
+  std::string text = request.body;
+  for (const auto& [name, value] : request.query) text += "\n?" + name + "=" + value;
+  return HashToken(text);
+}
+
 // Of a body that its handler accepted.
 std::string ReasonOf(const HttpRequest& request) {
   const auto body = ParseJsonText(request.body);
@@ -250,7 +257,7 @@ Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
 
 Reply ApiHandler::Dispatch(const Route& route, Call& call) {
   // Only reads have parameters; on a write they would be ignored, which is worse than refused.
-  if (route.method != "GET") CARILLON_TRY(Query::Read(call.request, {}));
+  if (route.method != "GET" && !route.with_query) CARILLON_TRY(Query::Read(call.request, {}));
   if (!route.action.empty() && !route.on_any_store) {
     if (auto held = HeldProblem(context_.store_standing())) return std::move(*held);
   }
@@ -258,7 +265,8 @@ Reply ApiHandler::Dispatch(const Route& route, Call& call) {
     CARILLON_ASSIGN_OR_RETURN(call.idempotency_key, ReadKey(call.request));
   }
   Reply reply = call.idempotency_key.empty() ? route.handler(call) : DispatchOnce(route, call);
-  const bool audited = reply.ok() && !route.action.empty() && HeaderOf(*reply, kReplayed).empty();
+  const bool audited =
+      reply.ok() && !route.action.empty() && !call.note.told && HeaderOf(*reply, kReplayed).empty();
   if (audited) Audit(route, call, *reply);
   return reply;
 }
@@ -274,7 +282,9 @@ void ApiHandler::Audit(const Route& route, const Call& call, const HttpResponse&
                      .actor = call.caller.Actor(),
                      .action = std::string(route.action),
                      .object_id = call.arguments.empty() ? made : call.arguments[0],
-                     .reason = call.note.reason + between + said});
+                     .reason = call.note.reason + between + said,
+                     .trace_id = {},
+                     .changes_json = call.note.changes_json});
 }
 
 Reply ApiHandler::DispatchOnce(const Route& route, Call& call) {
@@ -284,7 +294,7 @@ Reply ApiHandler::DispatchOnce(const Route& route, Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, context_.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(
       const RequestLookup lookup,
-      context_.admin.BeginRequest(scope, key, HashToken(call.request.body), now));
+      context_.admin.BeginRequest(scope, key, FingerprintOf(call.request), now));
   switch (lookup.state) {
     case RequestState::kReplay: return Replay(lookup.answer);
     case RequestState::kInFlight: {

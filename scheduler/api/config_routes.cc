@@ -6,6 +6,7 @@
 
 #include "common/config/config_table.h"
 #include "common/wire/json_text.h"
+#include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 
 namespace carillon::scheduler {

@@ -4,7 +4,9 @@
 
 #include <fmt/core.h>
 
+#include "common/wire/job_changes.h"
 #include "common/wire/job_json.h"
+#include "common/wire/json_text.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
 
@@ -87,10 +89,48 @@ Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTa
   return base;
 }
 
-Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition& definition,
-                      WallTime now) {
+Outcome<ParsedJob> ReadParsed(Result<ParsedJob> parsed) {
+  if (parsed.ok()) return std::move(parsed).value();
+  const Error& error = parsed.error();
+  if (error.code != ErrorCode::kConflict) return error;
+  return Problem{.status = 422,
+                 .code = "contradiction",
+                 .detail = error.message,
+                 .errors = {{error.pointer, "contradiction", error.message}}};
+}
+
+Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
+                            WallTime now) {
+  PersonWrite write(call, now);
+  auto created = call.api.jobs.CreateJob(id, definition, write.context());
+  if (!created.ok() && created.code() == ErrorCode::kTimeout) {
+    auto found = call.api.jobs.GetJob(id);
+    if (!found.ok() || found->version != 1 || !(found->definition == definition)) {
+      return OutcomeUnknown(
+          fmt::format("Whether job {} was created is not known; GET it before trying again.",
+                      id.value()),
+          created.error());
+    }
+    created = std::move(found);
+  }
+  if (!created.ok() && created.code() == ErrorCode::kExists) {
+    return Problem{.status = 409,
+                   .code = "exists",
+                   .detail =
+                       "The job_id is taken, perhaps by a job that was deleted; choose "
+                       "another one.",
+                   .errors = {{"/job_id", "exists", "The job_id is taken."}}};
+  }
+  if (!created.ok()) return created.error();
+  call.note.changes_json = JsonToText(ToldChanges(JobChanges(definition)));
+  call.api.nudge(created->segment);
+  return std::move(created).value();
+}
+
+Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
+                                   const JobDefinition& definition, WallTime now) {
   const StoredJob& job = base.job;
-  if (base.readable && definition == job.definition) return JobResponse(200, job, now);
+  if (base.readable && definition == job.definition) return job;
   PersonWrite write(call, now);
   auto written =
       write.Count(call.api.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));
@@ -111,8 +151,40 @@ Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition
     return StaleVersion(current, now);
   }
   if (!written.ok()) return written.error();
+  if (base.readable) {
+    call.note.changes_json = JsonToText(ToldChanges(JobChanges(job.definition, definition)));
+  }
   call.api.nudge(written->segment);
-  return JobResponse(200, *written, now);
+  return std::move(written).value();
+}
+
+Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition& definition,
+                      WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob written, StoreDefinition(call, base, definition, now));
+  return JobResponse(200, written, now);
+}
+
+Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now) {
+  const StoredJob& job = base.job;
+  PersonWrite write(call, now);
+  const Status deleted =
+      write.Count(call.api.jobs.DeleteJob(job.job_id, job.version, write.context()));
+  if (!deleted.ok() && deleted.code() == ErrorCode::kTimeout) {
+    const auto found = call.api.jobs.GetJob(job.job_id);
+    if (found.ok() || found.code() != ErrorCode::kNotFound) {
+      return OutcomeUnknown(
+          "Whether the job was deleted is not known; GET it before trying "
+          "again.",
+          deleted.error());
+    }
+  } else if (!deleted.ok() && deleted.code() == ErrorCode::kConflict) {
+    CARILLON_ASSIGN_OR_RETURN(const JobBase current, ReadBase(call, job.job_id));
+    return StaleVersion(current, now);
+  } else if (!deleted.ok()) {
+    return deleted.error();
+  }
+  call.api.nudge(job.segment);
+  return true;
 }
 
 }  // namespace carillon::scheduler

@@ -1,6 +1,7 @@
 // Reading a job to change it, and changing it: what the routes of jobs have in common.
 #pragma once
 
+#include "common/wire/job_json.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/route.h"
 
@@ -22,7 +23,19 @@ Outcome<JobBase> ReadBase(const Call& call, const JobId& id);
 // The job as it is, when the caller's precondition names this version; else 412.
 Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
                                WallTime now);
+// What a body says of a job. Two views of its schedules that contradict each other are 422.
+Outcome<ParsedJob> ReadParsed(Result<ParsedJob> parsed);
+
+// The writes themselves. Each leaves what changed for the audit in the call's note.
+//
+// 409 exists: the id is taken, also by a deleted job.
+Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
+                            WallTime now);
 // An edit that changes nothing writes nothing: the version stays.
+Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
+                                   const JobDefinition& definition, WallTime now);
+Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now);
+
 Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition& definition,
                       WallTime now);
 

@@ -23,17 +23,6 @@ using nlohmann::json;
 constexpr size_t kFilterBytesMax = 1000;
 constexpr int kIdAttempts = 5;  // generated ids tried before giving up
 
-// What the body says of a job. Two views of its schedules that contradict each other are 422.
-Outcome<ParsedJob> Read(Result<ParsedJob> parsed) {
-  if (parsed.ok()) return std::move(parsed).value();
-  const Error& error = parsed.error();
-  if (error.code != ErrorCode::kConflict) return error;
-  return Problem{.status = 422,
-                 .code = "contradiction",
-                 .detail = error.message,
-                 .errors = {{error.pointer, "contradiction", error.message}}};
-}
-
 // A body names the job in its path, or none.
 Outcome<ParsedJob> KeepId(Outcome<ParsedJob> parsed, const JobId& id) {
   if (!parsed.ok() || parsed->job_id.empty() || parsed->job_id == id.value()) return parsed;
@@ -41,14 +30,13 @@ Outcome<ParsedJob> KeepId(Outcome<ParsedJob> parsed, const JobId& id) {
                       "A job keeps its job_id; to have it under another one, POST a new job.");
 }
 
-HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime now) {
-  call.api.nudge(job.segment);
+HttpResponse CreatedResponse(const StoredJob& job, WallTime now) {
   HttpResponse response = JobResponse(201, job, now);
   response.headers.emplace_back("Location", "/api/jobs/" + job.job_id.value());
   return response;
 }
 
-// After a lost reply or a taken id: the job under this id if it is the one that was to be made.
+// After a taken id: the job under this id if it is the one that was to be made.
 std::optional<StoredJob> FindSame(const Call& call, const JobId& id,
                                   const JobDefinition& definition) {
   auto found = call.api.jobs.GetJob(id);
@@ -58,27 +46,8 @@ std::optional<StoredJob> FindSame(const Call& call, const JobId& id,
 
 Reply CreateNamed(const Call& call, const JobId& id, const JobDefinition& definition,
                   WallTime now) {
-  PersonWrite write(call, now);
-  auto created = call.api.jobs.CreateJob(id, definition, write.context());
-  if (created.ok()) return CreatedResponse(call, *created, now);
-  if (created.code() == ErrorCode::kTimeout) {
-    if (const auto same = FindSame(call, id, definition); same && same->version == 1) {
-      return CreatedResponse(call, *same, now);
-    }
-    return OutcomeUnknown(
-        fmt::format("Whether job {} was created is not known; GET it before trying again.",
-                    id.value()),
-        created.error());
-  }
-  if (created.code() == ErrorCode::kExists) {
-    return Problem{.status = 409,
-                   .code = "exists",
-                   .detail =
-                       "The job_id is taken, perhaps by a job that was deleted; choose "
-                       "another one.",
-                   .errors = {{"/job_id", "exists", "The job_id is taken."}}};
-  }
-  return created.error();
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob created, StoreNew(call, id, definition, now));
+  return CreatedResponse(created, now);
 }
 
 Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime now) {
@@ -88,7 +57,10 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
     auto reply = CreateNamed(call, id, definition, now);
     if (reply.ok() || reply.error().code != "exists") return reply;
     // The first request with this key did make it, but its answer was lost.
-    if (const auto same = FindSame(call, id, definition)) return CreatedResponse(call, *same, now);
+    if (const auto same = FindSame(call, id, definition)) {
+      call.api.nudge(same->segment);
+      return CreatedResponse(*same, now);
+    }
   }
   for (int attempt = 0; attempt < kIdAttempts; ++attempt) {
     auto reply = CreateNamed(call, call.identifiers.NewJobId(definition.name), definition, now);
@@ -96,6 +68,29 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
   }
   return Problem{
       .status = 503, .code = "exhausted", .detail = "No free job_id was found; give one."};
+}
+
+// The store does not know labels: so many jobs are looked through for one page, then it goes on
+// with the next one, even when nothing was found.
+Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector, Page page) {
+  constexpr size_t kBatch = 500;
+  constexpr size_t kLookedThroughMax = 2000;
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  filter.limit = kBatch;
+  for (size_t seen = 0; seen < kLookedThroughMax; seen += kBatch) {
+    CARILLON_ASSIGN_OR_RETURN(const auto jobs, call.api.jobs.ListJobs(filter));
+    for (const StoredJob& job : jobs) {
+      const std::string& id = job.job_id.value();
+      if (!selector.Matches(job.definition.labels)) {
+        page.Skip(id);
+      } else if (!page.Add(JobToJson(job, now), id)) {
+        return page.Finish(true);
+      }
+    }
+    if (jobs.size() < kBatch) return page.Finish(false);
+    filter.after_job_id = jobs.back().job_id.value();
+  }
+  return page.Finish(true);
 }
 
 using StateChange = Result<StoredJob> (JobStore::*)(const JobId&, const std::string&,
@@ -162,7 +157,7 @@ StoredAnswer ExecutedAnswer(const CreatedRun& created) {
 Reply ListJobs(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(
       const Query query,
-      Query::Read(call.request, {"status", "user_id", "q", "page_size", "page_token"}));
+      Query::Read(call.request, {"status", "user_id", "q", "selector", "page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "jobs"));
   if (!page.cursor().empty() && !ValidateJobId(page.cursor()).ok()) return BadPageToken();
   JobFilter filter{.user_id = query.Text("user_id"),
@@ -179,7 +174,9 @@ Reply ListJobs(const Call& call) {
     }
     filter.enabled = *status == "ENABLED";
   }
+  CARILLON_ASSIGN_OR_RETURN(const auto selector, ReadSelector(query));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  if (selector) return ListSelected(call, filter, *selector, std::move(page));
   CARILLON_ASSIGN_OR_RETURN(const auto jobs, call.api.jobs.ListJobs(filter));
   for (const StoredJob& job : jobs) {
     if (!page.Add(JobToJson(job, now), job.job_id.value())) break;
@@ -189,7 +186,7 @@ Reply ListJobs(const Call& call) {
 
 Reply CreateJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, Read(carillon::ParseJob(body)));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed(carillon::ParseJob(body)));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
   CARILLON_TRY(CheckNewOwner(call, parsed.definition.user_id));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
@@ -213,7 +210,7 @@ Reply ReplaceJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
-                            KeepId(Read(carillon::ParseReplacement(base.job, body)), id));
+                            KeepId(ReadParsed(carillon::ParseReplacement(base.job, body)), id));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = base.job.definition.user_id;
   CARILLON_TRY(CheckNewOwner(call, parsed.definition.user_id));
   return WriteDefinition(call, base, parsed.definition, now);
@@ -228,7 +225,7 @@ Reply PatchJobFields(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   if (!base.readable) return Unreadable(id, base.job.version);
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
-                            KeepId(Read(carillon::PatchJob(base.job, patch)), id));
+                            KeepId(ReadParsed(carillon::PatchJob(base.job, patch)), id));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
   CARILLON_TRY(CheckNewOwner(call, parsed.definition.user_id));
   return WriteDefinition(call, base, parsed.definition, now);
@@ -239,24 +236,7 @@ Reply DeleteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
-  const StoredJob& job = base.job;
-  PersonWrite write(call, now);
-  const Status deleted = write.Count(call.api.jobs.DeleteJob(id, job.version, write.context()));
-  if (!deleted.ok() && deleted.code() == ErrorCode::kTimeout) {
-    const auto found = call.api.jobs.GetJob(id);
-    if (found.ok() || found.code() != ErrorCode::kNotFound) {
-      return OutcomeUnknown(
-          "Whether the job was deleted is not known; GET it before trying "
-          "again.",
-          deleted.error());
-    }
-  } else if (!deleted.ok() && deleted.code() == ErrorCode::kConflict) {
-    CARILLON_ASSIGN_OR_RETURN(const JobBase current, ReadBase(call, id));
-    return StaleVersion(current, now);
-  } else if (!deleted.ok()) {
-    return deleted.error();
-  }
-  call.api.nudge(job.segment);
+  CARILLON_TRY(Remove(call, base, now));
   return HttpResponse{.status = 204};
 }
 

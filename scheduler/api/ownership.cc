@@ -7,16 +7,6 @@
 namespace carillon::scheduler {
 namespace {
 
-Problem NotOwner(Permission permission) {
-  Problem problem{.status = 403,
-                  .code = "not_owner",
-                  .detail = fmt::format("This belongs to somebody else; your permission '{}' "
-                                        "reaches only to what is yours.",
-                                        Name(permission))};
-  problem.members["permission"] = Name(permission);
-  return problem;
-}
-
 Result<std::string> OwnerOfJob(const Call& call, const JobId& id) {
   CARILLON_ASSIGN_OR_RETURN(const JobHead head, call.api.jobs.GetJobHead(id));
   return head.user_id;
@@ -45,6 +35,16 @@ Result<std::string> OwnerOf(Owned owned, const Call& call) {
 }
 
 }  // namespace
+
+Problem NotOwner(Permission permission) {
+  Problem problem{.status = 403,
+                  .code = "not_owner",
+                  .detail = fmt::format("This belongs to somebody else; your permission '{}' "
+                                        "reaches only to what is yours.",
+                                        Name(permission))};
+  problem.members["permission"] = Name(permission);
+  return problem;
+}
 
 Problem Forbidden(Permission permission) {
   Problem problem{.status = 403,

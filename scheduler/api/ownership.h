@@ -8,6 +8,7 @@
 namespace carillon::scheduler {
 
 Problem Forbidden(Permission permission);
+Problem NotOwner(Permission permission);
 
 // Whether what the path names is the caller's. What is not there is left to the handler.
 Outcome<bool> CheckOwned(const Route& route, const Call& call);

@@ -67,8 +67,14 @@ bool Page::Add(const nlohmann::json& item, std::string cursor) {
   return true;
 }
 
+void Page::Skip(std::string cursor) {
+  if (refused_) return;
+  skipped_ = true;
+  last_ = std::move(cursor);
+}
+
 HttpResponse Page::Finish(bool more) {
-  const bool goes_on = (more || refused_) && count_ > 0;
+  const bool goes_on = (more || refused_) && (count_ > 0 || skipped_);
   const std::string token = goes_on ? "\"" + ToBase64(binding_ + last_) + "\"" : "null";
   HttpResponse response{.status = 200, .headers = {{"Content-Type", "application/json"}}};
   response.body = "{\"items\":[" + text_ + "],\"next_page_token\":" + token + "}";

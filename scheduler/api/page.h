@@ -28,6 +28,8 @@ class Page {
   // Takes an item unless the page is full; false: it has to come on the next page. `cursor` says
   // where to go on after the item.
   bool Add(const nlohmann::json& item, std::string cursor);
+  // Something was looked at that is not to be shown; the next page goes on after it.
+  void Skip(std::string cursor);
   // `more`: the list goes on after the last item added (set by a refused Add as well).
   HttpResponse Finish(bool more);
 
@@ -38,6 +40,7 @@ class Page {
   std::string text_;  // the items so far, as JSON
   size_t count_ = 0;
   bool refused_ = false;
+  bool skipped_ = false;
   std::string last_;
 };
 

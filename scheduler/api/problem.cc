@@ -77,8 +77,8 @@ Problem OutcomeUnknown(std::string detail, const Error& cause) {
           .log_detail = "outcome unknown: " + cause.message};
 }
 
-HttpResponse ProblemResponse(const Problem& problem, const std::string& instance,
-                             const std::string& trace_id) {
+nlohmann::json ProblemBody(const Problem& problem, const std::string& instance,
+                           std::string_view trace_id) {
   nlohmann::json body = problem.members;
   body["type"] = "urn:carillon:problem:" + problem.code;
   body["title"] = ReasonPhrase(problem.status);
@@ -92,9 +92,14 @@ HttpResponse ProblemResponse(const Problem& problem, const std::string& instance
     body["errors"].push_back(
         {{"pointer", error.pointer}, {"code", error.code}, {"detail", error.detail}});
   }
+  return body;
+}
+
+HttpResponse ProblemResponse(const Problem& problem, const std::string& instance,
+                             const std::string& trace_id) {
   HttpResponse response{.status = problem.status, .headers = problem.headers};
   response.headers.emplace_back("Content-Type", "application/problem+json");
-  response.body = JsonToText(body);
+  response.body = JsonToText(ProblemBody(problem, instance, trace_id));
   return response;
 }
 

@@ -38,6 +38,9 @@ Problem NotFound(std::string detail);
 // A write whose commit was not answered: it may or may not have happened.
 Problem OutcomeUnknown(std::string detail, const Error& cause);
 
+// The object itself.
+nlohmann::json ProblemBody(const Problem& problem, const std::string& instance,
+                           std::string_view trace_id);
 HttpResponse ProblemResponse(const Problem& problem, const std::string& instance,
                              const std::string& trace_id);
 

@@ -233,6 +233,26 @@ Outcome<std::optional<int64_t>> Query::Number(std::string_view name, Bounds boun
   return std::optional(*number);
 }
 
+Outcome<bool> Query::Flag(std::string_view name) const {
+  const auto text = Text(name);
+  if (!text || *text == "false") return false;
+  if (*text == "true") return true;
+  return InvalidField("?" + std::string(name), "not_a_flag", "This has to be true or false.");
+}
+
+Outcome<std::optional<Selector>> ReadSelector(const Query& query) {
+  const auto text = query.Text("selector");
+  if (!text) return std::optional<Selector>();
+  if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
+    return InvalidField("?selector", "empty", "A selector needs a condition, such as team = etl.");
+  }
+  auto selector = Selector::Parse(*text);
+  if (!selector.ok()) {
+    return InvalidField("?selector", "bad_selector", selector.error().message);
+  }
+  return std::optional(std::move(selector).value());
+}
+
 std::string Query::Filter() const {
   auto sorted = values_;
   std::sort(sorted.begin(), sorted.end());

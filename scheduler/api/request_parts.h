@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/domain/selector.h"
 #include "scheduler/api/problem.h"
 
 namespace carillon::scheduler {
@@ -51,12 +52,17 @@ class Query {
   std::vector<std::string> All(std::string_view name) const;
   Outcome<std::optional<WallTime>> Time(std::string_view name) const;
   Outcome<std::optional<int64_t>> Number(std::string_view name, Bounds bounds) const;
+  Outcome<bool> Flag(std::string_view name) const;  // true or false; false when absent
   // Everything but page_size and page_token, whatever the order: what a page token belongs to.
   std::string Filter() const;
 
  private:
   std::vector<std::pair<std::string, std::string>> values_;
 };
+
+// `selector`, by labels; nullopt when absent. An empty one, which would select everything, is
+// refused.
+Outcome<std::optional<Selector>> ReadSelector(const Query& query);
 
 // The tags of an If-Match or If-None-Match header (RFC 9110).
 struct EntityTags {

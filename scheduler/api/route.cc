@@ -1,6 +1,8 @@
 #include "scheduler/api/route.h"
 
+#include "scheduler/api/apply_routes.h"
 #include "scheduler/api/auth_routes.h"
+#include "scheduler/api/bulk_routes.h"
 #include "scheduler/api/config_routes.h"
 #include "scheduler/api/job_routes.h"
 #include "scheduler/api/log_routes.h"
@@ -57,6 +59,14 @@ const std::vector<Route>& RouteTable() {
       {"GET", "/api/jobs/{}/versions", kRead, kNo, &ListJobVersions},
       {"GET", "/api/jobs/{}/versions/{}", kRead, kNo, &GetJobVersion},
       {"POST", "/api/jobs/{}/revert", kWriteJobs, kNo, &RevertJob, "job.revert", kJob},
+      {.method = "POST",
+       .path = "/api/apply",
+       .permission = kWriteJobs,
+       .keyed = kYes,
+       .handler = &ApplyJobs,
+       .action = "job.apply",
+       .with_query = true},
+      {"POST", "/api/bulk", kRunJobs, kYes, &BulkAction, "bulk"},
       {"GET", "/api/runs", kRead, kNo, &ListRuns},
       {"GET", "/api/runs/{}", kRead, kNo, &GetRun},
       {"POST", "/api/runs/{}/cancel", kRunJobs, kNo, &CancelRun, "run.cancel", kRun},

@@ -21,7 +21,9 @@ namespace carillon::scheduler {
 
 // What a handler adds to the audit's record of what it did.
 struct AuditNote {
-  std::string reason = {};  // before the words of the caller
+  std::string reason = {};        // before the words of the caller
+  std::string changes_json = {};  // of a job's fields
+  bool told = false;              // the handler recorded what it did itself
 };
 
 // One request on its way through a handler.
@@ -59,6 +61,8 @@ struct Route {
   Owned owned = Owned::kNothing;
   // Served though the store is not trusted; every other write is refused then.
   bool on_any_store = false;
+  // The handler reads the query of a write; of others it has to be empty.
+  bool with_query = false;
 };
 
 // Every route below /api, in the order of docs/api.md.

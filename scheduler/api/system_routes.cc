@@ -269,6 +269,16 @@ Reply DrainExecutor(const Call& call) {
   return ExecutorResponse(call, executor);
 }
 
+namespace {
+
+// What changed, as it was recorded; null where nothing was.
+json ReadChanges(const std::string& text) {
+  json changes = json::parse(text, nullptr, false);
+  return changes.is_array() ? changes : json(nullptr);
+}
+
+}  // namespace
+
 Reply ListAudit(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query,
                             Query::Read(call.request, {"object_id", "page_size", "page_token"}));
@@ -287,7 +297,8 @@ Reply ListAudit(const Call& call) {
                        {"action", record.action},
                        {"object_id", record.object_id},
                        {"reason", record.reason.empty() ? json(nullptr) : json(record.reason)},
-                       {"trace_id", record.trace_id}};
+                       {"trace_id", record.trace_id},
+                       {"changes", ReadChanges(record.changes_json)}};
     if (!page.Add(item, std::to_string(record.id))) break;
   }
   return page.Finish(false);

@@ -132,7 +132,8 @@ TYPED_TEST(AdminStoreContract, AuditIsNewestFirstAndByObject) {
                                    .action = "job.pause",
                                    .object_id = i % 2 == 0 ? "even" : "odd",
                                    .reason = "because \xe2\x82\xac" + std::to_string(i),
-                                   .trace_id = "t"}));
+                                   .trace_id = "t",
+                                   .changes_json = i == 3 ? "[1]" : ""}));
   }
   const std::vector<AuditRecord> all = s.v(s.admin.ListAudit({.limit = 3}));
   ASSERT_EQ(all.size(), 3u);
@@ -144,6 +145,8 @@ TYPED_TEST(AdminStoreContract, AuditIsNewestFirstAndByObject) {
             "because \xe2\x82\xac"
             "3");
   EXPECT_EQ(all[0].trace_id, "t");
+  EXPECT_EQ(all[0].changes_json, "[1]");
+  EXPECT_EQ(all[1].changes_json, "");
   EXPECT_TRUE(s.v(s.admin.ListAudit({.object_id = "\u00e9ven"})).empty());
   const auto rest = s.v(s.admin.ListAudit({.object_id = "even", .before_id = all[1].id}));
   ASSERT_EQ(rest.size(), 1u);

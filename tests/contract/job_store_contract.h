@@ -112,6 +112,9 @@ TYPED_TEST(JobStoreContract, ListFiltersAndPagesById) {
   EXPECT_EQ(ids({.enabled = true}), "abc");
   EXPECT_EQ(ids({.enabled = false}), "d");
   EXPECT_EQ(ids({.user_id = "u1"}), "ab");
+  EXPECT_EQ(ids({.name = "Bell c"}), "c");
+  EXPECT_EQ(ids({.name = "Bell c "}), "");
+  EXPECT_EQ(ids({.name = "bell c"}), "");
   EXPECT_EQ(ids({.name_contains = "bELL C"}), "c");
   EXPECT_EQ(ids({.name_contains = "%"}), "");
 }

@@ -32,6 +32,7 @@ bool Matches(const JobEntry& job, const JobFilter& filter) {
   if (job.deleted || job.id.value() <= filter.after_job_id) return false;
   if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
   if (filter.user_id && job.definition.user_id != *filter.user_id) return false;
+  if (!filter.name.empty() && job.definition.name != filter.name) return false;
   if (filter.name_contains.empty()) return true;
   const std::string wanted = Lower(filter.name_contains);
   return Lower(job.definition.name).find(wanted) != std::string::npos ||

@@ -128,17 +128,18 @@ Result<ClusterSettings> MysqlStore::WriteSettings(
 Status MysqlStore::RecordAudit(const AuditRecord& record) {
   return InTransaction(*pool_, {.operation = "audit"}, [&](Session& session) -> Status {
     CARILLON_TRY(
-        session.Execute("INSERT INTO audit_log (at_us, actor, action, object_id, reason, trace_id) "
-                        "VALUES (?, ?, ?, ?, ?, ?)",
+        session.Execute("INSERT INTO audit_log (at_us, actor, action, object_id, reason, trace_id, "
+                        "changes) VALUES (?, ?, ?, ?, ?, ?, ?)",
                         {ToUnixMicros(record.at), record.actor, record.action, record.object_id,
-                         record.reason, record.trace_id}));
+                         record.reason, record.trace_id, record.changes_json}));
     return {};
   });
 }
 
 Result<std::vector<AuditRecord>> MysqlStore::ListAudit(const AuditFilter& filter) {
   std::string statement =
-      "SELECT id, at_us, actor, action, object_id, reason, trace_id FROM audit_log WHERE id < ?";
+      "SELECT id, at_us, actor, action, object_id, reason, trace_id, changes FROM audit_log "
+      "WHERE id < ?";
   Params params = {filter.before_id};
   if (!filter.object_id.empty()) {
     if (!IsAscii(filter.object_id)) return std::vector<AuditRecord>();
@@ -157,7 +158,8 @@ Result<std::vector<AuditRecord>> MysqlStore::ListAudit(const AuditFilter& filter
                       .action = rows.Text(4),
                       .object_id = rows.Text(5),
                       .reason = rows.Text(6),
-                      .trace_id = rows.Text(7)});
+                      .trace_id = rows.Text(7),
+                      .changes_json = rows.IsNull(8) ? std::string() : rows.Text(8)});
     }
     return page;
   });

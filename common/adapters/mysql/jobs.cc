@@ -149,6 +149,12 @@ Result<std::vector<StoredJob>> MysqlStore::ListJobs(const JobFilter& filter) {
     where += " AND j.user_id = ?";
     params.push_back(std::string_view(*filter.user_id));
   }
+  if (!filter.name.empty()) {
+    // LENGTH, since the comparison of texts does not mind blanks at their ends.
+    where += " AND j.name = ? AND LENGTH(j.name) = ?";
+    params.push_back(std::string_view(filter.name));
+    params.push_back(static_cast<uint64_t>(filter.name.size()));
+  }
   if (!filter.name_contains.empty()) {
     where +=
         " AND (LOCATE(LOWER(?), LOWER(j.name)) > 0 OR "

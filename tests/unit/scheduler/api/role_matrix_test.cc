@@ -38,6 +38,8 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/jobs/{}/versions", {kKnown, 200}},
       {"GET /api/jobs/{}/versions/{}", {kKnown, 200}},
       {"POST /api/jobs/{}/revert", {kOwner, 428, "{}"}},
+      {"POST /api/apply", {kUsers, 400, "{}"}},
+      {"POST /api/bulk", {kUsers, 400, "{}"}},
       {"GET /api/runs", {kKnown, 200}},
       {"GET /api/runs/{}", {kKnown, 200}},
       {"POST /api/runs/{}/cancel", {kOwner, 202, "{}"}},

@@ -1,0 +1,164 @@
+#include "cli/commands/commands.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kBatch = 100;  // ids a request: answered well before it is given up
+
+struct BulkArguments {
+  std::string kind;
+  std::vector<std::string> ids;
+  std::vector<std::string> filter;
+  std::string reason;
+  bool dry_run = false;
+  bool confirm_overlap = false;
+};
+
+const View& BulkView() {
+  static const View view{
+      {{"ID", "id"}, {"RESULT", "result"}, {"RUN", "run_id"}, {"WHY", "error.detail"}}, "id"};
+  return view;
+}
+
+Outcome<json> FilterOf(const std::vector<std::string>& conditions) {
+  json filter = json::object();
+  for (const std::string& condition : conditions) {
+    const size_t equals = condition.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return UsageFailure("--filter takes name=value, e.g. status=PAUSED: '" + condition + "'");
+    }
+    json& values = filter[condition.substr(0, equals)];
+    if (values.is_null()) values = json::array();
+    values.push_back(condition.substr(equals + 1));
+  }
+  return filter;
+}
+
+Outcome<json> Ask(Session& session, json body) {
+  CARILLON_ASSIGN_OR_RETURN(
+      ApiResponse answer,
+      session.Call(
+          {.method = "POST", .path = "/api/bulk", .body = std::move(body), .idempotent = true}));
+  if (answer.body.is_object() && answer.body.contains("items") && answer.body["items"].is_array()) {
+    return std::move(answer.body);
+  }
+  return Failure{.message = "the server's answer is not what became of a list",
+                 .code = "bad_answer"};
+}
+
+// What the server would act on, and whether it may.
+Outcome<json> Look(Session& session, const std::string& action, const BulkArguments& arguments) {
+  json body = {{"action", action}, {"dry_run", true}};
+  if (!arguments.kind.empty()) body["kind"] = arguments.kind;
+  if (arguments.ids.empty() == arguments.filter.empty()) {
+    return UsageFailure("bulk " + action + " takes ids or --filter, one of the two");
+  }
+  if (!arguments.ids.empty()) {
+    body["ids"] = arguments.ids;
+  } else {
+    CARILLON_ASSIGN_OR_RETURN(body["filter"], FilterOf(arguments.filter));
+  }
+  CARILLON_ASSIGN_OR_RETURN(json look, Ask(session, std::move(body)));
+  if (!look.value("more", false)) return look;
+  return Failure{.exit = ExitCode::kUsage,
+                 .message = "more than 1,000 match; narrow the filter",
+                 .code = "too_many"};
+}
+
+// Piece by piece, so that a piece that fails leaves the others done and told.
+Outcome<json> Act(Session& session, const std::string& action, const BulkArguments& arguments,
+                  const std::vector<std::string>& ids) {
+  json merged;
+  for (size_t at = 0; at < ids.size(); at += kBatch) {
+    const size_t end = std::min(at + kBatch, ids.size());
+    json body = {{"action", action},
+                 {"ids", std::vector<std::string>(ids.begin() + static_cast<long>(at),
+                                                  ids.begin() + static_cast<long>(end))}};
+    if (!arguments.kind.empty()) body["kind"] = arguments.kind;
+    if (!arguments.reason.empty()) body["reason"] = arguments.reason;
+    if (arguments.confirm_overlap) body["confirm_overlap"] = true;
+    const auto done = Ask(session, std::move(body));
+    if (!done.ok()) {
+      session.Say("stopped after " + std::to_string(at) + " of " + std::to_string(ids.size()));
+      return done.error();
+    }
+    if (merged.is_null()) {
+      merged = *done;
+      continue;
+    }
+    for (const json& item : (*done)["items"]) merged["items"].push_back(item);
+    for (const char* count : {"total", "done", "failed"}) {
+      merged[count] = merged.value(count, int64_t{0}) + done->value(count, int64_t{0});
+    }
+  }
+  return merged;
+}
+
+ExitCode Tell(Session& session, const json& result) {
+  session.Print().List(result, BulkView());
+  for (const json& item : result["items"]) {
+    const json problem = item.value("error", json());
+    if (!problem.is_object()) continue;
+    return FailureOf(ApiResponse{.status = problem.value("status", 500), .body = problem}).exit;
+  }
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Bulk(Session& session, const std::string& action,
+                       const BulkArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const json look, Look(session, action, arguments));
+  if (look["items"].empty()) {
+    session.Say("nothing matches");
+    return ExitCode::kDone;
+  }
+  if (arguments.dry_run) return Tell(session, look);
+  std::vector<std::string> ids;
+  for (const json& item : look["items"]) ids.push_back(item.value("id", std::string()));
+  const std::string kind = look.value("kind", std::string("job"));
+  CARILLON_ASSIGN_OR_RETURN(
+      const bool go,
+      session.Confirm(action + " " + Counted(static_cast<int64_t>(ids.size()), kind) + "?"));
+  if (!go) return ExitCode::kFailure;
+  CARILLON_ASSIGN_OR_RETURN(const json done, Act(session, action, arguments, ids));
+  const ExitCode exit = Tell(session, done);
+  session.Say(std::to_string(done.value("done", int64_t{0})) + " done, " +
+              std::to_string(done.value("failed", int64_t{0})) + " failed");
+  return exit;
+}
+
+}  // namespace
+
+void AddBulkCommands(CLI::App& app, Session& session) {
+  CLI::App* bulk = app.add_subcommand("bulk", "One action on many jobs or runs");
+  bulk->require_subcommand(1);
+  const auto a = std::make_shared<BulkArguments>();  // shared by the verbs' callbacks
+  const std::vector<std::pair<std::string, std::string>> actions = {
+      {"run", "Run jobs now"},
+      {"pause", "Stop jobs from firing"},
+      {"resume", "Let jobs fire again"},
+      {"cancel", "Cancel runs; with --kind job every open run of jobs"},
+      {"retry", "Give runs another attempt"},
+      {"delete", "Delete jobs"}};
+  for (const auto& [action, help] : actions) {
+    CLI::App* verb = bulk->add_subcommand(action, help);
+    verb->add_option("ids", a->ids, "Job or run ids");
+    verb->add_option("--filter", a->filter,
+                     "As the lists take them: status=PAUSED, selector=team=etl, state=FAILED")
+        ->allow_extra_args(false);
+    verb->add_flag("--dry-run", a->dry_run, "Only say what it would reach");
+    verb->add_option("--reason", a->reason, "Why, for the record");
+    if (action == "cancel") {
+      verb->add_option("--kind", a->kind, "run (the default) or job")
+          ->check(CLI::IsMember({"job", "run"}));
+    }
+    if (action == "cancel" || action == "retry") {
+      verb->add_flag("--confirm-overlap", a->confirm_overlap,
+                     "Also runs whose process may still be running somewhere");
+    }
+    session.On(verb, [&session, a, action = action] { return Bulk(session, action, *a); });
+  }
+}
+
+}  // namespace carillon::cli

@@ -1,0 +1,88 @@
+#include "cli/client/context.h"
+
+#include "cli/commands/commands.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+const View& ContextView() {
+  static const View view{{{"CURRENT", "current"},
+                          {"NAME", "name"},
+                          {"ADDRESSES", "addresses"},
+                          {"TOKEN FILE", "token_file"}},
+                         "name"};
+  return view;
+}
+
+Outcome<ExitCode> ListContexts(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(const Contexts contexts, ReadContexts(session.host().environment));
+  json items = json::array();
+  for (const auto& [name, context] : contexts.by_name) {
+    items.push_back(
+        {{"name", name},
+         {"current", name == contexts.current},
+         {"addresses", context.addresses},
+         {"token_file", context.token_file.empty() ? json() : json(context.token_file)}});
+  }
+  session.Print().List({{"items", std::move(items)}}, ContextView());
+  return ExitCode::kDone;
+}
+
+// The flags that name a server for one command name it here for all that follow.
+Outcome<ExitCode> SetContext(Session& session, const std::string& name) {
+  CARILLON_TRY(ValidateContextName(name));
+  const TargetFlags& flags = session.flags().target;
+  if (flags.addresses.empty()) return UsageFailure("context set needs --addr");
+  CARILLON_TRY(FindTarget({.addresses = flags.addresses}, {}));  // that they are addresses
+  CARILLON_ASSIGN_OR_RETURN(Contexts contexts, ReadContexts(session.host().environment));
+  contexts.by_name[name] = {.addresses = flags.addresses, .token_file = flags.token_file};
+  CARILLON_TRY(WriteContexts(session.host().environment, contexts));
+  session.Say("context " + name + " is kept; carillon context use " + name);
+  return ExitCode::kDone;
+}
+
+Failure NoSuchContext(const std::string& name) {
+  return {.exit = ExitCode::kNotFound,
+          .message = "there is no context '" + name + "'",
+          .code = "not_found"};
+}
+
+Outcome<ExitCode> UseContext(Session& session, const std::string& name) {
+  CARILLON_ASSIGN_OR_RETURN(Contexts contexts, ReadContexts(session.host().environment));
+  if (!name.empty() && !contexts.by_name.contains(name)) return NoSuchContext(name);
+  contexts.current = name;
+  CARILLON_TRY(WriteContexts(session.host().environment, contexts));
+  session.Say(name.empty() ? "no context is used any more" : "using " + name);
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> DeleteContext(Session& session, const std::string& name) {
+  CARILLON_ASSIGN_OR_RETURN(Contexts contexts, ReadContexts(session.host().environment));
+  if (contexts.by_name.erase(name) == 0) return NoSuchContext(name);
+  if (contexts.current == name) contexts.current.clear();
+  CARILLON_TRY(WriteContexts(session.host().environment, contexts));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddContextCommands(CLI::App& app, Session& session) {
+  CLI::App* context = app.add_subcommand("context", "Servers by name");
+  context->require_subcommand(1);
+  const auto name = std::make_shared<std::string>();  // shared by the verbs' callbacks
+  session.On(context->add_subcommand("list", "List contexts"),
+             [&session] { return ListContexts(session); });
+  CLI::App* set = context->add_subcommand("set", "Keep --addr and --token-file under a name");
+  set->add_option("name", *name, "Name")->required();
+  session.On(set, [&session, name] { return SetContext(session, *name); });
+  CLI::App* use = context->add_subcommand("use", "Go there from now on; without a name nowhere");
+  use->add_option("name", *name, "Name");
+  session.On(use, [&session, name] { return UseContext(session, *name); });
+  CLI::App* remove = context->add_subcommand("delete", "Forget a context");
+  remove->add_option("name", *name, "Name")->required();
+  session.On(remove, [&session, name] { return DeleteContext(session, *name); });
+}
+
+}  // namespace carillon::cli

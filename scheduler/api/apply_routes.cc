@@ -1,0 +1,49 @@
+#include "scheduler/api/apply_routes.h"
+
+#include <fmt/core.h>
+
+#include "scheduler/api/job_applier.h"
+#include "scheduler/api/page.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+Outcome<ApplyOptions> ReadOptions(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"dry_run", "prune", "selector"}));
+  CARILLON_ASSIGN_OR_RETURN(const bool dry_run, query.Flag("dry_run"));
+  CARILLON_ASSIGN_OR_RETURN(const bool prune, query.Flag("prune"));
+  CARILLON_ASSIGN_OR_RETURN(auto selector, ReadSelector(query));
+  if (prune && !selector) {
+    return InvalidField("?selector", "missing",
+                        "prune deletes only what a selector matches, such as team = etl.");
+  }
+  if (!prune && selector) {
+    return InvalidField("?selector", "unused", "A selector means something with prune=true only.");
+  }
+  return ApplyOptions{.dry_run = dry_run, .prune = std::move(selector)};
+}
+
+}  // namespace
+
+Reply ApplyJobs(const Call& call) {
+  call.note.told = true;  // item by item
+  CARILLON_ASSIGN_OR_RETURN(ApplyOptions options, ReadOptions(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
+  if (!body.is_array()) {
+    return InvalidField("", "wrong_type", "The body has to be a list of jobs.");
+  }
+  if (body.size() > kApplyItemsMax) {
+    return InvalidField(
+        "", "too_many",
+        fmt::format("A list has at most {} jobs; this one has {}.", kApplyItemsMax, body.size()));
+  }
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  JobApplier applier(call, std::move(options), now);
+  CARILLON_ASSIGN_OR_RETURN(const json applied, applier.Apply(body));
+  return JsonResponse(200, applied);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,280 @@
+#include "scheduler/api/job_applier.h"
+
+#include <fmt/core.h>
+
+#include "common/wire/job_changes.h"
+#include "common/wire/job_json.h"
+#include "common/wire/json_text.h"
+#include "scheduler/api/audit.h"
+#include "scheduler/api/ownership.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kPruneBatch = 500;
+constexpr int kUnnamedAttempts = 5;  // generated ids tried before giving up
+
+Problem Item(int status, std::string code, std::string pointer, std::string detail) {
+  Problem problem{.status = status, .code = code, .detail = detail};
+  problem.errors.push_back({std::move(pointer), std::move(code), std::move(detail)});
+  return problem;
+}
+
+std::string TextOf(const json& document, const char* name) {
+  if (!document.is_object()) return {};
+  const auto found = document.find(name);
+  return found != document.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// The text that a document has there; null when it has none.
+json Said(const json& document, const char* name) {
+  const std::string text = TextOf(document, name);
+  return text.empty() ? json(nullptr) : json(text);
+}
+
+// The version that a document names as an If-Match; nullopt: none.
+Outcome<std::optional<int64_t>> VersionOf(const json& document) {
+  const auto found = document.find("version");
+  if (found == document.end() || found->is_null()) return std::optional<int64_t>();
+  return NumberMember(document, "version", {.low = 1, .high = INT64_MAX - 1});
+}
+
+bool IsStoreAway(const Problem& problem) { return problem.status >= 503; }
+
+Problem NotTried() {
+  return {.status = 503,
+          .code = "not_tried",
+          .detail = "The store was away at an item before; apply again, that is harmless."};
+}
+
+}  // namespace
+
+Outcome<json> JobApplier::Apply(const json& documents) {
+  FindTwins(documents);
+  for (size_t i = 0; i < documents.size(); ++i) {
+    call_.note.changes_json.clear();
+    Outcome<Fate> fate = store_away_ ? Outcome<Fate>(NotTried()) : ApplyOne(i, documents[i]);
+    if (!fate.ok() && !store_away_ && IsStoreAway(fate.error())) store_away_ = fate.error();
+    Add(i, Said(documents[i], "job_id"), Said(documents[i], "name"), fate);
+  }
+  if (options_.prune) Prune();
+  const bool nothing_done = counts_["error"] == items_.size();
+  if (store_away_ && nothing_done) return *store_away_;
+  return json{{"dry_run", options_.dry_run},
+              {"items", std::move(items_)},
+              {"counts", std::move(counts_)},
+              {"prune_complete", prune_complete_}};
+}
+
+// Two documents of one name, one of them without a job_id: which job is which would depend on what
+// is there already.
+void JobApplier::FindTwins(const json& documents) {
+  std::map<std::string, std::vector<size_t>> by_name;
+  for (size_t i = 0; i < documents.size(); ++i) {
+    const std::string name = TextOf(documents[i], "name");
+    if (!name.empty()) by_name[name].push_back(i);
+  }
+  for (const auto& [name, indices] : by_name) {
+    if (indices.size() < 2) continue;
+    for (const size_t i : indices) {
+      if (!documents[i].contains("job_id")) twins_.insert(i);
+    }
+  }
+}
+
+Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& document) {
+  if (!document.is_object()) {
+    return Item(400, "invalid", "", "A job has to be an object of names and values.");
+  }
+  if (twins_.contains(index)) {
+    return Item(400, "duplicate", "/name",
+                "Another job of this list has the same name; give each its job_id.");
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto version, VersionOf(document));
+  CARILLON_ASSIGN_OR_RETURN(const auto base, FindBase(document));
+  if (base) CARILLON_TRY(CheckReach(base->job.definition.user_id));
+  if (base && !meant_.insert(base->job.job_id.value()).second) {
+    return Item(400, "duplicate", "/job_id", "This job is in the list already.");
+  }
+  CARILLON_ASSIGN_OR_RETURN(const JobDefinition definition,
+                            Read(document, base ? &*base : nullptr));
+  if (version && (!base || base->job.version != *version)) {
+    return Item(412, "stale_version", "/version",
+                base ? fmt::format("The job is at version {} now, not {}; leave version out to "
+                                   "apply whatever it is.",
+                                   base->job.version, *version)
+                     : "There is no such job; leave version out to make it.");
+  }
+  return base ? Change(*base, definition) : Create(document, definition);
+}
+
+Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
+  const std::string id = TextOf(document, "job_id");
+  if (!document.contains("job_id")) return FindByName(TextOf(document, "name"));
+  if (!ValidateJobId(id).ok()) return std::optional<JobBase>();  // refused when it is read
+  auto base = ReadBase(call_, JobId(id));
+  if (base.ok()) return std::optional(std::move(base).value());
+  if (base.error().status != 404) return base.error();
+  // Two documents with one id, of which the first is still to be made.
+  if (meant_.contains(id)) return Item(400, "duplicate", "/job_id", "This job is in the list.");
+  meant_.insert(id);
+  return std::optional<JobBase>();
+}
+
+Outcome<std::optional<JobBase>> JobApplier::FindByName(const std::string& name) {
+  if (name.empty()) return std::optional<JobBase>();  // refused when it is read
+  CARILLON_ASSIGN_OR_RETURN(auto found, call_.api.jobs.ListJobs({.name = name, .limit = 2}));
+  if (found.empty()) return std::optional<JobBase>();
+  if (found.size() == 1) return std::optional(JobBase{.job = std::move(found[0])});
+  return Item(409, "ambiguous_name", "/name",
+              fmt::format("Several jobs have this name, {} and {} among them; give the job_id.",
+                          found[0].job_id.value(), found[1].job_id.value()));
+}
+
+// Whether a job is paused, and whose it is, stays where the document does not say it.
+Outcome<JobDefinition> JobApplier::Read(const json& document, const JobBase* base) const {
+  CARILLON_ASSIGN_OR_RETURN(
+      ParsedJob parsed,
+      ReadParsed(base == nullptr ? ParseJob(document) : ParseReplacement(base->job, document)));
+  JobDefinition& definition = parsed.definition;
+  if (base != nullptr && !document.contains("enabled")) {
+    definition.enabled = base->job.definition.enabled;
+  }
+  if (definition.user_id.empty()) {
+    definition.user_id = base == nullptr ? call_.caller.OwnerId() : base->job.definition.user_id;
+  }
+  CARILLON_TRY(CheckNewOwner(call_, definition.user_id));
+  return std::move(definition);
+}
+
+Outcome<JobApplier::Fate> JobApplier::Create(const json& document,
+                                             const JobDefinition& definition) {
+  const std::string id = TextOf(document, "job_id");
+  Fate fate{.result = "created", .changes = JobChanges(definition)};
+  if (!id.empty()) fate.id = JobId(id);
+  if (options_.dry_run) return fate;
+  CARILLON_ASSIGN_OR_RETURN(
+      const StoredJob made,
+      id.empty() ? StoreUnnamed(definition) : StoreNew(call_, JobId(id), definition, now_));
+  Record("job.apply", made.job_id);
+  meant_.insert(made.job_id.value());
+  fate.id = made.job_id;
+  fate.version = made.version;
+  return fate;
+}
+
+// The first id that is tried follows from the name, so that two who apply the same list at the
+// same time do not make two jobs.
+Outcome<StoredJob> JobApplier::StoreUnnamed(const JobDefinition& definition) {
+  JobId id = Identifiers::JobIdForKey(definition.name, "apply " + definition.name);
+  for (int attempt = 0;; ++attempt) {
+    auto made = StoreNew(call_, id, definition, now_);
+    if (made.ok() || made.error().code != "exists") return made;
+    const auto found = call_.api.jobs.ListJobs({.name = definition.name, .limit = 1});
+    if (found.ok() && !found->empty()) {
+      return Item(409, "conflict", "/name",
+                  "Somebody else made a job of this name just now; "
+                  "apply again.");
+    }
+    if (attempt + 1 == kUnnamedAttempts) return made;
+    id = call_.identifiers.NewJobId(definition.name);
+  }
+}
+
+Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefinition& definition) {
+  const StoredJob& job = base.job;
+  Fate fate{.result = "updated", .id = job.job_id, .version = job.version};
+  if (base.readable && definition == job.definition) {
+    fate.result = "unchanged";
+    return fate;
+  }
+  fate.changes = base.readable ? JobChanges(job.definition, definition) : JobChanges(definition);
+  if (options_.dry_run) return fate;
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob written,
+                            StoreDefinition(call_, base, definition, now_));
+  Record("job.apply", job.job_id);
+  fate.version = written.version;
+  return fate;
+}
+
+// Nothing is deleted while a document is in error: it might stand for what would be deleted.
+void JobApplier::Prune() {
+  prune_complete_ = false;
+  if (counts_["error"] != 0) return;
+  JobFilter filter{.limit = kPruneBatch};
+  if (!call_.owns_all) filter.user_id = call_.caller.user_id;
+  for (size_t seen = 0; seen < kPruneScanMax;) {
+    const auto jobs = call_.api.jobs.ListJobs(filter);
+    if (!jobs.ok()) {
+      if (!store_away_) store_away_ = ToProblem(jobs.error());
+      return Add(nullptr, nullptr, nullptr, ToProblem(jobs.error()));
+    }
+    for (const StoredJob& job : *jobs) {
+      const bool listed = meant_.contains(job.job_id.value());
+      if (listed || !options_.prune->Matches(job.definition.labels)) continue;
+      if (counts_["pruned"] == kPrunedMax) return;
+      const Outcome<Fate> fate = PruneOne(job);
+      Add(nullptr, job.job_id.value(), job.definition.name, fate);
+      if (!fate.ok() && IsStoreAway(fate.error())) return;
+    }
+    prune_complete_ = jobs->size() < kPruneBatch && counts_["error"] == 0;
+    if (jobs->size() < kPruneBatch) return;
+    seen += jobs->size();
+    filter.after_job_id = jobs->back().job_id.value();
+  }
+}
+
+Outcome<JobApplier::Fate> JobApplier::PruneOne(const StoredJob& job) {
+  if (!options_.dry_run) {
+    call_.note.changes_json.clear();
+    CARILLON_TRY(Remove(call_, {.job = job}, now_));
+    Record("job.prune", job.job_id);
+  }
+  return Fate{.result = "pruned", .id = job.job_id, .version = job.version};
+}
+
+Outcome<bool> JobApplier::CheckReach(const std::string& owner) const {
+  if (call_.owns_all || (!owner.empty() && owner == call_.caller.user_id)) return true;
+  return NotOwner(Permission::kWriteJobs);
+}
+
+void JobApplier::Add(const json& index, const json& id, const json& name,
+                     const Outcome<Fate>& fate) {
+  json item = {{"index", index},    {"job_id", id},       {"name", name},
+               {"result", "error"}, {"version", nullptr}, {"changes", json::array()},
+               {"error", nullptr}};
+  if (fate.ok()) {
+    item["result"] = fate->result;
+    if (fate->id) item["job_id"] = fate->id->value();
+    if (fate->version > 0) item["version"] = fate->version;
+    item["changes"] = Bounded(fate->changes);
+  } else {
+    Problem problem = fate.error();
+    const std::string place = index.is_null() ? "" : "/" + JsonToText(index);
+    for (FieldError& error : problem.errors) error.pointer = place + error.pointer;
+    problem.members = json::object();  // the whole job as it is, which the item does not repeat
+    item["error"] = ProblemBody(problem, "/api/apply#" + place, call_.trace_id);
+  }
+  const std::string result = item["result"];
+  counts_[result] = counts_[result].get<int64_t>() + 1;
+  items_.push_back(std::move(item));
+}
+
+json JobApplier::Bounded(json changes) {
+  changes_bytes_ += JsonToText(changes).size();
+  return changes_bytes_ <= kChangesBytesMax ? changes : json(nullptr);
+}
+
+void JobApplier::Record(const std::string& action, const JobId& id) {
+  RecordAudit(call_, {.at = {},
+                      .actor = call_.caller.Actor(),
+                      .action = action,
+                      .object_id = id.value(),
+                      .reason = {},
+                      .trace_id = {},
+                      .changes_json = call_.note.changes_json});
+}
+
+}  // namespace carillon::scheduler

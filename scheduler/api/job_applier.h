@@ -1,0 +1,81 @@
+// A list of job documents made so: each job created, changed or left as it is, and with `prune`
+// what a selector matches and the list has not is deleted.
+//
+// Threads  One request owns it.
+// Errors   Of one document: in its item, and the others go on. Once the store is away nothing more
+//          is tried.
+// Always   Doing it again changes nothing.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "common/domain/selector.h"
+#include "scheduler/api/job_edit.h"
+
+namespace carillon::scheduler {
+
+inline constexpr size_t kApplyItemsMax = 500;
+// Of one request.
+inline constexpr size_t kPrunedMax = 500;
+inline constexpr size_t kPruneScanMax = 100'000;  // jobs looked through
+// Of all changes that are shown together; later items have none.
+inline constexpr size_t kChangesBytesMax = 4u << 20;
+
+struct ApplyOptions {
+  bool dry_run = false;
+  std::optional<Selector> prune = {};  // nullopt: nothing is deleted
+};
+
+class JobApplier {
+ public:
+  JobApplier(const Call& call, ApplyOptions options, WallTime now)
+      : call_(call), options_(std::move(options)), now_(now) {}
+
+  // {dry_run, items, counts, prune_complete} of docs/api.md. When the store was away before
+  // anything was done: that problem.
+  Outcome<nlohmann::json> Apply(const nlohmann::json& documents);
+
+ private:
+  // What an item became.
+  struct Fate {
+    std::string result;
+    std::optional<JobId> id = {};
+    int64_t version = 0;  // 0 = none yet
+    nlohmann::json changes = nlohmann::json::array();
+  };
+
+  void FindTwins(const nlohmann::json& documents);
+  Outcome<Fate> ApplyOne(size_t index, const nlohmann::json& document);
+  // The job that a document means; nullopt: it is to be made.
+  Outcome<std::optional<JobBase>> FindBase(const nlohmann::json& document);
+  Outcome<std::optional<JobBase>> FindByName(const std::string& name);
+  Outcome<JobDefinition> Read(const nlohmann::json& document, const JobBase* base) const;
+  Outcome<Fate> Create(const nlohmann::json& document, const JobDefinition& definition);
+  Outcome<StoredJob> StoreUnnamed(const JobDefinition& definition);
+  Outcome<Fate> Change(const JobBase& base, const JobDefinition& definition);
+  void Prune();
+  Outcome<Fate> PruneOne(const StoredJob& job);
+  Outcome<bool> CheckReach(const std::string& owner) const;
+  // `index` of the document; null of what is pruned.
+  void Add(const nlohmann::json& index, const nlohmann::json& id, const nlohmann::json& name,
+           const Outcome<Fate>& fate);
+  void Record(const std::string& action, const JobId& id);
+  nlohmann::json Bounded(nlohmann::json changes);
+
+  const Call& call_;
+  const ApplyOptions options_;
+  const WallTime now_;
+  std::optional<Problem> store_away_;
+  std::set<std::string> meant_;  // jobs that a document stands for
+  std::set<size_t> twins_;       // documents that cannot be told from another one
+  size_t changes_bytes_ = 0;
+  nlohmann::json items_ = nlohmann::json::array();
+  nlohmann::json counts_ = {
+      {"created", 0}, {"updated", 0}, {"unchanged", 0}, {"pruned", 0}, {"error", 0}};
+  nlohmann::json prune_complete_ = nullptr;
+};
+
+}  // namespace carillon::scheduler
