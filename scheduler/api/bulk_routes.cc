@@ -142,6 +142,7 @@ Call Single(const Call& call, const HttpRequest& request, const RouteMatch& matc
   return {.api = call.api,
           .identifiers = call.identifiers,
           .store = call.store,
+          .streams = call.streams,
           .authenticator = call.authenticator,
           .sign_in = call.sign_in,
           .request = request,

@@ -5,6 +5,7 @@
 #include "common/wire/job_json.h"
 #include "scheduler/api/log_follower.h"
 #include "scheduler/api/log_text.h"
+#include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/run_routes.h"
 
