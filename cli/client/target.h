@@ -20,18 +20,20 @@ struct TargetFlags {
   std::string addresses = {};   // --addr, comma-separated
   std::string token_file = {};  // --token-file
   std::string data_dir = {};    // --data-dir
+  std::string ca_file = {};     // --ca-file
 };
 
 struct Target {
   std::vector<std::string> urls;  // tried in this order; without a trailing slash
   std::string token;              // empty = none
   bool token_found = false;       // beside the default data directory, not named by anybody
+  std::string ca_file;            // who signs https servers' certificates; empty = the system's
   std::string origin;             // "--addr", "CARILLON_ADDR", a runtime.json, "default"
 };
 
 // The server: --addr, --data-dir, CARILLON_ADDR, the default data directory, kDefaultUrl. The
 // token: --token-file, the data directory's when the server came from it, CARILLON_TOKEN,
-// CARILLON_TOKEN_FILE.
+// CARILLON_TOKEN_FILE. Whom it trusts: --ca-file, CARILLON_CA_FILE.
 Result<Target> FindTarget(const TargetFlags& flags,
                           const std::map<std::string, std::string>& environment);
 

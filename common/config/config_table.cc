@@ -33,6 +33,19 @@ std::vector<Setting> MakeTable() {
        .fallback = "8640",
        .most = kPortMax,
        .help = "Port of the REST API; 0 = any free one."},
+      {.name = "rest.advertise",
+       .fallback = "",
+       .help = "Host name or address at which clients reach it, told in `runtime.json` and printed "
+               "links; a TLS certificate has to be for it. Empty = `rest.listen`."},
+      {.name = "rest.tls_certificate_file",
+       .fallback = "",
+       .help = "PEM file with the certificate of the REST API, followed by those that signed it. "
+               "Set: the API and the console speak TLS (1.2 at least) and nothing else. The file "
+               "is looked at every 5 seconds: a new one needs no restart."},
+      {.name = "rest.tls_key_file",
+       .fallback = "",
+       .help = "PEM file with its private key, without a pass phrase; set with "
+               "`rest.tls_certificate_file`."},
       {.name = "rest.allow_beyond_loopback",
        .type = kFlag,
        .fallback = "false",

@@ -19,11 +19,11 @@ constexpr std::string_view kPrefix = "CARILLON_";
 // Variables of that prefix which are nobody's setting: the command line's and a job process's own.
 bool IsKnownVariable(std::string_view name) {
   static const std::set<std::string_view> names = {
-      "CARILLON_ADDR",          "CARILLON_TOKEN",          "CARILLON_TOKEN_FILE",
-      "CARILLON_CONTEXT",       "CARILLON_CONFIG",         "CARILLON_RUN_ID",
-      "CARILLON_JOB_ID",        "CARILLON_FIRE_TIME",      "CARILLON_ATTEMPT",
-      "CARILLON_SHARD_INDEX",   "CARILLON_SHARD_TOTAL",    "CARILLON_WRITE_DOCS",
-      "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE"};
+      "CARILLON_ADDR",       "CARILLON_TOKEN",         "CARILLON_TOKEN_FILE",
+      "CARILLON_CONTEXT",    "CARILLON_CONFIG",        "CARILLON_RUN_ID",
+      "CARILLON_CA_FILE",    "CARILLON_JOB_ID",        "CARILLON_FIRE_TIME",
+      "CARILLON_ATTEMPT",    "CARILLON_SHARD_INDEX",   "CARILLON_SHARD_TOTAL",
+      "CARILLON_WRITE_DOCS", "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE"};
   return names.contains(name) || name.substr(0, 15) == "CARILLON_PARAM_";
 }
 
@@ -226,10 +226,13 @@ class Loader {
               "ops.listen is beyond loopback and asks for no token: whoever reaches it would read "
               "the metrics; set ops.allow_beyond_loopback: true to accept that"};
     }
-    if (!IsLoopback("rest.listen") && !config_.Flag("rest.allow_beyond_loopback")) {
+    CARILLON_TRY(CheckPairOfFiles("rest.tls_certificate_file", "rest.tls_key_file"));
+    const bool rest_tls = !config_.Text("rest.tls_certificate_file").empty();
+    if (!IsLoopback("rest.listen") && !rest_tls && !config_.Flag("rest.allow_beyond_loopback")) {
       return {ErrorCode::kInvalid,
               "rest.listen is beyond loopback and there is no TLS: tokens would cross the network "
-              "in the clear; set rest.allow_beyond_loopback: true to accept that"};
+              "in the clear; set rest.tls_certificate_file and rest.tls_key_file, or "
+              "rest.allow_beyond_loopback: true to accept that"};
     }
     if (!IsLoopback("link.listen") && !config_.Flag("link.allow_beyond_loopback")) {
       return {ErrorCode::kInvalid,
@@ -238,6 +241,16 @@ class Loader {
               "accept that"};
     }
     return {};
+  }
+
+  Status CheckPairOfFiles(std::string_view certificate, std::string_view key) const {
+    const bool has_certificate = !config_.Text(certificate).empty();
+    if (has_certificate == !config_.Text(key).empty()) return {};
+    const std::string_view given = has_certificate ? certificate : key;
+    const std::string_view missing = has_certificate ? key : certificate;
+    return {ErrorCode::kInvalid, config_.Get(given).place + ": " + std::string(given) +
+                                     " is set and " + std::string(missing) +
+                                     " is not: TLS needs both"};
   }
 
   bool IsLoopback(std::string_view name) const {

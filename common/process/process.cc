@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <fstream>
@@ -40,8 +41,8 @@ sigset_t BlockStopSignals() {
   return signals;
 }
 
-bool TakeStopSignal(const sigset_t& signals, timespec timeout) {
-  return sigtimedwait(&signals, nullptr, &timeout) > 0;
+int TakeStopSignal(const sigset_t& signals, timespec timeout) {
+  return std::max(0, sigtimedwait(&signals, nullptr, &timeout));
 }
 
 void ConfigureLog(const config::Config& config) {

@@ -17,8 +17,8 @@ namespace carillon::process {
 // Blocks SIGTERM, SIGINT and, unless it is ignored (nohup), SIGHUP in this thread and all it will
 // start; TakeStopSignal takes them. SIGPIPE is ignored.
 sigset_t BlockStopSignals();
-// True when a stop signal came within `timeout`.
-bool TakeStopSignal(const sigset_t& signals, timespec timeout);
+// The one that came within `timeout`; 0 when none did.
+int TakeStopSignal(const sigset_t& signals, timespec timeout);
 
 void ConfigureLog(const config::Config& config);
 

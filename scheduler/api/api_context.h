@@ -46,7 +46,7 @@ struct ApiContext {
   config::Config config;       // that this member was started with
   LiveSettings& settings;      // adopting newer ones spreads them
   EmbeddedFiles console = {};  // web-ui/dist; empty: the start page tells how to build it
-  bool serves_tls = false;     // cookies are Secure then
+  bool serves_tls = false;     // cookies are Secure then, and browsers told to stay with https
   // How long status and tokens wait for a store that hangs.
   Duration store_patience = 1s;
 };

@@ -190,6 +190,8 @@ std::string ClusterScheduler::ReadyText() const {
          SetupText(parts_->setup_link);
 }
 
+bool ClusterScheduler::Reload() { return parts_->server->ReloadCertificate(); }
+
 void ClusterScheduler::BeginDrain() { parts_->server->BeginDrain(); }
 
 void ClusterScheduler::Stop() {

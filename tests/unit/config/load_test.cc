@@ -160,6 +160,17 @@ TEST_F(LoadTest, BeyondLoopbackOnlyWherePeopleSaidSo) {
   }
 }
 
+TEST_F(LoadTest, TlsOfTheApiTakesBothFilesAndLiftsTheRuleOfLoopback) {
+  const std::string certificate = "rest.tls_certificate_file: /c.pem\n";
+  const std::string key = "rest.tls_key_file: /k.pem\n";
+  EXPECT_EQ(YamlFails(certificate, "rest.tls_key_file is not"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails(key, "rest.tls_certificate_file is not"), ErrorCode::kInvalid);
+  EXPECT_TRUE(LoadYaml(certificate + key).ok());
+  EXPECT_TRUE(LoadYaml(certificate + key + "rest.listen: 0.0.0.0\n").ok());
+  EXPECT_EQ(YamlFails(certificate + key + "link.listen: 0.0.0.0\n", "link.listen"),
+            ErrorCode::kInvalid);
+}
+
 TEST_F(LoadTest, DataDirectoryIsNotEmpty) {
   EXPECT_EQ(Load({.flags = {{"data_dir", "", "--data-dir"}}}).code(), ErrorCode::kInvalid);
 }
