@@ -112,10 +112,15 @@ std::vector<Setting> MakeTable() {
       {.name = "store.password_file",
        .fallback = "",
        .help = "File with that user's password on one line; empty = none."},
+      {.name = "store.tls",
+       .type = kChoice,
+       .fallback = "off",
+       .choices = "off|required|verify",
+       .help = "TLS to the database: `required` encrypts and takes whoever answers for the server; "
+               "`verify` wants a certificate that `store.tls_ca_file` signed for `store.host`."},
       {.name = "store.tls_ca_file",
        .fallback = "",
-       .help = "File with the certificate that signed the database's; set: TLS is required and "
-               "the server is verified."},
+       .help = "PEM file of who signed the database's certificate; for `store.tls: verify`."},
       {.name = "store.connections",
        .type = kInteger,
        .fallback = "8",

@@ -226,6 +226,7 @@ class Loader {
               "ops.listen is beyond loopback and asks for no token: whoever reaches it would read "
               "the metrics; set ops.allow_beyond_loopback: true to accept that"};
     }
+    CARILLON_TRY(CheckStoreTls());
     CARILLON_TRY(CheckPairOfFiles("rest.tls_certificate_file", "rest.tls_key_file"));
     const bool rest_tls = !config_.Text("rest.tls_certificate_file").empty();
     if (!IsLoopback("rest.listen") && !rest_tls && !config_.Flag("rest.allow_beyond_loopback")) {
@@ -241,6 +242,16 @@ class Loader {
               "accept that"};
     }
     return {};
+  }
+
+  Status CheckStoreTls() const {
+    const bool verify = config_.Text("store.tls") == "verify";
+    if (verify == !config_.Text("store.tls_ca_file").empty()) return {};
+    return {ErrorCode::kInvalid,
+            verify
+                ? "store.tls is verify and store.tls_ca_file is not set: it names who signed the "
+                  "database's certificate"
+                : "store.tls_ca_file is set and nothing is verified: set store.tls: verify"};
   }
 
   Status CheckPairOfFiles(std::string_view certificate, std::string_view key) const {

@@ -28,6 +28,7 @@ Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics
                   .port = static_cast<int>(config.Integer("store.port")),
                   .user = config.Text("store.user"),
                   .database = config.Text("store.database"),
+                  .tls = mysql::TlsModeOf(config.Text("store.tls")),
                   .tls_ca_file = config.Text("store.tls_ca_file")},
       .pool_size = StoreConnectionsOf(config),
       .create_database = true,

@@ -171,6 +171,16 @@ TEST_F(LoadTest, TlsOfTheApiTakesBothFilesAndLiftsTheRuleOfLoopback) {
             ErrorCode::kInvalid);
 }
 
+TEST_F(LoadTest, TheDatabaseIsVerifiedWithAFileAndOnlyThen) {
+  const std::string file = "store.tls_ca_file: /ca.pem\n";
+  EXPECT_TRUE(LoadYaml("store.tls: required\n").ok());
+  EXPECT_TRUE(LoadYaml("store.tls: verify\n" + file).ok());
+  EXPECT_EQ(YamlFails("store.tls: verify\n", "store.tls_ca_file"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails(file, "store.tls: verify"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("store.tls: required\n" + file, "store.tls: verify"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("store.tls: preferred\n", "off|required|verify"), ErrorCode::kInvalid);
+}
+
 TEST_F(LoadTest, DataDirectoryIsNotEmpty) {
   EXPECT_EQ(Load({.flags = {{"data_dir", "", "--data-dir"}}}).code(), ErrorCode::kInvalid);
 }
