@@ -13,7 +13,10 @@
 
 namespace carillon::cluster {
 
-kafka::ProducerOptions ProducerOptionsOf(const config::Config& config, const std::string& client);
+// With what the brokers are told of TLS and SASL: it holds a password.
+Result<kafka::KafkaOptions> KafkaOptionsOf(const config::Config& config, const std::string& client);
+Result<kafka::ProducerOptions> ProducerOptionsOf(const config::Config& config,
+                                                 const std::string& client);
 Result<zookeeper::CoordinatorOptions> CoordinatorOptionsOf(const config::Config& config);
 Result<std::string> JoinSecretOf(const config::Config& config);
 

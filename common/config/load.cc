@@ -227,6 +227,7 @@ class Loader {
               "the metrics; set ops.allow_beyond_loopback: true to accept that"};
     }
     CARILLON_TRY(CheckStoreTls());
+    CARILLON_TRY(CheckKafka());
     CARILLON_TRY(CheckPairOfFiles("rest.tls_certificate_file", "rest.tls_key_file"));
     const bool rest_tls = !config_.Text("rest.tls_certificate_file").empty();
     if (!IsLoopback("rest.listen") && !rest_tls && !config_.Flag("rest.allow_beyond_loopback")) {
@@ -252,6 +253,29 @@ class Loader {
                 ? "store.tls is verify and store.tls_ca_file is not set: it names who signed the "
                   "database's certificate"
                 : "store.tls_ca_file is set and nothing is verified: set store.tls: verify"};
+  }
+
+  Status CheckKafka() const {
+    const auto is_set = [this](std::string_view name) { return !config_.Text(name).empty(); };
+    const std::string& tls = config_.Text("kafka.tls");
+    CARILLON_TRY(CheckPairOfFiles("kafka.tls_certificate_file", "kafka.tls_key_file"));
+    if (is_set("kafka.tls_ca_file") && tls != "verify") {
+      return {ErrorCode::kInvalid,
+              "kafka.tls_ca_file is set and nothing is verified: set kafka.tls: verify"};
+    }
+    if (is_set("kafka.tls_key_file") && tls == "off") {
+      return {ErrorCode::kInvalid, "kafka.tls_key_file is set and kafka.tls is off"};
+    }
+    const std::string& sasl = config_.Text("kafka.sasl");
+    for (const std::string_view name : {"kafka.user", "kafka.password_file"}) {
+      if (is_set(name) == (sasl != "off")) continue;
+      return {ErrorCode::kInvalid, "kafka.sasl is " + sasl + " and " + std::string(name) +
+                                       (sasl == "off" ? " is set" : " is not set")};
+    }
+    if (sasl != "plain" || tls != "off") return {};
+    return {ErrorCode::kInvalid,
+            "kafka.sasl is plain and kafka.tls is off: the password would cross the network in the "
+            "clear"};
   }
 
   Status CheckPairOfFiles(std::string_view certificate, std::string_view key) const {

@@ -88,7 +88,8 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
 Status ClusterExecutor::Parts::OpenBus(const config::Config& config, const ExecutorOptions& options,
                                        const process::Interrupted& interrupted) {
   const std::string name = "carillon-" + options.executor_id.value();
-  const kafka::ProducerOptions producer = cluster::ProducerOptionsOf(config, name);
+  CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions producer,
+                            cluster::ProducerOptionsOf(config, name));
   CARILLON_ASSIGN_OR_RETURN(results, kafka::NewProducer(producer, metrics));
   const auto partitions = static_cast<uint64_t>(producer.partitions);
   const int partition = static_cast<int>(TaskPartitionKey(options.executor_id) % partitions);

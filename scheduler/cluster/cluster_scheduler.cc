@@ -145,7 +145,8 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
 // Every member reads all results: whose segment a result is of may change while it is under way.
 Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
   const std::string name = "carillon-" + config.Text("scheduler.id");
-  const kafka::ProducerOptions options = cluster::ProducerOptionsOf(config, name);
+  CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions options,
+                            cluster::ProducerOptionsOf(config, name));
   CARILLON_ASSIGN_OR_RETURN(producer, kafka::NewProducer(options, metrics));
   std::vector<int> partitions(static_cast<size_t>(options.partitions));
   std::iota(partitions.begin(), partitions.end(), 0);

@@ -181,6 +181,30 @@ TEST_F(LoadTest, TheDatabaseIsVerifiedWithAFileAndOnlyThen) {
   EXPECT_EQ(YamlFails("store.tls: preferred\n", "off|required|verify"), ErrorCode::kInvalid);
 }
 
+TEST_F(LoadTest, TheBrokersAreToldAllOrNothing) {
+  const std::string verify = "kafka.tls: verify\n";
+  const std::string ca = "kafka.tls_ca_file: /ca.pem\n";
+  const std::string pair = "kafka.tls_certificate_file: /c.pem\nkafka.tls_key_file: /k.pem\n";
+  const std::string who = "kafka.user: carillon\nkafka.password_file: /p\n";
+  for (const std::string& good :
+       {verify, verify + ca, verify + pair, "kafka.tls: required\n" + pair,
+        verify + "kafka.sasl: plain\n" + who, "kafka.sasl: scram-sha-256\n" + who}) {
+    const auto config = LoadYaml(good);
+    EXPECT_TRUE(config.ok()) << good << config.error().message;
+  }
+  for (const auto& [bad, setting] : std::vector<std::pair<std::string, std::string>>{
+           {ca, "kafka.tls_ca_file"},
+           {"kafka.tls: required\n" + ca, "kafka.tls_ca_file"},
+           {pair, "kafka.tls_key_file"},
+           {verify + "kafka.tls_key_file: /k.pem\n", "kafka.tls_certificate_file"},
+           {who, "kafka.user"},
+           {"kafka.sasl: scram-sha-512\n", "kafka.user"},
+           {"kafka.sasl: scram-sha-512\nkafka.user: carillon\n", "kafka.password_file"},
+           {"kafka.sasl: plain\n" + who, "kafka.tls"}}) {
+    EXPECT_EQ(YamlFails(bad, setting), ErrorCode::kInvalid);
+  }
+}
+
 TEST_F(LoadTest, DataDirectoryIsNotEmpty) {
   EXPECT_EQ(Load({.flags = {{"data_dir", "", "--data-dir"}}}).code(), ErrorCode::kInvalid);
 }
