@@ -108,6 +108,15 @@ Status CheckNames(const IssueOptions& options) {
   return {};
 }
 
+const char* UsageOf(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::kServer: return "serverAuth";
+    case Purpose::kClient: return "clientAuth";
+    case Purpose::kBoth: break;
+  }
+  return "serverAuth,clientAuth";
+}
+
 std::string FingerprintOf(X509& certificate) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
@@ -189,7 +198,7 @@ Result<std::string> Authority::Parts::Sign(EVP_PKEY& subject_key,
        "X509_set_issuer_name");
   CARILLON_TRY(AddExtension(*issued, *issuer, NID_basic_constraints, "critical,CA:FALSE"));
   CARILLON_TRY(AddExtension(*issued, *issuer, NID_key_usage, "critical,digitalSignature"));
-  CARILLON_TRY(AddExtension(*issued, *issuer, NID_ext_key_usage, "serverAuth,clientAuth"));
+  CARILLON_TRY(AddExtension(*issued, *issuer, NID_ext_key_usage, UsageOf(options.purpose)));
   CARILLON_TRY(AddExtension(*issued, *issuer, NID_subject_key_identifier, "hash"));
   CARILLON_TRY(AddExtension(*issued, *issuer, NID_authority_key_identifier, "keyid:always"));
   CARILLON_TRY(AddExtension(*issued, *issuer, NID_subject_alt_name, AlternativeNames(options)));

@@ -39,10 +39,22 @@ Status CheckPair(const std::string& certificate, const std::string& key);
 // kDenied: not signed by `authority`, or not valid at `now`.
 Status CheckIssued(const std::string& certificate, const std::string& authority, WallTime now);
 
+enum class Purpose { kServer, kClient, kBoth };
+
+// Who one is on the control link: what is shown, and whose signature is trusted. All PEM.
+struct Identity {
+  std::string authority = {};
+  std::string certificate = {};
+  std::string key = {};
+
+  bool empty() const { return authority.empty(); }
+};
+
 struct IssueOptions {
-  std::string common_name;             // the request must be for this one
-  std::vector<std::string> dns = {};   // names besides common_name, which is one as well
-  std::vector<std::string> addresses;  // literal IP addresses
+  std::string common_name;                  // the request must be for this one
+  std::vector<std::string> dns = {};        // names besides common_name, which is one as well
+  std::vector<std::string> addresses = {};  // literal IP addresses
+  Purpose purpose = Purpose::kBoth;
   WallTime from;
   WallTime until;
 };
@@ -65,7 +77,7 @@ class Authority {
   const std::string& key() const;
   const std::string& fingerprint() const;
 
-  // A certificate for a server and a client alike. kInvalid: `request` is none, its signature is
+  // kInvalid: `request` is none, its signature is
   // not that of its own key, or it is for another name.
   Result<std::string> Issue(const std::string& request, const IssueOptions& options) const;
   // The same for a key that is at hand.

@@ -4,10 +4,44 @@
 #include "common/adapters/grpc/grpc_hub.h"
 #include "common/adapters/grpc/grpc_link.h"
 #include "common/adapters/system/system_clock.h"
+#include "common/base/metrics.h"
+#include "common/tls/certificates.h"
 #include "tests/support/process_wait.h"
 #include "tests/support/tcp_proxy.h"
 
 namespace carillon::test {
+
+// Signs for both ends.
+class LinkAuthority {
+ public:
+  LinkAuthority()
+      : authority_(
+            tls::Authority::Create("carillon link", {.from = Now() - 1h, .until = Now() + 24h})) {}
+
+  tls::Identity Member(const std::string& name) const { return Issue(name, tls::Purpose::kServer); }
+  tls::Identity Executor(const std::string& name, Duration life = 1h) const {
+    return Issue(name, tls::Purpose::kClient, life);
+  }
+
+ private:
+  static WallTime Now() { return SystemClock().Wall(); }
+  tls::Identity Issue(const std::string& name, tls::Purpose purpose, Duration life = 1h) const {
+    const std::string key = tls::NewKey();
+    auto issued = authority_.IssueFor(
+        key,
+        {.common_name = name, .purpose = purpose, .from = Now() - 30min, .until = Now() + life});
+    EXPECT_TRUE(issued.ok()) << issued.error().message;
+    return {.authority = authority_.certificate(), .certificate = *issued, .key = key};
+  }
+
+  const tls::Authority authority_;
+};
+
+// The one that all of this file trust.
+const LinkAuthority& TheAuthority() {
+  static const LinkAuthority authority;
+  return authority;
+}
 
 // Hubs are announced to every link, as the coordinator does.
 struct GrpcLinkFactory {
@@ -32,7 +66,30 @@ struct GrpcLinkFactory {
   SystemClock clock;
   std::vector<MemberInfo> members;
 };
-using LinkFactories = ::testing::Types<GrpcLinkFactory>;
+
+// The same over TLS: each with a certificate of one authority for its own name.
+struct GrpcTlsLinkFactory : GrpcLinkFactory {
+  std::unique_ptr<ExecutorHub> Hub(const MemberId& member) {
+    auto hub = rpc::GrpcHub::Start({.member = member,
+                                    .public_key = std::string(32, 'k'),
+                                    .identity = TheAuthority().Member(member.value())});
+    EXPECT_TRUE(hub.ok()) << hub.error().message;
+    members.push_back({.id = member,
+                       .incarnation = Incarnation("m"),
+                       .rest_url = "",
+                       .grpc_address = (*hub)->endpoint()});
+    return std::move(hub).value();
+  }
+  std::unique_ptr<ExecutorLink> Link(const ExecutorId& id, const Incarnation& incarnation) {
+    const tls::Identity identity = TheAuthority().Executor(id.value());
+    auto link = rpc::GrpcLink::Make(
+        {.executor = id, .incarnation = incarnation, .identity = [identity] { return identity; }},
+        clock);
+    link->SetMembers(members);
+    return link;
+  }
+};
+using LinkFactories = ::testing::Types<GrpcLinkFactory, GrpcTlsLinkFactory>;
 
 }  // namespace carillon::test
 
@@ -220,6 +277,136 @@ TEST_F(GrpcLinkTest, NewerStreamOfTheSameProcessReplacesTheOlder) {
   // Two of them take turns; each is told, none hangs.
   EXPECT_TRUE(WaitUntil([&] { return ends.load() > 0; }));
   EXPECT_TRUE(WaitUntil([&] { return newer->Members().size() == 1; }));
+}
+
+class GrpcTlsTest : public GrpcLinkTest {
+ protected:
+  GrpcTlsTest() {
+    rpc::HubOptions options = HubOf("m1");
+    options.join_secret.clear();
+    options.identity = TheAuthority().Member("m1");
+    options.metrics = &metrics_;
+    hub_ = Hub(options);
+  }
+  std::unique_ptr<rpc::GrpcLink> LinkWith(const tls::Identity& identity,
+                                          const std::string& member = "m1") {
+    auto link = rpc::GrpcLink::Make({.executor = ExecutorId("e1"),
+                                     .incarnation = Incarnation("x"),
+                                     .join_secret = "secret",
+                                     .identity = [identity] { return identity; }},
+                                    clock_);
+    link->SetMembers({Info(member, hub_->endpoint())});
+    return link;
+  }
+  // One that is welcome has come and gone meanwhile, so that the other has had its time, too.
+  void ExpectRefused(rpc::GrpcLink& link) {
+    const tls::Identity good = TheAuthority().Executor("e2");
+    auto other = rpc::GrpcLink::Make({.executor = ExecutorId("e2"),
+                                      .incarnation = Incarnation("x"),
+                                      .identity = [good] { return good; }},
+                                     clock_);
+    other->SetMembers({Info("m1", hub_->endpoint())});
+    EXPECT_TRUE(Up(*other));
+    EXPECT_TRUE(link.Members().empty());
+    EXPECT_TRUE(link.public_keys().empty());
+    EXPECT_TRUE(hub_->Receive(1).empty());
+  }
+  uint64_t Refused() {
+    return metrics_.counter("carillon_link_refused_total", "certificate").value();
+  }
+
+  Metrics metrics_;
+  std::unique_ptr<rpc::GrpcHub> hub_;
+};
+
+TEST_F(GrpcTlsTest, ItsOwnCertificateIsWelcome) {
+  const auto link = LinkWith(TheAuthority().Executor("e1"));
+  EXPECT_TRUE(Up(*link));
+  EXPECT_EQ(Refused(), 0u);
+}
+
+TEST_F(GrpcTlsTest, TheCertificateOfAnotherExecutorIsRefusedAndCounted) {
+  const auto link = LinkWith(TheAuthority().Executor("e3"));
+  EXPECT_TRUE(WaitUntil([&] { return Refused() > 0; }, 20s));
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, NoCertificateIsRefusedAndCounted) {
+  tls::Identity none = TheAuthority().Executor("e1");
+  none.certificate.clear();
+  none.key.clear();
+  const auto link = LinkWith(none);
+  EXPECT_TRUE(WaitUntil([&] { return Refused() > 0; }, 20s));
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, ACertificateOfAnotherAuthorityIsRefused) {
+  const LinkAuthority others;
+  tls::Identity mixed = others.Executor("e1");
+  mixed.authority = TheAuthority().Executor("e1").authority;  // so that it trusts the member
+  const auto link = LinkWith(mixed);
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, AnExpiredCertificateIsRefused) {
+  const auto link = LinkWith(TheAuthority().Executor("e1", -1min));
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, TheCertificateOfAMemberIsNotOneOfAnExecutor) {
+  const auto link = LinkWith(TheAuthority().Member("e1"));
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, InTheClearNothingGetsThrough) {
+  const auto link = LinkWith({});
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, AnExecutorTrustsNoMemberOfAnotherAuthorityOrName) {
+  const LinkAuthority others;
+  tls::Identity mixed = TheAuthority().Executor("e1");
+  mixed.authority = others.Executor("e1").authority;
+  const auto link = LinkWith(mixed);
+  ExpectRefused(*link);
+  const auto named = LinkWith(TheAuthority().Executor("e1"), "m2");
+  ExpectRefused(*named);
+}
+
+// Nobody with an executor's certificate can stand in for a member.
+TEST_F(GrpcTlsTest, TheCertificateOfAnExecutorIsNotOneOfAMember) {
+  rpc::HubOptions options = HubOf("m3");
+  options.identity = TheAuthority().Executor("m3");
+  const auto false_member = Hub(options);
+  const auto link = LinkWith(TheAuthority().Executor("e1"));
+  link->SetMembers({Info("m3", false_member->endpoint())});
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, ANewStreamTakesTheNewCertificate) {
+  std::atomic<bool> renewed = false;
+  auto link = rpc::GrpcLink::Make({.executor = ExecutorId("e1"),
+                                   .incarnation = Incarnation("x"),
+                                   .identity =
+                                       [&renewed] {
+                                         return renewed ? TheAuthority().Executor("e1")
+                                                        : TheAuthority().Executor("e3");
+                                       }},
+                                  clock_);
+  link->SetMembers({Info("m1", hub_->endpoint())});
+  EXPECT_TRUE(WaitUntil([&] { return Refused() > 0; }, 20s));
+  renewed = true;
+  EXPECT_TRUE(Up(*link));
+}
+
+TEST(GrpcHubTest, TlsLiftsTheRuleOfLoopbackAndNeedsAPair) {
+  rpc::HubOptions options{.member = MemberId("m1"),
+                          .public_key = std::string(32, 'k'),
+                          .identity = TheAuthority().Member("m1"),
+                          .address = "0.0.0.0"};
+  EXPECT_TRUE(rpc::GrpcHub::Start(options).ok());
+  options.identity.key = tls::NewKey();
+  EXPECT_EQ(rpc::GrpcHub::Start(options).code(), ErrorCode::kInvalid);
 }
 
 TEST(GrpcHubTest, RefusesWhatIsUnsafeOrTaken) {
