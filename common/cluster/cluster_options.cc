@@ -77,7 +77,10 @@ Result<zookeeper::CoordinatorOptions> CoordinatorOptionsOf(const config::Config&
   return options;
 }
 
+bool LinkHasTls(const config::Config& config) { return config.Text("link.tls") == "mutual"; }
+
 Result<std::string> JoinSecretOf(const config::Config& config) {
+  if (LinkHasTls(config)) return std::string();
   return process::ReadSecretFile(config.Text("link.join_secret_file"), "link.join_secret_file");
 }
 

@@ -220,6 +220,26 @@ std::vector<Setting> MakeTable() {
        .type = kFlag,
        .fallback = "false",
        .help = "Lets the control link listen on other addresses than loopback without TLS."},
+      {.name = "link.tls",
+       .type = kChoice,
+       .fallback = "off",
+       .choices = "off|mutual",
+       .help =
+           "`mutual`: members and executors show each other certificates of one authority, each "
+           "for its own name; the same everywhere. The join secret is not used then."},
+      {.name = "link.tls_ca_file",
+       .fallback = "",
+       .help = "Of a scheduler with `link.tls: mutual`: PEM file with the certificate of that "
+               "authority; `carillon executor authority` makes one. The same on all members."},
+      {.name = "link.tls_ca_key_file",
+       .fallback = "",
+       .help = "Of a scheduler: PEM file with the authority's private key, with which it signs the "
+               "certificates of itself and of executors."},
+      {.name = "link.join_token_file",
+       .fallback = "",
+       .help =
+           "Of an executor with `link.tls: mutual`: file with the join token that it gets its "
+           "first certificate for (`carillon executor join-token`); afterwards it is not read."},
       {.name = "link.join_secret_file",
        .fallback = "",
        .help = "File with the secret that an executor shows to a scheduler; the same everywhere."},

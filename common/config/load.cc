@@ -236,11 +236,13 @@ class Loader {
               "in the clear; set rest.tls_certificate_file and rest.tls_key_file, or "
               "rest.allow_beyond_loopback: true to accept that"};
     }
-    if (!IsLoopback("link.listen") && !config_.Flag("link.allow_beyond_loopback")) {
+    CARILLON_TRY(CheckPairOfFiles("link.tls_ca_file", "link.tls_ca_key_file"));
+    const bool link_tls = config_.Text("link.tls") == "mutual";
+    if (!IsLoopback("link.listen") && !link_tls && !config_.Flag("link.allow_beyond_loopback")) {
       return {ErrorCode::kInvalid,
               "link.listen is beyond loopback and there is no TLS: the join secret and what runs "
-              "would cross the network in the clear; set link.allow_beyond_loopback: true to "
-              "accept that"};
+              "would cross the network in the clear; set link.tls: mutual, or "
+              "link.allow_beyond_loopback: true to accept that"};
     }
     return {};
   }

@@ -38,7 +38,8 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
           .config = std::move(about.config),
           .settings = member.settings,
           .console = WebUiFiles(),
-          .serves_tls = serves_tls};
+          .serves_tls = serves_tls,
+          .link_authority = std::move(about.link_authority)};
 }
 
 std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {

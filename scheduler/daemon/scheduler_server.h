@@ -41,7 +41,8 @@ class SchedulerServer {
   // What the API tells of this build and its configuration.
   struct About {
     std::string version;
-    config::Config config;  // that it was started with; secrets are in files
+    config::Config config;            // that it was started with; secrets are in files
+    std::string link_authority = {};  // as ApiContext
   };
   SchedulerServer(const Ports& ports, const MemberOptions& options);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "common/adapters/grpc/join_calls.h"
 #include "common/adapters/grpc/link_credentials.h"
 #include "common/adapters/grpc/link_protocol.h"
 #include "common/adapters/grpc/stream_outbox.h"
@@ -169,10 +170,14 @@ class Refusal final : public grpc::ServerGenericBidiReactor {
 
 class Service final : public grpc::CallbackGenericService {
  public:
-  explicit Service(Switchboard& board) : board_(board) {}
+  explicit Service(Switchboard& board) : board_(board), joins_(board.options().join) {}
+
+  // Before the server is shut down, which waits for every call.
+  void Stop() { joins_.Stop(); }
 
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* call) override {
-    if (call->method() != kAttachMethod) {
+    const bool joins = call->method() == kJoinMethod && board_.options().join;
+    if (call->method() != kAttachMethod && !joins) {
       return new Refusal({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
     }
     const auto text = [call](const char* name) {
@@ -181,6 +186,10 @@ class Service final : public grpc::CallbackGenericService {
                  ? std::string()
                  : std::string(found->second.data(), found->second.size());
     };
+    if (joins) {
+      return Join({.executor = ExecutorId(text(kExecutorMetadata)), .token = text(kSecretMetadata)},
+                  CertifiedName(*call->auth_context()));
+    }
     const bool tls = !board_.options().identity.empty();
     if (!tls && !SameSecret(text(kSecretMetadata), "Bearer " + board_.options().join_secret)) {
       log::Warn("link", "refused a stream without the join secret from {}", call->peer());
@@ -201,6 +210,21 @@ class Service final : public grpc::CallbackGenericService {
   }
 
  private:
+  // `shown`: the name in the certificate of who asks.
+  grpc::ServerGenericBidiReactor* Join(JoinRequest who, const std::string& shown) {
+    constexpr std::string_view kBearer = "Bearer ";
+    const bool has_token = who.token.starts_with(kBearer);
+    if (has_token) who.token.erase(0, kBearer.size());
+    if (!IsIdentity(who.executor.value()) || (has_token && who.token.empty())) {
+      return Refuse("name", {grpc::StatusCode::INVALID_ARGUMENT, "executor or token"});
+    }
+    if (!has_token && shown != who.executor.value()) {
+      return Refuse("certificate", {grpc::StatusCode::UNAUTHENTICATED,
+                                    "neither a join token nor a certificate for this executor"});
+    }
+    return joins_.Take(who);
+  }
+
   Refusal* Refuse(const char* reason, const grpc::Status& status) {
     Metrics* const metrics = board_.options().metrics;
     if (metrics != nullptr) metrics->counter("carillon_link_refused_total", reason).Add();
@@ -208,12 +232,14 @@ class Service final : public grpc::CallbackGenericService {
   }
 
   Switchboard& board_;
+  JoinCalls joins_;
 };
 
 class Hub final : public GrpcHub {
  public:
   explicit Hub(const HubOptions& options) : board_(options), service_(board_) {}
   ~Hub() override {
+    service_.Stop();
     if (!server_) return;
     server_->Shutdown(std::chrono::system_clock::time_point());  // in the past: cancels at once
     server_->Wait();

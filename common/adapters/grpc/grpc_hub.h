@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "common/ports/executor_join.h"
 #include "common/ports/executor_link.h"
 #include "common/tls/certificates.h"
 
@@ -30,6 +31,8 @@ struct HubOptions {
   std::string join_secret;  // not empty, unless there is TLS
   // Set: executors need a certificate of the same authority for their own name, and no secret.
   tls::Identity identity = {};
+  // Who answers executors that ask for such a certificate; empty: nobody does.
+  IssueCertificate join = {};
   std::string address = "127.0.0.1";
   uint16_t port = 0;  // 0 = any
   bool allow_beyond_loopback = false;

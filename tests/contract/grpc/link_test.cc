@@ -4,44 +4,12 @@
 #include "common/adapters/grpc/grpc_hub.h"
 #include "common/adapters/grpc/grpc_link.h"
 #include "common/adapters/system/system_clock.h"
-#include "common/base/metrics.h"
-#include "common/tls/certificates.h"
+#include "tests/contract/grpc/link_authority.h"
+#include "tests/contract/grpc/link_fixture.h"
 #include "tests/support/process_wait.h"
 #include "tests/support/tcp_proxy.h"
 
 namespace carillon::test {
-
-// Signs for both ends.
-class LinkAuthority {
- public:
-  LinkAuthority()
-      : authority_(
-            tls::Authority::Create("carillon link", {.from = Now() - 1h, .until = Now() + 24h})) {}
-
-  tls::Identity Member(const std::string& name) const { return Issue(name, tls::Purpose::kServer); }
-  tls::Identity Executor(const std::string& name, Duration life = 1h) const {
-    return Issue(name, tls::Purpose::kClient, life);
-  }
-
- private:
-  static WallTime Now() { return SystemClock().Wall(); }
-  tls::Identity Issue(const std::string& name, tls::Purpose purpose, Duration life = 1h) const {
-    const std::string key = tls::NewKey();
-    auto issued = authority_.IssueFor(
-        key,
-        {.common_name = name, .purpose = purpose, .from = Now() - 30min, .until = Now() + life});
-    EXPECT_TRUE(issued.ok()) << issued.error().message;
-    return {.authority = authority_.certificate(), .certificate = *issued, .key = key};
-  }
-
-  const tls::Authority authority_;
-};
-
-// The one that all of this file trust.
-const LinkAuthority& TheAuthority() {
-  static const LinkAuthority authority;
-  return authority;
-}
 
 // Hubs are announced to every link, as the coordinator does.
 struct GrpcLinkFactory {
@@ -97,47 +65,6 @@ using LinkFactories = ::testing::Types<GrpcLinkFactory, GrpcTlsLinkFactory>;
 
 namespace carillon::test {
 namespace {
-
-class GrpcLinkTest : public ::testing::Test {
- protected:
-  static rpc::HubOptions HubOf(const std::string& member, uint16_t port = 0) {
-    return {.member = MemberId(member),
-            .public_key = std::string(32, member.back()),
-            .join_secret = "secret",
-            .port = port};
-  }
-  static std::unique_ptr<rpc::GrpcHub> Hub(const rpc::HubOptions& options) {
-    auto hub = rpc::GrpcHub::Start(options);
-    EXPECT_TRUE(hub.ok()) << hub.error().message;
-    return std::move(hub).value();
-  }
-  std::unique_ptr<rpc::GrpcLink> Link(const std::string& member, const std::string& address,
-                                      const std::string& secret = "secret",
-                                      size_t outbox_max = 16'384) {
-    auto link = rpc::GrpcLink::Make({.executor = ExecutorId("e1"),
-                                     .incarnation = Incarnation("x"),
-                                     .join_secret = secret,
-                                     .outbox_max = outbox_max},
-                                    clock_);
-    link->SetMembers({Info(member, address)});
-    return link;
-  }
-  static MemberInfo Info(const std::string& member, const std::string& address) {
-    return {MemberId(member), Incarnation("m"), "", address};
-  }
-  static uint16_t PortOf(const rpc::GrpcHub& hub) {
-    const std::string endpoint = hub.endpoint();
-    return static_cast<uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1)));
-  }
-  static bool Up(rpc::GrpcLink& link) {
-    return WaitUntil([&] { return link.Members().size() == 1; }, 20s);
-  }
-  static bool Down(rpc::GrpcLink& link) {
-    return WaitUntil([&] { return link.Members().empty(); }, 20s);
-  }
-
-  SystemClock clock_;
-};
 
 TEST_F(GrpcLinkTest, KeysComeWithTheWelcome) {
   const auto hub = Hub(HubOf("m1"));
@@ -277,136 +204,6 @@ TEST_F(GrpcLinkTest, NewerStreamOfTheSameProcessReplacesTheOlder) {
   // Two of them take turns; each is told, none hangs.
   EXPECT_TRUE(WaitUntil([&] { return ends.load() > 0; }));
   EXPECT_TRUE(WaitUntil([&] { return newer->Members().size() == 1; }));
-}
-
-class GrpcTlsTest : public GrpcLinkTest {
- protected:
-  GrpcTlsTest() {
-    rpc::HubOptions options = HubOf("m1");
-    options.join_secret.clear();
-    options.identity = TheAuthority().Member("m1");
-    options.metrics = &metrics_;
-    hub_ = Hub(options);
-  }
-  std::unique_ptr<rpc::GrpcLink> LinkWith(const tls::Identity& identity,
-                                          const std::string& member = "m1") {
-    auto link = rpc::GrpcLink::Make({.executor = ExecutorId("e1"),
-                                     .incarnation = Incarnation("x"),
-                                     .join_secret = "secret",
-                                     .identity = [identity] { return identity; }},
-                                    clock_);
-    link->SetMembers({Info(member, hub_->endpoint())});
-    return link;
-  }
-  // One that is welcome has come and gone meanwhile, so that the other has had its time, too.
-  void ExpectRefused(rpc::GrpcLink& link) {
-    const tls::Identity good = TheAuthority().Executor("e2");
-    auto other = rpc::GrpcLink::Make({.executor = ExecutorId("e2"),
-                                      .incarnation = Incarnation("x"),
-                                      .identity = [good] { return good; }},
-                                     clock_);
-    other->SetMembers({Info("m1", hub_->endpoint())});
-    EXPECT_TRUE(Up(*other));
-    EXPECT_TRUE(link.Members().empty());
-    EXPECT_TRUE(link.public_keys().empty());
-    EXPECT_TRUE(hub_->Receive(1).empty());
-  }
-  uint64_t Refused() {
-    return metrics_.counter("carillon_link_refused_total", "certificate").value();
-  }
-
-  Metrics metrics_;
-  std::unique_ptr<rpc::GrpcHub> hub_;
-};
-
-TEST_F(GrpcTlsTest, ItsOwnCertificateIsWelcome) {
-  const auto link = LinkWith(TheAuthority().Executor("e1"));
-  EXPECT_TRUE(Up(*link));
-  EXPECT_EQ(Refused(), 0u);
-}
-
-TEST_F(GrpcTlsTest, TheCertificateOfAnotherExecutorIsRefusedAndCounted) {
-  const auto link = LinkWith(TheAuthority().Executor("e3"));
-  EXPECT_TRUE(WaitUntil([&] { return Refused() > 0; }, 20s));
-  ExpectRefused(*link);
-}
-
-TEST_F(GrpcTlsTest, NoCertificateIsRefusedAndCounted) {
-  tls::Identity none = TheAuthority().Executor("e1");
-  none.certificate.clear();
-  none.key.clear();
-  const auto link = LinkWith(none);
-  EXPECT_TRUE(WaitUntil([&] { return Refused() > 0; }, 20s));
-  ExpectRefused(*link);
-}
-
-TEST_F(GrpcTlsTest, ACertificateOfAnotherAuthorityIsRefused) {
-  const LinkAuthority others;
-  tls::Identity mixed = others.Executor("e1");
-  mixed.authority = TheAuthority().Executor("e1").authority;  // so that it trusts the member
-  const auto link = LinkWith(mixed);
-  ExpectRefused(*link);
-}
-
-TEST_F(GrpcTlsTest, AnExpiredCertificateIsRefused) {
-  const auto link = LinkWith(TheAuthority().Executor("e1", -1min));
-  ExpectRefused(*link);
-}
-
-TEST_F(GrpcTlsTest, TheCertificateOfAMemberIsNotOneOfAnExecutor) {
-  const auto link = LinkWith(TheAuthority().Member("e1"));
-  ExpectRefused(*link);
-}
-
-TEST_F(GrpcTlsTest, InTheClearNothingGetsThrough) {
-  const auto link = LinkWith({});
-  ExpectRefused(*link);
-}
-
-TEST_F(GrpcTlsTest, AnExecutorTrustsNoMemberOfAnotherAuthorityOrName) {
-  const LinkAuthority others;
-  tls::Identity mixed = TheAuthority().Executor("e1");
-  mixed.authority = others.Executor("e1").authority;
-  const auto link = LinkWith(mixed);
-  ExpectRefused(*link);
-  const auto named = LinkWith(TheAuthority().Executor("e1"), "m2");
-  ExpectRefused(*named);
-}
-
-// Nobody with an executor's certificate can stand in for a member.
-TEST_F(GrpcTlsTest, TheCertificateOfAnExecutorIsNotOneOfAMember) {
-  rpc::HubOptions options = HubOf("m3");
-  options.identity = TheAuthority().Executor("m3");
-  const auto false_member = Hub(options);
-  const auto link = LinkWith(TheAuthority().Executor("e1"));
-  link->SetMembers({Info("m3", false_member->endpoint())});
-  ExpectRefused(*link);
-}
-
-TEST_F(GrpcTlsTest, ANewStreamTakesTheNewCertificate) {
-  std::atomic<bool> renewed = false;
-  auto link = rpc::GrpcLink::Make({.executor = ExecutorId("e1"),
-                                   .incarnation = Incarnation("x"),
-                                   .identity =
-                                       [&renewed] {
-                                         return renewed ? TheAuthority().Executor("e1")
-                                                        : TheAuthority().Executor("e3");
-                                       }},
-                                  clock_);
-  link->SetMembers({Info("m1", hub_->endpoint())});
-  EXPECT_TRUE(WaitUntil([&] { return Refused() > 0; }, 20s));
-  renewed = true;
-  EXPECT_TRUE(Up(*link));
-}
-
-TEST(GrpcHubTest, TlsLiftsTheRuleOfLoopbackAndNeedsAPair) {
-  rpc::HubOptions options{.member = MemberId("m1"),
-                          .public_key = std::string(32, 'k'),
-                          .identity = TheAuthority().Member("m1"),
-                          .address = "0.0.0.0"};
-  EXPECT_TRUE(rpc::GrpcHub::Start(options).ok());
-  options.identity.key = tls::NewKey();
-  EXPECT_EQ(rpc::GrpcHub::Start(options).code(), ErrorCode::kInvalid);
 }
 
 TEST(GrpcHubTest, RefusesWhatIsUnsafeOrTaken) {

@@ -205,6 +205,12 @@ TEST_F(LoadTest, TheBrokersAreToldAllOrNothing) {
   }
 }
 
+TEST_F(LoadTest, TlsOfTheLinkLiftsTheRuleOfLoopback) {
+  EXPECT_TRUE(LoadYaml("link.tls: mutual\nlink.listen: 0.0.0.0\n").ok());
+  EXPECT_EQ(YamlFails("link.tls: required\n", "off|mutual"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("link.tls_ca_file: /ca.pem\n", "link.tls_ca_key_file"), ErrorCode::kInvalid);
+}
+
 TEST_F(LoadTest, DataDirectoryIsNotEmpty) {
   EXPECT_EQ(Load({.flags = {{"data_dir", "", "--data-dir"}}}).code(), ErrorCode::kInvalid);
 }
