@@ -13,6 +13,7 @@ using nlohmann::json;
 
 class HttpTransport final : public Transport {
  public:
+  explicit HttpTransport(const std::string& ca_file) : client_({.ca_file = ca_file}) {}
   Result<HttpResponse> Send(const HttpClientRequest& request) override {
     return client_.Send(request);
   }
@@ -108,7 +109,9 @@ HttpClientRequest ToHttp(const ApiRequest& request, const std::string& token,
 
 }  // namespace
 
-std::unique_ptr<Transport> MakeHttpTransport() { return std::make_unique<HttpTransport>(); }
+std::unique_ptr<Transport> MakeHttpTransport(const std::string& ca_file) {
+  return std::make_unique<HttpTransport>(ca_file);
+}
 
 std::string Escape(std::string_view text) {
   std::string escaped;

@@ -26,7 +26,8 @@ class Transport {
   // Errors as HttpClient's.
   virtual Result<HttpResponse> Send(const HttpClientRequest& request) = 0;
 };
-std::unique_ptr<Transport> MakeHttpTransport();
+// `ca_file`: as HttpClientOptions.
+std::unique_ptr<Transport> MakeHttpTransport(const std::string& ca_file);
 
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 

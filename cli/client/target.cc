@@ -137,11 +137,25 @@ std::string DefaultRuntime(const std::map<std::string, std::string>& environment
   return !home.empty() && std::filesystem::exists(path, ignored) ? path : "";
 }
 
+Result<std::string> CaFileOf(const TargetFlags& flags,
+                             const std::map<std::string, std::string>& environment) {
+  const std::string file =
+      flags.ca_file.empty() ? Variable(environment, "CARILLON_CA_FILE") : flags.ca_file;
+  if (file.empty()) return file;
+  const auto text = ReadFile(file);
+  if (!text.ok()) return {ErrorCode::kInvalid, "CA file " + text.error().message};
+  if (text->find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
+    return {ErrorCode::kInvalid, "CA file " + file + " holds no certificate in PEM"};
+  }
+  return file;
+}
+
 }  // namespace
 
 Result<Target> FindTarget(const TargetFlags& flags,
                           const std::map<std::string, std::string>& environment) {
   Target target;
+  CARILLON_ASSIGN_OR_RETURN(target.ca_file, CaFileOf(flags, environment));
   CARILLON_TRY(UseNamed(flags, environment, target));
   if (!target.token.empty()) return target;
   CARILLON_ASSIGN_OR_RETURN(target.token, TokenOf(flags, environment));

@@ -16,7 +16,8 @@ Outcome<std::unique_ptr<ApiClient>> ClientWithoutToken(Session& session) {
   Host& host = session.host();
   CARILLON_ASSIGN_OR_RETURN(Target target, FindTarget(session.flags().target, host.environment));
   target.token.clear();
-  return std::make_unique<ApiClient>(std::move(target), host.transport(), host.seed);
+  auto transport = host.transport(target.ca_file);
+  return std::make_unique<ApiClient>(std::move(target), std::move(transport), host.seed);
 }
 
 Outcome<ExitCode> LogIn(Session& session, std::string name) {

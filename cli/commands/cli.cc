@@ -15,6 +15,10 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--token-file", flags.target.token_file,
                  "File with the bearer token (CARILLON_TOKEN_FILE, CARILLON_TOKEN)")
       ->check(NotEmpty);
+  app.add_option("--ca-file", flags.target.ca_file,
+                 "PEM file of who signed the certificates of https servers (CARILLON_CA_FILE); "
+                 "otherwise the system's own list")
+      ->check(NotEmpty);
   app.add_option("--data-dir", flags.target.data_dir,
                  "Data directory of a standalone server on this machine")
       ->check(NotEmpty);

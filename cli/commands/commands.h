@@ -9,6 +9,8 @@ void AddJobCommands(CLI::App& app, Session& session);
 void AddJobWriteCommands(CLI::App& job, Session& session);  // create, edit
 void AddVersionCommands(CLI::App& job, Session& session);   // versions, diff, revert
 void AddRunCommands(CLI::App& app, Session& session);
+// Below `executor`.
+void AddJoinCommands(CLI::App& executor, Session& session);
 void AddExecutorCommands(CLI::App& app, Session& session);
 void AddAuthCommands(CLI::App& app, Session& session);  // login, logout, whoami
 void AddContextCommands(CLI::App& app, Session& session);

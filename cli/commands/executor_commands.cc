@@ -155,6 +155,7 @@ void AddExecutorCommands(CLI::App& app, Session& session) {
   label->add_option("executor", a->labelled, "Executor id")->required();
   label->add_option("labels", a->labels, "name=value or name-")->required();
   session.On(label, [&session, a] { return Label(session, *a); });
+  AddJoinCommands(*executor, session);
 }
 
 }  // namespace carillon::cli

@@ -29,7 +29,7 @@ struct Host {
   bool out_is_tty = false;
   const Clock& clock;
   std::function<void(Duration)> wait;  // blocks
-  std::function<std::unique_ptr<Transport>()> transport;
+  std::function<std::unique_ptr<Transport>(const std::string& ca_file)> transport;
   // From the terminal, without echo.
   std::function<Result<std::string>(const std::string& prompt)> read_password;
   std::function<Status(const std::string& file)> edit;  // shows the file in the user's editor

@@ -58,7 +58,8 @@ Outcome<ApiClient*> Session::Client() {
   if (client_ == nullptr) {
     CARILLON_ASSIGN_OR_RETURN(Target target, FindTarget(flags_.target, host_.environment));
     const bool named = !target.token.empty() && !target.token_found;
-    auto client = std::make_unique<ApiClient>(std::move(target), host_.transport(), host_.seed);
+    auto transport = host_.transport(target.ca_file);
+    auto client = std::make_unique<ApiClient>(std::move(target), std::move(transport), host_.seed);
     if (!named) CARILLON_TRY(UseSession(*client));
     client_ = std::move(client);
   }

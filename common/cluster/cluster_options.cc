@@ -19,11 +19,52 @@ std::vector<kafka::TopicOptions> TopicsOf(const config::Config& config) {
   return topics;
 }
 
+using Properties = std::map<std::string, std::string>;
+
+void AddTls(const config::Config& config, Properties& properties) {
+  const bool verify = config.Text("kafka.tls") == "verify";
+  properties["enable.ssl.certificate.verification"] = verify ? "true" : "false";
+  properties["ssl.endpoint.identification.algorithm"] = verify ? "https" : "none";
+  for (const auto& [setting, property] :
+       {std::pair("kafka.tls_ca_file", "ssl.ca.location"),
+        std::pair("kafka.tls_certificate_file", "ssl.certificate.location"),
+        std::pair("kafka.tls_key_file", "ssl.key.location")}) {
+    if (!config.Text(setting).empty()) properties[property] = config.Text(setting);
+  }
+}
+
+Status AddSasl(const config::Config& config, Properties& properties) {
+  const std::string& mechanism = config.Text("kafka.sasl");
+  properties["sasl.mechanism"] = mechanism == "plain"           ? "PLAIN"
+                                 : mechanism == "scram-sha-256" ? "SCRAM-SHA-256"
+                                                                : "SCRAM-SHA-512";
+  properties["sasl.username"] = config.Text("kafka.user");
+  CARILLON_ASSIGN_OR_RETURN(
+      properties["sasl.password"],
+      process::ReadSecretFile(config.Text("kafka.password_file"), "kafka.password_file"));
+  return {};
+}
+
 }  // namespace
 
-kafka::ProducerOptions ProducerOptionsOf(const config::Config& config, const std::string& client) {
-  return {.kafka = {.bootstrap = config.Text("kafka.bootstrap"), .client_id = client},
-          .partitions = static_cast<int>(config.Integer("kafka.partitions"))};
+Result<kafka::KafkaOptions> KafkaOptionsOf(const config::Config& config,
+                                           const std::string& client) {
+  kafka::KafkaOptions options{.bootstrap = config.Text("kafka.bootstrap"), .client_id = client};
+  const bool tls = config.Text("kafka.tls") != "off";
+  const bool sasl = config.Text("kafka.sasl") != "off";
+  if (!tls && !sasl) return options;
+  options.properties["security.protocol"] = !sasl ? "SSL" : tls ? "SASL_SSL" : "SASL_PLAINTEXT";
+  if (tls) AddTls(config, options.properties);
+  if (sasl) CARILLON_TRY(AddSasl(config, options.properties));
+  return options;
+}
+
+Result<kafka::ProducerOptions> ProducerOptionsOf(const config::Config& config,
+                                                 const std::string& client) {
+  kafka::ProducerOptions options{.partitions =
+                                     static_cast<int>(config.Integer("kafka.partitions"))};
+  CARILLON_ASSIGN_OR_RETURN(options.kafka, KafkaOptionsOf(config, client));
+  return options;
 }
 
 Result<zookeeper::CoordinatorOptions> CoordinatorOptionsOf(const config::Config& config) {
@@ -36,16 +77,25 @@ Result<zookeeper::CoordinatorOptions> CoordinatorOptionsOf(const config::Config&
   return options;
 }
 
+bool LinkHasTls(const config::Config& config) { return config.Text("link.tls") == "mutual"; }
+
 Result<std::string> JoinSecretOf(const config::Config& config) {
+  if (LinkHasTls(config)) return std::string();
   return process::ReadSecretFile(config.Text("link.join_secret_file"), "link.join_secret_file");
 }
 
 Status AwaitTopics(const config::Config& config, const std::function<bool()>& interrupted) {
-  const kafka::KafkaOptions options{.bootstrap = config.Text("kafka.bootstrap")};
+  CARILLON_ASSIGN_OR_RETURN(const kafka::KafkaOptions options, KafkaOptionsOf(config, "carillon"));
   while (!interrupted()) {
     Status ready = kafka::EnsureTopics(options, TopicsOf(config), kBrokersAnswer);
     if (ready.ok() || ready.code() != ErrorCode::kUnavailable) return ready;
     log::Warn("kafka", "{}; kafka.bootstrap is {}", ready.error().message, options.bootstrap);
+    if (config.Text("kafka.sasl").starts_with("scram") && !kafka::ScramFitsNewBrokers()) {
+      log::Warn("kafka",
+                "kafka.sasl is {}, which Kafka 4.0 and later refuse from librdkafka before 2.6.1: "
+                "use plain over TLS with them",
+                config.Text("kafka.sasl"));
+    }
   }
   return process::ToldToStop();
 }

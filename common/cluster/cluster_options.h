@@ -13,9 +13,14 @@
 
 namespace carillon::cluster {
 
-kafka::ProducerOptions ProducerOptionsOf(const config::Config& config, const std::string& client);
+// With what the brokers are told of TLS and SASL: it holds a password.
+Result<kafka::KafkaOptions> KafkaOptionsOf(const config::Config& config, const std::string& client);
+Result<kafka::ProducerOptions> ProducerOptionsOf(const config::Config& config,
+                                                 const std::string& client);
 Result<zookeeper::CoordinatorOptions> CoordinatorOptionsOf(const config::Config& config);
+// Empty when there is TLS: nobody is asked for it.
 Result<std::string> JoinSecretOf(const config::Config& config);
+bool LinkHasTls(const config::Config& config);
 
 // Waits for the brokers, which may be started later than we are; then the topics are as they must
 // be. kConflict: they are not; kUnavailable: `interrupted` said so.

@@ -34,6 +34,19 @@ std::vector<Setting> MakeTable() {
        .fallback = "8640",
        .most = kPortMax,
        .help = "Port of the REST API; 0 = any free one."},
+      {.name = "rest.advertise",
+       .fallback = "",
+       .help = "Host name or address at which clients reach it, told in `runtime.json` and printed "
+               "links; a TLS certificate has to be for it. Empty = `rest.listen`."},
+      {.name = "rest.tls_certificate_file",
+       .fallback = "",
+       .help = "PEM file with the certificate of the REST API, followed by those that signed it. "
+               "Set: the API and the console speak TLS (1.2 at least) and nothing else. The file "
+               "is looked at every 5 seconds: a new one needs no restart."},
+      {.name = "rest.tls_key_file",
+       .fallback = "",
+       .help = "PEM file with its private key, without a pass phrase; set with "
+               "`rest.tls_certificate_file`."},
       {.name = "rest.allow_beyond_loopback",
        .type = kFlag,
        .fallback = "false",
@@ -100,10 +113,15 @@ std::vector<Setting> MakeTable() {
       {.name = "store.password_file",
        .fallback = "",
        .help = "File with that user's password on one line; empty = none."},
+      {.name = "store.tls",
+       .type = kChoice,
+       .fallback = "off",
+       .choices = "off|required|verify",
+       .help = "TLS to the database: `required` encrypts and takes whoever answers for the server; "
+               "`verify` wants a certificate that `store.tls_ca_file` signed for `store.host`."},
       {.name = "store.tls_ca_file",
        .fallback = "",
-       .help = "File with the certificate that signed the database's; set: TLS is required and "
-               "the server is verified."},
+       .help = "PEM file of who signed the database's certificate; for `store.tls: verify`."},
       {.name = "store.connections",
        .type = kInteger,
        .fallback = "8",
@@ -122,6 +140,34 @@ std::vector<Setting> MakeTable() {
        .fallback = "127.0.0.1:9092",
        .least = 1,
        .help = "Brokers of the cluster, `host:port,host:port`."},
+      {.name = "kafka.tls",
+       .type = kChoice,
+       .fallback = "off",
+       .choices = "off|required|verify",
+       .help = "TLS to the brokers: `required` encrypts and takes whoever answers for them; "
+               "`verify` wants certificates for their names that are trusted."},
+      {.name = "kafka.tls_ca_file",
+       .fallback = "",
+       .help = "PEM file of who signed the brokers' certificates, for `kafka.tls: verify`; empty = "
+               "the system's own list."},
+      {.name = "kafka.tls_certificate_file",
+       .fallback = "",
+       .help = "PEM file with the certificate that this process shows to the brokers; empty = "
+               "none."},
+      {.name = "kafka.tls_key_file",
+       .fallback = "",
+       .help = "PEM file with its private key, without a pass phrase."},
+      {.name = "kafka.sasl",
+       .type = kChoice,
+       .fallback = "off",
+       .choices = "off|plain|scram-sha-256|scram-sha-512",
+       .help = "How this process signs in to the brokers; `plain` needs TLS. Kafka 4.0 and later "
+               "refuse SCRAM from librdkafka before 2.6.1, which Debian 12 has: use `plain` over "
+               "TLS with them."},
+      {.name = "kafka.user", .fallback = "", .help = "Who signs in to them."},
+      {.name = "kafka.password_file",
+       .fallback = "",
+       .help = "File with that user's password on one line."},
       {.name = "kafka.partitions",
        .type = kInteger,
        .fallback = "8",
@@ -175,6 +221,26 @@ std::vector<Setting> MakeTable() {
        .type = kFlag,
        .fallback = "false",
        .help = "Lets the control link listen on other addresses than loopback without TLS."},
+      {.name = "link.tls",
+       .type = kChoice,
+       .fallback = "off",
+       .choices = "off|mutual",
+       .help =
+           "`mutual`: members and executors show each other certificates of one authority, each "
+           "for its own name; the same everywhere. The join secret is not used then."},
+      {.name = "link.tls_ca_file",
+       .fallback = "",
+       .help = "Of a scheduler with `link.tls: mutual`: PEM file with the certificate of that "
+               "authority; `carillon executor authority` makes one. The same on all members."},
+      {.name = "link.tls_ca_key_file",
+       .fallback = "",
+       .help = "Of a scheduler: PEM file with the authority's private key, with which it signs the "
+               "certificates of itself and of executors."},
+      {.name = "link.join_token_file",
+       .fallback = "",
+       .help =
+           "Of an executor with `link.tls: mutual`: file with the join token that it gets its "
+           "first certificate for (`carillon executor join-token`); afterwards it is not read."},
       {.name = "link.join_secret_file",
        .fallback = "",
        .help = "File with the secret that an executor shows to a scheduler; the same everywhere."},

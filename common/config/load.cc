@@ -19,11 +19,11 @@ constexpr std::string_view kPrefix = "CARILLON_";
 // Variables of that prefix which are nobody's setting: the command line's and a job process's own.
 bool IsKnownVariable(std::string_view name) {
   static const std::set<std::string_view> names = {
-      "CARILLON_ADDR",          "CARILLON_TOKEN",          "CARILLON_TOKEN_FILE",
-      "CARILLON_CONTEXT",       "CARILLON_CONFIG",         "CARILLON_RUN_ID",
-      "CARILLON_JOB_ID",        "CARILLON_FIRE_TIME",      "CARILLON_ATTEMPT",
-      "CARILLON_SHARD_INDEX",   "CARILLON_SHARD_TOTAL",    "CARILLON_WRITE_DOCS",
-      "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE"};
+      "CARILLON_ADDR",       "CARILLON_TOKEN",         "CARILLON_TOKEN_FILE",
+      "CARILLON_CONTEXT",    "CARILLON_CONFIG",        "CARILLON_RUN_ID",
+      "CARILLON_CA_FILE",    "CARILLON_JOB_ID",        "CARILLON_FIRE_TIME",
+      "CARILLON_ATTEMPT",    "CARILLON_SHARD_INDEX",   "CARILLON_SHARD_TOTAL",
+      "CARILLON_WRITE_DOCS", "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE"};
   return names.contains(name) || name.substr(0, 15) == "CARILLON_PARAM_";
 }
 
@@ -226,18 +226,68 @@ class Loader {
               "ops.listen is beyond loopback and asks for no token: whoever reaches it would read "
               "the metrics; set ops.allow_beyond_loopback: true to accept that"};
     }
-    if (!IsLoopback("rest.listen") && !config_.Flag("rest.allow_beyond_loopback")) {
+    CARILLON_TRY(CheckStoreTls());
+    CARILLON_TRY(CheckKafka());
+    CARILLON_TRY(CheckPairOfFiles("rest.tls_certificate_file", "rest.tls_key_file"));
+    const bool rest_tls = !config_.Text("rest.tls_certificate_file").empty();
+    if (!IsLoopback("rest.listen") && !rest_tls && !config_.Flag("rest.allow_beyond_loopback")) {
       return {ErrorCode::kInvalid,
               "rest.listen is beyond loopback and there is no TLS: tokens would cross the network "
-              "in the clear; set rest.allow_beyond_loopback: true to accept that"};
+              "in the clear; set rest.tls_certificate_file and rest.tls_key_file, or "
+              "rest.allow_beyond_loopback: true to accept that"};
     }
-    if (!IsLoopback("link.listen") && !config_.Flag("link.allow_beyond_loopback")) {
+    CARILLON_TRY(CheckPairOfFiles("link.tls_ca_file", "link.tls_ca_key_file"));
+    const bool link_tls = config_.Text("link.tls") == "mutual";
+    if (!IsLoopback("link.listen") && !link_tls && !config_.Flag("link.allow_beyond_loopback")) {
       return {ErrorCode::kInvalid,
               "link.listen is beyond loopback and there is no TLS: the join secret and what runs "
-              "would cross the network in the clear; set link.allow_beyond_loopback: true to "
-              "accept that"};
+              "would cross the network in the clear; set link.tls: mutual, or "
+              "link.allow_beyond_loopback: true to accept that"};
     }
     return {};
+  }
+
+  Status CheckStoreTls() const {
+    const bool verify = config_.Text("store.tls") == "verify";
+    if (verify == !config_.Text("store.tls_ca_file").empty()) return {};
+    return {ErrorCode::kInvalid,
+            verify
+                ? "store.tls is verify and store.tls_ca_file is not set: it names who signed the "
+                  "database's certificate"
+                : "store.tls_ca_file is set and nothing is verified: set store.tls: verify"};
+  }
+
+  Status CheckKafka() const {
+    const auto is_set = [this](std::string_view name) { return !config_.Text(name).empty(); };
+    const std::string& tls = config_.Text("kafka.tls");
+    CARILLON_TRY(CheckPairOfFiles("kafka.tls_certificate_file", "kafka.tls_key_file"));
+    if (is_set("kafka.tls_ca_file") && tls != "verify") {
+      return {ErrorCode::kInvalid,
+              "kafka.tls_ca_file is set and nothing is verified: set kafka.tls: verify"};
+    }
+    if (is_set("kafka.tls_key_file") && tls == "off") {
+      return {ErrorCode::kInvalid, "kafka.tls_key_file is set and kafka.tls is off"};
+    }
+    const std::string& sasl = config_.Text("kafka.sasl");
+    for (const std::string_view name : {"kafka.user", "kafka.password_file"}) {
+      if (is_set(name) == (sasl != "off")) continue;
+      return {ErrorCode::kInvalid, "kafka.sasl is " + sasl + " and " + std::string(name) +
+                                       (sasl == "off" ? " is set" : " is not set")};
+    }
+    if (sasl != "plain" || tls != "off") return {};
+    return {ErrorCode::kInvalid,
+            "kafka.sasl is plain and kafka.tls is off: the password would cross the network in the "
+            "clear"};
+  }
+
+  Status CheckPairOfFiles(std::string_view certificate, std::string_view key) const {
+    const bool has_certificate = !config_.Text(certificate).empty();
+    if (has_certificate == !config_.Text(key).empty()) return {};
+    const std::string_view given = has_certificate ? certificate : key;
+    const std::string_view missing = has_certificate ? key : certificate;
+    return {ErrorCode::kInvalid, config_.Get(given).place + ": " + std::string(given) +
+                                     " is set and " + std::string(missing) +
+                                     " is not: TLS needs both"};
   }
 
   bool IsLoopback(std::string_view name) const {

@@ -24,14 +24,19 @@ Status Drain(const std::string& name, Daemon& daemon, const sigset_t& signals) {
   const SystemClock clock;
   const SteadyTime deadline = clock.Steady() + kDrainTimeout;
   while (!daemon.drained() && clock.Steady() < deadline &&
-         !TakeStopSignal(signals, kSuperviseEvery)) {
+         TakeStopSignal(signals, kSuperviseEvery) == 0) {
     CARILLON_TRY(daemon.Supervise());
   }
   return {};
 }
 
 Status Live(const std::string& name, Daemon& daemon, const sigset_t& signals) {
-  while (!TakeStopSignal(signals, kSuperviseEvery)) CARILLON_TRY(daemon.Supervise());
+  int signal = 0;
+  while (signal == 0) {
+    CARILLON_TRY(daemon.Supervise());
+    signal = TakeStopSignal(signals, kSuperviseEvery);
+    if (signal == SIGHUP && daemon.Reload()) signal = 0;
+  }
   return Drain(name, daemon, signals);
 }
 
@@ -48,7 +53,7 @@ int RunDaemon(const std::string& name, const config::LoadRequest& request,
   for (const std::string& warning : config->warnings()) log::Warn("config", "{}", warning);
   bool stop = false;
   auto daemon = start(*config, [&signals, &stop] {
-    stop = stop || TakeStopSignal(signals, {});
+    stop = stop || TakeStopSignal(signals, {}) != 0;
     return stop;
   });
   if (stop) return 0;

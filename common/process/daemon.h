@@ -18,6 +18,8 @@ class Daemon {
   virtual std::string ReadyText() const = 0;
   // Called several times a second while it runs. An error ends the process.
   virtual Status Supervise() = 0;
+  // SIGHUP came: true when there are files to look at anew, and nothing ends.
+  virtual bool Reload() { return false; }
   // Nothing new is begun; called once.
   virtual void BeginDrain() = 0;
   // Nothing is under way any more.
@@ -31,8 +33,9 @@ using Interrupted = std::function<bool()>;
 using StartDaemon =
     std::function<Result<std::unique_ptr<Daemon>>(const config::Config&, const Interrupted&)>;
 
-// Runs until SIGTERM or SIGINT; what is under way then has 10 s to end, or until a second signal.
-// Returns the exit code: 0 told to stop, 1 a part failed, 2 the configuration is wrong.
+// Runs until SIGTERM, SIGINT or a SIGHUP that reloads nothing; what is under way then has 10 s to
+// end, or until a second signal. Returns the exit code: 0 told to stop, 1 a part failed, 2 the
+// configuration is wrong.
 int RunDaemon(const std::string& name, const config::LoadRequest& request,
               const StartDaemon& start);
 

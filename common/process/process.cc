@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <fstream>
@@ -15,6 +16,7 @@ namespace carillon::process {
 namespace {
 
 constexpr size_t kSecretBytesMax = 4096;
+constexpr size_t kPemBytesMax = 64u << 10;
 
 log::Level LogLevelOf(const config::Config& config) {
   const std::string& level = config.Text("log.level");
@@ -40,8 +42,8 @@ sigset_t BlockStopSignals() {
   return signals;
 }
 
-bool TakeStopSignal(const sigset_t& signals, timespec timeout) {
-  return sigtimedwait(&signals, nullptr, &timeout) > 0;
+int TakeStopSignal(const sigset_t& signals, timespec timeout) {
+  return std::max(0, sigtimedwait(&signals, nullptr, &timeout));
 }
 
 void ConfigureLog(const config::Config& config) {
@@ -102,6 +104,20 @@ Result<std::string> ReadSecretFile(const std::string& path, std::string_view set
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   if (text.empty() || large || text.find_first_of(std::string_view("\0\n\r", 3)) != text.npos) {
     return Error{ErrorCode::kInvalid, what + " must hold one line of at most 4 KiB"};
+  }
+  return text;
+}
+
+Result<std::string> ReadPemFile(const std::string& path, std::string_view setting) {
+  const std::string what = std::string(setting) + ": " + (path.empty() ? "no file" : path);
+  std::ifstream in(path, std::ios::binary);
+  if (path.empty() || !in) return Error{ErrorCode::kUnavailable, what + " cannot be read"};
+  std::string text(kPemBytesMax + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  if (in.bad()) return Error{ErrorCode::kUnavailable, what + " cannot be read"};
+  if (text.size() > kPemBytesMax || text.find("-----BEGIN ") == text.npos) {
+    return Error{ErrorCode::kInvalid, what + " must be PEM of at most 64 KiB"};
   }
   return text;
 }

@@ -17,8 +17,8 @@ namespace carillon::process {
 // Blocks SIGTERM, SIGINT and, unless it is ignored (nohup), SIGHUP in this thread and all it will
 // start; TakeStopSignal takes them. SIGPIPE is ignored.
 sigset_t BlockStopSignals();
-// True when a stop signal came within `timeout`.
-bool TakeStopSignal(const sigset_t& signals, timespec timeout);
+// The one that came within `timeout`; 0 when none did.
+int TakeStopSignal(const sigset_t& signals, timespec timeout);
 
 void ConfigureLog(const config::Config& config);
 
@@ -39,5 +39,8 @@ void FollowSettings(LiveSettings& settings, const config::Config& start,
 // The one line of the file `path`; `setting` names it in errors. kUnavailable: cannot be read.
 // kInvalid: empty, larger than 4 KiB, or more than a line.
 Result<std::string> ReadSecretFile(const std::string& path, std::string_view setting);
+
+// The whole of a PEM file of at most 64 KiB; errors likewise.
+Result<std::string> ReadPemFile(const std::string& path, std::string_view setting);
 
 }  // namespace carillon::process

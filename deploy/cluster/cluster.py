@@ -203,6 +203,9 @@ def main():
                    help=argparse.SUPPRESS)  # of tests: another program for one process
     v.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                    help="a setting of every scheduler and executor of a new cluster")
+    v.add_argument("--tls", action="store_true",
+                   help="of a new cluster: certificates on the control link, for which executors "
+                        "get join tokens")
     v = verb("status", show_status, "what runs; within 5 s whatever has died")
     v.add_argument("--json", action="store_true")
     v = verb("kill", kill, "send a signal, KILL by default, to one process")

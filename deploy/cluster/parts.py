@@ -9,6 +9,7 @@ import secrets
 import shutil
 import socket
 import subprocess
+import time
 import urllib.error
 import urllib.request
 
@@ -20,6 +21,7 @@ SEGMENTS = 64
 DATABASE = "carillon"
 PARTITIONS = 8
 ASK_LIMIT_S = 1.5
+JOIN_LIMIT_S = 60
 KAFKA_ID = "Q2FyaWxsb25DbHVzdA"
 # What the servers are told wherever they run; what depends on the place is added here.
 SERVERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "servers")
@@ -64,7 +66,7 @@ def create_parts(cluster, arguments):
         raise Failure("--set takes NAME=VALUE")
     programs = dict(program.split("=", 1) for program in arguments.program)
     cluster.data = {"schema": 1, "session_timeout_ms": arguments.session_timeout_ms,
-                    "slots": arguments.slots, "settings": arguments.set, "processes": {}}
+                    "slots": arguments.slots, "settings": arguments.set, "tls": arguments.tls, "processes": {}}
     names = names_of(arguments.schedulers, arguments.executors)
     for name, kind in names:
         declare(cluster, name, kind)
@@ -74,6 +76,9 @@ def create_parts(cluster, arguments):
     for name in ("carillon.password", "reader.password", "join"):
         write(secret(cluster, name), secrets.token_urlsafe(24) + "\n")
     write(secret(cluster, "zookeeper.digest"), f"carillon:{secrets.token_urlsafe(24)}\n")
+    if arguments.tls:
+        run_once([os.path.join(BIN, "carillon"), "executor", "authority", secret(cluster, "link")],
+                 secret(cluster, "authority.log"))
     for name, kind in names:
         CREATE[kind](cluster, name)
     cluster.save()
@@ -168,9 +173,44 @@ kafka.partitions: {PARTITIONS}
 zookeeper.connect: 127.0.0.1:{port_of(cluster, "zookeeper")}/carillon
 zookeeper.session_timeout_ms: {cluster.data["session_timeout_ms"]}
 zookeeper.digest_file: {secret(cluster, "zookeeper.digest")}
-link.join_secret_file: {secret(cluster, "join")}
-ops.port: {port_of(cluster, name, "ops")}
+{link_settings(cluster, name)}ops.port: {port_of(cluster, name, "ops")}
 {lines}{settings}""")
+
+
+def link_settings(cluster, name):
+    if not cluster.data.get("tls"):
+        return f"link.join_secret_file: {secret(cluster, 'join')}\n"
+    if cluster.kind_of(name) == "executor":
+        return f"link.tls: mutual\nlink.join_token_file: {join_token_file(cluster, name)}\n"
+    return (f"link.tls: mutual\nlink.tls_ca_file: {secret(cluster, 'link/link-ca.pem')}\n"
+            f"link.tls_ca_key_file: {secret(cluster, 'link/link-ca.key')}\n")
+
+
+def join_token_file(cluster, name):
+    return os.path.join(cluster.home(name), "join-token")
+
+
+def give_join_token(cluster, name):
+    """To an executor that starts for the first time; waits for a scheduler that makes one."""
+    path = join_token_file(cluster, name)
+    if not cluster.data.get("tls") or os.path.exists(path):
+        return
+    deadline = time.monotonic() + JOIN_LIMIT_S
+    while True:
+        for scheduler in (n for n in cluster.names() if cluster.kind_of(n) == "scheduler"):
+            tokens = glob.glob(os.path.join(cluster.dir, "scheduler-*", "data", "admin.token"))
+            if not tokens:
+                continue
+            made = subprocess.run(
+                [os.path.join(BIN, "carillon"), "executor", "join-token", name, "--addr",
+                 f"http://127.0.0.1:{port_of(cluster, scheduler, 'rest')}", "--token-file",
+                 tokens[0]], capture_output=True, text=True, check=False)
+            if made.returncode == 0:
+                write(path, made.stdout)
+                return
+        if time.monotonic() > deadline:
+            raise Failure(f"no scheduler gives {name} a join token")
+        time.sleep(0.2)
 
 
 def create_scheduler(cluster, name):
@@ -218,6 +258,8 @@ def launch(cluster, name):
     elif kind == "zookeeper":
         command = java(["org.apache.zookeeper.server.quorum.QuorumPeerMain", f"{home}/zoo.cfg"])
     else:
+        if kind == "executor":
+            give_join_token(cluster, name)
         program = cluster.process(name).get("program") or os.path.join(BIN, f"carillon-{kind}")
         command = [program, "--config", f"{home}/carillon.yaml"]
     cluster.launch(name, command)

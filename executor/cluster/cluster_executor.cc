@@ -12,6 +12,7 @@
 #include "common/ops/ops_server.h"
 #include "common/process/data_directory.h"
 #include "common/process/process.h"
+#include "executor/cluster/link_identity.h"
 #include "executor/daemon/executor_server.h"
 #include "executor/daemon/executor_settings.h"
 #include "executor/daemon/member_follower.h"
@@ -32,6 +33,7 @@ struct ClusterExecutor::Parts {
   LiveSettings settings;
   std::unique_ptr<BusProducer> results;
   std::unique_ptr<BusConsumer> tasks;
+  std::unique_ptr<LinkIdentity> identity;  // null: no TLS on the control link
   std::unique_ptr<rpc::GrpcLink> link;
   std::unique_ptr<MemberDirectory> members;
   std::unique_ptr<MemberFollower> follower;
@@ -45,7 +47,8 @@ struct ClusterExecutor::Parts {
   Status Build(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenBus(const config::Config& config, const ExecutorOptions& options,
                  const process::Interrupted& interrupted);
-  Status OpenMembers(const config::Config& config, const ExecutorOptions& options);
+  Status OpenMembers(const config::Config& config, const ExecutorOptions& options,
+                     const process::Interrupted& interrupted);
   Status ListenOps(const config::Config& config);
   void StartLoops();
 };
@@ -61,7 +64,7 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
   CARILLON_ASSIGN_OR_RETURN(directory, process::DataDirectory::Open(config));
   metrics.gauge("carillon_build_info", kVersion).Set(1);
   ExecutorOptions options = ExecutorOptionsOf(config, RandomSeed());
-  CARILLON_TRY(OpenMembers(config, options));
+  CARILLON_TRY(OpenMembers(config, options, interrupted));
   CARILLON_TRY(ListenOps(config));
   options.ops_port = ops->port();
   CARILLON_TRY(cluster::AwaitTopics(config, interrupted));
@@ -88,7 +91,8 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
 Status ClusterExecutor::Parts::OpenBus(const config::Config& config, const ExecutorOptions& options,
                                        const process::Interrupted& interrupted) {
   const std::string name = "carillon-" + options.executor_id.value();
-  const kafka::ProducerOptions producer = cluster::ProducerOptionsOf(config, name);
+  CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions producer,
+                            cluster::ProducerOptionsOf(config, name));
   CARILLON_ASSIGN_OR_RETURN(results, kafka::NewProducer(producer, metrics));
   const auto partitions = static_cast<uint64_t>(producer.partitions);
   const int partition = static_cast<int>(TaskPartitionKey(options.executor_id) % partitions);
@@ -111,13 +115,31 @@ Status ClusterExecutor::Parts::OpenBus(const config::Config& config, const Execu
 }
 
 Status ClusterExecutor::Parts::OpenMembers(const config::Config& config,
-                                           const ExecutorOptions& options) {
+                                           const ExecutorOptions& options,
+                                           const process::Interrupted& interrupted) {
   CARILLON_ASSIGN_OR_RETURN(const std::string secret, cluster::JoinSecretOf(config));
   CARILLON_ASSIGN_OR_RETURN(const auto ensemble, cluster::CoordinatorOptionsOf(config));
   CARILLON_ASSIGN_OR_RETURN(members, zookeeper::ZookeeperDirectory::Make(ensemble));
+  std::function<tls::Identity()> shown;
+  if (cluster::LinkHasTls(config)) {
+    identity = std::make_unique<LinkIdentity>(
+        LinkIdentity::Options{.executor = options.executor_id,
+                              .token_file = config.Text("link.join_token_file"),
+                              .refused_after = 2 * ensemble.session_timeout},
+        *directory, clock,
+        [this, id = options.executor_id,
+         incarnation = options.incarnation]() -> Result<std::vector<MemberInfo>> {
+          // The directory tells who is there to whom it was shown.
+          CARILLON_TRY(members->Announce(id, incarnation));
+          return members->Members();
+        });
+    CARILLON_TRY(identity->Open(interrupted));
+    shown = [this] { return identity->current(); };
+  }
   link = rpc::GrpcLink::Make({.executor = options.executor_id,
                               .incarnation = options.incarnation,
                               .join_secret = secret,
+                              .identity = shown,
                               .seed = RandomSeed()},
                              clock);
   follower = std::make_unique<MemberFollower>(
@@ -161,6 +183,7 @@ void ClusterExecutor::Parts::StartLoops() {
   executor->StartLoops(loops);
   LoopRunner& following = loops.Add("members", clock, *follower);
   members->OnChange([&following] { following.Wake(); });
+  if (identity) loops.Add("link-identity", clock, *identity);
 }
 
 ClusterExecutor::ClusterExecutor(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -212,6 +235,7 @@ void ClusterExecutor::Stop() {
   parts.follower.reset();
   parts.members.reset();
   parts.link.reset();
+  parts.identity.reset();
   parts.tasks.reset();
   parts.results.reset();
   parts.directory->Unpublish();

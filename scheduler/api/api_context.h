@@ -48,7 +48,9 @@ struct ApiContext {
   config::Config config;       // that this member was started with
   LiveSettings& settings;      // adopting newer ones spreads them
   EmbeddedFiles console = {};  // web-ui/dist; empty: the start page tells how to build it
-  bool serves_tls = false;     // cookies are Secure then
+  bool serves_tls = false;     // cookies are Secure then, and browsers told to stay with https
+  // PEM, who signs the certificates of executors; empty: the control link has no TLS.
+  std::string link_authority = {};
   // How long status and tokens wait for a store that hangs.
   Duration store_patience = 1s;
 };

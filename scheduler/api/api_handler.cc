@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kKeyLengthMax = 255;  // characters of an Idempotency-Key
 constexpr const char* kRoom = "api";
+constexpr const char* kStrictTransport = "max-age=31536000";  // a year
 constexpr const char* kReplayed = "Idempotent-Replayed";
 
 Problem Unauthenticated(bool token_sent) {
@@ -357,6 +358,9 @@ HttpResponse ApiHandler::Seal(const HttpRequest& request, const Trace& trace,
   }
   response.headers.emplace_back("X-Trace-Id", trace.id);
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  if (context_.serves_tls) {
+    response.headers.emplace_back("Strict-Transport-Security", kStrictTransport);
+  }
   if (HeaderOf(response, "Cache-Control").empty()) {
     response.headers.emplace_back("Cache-Control", "no-store");
   }

@@ -16,7 +16,9 @@ Result<std::unique_ptr<ApiServer>> ApiServer::Start(const ApiOptions& options,
       api->server_, HttpServer::Start({.name = "api",
                                        .address = options.address,
                                        .port = options.port,
+                                       .tls = options.tls,
                                        .allow_beyond_loopback = options.allow_beyond_loopback,
+                                       .advertise = options.advertise,
                                        .workers = options.workers},
                                       *api->handler_, context.clock));
   return api;

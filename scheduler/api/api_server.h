@@ -19,8 +19,10 @@ class ApiHandler;
 struct ApiOptions {
   std::string address = "127.0.0.1";
   uint16_t port = 8640;  // 0 = any
+  TlsFiles tls = {};
   bool allow_beyond_loopback = false;
-  size_t workers = 8;  // each may hold one store connection
+  std::string advertise = {};  // host of url(); empty = the address
+  size_t workers = 8;          // each may hold one store connection
 };
 
 class ApiServer {
@@ -31,6 +33,8 @@ class ApiServer {
 
   uint16_t port() const;
   std::string url() const;  // "http://127.0.0.1:8640"
+  // As TlsCertificate::Reload.
+  Status ReloadCertificate() { return server_->ReloadCertificate(); }
   void Stop();
 
  private:

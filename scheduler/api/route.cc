@@ -5,6 +5,7 @@
 #include "scheduler/api/bulk_routes.h"
 #include "scheduler/api/config_routes.h"
 #include "scheduler/api/job_routes.h"
+#include "scheduler/api/join_routes.h"
 #include "scheduler/api/log_routes.h"
 #include "scheduler/api/run_routes.h"
 #include "scheduler/api/system_routes.h"
@@ -76,6 +77,8 @@ const std::vector<Route>& RouteTable() {
       {"GET", "/api/gaps", kRead, kNo, &ListGaps},
       {"GET", "/api/dead-letters", kRead, kNo, &ListDeadLetters},
       {"GET", "/api/executors", kRead, kNo, &ListExecutors},
+      {"POST", "/api/executors/join-tokens", kWriteExecutors, kNo, &CreateJoinToken,
+       "executor.join_token"},
       {"GET", "/api/executors/{}", kRead, kNo, &GetExecutor},
       {"PATCH", "/api/executors/{}", kWriteExecutors, kNo, &PatchExecutor, "executor.patch"},
       {"POST", "/api/executors/{}/enable", kWriteExecutors, kNo, &EnableExecutor,

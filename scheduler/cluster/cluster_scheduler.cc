@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <numeric>
+#include <optional>
 
 #include "common/adapters/grpc/grpc_hub.h"
 #include "common/adapters/mysql/mysql_store.h"
@@ -12,6 +14,8 @@
 #include "common/cluster/cluster_options.h"
 #include "common/process/data_directory.h"
 #include "common/process/process.h"
+#include "common/tls/certificates.h"
+#include "scheduler/api/join_desk.h"
 #include "scheduler/daemon/admin_token.h"
 #include "scheduler/daemon/scheduler_server.h"
 #include "scheduler/daemon/scheduler_settings.h"
@@ -28,6 +32,7 @@ Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics
                   .port = static_cast<int>(config.Integer("store.port")),
                   .user = config.Text("store.user"),
                   .database = config.Text("store.database"),
+                  .tls = mysql::TlsModeOf(config.Text("store.tls")),
                   .tls_ca_file = config.Text("store.tls_ca_file")},
       .pool_size = StoreConnectionsOf(config),
       .create_database = true,
@@ -38,6 +43,37 @@ Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics
   CARILLON_ASSIGN_OR_RETURN(options.session.password,
                             process::ReadSecretFile(file, "store.password_file"));
   return options;
+}
+
+// Who signs on the control link; nullopt without TLS.
+Result<std::optional<tls::Authority>> AuthorityOf(const config::Config& config) {
+  if (!cluster::LinkHasTls(config)) return std::optional<tls::Authority>();
+  CARILLON_ASSIGN_OR_RETURN(
+      const std::string certificate,
+      process::ReadPemFile(config.Text("link.tls_ca_file"), "link.tls_ca_file"));
+  CARILLON_ASSIGN_OR_RETURN(
+      const std::string key,
+      process::ReadPemFile(config.Text("link.tls_ca_key_file"), "link.tls_ca_key_file"));
+  auto authority = tls::Authority::Load(certificate, key);
+  if (!authority.ok()) {
+    return Error{authority.code(), "link.tls_ca_file: " + authority.error().message};
+  }
+  return std::optional(std::move(authority).value());
+}
+
+// Of this start: its key is nowhere else, so that its certificate may last as the authority's does.
+Result<tls::Identity> IdentityOf(const tls::Authority& authority, const MemberId& member,
+                                 WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(const auto info, tls::Describe(authority.certificate()));
+  if (info.until <= now) return Error{ErrorCode::kInvalid, "link.tls_ca_file: it has expired"};
+  const std::string key = tls::NewKey();
+  CARILLON_ASSIGN_OR_RETURN(std::string certificate,
+                            authority.IssueFor(key, {.common_name = member.value(),
+                                                     .purpose = tls::Purpose::kServer,
+                                                     .from = now - kClockTolerance,
+                                                     .until = info.until}));
+  return tls::Identity{
+      .authority = authority.certificate(), .certificate = std::move(certificate), .key = key};
 }
 
 }  // namespace
@@ -52,6 +88,9 @@ struct ClusterScheduler::Parts {
   std::unique_ptr<mysql::MysqlStore> for_api;  // reads whatever answers, writes if trusted
   const Signer signer = Signer::Generate();
   LiveSettings settings;
+  std::optional<tls::Authority> authority;  // nullopt: no TLS on the control link
+  std::unique_ptr<JoinDesk> join_desk;
+  std::atomic<JoinDesk*> joins = nullptr;  // once the store was opened
   std::unique_ptr<BusProducer> producer;
   std::unique_ptr<BusConsumer> results;
   std::unique_ptr<BusConsumer> logs;
@@ -66,6 +105,7 @@ struct ClusterScheduler::Parts {
   Status OpenStore(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenBus(const config::Config& config);
   Status OpenLink(const config::Config& config, MemberInfo& self);
+  Result<std::string> Issue(const JoinRequest& request);
 };
 
 // Nothing fires before every port is bound.
@@ -79,6 +119,10 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   CARILLON_ASSIGN_OR_RETURN(const auto ensemble, cluster::CoordinatorOptionsOf(config));
   CARILLON_ASSIGN_OR_RETURN(coordinator, zookeeper::ZookeeperCoordinator::Make(ensemble));
   CARILLON_TRY(OpenStore(config, interrupted));
+  if (authority) {
+    join_desk = std::make_unique<JoinDesk>(*for_api, *authority, [this] { return for_api->Now(); });
+    joins = join_desk.get();
+  }
   CARILLON_TRY(cluster::AwaitTopics(config, interrupted));
   CARILLON_TRY(OpenBus(config));
   server = std::make_unique<SchedulerServer>(
@@ -109,7 +153,9 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   process::FollowSettings(settings, config,
                           [this](const config::Config& now) { server->Tune(MemberTuningOf(now)); });
   CARILLON_TRY(server->Listen(ApiOptionsOf(config), OpsOptionsOf(config),
-                              {.version = kVersion, .config = config}));
+                              {.version = kVersion,
+                               .config = config,
+                               .link_authority = authority ? authority->certificate() : ""}));
   server->StartLoops(loops);
   runtime = {.url = server->url(),
              .ops_url = server->ops_url(),
@@ -149,7 +195,8 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
 // under way.
 Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
   const std::string name = "carillon-" + config.Text("scheduler.id");
-  const kafka::ProducerOptions options = cluster::ProducerOptionsOf(config, name);
+  CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions options,
+                            cluster::ProducerOptionsOf(config, name));
   CARILLON_ASSIGN_OR_RETURN(producer, kafka::NewProducer(options, metrics));
   std::vector<int> partitions(static_cast<size_t>(options.partitions));
   std::iota(partitions.begin(), partitions.end(), 0);
@@ -165,20 +212,37 @@ Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
 
 Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInfo& self) {
   CARILLON_ASSIGN_OR_RETURN(const std::string secret, cluster::JoinSecretOf(config));
+  CARILLON_ASSIGN_OR_RETURN(authority, AuthorityOf(config));
+  tls::Identity identity;
+  if (authority) {
+    CARILLON_ASSIGN_OR_RETURN(identity, IdentityOf(*authority, self.id, clock.Wall()));
+  }
+  IssueCertificate join;
+  if (authority) join = [this](const JoinRequest& request) { return Issue(request); };
   CARILLON_ASSIGN_OR_RETURN(
       auto started,
       rpc::GrpcHub::Start({.member = self.id,
                            .public_key = signer.public_key(),
                            .join_secret = secret,
+                           .identity = identity,
+                           .join = join,
                            .address = config.Text("link.listen"),
                            .port = static_cast<uint16_t>(config.Integer("link.port")),
-                           .allow_beyond_loopback = config.Flag("link.allow_beyond_loopback")}));
+                           .allow_beyond_loopback = config.Flag("link.allow_beyond_loopback"),
+                           .metrics = &metrics}));
   const std::string endpoint = started->endpoint();
   const std::string& advertised = config.Text("link.advertise");
   self.grpc_address =
       advertised.empty() ? endpoint : advertised + endpoint.substr(endpoint.rfind(':'));
   hub = std::move(started);
   return {};
+}
+
+// The hub listens before the store is there.
+Result<std::string> ClusterScheduler::Parts::Issue(const JoinRequest& request) {
+  const JoinDesk* const desk = joins.load();
+  if (desk == nullptr) return Error{ErrorCode::kUnavailable, "this member starts: try again"};
+  return desk->Issue(request);
 }
 
 ClusterScheduler::ClusterScheduler(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -197,6 +261,8 @@ std::string ClusterScheduler::ReadyText() const {
   return "carillon-scheduler " + parts_->runtime.member_id + " is up: " + parts_->runtime.url +
          SetupText(parts_->setup_link);
 }
+
+bool ClusterScheduler::Reload() { return parts_->server->ReloadCertificate(); }
 
 void ClusterScheduler::BeginDrain() { parts_->server->BeginDrain(); }
 

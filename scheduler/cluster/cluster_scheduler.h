@@ -21,6 +21,7 @@ class ClusterScheduler final : public process::Daemon {
 
   std::string ReadyText() const override;
   Status Supervise() override { return {}; }
+  bool Reload() override;
   void BeginDrain() override;
   bool drained() const override { return true; }
   void Stop() override;

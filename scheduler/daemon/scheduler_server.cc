@@ -17,7 +17,7 @@ SchedulerServer::SchedulerServer(const Ports& ports, const MemberOptions& option
       member_(ports.member, options),
       status_(member_) {}
 
-ApiContext SchedulerServer::MakeApiContext(About about) {
+ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
   const MemberPorts& member = ports_.member;
   return {.jobs = ports_.api.jobs,
           .runs = ports_.api.runs,
@@ -38,7 +38,9 @@ ApiContext SchedulerServer::MakeApiContext(About about) {
           .version = std::move(about.version),
           .config = std::move(about.config),
           .settings = member.settings,
-          .console = WebUiFiles()};
+          .console = WebUiFiles(),
+          .serves_tls = serves_tls,
+          .link_authority = std::move(about.link_authority)};
 }
 
 std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {
@@ -69,7 +71,9 @@ std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {
 }
 
 Status SchedulerServer::Listen(const ApiOptions& api, const ops::OpsOptions& ops, About about) {
-  CARILLON_ASSIGN_OR_RETURN(api_, ApiServer::Start(api, MakeApiContext(std::move(about))));
+  const bool tls = !api.tls.empty();
+  CARILLON_ASSIGN_OR_RETURN(api_, ApiServer::Start(api, MakeApiContext(std::move(about), tls)));
+  if (tls) certificate_watch_ = std::make_unique<CertificateWatch>(*api_);
   CARILLON_ASSIGN_OR_RETURN(ops_, ops::OpsServer::Start(ops, {.metrics = ports_.member.metrics,
                                                               .clock = ports_.member.clock,
                                                               .ready = ReadyChecks()}));
@@ -82,6 +86,14 @@ void SchedulerServer::StartLoops(Loops& loops) {
     LoopRunner& runner = loops.Add(named.name, ports_.member.clock, *named.stepper);
     named.wake->Set([&runner] { runner.Wake(); });
   }
+  if (!certificate_watch_) return;
+  certificate_loop_ = &loops.Add("certificate", ports_.member.clock, *certificate_watch_);
+}
+
+bool SchedulerServer::ReloadCertificate() {
+  if (certificate_loop_ == nullptr) return false;
+  certificate_loop_->Wake();
+  return true;
 }
 
 void SchedulerServer::StopListening() {

@@ -18,6 +18,7 @@
 #include "common/ports/run_store.h"
 #include "scheduler/api/api_server.h"
 #include "scheduler/app/member.h"
+#include "scheduler/daemon/certificate_watch.h"
 #include "scheduler/daemon/member_status_source.h"
 
 namespace carillon::scheduler {
@@ -41,7 +42,8 @@ class SchedulerServer {
   // What the API tells of this build and its configuration.
   struct About {
     std::string version;
-    config::Config config;  // that it was started with; secrets are in files
+    config::Config config;            // that it was started with; secrets are in files
+    std::string link_authority = {};  // as ApiContext
   };
   SchedulerServer(const Ports& ports, const MemberOptions& options);
 
@@ -51,6 +53,8 @@ class SchedulerServer {
   void Tune(const MemberTuning& tuning) { member_.Tune(tuning); }
   bool ready() const { return member_.ready(); }
   const MemberView& view() const { return member_; }
+  // Looks at the files of the certificate now; false: the API speaks no TLS.
+  bool ReloadCertificate();
   // Not ready any more; everything else goes on.
   void BeginDrain() { draining_ = true; }
   // No requests any more. Then the loops are stopped, then Leave.
@@ -62,7 +66,7 @@ class SchedulerServer {
   uint16_t ops_port() const { return ops_->port(); }
 
  private:
-  ApiContext MakeApiContext(About about);
+  ApiContext MakeApiContext(About about, bool serves_tls);
   std::vector<ops::ReadyCheck> ReadyChecks();
 
   const Ports ports_;
@@ -71,6 +75,8 @@ class SchedulerServer {
   MemberStatusSource status_;
   std::atomic<bool> draining_ = false;
   std::unique_ptr<ApiServer> api_;
+  std::unique_ptr<CertificateWatch> certificate_watch_;  // null without TLS
+  LoopRunner* certificate_loop_ = nullptr;
   std::unique_ptr<ops::OpsServer> ops_;
 };
 

@@ -47,7 +47,9 @@ class ApiError(Exception):
 class Api:
     """One keep-alive connection; not for several threads."""
 
-    def __init__(self, url, token, timeout=15):
+    def __init__(self, url, token, timeout=15, tls=None):
+        """`tls`: the ssl.SSLContext of an https address."""
+        self.tls = tls
         self.parts = urllib.parse.urlsplit(url)
         self.token = token
         self.timeout = timeout
@@ -63,8 +65,7 @@ class Api:
         for last in (method != "GET", True):
             try:
                 if self.connection is None:
-                    self.connection = http.client.HTTPConnection(
-                        self.parts.hostname, self.parts.port, timeout=self.timeout)
+                    self.connection = self._connect()
                 self.connection.request(method, path, body=body, headers=sent)
                 answer = self.connection.getresponse()
                 return answer.status, dict(answer.getheaders()), answer.read()
@@ -73,6 +74,13 @@ class Api:
                 if last:
                     raise
         raise AssertionError("unreachable")
+
+    def _connect(self):
+        if self.parts.scheme == "https":
+            return http.client.HTTPSConnection(self.parts.hostname, self.parts.port,
+                                               timeout=self.timeout, context=self.tls)
+        return http.client.HTTPConnection(self.parts.hostname, self.parts.port,
+                                          timeout=self.timeout)
 
     def close(self):
         if self.connection is not None:
@@ -205,14 +213,15 @@ class Standalone:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
-def cli(server, *arguments, check=True, stdin=None):
+def cli(server, *arguments, check=True, stdin=None, env=None):
     """Runs the command line against the server; (exit code, stdout, stderr)."""
     return run_cli(server.runtime["url"], server.runtime["token_file"], *arguments, check=check,
-                   stdin=stdin)
+                   stdin=stdin, env=env)
 
 
-def run_cli(address, token_file, *arguments, check=True, stdin=None):
-    env = dict(os.environ, CARILLON_ADDR=address, CARILLON_TOKEN_FILE=token_file, NO_COLOR="1")
+def run_cli(address, token_file, *arguments, check=True, stdin=None, env=None):
+    env = dict(os.environ, CARILLON_ADDR=address, CARILLON_TOKEN_FILE=token_file, NO_COLOR="1",
+               **(env or {}))
     done = subprocess.run([os.path.join(BIN, "carillon"), *arguments], env=env, input=stdin,
                           capture_output=True, text=True, timeout=60)
     if check and done.returncode != 0:

@@ -11,24 +11,44 @@
 
 namespace carillon::test {
 
+// Its doors besides the one in the clear. All files are PEM.
+struct KafkaSecurity {
+  std::string keystore_file;  // key and certificate
+  std::string ca_file;        // who signed clients' certificates
+  std::string user;           // of SASL, with this password
+  std::string password;
+};
+
 class KafkaBroker {
  public:
   KafkaBroker();
+  explicit KafkaBroker(const KafkaSecurity& security);
 
   // Formats its directory when that is new. Returns at once; clients wait by themselves.
   void Start();
   std::string bootstrap() const { return "127.0.0.1:" + std::to_string(port_); }
   uint16_t port() const { return port_; }
+  // With KafkaSecurity: TLS; TLS with a client's certificate; TLS and SASL.
+  std::string tls() const { return "127.0.0.1:" + std::to_string(tls_port_); }
+  std::string mutual() const { return "127.0.0.1:" + std::to_string(mutual_port_); }
+  std::string sasl() const { return "127.0.0.1:" + std::to_string(sasl_port_); }
   std::string log() const { return ReadFile(log_path_); }
   JavaProcess& process() { return *process_; }
 
  private:
+  bool secured() const { return !security_.user.empty(); }
   std::string WriteConfig() const;
+  std::string Doors() const;
+  std::string SecurityConfig() const;
 
   const ScratchDirectory scratch_;
   const std::string log_path_;
   const uint16_t port_;
   const uint16_t controller_port_;
+  const KafkaSecurity security_;
+  const uint16_t tls_port_;
+  const uint16_t mutual_port_;
+  const uint16_t sasl_port_;
   std::unique_ptr<JavaProcess> process_;
 };
 

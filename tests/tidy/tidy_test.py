@@ -29,6 +29,7 @@ VENDORS = {
     r"cppconn/|mysql": ["common/adapters/mysql"],
     r"restinio|asio": ["common/adapters/http"],
     r"curl/": ["common/adapters/http"],
+    r"openssl/": ["common/tls"],
     r"prometheus/": ["common/adapters/prometheus"],
     r"nlohmann/(?!json_fwd)": ["common/wire", "common/adapters/mysql", "scheduler/api", "cli/client",
                                "cli/commands", "common/process", "common/config"],

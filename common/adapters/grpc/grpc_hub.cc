@@ -7,9 +7,12 @@
 #include <map>
 #include <set>
 
+#include "common/adapters/grpc/join_calls.h"
+#include "common/adapters/grpc/link_credentials.h"
 #include "common/adapters/grpc/link_protocol.h"
 #include "common/adapters/grpc/stream_outbox.h"
 #include "common/base/log.h"
+#include "common/base/metrics.h"
 #include "common/base/mutex.h"
 #include "common/wire/control_codec.h"
 
@@ -167,10 +170,14 @@ class Refusal final : public grpc::ServerGenericBidiReactor {
 
 class Service final : public grpc::CallbackGenericService {
  public:
-  explicit Service(Switchboard& board) : board_(board) {}
+  explicit Service(Switchboard& board) : board_(board), joins_(board.options().join) {}
+
+  // Before the server is shut down, which waits for every call.
+  void Stop() { joins_.Stop(); }
 
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* call) override {
-    if (call->method() != kAttachMethod) {
+    const bool joins = call->method() == kJoinMethod && board_.options().join;
+    if (call->method() != kAttachMethod && !joins) {
       return new Refusal({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
     }
     const auto text = [call](const char* name) {
@@ -179,25 +186,60 @@ class Service final : public grpc::CallbackGenericService {
                  ? std::string()
                  : std::string(found->second.data(), found->second.size());
     };
-    if (!SameSecret(text(kSecretMetadata), "Bearer " + board_.options().join_secret)) {
+    if (joins) {
+      return Join({.executor = ExecutorId(text(kExecutorMetadata)), .token = text(kSecretMetadata)},
+                  CertifiedName(*call->auth_context()));
+    }
+    const bool tls = !board_.options().identity.empty();
+    if (!tls && !SameSecret(text(kSecretMetadata), "Bearer " + board_.options().join_secret)) {
       log::Warn("link", "refused a stream without the join secret from {}", call->peer());
-      return new Refusal({grpc::StatusCode::UNAUTHENTICATED, "wrong join secret"});
+      return Refuse("join_secret", {grpc::StatusCode::UNAUTHENTICATED, "wrong join secret"});
     }
     Peer peer{ExecutorId(text(kExecutorMetadata)), Incarnation(text(kIncarnationMetadata))};
     if (!IsIdentity(peer.first.value()) || !IsIdentity(peer.second.value())) {
-      return new Refusal({grpc::StatusCode::INVALID_ARGUMENT, "executor or incarnation"});
+      return Refuse("name", {grpc::StatusCode::INVALID_ARGUMENT, "executor or incarnation"});
+    }
+    const std::string shown = CertifiedName(*call->auth_context());
+    if (tls && shown != peer.first.value()) {
+      log::Warn("link", "refused executor={} from {}: its certificate is for '{}'",
+                peer.first.value(), call->peer(), shown);
+      return Refuse("certificate",
+                    {grpc::StatusCode::UNAUTHENTICATED, "no certificate for this executor"});
     }
     return new HubStream(board_, std::move(peer));
   }
 
  private:
+  // `shown`: the name in the certificate of who asks.
+  grpc::ServerGenericBidiReactor* Join(JoinRequest who, const std::string& shown) {
+    constexpr std::string_view kBearer = "Bearer ";
+    const bool has_token = who.token.starts_with(kBearer);
+    if (has_token) who.token.erase(0, kBearer.size());
+    if (!IsIdentity(who.executor.value()) || (has_token && who.token.empty())) {
+      return Refuse("name", {grpc::StatusCode::INVALID_ARGUMENT, "executor or token"});
+    }
+    if (!has_token && shown != who.executor.value()) {
+      return Refuse("certificate", {grpc::StatusCode::UNAUTHENTICATED,
+                                    "neither a join token nor a certificate for this executor"});
+    }
+    return joins_.Take(who);
+  }
+
+  Refusal* Refuse(const char* reason, const grpc::Status& status) {
+    Metrics* const metrics = board_.options().metrics;
+    if (metrics != nullptr) metrics->counter("carillon_link_refused_total", reason).Add();
+    return new Refusal(status);
+  }
+
   Switchboard& board_;
+  JoinCalls joins_;
 };
 
 class Hub final : public GrpcHub {
  public:
   explicit Hub(const HubOptions& options) : board_(options), service_(board_) {}
   ~Hub() override {
+    service_.Stop();
     if (!server_) return;
     server_->Shutdown(std::chrono::system_clock::time_point());  // in the past: cancels at once
     server_->Wait();
@@ -213,7 +255,7 @@ class Hub final : public GrpcHub {
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                                kKeepaliveMs / 2);
     builder.AddListeningPort(options.address + ":" + std::to_string(options.port),
-                             grpc::InsecureServerCredentials(), &port_);
+                             ServerCredentials(options.identity), &port_);
     builder.RegisterCallbackGenericService(&service_);
     server_ = builder.BuildAndStart();
     if (!server_ || port_ == 0) {
@@ -249,10 +291,12 @@ bool IsLoopback(const std::string& address) {
 }  // namespace
 
 Result<std::unique_ptr<GrpcHub>> GrpcHub::Start(const HubOptions& options) {
-  if (options.join_secret.empty()) {
+  const bool tls = !options.identity.empty();
+  if (options.join_secret.empty() && !tls) {
     return Error{ErrorCode::kInvalid, "control link: the join secret is empty"};
   }
-  if (!options.allow_beyond_loopback && !IsLoopback(options.address)) {
+  if (tls) CARILLON_TRY(tls::CheckPair(options.identity.certificate, options.identity.key));
+  if (!options.allow_beyond_loopback && !tls && !IsLoopback(options.address)) {
     return Error{ErrorCode::kInvalid,
                  "control link: " + options.address + " is beyond loopback and there is no TLS"};
   }

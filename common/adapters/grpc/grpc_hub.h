@@ -2,10 +2,12 @@
 //
 // Place    Every scheduler daemon; its twin is memory_link.
 // Threads  Thread-safe; gRPC's own threads serve the streams and call the wake-up.
-// Errors   Start: kInvalid for an address beyond loopback that was not allowed, kUnavailable when
+// Errors   Start: kInvalid for an address beyond loopback without TLS that was not allowed, and for
+//          an identity that is none, kUnavailable when
 //          the port is taken. Send: kUnavailable without a stream, kExhausted when its queue is
 //          full.
-// Always   A stream without the join secret is refused before a byte of it is read. When the inbox
+// Always   A stream without the join secret, or with TLS without the executor's certificate, is
+//          refused and counted before a byte of it is read. When the inbox
 //          is full its streams are not read until there is room: the executor's queue fills
 //          instead.
 #pragma once
@@ -13,19 +15,30 @@
 #include <memory>
 #include <string>
 
+#include "common/ports/executor_join.h"
 #include "common/ports/executor_link.h"
+#include "common/tls/certificates.h"
+
+namespace carillon {
+class Metrics;
+}
 
 namespace carillon::rpc {
 
 struct HubOptions {
   MemberId member;
   std::string public_key;   // of this member's task bundles, 32 bytes
-  std::string join_secret;  // not empty
+  std::string join_secret;  // not empty, unless there is TLS
+  // Set: executors need a certificate of the same authority for their own name, and no secret.
+  tls::Identity identity = {};
+  // Who answers executors that ask for such a certificate; empty: nobody does.
+  IssueCertificate join = {};
   std::string address = "127.0.0.1";
   uint16_t port = 0;  // 0 = any
   bool allow_beyond_loopback = false;
   size_t inbox_max = 16'384;   // messages of all executors
   size_t outbox_max = 16'384;  // messages of one stream
+  Metrics* metrics = nullptr;  // outlives the hub
 };
 
 class GrpcHub : public ExecutorHub {

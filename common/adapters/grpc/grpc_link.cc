@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/adapters/grpc/link_credentials.h"
 #include "common/adapters/grpc/link_protocol.h"
 #include "common/adapters/grpc/stream_outbox.h"
 #include "common/base/backoff.h"
@@ -123,10 +124,12 @@ grpc::ChannelArguments ChannelArguments() {
 void LinkStream::Begin(const LinkOptions& options) {
   context_.AddMetadata(kExecutorMetadata, options.executor.value());
   context_.AddMetadata(kIncarnationMetadata, options.incarnation.value());
-  context_.AddMetadata(kSecretMetadata, "Bearer " + options.join_secret);
+  const tls::Identity identity = options.identity ? options.identity() : tls::Identity{};
+  if (identity.empty()) context_.AddMetadata(kSecretMetadata, "Bearer " + options.join_secret);
   self_ = shared_from_this();
-  grpc::GenericStub stub(
-      grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), ChannelArguments()));
+  grpc::ChannelArguments arguments = ChannelArguments();
+  grpc::GenericStub stub(grpc::CreateCustomChannel(
+      address_, ChannelCredentials(identity, member_.value(), arguments), arguments));
   stub.PrepareBidiStreamingCall(&context_, kAttachMethod, grpc::StubOptions(), this);
   AddHold();  // Send writes from outside of the callbacks
   StartRead(&incoming_);

@@ -9,6 +9,7 @@
 //          not talked to.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,13 +17,17 @@
 #include "common/base/clock.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/executor_link.h"
+#include "common/tls/certificates.h"
 
 namespace carillon::rpc {
 
 struct LinkOptions {
   ExecutorId executor;
   Incarnation incarnation;
-  std::string join_secret;
+  std::string join_secret = {};
+  // Set: called for each stream that begins; not empty: TLS with it, and with members that have a
+  // certificate of its authority for their own name.
+  std::function<tls::Identity()> identity = {};
   size_t inbox_max = 16'384;   // messages of all members
   size_t outbox_max = 16'384;  // messages of one stream
   uint64_t seed = 1;           // of the back-off's jitter

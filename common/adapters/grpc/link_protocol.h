@@ -7,6 +7,9 @@
 namespace carillon::rpc {
 
 inline constexpr const char* kAttachMethod = "/carillon.v1.Control/Attach";
+// An executor's request for a certificate in, the certificate out; both PEM. Metadata as of Attach;
+// authorization is a join token, or absent when a certificate was shown.
+inline constexpr const char* kJoinMethod = "/carillon.v1.Control/Join";
 inline constexpr const char* kExecutorMetadata = "carillon-executor";
 inline constexpr const char* kIncarnationMetadata = "carillon-incarnation";
 inline constexpr const char* kSecretMetadata = "authorization";

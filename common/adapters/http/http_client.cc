@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 
+#include <array>
 #include <mutex>
 
 #include <fmt/core.h>
@@ -60,7 +61,8 @@ bool HasControl(std::string_view text) {
 ErrorCode CodeOf(CURLcode code, bool connected) {
   switch (code) {
     case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL: return ErrorCode::kInvalid;
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_SSL_CACERT_BADFILE: return ErrorCode::kInvalid;
     default: return connected ? ErrorCode::kTimeout : ErrorCode::kUnavailable;
   }
 }
@@ -86,6 +88,8 @@ class HttpClient::Impl {
     CURL* handle = handle_.get();
     curl_easy_reset(handle);
     SetLimits(handle);
+    reason_[0] = '\0';
+    curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, reason_.data());
     curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
     curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
     SetMethod(handle, request);
@@ -130,6 +134,13 @@ class HttpClient::Impl {
     curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(handle, CURLOPT_PROXY, "");
     curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+    curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, 1L);
+    curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 2L);
+    if (!options_.ca_file.empty()) {
+      curl_easy_setopt(handle, CURLOPT_CAINFO, options_.ca_file.c_str());
+      curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // and nobody else
+    }
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(options_.connect_timeout));
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, Milliseconds(options_.total_timeout));
   }
@@ -151,10 +162,14 @@ class HttpClient::Impl {
     curl_off_t connected_us = 0;
     curl_easy_getinfo(handle_.get(), CURLINFO_PRETRANSFER_TIME_T, &connected_us);
     const ErrorCode ours = CodeOf(code, connected_us > 0);
-    return {ours, fmt::format("{} {}: {}", request.method, request.url, curl_easy_strerror(code))};
+    const std::string why = reason_[0] == '\0' ? curl_easy_strerror(code) : reason_.data();
+    const char* what =
+        code == CURLE_PEER_FAILED_VERIFICATION ? "the server's certificate is not trusted: " : "";
+    return {ours, fmt::format("{} {}: {}{}", request.method, request.url, what, why)};
   }
 
   const HttpClientOptions options_;
+  std::array<char, CURL_ERROR_SIZE> reason_{};  // of the last failure; libcurl writes it
   std::unique_ptr<CURL, HandleDeleter> handle_;
 };
 

@@ -3,8 +3,9 @@
 // Threads  One owner. Send() blocks for at most total_timeout.
 // Errors   kUnavailable: nothing reached the server. kTimeout: sent, but no whole answer (outcome
 //          unknown for writes). kExhausted: the answer is longer than response_bytes_max.
-//          kInvalid: the URL. Any status the server answers with is a success here.
-// Always   Follows no redirect, uses no proxy, speaks http and https only.
+//          kInvalid: the URL, or ca_file. Any status the server answers with is a success here.
+// Always   Follows no redirect, uses no proxy, speaks http and https only; https with TLS 1.2 at
+//          least, and with a server whose certificate is trusted and has the name that was asked.
 #pragma once
 
 #include <memory>
@@ -20,6 +21,7 @@ struct HttpClientOptions {
   Duration connect_timeout = 3s;
   Duration total_timeout = 30s;
   size_t response_bytes_max = 64u << 20;
+  std::string ca_file = {};  // PEM, who signs servers' certificates; empty = the system's own
 };
 
 struct HttpClientRequest {

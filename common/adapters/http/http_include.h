@@ -1,4 +1,4 @@
-// The one door to RESTinio and Asio: included by http_server.cc only (11 s to compile).
+// The one door to RESTinio and Asio (11 s to compile): not for other rooms' files.
 #pragma once
 
 #pragma GCC diagnostic push
@@ -6,4 +6,5 @@
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wextra"
 #include <restinio/all.hpp>
+#include <restinio/impl/tls_socket.hpp>
 #pragma GCC diagnostic pop

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/adapters/http/connections.h"
 #include "common/adapters/http/http_include.h"
 #include "common/adapters/http/http_target.h"
 #include "common/adapters/http/worker_pool.h"
@@ -16,24 +17,12 @@ namespace {
 
 namespace limits = restinio::connection_count_limits;
 
-struct Traits : restinio::default_traits_t {
-  static constexpr bool use_connection_count_limiter = true;
-};
-using Settings = restinio::server_settings_t<Traits>;
-using ConnectionSettings = restinio::impl::connection_settings_t<Traits>;
-using ConnectionFactory = restinio::impl::connection_factory_t<Traits>;
-using Limiter = restinio::connection_count_limit_types<Traits>::limiter_t;
-using LifetimeMonitor = restinio::connection_count_limit_types<Traits>::lifetime_monitor_t;
+using http::LifetimeMonitor;
+using http::Limiter;
 using RequestHandle = restinio::request_handle_t;
 
 // How long the accept loop rests after an error such as "no more descriptors".
 constexpr std::chrono::milliseconds kAcceptRetry{50};
-// How often a connection looks at its deadlines.
-constexpr std::chrono::milliseconds kTimerPeriod{100};
-
-// A target of up to this length is read, so that a longer one than the limit gets an answer.
-constexpr size_t kTargetBytesRead = 4;  // times target_bytes_max
-
 void DropControls(std::string& value) {
   for (char& c : value) {
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) c = '_';
@@ -175,8 +164,10 @@ HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOp
 // connections themselves are RESTinio's.
 class Server final : public HttpServer, private limits::impl::acceptor_callback_iface_t {
  public:
-  Server(const HttpServerOptions& options, HttpHandler& handler, const Clock& clock)
+  Server(const HttpServerOptions& options, HttpHandler& handler, const Clock& clock,
+         std::unique_ptr<TlsCertificate> certificate)
       : options_(options),
+        certificate_(std::move(certificate)),
         handler_(handler),
         clock_(clock),
         limiter_(this, limits::max_parallel_connections_t{options.connections_max},
@@ -208,9 +199,13 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
 
   std::string url() const override {
     const auto address = endpoint_.address();
-    return fmt::format(fmt::runtime(address.is_v6() ? "http://[{}]:{}" : "http://{}:{}"),
-                       address.to_string(), port_);
+    std::string host = options_.advertise;
+    if (host.empty())
+      host = address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
+    return fmt::format("{}://{}:{}", certificate_ ? "https" : "http", host, port_);
   }
+
+  Status ReloadCertificate() override { return certificate_ ? certificate_->Reload() : Status(); }
 
   void Stop() override {
     if (stopping_.exchange(true)) return;
@@ -241,33 +236,13 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     acceptor_.bind(endpoint_);
     acceptor_.listen(asio::socket_base::max_listen_connections);
     port_ = acceptor_.local_endpoint().port();
-    factory_ = MakeFactory();
+    connections_ = MakeConnections();
   }
 
-  std::unique_ptr<ConnectionFactory> MakeFactory() {
-    Settings settings;
-    settings
-        .incoming_http_msg_limits(restinio::incoming_http_msg_limits_t{}
-                                      .max_url_size(options_.target_bytes_max * kTargetBytesRead)
-                                      .max_field_name_size(256)
-                                      .max_field_value_size(options_.header_bytes_max)
-                                      .max_field_count(options_.header_count_max)
-                                      .max_body_size(options_.body_bytes_hard))
-        .read_next_http_message_timelimit(options_.read_timeout)
-        .write_http_response_timelimit(options_.write_timeout)
-        .handle_request_timeout(options_.handle_timeout)
-        .max_pipelined_requests(1)
-        .request_handler([this](const RequestHandle& request) { return Accept(request); })
-        .socket_options_setter([](restinio::socket_options_t& socket) {
-          std::error_code ignored;
-          socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-        });
-    auto timers = std::make_shared<restinio::asio_timer_manager_t>(io_, kTimerPeriod);
-    auto connection_settings = std::make_shared<ConnectionSettings>(
-        settings, restinio::impl::create_parser_settings<Traits::http_methods_mapper_t>(),
-        std::move(timers));
-    return std::make_unique<ConnectionFactory>(std::move(connection_settings),
-                                               settings.socket_options_setter());
+  std::unique_ptr<http::Connections> MakeConnections() {
+    http::RequestHandler accept = [this](const RequestHandle& request) { return Accept(request); };
+    if (!certificate_) return http::PlainConnections(io_, options_, std::move(accept));
+    return http::TlsConnections(io_, options_, std::move(accept), *certificate_);
   }
 
   // ---- accepting: IO threads, one accept at a time ----
@@ -301,7 +276,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
       std::error_code gone;
       const auto peer = incoming_.remote_endpoint(gone);
       if (gone) return;
-      factory_->create_new_connection(std::move(incoming_), peer, std::move(monitor))->init();
+      connections_->Take(std::move(incoming_), peer, std::move(monitor));
     } catch (const std::exception& error) {
       log::Warn("http", "{}: connection dropped: {}", options_.name, error.what());
     }
@@ -369,6 +344,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   }
 
   const HttpServerOptions options_;
+  const std::unique_ptr<TlsCertificate> certificate_;  // null: no TLS
   HttpHandler& handler_;
   const Clock& clock_;
   restinio::endpoint_t endpoint_;
@@ -379,7 +355,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
 
   // In this order: connections that io_ drops at its end still report to limiter_.
   Limiter limiter_;
-  std::unique_ptr<ConnectionFactory> factory_;
+  std::unique_ptr<http::Connections> connections_;
   asio::io_context io_;
   asio::ip::tcp::acceptor acceptor_;
   asio::ip::tcp::socket incoming_;
@@ -398,7 +374,7 @@ Result<asio::ip::address> ParseAddress(const HttpServerOptions& options) {
     return Error{ErrorCode::kInvalid,
                  fmt::format("{}: '{}' is not an IP address", options.name, options.address)};
   }
-  if (!address.is_loopback() && !options.allow_beyond_loopback) {
+  if (!address.is_loopback() && !options.allow_beyond_loopback && options.tls.empty()) {
     return Error{ErrorCode::kInvalid,
                  fmt::format("{}: refusing to listen on {} without TLS: it is beyond loopback, "
                              "and allow_beyond_loopback is off",
@@ -412,7 +388,11 @@ Result<asio::ip::address> ParseAddress(const HttpServerOptions& options) {
 Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options,
                                                       HttpHandler& handler, const Clock& clock) {
   CARILLON_ASSIGN_OR_RETURN(const asio::ip::address address, ParseAddress(options));
-  auto server = std::make_unique<Server>(options, handler, clock);
+  std::unique_ptr<TlsCertificate> certificate;
+  if (!options.tls.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(certificate, TlsCertificate::Load(options.tls));
+  }
+  auto server = std::make_unique<Server>(options, handler, clock, std::move(certificate));
   server->SetEndpoint(address);
   CARILLON_TRY(server->Listen());
   return std::unique_ptr<HttpServer>(std::move(server));

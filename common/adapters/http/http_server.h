@@ -3,9 +3,9 @@
 // Threads  Owns its IO threads and workers. Handle() is called on workers, several at once;
 //          Overloaded() on an IO thread: it must not block.
 // Time     A connection that has not sent a whole request within `read_timeout` is closed, so idle
-//          keep-alive connections end after it too.
-// Errors   Start: kInvalid (address, an address beyond loopback without leave), kUnavailable (port
-//          taken, no descriptors).
+//          keep-alive connections end after it too. A TLS handshake has as long.
+// Errors   Start: kInvalid (address, an address beyond loopback without TLS or leave, certificate
+//          or key), kUnavailable (port taken, no descriptors).
 // Always   Each request is answered once, in order; at most connections_max connections and
 //          workers + queue_max requests at a time. What is not HTTP, or breaks a hard limit (body
 //          beyond body_bytes_hard, headers), is closed without an answer.
@@ -16,6 +16,7 @@
 #include <string>
 
 #include "common/adapters/http/http_message.h"
+#include "common/adapters/http/tls_certificate.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 
@@ -34,11 +35,12 @@ class HttpHandler {
 };
 
 struct HttpServerOptions {
-  std::string name = "http";          // in log lines
-  std::string address = "127.0.0.1";  // a literal address or "localhost"
-  uint16_t port = 0;                  // 0 = any
-  // There is no TLS yet: other addresses than loopback need this leave.
-  bool allow_beyond_loopback = false;
+  std::string name = "http";           // in log lines
+  std::string address = "127.0.0.1";   // a literal address or "localhost"
+  uint16_t port = 0;                   // 0 = any
+  TlsFiles tls = {};                   // set: TLS, and nothing else on this port
+  bool allow_beyond_loopback = false;  // also without TLS
+  std::string advertise = {};          // host of url(); empty = the address
   size_t io_threads = 1;
   size_t workers = 8;
   size_t urgent_workers = 1;            // for what the handler calls urgent
@@ -64,8 +66,10 @@ class HttpServer {
   virtual ~HttpServer() = default;
 
   virtual uint16_t port() const = 0;
-  // "http://127.0.0.1:8640"
+  // "http://127.0.0.1:8640", with TLS "https://…"
   virtual std::string url() const = 0;
+  // As TlsCertificate::Reload; nothing to do without TLS.
+  virtual Status ReloadCertificate() = 0;
   // Takes no more connections, lets requests in progress end within stop_grace, closes the rest.
   // Idempotent; the destructor calls it.
   virtual void Stop() = 0;

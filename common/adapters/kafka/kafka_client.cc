@@ -30,6 +30,8 @@ Status Apply(rd_kafka_conf_t* conf, const std::map<std::string, std::string>& se
 
 }  // namespace
 
+bool ScramFitsNewBrokers() { return rd_kafka_version() >= 0x02060100; }
+
 Result<Owned<rd_kafka_t>> NewClient(rd_kafka_type_t type, const KafkaOptions& options,
                                     const std::map<std::string, std::string>& defaults,
                                     void (*delivered)(rd_kafka_t*, const rd_kafka_message_t*,

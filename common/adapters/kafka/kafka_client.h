@@ -19,6 +19,10 @@ struct KafkaOptions {
   std::map<std::string, std::string> properties = {};
 };
 
+// False for librdkafka before 2.6.1, whose SCRAM repeats the client's nonce: brokers up to
+// Kafka 3.9 take that, later ones answer that the credentials are wrong.
+bool ScramFitsNewBrokers();
+
 struct Destroy {
   void operator()(rd_kafka_t* client) const { rd_kafka_destroy(client); }
   void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }

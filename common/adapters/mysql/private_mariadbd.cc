@@ -164,6 +164,7 @@ std::vector<std::string> PrivateMariadbd::Command() const {
       // Deadlock victims are chosen at once; nobody waits for a lock longer than a statement may.
       "--innodb-deadlock-detect=ON", "--innodb-autoinc-lock-mode=2"};
   if (geteuid() == 0) command.push_back("--user=" + user_);
+  command.insert(command.end(), options_.arguments.begin(), options_.arguments.end());
   return command;
 }
 

@@ -41,8 +41,9 @@ struct PrivateMariadbdOptions {
   std::string directory;  // made with mode 0700 if it is not there
   int64_t buffer_pool_bytes = 128 << 20;
   int64_t redo_log_bytes = 128 << 20;
-  bool durable = true;        // false: tests that do not look at crashes
-  std::string mariadbd = {};  // paths; empty = found on the machine
+  bool durable = true;                      // false: tests that do not look at crashes
+  std::vector<std::string> arguments = {};  // more of them, which win; for tests
+  std::string mariadbd = {};                // paths; empty = found on the machine
   std::string mariadb_install_db = {};
 };
 

@@ -34,9 +34,9 @@ sql::ConnectOptionsMap ConnectOptions(const SessionOptions& options) {
   map["OPT_READ_TIMEOUT"] = options.read_timeout_s;
   map["OPT_WRITE_TIMEOUT"] = options.read_timeout_s;
   map["OPT_CHARSET_NAME"] = sql::SQLString("utf8mb4");
-  if (!options.tls_ca_file.empty()) {
-    // OPT_SSL_MODE is silently ignored by this library; these three are not.
-    map["sslEnforce"] = true;
+  // OPT_SSL_MODE is silently ignored by this library; these three are not.
+  if (options.tls != TlsMode::kOff) map["sslEnforce"] = true;
+  if (options.tls == TlsMode::kVerify) {
     map["sslCA"] = sql::SQLString(options.tls_ca_file);
     map["sslVerify"] = true;
   }
@@ -63,6 +63,11 @@ void Bind(sql::PreparedStatement* statement, const Params& params) {
 }
 
 }  // namespace
+
+TlsMode TlsModeOf(std::string_view text) {
+  if (text == "verify") return TlsMode::kVerify;
+  return text == "required" ? TlsMode::kRequired : TlsMode::kOff;
+}
 
 Rows::Rows(std::unique_ptr<sql::ResultSet> result) : result_(std::move(result)) {}
 Rows::Rows(Rows&&) noexcept = default;
@@ -120,6 +125,7 @@ Result<std::unique_ptr<Session>> Session::Connect(const SessionOptions& options)
     return {};
   });
   if (!connected.ok()) return connected.error();
+  if (options.tls != TlsMode::kOff) CARILLON_TRY(session->CheckTls());
   CARILLON_TRY(session->SetUp(options));
   CARILLON_TRY(session->CheckSetUp());
   return session;
@@ -143,6 +149,13 @@ Status Session::SetUp(const SessionOptions& options) {
         fmt::format("SET SESSION idle_transaction_timeout = {}", kIdleTransactionTimeoutSeconds)));
   }
   return {};
+}
+
+// That the library did as it was told: a connection in the clear is not used.
+Status Session::CheckTls() {
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, Ask("SHOW SESSION STATUS LIKE 'Ssl_cipher'"));
+  if (rows.Next() && !rows.Text(2).empty()) return {};
+  return {ErrorCode::kUnavailable, "connect: store.tls asks for TLS and there is none"};
 }
 
 Status Session::CheckSetUp() {

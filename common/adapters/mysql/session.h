@@ -27,14 +27,23 @@ class ResultSet;
 
 namespace carillon::mysql {
 
+enum class TlsMode {
+  kOff,
+  kRequired,  // encrypted, whoever answers
+  kVerify,    // encrypted, by a server whose certificate is trusted and has the host's name
+};
+// "off", "required", "verify", as the setting store.tls has them.
+TlsMode TlsModeOf(std::string_view text);
+
 struct SessionOptions {
   std::string socket_path = {};  // a unix socket; or
   std::string host = {};
   int port = 3306;
   std::string user = {};
   std::string password = {};
-  std::string database = {};     // empty: none selected
-  std::string tls_ca_file = {};  // set: TLS with a verified server is enforced
+  std::string database = {};  // empty: none selected
+  TlsMode tls = TlsMode::kOff;
+  std::string tls_ca_file = {};  // PEM, who signs servers' certificates; for kVerify
   int connect_timeout_s = 5;
   int read_timeout_s = 15;               // of one statement; then its outcome is unknown
   int lock_wait_timeout_s = 5;           // of one row lock
@@ -113,6 +122,7 @@ class Session {
   Session() = default;
   Status SetUp(const SessionOptions& options);
   Status CheckSetUp();
+  Status CheckTls();
   sql::PreparedStatement* Prepare(const std::string& statement);
   template <typename Function>
   auto Guarded(Phase phase, Function function) -> decltype(function());

@@ -4,6 +4,8 @@
 #include "common/adapters/grpc/grpc_hub.h"
 #include "common/adapters/grpc/grpc_link.h"
 #include "common/adapters/system/system_clock.h"
+#include "tests/contract/grpc/link_authority.h"
+#include "tests/contract/grpc/link_fixture.h"
 #include "tests/support/process_wait.h"
 #include "tests/support/tcp_proxy.h"
 
@@ -32,7 +34,30 @@ struct GrpcLinkFactory {
   SystemClock clock;
   std::vector<MemberInfo> members;
 };
-using LinkFactories = ::testing::Types<GrpcLinkFactory>;
+
+// The same over TLS: each with a certificate of one authority for its own name.
+struct GrpcTlsLinkFactory : GrpcLinkFactory {
+  std::unique_ptr<ExecutorHub> Hub(const MemberId& member) {
+    auto hub = rpc::GrpcHub::Start({.member = member,
+                                    .public_key = std::string(32, 'k'),
+                                    .identity = TheAuthority().Member(member.value())});
+    EXPECT_TRUE(hub.ok()) << hub.error().message;
+    members.push_back({.id = member,
+                       .incarnation = Incarnation("m"),
+                       .rest_url = "",
+                       .grpc_address = (*hub)->endpoint()});
+    return std::move(hub).value();
+  }
+  std::unique_ptr<ExecutorLink> Link(const ExecutorId& id, const Incarnation& incarnation) {
+    const tls::Identity identity = TheAuthority().Executor(id.value());
+    auto link = rpc::GrpcLink::Make(
+        {.executor = id, .incarnation = incarnation, .identity = [identity] { return identity; }},
+        clock);
+    link->SetMembers(members);
+    return link;
+  }
+};
+using LinkFactories = ::testing::Types<GrpcLinkFactory, GrpcTlsLinkFactory>;
 
 }  // namespace carillon::test
 
@@ -40,47 +65,6 @@ using LinkFactories = ::testing::Types<GrpcLinkFactory>;
 
 namespace carillon::test {
 namespace {
-
-class GrpcLinkTest : public ::testing::Test {
- protected:
-  static rpc::HubOptions HubOf(const std::string& member, uint16_t port = 0) {
-    return {.member = MemberId(member),
-            .public_key = std::string(32, member.back()),
-            .join_secret = "secret",
-            .port = port};
-  }
-  static std::unique_ptr<rpc::GrpcHub> Hub(const rpc::HubOptions& options) {
-    auto hub = rpc::GrpcHub::Start(options);
-    EXPECT_TRUE(hub.ok()) << hub.error().message;
-    return std::move(hub).value();
-  }
-  std::unique_ptr<rpc::GrpcLink> Link(const std::string& member, const std::string& address,
-                                      const std::string& secret = "secret",
-                                      size_t outbox_max = 16'384) {
-    auto link = rpc::GrpcLink::Make({.executor = ExecutorId("e1"),
-                                     .incarnation = Incarnation("x"),
-                                     .join_secret = secret,
-                                     .outbox_max = outbox_max},
-                                    clock_);
-    link->SetMembers({Info(member, address)});
-    return link;
-  }
-  static MemberInfo Info(const std::string& member, const std::string& address) {
-    return {MemberId(member), Incarnation("m"), "", address};
-  }
-  static uint16_t PortOf(const rpc::GrpcHub& hub) {
-    const std::string endpoint = hub.endpoint();
-    return static_cast<uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1)));
-  }
-  static bool Up(rpc::GrpcLink& link) {
-    return WaitUntil([&] { return link.Members().size() == 1; }, 20s);
-  }
-  static bool Down(rpc::GrpcLink& link) {
-    return WaitUntil([&] { return link.Members().empty(); }, 20s);
-  }
-
-  SystemClock clock_;
-};
 
 TEST_F(GrpcLinkTest, KeysComeWithTheWelcome) {
   const auto hub = Hub(HubOf("m1"));

@@ -85,7 +85,11 @@ class CliTest : public ::testing::Test {
               .out_is_tty = tty_,
               .clock = clock_,
               .wait = [this](Duration time) { clock_.Advance(time); },
-              .transport = [this] { return std::make_unique<FakeServer>(server_); },
+              .transport =
+                  [this](const std::string& ca_file) {
+                    ca_file_ = ca_file;
+                    return std::make_unique<FakeServer>(server_);
+                  },
               .read_password = [this](const std::string& prompt) -> Result<std::string> {
                 prompts_ += prompt;
                 return typed_password_;
@@ -125,6 +129,7 @@ class CliTest : public ::testing::Test {
   std::string prompts_;
   test::ManualClock clock_;
   FakeServer::State server_;
+  std::string ca_file_;  // that the last connection was to trust
   std::function<Status(const std::string&)> edit_ = [](const std::string&) { return Status(); };
   std::optional<StandaloneArguments> standalone_;
 

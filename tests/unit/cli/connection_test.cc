@@ -146,5 +146,34 @@ TEST_F(TargetTest, WhatCannotBeUsedIsRefused) {
   EXPECT_EQ(FindTarget({}, Environment()).code(), ErrorCode::kInvalid);
 }
 
+TEST_F(TargetTest, WhomToTrustIsAFlagOrAVariable) {
+  const std::string ca = home_ + "/ca.pem";
+  const std::string other = home_ + "/other.pem";
+  for (const std::string& file : {ca, other}) {
+    std::ofstream(file) << "-----BEGIN CERTIFICATE-----\n";
+  }
+  EXPECT_EQ(FindTarget({}, Environment())->ca_file, "");
+  const auto environment = Environment({{"CARILLON_CA_FILE", other}});
+  EXPECT_EQ(FindTarget({}, environment)->ca_file, other);
+  EXPECT_EQ(FindTarget({.ca_file = ca}, environment)->ca_file, ca);
+}
+
+TEST_F(TargetTest, AFileThatIsNoAuthoritysIsTheCallersMistake) {
+  std::ofstream(home_ + "/rubbish") << "rubbish";
+  for (const char* name : {"/missing", "/rubbish"}) {
+    EXPECT_EQ(FindTarget({.ca_file = home_ + name}, Environment()).code(), ErrorCode::kInvalid);
+  }
+}
+
+TEST_F(FailOverTest, TheConnectionTrustsWhomWasNamed) {
+  const std::string ca = ::testing::TempDir() + "carillon-ca-" + std::to_string(getpid());
+  std::ofstream(ca) << "-----BEGIN CERTIFICATE-----\n";
+  AnswerOf("http://a", "GET /api/system/status", Status());
+  EXPECT_EQ(Run({"--ca-file", ca, "system", "status"}), 0);
+  EXPECT_EQ(ca_file_, ca);
+  std::filesystem::remove(ca);
+  EXPECT_EQ(Run({"--ca-file", ca, "system", "status"}), 2);
+}
+
 }  // namespace
 }  // namespace carillon::cli

@@ -160,6 +160,57 @@ TEST_F(LoadTest, BeyondLoopbackOnlyWherePeopleSaidSo) {
   }
 }
 
+TEST_F(LoadTest, TlsOfTheApiTakesBothFilesAndLiftsTheRuleOfLoopback) {
+  const std::string certificate = "rest.tls_certificate_file: /c.pem\n";
+  const std::string key = "rest.tls_key_file: /k.pem\n";
+  EXPECT_EQ(YamlFails(certificate, "rest.tls_key_file is not"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails(key, "rest.tls_certificate_file is not"), ErrorCode::kInvalid);
+  EXPECT_TRUE(LoadYaml(certificate + key).ok());
+  EXPECT_TRUE(LoadYaml(certificate + key + "rest.listen: 0.0.0.0\n").ok());
+  EXPECT_EQ(YamlFails(certificate + key + "link.listen: 0.0.0.0\n", "link.listen"),
+            ErrorCode::kInvalid);
+}
+
+TEST_F(LoadTest, TheDatabaseIsVerifiedWithAFileAndOnlyThen) {
+  const std::string file = "store.tls_ca_file: /ca.pem\n";
+  EXPECT_TRUE(LoadYaml("store.tls: required\n").ok());
+  EXPECT_TRUE(LoadYaml("store.tls: verify\n" + file).ok());
+  EXPECT_EQ(YamlFails("store.tls: verify\n", "store.tls_ca_file"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails(file, "store.tls: verify"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("store.tls: required\n" + file, "store.tls: verify"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("store.tls: preferred\n", "off|required|verify"), ErrorCode::kInvalid);
+}
+
+TEST_F(LoadTest, TheBrokersAreToldAllOrNothing) {
+  const std::string verify = "kafka.tls: verify\n";
+  const std::string ca = "kafka.tls_ca_file: /ca.pem\n";
+  const std::string pair = "kafka.tls_certificate_file: /c.pem\nkafka.tls_key_file: /k.pem\n";
+  const std::string who = "kafka.user: carillon\nkafka.password_file: /p\n";
+  for (const std::string& good :
+       {verify, verify + ca, verify + pair, "kafka.tls: required\n" + pair,
+        verify + "kafka.sasl: plain\n" + who, "kafka.sasl: scram-sha-256\n" + who}) {
+    const auto config = LoadYaml(good);
+    EXPECT_TRUE(config.ok()) << good << config.error().message;
+  }
+  for (const auto& [bad, setting] : std::vector<std::pair<std::string, std::string>>{
+           {ca, "kafka.tls_ca_file"},
+           {"kafka.tls: required\n" + ca, "kafka.tls_ca_file"},
+           {pair, "kafka.tls_key_file"},
+           {verify + "kafka.tls_key_file: /k.pem\n", "kafka.tls_certificate_file"},
+           {who, "kafka.user"},
+           {"kafka.sasl: scram-sha-512\n", "kafka.user"},
+           {"kafka.sasl: scram-sha-512\nkafka.user: carillon\n", "kafka.password_file"},
+           {"kafka.sasl: plain\n" + who, "kafka.tls"}}) {
+    EXPECT_EQ(YamlFails(bad, setting), ErrorCode::kInvalid);
+  }
+}
+
+TEST_F(LoadTest, TlsOfTheLinkLiftsTheRuleOfLoopback) {
+  EXPECT_TRUE(LoadYaml("link.tls: mutual\nlink.listen: 0.0.0.0\n").ok());
+  EXPECT_EQ(YamlFails("link.tls: required\n", "off|mutual"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("link.tls_ca_file: /ca.pem\n", "link.tls_ca_key_file"), ErrorCode::kInvalid);
+}
+
 TEST_F(LoadTest, DataDirectoryIsNotEmpty) {
   EXPECT_EQ(Load({.flags = {{"data_dir", "", "--data-dir"}}}).code(), ErrorCode::kInvalid);
 }

@@ -44,8 +44,15 @@ class FixedStatus : public scheduler::StatusSource {
 class ApiEnv : public ::testing::Test {
  protected:
   // `store_patience`: so long that a busy machine is not taken for a store that hangs.
-  explicit ApiEnv(Duration store_patience = 1min, EmbeddedFiles console = {}) {
+  explicit ApiEnv(Duration store_patience = 1min, EmbeddedFiles console = {})
+      : store_patience_(store_patience), console_(console) {
     token_ = *scheduler::CreateAdminToken(store_, clock_.Wall());
+    Serve("");
+  }
+
+  // Starts the server (anew): with the authority of a control link that has TLS.
+  void Serve(const std::string& link_authority) {
+    server_.reset();
     auto started = scheduler::ApiServer::Start(
         {.port = 0, .workers = 8},
         {.jobs = faults_.jobs,
@@ -67,8 +74,9 @@ class ApiEnv : public ::testing::Test {
          .version = "0.1.0-test",
          .config = config::Load({}).value(),
          .settings = settings_,
-         .console = console,
-         .store_patience = store_patience});
+         .console = console_,
+         .link_authority = link_authority,
+         .store_patience = store_patience_});
     EXPECT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(started).value();
   }
@@ -143,6 +151,8 @@ class ApiEnv : public ::testing::Test {
   Status accept_answer_;
   std::vector<StoreIdentity> accepted_;
 
+  const Duration store_patience_;
+  const EmbeddedFiles console_;
   ManualClock clock_;
   SystemClock server_clock_;
   memory::MemoryStore store_{clock_, {}};

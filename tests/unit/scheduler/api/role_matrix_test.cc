@@ -49,6 +49,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/gaps", {kKnown, 200}},
       {"GET /api/dead-letters", {kKnown, 200}},
       {"GET /api/executors", {kKnown, 200}},
+      {"POST /api/executors/join-tokens", {kAdmin, 400, "{}"}},
       {"GET /api/executors/{}", {kKnown, 200}},
       {"PATCH /api/executors/{}", {kAdmin, 400, "[]"}},
       {"POST /api/executors/{}/enable", {kAdmin, 200, "{}"}},

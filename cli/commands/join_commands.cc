@@ -1,0 +1,81 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/commands/commands.h"
+#include "common/tls/certificates.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr Duration kAuthorityLife = 3650 * 24h;
+
+struct JoinArguments {
+  std::string executor;
+  std::string life;
+  std::string directory;
+};
+
+Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
+  json body = {{"executor_id", arguments.executor}};
+  if (!arguments.life.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const Duration life, ParseDuration(arguments.life));
+    body["expires_in_s"] = std::chrono::duration_cast<std::chrono::seconds>(life).count();
+  }
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse made,
+      session.Call({.method = "POST", .path = "/api/executors/join-tokens", .body = body}));
+  session.Say("For " + arguments.executor + ", once, until " + made.body.value("expires_at", "") +
+              "; it is shown this once. Put it into a file " +
+              "(mode 0600) and name that in link.join_token_file.");
+  session.host().out << made.body.value("join_token", "") << "\n";
+  return ExitCode::kDone;
+}
+
+// Never replaces a file: there may be certificates of that authority.
+Outcome<bool> WriteNew(const std::string& path, const std::string& text, mode_t mode) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (file < 0) return UsageFailure(path + " cannot be made, or is there already");
+  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                       fsync(file) == 0;
+  close(file);
+  if (!written) return Failure{.message = path + " cannot be written", .code = "unavailable"};
+  return true;
+}
+
+Outcome<ExitCode> MakeAuthority(Session& session, const JoinArguments& arguments) {
+  const WallTime now = session.host().clock.Wall();
+  const auto authority = tls::Authority::Create("Carillon control link",
+                                                {.from = now - 24h, .until = now + kAuthorityLife});
+  std::error_code ignored;
+  std::filesystem::create_directories(arguments.directory, ignored);
+  CARILLON_TRY(WriteNew(arguments.directory + "/link-ca.key", authority.key(), 0600));
+  CARILLON_TRY(WriteNew(arguments.directory + "/link-ca.pem", authority.certificate(), 0644));
+  session.Say("Give both files to every member of the scheduler: link.tls_ca_file, " +
+              std::string("link.tls_ca_key_file. Who has the key can be any executor or member."));
+  session.host().out << authority.fingerprint() << "\n";
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddJoinCommands(CLI::App& executor, Session& session) {
+  const auto a = std::make_shared<JoinArguments>();
+  CLI::App* token = executor.add_subcommand(
+      "join-token", "Make a one-time token with which a new executor gets its certificate");
+  token->add_option("executor", a->executor, "Id of the executor")->required();
+  token->add_option("--expires-in", a->life, "How long it is valid, e.g. 30m (1h)");
+  session.On(token, [&session, a] { return MakeToken(session, *a); });
+  CLI::App* authority = executor.add_subcommand(
+      "authority", "Make the authority that signs certificates of the control link");
+  authority->add_option("directory", a->directory, "Where link-ca.pem and link-ca.key go")
+      ->required();
+  session.On(authority, [&session, a] { return MakeAuthority(session, *a); });
+}
+
+}  // namespace carillon::cli

@@ -1,0 +1,75 @@
+// From an accepted socket to a connection of RESTinio: at once, or behind a TLS handshake.
+//
+// Place    Between the accept loop of http_server.cc, which counts connections, and RESTinio.
+// Threads  Take is called on an IO thread; so is everything that follows from it.
+// Time     A handshake that is not done within read_timeout is closed.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "common/adapters/http/http_include.h"
+#include "common/adapters/http/http_server.h"
+#include "common/adapters/http/tls_certificate.h"
+
+namespace carillon::http {
+
+struct Traits : restinio::default_traits_t {
+  static constexpr bool use_connection_count_limiter = true;
+};
+using Limiter = restinio::connection_count_limit_types<Traits>::limiter_t;
+using LifetimeMonitor = restinio::connection_count_limit_types<Traits>::lifetime_monitor_t;
+using RequestHandler =
+    std::function<restinio::request_handling_status_t(const restinio::request_handle_t&)>;
+
+// How often a connection looks at its deadlines.
+inline constexpr std::chrono::milliseconds kTimerPeriod{100};
+// A target of up to this length is read, so that a longer one than the limit gets an answer.
+inline constexpr size_t kTargetBytesRead = 4;  // times target_bytes_max
+
+class Connections {
+ public:
+  virtual ~Connections() = default;
+  // The monitor counts the connection until it is dropped.
+  virtual void Take(asio::ip::tcp::socket socket, const restinio::endpoint_t& peer,
+                    LifetimeMonitor monitor) = 0;
+};
+
+std::unique_ptr<Connections> PlainConnections(asio::io_context& io,
+                                              const HttpServerOptions& options,
+                                              RequestHandler handler);
+// `certificate` outlives them.
+std::unique_ptr<Connections> TlsConnections(asio::io_context& io, const HttpServerOptions& options,
+                                            RequestHandler handler,
+                                            const TlsCertificate& certificate);
+
+// What RESTinio is told of `options`.
+template <typename AnyTraits>
+std::unique_ptr<restinio::impl::connection_factory_t<AnyTraits>> MakeFactory(
+    asio::io_context& io, const HttpServerOptions& options, RequestHandler handler) {
+  restinio::server_settings_t<AnyTraits> settings;
+  settings
+      .incoming_http_msg_limits(restinio::incoming_http_msg_limits_t{}
+                                    .max_url_size(options.target_bytes_max * kTargetBytesRead)
+                                    .max_field_name_size(256)
+                                    .max_field_value_size(options.header_bytes_max)
+                                    .max_field_count(options.header_count_max)
+                                    .max_body_size(options.body_bytes_hard))
+      .read_next_http_message_timelimit(options.read_timeout)
+      .write_http_response_timelimit(options.write_timeout)
+      .handle_request_timeout(options.handle_timeout)
+      .max_pipelined_requests(1)
+      .request_handler(std::move(handler))
+      .socket_options_setter([](restinio::socket_options_t& socket) {
+        std::error_code ignored;
+        socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+      });
+  auto timers = std::make_shared<restinio::asio_timer_manager_t>(io, kTimerPeriod);
+  auto connection_settings = std::make_shared<restinio::impl::connection_settings_t<AnyTraits>>(
+      settings, restinio::impl::create_parser_settings<Traits::http_methods_mapper_t>(),
+      std::move(timers));
+  return std::make_unique<restinio::impl::connection_factory_t<AnyTraits>>(
+      std::move(connection_settings), settings.socket_options_setter());
+}
+
+}  // namespace carillon::http

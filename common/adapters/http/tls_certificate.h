@@ -1,0 +1,54 @@
+// The certificate that an HTTP server shows, from two files that may be replaced while it runs.
+//
+// Threads  Thread-safe.
+// Errors   Load: kInvalid: a file that cannot be read, is no PEM, or not the other's pair.
+// Always   TLS 1.2 at least. A pair that is no good is never shown: the one before stays.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "common/base/result.h"
+
+namespace asio::ssl {
+class context;
+}
+
+namespace carillon {
+
+struct TlsFiles {
+  std::string certificate_file = {};  // PEM, the server's first, then what signed it
+  std::string key_file = {};          // PEM, without a pass phrase
+
+  bool empty() const { return certificate_file.empty() && key_file.empty(); }
+};
+
+class TlsCertificate {
+ public:
+  static Result<std::unique_ptr<TlsCertificate>> Load(const TlsFiles& files);
+
+  // For the next connection; those that stand keep theirs.
+  std::shared_ptr<asio::ssl::context> context() const;
+  // Looks at the files. New ones are used from here on; bad ones are logged once and answered.
+  Status Reload();
+
+ private:
+  struct Texts {
+    std::string certificate;
+    std::string key;
+    bool operator==(const Texts&) const = default;
+  };
+  explicit TlsCertificate(const TlsFiles& files) : files_(files) {}
+  Result<Texts> Read() const;
+  static Result<std::shared_ptr<asio::ssl::context>> Build(const Texts& texts);
+  Status Use();
+
+  const TlsFiles files_;
+  mutable std::mutex mu_;
+  std::shared_ptr<asio::ssl::context> context_;  // guarded by mu_
+  Texts seen_;                                   // guarded by mu_: last tried
+  std::string complaint_;                        // guarded by mu_: last logged
+};
+
+}  // namespace carillon

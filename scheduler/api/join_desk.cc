@@ -1,0 +1,44 @@
+#include "scheduler/api/join_desk.h"
+
+#include "scheduler/api/tokens.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// The same for all that may be wrong: it helps nobody to guess.
+Error NotGood() {
+  return {ErrorCode::kDenied,
+          "the join token is not known, was used, has expired, or is for another executor"};
+}
+
+Result<std::string> FindJoinToken(AuthStore& store, const JoinRequest& request, WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(const auto found, store.FindToken(HashToken(request.token)));
+  const bool good = found && found->token.role == kJoinRole &&
+                    found->token.name == request.executor.value() && found->token.expires &&
+                    *found->token.expires > now;
+  if (!good) return NotGood();
+  return found->token.token_id;
+}
+
+}  // namespace
+
+Result<std::string> JoinDesk::Issue(const JoinRequest& request) const {
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, now_());
+  const bool renews = request.token.empty();
+  std::string token_id;
+  if (!renews) {
+    CARILLON_ASSIGN_OR_RETURN(token_id, FindJoinToken(store_, request, now));
+  }
+  auto issued = authority_.Issue(request.request, {.common_name = request.executor.value(),
+                                                   .purpose = tls::Purpose::kClient,
+                                                   .from = now - kClockTolerance,
+                                                   .until = now + kExecutorCertificateLife});
+  if (!issued.ok()) return Error{ErrorCode::kDenied, issued.error().message};
+  if (renews) return issued;
+  // Whoever deletes it has used it; of two at once the store lets one.
+  const Status used = store_.DeleteToken(token_id);
+  if (!used.ok()) return used.code() == ErrorCode::kNotFound ? NotGood() : used.error();
+  return issued;
+}
+
+}  // namespace carillon::scheduler

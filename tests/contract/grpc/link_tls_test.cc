@@ -1,0 +1,243 @@
+// The control link over TLS: whose certificate is good for what, and how executors get theirs.
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <thread>
+
+#include "common/adapters/grpc/grpc_join.h"
+#include "common/base/metrics.h"
+#include "tests/contract/grpc/link_authority.h"
+#include "tests/contract/grpc/link_fixture.h"
+
+namespace carillon::test {
+namespace {
+
+class GrpcTlsTest : public GrpcLinkTest {
+ protected:
+  GrpcTlsTest() {
+    rpc::HubOptions options = HubOf("m1");
+    options.join_secret.clear();
+    options.identity = TheAuthority().Member("m1");
+    options.metrics = &metrics_;
+    hub_ = Hub(options);
+  }
+  std::unique_ptr<rpc::GrpcLink> LinkWith(const tls::Identity& identity,
+                                          const std::string& member = "m1") {
+    auto link = rpc::GrpcLink::Make({.executor = ExecutorId("e1"),
+                                     .incarnation = Incarnation("x"),
+                                     .join_secret = "secret",
+                                     .identity = [identity] { return identity; }},
+                                    clock_);
+    link->SetMembers({Info(member, hub_->endpoint())});
+    return link;
+  }
+  // One that is welcome has come and gone meanwhile, so that the other has had its time, too.
+  void ExpectRefused(rpc::GrpcLink& link) {
+    const tls::Identity good = TheAuthority().Executor("e2");
+    auto other = rpc::GrpcLink::Make({.executor = ExecutorId("e2"),
+                                      .incarnation = Incarnation("x"),
+                                      .identity = [good] { return good; }},
+                                     clock_);
+    other->SetMembers({Info("m1", hub_->endpoint())});
+    EXPECT_TRUE(Up(*other));
+    EXPECT_TRUE(link.Members().empty());
+    EXPECT_TRUE(link.public_keys().empty());
+    EXPECT_TRUE(hub_->Receive(1).empty());
+  }
+  uint64_t Refused() {
+    return metrics_.counter("carillon_link_refused_total", "certificate").value();
+  }
+
+  Metrics metrics_;
+  std::unique_ptr<rpc::GrpcHub> hub_;
+};
+
+TEST_F(GrpcTlsTest, ItsOwnCertificateIsWelcome) {
+  const auto link = LinkWith(TheAuthority().Executor("e1"));
+  EXPECT_TRUE(Up(*link));
+  EXPECT_EQ(Refused(), 0u);
+}
+
+TEST_F(GrpcTlsTest, TheCertificateOfAnotherExecutorIsRefusedAndCounted) {
+  const auto link = LinkWith(TheAuthority().Executor("e3"));
+  EXPECT_TRUE(WaitUntil([&] { return Refused() > 0; }, 20s));
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, NoCertificateIsRefusedAndCounted) {
+  tls::Identity none = TheAuthority().Executor("e1");
+  none.certificate.clear();
+  none.key.clear();
+  const auto link = LinkWith(none);
+  EXPECT_TRUE(WaitUntil([&] { return Refused() > 0; }, 20s));
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, ACertificateOfAnotherAuthorityIsRefused) {
+  const LinkAuthority others;
+  tls::Identity mixed = others.Executor("e1");
+  mixed.authority = TheAuthority().Executor("e1").authority;  // so that it trusts the member
+  const auto link = LinkWith(mixed);
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, AnExpiredCertificateIsRefused) {
+  const auto link = LinkWith(TheAuthority().Executor("e1", -1min));
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, TheCertificateOfAMemberIsNotOneOfAnExecutor) {
+  const auto link = LinkWith(TheAuthority().Member("e1"));
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, InTheClearNothingGetsThrough) {
+  const auto link = LinkWith({});
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, AnExecutorTrustsNoMemberOfAnotherAuthorityOrName) {
+  const LinkAuthority others;
+  tls::Identity mixed = TheAuthority().Executor("e1");
+  mixed.authority = others.Executor("e1").authority;
+  const auto link = LinkWith(mixed);
+  ExpectRefused(*link);
+  const auto named = LinkWith(TheAuthority().Executor("e1"), "m2");
+  ExpectRefused(*named);
+}
+
+// Nobody with an executor's certificate can stand in for a member.
+TEST_F(GrpcTlsTest, TheCertificateOfAnExecutorIsNotOneOfAMember) {
+  rpc::HubOptions options = HubOf("m3");
+  options.identity = TheAuthority().Executor("m3");
+  const auto false_member = Hub(options);
+  const auto link = LinkWith(TheAuthority().Executor("e1"));
+  link->SetMembers({Info("m3", false_member->endpoint())});
+  ExpectRefused(*link);
+}
+
+TEST_F(GrpcTlsTest, ANewStreamTakesTheNewCertificate) {
+  std::atomic<bool> renewed = false;
+  auto link = rpc::GrpcLink::Make({.executor = ExecutorId("e1"),
+                                   .incarnation = Incarnation("x"),
+                                   .identity =
+                                       [&renewed] {
+                                         return renewed ? TheAuthority().Executor("e1")
+                                                        : TheAuthority().Executor("e3");
+                                       }},
+                                  clock_);
+  link->SetMembers({Info("m1", hub_->endpoint())});
+  EXPECT_TRUE(WaitUntil([&] { return Refused() > 0; }, 20s));
+  renewed = true;
+  EXPECT_TRUE(Up(*link));
+}
+
+class GrpcJoinTest : public ::testing::Test {
+ protected:
+  GrpcJoinTest() {
+    auto hub =
+        rpc::GrpcHub::Start({.member = MemberId("m1"),
+                             .public_key = std::string(32, 'k'),
+                             .identity = TheAuthority().Member("m1"),
+                             .join = [this](const JoinRequest& request) { return Issue(request); },
+                             .metrics = &metrics_});
+    EXPECT_TRUE(hub.ok()) << hub.error().message;
+    hub_ = std::move(hub).value();
+  }
+  Result<std::string> Issue(const JoinRequest& request) {
+    const std::lock_guard lock(mu_);
+    seen_.push_back(request);
+    return answer_;
+  }
+  Result<std::string> Ask(const tls::Identity& identity, const JoinRequest& request,
+                          const std::string& member = "m1") {
+    return rpc::Join({.member = MemberId(member), .address = hub_->endpoint()}, identity, request);
+  }
+  static tls::Identity OnlyAuthority() {
+    return {.authority = TheAuthority().Executor("e1").authority};
+  }
+  static JoinRequest With(const std::string& token) {
+    return {.executor = ExecutorId("e1"), .token = token, .request = "the request"};
+  }
+  std::vector<JoinRequest> seen() {
+    const std::lock_guard lock(mu_);
+    return seen_;
+  }
+
+  Metrics metrics_;
+  std::mutex mu_;
+  std::vector<JoinRequest> seen_;
+  Result<std::string> answer_ = std::string("the certificate");
+  std::unique_ptr<rpc::GrpcHub> hub_;
+};
+
+TEST_F(GrpcJoinTest, ATokenAndARequestBecomeACertificate) {
+  const auto issued = Ask(OnlyAuthority(), With("a token"));
+  ASSERT_TRUE(issued.ok()) << issued.error().message;
+  EXPECT_EQ(*issued, "the certificate");
+  ASSERT_EQ(seen().size(), 1u);
+  EXPECT_EQ(seen()[0].executor, ExecutorId("e1"));
+  EXPECT_EQ(seen()[0].token, "a token");
+  EXPECT_EQ(seen()[0].request, "the request");
+}
+
+TEST_F(GrpcJoinTest, RefusalsAndWantsAreToldApart) {
+  answer_ = Error{ErrorCode::kDenied, "used"};
+  EXPECT_EQ(Ask(OnlyAuthority(), With("a token")).code(), ErrorCode::kDenied);
+  answer_ = Error{ErrorCode::kUnavailable, "away"};
+  EXPECT_EQ(Ask(OnlyAuthority(), With("a token")).code(), ErrorCode::kUnavailable);
+}
+
+TEST_F(GrpcJoinTest, ACertificateOfItsOwnRenewsWithoutAToken) {
+  EXPECT_TRUE(Ask(TheAuthority().Executor("e1"), With("")).ok());
+  ASSERT_EQ(seen().size(), 1u);
+  EXPECT_EQ(seen()[0].token, "");
+}
+
+TEST_F(GrpcJoinTest, WithoutTokenOrCertificateOfItsOwnNobodyIsAsked) {
+  EXPECT_EQ(Ask(OnlyAuthority(), With("")).code(), ErrorCode::kDenied);
+  EXPECT_EQ(Ask(TheAuthority().Executor("e2"), With("")).code(), ErrorCode::kDenied);
+  EXPECT_TRUE(seen().empty());
+  EXPECT_EQ(metrics_.counter("carillon_link_refused_total", "certificate").value(), 2u);
+}
+
+// The token goes to nobody whom the authority did not sign for.
+TEST_F(GrpcJoinTest, TheTokenIsShownToMembersOnly) {
+  const LinkAuthority others;
+  EXPECT_EQ(Ask({.authority = others.Executor("e1").authority}, With("a token")).code(),
+            ErrorCode::kUnavailable);
+  EXPECT_EQ(Ask(OnlyAuthority(), With("a token"), "m2").code(), ErrorCode::kUnavailable);
+  EXPECT_TRUE(seen().empty());
+}
+
+TEST_F(GrpcJoinTest, ARequestThatIsTooLongIsRefused) {
+  JoinRequest request = With("a token");
+  request.request = std::string(100'000, 'x');
+  EXPECT_EQ(Ask(OnlyAuthority(), request).code(), ErrorCode::kDenied);
+  EXPECT_TRUE(seen().empty());
+}
+
+TEST_F(GrpcJoinTest, ManyAtOnceAreEachAnswered) {
+  std::vector<std::thread> askers;
+  std::atomic<int> answered = 0;
+  for (int i = 0; i < 8; ++i) {
+    askers.emplace_back([&] {
+      if (Ask(OnlyAuthority(), With("a token")).ok()) ++answered;
+    });
+  }
+  for (std::thread& asker : askers) asker.join();
+  EXPECT_EQ(answered, 8);
+}
+
+TEST(GrpcHubTest, TlsLiftsTheRuleOfLoopbackAndNeedsAPair) {
+  rpc::HubOptions options{.member = MemberId("m1"),
+                          .public_key = std::string(32, 'k'),
+                          .identity = TheAuthority().Member("m1"),
+                          .address = "0.0.0.0"};
+  EXPECT_TRUE(rpc::GrpcHub::Start(options).ok());
+  options.identity.key = tls::NewKey();
+  EXPECT_EQ(rpc::GrpcHub::Start(options).code(), ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace carillon::test

@@ -1,0 +1,121 @@
+// TLS to a real MariaDB: whom a connection trusts, and what it refuses.
+#include "tests/contract/mysql/mysql_handle.h"
+#include "tests/support/certificate_files.h"
+#include "tests/support/java_process.h"
+
+namespace carillon::test {
+namespace {
+
+constexpr const char* kPassword = "correct horse";
+
+// A server that listens on loopback, with the pair `stem` or without TLS.
+class ListeningServer {
+ public:
+  ListeningServer(const CertificateFiles& files, const std::string& stem) : port_(FreePort()) {
+    std::vector<std::string> arguments = {"--skip-networking=0", "--bind-address=127.0.0.1",
+                                          "--port=" + std::to_string(port_)};
+    if (!stem.empty()) {
+      arguments.push_back("--ssl-cert=" + files.Path(stem + ".crt"));
+      arguments.push_back("--ssl-key=" + files.Path(stem + ".key"));
+    }
+    // The server may run as a user of its own.
+    std::filesystem::permissions(files.Path(""), std::filesystem::perms::all);
+    auto started = mysql::PrivateMariadbd::Start({.directory = scratch_.path() + "/mariadb",
+                                                  .buffer_pool_bytes = 32 << 20,
+                                                  .redo_log_bytes = 16 << 20,
+                                                  .durable = false,
+                                                  .arguments = arguments},
+                                                 clock_);
+    CARILLON_CHECK(started.ok(), started.error().message);
+    server_ = std::move(started).value();
+    auto session =
+        mysql::Session::Connect({.socket_path = server_->socket_path(), .user = server_->user()});
+    CARILLON_CHECK(session.ok(), session.error().message);
+    for (const std::string& statement :
+         {std::string("CREATE DATABASE carillon"),
+          std::string("CREATE USER carillon@'%' IDENTIFIED BY '") + kPassword + "'",
+          std::string("GRANT ALL ON carillon.* TO carillon@'%'")}) {
+      const Status done = (*session)->Run(statement);
+      CARILLON_CHECK(done.ok(), done.error().message);
+    }
+  }
+
+  mysql::SessionOptions Options(mysql::TlsMode tls, const std::string& ca_file = "") const {
+    return {.host = "127.0.0.1",
+            .port = port_,
+            .user = "carillon",
+            .password = kPassword,
+            .database = "carillon",
+            .tls = tls,
+            .tls_ca_file = ca_file};
+  }
+  // "" in the clear.
+  static std::string Cipher(mysql::Session& session) {
+    auto rows = session.Ask("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
+    EXPECT_TRUE(rows.ok() && rows->Next());
+    return rows->Text(2);
+  }
+
+ private:
+  SystemClock clock_;
+  ScratchDirectory scratch_{ScratchPlace::kMemory};
+  const uint16_t port_;
+  std::unique_ptr<mysql::PrivateMariadbd> server_;
+};
+
+class MysqlTlsTest : public ::testing::Test {
+ protected:
+  static void ExpectRefused(const mysql::SessionOptions& options) {
+    const auto session = mysql::Session::Connect(options);
+    ASSERT_FALSE(session.ok());
+    EXPECT_EQ(session.code(), ErrorCode::kUnavailable) << session.error().message;
+  }
+
+  CertificateFiles files_;
+};
+
+TEST_F(MysqlTlsTest, AServerIsVerifiedWhenThatIsAskedFor) {
+  files_.Issue("server", "localhost");
+  const ListeningServer server(files_, "server");
+  auto verified =
+      mysql::Session::Connect(server.Options(mysql::TlsMode::kVerify, files_.ca_file()));
+  ASSERT_TRUE(verified.ok()) << verified.error().message;
+  EXPECT_NE(ListeningServer::Cipher(**verified), "");
+  const CertificateFiles others;
+  ExpectRefused(server.Options(mysql::TlsMode::kVerify, others.ca_file()));
+  ExpectRefused(server.Options(mysql::TlsMode::kVerify, files_.Path("missing")));
+  auto required = mysql::Session::Connect(server.Options(mysql::TlsMode::kRequired));
+  ASSERT_TRUE(required.ok()) << required.error().message;
+  EXPECT_NE(ListeningServer::Cipher(**required), "");
+}
+
+TEST_F(MysqlTlsTest, AStoreWorksOverTls) {
+  files_.Issue("server", "localhost");
+  const ListeningServer server(files_, "server");
+  const auto store =
+      mysql::MysqlStore::Open({.session = server.Options(mysql::TlsMode::kVerify, files_.ca_file()),
+                               .pool_size = 4,
+                               .segment_count = 4,
+                               .check_server = false});
+  ASSERT_TRUE(store.ok()) << store.error().message;
+  EXPECT_TRUE((*store)->Now().ok());
+}
+
+TEST_F(MysqlTlsTest, AnotherNameIsRefused) {
+  files_.Issue("server", "elsewhere.example", {"192.0.2.1"});
+  const ListeningServer server(files_, "server");
+  ExpectRefused(server.Options(mysql::TlsMode::kVerify, files_.ca_file()));
+  EXPECT_TRUE(mysql::Session::Connect(server.Options(mysql::TlsMode::kRequired)).ok());
+}
+
+TEST_F(MysqlTlsTest, AServerWithoutTlsIsRefused) {
+  const ListeningServer server(files_, "");
+  ExpectRefused(server.Options(mysql::TlsMode::kRequired));
+  ExpectRefused(server.Options(mysql::TlsMode::kVerify, files_.ca_file()));
+  auto plain = mysql::Session::Connect(server.Options(mysql::TlsMode::kOff));
+  ASSERT_TRUE(plain.ok()) << plain.error().message;
+  EXPECT_EQ(ListeningServer::Cipher(**plain), "");
+}
+
+}  // namespace
+}  // namespace carillon::test
