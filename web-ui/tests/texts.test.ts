@@ -1,9 +1,13 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { en } from '../src/i18n/en';
-import { zhCN } from '../src/i18n/zh_cn';
+import { en as enFirst } from '../src/i18n/en';
+import { enMore } from '../src/i18n/en_more';
+import { zhCN as zhCNFirst } from '../src/i18n/zh_cn';
+import { zhCNMore } from '../src/i18n/zh_cn_more';
 
+const en = { ...enFirst, ...enMore };
+const zhCN = { ...zhCNFirst, ...zhCNMore };
 const CJK = /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]/;
 const placeholders = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1]).sort();
 

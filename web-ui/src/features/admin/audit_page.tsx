@@ -1,4 +1,5 @@
 // What was done, by whom, and why.
+import '../../i18n/more';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useTranslation } from 'react-i18next';

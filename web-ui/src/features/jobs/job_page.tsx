@@ -1,4 +1,5 @@
 // One job: when it fires next, how its last runs went, what it is.
+import '../../i18n/more';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Copy, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react';
 import { useState } from 'react';
