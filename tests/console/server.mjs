@@ -1,5 +1,6 @@
 // A real `carillon standalone` in a scratch directory, a client for its API, a proxy that serves it under a
 // path, and a browser with an empty profile.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
@@ -115,4 +116,25 @@ export async function openPerson(browser, options = {}) {
       console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
   });
   return { page, problems, close: () => context.close() };
+}
+
+// `body` with a person of their own, whose pages must have logged nothing.
+export async function withPerson(browser, options, body) {
+  const person = await openPerson(browser, options);
+  try {
+    await body(person.page, person);
+    assert.deepEqual(person.problems, [], 'the page logged nothing');
+  } finally {
+    await person.close();
+  }
+}
+
+export const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+// With a name and password, at whatever page was asked for.
+export async function signIn(page, name, password) {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('navigation').first().waitFor();
 }

@@ -182,6 +182,28 @@ export interface DeadLetter {
   create_time: string;
 }
 
+export interface User {
+  user_id: string;
+  name: string;
+  display_name: string;
+  role: string;
+  disabled: boolean;
+  version: number;
+  create_time: string;
+  update_time: string;
+}
+
+export interface ApiToken {
+  token_id: string;
+  name: string;
+  role: string;
+  prefix: string;
+  user_id: string | null;
+  create_time: string;
+  expires_at: string | null;
+  last_used_at: string | null;
+}
+
 export interface FieldError { pointer: string; code: string; detail: string }
 
 export interface Problem {

@@ -1,5 +1,5 @@
 // The entries of the rail: where they lead, and the letter after "g" that jumps there.
-import { Activity, CalendarClock, LayoutDashboard, ListChecks, ScrollText, Server } from 'lucide-react';
+import { Activity, CalendarClock, LayoutDashboard, ListChecks, Server, Users } from 'lucide-react';
 
 export const PLACES = [
   { to: '/', key: 'o', label: 'nav.overview', icon: LayoutDashboard },
@@ -7,5 +7,5 @@ export const PLACES = [
   { to: '/runs', key: 'r', label: 'nav.runs', icon: ListChecks },
   { to: '/executors', key: 'e', label: 'nav.executors', icon: Server },
   { to: '/system', key: 's', label: 'nav.system', icon: Activity },
-  { to: '/admin/audit', key: 'a', label: 'nav.audit', icon: ScrollText },
+  { to: '/admin', key: 'a', label: 'nav.admin', icon: Users },
 ] as const;

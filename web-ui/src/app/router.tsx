@@ -90,7 +90,7 @@ const admin = createRoute({
   getParentRoute: () => root,
   path: '/admin',
   beforeLoad: () => {
-    throw redirect({ to: '/admin/audit' });
+    throw redirect({ to: '/admin/users' });
   },
 });
 
@@ -101,8 +101,26 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('../features/admin/audit_page'), 'AuditPage'),
 });
 
+const users = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/users',
+  component: lazyRouteComponent(() => import('../features/admin/users_page'), 'UsersPage'),
+});
+
+const tokens = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/tokens',
+  component: lazyRouteComponent(() => import('../features/admin/tokens_page'), 'TokensPage'),
+});
+
+const account = createRoute({
+  getParentRoute: () => root,
+  path: '/account',
+  component: lazyRouteComponent(() => import('../features/account/account_page'), 'AccountPage'),
+});
+
 const tree = root.addChildren([
-  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit,
+  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit, users, tokens, account,
 ]);
 
 export const router = createRouter({

@@ -1,5 +1,6 @@
 // Theme, language, shortcuts, signing out: a panel at the foot of the rail.
-import { Keyboard, LogOut, Settings } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
+import { Keyboard, LogOut, Settings, UserRound } from 'lucide-react';
 import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { signOut, useSession } from '../auth/session';
@@ -30,6 +31,9 @@ export function SettingsMenu(props: { onHelp: () => void }) {
               {LANGUAGES.map((one) => <option key={one} value={one}>{t(`language.${one}`)}</option>)}
             </select>
           </label>
+          <Link to="/account" className="button justify-start" onClick={() => setOpen(false)}>
+            <UserRound aria-hidden size={15} />{t('account.title')}
+          </Link>
           <button type="button" className="button justify-start" onClick={props.onHelp}>
             <Keyboard aria-hidden size={15} />{t('keys.title')}
           </button>

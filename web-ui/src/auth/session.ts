@@ -6,7 +6,10 @@ import { useSyncExternalStore } from 'react';
 import { apiUrl } from '../api/client';
 
 export interface Person {
+  kind: string;
+  user_id: string | null;
   name: string;
+  display_name: string;
   role: string;
   permissions: string[];
 }
@@ -42,7 +45,7 @@ export const useSession = () =>
     () => session,
   );
 
-export type Permission = 'jobs:write' | 'jobs:run' | 'executors:write' | 'config:write';
+export type Permission = 'jobs:write' | 'jobs:run' | 'executors:write' | 'config:write' | 'users:manage';
 
 // Forbidden actions stay visible; the server decides in any case, and alone about whose job it is.
 export function useMay(permission: Permission): boolean {
@@ -160,19 +163,22 @@ export async function renew(): Promise<boolean> {
 export interface SignInResult {
   outcome: 'ok' | 'refused' | 'unreachable' | 'unavailable';
   detail?: string;
+  pointer?: string; // of the field that it is about
 }
 
 async function resultOf(response: Response): Promise<SignInResult> {
   if (response.ok) return { outcome: 'ok' };
   const refused = response.status >= 400 && response.status < 500;
   let detail: string | undefined;
+  let pointer: string | undefined;
   try {
-    const problem = (await response.json()) as { detail?: string; errors?: { detail: string }[] };
+    const problem = (await response.json()) as { detail?: string; errors?: { detail: string; pointer: string }[] };
     detail = problem.errors?.[0]?.detail ?? problem.detail;
+    pointer = problem.errors?.[0]?.pointer;
   } catch {
     // No problem document: the outcome is all there is.
   }
-  return { outcome: refused ? 'refused' : 'unavailable', detail };
+  return { outcome: refused ? 'refused' : 'unavailable', detail, pointer };
 }
 
 export async function signInWithToken(token: string): Promise<SignInResult> {
@@ -217,6 +223,23 @@ async function enter(path: string, body: object): Promise<SignInResult> {
   noteSession(true);
   become({ state: 'signed_in', by: 'password', person: await whoAmI() });
   return { outcome: 'ok' };
+}
+
+// Of who is signed in by a password. All their other sessions end, and this one goes on with a new token.
+export async function changePassword(old: string, next: string): Promise<SignInResult> {
+  const body = JSON.stringify({ old_password: old, new_password: next });
+  const post = () => ask('POST', 'auth/password', {
+    headers: { Authorization: authorization(), 'Content-Type': 'application/json' }, body,
+  });
+  try {
+    let response = await post();
+    if (response.status === 401 && (await renew())) response = await post();
+    const result = await resultOf(response);
+    if (result.outcome === 'ok') bearer = ((await response.json()) as { access_token: string }).access_token;
+    return result;
+  } catch {
+    return { outcome: 'unreachable' };
+  }
 }
 
 export async function signOut(): Promise<void> {

@@ -294,4 +294,6 @@ export const en = {
   'tile.executors': 'Executors online',
   'tile.away': '{{n}} not online',
   'tile.all_online': 'All that are known',
+  'nav.admin': 'Administration',
+  'account.title': 'Account',
 } as const;

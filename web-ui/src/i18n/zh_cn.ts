@@ -296,4 +296,6 @@ export const zhCN: Catalogue = {
   'tile.executors': '在线执行器',
   'tile.away': '{{n}} 个不在线',
   'tile.all_online': '已知执行器全部在线',
+  'nav.admin': '管理',
+  'account.title': '账户',
 };

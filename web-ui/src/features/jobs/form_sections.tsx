@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Field } from '../../shared/field';
 import { Card } from '../../shared/ui';
 import { KINDS, schedulesOf, normalised, fieldOf, type Definition, type FormValues } from './form_values';
+import { ZONES } from '../../shared/zones';
 import { PreviewPanel, usePreview } from './preview';
 import { useTextOr } from '../../i18n/text_or';
 
@@ -160,8 +161,6 @@ function CronField(props: { error?: string; onPreset: (cron: string) => void }) 
     </>
   );
 }
-
-const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 
 function ZoneField(props: { error?: string }) {
   const { t } = useTranslation();
