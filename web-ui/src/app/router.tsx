@@ -4,7 +4,7 @@ import {
 } from '@tanstack/react-router';
 import { LoadFailure, Loading } from '../shared/ui';
 import { RUN_STATES, type Job } from '../api/types';
-import { many, one, oneOf, parseSearch, stringifySearch } from './search_params';
+import { many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
 import { NotFound, Shell } from './shell';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -38,11 +38,25 @@ const editJob = createRoute({
   component: lazyRouteComponent(() => import('../features/jobs/form_page'), 'EditJobPage'),
 });
 
-export const JOB_TABS = ['overview', 'runs', 'configuration'] as const;
+export const JOB_TABS = ['overview', 'runs', 'configuration', 'versions', 'why'] as const;
+interface JobSearch {
+  tab?: (typeof JOB_TABS)[number];
+  state?: string[];
+  version?: string;
+  against?: string;
+  at?: string;
+}
+
 const job = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$id',
-  validateSearch: (search): { tab?: (typeof JOB_TABS)[number]; state?: string[] } => ({ tab: oneOf(search.tab, JOB_TABS), state: many(search.state) }),
+  validateSearch: (search): JobSearch => ({
+    tab: oneOf(search.tab, JOB_TABS),
+    state: many(search.state),
+    version: numeral(search.version),
+    against: numeral(search.against),
+    at: one(search.at),
+  }),
   component: lazyRouteComponent(() => import('../features/jobs/job_page'), 'JobPage'),
 });
 

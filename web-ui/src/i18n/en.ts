@@ -296,4 +296,6 @@ export const en = {
   'tile.all_online': 'All that are known',
   'nav.admin': 'Administration',
   'account.title': 'Account',
+  'overview.gap': '{{name}}: {{n}} fires were never planned',
+  'why.short': 'Why?',
 } as const;

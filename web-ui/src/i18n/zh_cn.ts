@@ -298,4 +298,6 @@ export const zhCN: Catalogue = {
   'tile.all_online': '已知执行器全部在线',
   'nav.admin': '管理',
   'account.title': '账户',
+  'overview.gap': '{{name}}：{{n}} 次触发未被安排',
+  'why.short': '原因',
 };

@@ -1,9 +1,9 @@
 // A dialog around a form: what the server refuses is shown at its field, the rest above the buttons.
 import { useId, useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiError } from '../../api/client';
-import { Modal } from '../../shared/modal';
-import { explain } from '../../shared/ui';
+import { ApiError } from '../api/client';
+import { Modal } from './modal';
+import { explain } from './ui';
 
 export interface Submission {
   errorOf: (pointer: string) => string | undefined;

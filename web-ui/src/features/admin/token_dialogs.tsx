@@ -9,7 +9,7 @@ import { useSession } from '../../auth/session';
 import { Field } from '../../shared/field';
 import { Modal } from '../../shared/modal';
 import { toast } from '../../shared/toasts';
-import { FormDialog } from './form_dialog';
+import { FormDialog } from '../../shared/form_dialog';
 import { LIFETIMES, expiryOf, rolesUpTo, type Lifetime } from './token_values';
 
 export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; onMade: (token: ApiToken & { token: string }) => void }) {

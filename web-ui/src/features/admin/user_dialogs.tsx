@@ -5,7 +5,7 @@ import { call } from '../../api/client';
 import type { User } from '../../api/types';
 import { Field } from '../../shared/field';
 import { toast } from '../../shared/toasts';
-import { FormDialog } from './form_dialog';
+import { FormDialog } from '../../shared/form_dialog';
 
 export const ROLES = ['admin', 'user', 'read_only'] as const;
 

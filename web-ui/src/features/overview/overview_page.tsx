@@ -3,7 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { CircleCheck, Plus, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { itemsOf, useDeadLetters, useExecutors, useJobs, useRuns, useStatus } from '../../api/queries';
+import { itemsOf, useDeadLetters, useExecutors, useGaps, useJobs, useRuns, useStatus } from '../../api/queries';
+import { serverNow } from '../../api/reachability';
 import type { SystemStatus } from '../../api/types';
 import { useNow } from '../../shared/clock';
 import { count, percent, span } from '../../shared/format';
@@ -18,6 +19,7 @@ const SHOWN = 6;
 const LATE_MS = 5000;
 const RECENT_ENDED = 200;
 const JOBS_READ = 500;
+const DAY_MS = 86_400_000;
 
 export function OverviewPage() {
   const { t } = useTranslation();
@@ -93,6 +95,9 @@ function Attention({ status }: { status: SystemStatus }) {
   const held = itemsOf(useRuns({ state: ['HELD'], page_size: SHOWN }).data);
   const dead = itemsOf(useDeadLetters().data);
   const executors = itemsOf(useExecutors().data);
+  // What a person paused is no surprise.
+  const missed = itemsOf(useGaps({ page_size: SHOWN }).data).slice(0, SHOWN)
+    .filter((gap) => gap.reason !== 'paused' && Date.parse(gap.to) > serverNow() - DAY_MS);
   const matters: Matter[] = [];
   const see = t('overview.see');
   if (status.leader === null) matters.push({ key: 'leader', text: t('system.no_leader'), link: <Link to="/system" className="link">{see}</Link> });
@@ -105,6 +110,9 @@ function Attention({ status }: { status: SystemStatus }) {
   for (const one of executors) {
     const state = one.state === 'LOST' || one.state === 'UNHEALTHY' ? one.state : one.draining ? 'DRAINING' : !one.enabled ? 'DISABLED' : null;
     if (state) matters.push({ key: one.executor_id, text: t('overview.executor', { name: one.executor_id, state: t(`state.${state}`) }), link: <Link to="/executors" className="link">{see}</Link> });
+  }
+  for (const gap of missed) {
+    matters.push({ key: `gap ${gap.schedule_id} ${gap.from}`, text: t('overview.gap', { name: gap.job_id, n: gap.count }), link: <Link to="/jobs/$id" params={{ id: gap.job_id }} search={{ tab: 'why', at: gap.from }} className="link">{t('why.short')}</Link> });
   }
   const jobs = new Map<string, number>();
   for (const letter of dead) jobs.set(letter.job_id, (jobs.get(letter.job_id) ?? 0) + 1);
