@@ -127,6 +127,18 @@ const tokens = createRoute({
   component: lazyRouteComponent(() => import('../features/admin/tokens_page'), 'TokensPage'),
 });
 
+const schedule = createRoute({
+  getParentRoute: () => root,
+  path: '/schedule',
+  validateSearch: (search): { view?: 'day' | 'week'; date?: string; zone?: string; hour?: string } => ({
+    view: oneOf(search.view, ['day', 'week']),
+    date: one(search.date),
+    zone: one(search.zone),
+    hour: one(search.hour),
+  }),
+  component: lazyRouteComponent(() => import('../features/schedule/schedule_page'), 'SchedulePage'),
+});
+
 const account = createRoute({
   getParentRoute: () => root,
   path: '/account',
@@ -134,7 +146,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit, users, tokens, account,
+  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit, users, tokens, account, schedule,
 ]);
 
 export const router = createRouter({

@@ -55,7 +55,7 @@ export function useMay(permission: Permission): boolean {
   return permissions.includes(permission) || permissions.includes(permission + ':own');
 }
 
-async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+export async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(apiUrl(path), { method, cache: 'no-store', credentials: 'same-origin', ...init });
 }
 
@@ -144,6 +144,22 @@ async function exchange(): Promise<boolean> {
   return true;
 }
 
+// Somebody came in by an API token, or by a password with its access token.
+export async function entered(by: 'token' | 'password', token: string): Promise<void> {
+  bearer = token;
+  if (by === 'token') store(token);
+  else noteSession(true);
+  become({ state: 'signed_in', by, person: await whoAmI() });
+}
+
+export const setUpDone = () => {
+  setupNeeded = false;
+};
+// The same session goes on with another access token.
+export const goOnWith = (token: string) => {
+  bearer = token;
+};
+
 // After a 401: true when the request is worth another try. Several at once share one renewal.
 export async function renew(): Promise<boolean> {
   if (session.state !== 'signed_in') return false;
@@ -157,89 +173,6 @@ export async function renew(): Promise<boolean> {
   store('');
   become({ state: 'signed_out', users, setupNeeded, expired: true });
   return false;
-}
-
-// `detail`: what the server says about it, in its words.
-export interface SignInResult {
-  outcome: 'ok' | 'refused' | 'unreachable' | 'unavailable';
-  detail?: string;
-  pointer?: string; // of the field that it is about
-}
-
-async function resultOf(response: Response): Promise<SignInResult> {
-  if (response.ok) return { outcome: 'ok' };
-  const refused = response.status >= 400 && response.status < 500;
-  let detail: string | undefined;
-  let pointer: string | undefined;
-  try {
-    const problem = (await response.json()) as { detail?: string; errors?: { detail: string; pointer: string }[] };
-    detail = problem.errors?.[0]?.detail ?? problem.detail;
-    pointer = problem.errors?.[0]?.pointer;
-  } catch {
-    // No problem document: the outcome is all there is.
-  }
-  return { outcome: refused ? 'refused' : 'unavailable', detail, pointer };
-}
-
-export async function signInWithToken(token: string): Promise<SignInResult> {
-  try {
-    // A token with characters that no header carries cannot be known anywhere.
-    if (!/^[\x21-\x7e]+$/.test(token)) return { outcome: 'refused' };
-    const response = await ask('GET', 'jobs?page_size=1', { headers: { Authorization: 'Bearer ' + token } });
-    const result = await resultOf(response);
-    if (result.outcome !== 'ok') return result;
-  } catch {
-    return { outcome: 'unreachable' };
-  }
-  bearer = token;
-  store(token);
-  become({ state: 'signed_in', by: 'token', person: await whoAmI() });
-  return { outcome: 'ok' };
-}
-
-export async function signInWithPassword(name: string, password: string): Promise<SignInResult> {
-  return enter('auth/login', { name, password });
-}
-
-// With the one-time token of the setup link.
-export async function setUp(token: string, name: string, password: string): Promise<SignInResult> {
-  const result = await enter('auth/setup', { setup_token: token, name, password });
-  if (result.outcome === 'ok') setupNeeded = false;
-  return result;
-}
-
-async function enter(path: string, body: object): Promise<SignInResult> {
-  try {
-    const response = await ask('POST', path, {
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const result = await resultOf(response);
-    if (result.outcome !== 'ok') return result;
-    bearer = ((await response.json()) as { access_token: string }).access_token;
-  } catch {
-    return { outcome: 'unreachable' };
-  }
-  noteSession(true);
-  become({ state: 'signed_in', by: 'password', person: await whoAmI() });
-  return { outcome: 'ok' };
-}
-
-// Of who is signed in by a password. All their other sessions end, and this one goes on with a new token.
-export async function changePassword(old: string, next: string): Promise<SignInResult> {
-  const body = JSON.stringify({ old_password: old, new_password: next });
-  const post = () => ask('POST', 'auth/password', {
-    headers: { Authorization: authorization(), 'Content-Type': 'application/json' }, body,
-  });
-  try {
-    let response = await post();
-    if (response.status === 401 && (await renew())) response = await post();
-    const result = await resultOf(response);
-    if (result.outcome === 'ok') bearer = ((await response.json()) as { access_token: string }).access_token;
-    return result;
-  } catch {
-    return { outcome: 'unreachable' };
-  }
 }
 
 export async function signOut(): Promise<void> {

@@ -298,4 +298,5 @@ export const en = {
   'account.title': 'Account',
   'overview.gap': '{{name}}: {{n}} fires were never planned',
   'why.short': 'Why?',
+  'nav.schedule': 'Schedule',
 } as const;

@@ -300,4 +300,5 @@ export const zhCN: Catalogue = {
   'account.title': '账户',
   'overview.gap': '{{name}}：{{n}} 次触发未被安排',
   'why.short': '原因',
+  'nav.schedule': '日程',
 };

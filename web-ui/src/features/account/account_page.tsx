@@ -2,7 +2,8 @@
 import '../../i18n/more';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { changePassword, useSession, type Person, type SignInResult } from '../../auth/session';
+import { changePassword, type SignInResult } from '../../auth/entering';
+import { useSession, type Person } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { LANGUAGES, THEMES, TIME_MODES, setPreferences, usePreferences } from '../../shared/preferences';
 import { Field } from '../../shared/field';

@@ -109,7 +109,7 @@ function When({ base }: { base: Definition }) {
     (values.kind === 'rate' && !(+values.every_s > 0)) || (values.kind === 'once' && values.at.trim() === '');
   const preview = usePreview(empty ? null : {
     schedules: schedulesOf(values, kept), time_zone: values.time_zone.trim() || 'UTC',
-    dst_gap: values.dst_gap, dst_repeat: values.dst_repeat,
+    dst_gap: values.dst_gap, dst_repeat: values.dst_repeat, ...(typeof base.job_id === 'string' ? { job_id: base.job_id } : {}),
   });
   const wrong = (field: keyof FormValues) =>
     known(field) ?? (empty ? undefined : preview.data?.errors.find((one) => fieldOf(one.pointer) === field)?.detail);
