@@ -1,7 +1,7 @@
 // The console in a real browser against a real server.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { axeSource, openPerson, startBrowser, startProxy, startServer, until } from './server.mjs';
+import { openPerson, startBrowser, startProxy, startServer, until } from './server.mjs';
 
 let server;
 let browser;
@@ -271,25 +271,6 @@ describe('everywhere', () => {
     await page.locator('h1').waitFor();
     await until(async () => (await page.getByText(/^(Loading…|加载中…)$/).count()) === 0, 'the page');
   };
-
-  for (const theme of ['light', 'dark']) {
-    test(`axe finds nothing, ${theme}`, async () => {
-      await withPerson({ theme, asked: [] }, async (page) => {
-        const told = [];
-        for (const path of await pages()) {
-          await open(page, path);
-          await settled(page);
-          await page.evaluate(axeSource);
-          const found = await page.evaluate(() => globalThis.axe.run(document, {
-            runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'],
-          }));
-          told.push(...found.violations.map((one) =>
-            `${path}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary).join('\n  ')}`));
-        }
-        assert.deepEqual(told, []);
-      });
-    });
-  }
 
   test('in Chinese nothing is missing, in English nothing is Chinese, and nothing is wider than a phone', async () => {
     for (const [locale, lang] of [['en-GB', 'en'], ['zh-CN', 'zh-CN']]) {

@@ -1,7 +1,7 @@
 // Is the fleet healthy, what fails now, what fires next. Every number leads to what is behind it.
 import { Link } from '@tanstack/react-router';
-import { CircleCheck, Plus, TriangleAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { CircleCheck, TriangleAlert } from 'lucide-react';
+import { Suspense, lazy, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, useDeadLetters, useExecutors, useGaps, useJobs, useRuns, useStatus } from '../../api/queries';
 import { serverNow } from '../../api/reachability';
@@ -10,9 +10,12 @@ import { useNow } from '../../shared/clock';
 import { count, percent, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
-import { Card, EmptyYet, LoadFailure, Loading, PageHeader } from '../../shared/ui';
+import { Card, LoadFailure, Loading, PageHeader } from '../../shared/ui';
 import { zoneOf } from '../jobs/schedule_text';
 import { RunTable } from '../runs/run_table';
+import { sampleOf } from './sample';
+
+const FirstSteps = lazy(() => import('./first_steps'));
 
 const BAD = ['FAILED', 'TIMED_OUT', 'LOST'];
 const SHOWN = 6;
@@ -27,19 +30,14 @@ export function OverviewPage() {
   const jobs = useJobs({ page_size: JOBS_READ });
   const failures = useRuns({ state: BAD, page_size: SHOWN });
   const failed = itemsOf(failures.data).slice(0, SHOWN);
-  const none = jobs.isSuccess && itemsOf(jobs.data).length === 0;
+  const sample = jobs.isSuccess ? sampleOf(itemsOf(jobs.data)) : undefined;
   return (
     <>
       <PageHeader title={t('nav.overview')} documentTitle={t('nav.overview')} />
       {status.isPending ? <Loading />
         : !status.data ? <LoadFailure error={status.error} onRetry={() => void status.refetch()} />
         : <Tiles status={status.data} />}
-      {none && (
-        <div className="card mb-4">
-          <EmptyYet title={t('jobs.none')} hint={t('jobs.none_hint')}
-            action={<Link to="/jobs/new" className="button button-primary"><Plus aria-hidden size={16} />{t('jobs.new')}</Link>} />
-        </div>
-      )}
+      {sample !== undefined && <Suspense><FirstSteps sample={sample} /></Suspense>}
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_400px]">
         <div className="grid min-w-0 content-start gap-4">
           {status.data && <Attention status={status.data} />}

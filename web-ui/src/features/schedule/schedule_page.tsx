@@ -13,7 +13,7 @@ import { count } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Card, EmptyYet, LoadFailure, Loading, PageHeader, Segments, TableFrame } from '../../shared/ui';
 import { ZONES, addDays, isZone, localIn } from '../../shared/zones';
-import { bars, byDay, heat, isDate, spanOf, type Span } from './spread';
+import { bars, brief, byDay, heat, isDate, spanOf, type Span } from './spread';
 
 const route = getRouteApi('/schedule');
 const EVERY_MS = 30_000;
@@ -141,7 +141,7 @@ function Day({ load, zone }: { load: FireLoad; zone: string }) {
                   <th scope="row" className="sticky left-0 max-w-48 truncate bg-surface"><Link to="/jobs/$id" params={{ id: job.job_id }} className="link">{job.name}</Link></th>
                   {hours.map((hour) => {
                     const n = fires.get(hour.start) ?? 0;
-                    return <td key={hour.start} className={'heat-' + heat(n, most)}>{n > 0 && count(n, language)}</td>;
+                    return <td key={hour.start} className={'heat-' + heat(n, most)} title={count(n, language)}>{n > 0 && brief(n, language)}</td>;
                   })}
                 </tr>
               );
@@ -202,7 +202,7 @@ function HourLink(props: { start: string; label: string; fires: number; text?: s
   return (
     <Link from="/schedule" to="/schedule" search={(before) => ({ ...before, hour: props.start })} resetScroll={false}
       className="flex min-h-6 min-w-6 items-center justify-center text-ink" aria-label={t('plan.hour_named', { at: props.label, fires })}>
-      {props.text ?? fires}
+      {props.text ?? brief(props.fires, language)}
     </Link>
   );
 }
