@@ -42,6 +42,17 @@ describe('the catalogues', () => {
     expect(missing).toEqual([]);
   });
 
+  it('come with whoever says them: texts of later pages are imported where they are named', () => {
+    const missing: string[] = [];
+    for (const { path, text } of sources()) {
+      const named = [...text.matchAll(/'([a-z_]+(?:\.[A-Za-z0-9_-]+)+)'/g)].map((match) => match[1]!).filter((key) => key in enMore);
+      const begun = [...text.matchAll(/(?:t\(`|textOr\(')([a-z_]+\.(?:[a-z_]+\.)?)[$']/g)].map((match) => match[1]!)
+        .filter((prefix) => Object.keys(enMore).some((key) => key.startsWith(prefix)));
+      if (named.length + begun.length > 0 && !path.startsWith('i18n') && !text.includes('i18n/more')) missing.push(`${path}: ${[...named, ...begun]}`);
+    }
+    expect(missing).toEqual([]);
+  });
+
   it('hold every text that is shown: no words between tags or in labels', () => {
     const found: string[] = [];
     for (const { path, text } of sources().filter((one) => one.path.endsWith('.tsx'))) {

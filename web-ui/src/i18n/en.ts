@@ -299,4 +299,6 @@ export const en = {
   'overview.gap': '{{name}}: {{n}} fires were never planned',
   'why.short': 'Why?',
   'nav.schedule': 'Schedule',
+  'run.priority': 'Priority',
+  'run.parameters': 'Parameters',
 } as const;

@@ -301,4 +301,6 @@ export const zhCN: Catalogue = {
   'overview.gap': '{{name}}：{{n}} 次触发未被安排',
   'why.short': '原因',
   'nav.schedule': '日程',
+  'run.priority': '优先级',
+  'run.parameters': '参数',
 };

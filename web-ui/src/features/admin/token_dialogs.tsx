@@ -1,4 +1,5 @@
 // Making an API token, which is shown this once, and revoking one.
+import '../../i18n/more';
 import { Check, Copy } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';

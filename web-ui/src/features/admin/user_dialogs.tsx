@@ -1,4 +1,5 @@
 // What is done to a user: made, changed, given another password, deleted.
+import '../../i18n/more';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';

@@ -1,4 +1,5 @@
 // The sections of the form: what, when, where, on failure.
+import '../../i18n/more';
 import { useMemo, type ReactNode } from 'react';
 import { useFormContext, useWatch } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';

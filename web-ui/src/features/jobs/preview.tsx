@@ -1,4 +1,5 @@
 // What a schedule means and when it fires next, by the scheduler's own code.
+import '../../i18n/more';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';

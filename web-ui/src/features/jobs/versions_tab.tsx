@@ -1,4 +1,5 @@
 // What a job was before: who changed what and when, two versions side by side, and back to one of them.
+import '../../i18n/more';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Undo2 } from 'lucide-react';

@@ -1,4 +1,5 @@
 // Why a job did or did not run at a time, from what is on record.
+import '../../i18n/more';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Search } from 'lucide-react';

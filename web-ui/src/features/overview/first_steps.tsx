@@ -15,6 +15,8 @@ import { Card, explain } from '../../shared/ui';
 import { jobPath, newKey } from '../jobs/job_actions';
 import { SAMPLE_LABEL } from './sample';
 
+const IMPORT_COMMAND = 'crontab -l | carillon import crontab --apply';
+
 // One submission has one key for each of its two writes: however often it is sent, one job and one run.
 function useSample() {
   const { t } = useTranslation();
@@ -108,7 +110,7 @@ function Onward({ job }: { job: Job }) {
       <ul className="grid gap-2">
         <li><Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="link">{t('first.edit')}</Link></li>
         <li><Link to="/jobs/new" className="link">{t('first.own')}</Link></li>
-        <li>{t('first.crontab')} <code className="mono rounded bg-code px-1.5 py-0.5">crontab -l | carillon import crontab --apply</code></li>
+        <li>{t('first.crontab')} <code className="mono rounded bg-code px-1.5 py-0.5">{IMPORT_COMMAND}</code></li>
         <li><Link to="/executors" className="link">{t('first.second')}</Link></li>
       </ul>
     </div>
