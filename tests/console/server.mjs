@@ -66,14 +66,14 @@ export async function startServer() {
 
 // As a reverse proxy does it: the path is cut off and named in a header.
 export async function startProxy(target, prefix) {
-  const { hostname, port } = new URL(target);
+  let leads = new URL(target);
   const proxy = http.createServer((request, response) => {
     if (!request.url.startsWith(prefix)) {
       response.writeHead(404).end();
       return;
     }
     const onward = http.request({
-      hostname, port, method: request.method, path: request.url.slice(prefix.length) || '/',
+      hostname: leads.hostname, port: leads.port, method: request.method, path: request.url.slice(prefix.length) || '/',
       headers: { ...request.headers, 'x-forwarded-prefix': prefix },
     }, (answer) => {
       response.writeHead(answer.statusCode, answer.headers);
@@ -83,7 +83,11 @@ export async function startProxy(target, prefix) {
     request.pipe(onward);
   });
   await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${proxy.address().port}${prefix}`, stop: () => proxy.close() };
+  return {
+    url: `http://127.0.0.1:${proxy.address().port}${prefix}`,
+    lead: (to) => { leads = new URL(to); },
+    stop: () => proxy.close(),
+  };
 }
 
 export const startBrowser = () =>
