@@ -1,4 +1,5 @@
-// A job's versions, and why it did or did not run, in a real browser against a real server.
+// A job's versions, why it did or did not run, how long it took and when runs failed, in a real browser against a real
+// server.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { heading, startBrowser, startServer, until, withPerson } from './server.mjs';
@@ -94,6 +95,31 @@ describe('did it run?', () => {
       await page.getByRole('button', { name: 'Ask' }).click();
       await page.getByText('This is no time.').waitFor();
       await heading(page, /Ticker/);
+    });
+  });
+});
+
+describe('charts', () => {
+  test('failures by the hour lead to the runs of that hour, and durations have a table', async () => {
+    await server.api('POST', 'jobs', { job_id: 'breaks', name: 'Breaks', command: 'exit 3' });
+    for (let i = 0; i < 3; ++i) await server.api('POST', 'jobs/breaks/execute', {});
+    const failed = await until(async () => {
+      const { items } = await server.api('GET', 'runs?job_id=breaks&state=FAILED');
+      return items.length === 3 && items;
+    }, 'three failures');
+    await at('/', {}, async (page) => {
+      const hour = new Date(failed[0].fire_time).getUTCHours();
+      const day = failed[0].fire_time.slice(0, 10);
+      const inHour = failed.filter((run) => new Date(run.fire_time).getUTCHours() === hour).length;
+      await page.getByTestId('failures').getByRole('link', { name: `${day}, hour ${hour}: ${inHour} failures` }).click();
+      await heading(page, 'Runs');
+      await until(async () => (await page.locator('tbody tr').count()) === inHour, 'the runs of the hour');
+    });
+    await at('/jobs/breaks', {}, async (page) => {
+      await page.getByTestId('durations').waitFor();
+      assert.equal(await page.getByTestId('durations').locator('rect').count(), 3);
+      await page.getByText('As a table').click();
+      await page.getByRole('region', { name: 'As a table' }).getByRole('link').first().waitFor();
     });
   });
 });

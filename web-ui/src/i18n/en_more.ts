@@ -321,4 +321,10 @@ export const enMore = {
   'first.own': 'Make a job of your own',
   'first.crontab': 'Import your crontab:',
   'first.second': 'Look at the executors',
+  'failures.title': 'Failures of the last seven days, by hour',
+  'failures.more': 'There are more: only the newest {{n}} are counted.',
+  'failures.cell': '{{day}}, hour {{hour}}: {{n}} failures',
+  'durations.title': 'Duration of the last {{n}} runs',
+  'durations.percentiles': 'Half took at most {{p50}} (line), 95 of 100 at most {{p95}} (dashed); the longest {{most}}.',
+  'durations.table': 'As a table',
 } as const;

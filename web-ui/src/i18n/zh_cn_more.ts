@@ -323,4 +323,10 @@ export const zhCNMore: MoreCatalogue = {
   'first.own': '创建自己的任务',
   'first.crontab': '导入您的 crontab：',
   'first.second': '查看执行器',
+  'failures.title': '最近七天的失败（按小时）',
+  'failures.more': '数量过多：仅统计最近 {{n}} 次。',
+  'failures.cell': '{{day}} {{hour}} 时：{{n}} 次失败',
+  'durations.title': '最近 {{n}} 次运行的时长',
+  'durations.percentiles': '半数不超过 {{p50}}（实线），95% 不超过 {{p95}}（虚线）；最长 {{most}}。',
+  'durations.table': '以表格显示',
 };

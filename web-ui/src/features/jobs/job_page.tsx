@@ -23,6 +23,7 @@ import { definitionOf } from './form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 import { FireList } from './preview';
 
+const Durations = lazy(() => import('./durations'));
 const VersionsTab = lazy(() => import('./versions_tab'));
 const WhyTab = lazy(() => import('./why_tab'));
 const route = getRouteApi('/jobs/$id');
@@ -122,6 +123,7 @@ function Overview({ job }: { job: Job }) {
             : recent.length > 0 ? <RunTable runs={recent} withJob={false} zone={zoneOf(job)} brief />
             : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
         </Card>
+        <Suspense><Durations job={job} /></Suspense>
         {gaps.length > 0 && (
           <Card title={t('gaps.title')}>
             <ul className="grid gap-2">

@@ -15,6 +15,7 @@ import { zoneOf } from '../jobs/schedule_text';
 import { RunTable } from '../runs/run_table';
 import { sampleOf } from './sample';
 
+const FailureMap = lazy(() => import('./failure_map'));
 const FirstSteps = lazy(() => import('./first_steps'));
 
 const BAD = ['FAILED', 'TIMED_OUT', 'LOST'];
@@ -47,6 +48,7 @@ export function OverviewPage() {
               : failed.length > 0 ? <RunTable runs={failed} withJob brief />
               : <p className="flex items-center justify-center gap-2 p-8 text-muted"><CircleCheck aria-hidden size={17} className="text-ok" />{t('overview.no_failures')}</p>}
           </Card>
+          {failed.length > 0 && <Suspense><FailureMap /></Suspense>}
         </div>
         <NextFires />
       </div>
