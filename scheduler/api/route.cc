@@ -8,6 +8,7 @@
 #include "scheduler/api/join_routes.h"
 #include "scheduler/api/log_routes.h"
 #include "scheduler/api/run_routes.h"
+#include "scheduler/api/schedule_routes.h"
 #include "scheduler/api/system_routes.h"
 #include "scheduler/api/token_routes.h"
 #include "scheduler/api/user_routes.h"
@@ -93,6 +94,7 @@ const std::vector<Route>& RouteTable() {
       {"GET", "/api/system/config", kRead, kNo, &GetConfig},
       {"PUT", "/api/system/config", kWriteConfig, kNo, &ChangeConfig, "config.change"},
       {"POST", "/api/schedules/preview", kRead, kNo, &PreviewSchedule},
+      {"GET", "/api/schedules/load", kRead, kNo, &ScheduleLoad},
       {"GET", "/api/auth/state", kAnyone, kNo, &AuthState},
       {"POST", "/api/auth/setup", kAnyone, kNo, &SetUp},
       {"POST", "/api/auth/login", kAnyone, kNo, &Login},

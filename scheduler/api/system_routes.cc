@@ -146,11 +146,6 @@ json CountByState(const std::vector<ExecutorRecord>& executors) {
   return counts;
 }
 
-json ErrorsOf(const Error& error) {
-  return json::array(
-      {{{"pointer", error.pointer}, {"code", "invalid"}, {"detail", error.message}}});
-}
-
 json DescribeTrust(const StoreTrust& trust) {
   const bool accepted = trust.accepted != WallTime{};
   return {{"store_id", trust.store_id},
@@ -177,19 +172,6 @@ json DescribeStanding(const StoreStanding& standing) {
   store["reason"] = std::string(Name(*standing.doubt));
   store["detail"] = standing.reason + ". Check the store, then: carillon system accept-store";
   return store;
-}
-
-// The schedules of a preview, as a job would hold them.
-Outcome<Result<ParsedJob>> ReadPreview(const json& body) {
-  json probe = {{"name", "preview"}, {"type", "noop"}};
-  for (const char* name : {"cron_expression", "schedules", "time_zone", "dst_gap", "dst_repeat"}) {
-    if (body.contains(name) && !body[name].is_null()) probe[name] = body[name];
-  }
-  if (!probe.contains("cron_expression") && !probe.contains("schedules")) {
-    return InvalidField("/cron_expression", "missing",
-                        "A cron_expression or schedules are needed.");
-  }
-  return carillon::ParseJob(probe);
 }
 
 }  // namespace
@@ -363,40 +345,6 @@ Reply AcceptStore(const Call& call) {
   }
   if (!accepted.ok()) return accepted.error();
   return JsonResponse(200, DescribeStanding(call.api.store_standing()));
-}
-
-Reply PreviewSchedule(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const json body,
-                            ReadObject(call.request, Body::kRequired,
-                                       {"cron_expression", "schedules", "time_zone", "dst_gap",
-                                        "dst_repeat", "n", "after"}));
-  CARILLON_ASSIGN_OR_RETURN(const auto count,
-                            NumberMember(body, "n", {.low = 1, .high = kFiresMax}));
-  CARILLON_ASSIGN_OR_RETURN(const std::string after_text,
-                            TextMember(body, "after", kReasonCharactersMax));
-  CARILLON_ASSIGN_OR_RETURN(WallTime after, call.api.cluster_now());
-  if (!after_text.empty()) {
-    const auto time = ParseRfc3339(after_text);
-    if (!time.ok()) return InvalidField("/after", "bad_time", "This has to be an RFC 3339 time.");
-    after = *time;
-  }
-  CARILLON_ASSIGN_OR_RETURN(const auto parsed, ReadPreview(body));
-  json answer = {{"valid", false},
-                 {"errors", json::array()},
-                 {"explanations", json::array()},
-                 {"items", json::array()}};
-  const auto fires = parsed.ok() ? UpcomingFires(parsed->definition, after,
-                                                 static_cast<size_t>(count.value_or(kFiresDefault)))
-                                 : Result<json>(parsed.error());
-  if (!fires.ok()) {
-    answer["errors"] = ErrorsOf(fires.error());
-    return JsonResponse(200, answer);
-  }
-  CARILLON_ASSIGN_OR_RETURN(const auto explanations, Explain(parsed->definition));
-  answer["valid"] = true;
-  answer["explanations"] = explanations;
-  answer["items"] = *fires;
-  return JsonResponse(200, answer);
 }
 
 }  // namespace carillon::scheduler

@@ -1,4 +1,4 @@
-// Handlers of /api/executors, /api/system and /api/schedules. docs/api.md describes each.
+// Handlers of /api/executors, /api/system and /api/audit. docs/api.md describes each.
 #pragma once
 
 #include "scheduler/api/route.h"
@@ -14,6 +14,5 @@ Reply DrainExecutor(const Call& call);
 Reply ListAudit(const Call& call);
 Reply SystemStatus(const Call& call);
 Reply AcceptStore(const Call& call);
-Reply PreviewSchedule(const Call& call);
 
 }  // namespace carillon::scheduler

@@ -1,5 +1,6 @@
 // A real `carillon standalone` in a scratch directory, a client for its API, a proxy that serves it under a
 // path, and a browser with an empty profile.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
@@ -65,14 +66,14 @@ export async function startServer() {
 
 // As a reverse proxy does it: the path is cut off and named in a header.
 export async function startProxy(target, prefix) {
-  const { hostname, port } = new URL(target);
+  let leads = new URL(target);
   const proxy = http.createServer((request, response) => {
     if (!request.url.startsWith(prefix)) {
       response.writeHead(404).end();
       return;
     }
     const onward = http.request({
-      hostname, port, method: request.method, path: request.url.slice(prefix.length) || '/',
+      hostname: leads.hostname, port: leads.port, method: request.method, path: request.url.slice(prefix.length) || '/',
       headers: { ...request.headers, 'x-forwarded-prefix': prefix },
     }, (answer) => {
       response.writeHead(answer.statusCode, answer.headers);
@@ -82,7 +83,11 @@ export async function startProxy(target, prefix) {
     request.pipe(onward);
   });
   await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${proxy.address().port}${prefix}`, stop: () => proxy.close() };
+  return {
+    url: `http://127.0.0.1:${proxy.address().port}${prefix}`,
+    lead: (to) => { leads = new URL(to); },
+    stop: () => proxy.close(),
+  };
 }
 
 export const startBrowser = () =>
@@ -115,4 +120,25 @@ export async function openPerson(browser, options = {}) {
       console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
   });
   return { page, problems, close: () => context.close() };
+}
+
+// `body` with a person of their own, whose pages must have logged nothing.
+export async function withPerson(browser, options, body) {
+  const person = await openPerson(browser, options);
+  try {
+    await body(person.page, person);
+    assert.deepEqual(person.problems, [], 'the page logged nothing');
+  } finally {
+    await person.close();
+  }
+}
+
+export const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+// With a name and password, at whatever page was asked for.
+export async function signIn(page, name, password) {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('navigation').first().waitFor();
 }

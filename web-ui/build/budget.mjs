@@ -14,6 +14,10 @@ const PAGES_KIB = {
   'executors/executors_page': 170,
   'system/system_page': 170,
   'admin/audit_page': 170,
+  'admin/users_page': 170,
+  'admin/tokens_page': 170,
+  'account/account_page': 170,
+  'schedule/schedule_page': 170,
 };
 const CSS_KIB = 20;
 const DIST_KIB = 1536; // without the encoded forms

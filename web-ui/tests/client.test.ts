@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, apiUrl, call } from '../src/api/client';
 import { serverNow } from '../src/api/reachability';
-import { signInWithPassword, signInWithToken, signOut, start } from '../src/auth/session';
+import { signInWithPassword, signInWithToken } from '../src/auth/entering';
+import { signOut, start } from '../src/auth/session';
 import { HttpResponse, at, http, problem, server } from './server';
 
 describe('the client', () => {
@@ -65,16 +66,16 @@ describe('a person', () => {
       http.get(at('auth/state'), () => HttpResponse.json({ setup_needed: false })),
       http.post(at('auth/login'), async ({ request }) => {
         const { password } = (await request.json()) as { password: string };
-        return password === 'right' ? HttpResponse.json({ access_token: 'one', expires_in: 900 }) : problem(401, 'wrong_credentials', 'no');
+        return password === 'right' ? HttpResponse.json({ access_token: 'first-token', expires_in: 900 }) : problem(401, 'wrong_credentials', 'no');
       }),
       http.post(at('auth/refresh'), ({ request }) => {
         renewals += 1;
         expect(request.headers.get('X-Carillon-Refresh')).toBe('1');
-        return HttpResponse.json({ access_token: 'two', expires_in: 900 });
+        return HttpResponse.json({ access_token: 'second-token', expires_in: 900 });
       }),
       http.get(at('auth/me'), () => HttpResponse.json({ name: 'ada', role: 'user', permissions: ['read', 'jobs:run:own'] })),
       http.get(at('runs'), ({ request }) =>
-        request.headers.get('Authorization') === 'Bearer two' ? HttpResponse.json({ items: [] }) : problem(401, 'unauthenticated', 'ended')),
+        request.headers.get('Authorization') === 'Bearer second-token' ? HttpResponse.json({ items: [] }) : problem(401, 'unauthenticated', 'ended')),
       http.post(at('auth/logout'), () => new HttpResponse(null, { status: 204 })),
     );
     await start();
@@ -83,7 +84,7 @@ describe('a person', () => {
     expect(await signInWithPassword('ada', 'right')).toEqual({ outcome: 'ok' });
     await Promise.all([call('GET', 'runs'), call('GET', 'runs'), call('GET', 'runs')]);
     expect(renewals).toBe(1);
-    expect(JSON.stringify([{ ...localStorage }, { ...sessionStorage }])).not.toMatch(/one|two|right/);
+    expect(JSON.stringify([{ ...localStorage }, { ...sessionStorage }])).not.toMatch(/first-token|second-token|right/);
     await signOut();
   });
 });

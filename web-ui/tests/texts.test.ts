@@ -1,9 +1,13 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { en } from '../src/i18n/en';
-import { zhCN } from '../src/i18n/zh_cn';
+import { en as enFirst } from '../src/i18n/en';
+import { enMore } from '../src/i18n/en_more';
+import { zhCN as zhCNFirst } from '../src/i18n/zh_cn';
+import { zhCNMore } from '../src/i18n/zh_cn_more';
 
+const en = { ...enFirst, ...enMore };
+const zhCN = { ...zhCNFirst, ...zhCNMore };
 const CJK = /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]/;
 const placeholders = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1]).sort();
 
@@ -34,6 +38,17 @@ describe('the catalogues', () => {
     const missing: string[] = [];
     for (const { path, text } of sources()) {
       for (const [, key] of text.matchAll(/\bt\('([^']+)'/g)) if (!(key! in en)) missing.push(`${path}: ${key}`);
+    }
+    expect(missing).toEqual([]);
+  });
+
+  it('come with whoever says them: texts of later pages are imported where they are named', () => {
+    const missing: string[] = [];
+    for (const { path, text } of sources()) {
+      const named = [...text.matchAll(/'([a-z_]+(?:\.[A-Za-z0-9_-]+)+)'/g)].map((match) => match[1]!).filter((key) => key in enMore);
+      const begun = [...text.matchAll(/(?:t\(`|textOr\(')([a-z_]+\.(?:[a-z_]+\.)?)[$']/g)].map((match) => match[1]!)
+        .filter((prefix) => Object.keys(enMore).some((key) => key.startsWith(prefix)));
+      if (named.length + begun.length > 0 && !path.startsWith('i18n') && !text.includes('i18n/more')) missing.push(`${path}: ${[...named, ...begun]}`);
     }
     expect(missing).toEqual([]);
   });

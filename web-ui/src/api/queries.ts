@@ -3,7 +3,7 @@ import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tans
 import { usePreferences } from '../shared/preferences';
 import { ApiError, call, get, type Query } from './client';
 import type {
-  AuditEntry, DeadLetter, Executor, Fire, Gap, Job, Page, Run, SystemConfig, SystemStatus,
+  ApiToken, AuditEntry, DeadLetter, Executor, Fire, Gap, Job, JobVersion, Page, Run, SystemConfig, SystemStatus, User,
 } from './types';
 
 const TRIES = 2;
@@ -50,6 +50,11 @@ export const useExecutors = () => useList<Executor>('executors', { page_size: 50
 export const useAudit = (query: Query) => useList<AuditEntry>('audit', query, CALM_MS);
 export const useGaps = (query: Query) => useList<Gap>('gaps', query, CALM_MS);
 export const useDeadLetters = () => useList<DeadLetter>('dead-letters', {}, CALM_MS);
+
+export const useUsers = (enabled = true) => useList<User>('users', {}, CALM_MS, enabled);
+export const useTokens = () => useList<ApiToken>('tokens', {}, CALM_MS);
+
+export const useVersions = (id: string) => useList<JobVersion>(`jobs/${encodeURIComponent(id)}/versions`, {}, CALM_MS);
 
 export const itemsOf = <T>(data: { pages: Page<T>[] } | undefined): T[] =>
   data?.pages.flatMap((page) => page.items) ?? [];

@@ -77,6 +77,20 @@ export interface Preview {
   errors: FieldError[];
   explanations: string[];
   items: Fire[];
+  warnings: { schedule: number; code: string; detail: string }[];
+}
+
+export interface FireBucket { start: string; fires: number }
+
+export interface FireLoad {
+  from: string;
+  until: string;
+  buckets: FireBucket[];
+  busiest: FireBucket | null;
+  jobs: number;
+  jobs_read: number;
+  truncated: boolean;
+  items?: { job_id: string; name: string; fires: number; first_fire_time: string; buckets: FireBucket[] }[];
 }
 
 export interface Attempt {
@@ -180,6 +194,48 @@ export interface Gap {
 export interface DeadLetter {
   id: string; run_id: string; job_id: string; state: string; attempts: number; reason: string;
   create_time: string;
+}
+
+export interface FieldChange { field: string; before: unknown; after: unknown }
+
+export interface JobVersion {
+  version: number;
+  actor: string;
+  create_time: string;
+  readable: boolean;
+  changes: FieldChange[] | null;
+}
+
+export interface Why {
+  at: string;
+  outcome: string;
+  explanation: string;
+  fire_time: string | null;
+  job_version: number | null;
+  run_id: string | null;
+  gap: Gap | null;
+}
+
+export interface User {
+  user_id: string;
+  name: string;
+  display_name: string;
+  role: string;
+  disabled: boolean;
+  version: number;
+  create_time: string;
+  update_time: string;
+}
+
+export interface ApiToken {
+  token_id: string;
+  name: string;
+  role: string;
+  prefix: string;
+  user_id: string | null;
+  create_time: string;
+  expires_at: string | null;
+  last_used_at: string | null;
 }
 
 export interface FieldError { pointer: string; code: string; detail: string }

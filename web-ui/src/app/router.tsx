@@ -4,7 +4,7 @@ import {
 } from '@tanstack/react-router';
 import { LoadFailure, Loading } from '../shared/ui';
 import { RUN_STATES, type Job } from '../api/types';
-import { many, one, oneOf, parseSearch, stringifySearch } from './search_params';
+import { many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
 import { NotFound, Shell } from './shell';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -38,11 +38,25 @@ const editJob = createRoute({
   component: lazyRouteComponent(() => import('../features/jobs/form_page'), 'EditJobPage'),
 });
 
-export const JOB_TABS = ['overview', 'runs', 'configuration'] as const;
+export const JOB_TABS = ['overview', 'runs', 'configuration', 'versions', 'why'] as const;
+interface JobSearch {
+  tab?: (typeof JOB_TABS)[number];
+  state?: string[];
+  version?: string;
+  against?: string;
+  at?: string;
+}
+
 const job = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$id',
-  validateSearch: (search): { tab?: (typeof JOB_TABS)[number]; state?: string[] } => ({ tab: oneOf(search.tab, JOB_TABS), state: many(search.state) }),
+  validateSearch: (search): JobSearch => ({
+    tab: oneOf(search.tab, JOB_TABS),
+    state: many(search.state),
+    version: numeral(search.version),
+    against: numeral(search.against),
+    at: one(search.at),
+  }),
   component: lazyRouteComponent(() => import('../features/jobs/job_page'), 'JobPage'),
 });
 
@@ -90,7 +104,7 @@ const admin = createRoute({
   getParentRoute: () => root,
   path: '/admin',
   beforeLoad: () => {
-    throw redirect({ to: '/admin/audit' });
+    throw redirect({ to: '/admin/users' });
   },
 });
 
@@ -101,8 +115,38 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('../features/admin/audit_page'), 'AuditPage'),
 });
 
+const users = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/users',
+  component: lazyRouteComponent(() => import('../features/admin/users_page'), 'UsersPage'),
+});
+
+const tokens = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/tokens',
+  component: lazyRouteComponent(() => import('../features/admin/tokens_page'), 'TokensPage'),
+});
+
+const schedule = createRoute({
+  getParentRoute: () => root,
+  path: '/schedule',
+  validateSearch: (search): { view?: 'day' | 'week'; date?: string; zone?: string; hour?: string } => ({
+    view: oneOf(search.view, ['day', 'week']),
+    date: one(search.date),
+    zone: one(search.zone),
+    hour: one(search.hour),
+  }),
+  component: lazyRouteComponent(() => import('../features/schedule/schedule_page'), 'SchedulePage'),
+});
+
+const account = createRoute({
+  getParentRoute: () => root,
+  path: '/account',
+  component: lazyRouteComponent(() => import('../features/account/account_page'), 'AccountPage'),
+});
+
 const tree = root.addChildren([
-  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit,
+  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit, users, tokens, account, schedule,
 ]);
 
 export const router = createRouter({

@@ -27,6 +27,10 @@ export const one = (value: unknown): string | undefined => {
   const first = Array.isArray(value) ? value[0] : value;
   return typeof first === 'string' && first !== '' ? first : undefined;
 };
+export const numeral = (value: unknown): string | undefined => {
+  const found = one(value);
+  return found && /^[1-9]\d{0,15}$/.test(found) ? found : undefined;
+};
 export const many = (value: unknown): string[] | undefined => {
   const all = (Array.isArray(value) ? value : [value]).filter((v): v is string => typeof v === 'string' && v !== '');
   return all.length > 0 ? all : undefined;

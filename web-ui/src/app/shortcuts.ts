@@ -22,7 +22,8 @@ export function useShortcuts(actions: { palette: () => void; help: () => void })
         return;
       }
       const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
-      if (!shortcuts || !plain || isTyping(event.target) || document.querySelector('[role=dialog]')) return;
+      // A message is a dialog too, with a type; it is in nobody's way.
+      if (!shortcuts || !plain || isTyping(event.target) || document.querySelector('[role=dialog]:not([data-type])')) return;
       if (event.timeStamp < chordUntil) {
         chordUntil = 0;
         const place = PLACES.find((one) => one.key === event.key);

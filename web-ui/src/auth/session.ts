@@ -6,7 +6,10 @@ import { useSyncExternalStore } from 'react';
 import { apiUrl } from '../api/client';
 
 export interface Person {
+  kind: string;
+  user_id: string | null;
   name: string;
+  display_name: string;
   role: string;
   permissions: string[];
 }
@@ -42,7 +45,7 @@ export const useSession = () =>
     () => session,
   );
 
-export type Permission = 'jobs:write' | 'jobs:run' | 'executors:write' | 'config:write';
+export type Permission = 'jobs:write' | 'jobs:run' | 'executors:write' | 'config:write' | 'users:manage';
 
 // Forbidden actions stay visible; the server decides in any case, and alone about whose job it is.
 export function useMay(permission: Permission): boolean {
@@ -52,7 +55,7 @@ export function useMay(permission: Permission): boolean {
   return permissions.includes(permission) || permissions.includes(permission + ':own');
 }
 
-async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+export async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(apiUrl(path), { method, cache: 'no-store', credentials: 'same-origin', ...init });
 }
 
@@ -141,6 +144,22 @@ async function exchange(): Promise<boolean> {
   return true;
 }
 
+// Somebody came in by an API token, or by a password with its access token.
+export async function entered(by: 'token' | 'password', token: string): Promise<void> {
+  bearer = token;
+  if (by === 'token') store(token);
+  else noteSession(true);
+  become({ state: 'signed_in', by, person: await whoAmI() });
+}
+
+export const setUpDone = () => {
+  setupNeeded = false;
+};
+// The same session goes on with another access token.
+export const goOnWith = (token: string) => {
+  bearer = token;
+};
+
 // After a 401: true when the request is worth another try. Several at once share one renewal.
 export async function renew(): Promise<boolean> {
   if (session.state !== 'signed_in') return false;
@@ -154,69 +173,6 @@ export async function renew(): Promise<boolean> {
   store('');
   become({ state: 'signed_out', users, setupNeeded, expired: true });
   return false;
-}
-
-// `detail`: what the server says about it, in its words.
-export interface SignInResult {
-  outcome: 'ok' | 'refused' | 'unreachable' | 'unavailable';
-  detail?: string;
-}
-
-async function resultOf(response: Response): Promise<SignInResult> {
-  if (response.ok) return { outcome: 'ok' };
-  const refused = response.status >= 400 && response.status < 500;
-  let detail: string | undefined;
-  try {
-    const problem = (await response.json()) as { detail?: string; errors?: { detail: string }[] };
-    detail = problem.errors?.[0]?.detail ?? problem.detail;
-  } catch {
-    // No problem document: the outcome is all there is.
-  }
-  return { outcome: refused ? 'refused' : 'unavailable', detail };
-}
-
-export async function signInWithToken(token: string): Promise<SignInResult> {
-  try {
-    // A token with characters that no header carries cannot be known anywhere.
-    if (!/^[\x21-\x7e]+$/.test(token)) return { outcome: 'refused' };
-    const response = await ask('GET', 'jobs?page_size=1', { headers: { Authorization: 'Bearer ' + token } });
-    const result = await resultOf(response);
-    if (result.outcome !== 'ok') return result;
-  } catch {
-    return { outcome: 'unreachable' };
-  }
-  bearer = token;
-  store(token);
-  become({ state: 'signed_in', by: 'token', person: await whoAmI() });
-  return { outcome: 'ok' };
-}
-
-export async function signInWithPassword(name: string, password: string): Promise<SignInResult> {
-  return enter('auth/login', { name, password });
-}
-
-// With the one-time token of the setup link.
-export async function setUp(token: string, name: string, password: string): Promise<SignInResult> {
-  const result = await enter('auth/setup', { setup_token: token, name, password });
-  if (result.outcome === 'ok') setupNeeded = false;
-  return result;
-}
-
-async function enter(path: string, body: object): Promise<SignInResult> {
-  try {
-    const response = await ask('POST', path, {
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const result = await resultOf(response);
-    if (result.outcome !== 'ok') return result;
-    bearer = ((await response.json()) as { access_token: string }).access_token;
-  } catch {
-    return { outcome: 'unreachable' };
-  }
-  noteSession(true);
-  become({ state: 'signed_in', by: 'password', person: await whoAmI() });
-  return { outcome: 'ok' };
 }
 
 export async function signOut(): Promise<void> {

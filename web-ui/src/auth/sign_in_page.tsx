@@ -3,7 +3,8 @@
 import { KeyRound, LogIn } from 'lucide-react';
 import { useEffect, useId, useState, type FormEvent, type InputHTMLAttributes } from 'react';
 import { useTranslation } from 'react-i18next';
-import { setUp, signInWithPassword, signInWithToken, type Session, type SignInResult } from './session';
+import { setUp, signInWithPassword, signInWithToken, type SignInResult } from './entering';
+import type { Session } from './session';
 
 const PASSWORD_MIN = 10;  // as the server has it
 

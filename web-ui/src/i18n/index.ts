@@ -1,4 +1,5 @@
 // Texts by key: a flat catalogue a language. English is the measure, the other one is fetched when used.
+// English itself comes in two parts, so that the first page does not wait for the texts of all (./more.ts).
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { onPreferences, preferences } from '../shared/preferences';
@@ -6,10 +7,18 @@ import { en } from './en';
 
 export type Catalogue = Record<keyof typeof en, string>;
 
+let english: Record<string, string> = en;
+
+// Pages may be loaded before the texts are started, or after.
+export function addEnglish(texts: Record<string, string>): void {
+  english = { ...english, ...texts };
+  if (i18next.isInitialized) i18next.addResourceBundle('en', 'translation', texts);
+}
+
 async function show(language: string): Promise<void> {
   if (language === 'zh-CN' && !i18next.hasResourceBundle(language, 'translation')) {
-    const { zhCN } = await import('./zh_cn');
-    i18next.addResourceBundle(language, 'translation', zhCN);
+    const [{ zhCN }, { zhCNMore }] = await Promise.all([import('./zh_cn'), import('./zh_cn_more')]);
+    i18next.addResourceBundle(language, 'translation', { ...zhCN, ...zhCNMore });
   }
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;
@@ -19,7 +28,7 @@ export async function startTexts(): Promise<void> {
   await i18next.use(initReactI18next).init({
     lng: 'en',
     fallbackLng: 'en',
-    resources: { en: { translation: en } },
+    resources: { en: { translation: english } },
     keySeparator: false,
     nsSeparator: false,
     interpolation: { escapeValue: false }, // React does

@@ -9,6 +9,7 @@ export interface Preferences {
   theme: (typeof THEMES)[number];
   language: (typeof LANGUAGES)[number];
   time: (typeof TIME_MODES)[number];
+  zone: string; // of local times; empty: the browser's
   shortcuts: boolean;
   live: boolean;
   wrap: boolean;
@@ -35,6 +36,7 @@ function load(): Preferences {
     theme: oneOf(THEMES, stored.theme, 'system'),
     language: oneOf(LANGUAGES, stored.language, firstLanguage()),
     time: oneOf(TIME_MODES, stored.time, 'relative'),
+    zone: typeof stored.zone === 'string' ? stored.zone : '',
     shortcuts: stored.shortcuts !== false,
     live: stored.live !== false,
     wrap: stored.wrap === true,

@@ -16,13 +16,13 @@ export function Time({ at, zone, absolute }: Props) {
 }
 
 function Known({ at, zone, absolute }: Props & { at: string }) {
-  const { time: mode, language } = usePreferences();
+  const { time: mode, language, zone: own } = usePreferences();
   const { t } = useTranslation();
   const now = useNow();
   const ms = Date.parse(at);
   const forms = {
     relative: relativeTime(ms, now, language),
-    local: absoluteTime(ms, undefined),
+    local: absoluteTime(ms, own || undefined),
     utc: absoluteTime(ms, 'UTC'),
     job: absoluteTime(ms, zone ?? 'UTC'),
   };

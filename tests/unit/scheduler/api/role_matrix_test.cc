@@ -61,6 +61,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/system/config", {kKnown, 200}},
       {"PUT /api/system/config", {kAdmin, 428, "{}"}},
       {"POST /api/schedules/preview", {kKnown, 400, "[]"}},
+      {"GET /api/schedules/load", {kKnown, 200}},
       {"GET /api/auth/state", {kAnyone, 200}},
       {"POST /api/auth/setup", {kAnyone, 400, "{}"}},
       {"POST /api/auth/login", {kAnyone, 400, "{}"}},

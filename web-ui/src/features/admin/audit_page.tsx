@@ -1,4 +1,5 @@
 // What was done, by whom, and why.
+import '../../i18n/more';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
@@ -7,6 +8,7 @@ import type { AuditEntry } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
 import { Time } from '../../shared/time';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, TableFrame } from '../../shared/ui';
+import { AdminTabs } from './admin_tabs';
 
 const route = getRouteApi('/admin/audit');
 
@@ -20,6 +22,7 @@ export function AuditPage() {
   return (
     <>
       <PageHeader title={t('nav.audit')} documentTitle={t('nav.audit')} under={t('audit.under')} />
+      <AdminTabs />
       {search.object_id && (
         <div className="mb-3 flex items-center gap-2">
           <span className="mono rounded bg-accent-soft px-2 py-1 text-accent">{search.object_id}</span>

@@ -1,4 +1,5 @@
 // Who runs the jobs: state, age of the last heartbeat, labels, load; enable, disable, drain, label.
+import '../../i18n/more';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Ban, Play, Tags, Wrench } from 'lucide-react';

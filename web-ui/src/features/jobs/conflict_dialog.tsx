@@ -1,4 +1,5 @@
 // Somebody else saved the job first: what differs, and whose version goes on.
+import '../../i18n/more';
 import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types';
 import { Modal } from '../../shared/modal';

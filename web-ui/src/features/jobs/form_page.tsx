@@ -1,4 +1,5 @@
 // A job is made or changed: as a form, or as YAML.
+import '../../i18n/more';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';

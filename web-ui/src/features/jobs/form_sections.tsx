@@ -1,10 +1,12 @@
 // The sections of the form: what, when, where, on failure.
+import '../../i18n/more';
 import { useMemo, type ReactNode } from 'react';
 import { useFormContext, useWatch } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../../shared/field';
 import { Card } from '../../shared/ui';
 import { KINDS, schedulesOf, normalised, fieldOf, type Definition, type FormValues } from './form_values';
+import { ZONES } from '../../shared/zones';
 import { PreviewPanel, usePreview } from './preview';
 import { useTextOr } from '../../i18n/text_or';
 
@@ -108,7 +110,7 @@ function When({ base }: { base: Definition }) {
     (values.kind === 'rate' && !(+values.every_s > 0)) || (values.kind === 'once' && values.at.trim() === '');
   const preview = usePreview(empty ? null : {
     schedules: schedulesOf(values, kept), time_zone: values.time_zone.trim() || 'UTC',
-    dst_gap: values.dst_gap, dst_repeat: values.dst_repeat,
+    dst_gap: values.dst_gap, dst_repeat: values.dst_repeat, ...(typeof base.job_id === 'string' ? { job_id: base.job_id } : {}),
   });
   const wrong = (field: keyof FormValues) =>
     known(field) ?? (empty ? undefined : preview.data?.errors.find((one) => fieldOf(one.pointer) === field)?.detail);
@@ -160,8 +162,6 @@ function CronField(props: { error?: string; onPreset: (cron: string) => void }) 
     </>
   );
 }
-
-const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 
 function ZoneField(props: { error?: string }) {
   const { t } = useTranslation();

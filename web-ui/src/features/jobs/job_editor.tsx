@@ -1,4 +1,5 @@
 // The editor around the form's sections and the YAML text: saving, conflicts, what is not saved yet.
+import '../../i18n/more';
 import { useQueryClient } from '@tanstack/react-query';
 import { useBlocker, useNavigate } from '@tanstack/react-router';
 import { Save } from 'lucide-react';

@@ -1,7 +1,8 @@
 // One job: when it fires next, how its last runs went, what it is.
+import '../../i18n/more';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Copy, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react';
-import { useState } from 'react';
+import { Suspense, lazy, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { stringify } from 'yaml';
 import { itemsOf, useGaps, useJob, useNextFires, useRuns } from '../../api/queries';
@@ -22,6 +23,9 @@ import { definitionOf } from './form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 import { FireList } from './preview';
 
+const Durations = lazy(() => import('./durations'));
+const VersionsTab = lazy(() => import('./versions_tab'));
+const WhyTab = lazy(() => import('./why_tab'));
 const route = getRouteApi('/jobs/$id');
 const FIRES = 10;
 const RECENT = 8;
@@ -52,11 +56,17 @@ export function JobPage() {
           { value: 'overview', label: t('jobs.tab_overview') },
           { value: 'runs', label: t('nav.runs') },
           { value: 'configuration', label: t('jobs.tab_configuration') },
+          { value: 'versions', label: t('jobs.tab_versions') },
+          { value: 'why', label: t('jobs.tab_why') },
         ]} onChange={(next) => void navigate({ search: next === 'overview' ? {} : { tab: next as typeof search.tab } })} />
       </div>
       {tab === 'overview' && <Overview job={data} />}
       {tab === 'runs' && <Runs job={data} />}
       {tab === 'configuration' && <Configuration job={data} />}
+      <Suspense fallback={<Loading />}>
+        {tab === 'versions' && <VersionsTab job={data} />}
+        {tab === 'why' && <WhyTab job={data} />}
+      </Suspense>
     </>
   );
 }
@@ -96,6 +106,7 @@ function Actions({ job }: { job: Job }) {
 function Overview({ job }: { job: Job }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
+  const textOr = useTextOr();
   useWords(language);
   const fires = useNextFires(job.job_id, FIRES);
   const runs = useRuns({ job_id: job.job_id, page_size: RECENT });
@@ -112,13 +123,15 @@ function Overview({ job }: { job: Job }) {
             : recent.length > 0 ? <RunTable runs={recent} withJob={false} zone={zoneOf(job)} brief />
             : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
         </Card>
+        <Suspense><Durations job={job} /></Suspense>
         {gaps.length > 0 && (
           <Card title={t('gaps.title')}>
             <ul className="grid gap-2">
               {gaps.map((gap) => (
                 <li key={gap.schedule_id + gap.from}>
-                  {t('gaps.line', { count: gap.count, reason: gap.reason })}{' '}
-                  <span className="text-muted"><Time at={gap.from} zone={zoneOf(job)} absolute /> – <Time at={gap.to} zone={zoneOf(job)} absolute /></span>
+                  {t('gaps.line', { count: gap.count, reason: textOr('reason.', gap.reason) })}{' '}
+                  <span className="text-muted"><Time at={gap.from} zone={zoneOf(job)} absolute /> – <Time at={gap.to} zone={zoneOf(job)} absolute /></span>{' '}
+                  <Link to="/jobs/$id" params={{ id: job.job_id }} search={{ tab: 'why', at: gap.from }} className="link">{t('why.short')}</Link>
                 </li>
               ))}
             </ul>

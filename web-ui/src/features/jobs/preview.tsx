@@ -1,9 +1,12 @@
 // What a schedule means and when it fires next, by the scheduler's own code.
+import '../../i18n/more';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';
 import type { Fire, Preview } from '../../api/types';
+import { useTextOr } from '../../i18n/text_or';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
 import { explain } from '../../shared/ui';
@@ -17,6 +20,7 @@ export interface PreviewOf {
   time_zone: string;
   dst_gap: string;
   dst_repeat: string;
+  job_id?: string; // no neighbour of its own
 }
 
 function useDelayed<T>(value: T, ms: number): T {
@@ -44,6 +48,7 @@ export function usePreview(wanted: PreviewOf | null) {
 export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; cron: string; active: boolean; manual: boolean }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
+  const textOr = useTextOr();
   useWords(language);
   const { data, isError, error } = props.preview;
   if (!props.active) return <p className="text-muted">{props.manual ? t('preview.manual') : t('preview.enter')}</p>;
@@ -55,6 +60,16 @@ export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; cr
     <>
       {words && <p className="mb-2 font-medium">{words}</p>}
       <FireList fires={data.items} />
+      {data.warnings.length > 0 && (
+        <ul className="mt-3 grid gap-1.5" data-testid="hints">
+          {data.warnings.map((one) => (
+            <li key={one.schedule + one.code} className="flex gap-2 rounded bg-warn-soft px-2 py-1.5 text-warn" data-hint={one.code}>
+              <TriangleAlert aria-hidden size={15} className="mt-0.5 shrink-0" />
+              <span>{language === 'en' ? one.detail : textOr('hint.', one.code)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
     </>
   );
 }

@@ -1,23 +1,29 @@
 // Is the fleet healthy, what fails now, what fires next. Every number leads to what is behind it.
 import { Link } from '@tanstack/react-router';
-import { CircleCheck, Plus, TriangleAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { CircleCheck, TriangleAlert } from 'lucide-react';
+import { Suspense, lazy, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { itemsOf, useDeadLetters, useExecutors, useJobs, useRuns, useStatus } from '../../api/queries';
+import { itemsOf, useDeadLetters, useExecutors, useGaps, useJobs, useRuns, useStatus } from '../../api/queries';
+import { serverNow } from '../../api/reachability';
 import type { SystemStatus } from '../../api/types';
 import { useNow } from '../../shared/clock';
 import { count, percent, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
-import { Card, EmptyYet, LoadFailure, Loading, PageHeader } from '../../shared/ui';
+import { Card, LoadFailure, Loading, PageHeader } from '../../shared/ui';
 import { zoneOf } from '../jobs/schedule_text';
 import { RunTable } from '../runs/run_table';
+import { sampleOf } from './sample';
+
+const FailureMap = lazy(() => import('./failure_map'));
+const FirstSteps = lazy(() => import('./first_steps'));
 
 const BAD = ['FAILED', 'TIMED_OUT', 'LOST'];
 const SHOWN = 6;
 const LATE_MS = 5000;
 const RECENT_ENDED = 200;
 const JOBS_READ = 500;
+const DAY_MS = 86_400_000;
 
 export function OverviewPage() {
   const { t } = useTranslation();
@@ -25,19 +31,14 @@ export function OverviewPage() {
   const jobs = useJobs({ page_size: JOBS_READ });
   const failures = useRuns({ state: BAD, page_size: SHOWN });
   const failed = itemsOf(failures.data).slice(0, SHOWN);
-  const none = jobs.isSuccess && itemsOf(jobs.data).length === 0;
+  const sample = jobs.isSuccess ? sampleOf(itemsOf(jobs.data)) : undefined;
   return (
     <>
       <PageHeader title={t('nav.overview')} documentTitle={t('nav.overview')} />
       {status.isPending ? <Loading />
         : !status.data ? <LoadFailure error={status.error} onRetry={() => void status.refetch()} />
         : <Tiles status={status.data} />}
-      {none && (
-        <div className="card mb-4">
-          <EmptyYet title={t('jobs.none')} hint={t('jobs.none_hint')}
-            action={<Link to="/jobs/new" className="button button-primary"><Plus aria-hidden size={16} />{t('jobs.new')}</Link>} />
-        </div>
-      )}
+      {sample !== undefined && <Suspense><FirstSteps sample={sample} /></Suspense>}
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_400px]">
         <div className="grid min-w-0 content-start gap-4">
           {status.data && <Attention status={status.data} />}
@@ -47,6 +48,7 @@ export function OverviewPage() {
               : failed.length > 0 ? <RunTable runs={failed} withJob brief />
               : <p className="flex items-center justify-center gap-2 p-8 text-muted"><CircleCheck aria-hidden size={17} className="text-ok" />{t('overview.no_failures')}</p>}
           </Card>
+          {failed.length > 0 && <Suspense><FailureMap /></Suspense>}
         </div>
         <NextFires />
       </div>
@@ -93,6 +95,9 @@ function Attention({ status }: { status: SystemStatus }) {
   const held = itemsOf(useRuns({ state: ['HELD'], page_size: SHOWN }).data);
   const dead = itemsOf(useDeadLetters().data);
   const executors = itemsOf(useExecutors().data);
+  // What a person paused is no surprise.
+  const missed = itemsOf(useGaps({ page_size: SHOWN }).data).slice(0, SHOWN)
+    .filter((gap) => gap.reason !== 'paused' && Date.parse(gap.to) > serverNow() - DAY_MS);
   const matters: Matter[] = [];
   const see = t('overview.see');
   if (status.leader === null) matters.push({ key: 'leader', text: t('system.no_leader'), link: <Link to="/system" className="link">{see}</Link> });
@@ -105,6 +110,9 @@ function Attention({ status }: { status: SystemStatus }) {
   for (const one of executors) {
     const state = one.state === 'LOST' || one.state === 'UNHEALTHY' ? one.state : one.draining ? 'DRAINING' : !one.enabled ? 'DISABLED' : null;
     if (state) matters.push({ key: one.executor_id, text: t('overview.executor', { name: one.executor_id, state: t(`state.${state}`) }), link: <Link to="/executors" className="link">{see}</Link> });
+  }
+  for (const gap of missed) {
+    matters.push({ key: `gap ${gap.schedule_id} ${gap.from}`, text: t('overview.gap', { name: gap.job_id, n: gap.count }), link: <Link to="/jobs/$id" params={{ id: gap.job_id }} search={{ tab: 'why', at: gap.from }} className="link">{t('why.short')}</Link> });
   }
   const jobs = new Map<string, number>();
   for (const letter of dead) jobs.set(letter.job_id, (jobs.get(letter.job_id) ?? 0) + 1);

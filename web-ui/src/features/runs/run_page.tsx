@@ -68,10 +68,10 @@ function Known({ run }: { run: Run }) {
               [t('run.attempt'), run.attempt],
               [t('run.exit_code'), run.exit_code ?? '–'],
               [t('run.reason'), run.reason ? textOr('reason.', run.reason) : '–'],
-              [t('form.priority'), run.priority],
+              [t('run.priority'), run.priority],
               [t('run.definition'), 'v' + run.job_version],
               ...(run.parameters && Object.keys(run.parameters).length > 0
-                ? [[t('form.parameters'), <code key="p" className="mono break-all">{JSON.stringify(run.parameters)}</code>] as const]
+                ? [[t('run.parameters'), <code key="p" className="mono break-all">{JSON.stringify(run.parameters)}</code>] as const]
                 : []),
             ]} />
           </Card>

@@ -1,4 +1,5 @@
 // Every setting in force; those that the whole cluster can be given while it runs are edited here.
+import '../../i18n/more';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';

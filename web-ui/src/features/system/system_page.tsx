@@ -1,4 +1,5 @@
 // How the scheduler itself is: leader, members, segments, lateness, the store, settings.
+import '../../i18n/more';
 import { Crown } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useStatus } from '../../api/queries';

@@ -1,0 +1,147 @@
+// Accessibility as axe sees it: every page in both themes, empty, filled and failed, and what opens over them;
+// and that the focus returns to where it came from.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { axeSource, startBrowser, startServer, until, withPerson } from './server.mjs';
+
+const THEMES = ['light', 'dark'];
+let empty;
+let filled;
+let browser;
+let run;
+before(async () => {
+  [empty, filled, browser] = await Promise.all([startServer(), startServer(), startBrowser()]);
+  for (const [name, role] of [['anna', 'admin'], ['uma', 'user']]) {
+    await filled.api('POST', 'users', { name, role, password: 'correct horse battery' });
+  }
+  await filled.api('POST', 'jobs', { job_id: 'green', name: 'Green', command: "printf '\\033[31mred\\033[0m\\n'", cron_expression: '*/10 * * * *', labels: { team: 'x' } });
+  await filled.api('PATCH', 'jobs/green', { description: 'second' }, { 'If-Match': '"v1"' });
+  await filled.api('POST', 'jobs', { job_id: 'red', name: 'Red', command: 'exit 3' });
+  await filled.api('POST', 'jobs', { job_id: 'idle', name: 'Idle', command: 'true', enabled: false });
+  ({ run_id: run } = await filled.api('POST', 'jobs/green/execute', {}));
+  await filled.api('POST', 'jobs/red/execute', {});
+  await until(async () => (await filled.api('GET', 'runs?state=FAILED&state=COMPLETED')).items.length === 2, 'two runs');
+});
+after(async () => {
+  await browser?.close();
+  await empty?.stop();
+  await filled?.stop();
+});
+
+const LISTS = ['/', '/jobs', '/jobs/new', '/runs', '/schedule', '/schedule?view=week', '/executors', '/system', '/admin/users',
+  '/admin/tokens', '/admin/audit', '/account', '/no-such-page'];
+const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOST', '/jobs/green', '/jobs/green?tab=runs',
+  '/jobs/green?tab=configuration', '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z',
+  '/jobs/green/edit', '/runs/' + run, '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z'];
+
+const settled = async (page) => {
+  await page.locator('h1, [role=alert]').first().waitFor();
+  await until(async () => (await page.getByText('Loading…').count()) === 0, 'the page');
+};
+
+async function look(page, what) {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
+  const found = await page.evaluate(() => globalThis.axe.run(document, {
+    runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'],
+  }));
+  return found.violations.map((one) =>
+    `${what}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary).join('\n  ')}`);
+}
+
+async function lookAll(server, paths, theme, prepare = async () => {}) {
+  await withPerson(browser, { token: server.token, theme, asked: ['/api/'] }, async (page) => {
+    await prepare(page);
+    const told = [];
+    for (const path of paths) {
+      await page.goto(server.url + path);
+      await settled(page);
+      told.push(...(await look(page, path)));
+    }
+    assert.deepEqual(told, []);
+  });
+}
+
+for (const theme of THEMES) {
+  describe(`axe finds nothing, ${theme}`, () => {
+    test('where nothing is yet', () => lookAll(empty, LISTS, theme));
+    test('where there is something', () => lookAll(filled, filledPages(), theme));
+    test('where nothing can be loaded', () => lookAll(filled, filledPages(), theme, (page) =>
+      page.route('**/api/**', (route) => route.fulfill({
+        status: 422, contentType: 'application/problem+json',
+        body: JSON.stringify({ status: 422, code: 'contradiction', title: 'no', detail: 'Not now.', trace_id: 'abc', errors: [] }),
+      }))));
+    test('before anybody is in', async () => {
+      await withPerson(browser, { theme, asked: ['/api/'] }, async (page) => {
+        for (const path of ['/', '/setup#token=abc']) {
+          await page.goto(filled.url + path);
+          await page.locator('form').waitFor();
+          assert.deepEqual(await look(page, path), []);
+        }
+      });
+    });
+  });
+}
+
+// [page, the button that opens, what opens]
+const OVERLAYS = [
+  ['/jobs', { name: 'More actions for Green' }, '[role=menu]'],
+  ['/jobs/green', { name: 'Pause', exact: true }, '.dialog'],
+  ['/jobs/green', { name: 'Delete' }, '.dialog'],
+  ['/jobs/green?tab=versions', { name: 'Revert to version 1' }, '.dialog'],
+  ['/admin/users', { name: 'New user' }, '.dialog'],
+  ['/admin/users', { name: 'Edit uma' }, '.dialog'],
+  ['/admin/users', { name: 'Another password for uma' }, '.dialog'],
+  ['/admin/users', { name: 'Delete uma' }, '.dialog'],
+  ['/admin/tokens', { name: 'New token' }, '.dialog'],
+  ['/admin/tokens', { name: /^Revoke/ }, '.dialog'],
+  ['/system', { name: 'Change retention_days' }, '.dialog'],
+  ['/executors', { name: 'Labels' }, '.dialog'],
+];
+
+for (const theme of THEMES) {
+  test(`what opens over a page: axe finds nothing, and closing it gives the focus back, ${theme}`, async () => {
+    await withPerson(browser, { token: filled.token, theme, asked: [] }, async (page) => {
+      const told = [];
+      for (const [path, button, opened] of OVERLAYS) {
+        await page.goto(filled.url + path);
+        const opener = page.getByRole('button', button).first();
+        await opener.focus();
+        await page.keyboard.press('Enter');
+        await page.locator(opened).waitFor();
+        const what = `${path} ${button.name}`;
+        told.push(...(await look(page, what)));
+        await until(() => page.evaluate((selector) => document.querySelector(selector)?.contains(document.activeElement), opened), what + ': the focus inside');
+        await page.keyboard.press('Escape');
+        await page.locator(opened).waitFor({ state: 'detached' });
+        await until(() => opener.evaluate((element) => element === document.activeElement), what + ': the focus back', 5_000)
+          .catch((error) => told.push(error.message));
+      }
+      assert.deepEqual(told, []);
+    });
+  });
+}
+
+test('the palette, the shortcuts and the settings: axe finds nothing', async () => {
+  for (const theme of THEMES) {
+    await withPerson(browser, { token: filled.token, theme }, async (page) => {
+      await page.goto(filled.url + '/jobs');
+      await page.getByRole('link', { name: 'Green' }).waitFor();
+      const opener = page.getByRole('link', { name: 'Green' });
+      await opener.focus();
+      const told = [];
+      for (const key of ['Control+k', '?']) {
+        await page.keyboard.press(key);
+        await page.locator('[role=dialog]').first().waitFor();
+        told.push(...(await look(page, key)));
+        await page.keyboard.press('Escape');
+        await page.locator('[role=dialog]').first().waitFor({ state: 'detached' });
+        await until(() => opener.evaluate((element) => element === document.activeElement), key + ': the focus back', 5_000)
+          .catch((error) => told.push(error.message));
+      }
+      await page.getByRole('button', { name: 'Settings' }).click();
+      await page.getByRole('group', { name: 'Settings' }).waitFor();
+      told.push(...(await look(page, 'settings')));
+      assert.deepEqual(told, []);
+    });
+  }
+});

@@ -1,0 +1,131 @@
+// How fires are spread over time, and what a preview warns of: by the routes, and the counting by
+// itself.
+#include "scheduler/api/fire_load.h"
+#include "tests/unit/scheduler/api/api_env.h"
+
+namespace carillon::test {
+namespace {
+
+using scheduler::CountFires;
+using scheduler::FireLoad;
+using scheduler::LoadSpan;
+
+class ScheduleRoutesTest : public ApiEnv {
+ protected:
+  static LoadSpan Hours(const char* from, int hours) {
+    const WallTime begin = *ParseRfc3339(from);
+    return {.from = begin, .until = begin + hours * 1h, .bucket = 1h};
+  }
+};
+
+constexpr char kDay[] = "/api/schedules/load?from=2026-03-01T00:00:00Z&until=2026-03-02T00:00:00Z";
+
+TEST_F(ScheduleRoutesTest, TheLoadIsWhatTheJobsFire) {
+  Create({{"job_id", "five"}, {"cron_expression", "*/5 * * * *"}});
+  Create({{"job_id", "nightly"}, {"cron_expression", "0 3 * * *"}});
+  Create({{"job_id", "paused"}, {"cron_expression", "* * * * *"}, {"enabled", false}});
+  const json load = Get(std::string(kDay) + "&bucket=hour&by_job=true").body();
+  ASSERT_EQ(load["buckets"].size(), 24u);
+  EXPECT_EQ(load["buckets"][0], (json{{"start", "2026-03-01T00:00:00.000000Z"}, {"fires", 12}}));
+  EXPECT_EQ(load["busiest"], (json{{"start", "2026-03-01T03:00:00.000000Z"}, {"fires", 13}}));
+  EXPECT_EQ(load["jobs"], 2);
+  EXPECT_EQ(load["truncated"], false);
+  ASSERT_EQ(load["items"].size(), 2u);
+  EXPECT_EQ(load["items"][0]["job_id"], "five");
+  EXPECT_EQ(load["items"][0]["fires"], 288);
+  EXPECT_EQ(load["items"][1]["first_fire_time"], "2026-03-01T03:00:00.000000Z");
+  EXPECT_EQ(load["items"][1]["buckets"].size(), 1u);
+}
+
+TEST_F(ScheduleRoutesTest, TheComingDayByMinuteUnlessAskedOtherwise) {
+  const json load = Get("/api/schedules/load").body();
+  EXPECT_EQ(load["buckets"].size(), 1440u);
+  EXPECT_EQ(load["busiest"], nullptr);
+  EXPECT_FALSE(load.contains("items"));
+}
+
+TEST_F(ScheduleRoutesTest, AQuestionThatIsTooLargeOrWrongIsRefusedAtItsParameter) {
+  const std::string year =
+      "/api/schedules/load?from=2026-01-01T00:00:00Z&until=2027-01-01T00:00:00Z";
+  EXPECT_EQ(Get(year).pointer(), "?until");
+  EXPECT_EQ(Get(year + "&bucket=hour&by_job=true").pointer(), "?until");
+  EXPECT_EQ(Get(std::string(kDay) + "&by_job=true").pointer(), "?until");
+  EXPECT_EQ(
+      Get("/api/schedules/load?from=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z").pointer(),
+      "?until");
+  EXPECT_EQ(Get("/api/schedules/load?bucket=day").pointer(), "?bucket");
+  EXPECT_EQ(Get("/api/schedules/load?by_job=yes").pointer(), "?by_job");
+  EXPECT_EQ(Get("/api/schedules/load?from=soon").pointer(), "?from");
+}
+
+TEST_F(ScheduleRoutesTest, LimitsAreToldAndCountsAreExactUpToThem) {
+  for (int i = 0; i < 5; ++i) {
+    Create({{"job_id", "job-" + std::to_string(i)}, {"cron_expression", "0 * * * * *"}});
+  }
+  const LoadSpan span = Hours("2026-03-01T00:00:00Z", 2);
+  const FireLoad all = *CountFires(store_, span, {.jobs = 5});
+  EXPECT_FALSE(all.truncated);
+  EXPECT_EQ(all.buckets, (std::vector<int64_t>{300, 300}));
+  const FireLoad some = *CountFires(store_, span, {.jobs = 4});
+  EXPECT_TRUE(some.truncated);
+  EXPECT_EQ(some.jobs_read, 4u);
+  EXPECT_EQ(some.buckets, (std::vector<int64_t>{240, 240}));
+  Create({{"job_id", "other"}, {"cron_expression", "1 * * * * *"}});
+  // Jobs that fire alike cost one question: only the other one is beyond the limit.
+  const FireLoad few = *CountFires(store_, span, {.steps = 1});
+  EXPECT_TRUE(few.truncated);
+  EXPECT_EQ(few.jobs_read, 5u);
+}
+
+TEST_F(ScheduleRoutesTest, ClockChangesAndSeveralSchedulesAreInTheLoad) {
+  Create({{"job_id", "both"},
+          {"cron_expression", nullptr},
+          {"schedules",
+           {{{"kind", "cron"}, {"cron_expression", "30 2 * * *"}, {"time_zone", "Europe/Paris"}},
+            {{"kind", "rate"}, {"every_ms", 250}, {"start_time", "2026-03-29T01:59:00Z"}}}}});
+  const FireLoad load = *CountFires(store_, Hours("2026-03-29T00:00:00Z", 3));
+  // 02:30 does not exist that day: it fires as 03:00, which is 01:00 UTC.
+  EXPECT_EQ(load.buckets, (std::vector<int64_t>{0, 241, 14'400}));
+  ASSERT_EQ(load.jobs.size(), 1u);
+  EXPECT_EQ(load.jobs[0].first, *ParseRfc3339("2026-03-29T01:00:00Z"));
+}
+
+TEST_F(ScheduleRoutesTest, AStoreThatIsAwayIsAnErrorOfTheLoadAndNoneOfThePreview) {
+  faults_.plan.Arm("ListJobs", Fault::kUnavailable);
+  EXPECT_EQ(Get("/api/schedules/load").status, 503);
+  faults_.plan.Arm("ListJobs", Fault::kUnavailable);
+  const Answer preview = Post("/api/schedules/preview", {{"cron_expression", "0 3 * * *"}});
+  EXPECT_EQ(preview.status, 200);
+  EXPECT_EQ(preview.body()["valid"], true);
+}
+
+TEST_F(ScheduleRoutesTest, APreviewWarnsOfWhatIsProbablyNotMeant) {
+  const json preview =
+      Post("/api/schedules/preview", {{"schedules",
+                                       {{{"kind", "cron"}, {"cron_expression", "0 9 * * *"}},
+                                        {{"kind", "cron"}, {"cron_expression", "0 0 31 * MON"}}}}})
+          .body();
+  ASSERT_EQ(preview["warnings"].size(), 1u) << preview;
+  EXPECT_EQ(preview["warnings"][0]["schedule"], 1);
+  EXPECT_EQ(preview["warnings"][0]["code"], "either_day_field");
+  const json wrong = Post("/api/schedules/preview", {{"cron_expression", "61 * * * *"}}).body();
+  EXPECT_EQ(wrong["warnings"], json::array());
+}
+
+TEST_F(ScheduleRoutesTest, APreviewCountsTheNeighboursOfItsFirstFire) {
+  const auto ask = [this](const json& more) {
+    json body = {{"cron_expression", "0 3 * * *"}};
+    body.update(more);
+    return Post("/api/schedules/preview", body).body()["warnings"];
+  };
+  for (int i = 0; i < 5; ++i) Create({{"job_id", "at-three-" + std::to_string(i)}});
+  const json warnings = ask(json::object());
+  ASSERT_EQ(warnings.size(), 1u) << warnings;
+  EXPECT_EQ(warnings[0]["code"], "crowded_minute");
+  EXPECT_EQ(warnings[0]["detail"].get<std::string>().substr(0, 12), "5 other jobs");
+  EXPECT_EQ(ask({{"job_id", "at-three-1"}}), json::array());  // it is one of the five
+  EXPECT_EQ(ask({{"cron_expression", "1 3 * * *"}}), json::array());
+}
+
+}  // namespace
+}  // namespace carillon::test

@@ -1,0 +1,51 @@
+// From the counts of fires to what is drawn. Pure.
+import type { FireBucket } from '../../api/types';
+import { addDays, instantIn, localIn } from '../../shared/zones';
+
+export const HEAT_LEVELS = 4;
+
+// 0 for nothing, then in equal steps up to the most: a single fire is always seen.
+export function heat(fires: number, most: number): number {
+  return fires <= 0 ? 0 : Math.max(1, Math.ceil((fires * HEAT_LEVELS) / most));
+}
+
+// Short enough for a cell: 3.6K.
+export const brief = (value: number, language: string) =>
+  new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+
+export interface Span { from: string; until: string; days: string[] }
+
+// The days on the clock of a zone: one, or the seven of the week that begins on Monday. A day of 23 or 25
+// hours has as many.
+export function spanOf(view: 'day' | 'week', date: string, zone: string): Span {
+  const weekday = (new Date(date + 'T00:00Z').getUTCDay() + 6) % 7;
+  const first = view === 'day' ? date : addDays(date, -weekday);
+  const days = Array.from({ length: view === 'day' ? 1 : 7 }, (_, i) => addDays(first, i));
+  const at = (day: string) => new Date(instantIn(zone, day)).toISOString();
+  return { from: at(first), until: at(addDays(days.at(-1)!, 1)), days };
+}
+
+export interface Hour extends FireBucket { label: string }
+
+// The hours of each day, as its clock names them.
+export function byDay(buckets: readonly FireBucket[], zone: string): Map<string, Hour[]> {
+  const days = new Map<string, Hour[]>();
+  for (const bucket of buckets) {
+    const local = localIn(zone, Date.parse(bucket.start));
+    const hours = days.get(local.slice(0, 10)) ?? [];
+    hours.push({ ...bucket, label: local.slice(11, 16) });
+    days.set(local.slice(0, 10), hours);
+  }
+  return days;
+}
+
+// Bars as one path in a box that is as wide as there are buckets and `height` high.
+export function bars(buckets: readonly FireBucket[], height: number): string {
+  const most = Math.max(1, ...buckets.map((one) => one.fires));
+  return buckets
+    .map((one, x) => (one.fires > 0 ? `M${x} ${height}h1v${-Math.max(2, Math.round((one.fires * height) / most))}h-1z` : ''))
+    .join('');
+}
+
+export const isDate = (text: string | undefined): text is string =>
+  text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && new Date(text + 'T00:00Z').toISOString().startsWith(text);

@@ -1,0 +1,45 @@
+// Time zones as this browser knows them: their names, and from what a clock there shows to an instant. Pure.
+export const ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+
+export function isZone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+// What the clock of the zone shows, as if it were UTC. A zone that is not known here counts as UTC.
+function shownAs(at: number, zone: string): number {
+  const known = isZone(zone) ? zone : 'UTC';
+  let format = formats.get(known);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-CA', {
+      timeZone: known, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit',
+      hour: '2-digit', minute: '2-digit', second: '2-digit',
+    });
+    formats.set(known, format);
+  }
+  const part = Object.fromEntries(format.formatToParts(at).map((one) => [one.type, one.value]));
+  return Date.parse(`${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}:${part.second}Z`);
+}
+
+// "2026-03-29T02:30" on that clock: the first of two such instants, and right after a jump where there is none.
+// NaN for what is no time.
+export function instantIn(zone: string, local: string): number {
+  const wanted = Date.parse(local.length === 10 ? local + 'T00:00Z' : local + 'Z');
+  if (Number.isNaN(wanted)) return NaN;
+  const offsets = [wanted - 86_400_000, wanted + 86_400_000].map((at) => shownAs(at, zone) - at);
+  const exact = offsets.map((offset) => wanted - offset).filter((at) => shownAs(at, zone) === wanted);
+  return exact.length > 0 ? Math.min(...exact) : wanted - Math.min(...offsets);
+}
+
+// What the clock there shows: "2026-03-29T03:30".
+export const localIn = (zone: string, at: number) =>
+  new Date(shownAs(Math.floor(at / 1000) * 1000, zone)).toISOString().slice(0, 16);
+
+export function addDays(date: string, days: number): string {
+  return new Date(Date.parse(date + 'T00:00Z') + days * 86_400_000).toISOString().slice(0, 10);
+}
