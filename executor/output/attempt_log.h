@@ -30,8 +30,8 @@ struct LogBudget {
 class AttemptLog {
  public:
   struct Limits {
-    size_t log_bytes_max = 16u << 20;     // of the whole attempt; what follows is not kept
-    size_t waiting_bytes_max = 1u << 20;  // not confirmed
+    size_t log_bytes_max = 16u << 20;      // of the whole attempt; what follows is not kept
+    size_t waiting_bytes_max = 32u << 20;  // not confirmed: half of the budget
   };
   struct Now {
     SteadyTime steady;

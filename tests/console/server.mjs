@@ -86,7 +86,9 @@ export async function startProxy(target, prefix) {
   return {
     url: `http://127.0.0.1:${proxy.address().port}${prefix}`,
     lead: (to) => { leads = new URL(to); },
-    stop: () => proxy.close(),
+    // Every connection of now; new ones are taken.
+    cut: () => proxy.closeAllConnections(),
+    stop: () => { proxy.closeAllConnections(); proxy.close(); },
   };
 }
 

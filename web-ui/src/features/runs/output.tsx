@@ -1,13 +1,16 @@
-// What a run has written: ANSI colours, search, wrapping, download. Text stays text: anser only splits it
-// into parts, and React writes each as text.
+// What a run writes, while it writes: only the lines in sight are in the document. ANSI colours, search,
+// times, wrapping, download. Text stays text: anser only splits it into parts, and React writes each as text.
 import Anser from 'anser';
-import { ChevronDown, ChevronUp, Download, WrapText } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { ArrowDownToLine, ChevronDown, ChevronUp, Clock, Download, Maximize2, WrapText } from 'lucide-react';
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { send } from '../../api/client';
 import { setPreferences, usePreferences } from '../../shared/preferences';
 import { toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
+import { useLog } from './log_feed';
+import type { LogLine } from './log_lines';
+import { ROW_PX, TAB, heightsOf, linesInSight } from './log_window';
 
 export interface Part { text: string; style: string }
 
@@ -19,11 +22,10 @@ const COLOURS: Record<string, number> = {
   black: 0, red: 1, green: 2, yellow: 3, blue: 4, magenta: 5, cyan: 6, white: 7,
 };
 
-// Lines of parts; a colour goes on over the end of a line.
-export function linesOf(text: string): Part[][] {
-  const lines: Part[][] = [[]];
-  const clean = text.replace(/\r\n/g, '\n').replace(OTHER_ESCAPES, '');
-  for (const entry of Anser.ansiToJson(clean, { use_classes: true, remove_empty: true })) {
+// A line in its colours.
+export function partsOf(line: string, colours = ''): Part[] {
+  const clean = colours + line.replace(/\r/g, '').replace(OTHER_ESCAPES, '');
+  return Anser.ansiToJson(clean, { use_classes: true, remove_empty: true }).map((entry) => {
     const colour = COLOURS[(entry.fg ?? '').replace('ansi-', '').replace('bright-', '')];
     const style = [
       colour === undefined ? '' : 'ansi-' + colour,
@@ -31,41 +33,103 @@ export function linesOf(text: string): Part[][] {
       entry.decorations.includes('underline') ? 'underline' : '',
       entry.decorations.includes('italic') ? 'italic' : '',
     ].filter(Boolean).join(' ');
-    entry.content.split('\n').forEach((piece, i) => {
-      if (i > 0) lines.push([]);
-      if (piece) lines[lines.length - 1]!.push({ text: piece, style });
-    });
-  }
-  if (lines.length > 1 && lines[lines.length - 1]!.length === 0) lines.pop();
-  return lines;
+    return { text: entry.content, style };
+  });
 }
 
+const NEAR_END_PX = 40;
+const SAMPLE = '0'.repeat(100);
+
 export function Output(props: {
-  runId: string; attempt: number | undefined; output: string; truncated: boolean;
-  search: string; onSearch: (text: string) => void;
+  runId: string; attempt: number; search: string; onSearch: (text: string) => void; onLink: (hash: string) => void;
 }) {
   const { t } = useTranslation();
-  const { wrap } = usePreferences();
-  const lines = useMemo(() => linesOf(props.output), [props.output]);
+  const { wrap, live } = usePreferences();
+  const log = useLog(props.runId, props.attempt);
+  const { lines } = log;
   const wanted = props.search.toLowerCase();
   const hits = useMemo(
-    () => wanted === '' ? [] : lines.flatMap((line, i) =>
-      line.map((part) => part.text).join('').toLowerCase().includes(wanted) ? [i] : []),
-    [lines, wanted],
+    () => wanted === '' ? [] : lines.flatMap((line, i) => (line.text.toLowerCase().includes(wanted) ? [i] : [])),
+    // oxlint-disable-next-line react/exhaustive-deps -- each new sight of the log has other lines
+    [log, wanted],
   );
   const [at, setAt] = useState(0);
+  const [times, setTimes] = useState(false);
+  const [full, setFull] = useState(false);
+  const [following, setFollowing] = useState(() => location.hash === '');
+  const [linked, setLinked] = useState(() => Number(/^#L(\d+)$/.exec(location.hash)?.[1] ?? 0) - 1);
   const box = useRef<HTMLDivElement>(null);
+  const sample = useRef<HTMLSpanElement>(null);
+  const [sight, setSight] = useState({ top: 0, height: 600, columns: 80 });
+  const heights = useMemo(
+    () => heightsOf(lines, wrap ? sight.columns : 0),
+    // oxlint-disable-next-line react/exhaustive-deps -- each new sight of the log has other lines
+    [log, wrap, sight.columns],
+  );
+  const scrollTo = (top: number) => {
+    if (box.current) box.current.scrollTop = top;
+  };
   const current = hits[Math.min(at, hits.length - 1)];
+  const goTo = (line: number) => {
+    setFollowing(false);
+    scrollTo(heights.topOf(line) - sight.height / 2);
+  };
+  // The size of what is in sight, and of a letter.
   useEffect(() => {
-    if (current !== undefined) box.current?.querySelector(`[data-line="${current}"]`)?.scrollIntoView({ block: 'nearest' });
+    const look = () => {
+      const letter = sample.current!.getBoundingClientRect().width / SAMPLE.length;
+      const room = box.current!.getBoundingClientRect().right - sample.current!.getBoundingClientRect().left - ROW_PX;
+      setSight((before) => ({ ...before, height: box.current!.clientHeight, columns: Math.max(10, Math.floor(room / (letter || 8))) }));
+    };
+    const observer = new ResizeObserver(look);
+    observer.observe(box.current!);
+    look();
+    return () => observer.disconnect();
+  }, [times]);
+  useEffect(() => {
+    if (following && live && lines.length > 0) scrollTo(heights.total);
+    // oxlint-disable-next-line react/exhaustive-deps -- with each sight of the log
+  }, [log, following, live]);
+  useEffect(() => {
+    if (current !== undefined) goTo(current);
+    // oxlint-disable-next-line react/exhaustive-deps -- only when the hit changes
   }, [current]);
-  // A log is read from its end.
+  const arrived = linked >= 0 && linked < lines.length;
   useEffect(() => {
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [props.output]);
+    if (arrived) goTo(linked);
+    // oxlint-disable-next-line react/exhaustive-deps -- once, when the line is there
+  }, [arrived]);
+  // Somebody who scrolls up reads; at the end again the log is followed.
+  const onScroll = () => {
+    const { scrollTop, scrollHeight, clientHeight } = box.current!;
+    const near = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+    if (near !== following && (near ? scrollTop > sight.top : scrollTop < sight.top)) setFollowing(near);
+    setSight((before) => ({ ...before, top: scrollTop, height: clientHeight }));
+  };
   const step = (by: number) => setAt((before) => (before + by + hits.length) % Math.max(1, hits.length));
+  const onKey = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const act: Record<string, () => void> = {
+      w: () => setPreferences({ wrap: !wrap }),
+      f: () => setFull(!full),
+      n: () => step(1),
+      N: () => step(-1),
+      Escape: () => setFull(false),
+      Home: () => goTo(0),
+      End: () => setFollowing(true),
+    };
+    const chosen = act[event.key];
+    if (!chosen) return;
+    event.preventDefault();
+    event.stopPropagation();
+    chosen();
+  };
+  const link = (line: number) => {
+    props.onLink('L' + (line + 1));
+    setLinked(line);
+  };
   return (
-    <>
+    <div className={full ? 'fixed inset-0 z-40 flex flex-col bg-surface' : ''}>
       <div className="flex flex-wrap items-center gap-2 border-b p-2">
         <input type="search" className="input w-full sm:w-64" aria-label={t('output.search')} placeholder={t('output.search')}
           value={props.search} onChange={(event) => { setAt(0); props.onSearch(event.target.value); }}
@@ -82,29 +146,70 @@ export function Output(props: {
           </>
         )}
         <span className="flex-1" />
+        {log.end === null && (
+          <button type="button" className="button" aria-pressed={following} onClick={() => setFollowing(!following)}>
+            <ArrowDownToLine aria-hidden size={15} />{t('output.follow')}
+          </button>
+        )}
+        <button type="button" className="button" aria-pressed={times} onClick={() => setTimes(!times)}>
+          <Clock aria-hidden size={15} />{t('output.times')}
+        </button>
         <button type="button" className="button" aria-pressed={wrap} onClick={() => setPreferences({ wrap: !wrap })}>
           <WrapText aria-hidden size={15} />{t('output.wrap')}
         </button>
+        <button type="button" className="button button-icon" aria-pressed={full} aria-label={t('output.full')} onClick={() => setFull(!full)}>
+          <Maximize2 aria-hidden size={15} />
+        </button>
         <DownloadButton runId={props.runId} attempt={props.attempt} />
       </div>
-      {props.truncated && <p className="border-b bg-warn-soft px-4 py-2 text-warn">{t('output.truncated')}</p>}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls has to be reachable */}
-      <div ref={box} role="log" aria-live="off" aria-label={t('run.output')} tabIndex={0}
-        className="mono max-h-[60dvh] overflow-auto bg-code py-2">
-        {lines.map((line, i) => (
-          <div key={i} data-line={i} className={'flex gap-4 px-3 ' + (i === current ? 'bg-accent-soft' : hits.includes(i) ? 'bg-raised' : '')}>
-            <span aria-hidden className="w-10 shrink-0 text-right text-muted select-none">{i + 1}</span>
-            <span className={wrap ? 'min-w-0 break-all whitespace-pre-wrap' : 'whitespace-pre'}>
-              {line.map((part, j) => part.style ? <span key={j} className={part.style}>{part.text}</span> : part.text)}
-            </span>
+      {log.error && <p className="border-b bg-bad-soft px-4 py-2 text-bad" role="alert">{explain(log.error, t)}</p>}
+      {log.end && !log.end.complete && <p className="border-b bg-warn-soft px-4 py-2 text-warn">{t('output.incomplete')}</p>}
+      <p className="sr-only" role="status">
+        {t(log.end ? 'output.said_end' : log.waiting ? 'output.said_waiting' : 'output.said_live', { count: lines.length })}
+      </p>
+      {lines.length === 0 && <p className="p-8 text-center text-muted">{t(log.end ? 'output.none' : 'output.nothing_yet')}</p>}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex, jsx-a11y/no-noninteractive-element-interactions -- what scrolls has to be reachable, and its keys are told under its label */}
+      <div ref={box} role="log" aria-live="off" aria-label={t('run.output')} aria-describedby="log-keys" tabIndex={0}
+        onScroll={onScroll} onKeyDown={onKey}
+        className={'mono overflow-auto bg-code py-2 ' + (lines.length === 0 ? 'hidden ' : '') + (full ? 'min-h-0 flex-1' : 'max-h-[60dvh]')}>
+        <div className="relative" style={{ height: heights.total }}>
+          {linesInSight(heights, lines.length, sight.top, sight.height).map((line) => (
+            <Line key={line} line={lines[line]!} index={line} top={heights.topOf(line)} wrap={wrap} times={times} onLink={link}
+              tone={line === current || line === linked ? 'bg-accent-soft' : hits.length > 0 && lines[line]!.text.toLowerCase().includes(wanted) ? 'bg-raised' : ''} />
+          ))}
+          <div aria-hidden className="invisible absolute top-0 left-0 flex gap-3 px-3">
+            <span className="min-w-10 shrink-0" />
+            {times && <span className="shrink-0">00:00:00.000</span>}
+            <span ref={sample} className="ml-0.5 pl-2 whitespace-pre">{SAMPLE}</span>
           </div>
-        ))}
+        </div>
       </div>
-    </>
+      <p id="log-keys" className="sr-only">{t('output.keys')}</p>
+    </div>
   );
 }
 
-function DownloadButton(props: { runId: string; attempt: number | undefined }) {
+function Line({ line, index, top, wrap, times, tone, onLink }: {
+  line: LogLine; index: number; top: number; wrap: boolean; times: boolean; tone: string; onLink: (line: number) => void;
+}) {
+  const { t } = useTranslation();
+  const parts = partsOf(line.text.replaceAll('\t', TAB), line.colours);
+  const edge = line.stream === 'stderr' ? 'border-bad' : line.stream === 'carillon' ? 'border-warn text-warn' : 'border-transparent';
+  return (
+    <div data-line={index}
+      className={'absolute top-0 left-0 flex min-h-[18px] min-w-full gap-3 px-3 leading-[18px] ' + tone + (wrap ? ' w-full' : '')}
+      style={{ transform: `translateY(${top}px)` }}>
+      <button type="button" tabIndex={-1} className="min-w-10 shrink-0 cursor-pointer text-right text-muted select-none"
+        aria-label={t('output.link_to', { n: index + 1 })} onClick={() => onLink(index)}>{index + 1}</button>
+      {times && <span className="shrink-0 text-muted">{line.t ? line.t.slice(11, 23) : '–'}</span>}
+      <span data-stream={line.stream} className={'border-l-2 pl-2 ' + edge + (wrap ? ' min-w-0 break-all whitespace-pre-wrap' : ' whitespace-pre')}>
+        {parts.map((part, j) => part.style ? <span key={j} className={part.style}>{part.text}</span> : part.text)}
+      </span>
+    </div>
+  );
+}
+
+function DownloadButton(props: { runId: string; attempt: number }) {
   const { t } = useTranslation();
   const download = async () => {
     try {
@@ -114,7 +219,7 @@ function DownloadButton(props: { runId: string; attempt: number | undefined }) {
       const url = URL.createObjectURL(await response.blob());
       const link = document.createElement('a');
       link.href = url;
-      link.download = `${props.runId}${props.attempt ? '-' + props.attempt : ''}.log`;
+      link.download = `${props.runId}-${props.attempt}.log`;
       link.click();
       URL.revokeObjectURL(url);
     } catch (error) {

@@ -217,19 +217,12 @@ function OutputCard({ run }: { run: Run }) {
   const { t } = useTranslation();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const chosen = search.attempt ? Number(search.attempt) : undefined;
-  const attempt = chosen === undefined ? undefined : run.attempts?.find((one) => one.attempt === chosen);
-  const output = (attempt ? attempt.output : run.output) ?? '';
-  const truncated = (attempt ? attempt.output_truncated : run.output_truncated) ?? false;
-  const going = !FINAL_STATES.has(run.state) && !attempt;
+  const chosen = search.attempt ? Number(search.attempt) : run.attempt;
   return (
-    <Card title={<>{t('run.output')}{attempt && <span className="text-muted"> · {t('runs.attempt_n', { n: attempt.attempt })}</span>}</>} flush>
-      {output ? (
-        <Output runId={run.run_id} attempt={attempt?.attempt} output={output} truncated={truncated} search={search.q ?? ''}
-          onSearch={(q) => void navigate({ search: (before) => ({ ...before, q: q || undefined }), replace: true })} />
-      ) : (
-        <p className="p-8 text-center text-muted" role="status">{going ? t('output.at_end') : t('output.none')}</p>
-      )}
+    <Card title={<>{t('run.output')}{chosen !== run.attempt && <span className="text-muted"> · {t('runs.attempt_n', { n: chosen })}</span>}</>} flush>
+      <Output runId={run.run_id} attempt={chosen} search={search.q ?? ''}
+        onSearch={(q) => void navigate({ search: (before) => ({ ...before, q: q || undefined }), hash: true, replace: true, resetScroll: false })}
+        onLink={(hash) => void navigate({ search: true, hash, replace: true, resetScroll: false, hashScrollIntoView: false })} />
     </Card>
   );
 }

@@ -1,0 +1,130 @@
+// The log of a run in the console: while it is written, when it is long, when the connection is cut.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startBrowser, startProxy, startServer, until, withPerson } from './server.mjs';
+
+let server;
+let browser;
+before(async () => {
+  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
+async function start(id, command) {
+  await server.api('POST', 'jobs', { job_id: id, name: id, command });
+  return (await server.api('POST', `jobs/${id}/execute`, {})).run_id;
+}
+const atEnd = (log) => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 40);
+const line = (page, text) => page.locator('[data-stream]', { hasText: text }).filter({ hasText: new RegExp(`^${text}$`) });
+const linesOf = async (page) => Number((await page.getByText(/The log is (followed|complete): \d+ lines/).textContent()).match(/\d+/)[0]);
+const shown = (page) => page.locator('[data-line]').evaluateAll((rows) => rows.map((row) => row.textContent));
+
+test('lines come while it runs; who scrolls up is left in peace, and can follow again', async () => {
+  const run = await start('talks', 'for i in $(seq 1 200); do echo line $i; done; echo oops >&2; for i in $(seq 1 600); do echo more $i; sleep 0.05; done');
+  await person({}, async (page) => {
+    await page.goto(`${server.url}/runs/${run}`);
+    const log = page.getByRole('log');
+    await log.getByText(/^more \d+$/).last().waitFor();
+    assert.ok(await page.locator('h1 [data-state=RUNNING]').isVisible());
+    await until(() => atEnd(log), 'the log to be followed');
+    await log.hover();
+    await page.mouse.wheel(0, -1500);
+    await until(async () => !(await atEnd(log)), 'the log to be scrolled up');
+    const follow = page.getByRole('button', { name: 'Follow' });
+    await until(async () => (await follow.getAttribute('aria-pressed')) === 'false', 'following to end');
+    const first = await page.locator('[data-line]').first().getAttribute('data-line');
+    const top = await log.evaluate((box) => box.scrollTop);
+    const before = await linesOf(page);
+    await until(async () => (await linesOf(page)) > before + 5, 'more lines');
+    assert.equal(await log.evaluate((box) => box.scrollTop), top, 'nothing moved');
+    assert.equal(await page.locator('[data-line]').first().getAttribute('data-line'), first);
+    await follow.click();
+    await until(() => atEnd(log), 'the end of the log');
+    await server.api('POST', `runs/${run}/cancel`, {});
+    await page.locator('h1 [data-state=CANCELLED]').waitFor();
+    await page.getByText(/The log is complete: \d+ lines/).waitFor();
+    assert.equal(await follow.count(), 0);
+  });
+});
+
+test('a hundred thousand lines are all there, and few of them in the document', async () => {
+  const run = await start('long', 'seq 1 100000; printf "<img src=x onerror=alert(1)> \\033[31mred\\n"; echo still');
+  await person({}, async (page) => {
+    await page.goto(`${server.url}/runs/${run}`);
+    await page.getByText('The log is complete: 100002 lines.').waitFor({ timeout: 60_000 });
+    const log = page.getByRole('log');
+    await log.getByText('<img src=x onerror=alert(1)>').waitFor();
+    assert.equal(await page.locator('[role=log] img').count(), 0);
+    assert.equal(await log.getByText('still', { exact: true }).getAttribute('class'), 'ansi-1', 'a colour goes on');
+    assert.ok((await page.locator('[data-line]').count()) <= 150);
+    await page.getByLabel('Search the output').fill('77777');
+    await page.getByText('1 of 1').waitFor();
+    await line(page, '77777').waitFor();
+    assert.ok((await page.locator('[data-line]').count()) <= 150);
+    await page.getByRole('button', { name: 'Link to line 77777' }).click();
+    assert.match(page.url(), /#L77777$/);
+    await page.getByLabel('Search the output').fill('');
+    await page.reload();
+    await page.getByText('The log is complete: 100002 lines.').waitFor({ timeout: 60_000 });
+    await line(page, '77777').waitFor();
+    await log.press('End');
+    await log.getByText('still', { exact: true }).waitFor();
+    await log.press('Home');
+    await line(page, '1').waitFor();
+  });
+});
+
+test('both streams with their times; the screen can be filled with them', async () => {
+  const run = await start('both', 'echo out; echo err >&2');
+  await person({}, async (page) => {
+    await page.goto(`${server.url}/runs/${run}`);
+    await page.getByText('The log is complete: 2 lines.').waitFor();
+    assert.equal(await page.locator('[data-stream=stderr]').textContent(), 'err');
+    await page.getByRole('button', { name: 'Times' }).click();
+    assert.match((await shown(page))[0], /^1\d\d:\d\d:\d\d\.\d{3}out$/);
+    await page.getByRole('log').press('f');
+    const height = await page.getByRole('log').evaluate((box) => box.clientHeight);
+    assert.ok(height > 700, `${height} px`);
+    await page.getByRole('log').press('f');
+  });
+});
+
+test('a run that says nothing says so', async () => {
+  const run = await start('silent', 'true');
+  await person({}, async (page) => {
+    await page.goto(`${server.url}/runs/${run}`);
+    await page.getByText('It wrote nothing.').waitFor();
+  });
+});
+
+test('a connection that is cut again and again loses and repeats no line', async () => {
+  const proxy = await startProxy(server.url, '/ops');
+  try {
+    const run = await start('cut', 'for i in $(seq 1 160); do echo line $i; sleep 0.05; done');
+    await person({ asked: [proxy.url] }, async (page) => {
+      await page.goto(`${proxy.url}/runs/${run}`);
+      for (const lines of [5, 40, 90]) {
+        await until(async () => (await linesOf(page)) >= lines, `${lines} lines`);
+        proxy.cut();
+      }
+      await page.getByText('The log is complete: 160 lines.').waitFor({ timeout: 30_000 });
+      const { lines } = await page.evaluate(async () => {
+        const box = document.querySelector('[role=log]');
+        const all = new Map();
+        for (let top = 0; top <= box.scrollHeight; top += box.clientHeight / 2) {
+          box.scrollTop = top;
+          await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+          for (const row of box.querySelectorAll('[data-line]')) all.set(Number(row.dataset.line), row.lastElementChild.textContent);
+        }
+        return { lines: [...all].sort((a, b) => a[0] - b[0]).map((one) => one[1]) };
+      });
+      assert.deepEqual(lines, Array.from({ length: 160 }, (_, i) => `line ${i + 1}`));
+    });
+  } finally {
+    proxy.stop();
+  }
+});

@@ -1,0 +1,61 @@
+// A log as it arrives: server-sent events cut out of a stream, entries gathered into lines.
+//
+// A line keeps the colours that are in force where it begins, so that each can be shown by itself.
+
+export interface LogEntry { seq: number; t: string | null; stream: string; line: string; partial?: boolean }
+export interface LogLine { seq: number; t: string | null; stream: string; text: string; colours: string; open: boolean }
+export interface LogEnd { run_id: string; attempt: number; state: string; complete: boolean }
+
+const ESCAPE = String.fromCharCode(27);
+const COLOURS = new RegExp(ESCAPE + '\\[([0-9;]*)m', 'g');
+const COLOURS_MAX = 200; // characters; whoever sets more without a reset gets none
+
+// What is in force after `text`, when `before` was in force at its beginning.
+export function coloursAfter(before: string, text: string): string {
+  let now = before;
+  for (const [whole, codes] of text.matchAll(COLOURS)) {
+    now = codes === '' || /^0+$/.test(codes!) ? '' : now + whole;
+  }
+  return now.length > COLOURS_MAX ? '' : now;
+}
+
+// The whole events of `buffer`, and what is left of it.
+export function cutEvents(buffer: string): { events: { name: string; id: string; data: string }[]; rest: string } {
+  const pieces = buffer.split('\n\n');
+  const rest = pieces.pop() ?? '';
+  const events = pieces.flatMap((piece) => {
+    const event = { name: 'message', id: '', data: '' };
+    for (const line of piece.split('\n')) {
+      if (line.startsWith('data: ')) event.data += line.slice(6);
+      else if (line.startsWith('id: ')) event.id = line.slice(4);
+      else if (line.startsWith('event: ')) event.name = line.slice(7);
+    }
+    return event.data === '' ? [] : [event];
+  });
+  return { events, rest };
+}
+
+export class LogText {
+  readonly lines: LogLine[] = [];
+  lastSeq = 0;
+  private readonly colours = new Map<string, string>(); // by stream
+  private readonly open = new Map<string, LogLine>(); // lines without their end, by stream
+
+  add(entry: LogEntry): void {
+    if (entry.seq <= this.lastSeq) return;
+    this.lastSeq = entry.seq;
+    const before = this.colours.get(entry.stream) ?? '';
+    const begun = this.open.get(entry.stream);
+    if (begun) {
+      begun.text += entry.line;
+      begun.open = entry.partial === true;
+    }
+    const line = begun ?? {
+      seq: entry.seq, t: entry.t, stream: entry.stream, text: entry.line, colours: before, open: entry.partial === true,
+    };
+    if (!begun) this.lines.push(line);
+    if (entry.partial) this.open.set(entry.stream, line);
+    else this.open.delete(entry.stream);
+    this.colours.set(entry.stream, coloursAfter(before, entry.line));
+  }
+}

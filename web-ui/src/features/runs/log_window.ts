@@ -1,0 +1,58 @@
+// Which lines of a log are in sight. A line is one row high, or as many rows as it wraps into: the letters
+// of a log are all of one width, so that nothing has to be measured but the width of a letter. A library for
+// windows of any heights would take a tenth of what the page may fetch.
+import type { LogLine } from './log_lines';
+
+export const ROW_PX = 18;
+const BEYOND_PX = 20 * ROW_PX; // drawn above and below what is in sight
+
+const ESCAPES = new RegExp(String.fromCharCode(27) + '\\[[0-9;?]*[A-Za-z]', 'g');
+const PLAIN = /^[\x20-\x7e]*$/;
+export const TAB = ' '.repeat(8);
+
+// `columns` 0: lines do not wrap. Letters that may be wider than others get a row to spare.
+export function rowsOf(text: string, columns: number): number {
+  if (columns === 0) return 1;
+  const bare = text.replace(ESCAPES, '').replaceAll('\t', TAB);
+  return Math.max(1, Math.ceil(bare.length / columns)) + (PLAIN.test(bare) ? 0 : 1);
+}
+
+export interface Heights {
+  total: number; // pixels
+  topOf: (line: number) => number;
+  lineAt: (y: number) => number;
+}
+
+export function heightsOf(lines: readonly LogLine[], columns: number): Heights {
+  const count = lines.length;
+  if (columns === 0) {
+    return {
+      total: count * ROW_PX,
+      topOf: (line) => line * ROW_PX,
+      lineAt: (y) => Math.min(count - 1, Math.max(0, Math.floor(y / ROW_PX))),
+    };
+  }
+  const tops = new Float64Array(count + 1);
+  for (let i = 0; i < count; i++) tops[i + 1] = tops[i]! + rowsOf(lines[i]!.text, columns) * ROW_PX;
+  return {
+    total: tops[count]!,
+    topOf: (line) => tops[line]!,
+    lineAt: (y) => {
+      let low = 0;
+      let high = Math.max(0, count - 1);
+      while (low < high) {
+        const middle = Math.ceil((low + high) / 2);
+        if (tops[middle]! <= y) low = middle;
+        else high = middle - 1;
+      }
+      return low;
+    },
+  };
+}
+
+export function linesInSight(heights: Heights, count: number, top: number, height: number): number[] {
+  if (count === 0) return [];
+  const first = heights.lineAt(top - BEYOND_PX);
+  const last = heights.lineAt(top + height + BEYOND_PX);
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+}
