@@ -22,8 +22,10 @@ std::optional<AttemptResult> OverResult(const RunDetail& run, int attempt) {
 }  // namespace
 
 StreamSource::Piece LogFollower::Poll(SteadyTime now) {
+  const uint64_t before = next_;
   std::string text = ReadNew();
-  if (!text.empty()) return {.text = std::move(text), .more = true};
+  // Also where nothing of it was to be shown: there may be more of the log.
+  if (next_ > before) return {.text = std::move(text), .more = true};
   LookAtRun(now);
   if (!state_) return {};
   if (complete_) return {.text = EndEvent(true), .end = true};

@@ -236,6 +236,21 @@ TEST_F(LogFollowerTest, PieceThatIsLateIsWaitedFor) {
   EXPECT_NE(all.find("\"complete\":true"), std::string::npos);
 }
 
+TEST_F(LogFollowerTest, OneStreamOfALongLogIsReadToItsEnd) {
+  const std::vector<Line> quiet(2000, {kOut, std::string(100, 'x') + "\n"});
+  for (uint64_t i = 0; i < 10; ++i) Append(1 + i * 2000, quiet);
+  Append(20'001, {{kErr, "at last\n"}}, true);
+  Finish(run_id_, {.state = RunState::kCompleted, .output = "x"});
+  clock_.Advance(1h);
+  LogFollower follower(
+      {.runs = store_, .logs = store_, .cluster_now = [this] { return store_.Now(); }},
+      {.key = *DecodeRunId(run_id_), .attempt = 1, .only = kErr});
+  const std::string all = Poll(follower);
+  EXPECT_EQ(Events(all), 1u);
+  EXPECT_NE(all.find("at last"), std::string::npos);
+  EXPECT_NE(all.find("\"complete\":true"), std::string::npos);
+}
+
 TEST_F(LogFollowerTest, PieceThatNeverComesIsSaid) {
   LogFollower follower = Follow();
   Append(1, {{kOut, "one\n"}});

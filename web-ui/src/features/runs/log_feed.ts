@@ -54,14 +54,16 @@ export class LogFeed {
       try {
         await this.follow(signal);
         pause = AGAIN_MS;
+        if (this.sight.end) return;
       } catch (error) {
         if (signal.aborted) return;
         // What was refused stays refused; a busy or absent server may come back.
         const refused = error instanceof ApiError && error.status >= 400 && error.status < 500;
         this.show(refused ? { error } : { waiting: true });
-        await new Promise((resolve) => setTimeout(resolve, pause));
         pause = Math.min(pause * 2, AGAIN_LONGEST_MS);
       }
+      // Also after a stream that ended of itself: a server that stops answers, and ends, at once.
+      await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
 
