@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/executor_state.h"
 #include "common/tls/join_token.h"
 #include "scheduler/api/identifiers.h"
 #include "scheduler/api/join_desk.h"
@@ -17,12 +18,6 @@ using nlohmann::json;
 
 constexpr int64_t kLifeSeconds = 3600;
 constexpr int64_t kLifeSecondsMax = 7 * 86'400;
-
-// As the setting executor.id.
-bool IsExecutorId(const std::string& text) {
-  if (text.empty() || text.size() > 63 || text[0] == '-') return false;
-  return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == text.npos;
-}
 
 }  // namespace
 
