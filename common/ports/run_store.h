@@ -36,6 +36,8 @@ struct ExecuteRequest {
   std::optional<KeyedAnswer> keyed = {};
 };
 
+inline constexpr size_t kRunSearchMax = 50'000;
+
 struct RunFilter {
   std::optional<JobId> job_id = {};
   std::optional<ExecutorId> executor = {};
@@ -44,6 +46,14 @@ struct RunFilter {
   std::optional<WallTime> until = {};  // fire < until
   std::optional<RunKey> before = {};   // cursor: strictly earlier in (fire, schedule, shard)
   size_t limit = 50;
+  // What no index finds is looked for in at most about this many runs; see RunPage.
+  size_t search_max = kRunSearchMax;
+};
+
+struct RunPage {
+  std::vector<RunDetail> runs;
+  // The search ended here although the page is not full: strictly earlier runs were not looked at.
+  std::optional<RunKey> searched_to = {};
 };
 
 struct GapRecord {
@@ -99,8 +109,9 @@ class RunStore {
 
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
   // Newest first, without attempts. Planned runs that are not due yet are included only when
-  // `states` names PENDING.
-  virtual Result<std::vector<RunDetail>> ListRuns(const RunFilter& filter, WallTime now) = 0;
+  // `states` names PENDING. A page may hold fewer runs than there are, even none: then it says how
+  // far it has searched.
+  virtual Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) = 0;
   virtual Result<GapPage> ListGaps(const GapFilter& filter) = 0;
   virtual Result<RunCounts> CountOpenRuns() = 0;
   virtual Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) = 0;

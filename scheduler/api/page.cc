@@ -73,11 +73,19 @@ void Page::Skip(std::string cursor) {
   last_ = std::move(cursor);
 }
 
+void Page::SearchedTo(std::string cursor, WallTime time) {
+  if (refused_) return;
+  Skip(std::move(cursor));
+  searched_to_ = time;
+}
+
 HttpResponse Page::Finish(bool more) {
   const bool goes_on = (more || refused_) && (count_ > 0 || skipped_);
   const std::string token = goes_on ? "\"" + ToBase64(binding_ + last_) + "\"" : "null";
   HttpResponse response{.status = 200, .headers = {{"Content-Type", "application/json"}}};
-  response.body = "{\"items\":[" + text_ + "],\"next_page_token\":" + token + "}";
+  response.body = "{\"items\":[" + text_ + "],\"next_page_token\":" + token;
+  if (searched_to_) response.body += ",\"searched_to\":\"" + FormatRfc3339(*searched_to_) + "\"";
+  response.body += "}";
   return response;
 }
 

@@ -30,6 +30,8 @@ class Page {
   bool Add(const nlohmann::json& item, std::string cursor);
   // Something was looked at that is not to be shown; the next page goes on after it.
   void Skip(std::string cursor);
+  // As Skip, of everything down to that time; the answer says so in `searched_to`.
+  void SearchedTo(std::string cursor, WallTime time);
   // `more`: the list goes on after the last item added (set by a refused Add as well).
   HttpResponse Finish(bool more);
 
@@ -41,6 +43,7 @@ class Page {
   size_t count_ = 0;
   bool refused_ = false;
   bool skipped_ = false;
+  std::optional<WallTime> searched_to_;
   std::string last_;
 };
 

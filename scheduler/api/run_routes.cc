@@ -102,18 +102,19 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
                             Page::Read(query, job_id ? "runs/" + job_id->value() : "runs"));
   CARILLON_ASSIGN_OR_RETURN(const RunFilter filter, ReadFilter(query, page, job_id));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const auto runs = call.api.runs.ListRuns(filter, now);
-  if (!runs.ok() && runs.code() != ErrorCode::kNotFound) return runs.error();
-  if (job_id && page.cursor().empty() && (!runs.ok() || runs->empty())) {
+  const auto found = call.api.runs.ListRuns(filter, now);
+  if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
+  if (job_id && page.cursor().empty() && (!found.ok() || found->runs.empty())) {
     // A deleted job keeps its history; one that never was has none.
     CARILLON_TRY(call.api.jobs.GetJobHead(*job_id));
   }
-  if (runs.ok()) {
-    for (const RunDetail& run : *runs) {
-      if (!page.Add(RunToJson(run, false), EncodeRunId(run.row.key))) break;
-    }
+  if (!found.ok()) return page.Finish(false);
+  for (const RunDetail& run : found->runs) {
+    if (!page.Add(RunToJson(run, false), EncodeRunId(run.row.key))) break;
   }
-  return page.Finish(false);
+  if (found->searched_to)
+    page.SearchedTo(EncodeRunId(*found->searched_to), found->searched_to->fire);
+  return page.Finish(found->searched_to.has_value());
 }
 
 Reply ListRuns(const Call& call) { return ListRunsOf(call, std::nullopt); }

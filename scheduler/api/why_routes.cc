@@ -40,11 +40,11 @@ Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, 
 Outcome<std::optional<RunDetail>> RunAt(const Call& call, const JobId& id, WallTime at,
                                         WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(
-      auto runs,
+      RunPage page,
       call.api.runs.ListRuns(
           {.job_id = id, .since = at, .until = at + kWhyWindow, .limit = kRunsLookedAt}, now));
   std::optional<RunDetail> best;
-  for (RunDetail& run : runs) {
+  for (RunDetail& run : page.runs) {
     const bool better = !best || best->row.state == RunState::kSkipped;
     if (run.row.kind != RunKind::kManual && better) best = std::move(run);
   }

@@ -85,7 +85,7 @@ TYPED_TEST(RunStoreContract, ExecuteSettlesItsRequestOrMakesNoRun) {
   ASSERT_OK(s.admin.AbandonRequest(keyed.scope, keyed.key));
   EXPECT_EQ(s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 2min)).state,
             RequestState::kReplay);
-  EXPECT_EQ(s.v(s.runs.ListRuns({}, kT0 + 1h)).size(), 1u);
+  EXPECT_EQ(s.v(s.runs.ListRuns({}, kT0 + 1h)).runs.size(), 1u);
 }
 
 // ---- cancel -------------------------------------------------------------------------------------
@@ -282,7 +282,8 @@ TYPED_TEST(RunStoreContract, ListIsNewestFirstInPagesWithoutFutureRuns) {
   std::vector<RunKey> listed;
   std::optional<RunKey> before;
   for (int page = 0; page < 10; ++page) {
-    const std::vector<RunDetail> runs = s.v(s.runs.ListRuns({.before = before, .limit = 3}, now));
+    const std::vector<RunDetail> runs =
+        s.v(s.runs.ListRuns({.before = before, .limit = 3}, now)).runs;
     if (runs.empty()) break;
     EXPECT_LE(runs.size(), 3u);
     for (const RunDetail& run : runs) listed.push_back(run.row.key);
@@ -292,7 +293,7 @@ TYPED_TEST(RunStoreContract, ListIsNewestFirstInPagesWithoutFutureRuns) {
   EXPECT_TRUE(std::is_sorted(listed.rbegin(), listed.rend()));
   EXPECT_EQ(listed.front().fire, kT0 + 45s);
   const auto count = [&](const RunFilter& filter) {
-    return s.v(s.runs.ListRuns(filter, now)).size();
+    return s.v(s.runs.ListRuns(filter, now)).runs.size();
   };
   EXPECT_EQ(count({.states = {RunState::kPending}}), 10u);
   EXPECT_EQ(count({.job_id = JobId("a")}), 4u);
@@ -310,13 +311,101 @@ TYPED_TEST(RunStoreContract, ListFiltersByStateAndExecutor) {
   const RunRow running = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
   const RunRow failed = s.Start(s.Execute(job, kT0), 2, fence, kT0 + 1s);
   s.Apply(s.ReportOf(failed, RunState::kFailed), fence, kT0 + 2s);
-  const auto list = [&](const RunFilter& filter) { return s.v(s.runs.ListRuns(filter, kT0 + 1h)); };
+  const auto list = [&](const RunFilter& filter) {
+    return s.v(s.runs.ListRuns(filter, kT0 + 1h)).runs;
+  };
   EXPECT_EQ(list({}).size(), 3u);
   EXPECT_EQ(list({.executor = ExecutorId("e1")}).size(), 2u);
   EXPECT_EQ(list({.executor = ExecutorId("e9")}).size(), 0u);
   ASSERT_EQ(list({.states = {RunState::kRunning}}).size(), 1u);
   EXPECT_EQ(list({.states = {RunState::kRunning}})[0].row, running);
   EXPECT_EQ(list({.states = {RunState::kRunning, RunState::kFailed}}).size(), 2u);
+}
+
+TYPED_TEST(RunStoreContract, ListOfAStateFollowsARunThroughItsEnds) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const StoredJob other = s.Create("b", s.Manual());
+  const RunRow failed = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+  s.Apply(s.ReportOf(failed, RunState::kFailed), fence, kT0 + 2s);
+  const RunRow timed_out = s.Start(s.Execute(other, kT0), 2, fence, kT0 + 1s);
+  s.Apply(s.ReportOf(timed_out, RunState::kTimedOut), fence, kT0 + 2s);
+  const RunRow good = s.Start(s.Execute(job, kT0), 3, fence, kT0 + 1s);
+  s.Apply(s.ReportOf(good, RunState::kCompleted), fence, kT0 + 2s);
+  const RunRow waiting = s.Execute(other, kT0);
+  const auto keys = [&](const RunFilter& filter) {
+    std::vector<RunKey> found;
+    for (const RunDetail& run : s.v(s.runs.ListRuns(filter, kT0 + 1h)).runs) {
+      found.push_back(run.row.key);
+    }
+    return found;
+  };
+  using Keys = std::vector<RunKey>;
+  EXPECT_EQ(keys({.states = {RunState::kFailed}}), Keys{failed.key});
+  EXPECT_EQ(keys({.states = {RunState::kFailed, RunState::kTimedOut}}).size(), 2u);
+  EXPECT_EQ(keys({.states = {RunState::kPending, RunState::kTimedOut}}),
+            (Keys{waiting.key, timed_out.key}));
+  EXPECT_EQ(keys({.states = {RunState::kCompleted, RunState::kFailed}}),
+            (Keys{good.key, failed.key}));
+  EXPECT_EQ(keys({.job_id = other.job_id, .states = {RunState::kTimedOut, RunState::kFailed}}),
+            Keys{timed_out.key});
+  EXPECT_EQ(keys({.executor = ExecutorId("e1"), .states = {RunState::kFailed}}), Keys{failed.key});
+  s.v(s.runs.RetryRun(failed.key, {.now = kT0 + 5s}));
+  EXPECT_EQ(keys({.states = {RunState::kFailed}}), Keys{});
+  EXPECT_EQ(keys({.job_id = job.job_id, .states = {RunState::kPending}}), Keys{failed.key});
+  s.v(s.runs.CancelRun(failed.key, {.now = kT0 + 6s}));
+  EXPECT_EQ(keys({.states = {RunState::kCancelled}}), Keys{failed.key});
+}
+
+// Whatever the bound of one search: going on from where it ended finds each run once, in order.
+TYPED_TEST(RunStoreContract, BoundedSearchFindsEveryRunInTheEnd) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const StoredJob other = s.Create("b", s.Manual());
+  for (int i = 0; i < 20; ++i) {
+    const RunRow run =
+        s.Start(s.Execute(i % 3 == 0 ? other : job, kT0), i % 7 == 0 ? 2 : 1, fence, kT0 + 1s);
+    const RunState end = i % 5 == 0 ? RunState::kFailed : RunState::kCompleted;
+    s.Apply(s.ReportOf(run, end), fence, kT0 + 2s);
+  }
+  const std::vector<RunFilter> filters = {
+      {.executor = ExecutorId("e2")},
+      {.executor = ExecutorId("e2"), .states = {RunState::kFailed, RunState::kCompleted}},
+      {.executor = ExecutorId("e9")},
+      {.states = {RunState::kCompleted}},
+      {.job_id = JobId("b"), .states = {RunState::kFailed}},
+      {.job_id = JobId("b"), .executor = ExecutorId("e1"), .states = {RunState::kCompleted}},
+      {.executor = ExecutorId("e1"), .states = {RunState::kFailed, RunState::kTimedOut}}};
+  for (size_t i = 0; i < filters.size(); ++i) {
+    RunFilter all = filters[i];
+    all.limit = 100;
+    std::vector<RunKey> expected;
+    for (const RunDetail& run : s.v(s.runs.ListRuns(all, kT0 + 1h)).runs) {
+      expected.push_back(run.row.key);
+    }
+    for (const size_t search_max : {1, 2, 3, 7}) {
+      RunFilter bounded = filters[i];
+      bounded.limit = 3;
+      bounded.search_max = search_max;
+      std::vector<RunKey> found;
+      for (int page = 0; page < 100; ++page) {
+        const RunPage some = s.v(s.runs.ListRuns(bounded, kT0 + 1h));
+        for (const RunDetail& run : some.runs) found.push_back(run.row.key);
+        if (some.searched_to) {
+          bounded.before = some.searched_to;
+        } else if (some.runs.size() == bounded.limit) {
+          bounded.before = found.back();
+        } else {
+          break;
+        }
+      }
+      EXPECT_EQ(found, expected) << i << " " << search_max;
+    }
+  }
+  EXPECT_TRUE(s.v(s.runs.ListRuns({.executor = ExecutorId("e9"), .search_max = 3}, kT0 + 1h))
+                  .searched_to.has_value());
 }
 
 TYPED_TEST(RunStoreContract, GapsPageNewestFirst) {

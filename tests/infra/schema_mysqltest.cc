@@ -73,8 +73,9 @@ TEST_F(SchemaTest, TheTokenOfBeforeKeepsWorking) {
   std::vector<mysql::Migration> before = mysql::EmbeddedMigrations();
   std::erase_if(before, [](const mysql::Migration& migration) { return migration.version > 4; });
   ASSERT_OK(mysql::Migrate(*session, before));
-  ASSERT_OK(session->Run("INSERT INTO tokens (token_hash, name, role, created_us) VALUES "
-                         "('0123456789abcdef0123', 'admin', 'admin', 5)"));
+  ASSERT_OK(
+      session->Run("INSERT INTO tokens (token_hash, name, role, created_us) VALUES "
+                   "('0123456789abcdef0123', 'admin', 'admin', 5)"));
   const auto store = database_.Open(8);
   const auto found = store->FindToken("0123456789abcdef0123");
   ASSERT_OK(found);
@@ -85,6 +86,30 @@ TEST_F(SchemaTest, TheTokenOfBeforeKeepsWorking) {
   EXPECT_EQ((*found)->owner, std::nullopt);
   EXPECT_EQ(store->CreateFirstToken({"x", "admin", "admin", kT0, "tok-x"}).code(),
             ErrorCode::kExists);
+}
+
+TEST_F(SchemaTest, RunsThatEndedBeforeTheIndexOfEndsAreFoundByIt) {
+  const auto session = EmptyDatabase();
+  std::vector<mysql::Migration> before = mysql::EmbeddedMigrations();
+  std::erase_if(before,
+                [](const mysql::Migration& migration) { return migration.name == "run_ends"; });
+  ASSERT_OK(mysql::Migrate(*session, before));
+  ASSERT_OK(session->Run(
+      "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, "
+      "pause_reason, name, type, command, priority, timeout, retry_count, retry_interval, "
+      "retry_backoff, retry_intervals, on_lost, overlap_policy, create_time, update_time) VALUES "
+      "(7, 'old', 0, 1, 9, 1, '', 'old', 'noop', '', 0, 0, 0, 0, 'fixed', '', 'fail', 'allow', "
+      "NOW(), NOW())"));
+  ASSERT_OK(session->Run(
+      "INSERT INTO job_runs (fire_us, schedule_id, job_no, segment, open_segment, kind, state, "
+      "due_us, def_version) VALUES (10, 9, 7, 0, NULL, 'MANUAL', 'FAILED', 10, 1), (11, 9, 7, 0, "
+      "NULL, 'MANUAL', 'COMPLETED', 11, 1), (12, 9, 7, 0, 0, 'MANUAL', 'RUNNING', 12, 1)"));
+  const auto store = database_.Open(8);
+  const RunPage failed =
+      StoreDriver::v(store->ListRuns({.states = {RunState::kFailed, RunState::kLost}}, kT0));
+  ASSERT_EQ(failed.runs.size(), 1u);
+  EXPECT_EQ(failed.runs[0].row.key.fire, FromUnixMicros(10));
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM job_runs WHERE ended_as IS NULL"), 2);
 }
 
 TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {

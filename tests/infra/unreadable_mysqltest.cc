@@ -39,7 +39,7 @@ TEST_F(UnreadableRowsTest, RunOfAnUnknownStateIsLeftOutEverywhere) {
   const std::vector<RunRow> running = s.v(s.firing.ScanRunning(s.All(), std::nullopt, 10)).runs;
   ASSERT_EQ(running.size(), 1u);
   EXPECT_EQ(running[0].key, good.key);
-  const auto listed = s.v(s.runs.ListRuns({.limit = 1}, kT0 + 1h));
+  const auto listed = s.v(s.runs.ListRuns({.limit = 1}, kT0 + 1h)).runs;
   ASSERT_EQ(listed.size(), 1u);
   EXPECT_EQ(listed[0].row.key, good.key);
   EXPECT_CODE(s.runs.GetRun(bad.key), ErrorCode::kCorrupt);

@@ -121,7 +121,7 @@ class MemoryStore final : public IdentityStore,
   Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) override;
   Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
-  Result<std::vector<RunDetail>> ListRuns(const RunFilter& filter, WallTime now) override;
+  Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;
   Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) override;

@@ -159,15 +159,21 @@ bool MemoryStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTi
   return std::find(filter.states.begin(), filter.states.end(), row.state) != filter.states.end();
 }
 
-Result<std::vector<RunDetail>> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {
+Result<RunPage> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {
   MutexLock lock(mu_);
   const std::map<RunKey, RunEntry>& runs = tables_.runs();
-  std::vector<RunDetail> page;
+  RunPage page;
+  const bool searches = filter.executor || !filter.states.empty();
+  size_t searched = 0;
   auto it = filter.before ? runs.lower_bound(*filter.before) : runs.end();
-  while (it != runs.begin() && page.size() < filter.limit) {
+  while (it != runs.begin() && page.runs.size() < filter.limit) {
     --it;
     if (filter.since && it->first.fire < *filter.since) break;
-    if (Matches(it->second, filter, now)) page.push_back(ToDetail(it->second, false));
+    if (Matches(it->second, filter, now)) page.runs.push_back(ToDetail(it->second, false));
+    if (searches && ++searched == filter.search_max) {
+      page.searched_to = it->first;
+      break;
+    }
   }
   return page;
 }

@@ -32,11 +32,12 @@ const std::string kClaim = UpdateRuns(
 constexpr std::string_view kFinalColumns =
     "o INT PATH '$[3]', t INT PATH '$[4]', a INT PATH '$[5]', b BIGINT PATH '$[6]', "
     "e BIGINT PATH '$[7]', x INT PATH '$[8]', r VARCHAR(255) PATH '$[9]', c INT PATH '$[10]'";
-// 7 is CANCELLED: there the word about who cancelled it and why, left by Explain, stays.
+// 4 is COMPLETED. 7 is CANCELLED: there the word about who cancelled it and why, left by Explain,
+// stays.
 constexpr std::string_view kFinalSet =
     "r.state = k.t, r.attempt = k.a, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.x, "
     "r.reason = k.r, r.output_truncated = k.c, r.open_segment = NULL, r.cancel_requested = 0, "
-    "r.slot_taken = 0";
+    "r.slot_taken = 0, r.ended_as = NULLIF(k.t, 4)";
 
 const std::string kFinal =
     UpdateRuns(kFinalColumns, fmt::format("{}, r.error = IF(k.t = 7, r.error, NULL)", kFinalSet),
@@ -53,7 +54,8 @@ const std::string kPending = UpdateRuns(
     "r VARCHAR(255) PATH '$[7]', p INT PATH '$[8]'",
     "r.state = 1, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, r.reason = k.r, "
     "r.priority = k.p, "
-    "r.open_segment = r.segment, r.cancel_requested = 0, r.started_us = 0, r.ended_us = 0, "
+    "r.open_segment = r.segment, r.ended_as = NULL, r.cancel_requested = 0, r.started_us = 0, "
+    "r.ended_us = 0, "
     "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL",
     "r.state + 0 = k.o");
 

@@ -162,7 +162,7 @@ class FaultyRuns : public RunStore {
   Result<RunDetail> GetRun(const RunKey& key) override {
     return plan_.Run("GetRun", [&] { return store_.GetRun(key); });
   }
-  Result<std::vector<RunDetail>> ListRuns(const RunFilter& filter, WallTime now) override {
+  Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override {
     return plan_.Run("ListRuns", [&] { return store_.ListRuns(filter, now); });
   }
   Result<GapPage> ListGaps(const GapFilter& filter) override {

@@ -17,7 +17,7 @@ class MemberGuardTest : public MemberTest {
   size_t Planned() {
     const auto runs = world_.store.ListRuns({.limit = 100'000}, world_.now() + 24h);
     EXPECT_TRUE(runs.ok());
-    return runs->size();
+    return runs->runs.size();
   }
   // Beats every two seconds; what it was renewed, and the tasks it got.
   struct Heard {

@@ -190,7 +190,7 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
   const auto runs =
       store.ListRuns({.states = {RunState::kCompleted}, .limit = 100'000}, clock.Wall());
   ASSERT_TRUE(runs.ok());
-  for (const RunDetail& run : *runs) {
+  for (const RunDetail& run : runs->runs) {
     EXPECT_TRUE(completed.insert(run.row.key).second);
     EXPECT_EQ(run.row.attempt, 1);
     EXPECT_GE(run.result.started, run.row.key.fire);

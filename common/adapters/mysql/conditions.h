@@ -1,0 +1,32 @@
+// The conditions of a statement, with what stands at their question marks.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "common/adapters/mysql/session.h"
+
+namespace carillon::mysql {
+
+class Conditions {
+ public:
+  void Add(std::string_view condition, std::initializer_list<Param> values = {}) {
+    text_ += " AND ";
+    text_ += condition;
+    params_.insert(params_.end(), values.begin(), values.end());
+  }
+  void Add(const Conditions& other) {
+    text_ += " AND " + other.text_;
+    params_.insert(params_.end(), other.params_.begin(), other.params_.end());
+  }
+
+  const std::string& text() const { return text_; }  // true when there are none
+  const Params& params() const { return params_; }
+
+ private:
+  std::string text_ = "1 = 1";
+  Params params_;
+};
+
+}  // namespace carillon::mysql

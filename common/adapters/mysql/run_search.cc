@@ -1,0 +1,209 @@
+#include "common/adapters/mysql/run_search.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "common/adapters/mysql/conditions.h"
+#include "common/adapters/mysql/run_details.h"
+#include "common/adapters/mysql/run_rows.h"
+
+namespace carillon::mysql {
+namespace {
+
+// How far beyond `now` a list looks at every run; further on there are planned runs, many, and some
+// that were ended ahead of their time, which the index finds.
+constexpr Duration kListAhead = 1s;
+
+// Rows that an index leads to lie anywhere on the disk; those of a walk along the table lie
+// together. Measured with a million runs, most of them not in the buffer pool: 80 us for each
+// against 1 us.
+constexpr size_t kScatteredCost = 25;
+
+constexpr std::string_view kNewestFirst =
+    "ORDER BY r.fire_us DESC, r.schedule_id DESC, r.shard DESC";
+
+// One walk along an index, newest first.
+struct Walk {
+  std::string index;
+  Conditions within;  // a range of the index
+  Conditions wanted;  // looked at in each row
+  // Of the runs looked at; nullopt = the range itself is what is wanted, so the page's size bounds
+  // it.
+  std::optional<size_t> bound = {};
+};
+
+size_t Scattered(size_t search_max) { return std::max<size_t>(1, search_max / kScatteredCost); }
+
+bool IsOpen(RunState state) { return !IsFinal(state); }
+
+std::string QuotedStates(const std::vector<RunState>& states) {
+  std::vector<std::string> names;
+  for (const RunState state : states) names.push_back(fmt::format("'{}'", Name(state)));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Conditions RangeOf(const RunFilter& filter) {
+  Conditions range;
+  if (filter.since) range.Add("r.fire_us >= ?", {ToUnixMicros(*filter.since)});
+  if (filter.until) range.Add("r.fire_us < ?", {ToUnixMicros(*filter.until)});
+  if (filter.before) {
+    const int64_t fire = ToUnixMicros(filter.before->fire);
+    const uint64_t schedule = filter.before->schedule_id.value();
+    range.Add(
+        "r.fire_us <= ? AND (r.fire_us < ? OR r.schedule_id < ? OR (r.schedule_id = ? AND "
+        "r.shard < ?))",
+        {fire, fire, schedule, schedule, uint64_t{filter.before->shard}});
+  }
+  return range;
+}
+
+// Of the job, whose number is a constant to the optimizer.
+void AddJob(Conditions& conditions, const JobId& id) {
+  conditions.Add("r.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)", {id.value()});
+}
+
+// Constants as well: a subquery would make the optimizer sort all of history.
+Result<Conditions> WantedExecutor(Session& session, const RunFilter& filter) {
+  Conditions wanted;
+  if (!filter.executor) return wanted;
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT i.incarnation_no FROM executor_incarnations i WHERE i.executor_id = ?",
+                    {filter.executor->value()}));
+  std::vector<uint64_t> numbers;
+  while (rows.Next()) numbers.push_back(rows.Unsigned(1));
+  wanted.Add(numbers.empty() ? "FALSE"
+                             : fmt::format("r.incarnation_no IN ({})", fmt::join(numbers, ", ")));
+  return wanted;
+}
+
+Walk OpenRuns(const RunFilter& filter, const Conditions& executor, const SearchScope& scope,
+              const std::vector<RunState>& states) {
+  std::vector<uint32_t> segments(scope.segment_count);
+  for (uint32_t i = 0; i < scope.segment_count; ++i) segments[i] = i;
+  Walk walk{.index = "open_runs", .within = RangeOf(filter), .wanted = executor};
+  walk.within.Add(fmt::format("r.open_segment IN ({})", fmt::join(segments, ", ")));
+  walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(states)));
+  if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
+  return walk;
+}
+
+Walk EndedAs(const RunFilter& filter, const Conditions& executor, RunState state) {
+  Walk walk{.index = "by_end", .within = RangeOf(filter), .wanted = executor};
+  if (filter.job_id) walk.bound = filter.search_max;  // the index has the job
+  if (filter.executor) walk.bound = Scattered(filter.search_max);
+  walk.within.Add("r.ended_as = ?", {NumberOf(state)});
+  if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
+  return walk;
+}
+
+// Every run, or those of a job, in the order of their fires.
+Walk AnyState(const RunFilter& filter, const Conditions& executor) {
+  Walk walk{.index = "PRIMARY", .within = RangeOf(filter), .wanted = executor};
+  const bool looks = filter.executor || !filter.states.empty();
+  if (looks) walk.bound = filter.search_max;
+  if (filter.job_id) {
+    walk.index = "by_job";
+    AddJob(walk.within, *filter.job_id);
+    if (looks) walk.bound = Scattered(filter.search_max);
+  }
+  return walk;
+}
+
+std::vector<Walk> WalksOf(const RunFilter& filter, const Conditions& executor,
+                          const SearchScope& scope) {
+  if (!filter.states.empty()) {
+    Walk all = AnyState(filter, executor);
+    all.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(filter.states)));
+    const auto completed =
+        std::find(filter.states.begin(), filter.states.end(), RunState::kCompleted);
+    if (completed != filter.states.end()) return {std::move(all)};
+    std::vector<Walk> walks;
+    std::vector<RunState> open;
+    for (const RunState state : filter.states) {
+      if (IsOpen(state)) {
+        open.push_back(state);
+      } else {
+        walks.push_back(EndedAs(filter, executor, state));
+      }
+    }
+    if (!open.empty()) walks.push_back(OpenRuns(filter, executor, scope, open));
+    return walks;
+  }
+  const int64_t now_us = ToUnixMicros(scope.now);
+  Walk due = AnyState(filter, executor);
+  due.wanted.Add(
+      "NOT (r.state = 'PENDING' AND r.attempt = 1 AND r.kind <> 'MANUAL' AND r.fire_us > ?)",
+      {now_us});
+  if (filter.job_id) return {std::move(due)};
+  const int64_t ahead_us = ToUnixMicros(scope.now + kListAhead);
+  due.within.Add("r.fire_us <= ?", {ahead_us});
+  Walk ended_early{.index = "open_runs", .within = RangeOf(filter), .wanted = executor};
+  ended_early.within.Add("r.open_segment IS NULL AND r.due_us > ? AND r.fire_us > ?",
+                         {now_us, ahead_us});
+  return {std::move(due), std::move(ended_early)};
+}
+
+// The last run that the walk may look at; nullopt = there are not that many.
+Result<std::optional<RunKey>> EndOf(Session& session, const Walk& walk) {
+  Params params = walk.within.params();
+  params.push_back(static_cast<uint64_t>(*walk.bound - 1));
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query(fmt::format("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs "
+                                           "r FORCE INDEX ({}) WHERE {} {} LIMIT 1 OFFSET ?",
+                                           walk.index, walk.within.text(), kNewestFirst),
+                               params));
+  if (!rows.Next()) return std::optional<RunKey>();
+  return std::optional<RunKey>(
+      {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
+}
+
+void AddEnd(Conditions& conditions, const RunKey& end) {
+  const int64_t fire = ToUnixMicros(end.fire);
+  const uint64_t schedule = end.schedule_id.value();
+  conditions.Add(
+      "r.fire_us >= ? AND (r.fire_us > ? OR r.schedule_id > ? OR (r.schedule_id = ? AND "
+      "r.shard >= ?))",
+      {fire, fire, schedule, schedule, uint64_t{end.shard}});
+}
+
+}  // namespace
+
+Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
+                           Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(const Conditions executor, WantedExecutor(session, filter));
+  RunPage page;
+  for (Walk& walk : WalksOf(filter, executor, scope)) {
+    if (walk.bound) {
+      CARILLON_ASSIGN_OR_RETURN(const std::optional<RunKey> end, EndOf(session, walk));
+      if (end) {
+        AddEnd(walk.within, *end);
+        page.searched_to = std::max(page.searched_to.value_or(*end), *end);
+      }
+    }
+    walk.within.Add(walk.wanted);
+    CARILLON_ASSIGN_OR_RETURN(std::vector<RunDetail> found,
+                              ReadDetails(session,
+                                          {.index = walk.index,
+                                           .where = walk.within.text(),
+                                           .params = walk.within.params(),
+                                           .limit = filter.limit},
+                                          incarnations));
+    std::move(found.begin(), found.end(), std::back_inserter(page.runs));
+  }
+  std::sort(page.runs.begin(), page.runs.end(),
+            [](const RunDetail& a, const RunDetail& b) { return b.row.key < a.row.key; });
+  // Beyond where one walk ended another may have found some; between them others may be missing.
+  if (page.searched_to) {
+    std::erase_if(page.runs, [&](const RunDetail& run) { return run.row.key < *page.searched_to; });
+  }
+  if (page.runs.size() >= filter.limit) {
+    page.runs.resize(filter.limit);
+    page.searched_to.reset();
+  }
+  return page;
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,21 @@
+// How runs are found: which index serves a filter, and how far what no index serves is searched.
+#pragma once
+
+#include <cstdint>
+
+#include "common/adapters/mysql/incarnations.h"
+#include "common/adapters/mysql/session.h"
+#include "common/ports/run_store.h"
+
+namespace carillon::mysql {
+
+struct SearchScope {
+  uint32_t segment_count = 1;
+  WallTime now;
+};
+
+// As RunStore::ListRuns.
+Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
+                           Incarnations& incarnations);
+
+}  // namespace carillon::mysql
