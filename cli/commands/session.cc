@@ -16,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kPageSizeMax = 500;
+constexpr int kRefusalsMax = 60;  // a minute of too many requests
 
 std::string Bounded(std::istream& in) {
   std::string text(kJsonBytesMax + 1, '\0');
@@ -77,7 +78,13 @@ Outcome<bool> Session::UseSession(ApiClient& client) {
 
 Outcome<ApiResponse> Session::Call(const ApiRequest& request) {
   CARILLON_ASSIGN_OR_RETURN(ApiClient * client, Client());
-  return client->Call(request);
+  for (int waited = 0;; ++waited) {
+    auto response = client->Call(request);
+    // Refused before anything was done, so that it may be sent again whatever it is.
+    const bool refused = !response.ok() && response.error().code == "too_many_requests";
+    if (!refused || waited == kRefusalsMax) return response;
+    host_.wait(1s);
+  }
 }
 
 Printer Session::Print() const {

@@ -51,6 +51,9 @@ struct ApiContext {
   bool serves_tls = false;     // cookies are Secure then, and browsers told to stay with https
   // PEM, who signs the certificates of executors; empty: the control link has no TLS.
   std::string link_authority = {};
+  // Requests a second, 0 = no limit: of each account, and of each address that shows none.
+  int64_t account_rate = 0;
+  int64_t address_rate = 0;
   // How long status and tokens wait for a store that hangs.
   Duration store_patience = 1s;
 };

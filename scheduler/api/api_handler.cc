@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/wire/json_text.h"
 #include "scheduler/api/audit.h"
+#include "scheduler/api/client_address.h"
 #include "scheduler/api/ownership.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
@@ -44,6 +45,16 @@ HttpResponse ContractResponse(const OpenApiPage& page) {
   if (!page.policy.empty()) response.headers.emplace_back("Content-Security-Policy", page.policy);
   response.body = std::string(page.body);
   return response;
+}
+
+Problem TooManyRequests(Duration wait) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
+  Problem problem{
+      .status = 429,
+      .code = "too_many_requests",
+      .detail = fmt::format("Too many requests; one more is answered in {} s.", seconds)};
+  problem.headers.emplace_back("Retry-After", std::to_string(seconds));
+  return problem;
 }
 
 std::optional<Problem> DefectProblem(HttpDefect defect) {
@@ -145,6 +156,8 @@ ApiHandler::ApiHandler(const ApiContext& context)
       authenticator_(context.auth, context.clock, aside_, context.store_patience,
                      context.cluster_now),
       sign_in_(context.clock),
+      account_rate_(context.account_rate),
+      address_rate_(context.address_rate),
       store_(context_),
       streams_(context.clock),
       stream_loop_("api.streams", context.clock, streams_),
@@ -214,8 +227,12 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   RouteMatch match = MatchRoute(request.method, request.segments);
   const bool for_anyone = match.route != nullptr && match.route->permission == Permission::kAnyone;
   Caller caller;
-  if (!for_anyone) {
+  if (for_anyone) {
+    if (auto refused = Admit(address_rate_, NetworkOf(AddressOf(request))))
+      return std::move(*refused);
+  } else {
     CARILLON_ASSIGN_OR_RETURN(caller, Identify(request));
+    if (auto refused = Admit(account_rate_, caller.Subject())) return std::move(*refused);
   }
   const auto defect = DefectProblem(request.defect);
   if (defect && request.defect != HttpDefect::kBodyTooLarge) return *defect;
@@ -252,8 +269,20 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
 Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
   auto caller = authenticator_.Authenticate(request);
   if (!caller.ok()) return caller.error();
-  if (!caller->has_value()) return Unauthenticated(request.Header("authorization") != nullptr);
-  return std::move(**caller);
+  if (caller->has_value()) return std::move(**caller);
+  if (auto refused = Admit(address_rate_, NetworkOf(AddressOf(request))))
+    return std::move(*refused);
+  return Unauthenticated(request.Header("authorization") != nullptr);
+}
+
+std::optional<Problem> ApiHandler::Admit(RateLimit& limit, const std::string& who) {
+  std::optional<Duration> wait;
+  {
+    MutexLock lock(rates_mu_);
+    wait = limit.Admit(who, context_.clock.Steady());
+  }
+  if (!wait) return std::nullopt;
+  return TooManyRequests(*wait);
 }
 
 Reply ApiHandler::Dispatch(const Route& route, Call& call) {

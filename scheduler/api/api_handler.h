@@ -10,8 +10,10 @@
 
 #include "common/adapters/http/http_server.h"
 #include "common/base/loop.h"
+#include "common/base/mutex.h"
 #include "scheduler/api/console_pages.h"
 #include "scheduler/api/route.h"
+#include "scheduler/auth/rate_limit.h"
 
 namespace carillon::scheduler {
 
@@ -40,6 +42,8 @@ class ApiHandler : public HttpHandler {
 
   Reply Serve(const HttpRequest& request, Trace& trace);
   Outcome<Caller> Identify(const HttpRequest& request);
+  // The refusal of one request too many.
+  std::optional<Problem> Admit(RateLimit& limit, const std::string& who);
   Reply Dispatch(const Route& route, Call& call);
   // After a write that was done.
   void Audit(const Route& route, const Call& call, const HttpResponse& done);
@@ -52,6 +56,9 @@ class ApiHandler : public HttpHandler {
   Aside aside_;  // of tokens
   Authenticator authenticator_;
   SignIn sign_in_;
+  Mutex rates_mu_;
+  RateLimit account_rate_ GUARDED_BY(rates_mu_);
+  RateLimit address_rate_ GUARDED_BY(rates_mu_);
   StoreWatch store_;
   StreamHub streams_;
   LoopRunner stream_loop_;

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "scheduler/api/audit.h"
+#include "scheduler/api/client_address.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/session_answer.h"
@@ -20,11 +21,6 @@ using nlohmann::json;
 
 constexpr std::string_view kRefreshHeader = "x-carillon-refresh";
 constexpr std::string_view kNobody = "(unknown)";
-
-// Without the port; no proxy's word is taken for it.
-std::string AddressOf(const HttpRequest& request) {
-  return request.peer.substr(0, request.peer.rfind(':'));
-}
 
 Problem WrongCredentials() {
   Problem problem{.status = 401,

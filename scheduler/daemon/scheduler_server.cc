@@ -19,6 +19,8 @@ SchedulerServer::SchedulerServer(const Ports& ports, const MemberOptions& option
 
 ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
   const MemberPorts& member = ports_.member;
+  const int64_t account_rate = about.config.Integer("rest.account_rate");
+  const int64_t address_rate = about.config.Integer("rest.address_rate");
   return {.jobs = ports_.api.jobs,
           .runs = ports_.api.runs,
           .logs = ports_.api.logs,
@@ -40,7 +42,9 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
           .settings = member.settings,
           .console = WebUiFiles(),
           .serves_tls = serves_tls,
-          .link_authority = std::move(about.link_authority)};
+          .link_authority = std::move(about.link_authority),
+          .account_rate = account_rate,
+          .address_rate = address_rate};
 }
 
 std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {

@@ -29,6 +29,23 @@ TEST_F(FailOverTest, NextServerAnswersWhenTheFirstIsBusy) {
   EXPECT_EQ(Run({"system", "status"}), 0);
 }
 
+TEST_F(CliTest, RefusedForTooManyRequestsIsSentAgain) {
+  const WallTime before = clock_.Wall();
+  Answer("POST /api/jobs/j/pause", ProblemOf("too_many_requests"), 429);
+  Answer("POST /api/jobs/j/pause", ProblemOf("too_many_requests"), 429);
+  Answer("POST /api/jobs/j/pause", JobShown("j"), 200, "\"v3\"");
+  EXPECT_EQ(Run({"job", "pause", "j"}), 0);
+  EXPECT_EQ(server_.requests.size(), 3u);
+  EXPECT_EQ(clock_.Wall() - before, 2s);
+}
+
+TEST_F(CliTest, RefusalsThatDoNotEndAreTold) {
+  Answer("GET /api/system/status", ProblemOf("too_many_requests"), 429);
+  EXPECT_EQ(Run({"system", "status"}), 1);
+  EXPECT_EQ(server_.requests.size(), 61u);
+  EXPECT_NE(err().find("too_many_requests"), std::string::npos) << err();
+}
+
 TEST_F(FailOverTest, ServerThatAnsweredIsKept) {
   FailOf("http://a", "GET /api/jobs/j", ErrorCode::kUnavailable);
   AnswerOf("http://b", "GET /api/jobs/j", JobShown("j"), 200, "\"v3\"");

@@ -76,6 +76,8 @@ class ApiEnv : public ::testing::Test {
          .settings = settings_,
          .console = console_,
          .link_authority = link_authority,
+         .account_rate = account_rate_,
+         .address_rate = address_rate_,
          .store_patience = store_patience_});
     EXPECT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(started).value();
@@ -151,6 +153,8 @@ class ApiEnv : public ::testing::Test {
   Status accept_answer_;
   std::vector<StoreIdentity> accepted_;
 
+  int64_t account_rate_ = 0;
+  int64_t address_rate_ = 0;
   const Duration store_patience_;
   const EmbeddedFiles console_;
   ManualClock clock_;

@@ -1,0 +1,40 @@
+// How many requests a second somebody may make, with bursts: the generic cell rate algorithm (ITU-T
+// I.371), one moment for each of them.
+//
+// Threads  Not thread-safe; its owner guards it.
+// Time     Never reads a clock. `now` comes from the caller.
+// Always   At most kTrackedMax are kept apart. Those beyond share one allowance, so that who makes
+// up
+//          names cannot use up memory, nor take an allowance away from somebody known.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/base/time.h"
+
+namespace carillon::scheduler {
+
+class RateLimit {
+ public:
+  static constexpr Duration kBurst = 5s;  // what may come at once: as much as in this time
+  static constexpr size_t kTrackedMax = 10'000;
+
+  // 0 = no limit.
+  explicit RateLimit(int64_t per_second)
+      : interval_(per_second > 0 ? std::chrono::duration_cast<Duration>(1s) / per_second
+                                 : Duration(0)) {}
+
+  // nullopt: go on. Else how long until one more is let through.
+  std::optional<Duration> Admit(const std::string& who, SteadyTime now);
+
+ private:
+  SteadyTime& PaidUntil(const std::string& who, SteadyTime now);
+
+  Duration interval_;
+  std::map<std::string, SteadyTime> paid_until_;
+  SteadyTime others_paid_until_{};
+};
+
+}  // namespace carillon::scheduler
