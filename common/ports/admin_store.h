@@ -45,6 +45,7 @@ inline constexpr size_t kAuditChangesBytesMax = 32 * 1024;
 
 struct AuditFilter {
   std::string object_id = {};       // empty = all
+  uint64_t after_id = 0;            // only later ones
   uint64_t before_id = UINT64_MAX;  // cursor, newest first
   size_t limit = 50;
 };

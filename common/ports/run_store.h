@@ -56,6 +56,8 @@ struct RunPage {
   std::optional<RunKey> searched_to = {};
 };
 
+inline constexpr size_t kMarkedRuns = 16;
+
 struct GapRecord {
   ScheduleId schedule_id;
   JobId job_id;
@@ -112,6 +114,9 @@ class RunStore {
   // `states` names PENDING. A page may hold fewer runs than there are, even none: then it says how
   // far it has searched.
   virtual Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) = 0;
+  // A number that changes when one of the due runs that are open, or of the 16 newest, begins, ends
+  // or moves on. Cheap, whatever the history.
+  virtual Result<uint64_t> MarkOfRuns(WallTime now) = 0;
   virtual Result<GapPage> ListGaps(const GapFilter& filter) = 0;
   virtual Result<RunCounts> CountOpenRuns() = 0;
   virtual Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) = 0;

@@ -159,6 +159,7 @@ ApiHandler::ApiHandler(const ApiContext& context)
       account_rate_(context.account_rate),
       address_rate_(context.address_rate),
       store_(context_),
+      changes_(context_, identifiers_.TraceId({}).substr(0, 12)),
       streams_(context.clock),
       stream_loop_("api.streams", context.clock, streams_),
       console_(context.console, context.version) {
@@ -254,6 +255,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
             .identifiers = identifiers_,
             .store = store_,
             .streams = streams_,
+            .changes = changes_,
             .authenticator = authenticator_,
             .sign_in = sign_in_,
             .request = request,

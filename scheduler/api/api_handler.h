@@ -60,6 +60,7 @@ class ApiHandler : public HttpHandler {
   RateLimit account_rate_ GUARDED_BY(rates_mu_);
   RateLimit address_rate_ GUARDED_BY(rates_mu_);
   StoreWatch store_;
+  ChangeWatch changes_;  // before the streams that look at it
   StreamHub streams_;
   LoopRunner stream_loop_;
   const ConsolePages console_;

@@ -143,6 +143,7 @@ Call Single(const Call& call, const HttpRequest& request, const RouteMatch& matc
           .identifiers = call.identifiers,
           .store = call.store,
           .streams = call.streams,
+          .changes = call.changes,
           .authenticator = call.authenticator,
           .sign_in = call.sign_in,
           .request = request,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/wire/job_json.h"
+#include "scheduler/api/event_stream.h"
 #include "scheduler/api/log_follower.h"
 #include "scheduler/api/log_text.h"
 #include "scheduler/api/page.h"
@@ -108,11 +109,6 @@ uint64_t OffsetOfTail(const LogExtent& extent, int64_t tail) {
   return extent.last_seq > count ? extent.last_seq - count : 0;
 }
 
-std::optional<uint64_t> LastEventId(const HttpRequest& request) {
-  const std::string* header = request.Header("last-event-id");
-  return header == nullptr ? std::nullopt : ParseCursor(*header);
-}
-
 }  // namespace
 
 Reply RunLogs(const Call& call) {
@@ -169,32 +165,18 @@ Reply StreamRunLogs(const Call& call) {
   LogFollower::Wanted wanted{
       .key = key, .attempt = static_cast<int>(attempt.value_or(run.row.attempt)), .only = only};
   if (ResultOf(run, wanted.attempt) == nullptr) return NoAttempt();
-  if (call.streams.full()) {
-    Problem problem{.status = 503,
-                    .code = "too_many_streams",
-                    .detail = "This member has as many listeners as it takes; try again soon."};
-    problem.headers.emplace_back("Retry-After", "5");
-    return problem;
-  }
-  if (const auto seen = LastEventId(call.request)) {
+  if (const auto seen = ParseCursor(LastEventIdOf(call.request))) {
     wanted.after_seq = *seen;
   } else if (tail) {
     CARILLON_ASSIGN_OR_RETURN(const LogExtent extent,
                               call.api.logs.GetLogExtent(key, wanted.attempt));
     wanted.after_seq = OffsetOfTail(extent, *tail);
   }
-  HttpResponse response{.status = 200};
-  response.headers = {{"Content-Type", "text/event-stream"}, {"X-Accel-Buffering", "no"}};
-  response.body = "retry: 1000\n\n";
-  response.stream = [&api = call.api, &streams = call.streams,
-                     wanted](std::shared_ptr<HttpStream> stream) {
-    streams.Add(
-        std::move(stream),
-        std::make_unique<LogFollower>(
-            LogFollower::Ports{.runs = api.runs, .logs = api.logs, .cluster_now = api.cluster_now},
-            wanted));
-  };
-  return response;
+  return EventStream(call, [&api = call.api, wanted] {
+    return std::make_unique<LogFollower>(
+        LogFollower::Ports{.runs = api.runs, .logs = api.logs, .cluster_now = api.cluster_now},
+        wanted);
+  });
 }
 
 }  // namespace carillon::scheduler

@@ -3,6 +3,7 @@
 #include "scheduler/api/apply_routes.h"
 #include "scheduler/api/auth_routes.h"
 #include "scheduler/api/bulk_routes.h"
+#include "scheduler/api/change_routes.h"
 #include "scheduler/api/config_routes.h"
 #include "scheduler/api/job_routes.h"
 #include "scheduler/api/join_routes.h"
@@ -87,6 +88,7 @@ const std::vector<Route>& RouteTable() {
       {"POST", "/api/executors/{}/disable", kWriteExecutors, kNo, &DisableExecutor,
        "executor.disable"},
       {"POST", "/api/executors/{}/drain", kWriteExecutors, kNo, &DrainExecutor, "executor.drain"},
+      {"GET", "/api/changes", kRead, kNo, &StreamChanges},
       {"GET", "/api/audit", kReadAudit, kNo, &ListAudit},
       {"GET", "/api/system/status", kRead, kNo, &SystemStatus},
       {"POST", "/api/system/store/accept", kAcceptStore, kNo, &AcceptStore, "store.accept",

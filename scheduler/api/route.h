@@ -9,6 +9,7 @@
 
 #include "common/adapters/http/http_message.h"
 #include "scheduler/api/api_context.h"
+#include "scheduler/api/change_watch.h"
 #include "scheduler/api/identifiers.h"
 #include "scheduler/api/problem.h"
 #include "scheduler/api/sign_in.h"
@@ -32,6 +33,7 @@ struct Call {
   Identifiers& identifiers;
   StoreWatch& store;
   StreamHub& streams;
+  ChangeWatch& changes;
   Authenticator& authenticator;
   SignIn& sign_in;
   const HttpRequest& request;

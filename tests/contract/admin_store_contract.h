@@ -148,6 +148,9 @@ TYPED_TEST(AdminStoreContract, AuditIsNewestFirstAndByObject) {
   EXPECT_EQ(all[0].changes_json, "[1]");
   EXPECT_EQ(all[1].changes_json, "");
   EXPECT_TRUE(s.v(s.admin.ListAudit({.object_id = "\u00e9ven"})).empty());
+  const auto later = s.v(s.admin.ListAudit({.after_id = all[2].id}));
+  ASSERT_EQ(later.size(), 2u);
+  EXPECT_EQ(later[0].id, all[0].id);
   const auto rest = s.v(s.admin.ListAudit({.object_id = "even", .before_id = all[1].id}));
   ASSERT_EQ(rest.size(), 1u);
   EXPECT_EQ(rest[0].at, kT0);

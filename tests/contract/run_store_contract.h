@@ -358,6 +358,32 @@ TYPED_TEST(RunStoreContract, ListOfAStateFollowsARunThroughItsEnds) {
   EXPECT_EQ(keys({.states = {RunState::kCancelled}}), Keys{failed.key});
 }
 
+TYPED_TEST(RunStoreContract, MarkChangesWithWhatRunsDo) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  std::set<uint64_t> marks;
+  const auto changed = [&](WallTime now) {
+    const uint64_t mark = s.v(s.runs.MarkOfRuns(now));
+    EXPECT_EQ(s.v(s.runs.MarkOfRuns(now)), mark);
+    return marks.insert(mark).second;
+  };
+  EXPECT_TRUE(changed(kT0));
+  const RunRow old = s.Execute(job, kT0);
+  EXPECT_TRUE(changed(kT0 + 1s));
+  EXPECT_FALSE(changed(kT0 + 2s)) << "time alone changes nothing";
+  for (int i = 0; i < 30; ++i) {
+    const RunRow run = s.Start(s.Execute(job, kT0 + 2s), 1, fence, kT0 + 3s);
+    s.Apply(s.ReportOf(run, RunState::kCompleted), fence, kT0 + 4s);
+    EXPECT_TRUE(changed(kT0 + 5s)) << i;
+  }
+  const RunRow running = s.Start(old, 1, fence, kT0 + 6s);
+  EXPECT_TRUE(changed(kT0 + 6s)) << "open, however old";
+  s.Apply(s.ReportOf(running, RunState::kFailed), fence, kT0 + 7s);
+  EXPECT_FALSE(marks.contains(s.v(s.runs.MarkOfRuns(kT0 + 7s))) &&
+               s.v(s.runs.MarkOfRuns(kT0 + 7s)) == *marks.begin());
+}
+
 // Whatever the bound of one search: going on from where it ended finds each run once, in order.
 TYPED_TEST(RunStoreContract, BoundedSearchFindsEveryRunInTheEnd) {
   StoreDriver s = this->driver();

@@ -116,6 +116,7 @@ Result<std::vector<AuditRecord>> MemoryStore::ListAudit(const AuditFilter& filte
   auto it = tables_.audit.lower_bound(filter.before_id);
   while (it != tables_.audit.begin() && page.size() < filter.limit) {
     --it;
+    if (it->first <= filter.after_id) break;
     if (filter.object_id.empty() || it->second.object_id == filter.object_id) {
       page.push_back(it->second);
     }

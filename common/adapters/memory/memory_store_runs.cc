@@ -1,7 +1,11 @@
 // Runs as people see and touch them.
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "common/adapters/memory/memory_store.h"
+#include "common/base/stable_hash.h"
+#include "common/domain/run_id.h"
 
 namespace carillon::memory {
 namespace {
@@ -176,6 +180,22 @@ Result<RunPage> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {
     }
   }
   return page;
+}
+
+Result<uint64_t> MemoryStore::MarkOfRuns(WallTime now) {
+  MutexLock lock(mu_);
+  const std::map<RunKey, RunEntry>& runs = tables_.runs();
+  std::string text;
+  size_t newest = 0;
+  for (auto it = runs.upper_bound({now, ScheduleId(UINT64_MAX), UINT32_MAX}); it != runs.begin();) {
+    --it;
+    const RunRow& row = it->second.row;
+    const bool open = !IsFinal(row.state) && row.due <= now;
+    if (++newest > kMarkedRuns && !open) continue;
+    text +=
+        fmt::format("{} {} {}\n", EncodeRunId(row.key), static_cast<int>(row.state), row.attempt);
+  }
+  return StableHash(text);
 }
 
 Result<GapPage> MemoryStore::ListGaps(const GapFilter& filter) {

@@ -139,8 +139,8 @@ Status MysqlStore::RecordAudit(const AuditRecord& record) {
 Result<std::vector<AuditRecord>> MysqlStore::ListAudit(const AuditFilter& filter) {
   std::string statement =
       "SELECT id, at_us, actor, action, object_id, reason, trace_id, changes FROM audit_log "
-      "WHERE id < ?";
-  Params params = {filter.before_id};
+      "WHERE id < ? AND id > ?";
+  Params params = {filter.before_id, filter.after_id};
   if (!filter.object_id.empty()) {
     if (!IsAscii(filter.object_id)) return std::vector<AuditRecord>();
     statement += " AND object_id = ?";

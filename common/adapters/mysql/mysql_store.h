@@ -129,6 +129,7 @@ class MysqlStore final : public IdentityStore,
   Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
+  Result<uint64_t> MarkOfRuns(WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;
   Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) override;

@@ -44,6 +44,12 @@ Result<RunPage> MysqlStore::ListRuns(const RunFilter& filter, WallTime now) {
   });
 }
 
+Result<uint64_t> MysqlStore::MarkOfRuns(WallTime now) {
+  return InList(*pool_, "mark of runs", [&](Session& session) {
+    return ReadMark(session, {.segment_count = segment_count_, .now = now});
+  });
+}
+
 Result<GapPage> MysqlStore::ListGaps(const GapFilter& filter) {
   Conditions where;
   where.Add("g.id < ?", {filter.before_id});

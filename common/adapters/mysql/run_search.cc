@@ -79,12 +79,17 @@ Result<Conditions> WantedExecutor(Session& session, const RunFilter& filter) {
   return wanted;
 }
 
-Walk OpenRuns(const RunFilter& filter, const Conditions& executor, const SearchScope& scope,
-              const std::vector<RunState>& states) {
+// Every segment: the range of the index that has the open runs.
+std::string SegmentList(const SearchScope& scope) {
   std::vector<uint32_t> segments(scope.segment_count);
   for (uint32_t i = 0; i < scope.segment_count; ++i) segments[i] = i;
+  return fmt::format("{}", fmt::join(segments, ", "));
+}
+
+Walk OpenRuns(const RunFilter& filter, const Conditions& executor, const SearchScope& scope,
+              const std::vector<RunState>& states) {
   Walk walk{.index = "open_runs", .within = RangeOf(filter), .wanted = executor};
-  walk.within.Add(fmt::format("r.open_segment IN ({})", fmt::join(segments, ", ")));
+  walk.within.Add(fmt::format("r.open_segment IN ({})", SegmentList(scope)));
   walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(states)));
   if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
   return walk;
@@ -169,7 +174,43 @@ void AddEnd(Conditions& conditions, const RunKey& end) {
       {fire, fire, schedule, schedule, uint64_t{end.shard}});
 }
 
+constexpr size_t kMarkedOpenRuns = 1'000;
+
+// Of some runs, whatever their order.
+Result<uint64_t> MarkOf(Session& session, const std::string& runs, const Params& params) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      // MD5: the checksums of a window that moves on by one may well be the same together.
+      session.Query(
+          "SELECT CAST(COALESCE(SUM(CONV(LEFT(MD5(CONCAT_WS(' ', x.fire_us, x.schedule_id, "
+          "x.shard, x.state, x.attempt)), 8), 16, 10)), 0) AS UNSIGNED), COUNT(*) FROM (SELECT "
+          "r.fire_us, "
+          "r.schedule_id, r.shard, r.state + 0 AS state, r.attempt FROM job_runs r " +
+              runs + ") x",
+          params));
+  rows.Next();
+  return (rows.Unsigned(1) << 20) + rows.Unsigned(2);
+}
+
 }  // namespace
+
+Result<uint64_t> ReadMark(Session& session, const SearchScope& scope) {
+  const int64_t now_us = ToUnixMicros(scope.now);
+  CARILLON_ASSIGN_OR_RETURN(
+      const uint64_t open,
+      MarkOf(session,
+             fmt::format("FORCE INDEX (open_runs) WHERE r.open_segment IN ({}) AND r.due_us <= ? "
+                         "LIMIT {}",
+                         SegmentList(scope), kMarkedOpenRuns),
+             {now_us}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const uint64_t newest,
+      MarkOf(session,
+             fmt::format("FORCE INDEX (PRIMARY) WHERE r.fire_us <= ? {} LIMIT {}", kNewestFirst,
+                         kMarkedRuns),
+             {now_us}));
+  return open * 31 + newest;
+}
 
 Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
                            Incarnations& incarnations) {

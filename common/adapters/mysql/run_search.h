@@ -14,6 +14,9 @@ struct SearchScope {
   WallTime now;
 };
 
+// As RunStore::MarkOfRuns.
+Result<uint64_t> ReadMark(Session& session, const SearchScope& scope);
+
 // As RunStore::ListRuns.
 Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
                            Incarnations& incarnations);

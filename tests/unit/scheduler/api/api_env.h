@@ -53,34 +53,36 @@ class ApiEnv : public ::testing::Test {
   // Starts the server (anew): with the authority of a control link that has TLS.
   void Serve(const std::string& link_authority) {
     server_.reset();
-    auto started = scheduler::ApiServer::Start(
-        {.port = 0, .workers = 8},
-        {.jobs = faults_.jobs,
-         .runs = faults_.runs,
-         .logs = store_,
-         .executors = store_,
-         .admin = faults_.admin,
-         .auth = faults_.auth,
-         .segments = store_,
-         .status = status_,
-         .store_standing = [this] { return Standing(); },
-         .accept_store = [this](const StoreIdentity& shown) { return Accept(shown); },
-         .nudge = [this](SegmentId segment) { Nudged(segment); },
-         .nudge_executors = [this] { ++executor_nudges_; },
-         .cluster_now = [this] { return store_.Now(); },
-         .clock = server_clock_,
-         .seed = 7,
-         .metrics = metrics_,
-         .version = "0.1.0-test",
-         .config = config::Load({}).value(),
-         .settings = settings_,
-         .console = console_,
-         .link_authority = link_authority,
-         .account_rate = account_rate_,
-         .address_rate = address_rate_,
-         .store_patience = store_patience_});
+    auto started = scheduler::ApiServer::Start({.port = 0, .workers = 8}, Context(link_authority));
     EXPECT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(started).value();
+  }
+
+  scheduler::ApiContext Context(const std::string& link_authority) {
+    return {.jobs = faults_.jobs,
+            .runs = faults_.runs,
+            .logs = store_,
+            .executors = store_,
+            .admin = faults_.admin,
+            .auth = faults_.auth,
+            .segments = store_,
+            .status = status_,
+            .store_standing = [this] { return Standing(); },
+            .accept_store = [this](const StoreIdentity& shown) { return Accept(shown); },
+            .nudge = [this](SegmentId segment) { Nudged(segment); },
+            .nudge_executors = [this] { ++executor_nudges_; },
+            .cluster_now = [this] { return store_.Now(); },
+            .clock = server_clock_,
+            .seed = 7,
+            .metrics = metrics_,
+            .version = "0.1.0-test",
+            .config = config::Load({}).value(),
+            .settings = settings_,
+            .console = console_,
+            .link_authority = link_authority,
+            .account_rate = account_rate_,
+            .address_rate = address_rate_,
+            .store_patience = store_patience_};
   }
 
   Answer SendOn(HttpClient& client, const std::string& method, const std::string& path,

@@ -165,6 +165,9 @@ class FaultyRuns : public RunStore {
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override {
     return plan_.Run("ListRuns", [&] { return store_.ListRuns(filter, now); });
   }
+  Result<uint64_t> MarkOfRuns(WallTime now) override {
+    return plan_.Run("MarkOfRuns", [&] { return store_.MarkOfRuns(now); });
+  }
   Result<GapPage> ListGaps(const GapFilter& filter) override {
     return plan_.Run("ListGaps", [&] { return store_.ListGaps(filter); });
   }

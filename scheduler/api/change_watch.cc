@@ -1,0 +1,118 @@
+#include "scheduler/api/change_watch.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/stable_hash.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTopics{
+    {{"job", "jobs"},
+     {"run", "runs"},
+     {"executor", "executors"},
+     {"user", "users"},
+     {"token", "tokens"},
+     {"config", "config"}}};
+
+// Everybody may read these, so everybody may know which one it was.
+bool TellsWhich(std::string_view topic) {
+  return topic == "jobs" || topic == "runs" || topic == "executors";
+}
+
+std::optional<Change> ChangeOf(const AuditRecord& record) {
+  const std::string_view subject =
+      std::string_view(record.action).substr(0, record.action.find('.'));
+  for (const auto& [prefix, topic] : kTopics) {
+    if (prefix != subject) continue;
+    return Change{.topic = std::string(topic),
+                  .id = TellsWhich(topic) ? record.object_id : std::string()};
+  }
+  return std::nullopt;
+}
+
+uint64_t MarkOf(const std::vector<ExecutorRecord>& executors) {
+  std::string text;
+  for (const ExecutorRecord& executor : executors) {
+    text += fmt::format("{} {} {} {} {}\n", executor.id.value(), executor.incarnation.value(),
+                        static_cast<int>(executor.state), executor.enabled, executor.draining);
+  }
+  return StableHash(text);
+}
+
+}  // namespace
+
+void ChangeWatch::Look(SteadyTime now) {
+  if (now < next_look_) return;
+  next_look_ = now + kLookEvery;
+  LookAtAudit();
+  LookAtRuns();
+  LookAtExecutors();
+}
+
+std::optional<std::vector<Change>> ChangeWatch::From(uint64_t number) const {
+  if (number < first_ || number > end()) return std::nullopt;
+  const auto from = kept_.begin() + static_cast<std::ptrdiff_t>(number - first_);
+  return std::vector<Change>(from, kept_.end());
+}
+
+void ChangeWatch::Tell(Change change) {
+  kept_.push_back(std::move(change));
+  if (kept_.size() <= kKept) return;
+  kept_.pop_front();
+  ++first_;
+}
+
+void ChangeWatch::Forget() {
+  first_ = end() + 1;
+  kept_.clear();
+}
+
+void ChangeWatch::LookAtAudit() {
+  AuditFilter filter{.limit = audited_ ? kReadMax : 1};
+  if (audited_) filter.after_id = *audited_ - std::min(*audited_, kCommitLag);
+  const auto records = context_.admin.ListAudit(filter);
+  if (!records.ok()) return;
+  const uint64_t newest = records->empty() ? 0 : records->front().id;
+  if (!audited_) {
+    audited_ = newest;
+    // What is there was there before anybody listened, but for what is not visible yet.
+    for (uint64_t id = newest - std::min(newest, kCommitLag); id <= newest; ++id) seen_.insert(id);
+    return;
+  }
+  const bool another_store = newest < filter.after_id && !seen_.empty();
+  if (records->size() == kReadMax || another_store) {
+    Forget();
+  } else {
+    for (auto record = records->rbegin(); record != records->rend(); ++record) {
+      if (!seen_.insert(record->id).second) continue;
+      if (auto change = ChangeOf(*record)) Tell(std::move(*change));
+      Tell({.topic = "audit"});
+    }
+  }
+  audited_ = std::max(newest, records->empty() && !another_store ? *audited_ : newest);
+  seen_.erase(seen_.begin(), seen_.lower_bound(*audited_ - std::min(*audited_, kCommitLag)));
+}
+
+void ChangeWatch::LookAtRuns() {
+  const auto now = context_.cluster_now();
+  if (!now.ok()) return;
+  const auto mark = context_.runs.MarkOfRuns(*now);
+  if (!mark.ok()) return;
+  if (runs_mark_ && *runs_mark_ != *mark) Tell({.topic = "runs"});
+  runs_mark_ = *mark;
+}
+
+void ChangeWatch::LookAtExecutors() {
+  const auto executors = context_.executors.ListExecutors();
+  if (!executors.ok()) return;
+  const uint64_t mark = MarkOf(*executors);
+  if (executors_mark_ && *executors_mark_ != mark) Tell({.topic = "executors"});
+  executors_mark_ = mark;
+}
+
+}  // namespace carillon::scheduler

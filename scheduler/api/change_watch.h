@@ -1,0 +1,69 @@
+// What has changed in the cluster, as topics: which lists and pages are to be read anew.
+//
+// Place    Looked at by the streams of GET /api/changes (change_feed.h), whoever made the change: a
+//          person through any member is in the audit; runs and executors show themselves in the
+//          store.
+// Threads  The streams' thread alone.
+// Time     The store is asked at most every kLookEvery, and only while somebody listens.
+// Errors   A store that does not answer is asked again; nothing is lost by it but time.
+// Always   A change may be told twice and for nothing; runs that begin and end between two looks
+// may
+//          go untold when 16 later ones do as well, so a page also reads anew now and then.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "scheduler/api/api_context.h"
+
+namespace carillon::scheduler {
+
+struct Change {
+  std::string topic;    // "jobs", "runs", "executors", "users", "tokens", "config", "audit", …
+  std::string id = {};  // of the job, run or executor; empty = any of them
+  bool operator<(const Change& other) const {
+    return topic != other.topic ? topic < other.topic : id < other.id;
+  }
+};
+
+class ChangeWatch {
+ public:
+  static constexpr Duration kLookEvery = 1s;
+  static constexpr size_t kKept = 1024;
+  static constexpr size_t kReadMax = 500;      // of the audit at once
+  static constexpr uint64_t kCommitLag = 100;  // records that may become visible after later ones
+
+  // `epoch` names this watch's life: its numbers mean nothing to another one.
+  ChangeWatch(const ApiContext& context, std::string epoch)
+      : context_(context), epoch_(std::move(epoch)) {}
+
+  const std::string& epoch() const { return epoch_; }
+  void Look(SteadyTime now);
+  // Changes have numbers from 0; this is the next one's.
+  uint64_t end() const { return first_ + kept_.size(); }
+  // Those from `number` on; nullopt: some of them are not kept any more.
+  std::optional<std::vector<Change>> From(uint64_t number) const;
+
+ private:
+  void LookAtAudit();
+  void LookAtRuns();
+  void LookAtExecutors();
+  void Tell(Change change);
+  void Forget();  // everybody has to read everything anew
+
+  const ApiContext& context_;
+  const std::string epoch_;
+  SteadyTime next_look_{};
+  std::deque<Change> kept_;
+  uint64_t first_ = 0;
+  std::optional<uint64_t> audited_;  // the newest record seen
+  std::set<uint64_t> seen_;          // records above audited_ - kCommitLag
+  std::optional<uint64_t> runs_mark_;
+  std::optional<uint64_t> executors_mark_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,28 @@
+#include "scheduler/api/event_stream.h"
+
+namespace carillon::scheduler {
+
+std::string LastEventIdOf(const HttpRequest& request) {
+  const std::string* header = request.Header("last-event-id");
+  return header == nullptr ? std::string() : *header;
+}
+
+Reply EventStream(const Call& call, std::function<std::unique_ptr<StreamSource>()> make) {
+  if (call.streams.full()) {
+    Problem problem{.status = 503,
+                    .code = "too_many_streams",
+                    .detail = "This member has as many listeners as it takes; try again soon."};
+    problem.headers.emplace_back("Retry-After", "5");
+    return problem;
+  }
+  HttpResponse response{.status = 200};
+  response.headers = {{"Content-Type", "text/event-stream"}, {"X-Accel-Buffering", "no"}};
+  response.body = "retry: 1000\n\n";
+  response.stream = [&streams = call.streams,
+                     make = std::move(make)](std::shared_ptr<HttpStream> stream) {
+    streams.Add(std::move(stream), make());
+  };
+  return response;
+}
+
+}  // namespace carillon::scheduler
