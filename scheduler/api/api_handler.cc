@@ -67,6 +67,10 @@ std::optional<Problem> DefectProblem(HttpDefect defect) {
                      .detail = "The URL has a bad escape, a control character or is not UTF-8."};
     case HttpDefect::kBodyTooLarge:
       return Problem{.status = 413, .code = "body_too_large", .detail = "The body is over 1 MiB."};
+    case HttpDefect::kBadHeader:
+      return Problem{.status = 400,
+                     .code = "bad_header",
+                     .detail = "A header's name has a character that names do not have."};
     case HttpDefect::kNone: return std::nullopt;
   }
   return std::nullopt;

@@ -44,9 +44,9 @@ std::optional<std::string> FindNul(const json& value, const std::string& pointer
     return found ? std::optional(pointer) : std::nullopt;
   }
   if (!value.is_structured()) return std::nullopt;
-  for (auto it = value.begin(); it != value.end(); ++it) {
-    const std::string name =
-        value.is_object() ? it.key() : std::to_string(std::distance(value.begin(), it));
+  size_t index = 0;  // std::distance would walk there each time
+  for (auto it = value.begin(); it != value.end(); ++it, ++index) {
+    const std::string name = value.is_object() ? it.key() : std::to_string(index);
     const std::string at = JsonPointer(pointer, name);
     if (name.find('\0') != std::string::npos) return at;
     if (auto found = FindNul(*it, at)) return found;

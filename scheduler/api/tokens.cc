@@ -81,9 +81,14 @@ Authenticator::Answer Authenticator::AuthenticateSession(const std::string& toke
   CARILLON_ASSIGN_OR_RETURN(const std::string key, SigningKey());
   const auto claims = ReadAccessToken(key, token, Wall());
   if (!claims) return std::optional<Caller>();
-  return Confirm(claims->session, [this, session = claims->session, user_id = claims->user_id] {
-    return FindSession(session, user_id);
-  });
+  Answer caller =
+      Confirm(claims->session, [this, session = claims->session, user_id = claims->user_id] {
+        return FindSession(session, user_id);
+      });
+  // What is remembered of the session may be of a token that named its user rightly.
+  const bool another = caller.ok() && *caller && (*caller)->user_id != claims->user_id;
+  if (another) return std::optional<Caller>();
+  return caller;
 }
 
 Authenticator::Answer Authenticator::Confirm(const std::string& key,

@@ -59,6 +59,14 @@ std::string_view ReasonPhrase(int status) {
   return "Unknown";
 }
 
+bool IsHeaderName(std::string_view name) {
+  static constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return letter || (c >= '0' && c <= '9') || kMarks.find(c) != std::string_view::npos;
+  });
+}
+
 std::string LowerCase(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {

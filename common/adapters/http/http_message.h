@@ -22,6 +22,7 @@ enum class HttpDefect {
   kTargetTooLong,  // path and query are not decoded
   kBadTarget,      // escapes, control characters, UTF-8; path and query are empty
   kBodyTooLarge,   // body is empty
+  kBadHeader,      // a name that is none, as "Length " is; the connection ends with the answer
 };
 
 struct HttpRequest {
@@ -50,6 +51,9 @@ struct HttpResponse {
 
 // "Not Found"; "Unknown" for codes without a phrase here.
 std::string_view ReasonPhrase(int status);
+
+// A token of RFC 9110, 5.6.2.
+bool IsHeaderName(std::string_view name);
 
 // ASCII only.
 std::string LowerCase(std::string_view text);

@@ -1,5 +1,6 @@
 #include "common/adapters/http/http_server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -156,6 +157,11 @@ HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOp
   } else if (request.defect == HttpDefect::kNone) {
     request.defect = HttpDefect::kBodyTooLarge;
   }
+  // The parser takes "Content-Length :" for a length; a proxy before it may not, and take what
+  // follows for a request of somebody else.
+  const bool names = std::all_of(request.headers.begin(), request.headers.end(),
+                                 [](const auto& field) { return IsHeaderName(field.first); });
+  if (!names) request.defect = HttpDefect::kBadHeader;
   return request;
 }
 
@@ -309,7 +315,8 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
 
   void Respond(restinio::request_t& handle, const HttpRequest& request, HttpResponse response) {
     if (response.stream) return RespondInParts(handle, request, std::move(response));
-    const bool keep_alive = handle.header().should_keep_alive() && !stopping_;
+    const bool keep_alive = handle.header().should_keep_alive() && !stopping_ &&
+                            request.defect != HttpDefect::kBadHeader;
     restinio::writable_items_container_t items;
     items.emplace_back(HeaderText(response, keep_alive, clock_.Wall()));
     const bool has_body = request.method != "HEAD" && response.status != 204 &&
