@@ -10,6 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import ApiError, Standalone, cli, wait_until  # noqa: E402
+from secret_search import forms, hiding_places  # noqa: E402
 
 VALUE = "zebra-quartz-7f3a9b"
 LINES = "-----BEGIN NONSENSE-----\nbGluZSBvbmUgb2YgaXQ\nbGluZSB0d28gb2YgaXQ\n-----END NONSENSE-----"
@@ -18,30 +19,6 @@ FINAL = ("COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED")
 COMMAND = ('printf %s "$PASSWORD" | sha256sum; echo "out $PASSWORD"; echo "err $URL" >&2; '
            'printf zebra-quartz-; sleep 0.3; printf 7f3a9b; echo; echo "$KEY"; '
            'test -z "$FAIL" || exit 3')
-
-
-def forms(value):
-    """The value as it could stand somewhere: as it is, in JSON, in hex, as base64 at any offset."""
-    data = value.encode()
-    found = {data, json.dumps(value)[1:-1].encode(), data.hex().encode()}
-    for shift in range(3):
-        text = base64.b64encode(b"\0" * shift + data)
-        found.add(text[4 if shift else 0:-4])  # what does not depend on the neighbours
-    return found
-
-
-def hiding_places(directory, needles):
-    """Files below `directory` that hold one of `needles`."""
-    places = []
-    for parent, _, names in os.walk(directory):
-        for name in names:
-            path = os.path.join(parent, name)
-            if not stat.S_ISREG(os.lstat(path).st_mode):
-                continue
-            with open(path, "rb") as f:
-                data = f.read()
-            places += [(path, needle) for needle in needles if needle in data]
-    return places
 
 
 class SecretsTest(unittest.TestCase):
@@ -93,10 +70,7 @@ class SecretsTest(unittest.TestCase):
         return wait_until(whole, 20, f"the log of {run_id}")
 
     def assert_nowhere(self, values=(VALUE, LINES)):
-        needles = set()
-        for value in values:
-            for line in [value] + value.split("\n"):
-                needles |= forms(line)
+        needles = set().union(*(forms(value) for value in values))
         # What may be there is found where it is looked for: in the database, and in the log.
         for known in (b"mysql://u:{{secrets.db}}@h", b"out ***"):
             self.assertTrue(any("mariadb" in path for path, _ in
