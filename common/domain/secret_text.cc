@@ -36,16 +36,22 @@ std::set<std::string> SecretsIn(const SecretVariables& variables) {
 Result<std::map<std::string, std::string>> FillSecrets(const SecretVariables& variables,
                                                        const SecretValues& values) {
   std::map<std::string, std::string> filled;
+  size_t left = kFilledBytesMax;
   for (const auto& [variable, pieces] : variables) {
     std::string& value = filled[variable];
     for (const SecretPiece& piece : pieces) {
-      value += piece.text;
-      if (piece.secret.empty()) continue;
       const auto found = values.find(piece.secret);
-      if (found == values.end()) {
+      if (!piece.secret.empty() && found == values.end()) {
         return {ErrorCode::kNotFound, "there is no secret " + piece.secret};
       }
-      value += found->second;
+      const std::string& part = piece.secret.empty() ? piece.text : found->second;
+      if (part.size() > left) {
+        return {ErrorCode::kExhausted,
+                fmt::format("the variables with secrets have more than {} bytes together",
+                            kFilledBytesMax)};
+      }
+      left -= part.size();
+      value += part;
     }
   }
   return filled;

@@ -39,12 +39,16 @@ inline constexpr size_t kSecretBytesMin = 8;
 inline constexpr size_t kSecretBytesMax = 64u << 10;
 // Of all secrets that one attempt gets.
 inline constexpr size_t kAttemptSecretBytesMax = 256u << 10;
+// Of one job.
+inline constexpr size_t kJobSecretsMax = 100;
+// Of all variables with secrets in them, once they are filled.
+inline constexpr size_t kFilledBytesMax = 1u << 20;
 // "" when it can be a value: UTF-8 without NUL of the length above; else what is wrong with it.
 std::string SecretValueComplaint(std::string_view value);
 
 std::set<std::string> SecretsIn(const SecretVariables& variables);
 
-// kNotFound naming the first secret that `values` has not.
+// kNotFound naming the first secret that `values` has not; kExhausted above kFilledBytesMax.
 Result<std::map<std::string, std::string>> FillSecrets(const SecretVariables& variables,
                                                        const SecretValues& values);
 

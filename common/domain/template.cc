@@ -265,7 +265,9 @@ Status ValidateTemplates(const JobDefinition& job) {
   for (const auto& [name, value] : job.env) {
     CARILLON_TRY(CheckTemplate(job, value, Place::kVariable, "/env/" + EscapePointer(name)));
   }
-  return {};
+  if (SecretsOf(job).size() <= kJobSecretsMax) return {};
+  return Error{ErrorCode::kInvalid, fmt::format("names more than {} secrets", kJobSecretsMax),
+               "/env"};
 }
 
 std::map<std::string, std::string> SecretsOf(const JobDefinition& job) {

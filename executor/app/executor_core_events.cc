@@ -141,7 +141,9 @@ bool ExecutorCore::StartOne(RunEntry& entry, SteadyTime now) {
   const bool asked_before = entry.asked != SteadyTime{};
   const auto secrets = FillSecretsOf(entry.task, entry.secrets);
   if (!secrets.ok()) {
-    FailUnstarted(entry, reason::kSecretMissing, secrets.error().message);
+    const bool missing = secrets.code() == ErrorCode::kNotFound;
+    FailUnstarted(entry, missing ? reason::kSecretMissing : reason::kSpawn,
+                  secrets.error().message);
     return false;
   }
   const Status asked = ports_.warden.Start(

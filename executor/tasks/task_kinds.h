@@ -35,7 +35,7 @@ struct FilledSecrets {
 };
 StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
                      const ProcessDefaults& defaults, const FilledSecrets& secrets = {});
-// kNotFound naming the secret that the task needs and did not get.
+// Errors as FillSecrets (secret_text.h).
 Result<FilledSecrets> FillSecretsOf(const TaskMessage& task, const SecretValues& values);
 
 }  // namespace carillon::executor

@@ -245,11 +245,17 @@ Result<std::vector<HandedSecrets>> ClaimApplier::Handed(const std::vector<JobVer
   for (const JobVersionKey& key : keys) {
     WantedSecrets& one = wanted.emplace_back();
     const auto at = found.definitions.find(key);
-    if (at == found.definitions.end()) continue;  // gets none, and so does not start
+    if (at == found.definitions.end()) continue;
     one.owner = at->second->job().user_id;
     for (const auto& [name, variable] : at->second->secrets()) one.names.insert(name);
   }
-  return ports_.secrets->Hand(wanted);
+  CARILLON_ASSIGN_OR_RETURN(std::vector<HandedSecrets> handed, ports_.secrets->Hand(wanted));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (found.definitions.contains(keys[i])) continue;
+    handed[i] = {.failure = std::string(reason::kSecretUnreadable),
+                 .error = "which secrets the job uses cannot be read"};
+  }
+  return handed;
 }
 
 void ClaimApplier::Answer(std::vector<Item>& items) {

@@ -27,6 +27,15 @@ TEST(SecretTextTest, WithoutOneOfThemThereIsNothing) {
   EXPECT_EQ(filled.error().message.find("value"), std::string::npos);
 }
 
+TEST(SecretTextTest, WhatIsFilledIsBounded) {
+  const SecretValues values{{"db", std::string(kSecretBytesMax, 'x')}};
+  SecretVariables variables;
+  for (int i = 0; i < 16; ++i) variables["A" + std::to_string(i)] = {{.secret = "db"}};
+  EXPECT_TRUE(FillSecrets(variables, values).ok());
+  variables["B"] = {{.text = "x"}};
+  EXPECT_EQ(FillSecrets(variables, values).code(), ErrorCode::kExhausted);
+}
+
 TEST(SecretTextTest, EachNameOnce) {
   EXPECT_EQ(SecretsIn(kVariables), (std::set<std::string>{"db", "token"}));
 }

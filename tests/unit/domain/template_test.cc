@@ -177,6 +177,9 @@ TEST(TemplateTest, SecretsStandInVariablesOnly) {
     job.env["TOKEN"] = value;
     EXPECT_EQ(ValidateTemplates(job).error().pointer, "/env/TOKEN") << value;
   }
+  job.env["TOKEN"].clear();
+  for (int i = 0; i < 101; ++i) job.env["TOKEN"] += "{{secrets.s" + std::to_string(i) + "}}";
+  EXPECT_EQ(ValidateTemplates(job).error().pointer, "/env");
   EXPECT_FALSE(ValidateParameters({{"p", std::string("x {{secrets.token}}")}}).ok());
   EXPECT_TRUE(ValidateParameters({{"p", std::string("x {{{{secrets.token}}")}}).ok());
 }

@@ -92,5 +92,17 @@ TEST_F(DaemonSecretTest, AWardenThatCannotMaskIsNotTrustedWithThem) {
   EXPECT_EQ(bus_.results[0].report.result.reason, reason::kSecretUnsupported);
 }
 
+TEST_F(DaemonSecretTest, WhatIsTooLargeForAProcessIsNotSentToTheWarden) {
+  Join();
+  TaskMessage task = SecretTask(1);
+  for (int i = 0; i < 20; ++i) task.secret_env["A" + std::to_string(i)] = {{.secret = "db"}};
+  Publish({task});
+  AnswerWith(OnlyClaim(), {{"db", std::string(kSecretBytesMax, 'x')}});
+  StepFor(1s);
+  EXPECT_TRUE(warden_.starts.empty());
+  ASSERT_FALSE(bus_.results.empty());
+  EXPECT_EQ(bus_.results[0].report.result.reason, reason::kSpawn);
+}
+
 }  // namespace
 }  // namespace carillon::executor
