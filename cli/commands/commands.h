@@ -16,6 +16,7 @@ void AddAuthCommands(CLI::App& app, Session& session);  // login, logout, whoami
 void AddContextCommands(CLI::App& app, Session& session);
 void AddUserCommands(CLI::App& app, Session& session);
 void AddTokenCommands(CLI::App& app, Session& session);
+void AddSecretCommands(CLI::App& app, Session& session);
 void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion
 void AddConfigCommands(CLI::App& system, Session& session);  // of system
 void AddImportCommands(CLI::App& app, Session& session);

@@ -18,6 +18,7 @@
 #include "scheduler/daemon/admin_token.h"
 #include "scheduler/daemon/scheduler_server.h"
 #include "scheduler/daemon/scheduler_settings.h"
+#include "scheduler/daemon/secret_keys.h"
 #include "scheduler/daemon/setup_link.h"
 
 namespace carillon::cli {
@@ -40,6 +41,8 @@ struct StandaloneServer::Parts {
   std::unique_ptr<mysql::MysqlStore> for_api;  // reads whatever answers, writes if trusted
   Signer signer = Signer::Generate();
   LiveSettings settings;
+  std::unique_ptr<scheduler::SecretKeys> secret_keys;
+  std::unique_ptr<scheduler::SecretDesk> secret_desk;
   // The bus keeps what waits and the switchboard what is under way; neither survives the process,
   // and nothing needs them to.
   memory::MemoryBus bus;
@@ -59,6 +62,7 @@ struct StandaloneServer::Parts {
   std::string setup_link;  // empty: an administrator is there
 
   Status StartAll(const config::Config& config, const process::Interrupted& interrupted);
+  Status OpenKeys(const config::Config& config);
   Status StartStore(const config::Config& config);
   void MakeScheduler(const config::Config& config);
   Status MakeExecutor(const config::Config& config);
@@ -70,6 +74,7 @@ struct StandaloneServer::Parts {
 // part knows the addresses that it tells to others.
 Status StandaloneServer::Parts::StartAll(const config::Config& config,
                                          const process::Interrupted& interrupted) {
+  CARILLON_TRY(OpenKeys(config));
   CARILLON_TRY(StartStore(config));
   if (interrupted()) return process::ToldToStop();
   MakeScheduler(config);
@@ -83,6 +88,17 @@ Status StandaloneServer::Parts::StartAll(const config::Config& config,
   scheduler->StartLoops(loops);
   executor->StartLoops(loops);
   return AwaitReady(interrupted);
+}
+
+// Before anything is started that would inherit the environment.
+Status StandaloneServer::Parts::OpenKeys(const config::Config& config) {
+  scheduler::SecretKeys::Places places{.file = config.Text("secrets.key_file"),
+                                       .environment = scheduler::TakeSecretsEnvironment()};
+  if (places.file.empty() && places.environment.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(places.file, scheduler::EnsureSecretKeyFile(*directory));
+  }
+  CARILLON_ASSIGN_OR_RETURN(secret_keys, scheduler::SecretKeys::Open(std::move(places)));
+  return {};
 }
 
 Status StandaloneServer::Parts::StartStore(const config::Config& config) {
@@ -107,6 +123,7 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
   results = bus.NewConsumer(kResultsTopic, kResultsGroup);
   logs = bus.NewConsumer(kLogsTopic, kResultsGroup);
   coordinator = ensemble.NewClient();
+  secret_desk = std::make_unique<scheduler::SecretDesk>(*trusted, *secret_keys);
   const scheduler::MemberOptions options = scheduler::MemberOptionsOf(config, RandomSeed());
   hub = switchboard.OpenHub(options.self.id);
   scheduler = std::make_unique<scheduler::SchedulerServer>(
@@ -125,14 +142,17 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                    .coordinator = *coordinator,
                                                    .signer = signer,
                                                    .metrics = metrics,
-                                                   .settings = settings},
+                                                   .settings = settings,
+                                                   .secrets = secret_desk.get()},
                                         .api = {.jobs = *for_api,
                                                 .runs = *for_api,
                                                 .logs = *for_api,
                                                 .executors = *for_api,
                                                 .admin = *for_api,
                                                 .auth = *for_api,
-                                                .segments = *for_api}},
+                                                .secrets = *for_api,
+                                                .segments = *for_api},
+                                        .secret_keys = *secret_keys},
       options);
 }
 

@@ -218,6 +218,13 @@ std::vector<Setting> MakeTable() {
        .help = "File with `user:password`: Carillon's nodes are then only that user's. Empty = "
                "anyone who reaches ZooKeeper may change them."},
 
+      {.name = "secrets.key_file",
+       .fallback = "",
+       .help = "File (mode 0600) with the keys of secrets, 32 bytes a line as hex or base64: the "
+               "first seals, all open. The same on every member; a changed file needs no restart. "
+               "Empty = the variable `CARILLON_SECRETS_KEY`; standalone without either makes "
+               "`secrets.key` in its data directory."},
+
       {.name = "link.listen",
        .type = kAddress,
        .fallback = "127.0.0.1",

@@ -126,6 +126,11 @@ Status CheckParameter(const std::string& name, const ParameterValue& value) {
     return Wrong(pointer, "a parameter's name is a letter or _, then letters, digits and _ (63)");
   }
   if (const auto* text = std::get_if<std::string>(&value)) {
+    if (MentionsSecret(*text)) {
+      return Wrong(pointer,
+                   "names a secret: a parameter is kept with the run and shown; secrets may stand "
+                   "in `env` only");
+    }
     return CheckText(pointer, *text, kValueBytesMax);
   }
   if (const auto* number = std::get_if<double>(&value); number && !std::isfinite(*number)) {

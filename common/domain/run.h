@@ -56,6 +56,12 @@ inline constexpr std::string_view kQueueTimeout = "queue_timeout";
 inline constexpr std::string_view kMisfire = "misfire";
 inline constexpr std::string_view kBadDefinition =
     "bad_definition";  // FAILED: cannot be dispatched
+// FAILED, without a process: of the secrets that the job names, one …
+inline constexpr std::string_view kSecretMissing = "secret_missing";      // … does not exist
+inline constexpr std::string_view kSecretForbidden = "secret_forbidden";  // … is not its owner's
+inline constexpr std::string_view kSecretUnreadable = "secret_unreadable";  // … cannot be opened
+// … cannot be masked: the warden runs since before an upgrade.
+inline constexpr std::string_view kSecretUnsupported = "secret_unsupported";
 }  // namespace reason
 
 // True where the last attempt was given up without being killed (on_lost hold or fail) and nothing

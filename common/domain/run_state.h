@@ -40,6 +40,7 @@ struct ClaimRequest {
   ExecutorId executor;
   Incarnation incarnation;
   OverlapPolicy overlap = OverlapPolicy::kAllow;  // by the definition of def_version
+  bool wants_secrets = false;                     // its task names some
 };
 
 enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped };

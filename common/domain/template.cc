@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <utility>
 
 #include "common/domain/job_text.h"
 
@@ -14,11 +15,16 @@ constexpr std::string_view kClose = "}}";
 constexpr std::string_view kLiteralOpen = "{{{{";
 constexpr std::string_view kParameterPrefix = "params.";
 constexpr std::string_view kEnvPrefix = "env.";
+constexpr std::string_view kSecretPrefix = "secrets.";
 constexpr size_t kNameShownMax = 80;
 
 using Variables = std::map<std::string, std::string>;
 // The value of a placeholder; kInvalid where it has none.
 using LookupFn = std::function<Result<std::string>(std::string_view name)>;
+// What Scan finds: text as it is, or a placeholder's name.
+using TextFn = std::function<void(std::string_view text)>;
+using NameFn = std::function<Status(std::string_view name)>;
+constexpr auto kSkipText = [](std::string_view) {};
 
 Error Invalid(std::string why) { return {ErrorCode::kInvalid, "template: " + std::move(why)}; }
 
@@ -33,38 +39,99 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Appends `text` with its placeholders filled to `out`, which may not grow above `bytes_max`.
-Status Render(std::string_view text, const LookupFn& lookup, size_t bytes_max, std::string& out) {
+// Cuts `text` into what stands between placeholders and their names, in order.
+Status Scan(std::string_view text, const TextFn& on_text, const NameFn& on_name) {
   const size_t whole = text.size();
   while (!text.empty()) {
     const size_t open = text.find(kOpen);
-    out += text.substr(0, open);
-    if (open != std::string_view::npos) {
-      text.remove_prefix(open);
-      if (text.starts_with(kLiteralOpen)) {
-        out += kOpen;
-        text.remove_prefix(kLiteralOpen.size());
-      } else {
-        const size_t close = text.find(kClose, kOpen.size());
-        if (close == std::string_view::npos) {
-          return Invalid(
-              fmt::format("the {{{{ at byte {} is not closed; write {{{{{{{{ for a "
-                          "literal {{{{",
-                          whole - text.size() + 1));
-        }
-        const auto inside = text.substr(kOpen.size(), close - kOpen.size());
-        CARILLON_ASSIGN_OR_RETURN(const std::string value, lookup(Trimmed(inside)));
-        out += value;
-        text.remove_prefix(close + kClose.size());
-      }
-    } else {
-      text = {};
+    on_text(text.substr(0, open));
+    if (open == std::string_view::npos) return {};
+    text.remove_prefix(open);
+    if (text.starts_with(kLiteralOpen)) {
+      on_text(kOpen);
+      text.remove_prefix(kLiteralOpen.size());
+      continue;
     }
-    if (out.size() > bytes_max) {
-      return Invalid(fmt::format("the result has more than {} bytes", bytes_max));
+    const size_t close = text.find(kClose, kOpen.size());
+    if (close == std::string_view::npos) {
+      return Invalid(
+          fmt::format("the {{{{ at byte {} is not closed; write {{{{{{{{ for a literal {{{{",
+                      whole - text.size() + 1));
     }
+    CARILLON_TRY(on_name(Trimmed(text.substr(kOpen.size(), close - kOpen.size()))));
+    text.remove_prefix(close + kClose.size());
   }
   return {};
+}
+
+// The bytes that one attempt may still become.
+class Room {
+ public:
+  Status Take(size_t bytes) {
+    if (bytes > left_) {
+      return Invalid(fmt::format("the result has more than {} bytes", kRenderedBytesMax));
+    }
+    left_ -= bytes;
+    return {};
+  }
+
+ private:
+  size_t left_ = kRenderedBytesMax;
+};
+
+// Appends `text` with its placeholders filled to `out`.
+Status Render(std::string_view text, const LookupFn& lookup, Room& room, std::string& out) {
+  Status room_left;
+  const auto add = [&](std::string_view part) {
+    if (room_left.ok()) room_left = room.Take(part.size());
+    if (room_left.ok()) out += part;
+  };
+  const auto fill = [&](std::string_view name) -> Status {
+    CARILLON_ASSIGN_OR_RETURN(const std::string value, lookup(name));
+    add(value);
+    return room_left;
+  };
+  CARILLON_TRY(Scan(text, add, fill));
+  return room_left;
+}
+
+// The secret that a placeholder names; empty for any other.
+std::string_view SecretName(std::string_view placeholder) {
+  if (!placeholder.starts_with(kSecretPrefix)) return {};
+  return placeholder.substr(kSecretPrefix.size());
+}
+
+bool HasSecret(std::string_view text) {
+  bool found = false;
+  const auto look = [&](std::string_view name) {
+    found = found || name.starts_with(kSecretPrefix);
+    return Status();
+  };
+  return Scan(text, kSkipText, look).ok() && found;
+}
+
+// The same as Render, with a piece of its own for each secret.
+Status RenderPieces(std::string_view text, const LookupFn& lookup, Room& room, SecretText& out) {
+  std::string filled;
+  const auto close = [&] {
+    if (!filled.empty()) out.push_back({.text = std::exchange(filled, {})});
+  };
+  const auto add = [&](std::string_view part) { filled += part; };
+  const auto fill = [&](std::string_view name) -> Status {
+    if (const std::string_view secret = SecretName(name); !secret.empty()) {
+      close();
+      out.push_back({.secret = std::string(secret)});
+      return {};
+    }
+    CARILLON_ASSIGN_OR_RETURN(const std::string value, lookup(name));
+    filled += value;
+    return {};
+  };
+  CARILLON_TRY(Scan(text, add, fill));
+  close();
+  size_t bytes = 0;
+  for (const SecretPiece& piece : out) bytes += piece.text.size();
+  return room.Take(bytes);
 }
 
 // The placeholders that every attempt has, by name, from the variables of the same meaning.
@@ -96,8 +163,19 @@ Result<std::string> ValueOf(std::string_view name, const Variables& built_ins,
   return UnknownName(name);
 }
 
+enum class Place { kCommand, kVariable };
+
+Status CheckSecret(std::string_view name, Place place) {
+  if (!IsSecretName(SecretName(name))) return UnknownName(name);
+  if (place == Place::kVariable) return {};
+  return Invalid(fmt::format(
+      "'{}' may stand in `env` only: a command is seen in the list of processes and kept; put it "
+      "into a variable there and write \"$VARIABLE\" here",
+      name.substr(0, kNameShownMax)));
+}
+
 // A placeholder as far as the definition alone tells.
-Status CheckPlaceholder(const JobDefinition& job, std::string_view name, bool env_allowed) {
+Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place place) {
   static const Variables known = BuiltIns(CarillonVariables({}));
   if (known.contains(std::string(name))) return {};
   if (name.starts_with(kParameterPrefix)) {
@@ -106,21 +184,23 @@ Status CheckPlaceholder(const JobDefinition& job, std::string_view name, bool en
     if (job.schedules.empty() || job.parameters.contains(parameter)) return {};
     return Invalid(fmt::format("'{}' has no default, and a schedule gives none", name));
   }
-  if (env_allowed && name.starts_with(kEnvPrefix) &&
-      job.env.contains(std::string(name.substr(kEnvPrefix.size())))) {
-    return {};
+  if (name.starts_with(kSecretPrefix)) return CheckSecret(name, place);
+  if (place == Place::kCommand && name.starts_with(kEnvPrefix)) {
+    const auto variable = job.env.find(std::string(name.substr(kEnvPrefix.size())));
+    if (variable == job.env.end()) return UnknownName(name);
+    if (!HasSecret(variable->second)) return {};
+    return Invalid(fmt::format(
+        "'{}' has a secret in it, and a command is seen in the list of processes; leave it to the "
+        "shell: \"${}\"",
+        name.substr(0, kNameShownMax), variable->first));
   }
   return UnknownName(name);
 }
 
-Status CheckTemplate(const JobDefinition& job, std::string_view text, bool env_allowed,
+Status CheckTemplate(const JobDefinition& job, std::string_view text, Place place,
                      std::string pointer) {
-  const LookupFn check = [&](std::string_view name) -> Result<std::string> {
-    CARILLON_TRY(CheckPlaceholder(job, name, env_allowed));
-    return std::string();
-  };
-  std::string rendered;
-  const Status status = Render(text, check, kRenderedBytesMax, rendered);
+  const Status status = Scan(
+      text, kSkipText, [&](std::string_view name) { return CheckPlaceholder(job, name, place); });
   if (status.ok()) return {};
   return Error{ErrorCode::kInvalid, status.error().message, std::move(pointer)};
 }
@@ -156,32 +236,55 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
   const Variables carillon = CarillonVariables(facts);
   const Variables built_ins = BuiltIns(carillon);
   RenderedAttempt attempt;
-  size_t left = kRenderedBytesMax;
-  const auto render = [&](std::string_view text, const Variables* env, std::string& out) {
-    const LookupFn lookup = [&](std::string_view name) {
-      return ValueOf(name, built_ins, facts.parameters, env);
-    };
-    Status status = Render(text, lookup, left, out);
-    if (status.ok()) left -= out.size();
-    return status;
+  Room room;
+  const auto lookup_in = [&](const Variables* env) {
+    return
+        [&, env](std::string_view name) { return ValueOf(name, built_ins, facts.parameters, env); };
   };
   attempt.env["PATH"] = kStatedPath;
   for (const auto& [name, value] : job.env) {
+    if (HasSecret(value)) {
+      CARILLON_TRY(RenderPieces(value, lookup_in(nullptr), room, attempt.secret_env[name]));
+      attempt.env.erase(name);
+      continue;
+    }
     std::string rendered;
-    CARILLON_TRY(render(value, nullptr, rendered));
+    CARILLON_TRY(Render(value, lookup_in(nullptr), room, rendered));
     attempt.env[name] = std::move(rendered);
   }
-  CARILLON_TRY(render(job.command, &attempt.env, attempt.command));
-  for (const auto& [name, value] : carillon) attempt.env[name] = value;
+  CARILLON_TRY(Render(job.command, lookup_in(&attempt.env), room, attempt.command));
+  for (const auto& [name, value] : carillon) {
+    attempt.env[name] = value;
+    attempt.secret_env.erase(name);
+  }
   return attempt;
 }
 
 Status ValidateTemplates(const JobDefinition& job) {
-  CARILLON_TRY(CheckTemplate(job, job.command, true, "/command"));
+  CARILLON_TRY(CheckTemplate(job, job.command, Place::kCommand, "/command"));
   for (const auto& [name, value] : job.env) {
-    CARILLON_TRY(CheckTemplate(job, value, false, "/env/" + EscapePointer(name)));
+    CARILLON_TRY(CheckTemplate(job, value, Place::kVariable, "/env/" + EscapePointer(name)));
   }
-  return {};
+  if (SecretsOf(job).size() <= kJobSecretsMax) return {};
+  return Error{ErrorCode::kInvalid, fmt::format("names more than {} secrets", kJobSecretsMax),
+               "/env"};
 }
+
+std::map<std::string, std::string> SecretsOf(const JobDefinition& job) {
+  std::map<std::string, std::string> variables;
+  if (job.type == JobType::kNoop) return variables;
+  for (const auto& [variable, value] : job.env) {
+    const auto note = [&, &used_in = variable](std::string_view name) {
+      const std::string_view secret = SecretName(name);
+      if (!secret.empty()) variables.try_emplace(std::string(secret), used_in);
+      return Status();
+    };
+    // A text that is no template was refused when the job was written.
+    static_cast<void>(Scan(value, kSkipText, note).ok());
+  }
+  return variables;
+}
+
+bool MentionsSecret(std::string_view text) { return HasSecret(text); }
 
 }  // namespace carillon

@@ -8,6 +8,8 @@
 // {{fire_time}} {{run_id}} {{job_id}} {{attempt}} {{shard_index}} {{shard_total}} {{params.NAME}}
 // {{env.NAME}}, blanks inside the braces allowed. {{{{ stands for a literal {{. Values are put in
 // as they are, without quoting: docs/schedules.md shows the safe way ("$CARILLON_PARAM_NAME").
+// {{secrets.NAME}} stands in variables only: a command is seen by every process of the host. It is
+// not filled here but left as a piece (secret_text.h).
 #pragma once
 
 #include <map>
@@ -16,6 +18,7 @@
 
 #include "common/domain/job.h"
 #include "common/domain/run_id.h"
+#include "common/domain/secret_text.h"
 
 namespace carillon {
 
@@ -44,8 +47,10 @@ struct AttemptFacts {
 
 struct RenderedAttempt {
   std::string command;
-  // The whole environment of the process: PATH, the job's own variables, CARILLON_*.
+  // The environment of the process: PATH, the job's own variables, CARILLON_*.
   std::map<std::string, std::string> env;
+  // The rest of it: the job's variables that name secrets.
+  SecretVariables secret_env = {};
 };
 Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFacts& facts);
 
@@ -54,7 +59,14 @@ std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts);
 
 // What can be known before a run: every placeholder of the command and the variables has a known
 // name. A parameter may be left to execute, unless a schedule fires the job without one. The
-// pointer is "/command" or "/env/NAME". A variable's value may not name {{env.…}}.
+// pointer is "/command" or "/env/NAME". A variable's value may not name {{env.…}}, and the command
+// no variable that has a secret in it. Whether a secret exists is not known here.
 Status ValidateTemplates(const JobDefinition& job);
+
+// The secrets that a valid definition names, with a variable that names each: what its runs are
+// handed. None of a job without a process.
+std::map<std::string, std::string> SecretsOf(const JobDefinition& job);
+// Whether a text that is no template looks as if it meant one of a secret.
+bool MentionsSecret(std::string_view text);
 
 }  // namespace carillon

@@ -23,10 +23,11 @@ struct StartAttempt {
   std::map<std::string, std::string> env;  // complete: the process gets nothing else
   Duration timeout = 3600s;
   Duration kill_grace = 10s;
-  SteadyTime lease_end;                 // CLOCK_BOOTTIME
-  bool kill_at_lease_end = true;        // false: on_lost is hold or fail: let it finish
-  size_t output_bytes_max = 64u << 10;  // of each stream
-  JobId job_id = {};                    // comes back with the end
+  SteadyTime lease_end;                  // CLOCK_BOOTTIME
+  bool kill_at_lease_end = true;         // false: on_lost is hold or fail: let it finish
+  size_t output_bytes_max = 64u << 10;   // of each stream
+  JobId job_id = {};                     // comes back with the end
+  std::vector<std::string> masked = {};  // values that its output must not show
 };
 
 struct AttemptStarted {
@@ -54,7 +55,8 @@ class Warden {
   virtual Status CanStart() { return {}; }
   // Starts it, or ends it at once with LOST (lease_ended: nothing was started, after lease_end - 3
   // s) or FAILED (spawn). A second Start of the same (run, attempt) is ignored, whatever its token.
-  // kUnavailable: no warden can be reached or started now.
+  // kUnavailable: no warden can be reached or started now. kInvalid: the one that is attached is of
+  // a version that cannot mask; nothing was started.
   virtual Status Start(const StartAttempt& start) = 0;
   // Moves lease ends later (never earlier).
   virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;

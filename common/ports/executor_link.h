@@ -14,6 +14,7 @@
 
 #include "common/base/cluster_settings.h"
 #include "common/domain/run_state.h"
+#include "common/domain/secret_text.h"
 #include "common/ports/executor_store.h"
 
 namespace carillon {
@@ -44,6 +45,7 @@ struct Heartbeat {
   int free_light_slots = 0;            // of in-process types (noop)
   int slots = 0;                       // process slots in all; 0: as registered
   int64_t config_version = 0;          // of the live settings that it applied
+  bool takes_secrets = false;          // of a version that knows them
   std::vector<HeldAttempt> running;    // of segments this member owns, as far as known
   std::vector<HeldAttempt> reporting;  // ended, result not yet applied
 };
@@ -85,6 +87,11 @@ struct ClaimBatchReply {
     ClaimToken token;
     ClaimVerdict verdict = ClaimVerdict::kRefused;
     ClaimReason reason = ClaimReason::kNone;
+    // Accepted, and its job uses secrets: either their values, or why (reason::kSecret…) it cannot
+    // have them; then it ends as FAILED without having been started.
+    SecretValues secrets = {};
+    std::string secret_failure = {};
+    std::string secret_error = {};
   };
   std::vector<Item> items;
 };

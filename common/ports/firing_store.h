@@ -94,6 +94,9 @@ struct RunningPage {
 struct ClaimReply {
   ClaimVerdict verdict = ClaimVerdict::kRefused;
   ClaimReason reason = ClaimReason::kNone;
+  // Of what was accepted, as the run's row has it: whatever the request said.
+  JobNo job_no = {};
+  int64_t def_version = 0;
 };
 
 // What happened to a run, for the owner's memory (wheel, leases, metrics).

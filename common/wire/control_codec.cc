@@ -142,6 +142,7 @@ void Encode(const Heartbeat& from, v1::FromExecutor& message) {
   to.set_free_light_slots(static_cast<uint32_t>(from.free_light_slots));
   to.set_slots(static_cast<uint32_t>(from.slots));
   to.set_config_version(from.config_version);
+  to.set_takes_secrets(from.takes_secrets);
   Encode(from.running, *to.mutable_running());
   Encode(from.reporting, *to.mutable_reporting());
 }
@@ -165,6 +166,7 @@ Result<FromExecutor> Decode(const v1::Heartbeat& from) {
   to.free_light_slots = static_cast<int>(from.free_light_slots());
   to.slots = static_cast<int>(from.slots());
   to.config_version = from.config_version();
+  to.takes_secrets = from.takes_secrets();
   CARILLON_ASSIGN_OR_RETURN(to.running, Decode(from.running()));
   CARILLON_ASSIGN_OR_RETURN(to.reporting, Decode(from.reporting()));
   return FromExecutor(std::move(to));
@@ -184,6 +186,7 @@ void Encode(const ClaimBatch& from, v1::FromExecutor& message) {
            *claim.mutable_attempt());
     claim.set_def_version(request.def_version);
     claim.set_overlap_policy(std::string(Name(request.overlap)));
+    claim.set_wants_secrets(request.wants_secrets);
   }
 }
 
@@ -204,7 +207,8 @@ Result<FromExecutor> Decode(const v1::ClaimBatch& from, const ExecutorId& execut
                            .token = attempt.token,
                            .executor = executor,
                            .incarnation = incarnation,
-                           .overlap = *overlap});
+                           .overlap = *overlap,
+                           .wants_secrets = claim.wants_secrets()});
   }
   return FromExecutor(std::move(to));
 }
@@ -275,7 +279,22 @@ void Encode(const ClaimBatchReply& from, v1::ToExecutor& message) {
     answer.set_claim_token(FormatClaimToken(item.token));
     answer.set_verdict(std::string(NameOf(item.verdict)));
     answer.set_reason(std::string(Name(item.reason)));
+    answer.mutable_secrets()->insert(item.secrets.begin(), item.secrets.end());
+    answer.set_secret_failure(item.secret_failure);
+    answer.set_secret_error(item.secret_error);
   }
+}
+
+Result<SecretValues> DecodeSecrets(const v1::ClaimAnswer& from) {
+  if (from.secret_failure().size() > kTextBytesMax || from.secret_error().size() > kTextBytesMax) {
+    return Corrupt("secrets");
+  }
+  SecretValues secrets;
+  for (const auto& [name, value] : from.secrets()) {
+    if (!IsSecretName(name) || value.size() > kSecretBytesMax) return Corrupt("secrets");
+    secrets[name] = value;
+  }
+  return secrets;
 }
 
 Result<ToExecutor> Decode(const v1::ClaimBatchReply& from) {
@@ -290,8 +309,14 @@ Result<ToExecutor> Decode(const v1::ClaimBatchReply& from) {
     const auto token = ParseClaimToken(answer.claim_token());
     const auto verdict = VerdictOf(answer.verdict());
     if (!key.ok() || !token.ok() || !verdict) return Corrupt("answer to a claim");
-    to.items.push_back(
-        {.key = *key, .token = *token, .verdict = *verdict, .reason = ReasonOf(answer.reason())});
+    CARILLON_ASSIGN_OR_RETURN(SecretValues secrets, DecodeSecrets(answer));
+    to.items.push_back({.key = *key,
+                        .token = *token,
+                        .verdict = *verdict,
+                        .reason = ReasonOf(answer.reason()),
+                        .secrets = std::move(secrets),
+                        .secret_failure = answer.secret_failure(),
+                        .secret_error = answer.secret_error()});
   }
   return ToExecutor(std::move(to));
 }

@@ -74,6 +74,41 @@ Status CheckProcessText(const v1::Task& from) {
   return {};
 }
 
+Result<SecretVariables> DecodeSecretEnv(const v1::Task& from) {
+  if (from.secret_env().size() > kEnvEntriesMax) return Corrupt("too many environment entries");
+  SecretVariables variables;
+  size_t bytes = 0;
+  for (const auto& [name, text] : from.secret_env()) {
+    if (!IsEnvName(name) || from.env().contains(name)) return Corrupt("environment entry");
+    SecretText& pieces = variables[name];
+    bytes += name.size();
+    for (const v1::SecretText::Piece& piece : text.pieces()) {
+      bytes += piece.text().size() + piece.secret().size();
+      const bool named = piece.has_secret();
+      if (HasNul(piece.text()) || (named && !IsSecretName(piece.secret()))) {
+        return Corrupt("environment entry");
+      }
+      pieces.push_back({.text = piece.text(), .secret = piece.secret()});
+    }
+  }
+  if (bytes > kEnvBytesMax) return Corrupt("environment entry");
+  return variables;
+}
+
+void EncodeSecretEnv(const SecretVariables& variables, v1::Task& to) {
+  for (const auto& [name, pieces] : variables) {
+    v1::SecretText& text = (*to.mutable_secret_env())[name];
+    for (const SecretPiece& piece : pieces) {
+      v1::SecretText::Piece& added = *text.add_pieces();
+      if (piece.secret.empty()) {
+        added.set_text(piece.text);
+      } else {
+        added.set_secret(piece.secret);
+      }
+    }
+  }
+}
+
 Status CheckNumbers(const v1::Task& from) {
   if (from.attempt() < 1 || from.attempt() > kAttemptMax) return Corrupt("attempt");
   if (from.segment() > kSegmentMax) return Corrupt("segment");
@@ -123,6 +158,7 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
   task.due = FromUnixMicros(from.due_us());
   task.command = from.command();
   task.env = {from.env().begin(), from.env().end()};
+  CARILLON_ASSIGN_OR_RETURN(task.secret_env, DecodeSecretEnv(from));
   task.timeout_s = from.timeout();
   task.kill_grace_s = from.kill_grace();
   task.retry_count = from.retry_count();
@@ -149,6 +185,7 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   to.set_member(task.member.value());
   to.set_due_us(ToUnixMicros(task.due));
   for (const auto& [name, value] : task.env) (*to.mutable_env())[name] = value;
+  EncodeSecretEnv(task.secret_env, to);
   to.set_kill_grace(static_cast<uint32_t>(task.kill_grace_s));
   to.set_overlap_policy(std::string(Name(task.overlap)));
   to.set_on_lost(std::string(Name(task.on_lost)));

@@ -12,6 +12,7 @@
 
 #include "common/domain/job.h"
 #include "common/domain/run_state.h"
+#include "common/domain/secret_text.h"
 
 namespace carillon {
 
@@ -31,6 +32,7 @@ struct TaskMessage {
   JobType type = JobType::kShell;
   std::string command;  // templates already rendered
   std::map<std::string, std::string> env;
+  SecretVariables secret_env = {};  // the variables that are not in env
   int64_t timeout_s = 3600;
   int64_t kill_grace_s = 10;
   int64_t retry_count = 0;

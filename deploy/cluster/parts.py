@@ -75,6 +75,7 @@ def create_parts(cluster, arguments):
     os.makedirs(os.path.join(cluster.dir, "secrets"), mode=0o700)
     for name in ("carillon.password", "reader.password", "join"):
         write(secret(cluster, name), secrets.token_urlsafe(24) + "\n")
+    write(secret(cluster, "secrets.key"), secrets.token_hex(32) + "\n")
     write(secret(cluster, "zookeeper.digest"), f"carillon:{secrets.token_urlsafe(24)}\n")
     if arguments.tls:
         run_once([os.path.join(BIN, "carillon"), "executor", "authority", secret(cluster, "link")],
@@ -221,6 +222,7 @@ rest.port: {port_of(cluster, name, "rest")}
 link.port: {port_of(cluster, name, "link")}
 store.port: {port_of(cluster, "mariadb")}
 store.password_file: {secret(cluster, "carillon.password")}
+secrets.key_file: {secret(cluster, "secrets.key")}
 """)
 
 

@@ -196,6 +196,7 @@ void ExecutorCore::SendClaim(RunEntry& entry, SteadyTime now) {
   request.executor = options_.executor_id;
   request.incarnation = options_.incarnation;
   request.overlap = entry.task.overlap;
+  request.wants_secrets = !entry.task.secret_env.empty();
   sessions_.QueueClaim(entry.member, std::move(request), now);
 }
 
@@ -245,6 +246,7 @@ void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbe
   heartbeat->load = load_;
   heartbeat->slots = slots_.load();
   heartbeat->config_version = ports_.settings.version();
+  heartbeat->takes_secrets = true;
   // Like the store's: RUNNING from the claim, whose answer may be lost, until the end is applied.
   // At zero the host may go.
   heartbeat->running_count = runs_.count(RunStage::kClaiming) + runs_.count(RunStage::kStarting) +

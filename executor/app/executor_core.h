@@ -80,10 +80,13 @@ class ExecutorCore final : public Stepper {
   void On(const MemberId& member, const ResultsApplied& message, SteadyTime now);
   void On(const MemberId& member, const CancelAttempts& message, SteadyTime now);
   void On(const MemberId& member, const LogsStored& message, SteadyTime now);
-  void Accept(RunEntry& entry, SteadyTime lease_end, SteadyTime now);
+  void Accept(RunEntry& entry, const ClaimBatchReply::Item& answer, SteadyTime lease_end,
+              SteadyTime now);
   void Begin(RunEntry& entry, SteadyTime now);
   void StartDue(SteadyTime now);
   void EndUnstarted(RunEntry& entry);
+  void FailUnstarted(RunEntry& entry, std::string_view reason, std::string error);
+  bool StartOne(RunEntry& entry, SteadyTime now);
   void TakeWardenEvents();
   void DropPretender(const HeldAttempt& held);
   void AdoptRunning(const AttemptStarted& started);

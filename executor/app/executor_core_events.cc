@@ -65,7 +65,7 @@ void ExecutorCore::On(const MemberId& member, const ClaimBatchReply& message, St
     if (entry.id.key != item.key || entry.stage != RunStage::kClaiming) continue;
     if (Accepted(item.verdict)) {
       entry.member = member;
-      Accept(entry, LeaseEnd(message.sent_us, message.lease, now), now);
+      Accept(entry, item, LeaseEnd(message.sent_us, message.lease, now), now);
     } else if (entry.member == member && item.reason == ClaimReason::kNotOwner) {
       // The segment moved, perhaps after this claim was committed: its owner of now accepts it
       // again. AskAgain gives up in time.
@@ -79,7 +79,8 @@ void ExecutorCore::On(const MemberId& member, const ClaimBatchReply& message, St
   }
 }
 
-void ExecutorCore::Accept(RunEntry& entry, SteadyTime lease_end, SteadyTime now) {
+void ExecutorCore::Accept(RunEntry& entry, const ClaimBatchReply::Item& answer,
+                          SteadyTime lease_end, SteadyTime now) {
   const bool late = now >= lease_end - kLeaseMargin;
   const RunStep step = Next(entry.stage, late ? RunEvent::kAcceptedLate : RunEvent::kAccepted);
   if (step.action == RunAction::kClaim) {
@@ -98,6 +99,10 @@ void ExecutorCore::Accept(RunEntry& entry, SteadyTime lease_end, SteadyTime now)
   entry.lease_end = lease_end;
   entry.renewed = now;
   runs_.Move(entry, step.stage);
+  if (!answer.secret_failure.empty()) {
+    return FailUnstarted(entry, answer.secret_failure, answer.secret_error);
+  }
+  entry.secrets = answer.secrets;
   Begin(entry, now);
 }
 
@@ -126,23 +131,48 @@ void ExecutorCore::StartDue(SteadyTime now) {
       starting_.push_back(id);
       continue;
     }
-    const StartAttempt start =
-        StartOf(entry->task, entry->held, entry->lease_end,
-                {.env = options_.base_env, .output_bytes_max = output_bytes_max_.load()});
-    if (ports_.warden.Start(start).ok()) {
-      entry->asked = now;
-    } else if (!asked_before && now >= entry->lease_end - kLeaseMargin) {
-      EndUnstarted(*entry);  // the warden never heard of it
-      continue;
-    }
-    starting_.push_back(id);
+    if (StartOne(*entry, now)) starting_.push_back(id);
   }
+}
+
+// False when it has ended instead. What was asked before may be running, so only the warden ends
+// it.
+bool ExecutorCore::StartOne(RunEntry& entry, SteadyTime now) {
+  const bool asked_before = entry.asked != SteadyTime{};
+  const auto secrets = FillSecretsOf(entry.task, entry.secrets);
+  if (!secrets.ok()) {
+    const bool missing = secrets.code() == ErrorCode::kNotFound;
+    FailUnstarted(entry, missing ? reason::kSecretMissing : reason::kSpawn,
+                  secrets.error().message);
+    return false;
+  }
+  const Status asked = ports_.warden.Start(
+      StartOf(entry.task, entry.held, entry.lease_end,
+              {.env = options_.base_env, .output_bytes_max = output_bytes_max_.load()}, *secrets));
+  if (asked.ok()) {
+    entry.asked = now;
+  } else if (!asked_before && asked.code() == ErrorCode::kInvalid) {
+    FailUnstarted(entry, reason::kSecretUnsupported, asked.error().message);
+    return false;
+  } else if (!asked_before && now >= entry.lease_end - kLeaseMargin) {
+    EndUnstarted(entry);  // the warden never heard of it
+    return false;
+  }
+  return true;
 }
 
 void ExecutorCore::EndUnstarted(RunEntry& entry) {
   const AttemptResult result{.state = RunState::kLost,
                              .reason = std::string(reason::kLeaseEnded),
                              .error = "its lease ended before it could be started",
+                             .ended = ports_.clock.Wall()};
+  Ended(entry, {entry.held, result, entry.task.job_id}, ResultHome::kMemory);
+}
+
+void ExecutorCore::FailUnstarted(RunEntry& entry, std::string_view reason, std::string error) {
+  const AttemptResult result{.state = RunState::kFailed,
+                             .reason = std::string(reason),
+                             .error = std::move(error),
                              .ended = ports_.clock.Wall()};
   Ended(entry, {entry.held, result, entry.task.job_id}, ResultHome::kMemory);
 }
@@ -206,6 +236,7 @@ void ExecutorCore::AdoptRunning(const AttemptStarted& started) {
       runs_.Move(*entry, step.stage);
       entry->task.command = {};  // held by the warden now, and may hold secrets
       entry->task.env = {};
+      entry->secrets = {};
     }
     return;
   }
@@ -235,6 +266,7 @@ void ExecutorCore::Ended(RunEntry& entry, AttemptEnded ended, ResultHome home) {
   if (step.action != RunAction::kReport) return;  // told again
   if (ended.job_id.empty()) ended.job_id = entry.task.job_id;
   entry.task = TaskMessage{};
+  entry.secrets = {};
   runs_.Move(entry, step.stage);
   runs_.AddOutput(entry, ended.result.output.size());
   to_sender_.push_back({std::move(ended), home});

@@ -40,6 +40,7 @@ struct RunEntry {
   RunStage stage = RunStage::kQueued;
   Lane lane = Lane::kProcess;
   TaskMessage task;      // until it is started
+  SecretValues secrets;  // likewise, from the accepted claim on
   MemberId member;       // whom it was claimed from, later who renewed it last
   SteadyTime since{};    // queued: arrival; claiming: first asked
   SteadyTime asked{};    // claiming: asked last

@@ -26,12 +26,13 @@ const TaskKind& KindOf(JobType type) {
 }
 
 StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
-                     const ProcessDefaults& defaults) {
+                     const ProcessDefaults& defaults, const FilledSecrets& secrets) {
   StartAttempt start;
   start.attempt = held;
   start.command = task.command;
   start.env = defaults.env;
   for (const auto& [name, value] : task.env) start.env[name] = value;
+  for (const auto& [name, value] : secrets.filled) start.env[name] = value;
   start.env["CARILLON_RUN_ID"] = EncodeRunId(task.key);
   start.env["CARILLON_JOB_ID"] = task.job_id.value();
   start.env["CARILLON_FIRE_TIME"] = FormatRfc3339(task.key.fire);
@@ -44,7 +45,17 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.kill_at_lease_end = task.on_lost == OnLost::kRetry;
   start.output_bytes_max = defaults.output_bytes_max;
   start.job_id = task.job_id;
+  start.masked = secrets.masked;
   return start;
+}
+
+Result<FilledSecrets> FillSecretsOf(const TaskMessage& task, const SecretValues& values) {
+  FilledSecrets secrets;
+  CARILLON_ASSIGN_OR_RETURN(secrets.filled, FillSecrets(task.secret_env, values));
+  for (const std::string& name : SecretsIn(task.secret_env)) {
+    secrets.masked.push_back(values.at(name));
+  }
+  return secrets;
 }
 
 }  // namespace carillon::executor

@@ -27,8 +27,15 @@ struct ProcessDefaults {
   size_t output_bytes_max = 64u << 10;
 };
 // What the warden is asked to run. The environment is the defaults, over them the task's own, over
-// those the names that Carillon promises (SPEC: CARILLON_RUN_ID and its like).
+// those the names that Carillon promises (SPEC: CARILLON_RUN_ID and its like). `filled` are the
+// task's variables with secrets in them, `masked` the values that its output must not show.
+struct FilledSecrets {
+  std::map<std::string, std::string> filled = {};
+  std::vector<std::string> masked = {};
+};
 StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
-                     const ProcessDefaults& defaults);
+                     const ProcessDefaults& defaults, const FilledSecrets& secrets = {});
+// Errors as FillSecrets (secret_text.h).
+Result<FilledSecrets> FillSecretsOf(const TaskMessage& task, const SecretValues& values);
 
 }  // namespace carillon::executor

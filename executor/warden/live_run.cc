@@ -63,6 +63,13 @@ std::string_view SpawnStepText(SpawnStep step) {
 
 }  // namespace
 
+LiveRun::LiveRun(StartAttempt start, std::shared_ptr<AttemptLog> log)
+    : start_(std::move(start)), output_(start_.output_bytes_max), log_(std::move(log)) {
+  if (start_.masked.empty()) return;
+  const auto patterns = std::make_shared<const SecretPatterns>(start_.masked);
+  for (auto& masker : maskers_) masker.emplace(patterns);
+}
+
 Status LiveRun::Spawn(const WorkDirectory::Place& directory, const rlimit& open_files, Now now) {
   CARILLON_ASSIGN_OR_RETURN(PipePair out, MakeOutputPipe(&grown_[0]));
   CARILLON_ASSIGN_OR_RETURN(PipePair err, MakeOutputPipe(&grown_[1]));
@@ -89,6 +96,7 @@ Status LiveRun::Spawn(const WorkDirectory::Place& directory, const rlimit& open_
   // The environment may hold secrets and is not needed again.
   start_.env.clear();
   start_.command.clear();
+  start_.masked.clear();
   return {};
 }
 
@@ -104,9 +112,7 @@ bool LiveRun::ReadOutput(OutputStream stream, bool writers_gone, Now now) {
       pipes_[which].Close();
       return false;
     }
-    const std::string_view bytes(buffer, static_cast<size_t>(n));
-    output_.Append(stream, bytes);
-    log_->Append(stream, bytes, now);
+    Keep(stream, std::string_view(buffer, static_cast<size_t>(n)), now);
     bytes_read_[which] += static_cast<size_t>(n);
   }
   if (!grown_[which] && bytes_read_[which] > kOrderedBytesMax) {
@@ -115,6 +121,18 @@ bool LiveRun::ReadOutput(OutputStream stream, bool writers_gone, Now now) {
     return true;
   }
   return grown_[which] || writers_gone;
+}
+
+// Before anything else sees it.
+void LiveRun::Keep(OutputStream stream, std::string_view bytes, Now now) {
+  auto& masker = maskers_[static_cast<size_t>(stream)];
+  if (masker) return KeepMasked(stream, masker->Feed(bytes), now);
+  KeepMasked(stream, bytes, now);
+}
+
+void LiveRun::KeepMasked(OutputStream stream, std::string_view bytes, Now now) {
+  output_.Append(stream, bytes);
+  log_->Append(stream, bytes, now);
 }
 
 void LiveRun::ReadReport() {
@@ -200,6 +218,8 @@ AttemptEnded LiveRun::Finish(Now now) {
     // else's process keeps nobody waiting. The bound is for such a somebody who goes on writing.
     for (int turn = 0; turn < 64 && ReadOutput(stream, true, now); ++turn) {
     }
+    auto& masker = maskers_[static_cast<size_t>(stream)];
+    if (masker) KeepMasked(stream, masker->End(), now);
   }
   log_->End(now);
   AttemptResult result = ending_ ? EndedByWarden() : ExitResult();

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "executor/journal/file_descriptor.h"
 #include "executor/output/attempt_log.h"
 #include "executor/output/output_tail.h"
+#include "executor/output/secret_masker.h"
 #include "executor/warden/run_shim.h"
 
 namespace carillon::executor {
@@ -27,8 +29,7 @@ class LiveRun {
  public:
   using Now = AttemptLog::Now;
 
-  LiveRun(StartAttempt start, std::shared_ptr<AttemptLog> log)
-      : start_(std::move(start)), output_(start_.output_bytes_max), log_(std::move(log)) {}
+  LiveRun(StartAttempt start, std::shared_ptr<AttemptLog> log);
 
   // Forks the keeper. An error means that nothing was started.
   Status Spawn(const WorkDirectory::Place& directory, const rlimit& open_files, Now now);
@@ -73,12 +74,15 @@ class LiveRun {
     SteadyTime next_push;  // the keeper did not answer: the warden kills by itself
   };
 
+  void Keep(OutputStream stream, std::string_view bytes, Now now);
+  void KeepMasked(OutputStream stream, std::string_view bytes, Now now);
   void Kill(SteadyTime now);
   AttemptResult ExitResult() const;
   AttemptResult EndedByWarden() const;
 
   StartAttempt start_;
   OutputTail output_;
+  std::array<std::optional<SecretMasker>, 2> maskers_;  // none without secrets
   const std::shared_ptr<AttemptLog> log_;
   FileDescriptor pipes_[2];
   FileDescriptor report_;

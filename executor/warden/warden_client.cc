@@ -74,6 +74,16 @@ Status WardenClient::Enqueue(const WardenMessage& message) {
   return {};
 }
 
+// A warden that cannot mask would show what it was to hide, so it never gets it.
+Status WardenClient::EnqueueStart(const StartAttempt& start) {
+  if (start.masked.empty()) return Enqueue(warden_message::Start{start});
+  if (attached_ && version_ < kWardenMasks) {
+    return {ErrorCode::kInvalid,
+            "the warden runs since before an upgrade and cannot hide secrets; restart it"};
+  }
+  return Enqueue(StartMasked{start});
+}
+
 Status WardenClient::Start(const StartAttempt& start) {
   {
     MutexLock lock(mu_);
@@ -82,7 +92,7 @@ Status WardenClient::Start(const StartAttempt& start) {
     if (unanswered_.size() >= kUnansweredStartsMax) {
       return {ErrorCode::kUnavailable, "the warden does not answer"};
     }
-    CARILLON_TRY(Enqueue(warden_message::Start{start}));
+    CARILLON_TRY(EnqueueStart(start));
     unanswered_.emplace(name, start);
   }
   Poke();
@@ -357,6 +367,7 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
     log::Warn(kRoom, "warden {} took the place of {}", pid, last_pid_);
   }
   pid_ = pid;
+  version_ = welcome.version;
   last_pid_ = pid;
   ready_ = Status();
   listings_[0] = Listing{};
@@ -383,9 +394,10 @@ void WardenClient::OnListEnd(uint64_t request) {
   }
   for (AttemptEnded& ended : inventory.ended) events_.push_back(std::move(ended));
   attached_ = true;
-  for (const auto& [name, start] : unanswered_) {
-    unsent_.append(EncodeFrame(warden_message::Start{start}));
-  }
+  std::erase_if(unanswered_, [this](const auto& unanswered) REQUIRES(mu_) {
+    // One that cannot be sent is asked for again, and refused then.
+    return !EnqueueStart(unanswered.second).ok();
+  });
 }
 
 }  // namespace carillon::executor

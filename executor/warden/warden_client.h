@@ -80,6 +80,7 @@ class WardenClient : public Warden {
   void OnListEnd(uint64_t request) REQUIRES(mu_);
   void OnWelcome(const warden_message::Welcome& welcome) REQUIRES(mu_);
   Status Enqueue(const WardenMessage& message) REQUIRES(mu_);
+  Status EnqueueStart(const StartAttempt& start) REQUIRES(mu_);
   void Poke();
   void WaitForPoke(Duration at_most);
 
@@ -94,6 +95,7 @@ class WardenClient : public Warden {
   Status ready_ GUARDED_BY(mu_);
   int64_t pid_ GUARDED_BY(mu_) = 0;
   int64_t last_pid_ GUARDED_BY(mu_) = 0;
+  uint32_t version_ GUARDED_BY(mu_) = 0;  // of the warden that is attached
   uint64_t restarts_ GUARDED_BY(mu_) = 0;
   std::string unsent_ GUARDED_BY(mu_);
   std::unordered_map<AttemptName, StartAttempt, AttemptNameHash> unanswered_ GUARDED_BY(mu_);

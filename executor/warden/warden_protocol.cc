@@ -12,6 +12,7 @@ namespace {
 using namespace warden_message;
 
 // A type on the wire is its message's place in WardenMessage plus one.
+constexpr size_t kMaskedMax = 4096;
 constexpr size_t kTypes = std::variant_size_v<WardenMessage>;
 
 void PutHeldList(ByteWriter& out, const std::vector<HeldAttempt>& attempts) {
@@ -87,6 +88,11 @@ struct Putter {
     out.U8(m.output.chunk.last ? 1 : 0);
     out.Text(m.output.chunk.entries);
   }
+  void operator()(const StartMasked& m) {
+    PutStart(out, m.start);
+    out.U32(static_cast<uint32_t>(m.start.masked.size()));
+    for (const std::string& value : m.start.masked) out.Text(value);
+  }
 };
 
 void Get(ByteReader& in, Hello& m) { m.version = in.U32(); }
@@ -132,6 +138,12 @@ void Get(ByteReader& in, Output& m) {
   m.output.chunk.count = in.U32();
   m.output.chunk.last = in.U8() != 0;
   m.output.chunk.entries = in.Text();
+}
+void Get(ByteReader& in, StartMasked& m) {
+  m.start = GetStart(in);
+  const uint32_t count = in.U32();
+  if (count > kMaskedMax) in.Fail();
+  for (uint32_t i = 0; i < count && in.ok(); ++i) m.start.masked.push_back(in.Text());
 }
 void Get(ByteReader& in, ListEnd& m) { m.request = in.U64(); }
 void Get(ByteReader& in, Readiness& m) {

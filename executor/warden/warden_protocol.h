@@ -23,6 +23,8 @@ inline constexpr size_t kHeldPerFrameMax = 4096;
 // What a warden says in its Welcome: from this version on it tells logs, once it is asked to
 // Follow.
 inline constexpr uint32_t kWardenTellsLogs = 2;
+// From this version on it takes StartMasked.
+inline constexpr uint32_t kWardenMasks = 3;
 
 namespace warden_message {
 
@@ -51,7 +53,7 @@ struct Leave {};
 
 // ---- warden -> daemon
 struct Welcome {
-  uint32_t version = kWardenTellsLogs;
+  uint32_t version = kWardenMasks;
   int64_t pid = 0;
 };
 struct Refused {
@@ -95,6 +97,12 @@ struct Output {
   AttemptOutput output;
 };
 
+// ---- secrets; only to who knows them, see kWardenMasks
+// daemon -> warden: a Start whose output must not show some values
+struct StartMasked {
+  StartAttempt start;
+};
+
 }  // namespace warden_message
 
 using WardenMessage =
@@ -103,7 +111,8 @@ using WardenMessage =
                  warden_message::Leave, warden_message::Welcome, warden_message::Refused,
                  warden_message::Started, warden_message::Ended, warden_message::ListRunning,
                  warden_message::ListEnded, warden_message::ListEnd, warden_message::Readiness,
-                 warden_message::Follow, warden_message::OutputKept, warden_message::Output>;
+                 warden_message::Follow, warden_message::OutputKept, warden_message::Output,
+                 warden_message::StartMasked>;
 
 std::string EncodeFrame(const WardenMessage& message);
 

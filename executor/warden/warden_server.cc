@@ -203,6 +203,8 @@ void WardenServer::Handle(WardenMessage message) {
   using namespace warden_message;
   if (auto* start = std::get_if<Start>(&message)) {
     book_->Start(std::move(start->start));
+  } else if (auto* masked = std::get_if<StartMasked>(&message)) {
+    book_->Start(std::move(masked->start));
   } else if (const auto* renew = std::get_if<Renew>(&message)) {
     book_->Renew(renew->attempts, renew->lease_end);
   } else if (const auto* cancel = std::get_if<Cancel>(&message)) {

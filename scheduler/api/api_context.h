@@ -16,8 +16,10 @@
 #include "common/ports/job_store.h"
 #include "common/ports/log_store.h"
 #include "common/ports/run_store.h"
+#include "common/ports/secret_store.h"
 #include "common/ports/segment_store.h"
 #include "scheduler/api/status_source.h"
+#include "scheduler/secrets/keyring.h"
 
 namespace carillon::scheduler {
 
@@ -29,6 +31,8 @@ struct ApiContext {
   ExecutorStore& executors;
   AdminStore& admin;
   AuthStore& auth;
+  SecretStore& secrets;
+  const KeySource& secret_keys;
   SegmentStore& segments;
   StatusSource& status;
   // Whether the store that answers is the trusted one; must not block.

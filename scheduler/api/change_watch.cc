@@ -11,12 +11,13 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTopics{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTopics{
     {{"job", "jobs"},
      {"run", "runs"},
      {"executor", "executors"},
      {"user", "users"},
      {"token", "tokens"},
+     {"secret", "secrets"},
      {"config", "config"}}};
 
 // Everybody may read these, so everybody may know which one it was.

@@ -7,6 +7,7 @@
 #include "common/wire/json_text.h"
 #include "scheduler/api/audit.h"
 #include "scheduler/api/ownership.h"
+#include "scheduler/api/secret_routes.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -154,7 +155,10 @@ Outcome<JobApplier::Fate> JobApplier::Create(const json& document,
   const std::string id = TextOf(document, "job_id");
   Fate fate{.result = "created", .changes = JobChanges(definition)};
   if (!id.empty()) fate.id = JobId(id);
-  if (options_.dry_run) return fate;
+  if (options_.dry_run) {
+    CARILLON_TRY(CheckSecrets(call_, definition));
+    return fate;
+  }
   CARILLON_ASSIGN_OR_RETURN(
       const StoredJob made,
       id.empty() ? StoreUnnamed(definition) : StoreNew(call_, JobId(id), definition, now_));
@@ -191,7 +195,10 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
     return fate;
   }
   fate.changes = base.readable ? JobChanges(job.definition, definition) : JobChanges(definition);
-  if (options_.dry_run) return fate;
+  if (options_.dry_run) {
+    CARILLON_TRY(CheckSecrets(call_, definition));
+    return fate;
+  }
   CARILLON_ASSIGN_OR_RETURN(const StoredJob written,
                             StoreDefinition(call_, base, definition, now_));
   Record("job.apply", job.job_id);

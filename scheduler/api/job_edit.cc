@@ -9,6 +9,7 @@
 #include "common/wire/json_text.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
+#include "scheduler/api/secret_routes.h"
 
 namespace carillon::scheduler {
 
@@ -101,6 +102,7 @@ Outcome<ParsedJob> ReadParsed(Result<ParsedJob> parsed) {
 
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
                             WallTime now) {
+  CARILLON_TRY(CheckSecrets(call, definition));
   PersonWrite write(call, now);
   auto created = call.api.jobs.CreateJob(id, definition, write.context());
   if (!created.ok() && created.code() == ErrorCode::kTimeout) {
@@ -131,6 +133,7 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
                                    const JobDefinition& definition, WallTime now) {
   const StoredJob& job = base.job;
   if (base.readable && definition == job.definition) return job;
+  CARILLON_TRY(CheckSecrets(call, definition));
   PersonWrite write(call, now);
   auto written =
       write.Count(call.api.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));

@@ -29,6 +29,10 @@ Result<std::string> OwnerOf(Owned owned, const Call& call) {
       CARILLON_ASSIGN_OR_RETURN(const TokenRecord token, call.api.auth.GetToken(id));
       return token.user_id;
     }
+    case Owned::kSecret: {
+      CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, call.api.secrets.GetSecret(id));
+      return secret.record.user_id;
+    }
     case Owned::kNothing: break;
   }
   return unknown;

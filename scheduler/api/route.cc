@@ -10,6 +10,7 @@
 #include "scheduler/api/log_routes.h"
 #include "scheduler/api/run_routes.h"
 #include "scheduler/api/schedule_routes.h"
+#include "scheduler/api/secret_routes.h"
 #include "scheduler/api/system_routes.h"
 #include "scheduler/api/token_routes.h"
 #include "scheduler/api/user_routes.h"
@@ -88,6 +89,12 @@ const std::vector<Route>& RouteTable() {
       {"POST", "/api/executors/{}/disable", kWriteExecutors, kNo, &DisableExecutor,
        "executor.disable"},
       {"POST", "/api/executors/{}/drain", kWriteExecutors, kNo, &DrainExecutor, "executor.drain"},
+      {"GET", "/api/secrets", kRead, kNo, &ListSecrets},
+      {"POST", "/api/secrets", kWriteSecrets, kNo, &CreateSecret, "secret.create"},
+      {"POST", "/api/secrets/rewrap", kWriteConfig, kNo, &RewrapSecrets, "secret.rewrap"},
+      {"GET", "/api/secrets/{}", kRead, kNo, &GetSecret},
+      {"PUT", "/api/secrets/{}", kWriteSecrets, kNo, &UpdateSecret, "secret.update", kSecret},
+      {"DELETE", "/api/secrets/{}", kWriteSecrets, kNo, &DeleteSecret, "secret.delete", kSecret},
       {"GET", "/api/changes", kRead, kNo, &StreamChanges},
       {"GET", "/api/audit", kReadAudit, kNo, &ListAudit},
       {"GET", "/api/system/status", kRead, kNo, &SystemStatus},

@@ -29,6 +29,7 @@
 #include "scheduler/app/member_options.h"
 #include "scheduler/app/member_status.h"
 #include "scheduler/guard/store_guard.h"
+#include "scheduler/secrets/secret_desk.h"
 #include "scheduler/wheel/wake.h"
 
 namespace carillon::scheduler {
@@ -50,7 +51,8 @@ struct MemberPorts {
   Coordinator& coordinator;
   const Signer& signer;
   Metrics& metrics;
-  LiveSettings& settings;  // the member follows them; what they change is told by Tune
+  LiveSettings& settings;               // the member follows them; what they change is told by Tune
+  const SecretDesk* secrets = nullptr;  // null: runs that use secrets end as FAILED
 };
 
 struct NamedStepper {

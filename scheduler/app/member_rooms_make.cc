@@ -202,7 +202,9 @@ ClaimApplier Member::Rooms::MakeClaimApplier() {
                        .hub = ports.hub,
                        .claims = claims,
                        .events = events,
-                       .metrics = ports.metrics},
+                       .metrics = ports.metrics,
+                       .definitions = definitions,
+                       .secrets = ports.secrets},
                       {.lease = options.lease,
                        .gap = options.claim_gap,
                        .wants = [this](SegmentId segment) { return owner.Wants(segment); }});

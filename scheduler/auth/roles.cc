@@ -14,12 +14,13 @@ struct Row {
 };
 
 using enum Reach;
-constexpr std::array<Row, 10> kTable = {{
+constexpr std::array<Row, 11> kTable = {{
     {Permission::kAnyone, "anyone", kAll, kAll, kAll},
     {Permission::kRead, "read", kAll, kAll, kAll},
     {Permission::kManageSelf, "self:manage", kOwn, kOwn, kAll},
     {Permission::kWriteJobs, "jobs:write", kNone, kOwn, kAll},
     {Permission::kRunJobs, "jobs:run", kNone, kOwn, kAll},
+    {Permission::kWriteSecrets, "secrets:write", kNone, kOwn, kAll},
     {Permission::kWriteExecutors, "executors:write", kNone, kNone, kAll},
     {Permission::kWriteConfig, "config:write", kNone, kNone, kAll},
     {Permission::kAcceptStore, "store:accept", kNone, kNone, kAll},

@@ -16,6 +16,7 @@ enum class Permission {
   kManageSelf,  // one's own password, tokens and session
   kWriteJobs,
   kRunJobs,
+  kWriteSecrets,
   kWriteExecutors,
   kWriteConfig,
   kAcceptStore,

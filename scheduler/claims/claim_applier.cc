@@ -10,6 +10,8 @@ namespace {
 
 constexpr size_t kArrivalsPerStep = 256;
 constexpr Duration kIdle = 1s;
+// A message of the link has a limit; with these an answer is several.
+constexpr size_t kSecretBytesPerReply = size_t{4} << 20;
 
 bool Accepted(const ClaimReply& reply) {
   return reply.verdict == ClaimVerdict::kAccepted || reply.verdict == ClaimVerdict::kAcceptedAgain;
@@ -93,6 +95,7 @@ void ClaimApplier::Apply(std::vector<Item> items) {
     Decide(batch, *view);
   }
   File(items);
+  HandSecrets(items);
   Answer(items);
 }
 
@@ -209,14 +212,73 @@ void ClaimApplier::FileOf(const LeaseHolder& holder, const std::vector<Item*>& i
   ports_.events.Push(std::move(events));
 }
 
-void ClaimApplier::Answer(const std::vector<Item>& items) {
-  std::map<size_t, ClaimBatchReply> replies;
-  for (const Item& item : items) {
-    if (!item.decided) continue;
-    ClaimBatchReply& reply = replies[item.arrival];
-    reply.items.push_back(
-        {item.request.key, item.request.token, item.reply.verdict, item.reply.reason});
+// Which secrets a run gets follows from the definition that its row names, not from what the
+// executor says of it.
+void ClaimApplier::HandSecrets(std::vector<Item>& items) {
+  std::vector<Item*> asking;
+  std::vector<JobVersionKey> keys;
+  for (Item& item : items) {
+    if (!item.decided || !Accepted(item.reply) || !item.request.wants_secrets) continue;
+    asking.push_back(&item);
+    keys.push_back({item.reply.job_no, item.reply.def_version});
   }
+  if (asking.empty()) return;
+  const auto handed = Handed(keys);
+  for (size_t i = 0; i < asking.size(); ++i) {
+    if (handed.ok()) {
+      asking[i]->secrets = (*handed)[i];
+    } else {
+      asking[i]->silent = true;
+    }
+  }
+  if (!handed.ok()) log::Warn("claims", "secrets: {}", handed.error().message);
+}
+
+Result<std::vector<HandedSecrets>> ClaimApplier::Handed(const std::vector<JobVersionKey>& keys) {
+  if (ports_.secrets == nullptr) {
+    const HandedSecrets none{.failure = std::string(reason::kSecretUnreadable),
+                             .error = "this member hands out no secrets"};
+    return std::vector<HandedSecrets>(keys.size(), none);
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto found, ports_.definitions.Load(keys));
+  std::vector<WantedSecrets> wanted;
+  for (const JobVersionKey& key : keys) {
+    WantedSecrets& one = wanted.emplace_back();
+    const auto at = found.definitions.find(key);
+    if (at == found.definitions.end()) continue;
+    one.owner = at->second->job().user_id;
+    for (const auto& [name, variable] : at->second->secrets()) one.names.insert(name);
+  }
+  CARILLON_ASSIGN_OR_RETURN(std::vector<HandedSecrets> handed, ports_.secrets->Hand(wanted));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (found.definitions.contains(keys[i])) continue;
+    handed[i] = {.failure = std::string(reason::kSecretUnreadable),
+                 .error = "which secrets the job uses cannot be read"};
+  }
+  return handed;
+}
+
+void ClaimApplier::Answer(std::vector<Item>& items) {
+  std::map<size_t, ClaimBatchReply> replies;
+  size_t secret_bytes = 0;
+  for (Item& item : items) {
+    if (!item.decided || item.silent) continue;
+    for (const auto& [name, value] : item.secrets.values) secret_bytes += value.size();
+    replies[item.arrival].items.push_back({.key = item.request.key,
+                                           .token = item.request.token,
+                                           .verdict = item.reply.verdict,
+                                           .reason = item.reply.reason,
+                                           .secrets = std::move(item.secrets.values),
+                                           .secret_failure = std::move(item.secrets.failure),
+                                           .secret_error = std::move(item.secrets.error)});
+    if (secret_bytes < kSecretBytesPerReply) continue;
+    SendAll(std::exchange(replies, {}));
+    secret_bytes = 0;
+  }
+  SendAll(std::move(replies));
+}
+
+void ClaimApplier::SendAll(std::map<size_t, ClaimBatchReply> replies) {
   for (auto& [at, reply] : replies) {
     const ClaimArrival& arrival = arrivals_[at];
     reply.batch_id = arrival.batch.batch_id;

@@ -18,7 +18,9 @@
 #include "common/base/loop.h"
 #include "common/ports/firing_store.h"
 #include "scheduler/assign/fence_watch.h"
+#include "scheduler/fire/definition_cache.h"
 #include "scheduler/liveness/link_service.h"
+#include "scheduler/secrets/secret_desk.h"
 #include "scheduler/wheel/pending_run.h"
 
 namespace carillon::scheduler {
@@ -37,6 +39,8 @@ class ClaimApplier final : public Stepper {
     ClaimQueue& claims;
     RunEventQueue& events;
     Metrics& metrics;
+    DefinitionCache& definitions;
+    const SecretDesk* secrets = nullptr;  // null: runs that use secrets end as FAILED
   };
   struct Options {
     Duration lease = 20s;
@@ -57,6 +61,8 @@ class ClaimApplier final : public Stepper {
     Epoch epoch;
     bool decided = false;
     ClaimReply reply;
+    HandedSecrets secrets = {};
+    bool silent = false;  // no answer though it is decided: they ask again
   };
 
   void Gather();
@@ -67,7 +73,11 @@ class ClaimApplier final : public Stepper {
   void File(std::vector<Item>& items);
   void FileOf(const LeaseHolder& holder, const std::vector<Item*>& items);
   void Grant(const LeaseHolder& holder, const std::vector<Item*>& items);
-  void Answer(const std::vector<Item>& items);
+  // After the leases were filed: an accepted run without one would stay RUNNING for ever.
+  void HandSecrets(std::vector<Item>& items);
+  Result<std::vector<HandedSecrets>> Handed(const std::vector<JobVersionKey>& keys);
+  void Answer(std::vector<Item>& items);
+  void SendAll(std::map<size_t, ClaimBatchReply> replies);  // by arrival
 
   const Ports ports_;
   const Options options_;

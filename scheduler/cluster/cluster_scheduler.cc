@@ -19,6 +19,7 @@
 #include "scheduler/daemon/admin_token.h"
 #include "scheduler/daemon/scheduler_server.h"
 #include "scheduler/daemon/scheduler_settings.h"
+#include "scheduler/daemon/secret_keys.h"
 #include "scheduler/daemon/setup_link.h"
 
 namespace carillon::scheduler {
@@ -88,6 +89,8 @@ struct ClusterScheduler::Parts {
   std::unique_ptr<mysql::MysqlStore> for_api;  // reads whatever answers, writes if trusted
   const Signer signer = Signer::Generate();
   LiveSettings settings;
+  std::unique_ptr<SecretKeys> secret_keys;
+  std::unique_ptr<SecretDesk> secret_desk;
   std::optional<tls::Authority> authority;  // nullopt: no TLS on the control link
   std::unique_ptr<JoinDesk> join_desk;
   std::atomic<JoinDesk*> joins = nullptr;  // once the store was opened
@@ -113,6 +116,9 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                       const process::Interrupted& interrupted) {
   CARILLON_ASSIGN_OR_RETURN(directory, process::DataDirectory::Open(config));
   metrics.gauge("carillon_build_info", kVersion).Set(1);
+  CARILLON_ASSIGN_OR_RETURN(secret_keys,
+                            SecretKeys::Open({.file = config.Text("secrets.key_file"),
+                                              .environment = TakeSecretsEnvironment()}));
   MemberOptions options = MemberOptionsOf(config, RandomSeed());
   options.incarnation_wait = config.Time("zookeeper.session_timeout_ms");
   CARILLON_TRY(OpenLink(config, options.self));
@@ -125,6 +131,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   }
   CARILLON_TRY(cluster::AwaitTopics(config, interrupted));
   CARILLON_TRY(OpenBus(config));
+  secret_desk = std::make_unique<SecretDesk>(*trusted, *secret_keys);
   server = std::make_unique<SchedulerServer>(
       SchedulerServer::Ports{.member = {.clock = clock,
                                         .firing = *trusted,
@@ -141,14 +148,17 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                         .coordinator = *coordinator,
                                         .signer = signer,
                                         .metrics = metrics,
-                                        .settings = settings},
+                                        .settings = settings,
+                                        .secrets = secret_desk.get()},
                              .api = {.jobs = *for_api,
                                      .runs = *for_api,
                                      .logs = *for_api,
                                      .executors = *for_api,
                                      .admin = *for_api,
                                      .auth = *for_api,
-                                     .segments = *for_api}},
+                                     .secrets = *for_api,
+                                     .segments = *for_api},
+                             .secret_keys = *secret_keys},
       options);
   process::FollowSettings(settings, config,
                           [this](const config::Config& now) { server->Tune(MemberTuningOf(now)); });

@@ -27,6 +27,8 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
           .executors = ports_.api.executors,
           .admin = ports_.api.admin,
           .auth = ports_.api.auth,
+          .secrets = ports_.api.secrets,
+          .secret_keys = ports_.secret_keys,
           .segments = ports_.api.segments,
           .status = status_,
           .store_standing = [this] { return member_.GetStoreStanding(); },

@@ -33,11 +33,13 @@ class SchedulerServer {
     ExecutorStore& executors;
     AdminStore& admin;
     AuthStore& auth;
+    SecretStore& secrets;
     SegmentStore& segments;
   };
   struct Ports {
     MemberPorts member;
     ApiStores api;
+    const KeySource& secret_keys;
   };
   // What the API tells of this build and its configuration.
   struct About {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/domain/template.h"
+
 namespace carillon::scheduler {
 namespace {
 
@@ -48,7 +50,9 @@ size_t BytesOf(const JobVersionRecord& record) {
 }  // namespace
 
 Definition::Definition(JobVersionRecord record)
-    : record_(std::move(record)), selector_(SelectorOf(record_.definition)) {}
+    : record_(std::move(record)),
+      selector_(SelectorOf(record_.definition)),
+      secrets_(SecretsOf(record_.definition)) {}
 
 const Schedule* Definition::ScheduleAt(WallTime fire) const {
   std::call_once(compiled_, [this] {

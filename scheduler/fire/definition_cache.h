@@ -38,6 +38,8 @@ class Definition {
   const Selector* selector() const {
     return job().executor_selector.empty() ? nullptr : &selector_;
   }
+  // What its runs are handed; see SecretsOf (template.h).
+  const std::map<std::string, std::string>& secrets() const { return secrets_; }
   // The schedule of this definition that fires at exactly `fire`; null when there is none (a manual
   // run, or one whose schedule was edited away). Thread-safe.
   const Schedule* ScheduleAt(WallTime fire) const;
@@ -45,6 +47,7 @@ class Definition {
  private:
   const JobVersionRecord record_;
   const Selector selector_;
+  const std::map<std::string, std::string> secrets_;
   mutable std::once_flag compiled_;
   mutable std::vector<Schedule> schedules_;
 };

@@ -76,7 +76,8 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
                                        .slots = view.slots,
                                        .free_slots = view.free_slots,
                                        .free_light_slots = view.free_light_slots,
-                                       .heartbeats = view.heartbeats});
+                                       .heartbeats = view.heartbeats,
+                                       .takes_secrets = view.takes_secrets});
     if (!gone) continue;
     // What it has not claimed goes elsewhere at once; should it still claim, the claim decides.
     const CreditBook::Index executor = credits_.Find(view.id);
@@ -231,7 +232,10 @@ void FiringLoop::AskParameters(TrackedRun& tracked, SteadyTime now) {
 // What the run was told to (execute) goes before what its job says.
 FiringLoop::LaneKey FiringLoop::LaneOf(const TrackedRun& tracked) {
   const JobDefinition& job = tracked.definition->job();
-  LaneKey key{.slots = tracked.definition->slots()};
+  LaneKey key{.slots = tracked.definition->slots(),
+              .pinned = {},
+              .selector = {},
+              .secrets = !tracked.definition->secrets().empty()};
   if (tracked.run.extras) key.pinned = tracked.run.extras->pinned_executor;
   if (!key.pinned.empty()) return key;
   key.pinned = ExecutorId(job.executor_id);

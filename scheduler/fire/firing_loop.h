@@ -89,6 +89,7 @@ class FiringLoop final : public Stepper {
     SlotClass slots = SlotClass::kProcess;
     ExecutorId pinned;
     std::string selector;
+    bool secrets = false;
 
     auto operator<=>(const LaneKey&) const = default;
     bool AnyExecutor() const { return pinned.empty() && selector.empty(); }

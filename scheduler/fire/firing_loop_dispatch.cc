@@ -217,6 +217,7 @@ bool FiringLoop::DispatchTop(const LaneKey& key, Lane& lane, WallTime cluster_no
                               .routing = tracked.definition->job().routing,
                               .pinned = key.pinned,
                               .selector = selects ? tracked.definition->selector() : nullptr,
+                              .secrets = key.secrets,
                               .avoid = tracked.avoid});
   if (!executor) {
     lane.blocked = true;

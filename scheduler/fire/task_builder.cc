@@ -24,6 +24,7 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
   CARILLON_ASSIGN_OR_RETURN(RenderedAttempt rendered, RenderAttempt(job, facts));
   task->command = std::move(rendered.command);
   task->env = std::move(rendered.env);
+  task->secret_env = std::move(rendered.secret_env);
   return {};
 }
 
@@ -57,6 +58,12 @@ Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definitio
 size_t TaskBytes(const TaskMessage& task) {
   size_t bytes = kTaskBytes + task.command.size();
   for (const auto& [name, value] : task.env) bytes += name.size() + value.size() + kVariableBytes;
+  for (const auto& [name, pieces] : task.secret_env) {
+    bytes += name.size() + kVariableBytes;
+    for (const SecretPiece& piece : pieces) {
+      bytes += piece.text.size() + piece.secret.size() + kVariableBytes;
+    }
+  }
   return bytes;
 }
 

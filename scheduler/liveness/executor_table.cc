@@ -47,6 +47,7 @@ bool ExecutorTable::Heard(const ExecutorId& id, const Incarnation& incarnation,
   known.heard = now;
   known.free_slots = heartbeat.free_slots;
   known.free_light_slots = heartbeat.free_light_slots;
+  known.takes_secrets = heartbeat.takes_secrets;
   ++known.heartbeats;
   if (heartbeat.slots > 0) known.record.slots = heartbeat.slots;
   known.record.config_version = heartbeat.config_version;
@@ -164,7 +165,8 @@ ExecutorView ExecutorTable::ViewOf(const Known& known) {
           .slots = record.slots,
           .free_slots = known.free_slots,
           .free_light_slots = known.free_light_slots,
-          .heartbeats = known.heartbeats};
+          .heartbeats = known.heartbeats,
+          .takes_secrets = known.takes_secrets};
 }
 
 }  // namespace carillon::scheduler

@@ -29,6 +29,7 @@ struct ExecutorView {
   int free_slots = 0;  // as of the last heartbeat
   int free_light_slots = 0;
   uint64_t heartbeats = 0;  // how many were heard: tells a new report from an old one
+  bool takes_secrets = false;
 };
 
 class ExecutorTable {
@@ -76,6 +77,7 @@ class ExecutorTable {
     int free_slots = 0;
     int free_light_slots = 0;
     uint64_t heartbeats = 0;
+    bool takes_secrets = false;
   };
   struct Newcomer {
     Incarnation incarnation;

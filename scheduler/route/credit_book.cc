@@ -30,6 +30,7 @@ bool CreditBook::Update(const Report& report) {
   if (replaced) executor.prefetch = 0;
   executor.incarnation = report.incarnation;
   executor.usable = report.usable;
+  executor.takes_secrets = report.takes_secrets;
   executor.labels = report.labels;
   executor.slots = report.slots;
   if (executor.heartbeats != report.heartbeats) {

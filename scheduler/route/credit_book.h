@@ -40,6 +40,7 @@ class CreditBook {
     int free_slots = 0;
     int free_light_slots = 0;
     uint64_t heartbeats = 0;  // a higher number than before: the report is new
+    bool takes_secrets = false;
   };
   explicit CreditBook(int prefetch_max) : prefetch_max_(prefetch_max) {}
 
@@ -65,6 +66,7 @@ class CreditBook {
   bool Matches(Index index, const Selector& selector) const {
     return selector.Matches(executors_[index].labels);
   }
+  bool takes_secrets(Index index) const { return executors_[index].takes_secrets; }
   const std::map<ExecutorId, Index>& by_id() const { return index_; }
 
   void Published(Index index, SlotClass slots);
@@ -90,6 +92,7 @@ class CreditBook {
     int slots = 0;
     bool usable = false;
     bool forgotten = false;
+    bool takes_secrets = false;
     int open = 0;  // runs that hold its index
     uint64_t heartbeats = 0;
     Room rooms[2];

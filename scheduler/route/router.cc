@@ -5,6 +5,7 @@ namespace {
 
 bool MayTake(const CreditBook& credits, CreditBook::Index at, const RouteRequest& request) {
   return credits.Available(at, request.slots) > 0 &&
+         (!request.secrets || credits.takes_secrets(at)) &&
          (request.selector == nullptr || credits.Matches(at, *request.selector));
 }
 
@@ -14,8 +15,9 @@ std::optional<CreditBook::Index> Router::Pick(const CreditBook& credits,
                                               const RouteRequest& request) {
   if (!request.pinned.empty()) {
     const CreditBook::Index at = credits.Find(request.pinned);
-    if (at == CreditBook::kNone || credits.Available(at, request.slots) <= 0) return std::nullopt;
-    return at;
+    const bool may = at != CreditBook::kNone && credits.Available(at, request.slots) > 0 &&
+                     (!request.secrets || credits.takes_secrets(at));
+    return may ? std::optional(at) : std::nullopt;
   }
   std::optional<CreditBook::Index> picked;
   switch (request.routing) {

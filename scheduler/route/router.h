@@ -19,6 +19,7 @@ struct RouteRequest {
   Routing routing = Routing::kRoundRobin;
   ExecutorId pinned = {};              // empty = any
   const Selector* selector = nullptr;  // nullptr = any
+  bool secrets = false;                // only those that take them
   // It let this run time out; only if it is the only one.
   CreditBook::Index avoid = CreditBook::kNone;
 };

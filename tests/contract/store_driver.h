@@ -33,6 +33,7 @@
 #include "common/ports/job_store.h"
 #include "common/ports/log_store.h"
 #include "common/ports/run_store.h"
+#include "common/ports/secret_store.h"
 #include "common/ports/segment_store.h"
 
 namespace carillon::test {
@@ -52,6 +53,7 @@ class StoreHandle {
   virtual ExecutorStore& executors() = 0;
   virtual AdminStore& admin() = 0;
   virtual AuthStore& auth() = 0;
+  virtual SecretStore& secrets() = 0;
   // Makes a stored row unreadable, or mends it, behind the store's back.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -87,7 +89,8 @@ class StoreDriver {
         logs(store.logs()),
         executors(store.executors()),
         admin(store.admin()),
-        auth(store.auth()) {}
+        auth(store.auth()),
+        secrets(store.secrets()) {}
 
   IdentityStore& identity;
   SegmentStore& segments;
@@ -98,6 +101,7 @@ class StoreDriver {
   ExecutorStore& executors;
   AdminStore& admin;
   AuthStore& auth;
+  SecretStore& secrets;
 
   template <typename T>
   static T v(Result<T> result) {

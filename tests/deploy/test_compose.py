@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """docker-compose.yml and what its images are made of, as far as it can be tried without Docker:
 it is whole, it is the cluster of ./dev cluster, and nothing is open or secret by mistake."""
+import base64
 import json
 import os
 import re
@@ -26,7 +27,7 @@ from state import Cluster  # noqa: E402
 ESSENTIAL = {"libc6", "libgcc-s1", "libstdc++6", "bash", "coreutils", "grep"}
 PROGRAMS = {"carillon", "carillon-scheduler", "carillon-executor", "carillon-warden"}
 SECRET_NAMES = {"carillon.password", "reader.password", "reader.cnf", "users.sql", "join.secret",
-                "zookeeper.digest"}
+                "secrets.key", "zookeeper.digest"}
 
 
 def read(path):
@@ -344,6 +345,8 @@ class ComposeTest(unittest.TestCase):
         for text in secrets:
             self.assertRegex(text, r"^[A-Za-z0-9_-]{32}$")
             self.assertNotIn(text, said)
+        self.assertEqual(len(base64.b64decode(texts["secrets.key"], validate=False)), 32)
+        self.assertNotIn(texts["secrets.key"].strip(), said)
         self.assertEqual(self.make_secrets()[0], texts)
         owner = os.stat(os.path.join(home, "join.secret")).st_uid
         self.assertGreater(owner, 0)

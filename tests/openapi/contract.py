@@ -8,7 +8,8 @@ import jsonschema
 METHODS = ("get", "post", "put", "patch", "delete")
 # Answered before a request has an operation: the path, the method or the load is the matter.
 BEFORE_ANY_OPERATION = {400: "bad_uri", 401: "unauthenticated", 404: "not_found", 405: "method_not_allowed",
-                        413: "body_too_large", 414: "uri_too_long", 503: "overloaded"}
+                        413: "body_too_large", 414: "uri_too_long", 429: "too_many_requests",
+                        503: "overloaded"}
 
 
 # Answers of many JSON texts: how they are cut. What each is says `x-item` in the contract.

@@ -36,7 +36,7 @@ VENDORS = {
     r"yaml-cpp": ["common/config", "cli/commands"],
     r"CLI/": ["cli/commands", "common/process"],
     r"spdlog": ["common/base"],
-    r"sodium": ["common/wire", "scheduler/api", "scheduler/auth"],
+    r"sodium": ["common/wire", "scheduler/api", "scheduler/auth", "scheduler/secrets"],
     r"jwt\.h": ["scheduler/auth"],
     r"google/protobuf|\.pb\.h": ["common/wire"],
     r"absl/": ["common/domain"],

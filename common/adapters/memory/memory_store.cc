@@ -8,11 +8,10 @@
 namespace carillon::memory {
 
 MemoryStore::MemoryStore(const Clock& clock, Options options)
-    : clock_(clock),
+    : MemoryPeople(clock, options.segment_count),
       identity_{.store_id = std::move(options.store_id),
                 .server_id = std::move(options.server_id),
-                .segment_count = options.segment_count},
-      tables_(options.segment_count) {
+                .segment_count = options.segment_count} {
   CARILLON_CHECK(options.segment_count > 0, "a store has at least one segment");
 }
 

@@ -12,11 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "common/adapters/memory/memory_tables.h"
-#include "common/base/clock.h"
-#include "common/base/mutex.h"
+#include "common/adapters/memory/memory_people.h"
 #include "common/ports/admin_store.h"
-#include "common/ports/auth_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
 #include "common/ports/identity_store.h"
@@ -32,15 +29,15 @@ inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
 inline constexpr Duration kAuditKept = 24h * 365;
 inline constexpr int64_t kCountedMax = 100'000;
 
-class MemoryStore final : public IdentityStore,
+class MemoryStore final : public MemoryPeople,
+                          public IdentityStore,
                           public SegmentStore,
                           public FiringStore,
                           public JobStore,
                           public RunStore,
                           public LogStore,
                           public ExecutorStore,
-                          public AdminStore,
-                          public AuthStore {
+                          public AdminStore {
  public:
   struct Options {
     uint32_t segment_count = 64;
@@ -156,31 +153,6 @@ class MemoryStore final : public IdentityStore,
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
-  // AuthStore
-  Result<bool> NeedsSetup() override;
-  Status PutSetupLink(const std::string& token_hash, WallTime expires) override;
-  Status Setup(const std::string& token_hash, const UserRecord& user, WallTime now) override;
-  Status CreateUser(const UserRecord& user) override;
-  Result<UserRecord> GetUser(const std::string& user_id) override;
-  Result<std::optional<UserRecord>> FindUser(const std::string& name) override;
-  Result<std::vector<UserRecord>> ListUsers(const std::string& after_user_id,
-                                            size_t limit) override;
-  Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) override;
-  Status DeleteUser(const std::string& user_id, int64_t expected_version) override;
-  Status CreateSession(const RefreshRecord& first) override;
-  Result<Rotation> RotateSession(const std::string& used_hash, const std::string& new_hash,
-                                 WallTime now, WallTime expires) override;
-  Result<std::optional<EndedSession>> EndSession(const std::string& token_hash) override;
-  Result<std::optional<UserRecord>> FindSession(const std::string& family, WallTime now) override;
-  Status CreateFirstToken(const TokenRecord& token) override;
-  Status CreateToken(const TokenRecord& token) override;
-  Result<std::optional<FoundToken>> FindToken(const std::string& token_hash) override;
-  Result<std::vector<TokenRecord>> ListTokens(const TokenFilter& filter) override;
-  Result<TokenRecord> GetToken(const std::string& token_id) override;
-  Status DeleteToken(const std::string& token_id) override;
-  Status TouchToken(const std::string& token_id, WallTime used) override;
-  Result<std::string> EnsureSigningKey(const std::string& fresh) override;
-
  private:
   Status CheckFence(const Fence& fence) const REQUIRES(mu_);
   Status CheckAdvances(const PlanBatch& batch) const REQUIRES(mu_);
@@ -220,16 +192,7 @@ class MemoryStore final : public IdentityStore,
   bool Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) REQUIRES(mu_);
   Result<ExecutorRecord*> FindExecutor(const ExecutorId& id) REQUIRES(mu_);
 
-  // Null: there is none of that version.
-  Result<UserRecord*> FindUserAt(const std::string& user_id, int64_t version) REQUIRES(mu_);
-  Status CheckAdministratorLeft(const std::string& without) REQUIRES(mu_);
-  bool HasAdministrator(const std::string& beside) const REQUIRES(mu_);
-  Status InsertUser(const UserRecord& user) REQUIRES(mu_);
-
-  const Clock& clock_;
-  mutable Mutex mu_;
   StoreIdentity identity_ GUARDED_BY(mu_);
-  Tables tables_ GUARDED_BY(mu_);
   EndedRuns ended_ GUARDED_BY(mu_);  // by the call in progress
 };
 

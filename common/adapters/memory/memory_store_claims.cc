@@ -87,7 +87,12 @@ ClaimReply MemoryStore::ClaimOne(const ClaimRequest& request, WallTime now) {
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
     WriteSkip(*found, reason::kOverlap, now);
   }
-  return {decision.verdict, decision.reason};
+  ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
+  if (found != nullptr) {
+    reply.job_no = found->row.job_no;
+    reply.def_version = found->row.def_version;
+  }
+  return reply;
 }
 
 Result<size_t> MemoryStore::Skip(const std::vector<SkipItem>& items, const Fence& fence,

@@ -19,6 +19,7 @@
 #include "common/ports/firing_store.h"
 #include "common/ports/log_store.h"
 #include "common/ports/run_store.h"
+#include "common/ports/secret_store.h"
 #include "common/ports/segment_store.h"
 
 namespace carillon::memory {
@@ -128,6 +129,7 @@ class Tables {
   std::map<std::string, RefreshEntry> refreshes;  // by hash
   std::optional<std::pair<std::string, WallTime>> setup_link;
   std::string signing_key;
+  std::map<std::string, StoredSecret> secrets;  // by name
   ClusterSettings settings;
   std::map<uint64_t, AuditRecord> audit;
   std::map<std::pair<RunKey, int>, std::map<uint64_t, LogChunk>> logs;  // by attempt, first seq

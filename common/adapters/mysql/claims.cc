@@ -90,7 +90,12 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
     CARILLON_TRY(writer.End(*run, RunState::kSkipped, reason::kOverlap, now));
   }
-  return ClaimReply{decision.verdict, decision.reason};
+  ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
+  if (run != nullptr) {
+    reply.job_no = run->row.job_no;
+    reply.def_version = run->row.def_version;
+  }
+  return reply;
 }
 
 Result<std::vector<ClaimReply>> ClaimLocked(Session& session, Incarnations& incarnations,

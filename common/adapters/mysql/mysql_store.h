@@ -29,6 +29,7 @@
 #include "common/ports/job_store.h"
 #include "common/ports/log_store.h"
 #include "common/ports/run_store.h"
+#include "common/ports/secret_store.h"
 #include "common/ports/segment_store.h"
 
 namespace carillon::mysql {
@@ -57,7 +58,8 @@ class MysqlStore final : public IdentityStore,
                          public LogStore,
                          public ExecutorStore,
                          public AdminStore,
-                         public AuthStore {
+                         public AuthStore,
+                         public SecretStore {
  public:
   // Connects, checks that the server can keep what is promised (kConflict), applies the migrations
   // that are missing (one member at a time), checks the rest.
@@ -187,6 +189,16 @@ class MysqlStore final : public IdentityStore,
   Status DeleteToken(const std::string& token_id) override;
   Status TouchToken(const std::string& token_id, WallTime used) override;
   Result<std::string> EnsureSigningKey(const std::string& fresh) override;
+
+  // SecretStore
+  Status CreateSecret(const StoredSecret& secret) override;
+  Result<StoredSecret> GetSecret(const std::string& name) override;
+  Result<std::vector<StoredSecret>> FindSecrets(const std::vector<std::string>& names) override;
+  Result<std::vector<SecretRecord>> ListSecrets(const SecretFilter& filter) override;
+  Result<SecretRecord> UpdateSecret(const StoredSecret& wanted, WallTime now) override;
+  Status DeleteSecret(const std::string& name, int64_t expected_version) override;
+  Status RewrapSecret(const std::string& name, const SealedValue& from,
+                      const SealedValue& to) override;
 
   // For checks at start and tests: the pool that all of the above goes through.
   Pool& pool() { return *pool_; }

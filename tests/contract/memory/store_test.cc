@@ -17,6 +17,7 @@ class MemoryStoreHandle final : public StoreHandle {
   ExecutorStore& executors() override { return store_; }
   AdminStore& admin() override { return store_; }
   AuthStore& auth() override { return store_; }
+  SecretStore& secrets() override { return store_; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     store_.DamageDefinition(job.job_id, job.version, damaged);
   }
@@ -50,5 +51,6 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/plan_contract.h"
 #include "tests/contract/result_contract.h"
 #include "tests/contract/run_store_contract.h"
+#include "tests/contract/secret_store_contract.h"
 #include "tests/contract/segment_store_contract.h"
 #include "tests/contract/unreadable_contract.h"

@@ -23,5 +23,6 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/plan_contract.h"
 #include "tests/contract/result_contract.h"
 #include "tests/contract/run_store_contract.h"
+#include "tests/contract/secret_store_contract.h"
 #include "tests/contract/segment_store_contract.h"
 #include "tests/contract/unreadable_contract.h"

@@ -140,5 +140,49 @@ TEST(TemplateTest, ValidationKnowsWhatARunWillHave) {
   EXPECT_EQ(ValidateTemplates(job).error().pointer, "/env/LOOP");
 }
 
+TEST(TemplateTest, SecretsStayPiecesOfTheVariablesThatNameThem) {
+  JobDefinition job = Job("backup");
+  job.env["URL"] = "mysql://{{job_id}}:{{ secrets.db }}@h/{{{{{{params.path}}";
+  job.env["TOKEN"] = "{{secrets.token}}";
+  AttemptFacts facts = Facts();
+  facts.parameters["path"] = std::string("{{secrets.other}}");
+  const auto attempt = RenderAttempt(job, facts);
+  ASSERT_TRUE(attempt.ok()) << attempt.error().message;
+  const SecretVariables expected{
+      {"TOKEN", {{.secret = "token"}}},
+      {"URL", {{.text = "mysql://backup:"}, {.secret = "db"}, {.text = "@h/{{{{secrets.other}}"}}}};
+  EXPECT_EQ(attempt->secret_env, expected) << "what a parameter says is no placeholder";
+  EXPECT_FALSE(attempt->env.contains("URL"));
+  EXPECT_EQ(attempt->env.at("HOME"), "/root");
+  EXPECT_EQ(SecretsOf(job),
+            (std::map<std::string, std::string>{{"db", "URL"}, {"token", "TOKEN"}}));
+  job.type = JobType::kNoop;
+  EXPECT_TRUE(SecretsOf(job).empty());
+}
+
+TEST(TemplateTest, SecretsStandInVariablesOnly) {
+  JobDefinition job = Job("login \"$TOKEN\"");
+  job.env["TOKEN"] = "{{secrets.token}}";
+  EXPECT_TRUE(ValidateTemplates(job).ok());
+  for (const char* command : {"login {{secrets.token}}", "login {{env.TOKEN}}"}) {
+    job.command = command;
+    const Status status = ValidateTemplates(job);
+    ASSERT_FALSE(status.ok()) << command;
+    EXPECT_EQ(status.error().pointer, "/command");
+    EXPECT_NE(status.error().message.find("list of processes"), std::string::npos);
+    EXPECT_FALSE(RenderAttempt(job, Facts()).ok()) << command;
+  }
+  job.command = "true";
+  for (const char* value : {"{{secrets.}}", "{{secrets.a b}}", "{{secrets.1a}}", "{{secrets.a"}) {
+    job.env["TOKEN"] = value;
+    EXPECT_EQ(ValidateTemplates(job).error().pointer, "/env/TOKEN") << value;
+  }
+  job.env["TOKEN"].clear();
+  for (int i = 0; i < 101; ++i) job.env["TOKEN"] += "{{secrets.s" + std::to_string(i) + "}}";
+  EXPECT_EQ(ValidateTemplates(job).error().pointer, "/env");
+  EXPECT_FALSE(ValidateParameters({{"p", std::string("x {{secrets.token}}")}}).ok());
+  EXPECT_TRUE(ValidateParameters({{"p", std::string("x {{{{secrets.token}}")}}).ok());
+}
+
 }  // namespace
 }  // namespace carillon::test

@@ -153,6 +153,32 @@ TEST(ControlCodecTest, AnswersComeBackAsTheyWere) {
   EXPECT_EQ(ToExecutorAgain(CancelAttempts{{Attempt(1), Attempt(2)}}).attempts.size(), 2u);
 }
 
+TEST(ControlCodecTest, SecretsComeBackAsTheyWere) {
+  const HeldAttempt held = Attempt(6);
+  ClaimBatchReply sent{.batch_id = 1, .sent_us = 2, .lease = 20s, .items = {}};
+  sent.items.push_back({.key = held.key,
+                        .token = held.token,
+                        .verdict = ClaimVerdict::kAccepted,
+                        .secrets = {{"db", "pässword\n"}, {"token", "hunter22"}}});
+  sent.items.push_back({.key = held.key,
+                        .token = held.token,
+                        .verdict = ClaimVerdict::kAccepted,
+                        .secret_failure = "secret_missing",
+                        .secret_error = "there is no secret db"});
+  const ClaimBatchReply got = ToExecutorAgain(sent);
+  ASSERT_EQ(got.items.size(), 2u);
+  EXPECT_EQ(got.items[0].secrets, sent.items[0].secrets);
+  EXPECT_EQ(got.items[0].secret_failure, "");
+  EXPECT_TRUE(got.items[1].secrets.empty());
+  EXPECT_EQ(got.items[1].secret_failure, "secret_missing");
+  EXPECT_EQ(got.items[1].secret_error, "there is no secret db");
+  for (const SecretValues& wrong : {SecretValues{{"no name", "hunter22"}},
+                                    SecretValues{{"db", std::string(kSecretBytesMax + 1, 'x')}}}) {
+    sent.items[0].secrets = wrong;
+    EXPECT_EQ(DecodeToExecutor(EncodeToExecutor(sent)).code(), ErrorCode::kCorrupt);
+  }
+}
+
 TEST(ControlCodecTest, SettingsComeBackAsTheyWere) {
   const ClusterSettings sent{.version = INT64_MAX,
                              .values = {{"log.level", "debug"}, {"executor.slots", "3"}}};

@@ -252,5 +252,26 @@ TEST(TaskCodecTest, FieldsOfALaterVersionAreSkipped) {
   EXPECT_TRUE(DecodeTasks(bundle.SerializeAsString()).ok());
 }
 
+TEST(TaskCodecTest, VariablesWithSecretsAreChecked) {
+  const auto with = [](const std::string& name, const std::string& text,
+                       const std::string& secret) {
+    return [=](v1::Task& task) {
+      v1::SecretText& variable = (*task.mutable_secret_env())[name];
+      variable.add_pieces()->set_text(text);
+      variable.add_pieces()->set_secret(secret);
+    };
+  };
+  EXPECT_FALSE(TaskIsCorruptAfter(with("TOKEN", "x", "token")));
+  EXPECT_TRUE(TaskIsCorruptAfter(with("1TOKEN", "x", "token")));
+  EXPECT_TRUE(TaskIsCorruptAfter(with("TOKEN", std::string(1, 0), "token")));
+  EXPECT_TRUE(TaskIsCorruptAfter(with("TOKEN", "x", "")));
+  EXPECT_TRUE(TaskIsCorruptAfter(with("TOKEN", "x", "no name")));
+  EXPECT_TRUE(TaskIsCorruptAfter(with("TOKEN", std::string(2 << 20, 'x'), "token")));
+  EXPECT_TRUE(TaskIsCorruptAfter([&](v1::Task& task) {
+    (*task.mutable_env())["TOKEN"] = "x";
+    with("TOKEN", "x", "token")(task);
+  })) << "which of the two holds?";
+}
+
 }  // namespace
 }  // namespace carillon

@@ -49,6 +49,10 @@ inline TaskMessage RandomTask(Rng& rng) {
                    .on_lost = static_cast<OnLost>(rng.Below(3)),
                    .shard_total = 8};
   for (size_t n = rng.Below(4); n > 0; --n) task.env[RandomName(rng)] = RandomText(rng, 10);
+  for (size_t n = rng.Below(3); n > 0; --n) {
+    task.secret_env["S_" + RandomName(rng)] = {{.text = RandomText(rng, 10)},
+                                               {.secret = "s" + std::to_string(rng.Below(9))}};
+  }
   return task;
 }
 

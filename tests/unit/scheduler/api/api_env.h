@@ -65,6 +65,8 @@ class ApiEnv : public ::testing::Test {
             .executors = store_,
             .admin = faults_.admin,
             .auth = faults_.auth,
+            .secrets = store_,
+            .secret_keys = secret_keys_,
             .segments = store_,
             .status = status_,
             .store_standing = [this] { return Standing(); },
@@ -166,6 +168,18 @@ class ApiEnv : public ::testing::Test {
   FixedStatus status_;
   Metrics metrics_;
   LiveSettings settings_;
+  // Null in a member without keys.
+  std::shared_ptr<const scheduler::Keyring> keyring_ = std::make_shared<const scheduler::Keyring>(
+      scheduler::Keyring::Parse(scheduler::Keyring::NewKey()).value());
+  class EnvKeys final : public scheduler::KeySource {
+   public:
+    explicit EnvKeys(const std::shared_ptr<const scheduler::Keyring>& keys) : keys_(keys) {}
+    std::shared_ptr<const scheduler::Keyring> Keys() const override { return keys_; }
+
+   private:
+    const std::shared_ptr<const scheduler::Keyring>& keys_;
+  };
+  EnvKeys secret_keys_{keyring_};
   std::atomic<size_t> nudges_{0};
   std::atomic<size_t> executor_nudges_{0};
   std::string token_;

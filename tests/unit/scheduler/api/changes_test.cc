@@ -14,6 +14,21 @@ class ChangesTest : public ApiEnv {
     return "GET /api/changes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token_ + "\r\n" +
            (last.empty() ? "" : "Last-Event-ID: " + last + "\r\n") + "\r\n";
   }
+  // The head of what came, and what came after it.
+  static Answer AnswerOf(const std::string& raw) {
+    std::istringstream in(raw);
+    Answer answer;
+    std::string line;
+    std::getline(in, line);
+    answer.status = std::stoi(line.substr(line.find(' ')));
+    while (std::getline(in, line) && line != "\r") {
+      const size_t colon = line.find(": ");
+      answer.headers.emplace_back(LowerCase(line.substr(0, colon)),
+                                  line.substr(colon + 2, line.size() - colon - 3));
+    }
+    answer.text = raw.substr(raw.find("\r\n\r\n") + 4);
+    return answer;
+  }
   static std::string LastId(const std::string& text) {
     const size_t at = text.rfind("id: ");
     return at == std::string::npos ? "" : text.substr(at + 4, text.find('\n', at) - at - 4);
@@ -25,6 +40,7 @@ TEST_F(ChangesTest, ToldWhatWasDoneAndWhatHappened) {
   ASSERT_TRUE(socket.Send(Request()));
   const std::string begin = socket.ReadUntil("event: ready\ndata: {}\n\n");
   EXPECT_NE(begin.find("Content-Type: text/event-stream"), std::string::npos) << begin;
+  RecordExchange("GET", "/api/changes", "", AnswerOf(begin));
   Post("/api/jobs", {{"job_id", "nightly"}, {"name", "nightly"}, {"type", "noop"}});
   const std::string made = socket.ReadUntil("{\"id\":\"nightly\",\"topic\":\"jobs\"}");
   EXPECT_NE(made.find("event: change\ndata: {\"changes\":["), std::string::npos) << made;

@@ -42,6 +42,7 @@ class EchoServer : public HttpHandler {
       case HttpDefect::kTargetTooLong: text = "target too long"; break;
       case HttpDefect::kBadTarget: text = "bad target"; break;
       case HttpDefect::kBodyTooLarge: text = "body too large"; break;
+      case HttpDefect::kBadHeader: text = "bad header"; break;
     }
     return {.status = 200, .body = text};
   }

@@ -44,6 +44,19 @@ TEST(HttpServerTest, DecodesPathQueryAndBody) {
             "POST|a b|c/d?x=1 2?y=\xc3\xa9?z=|abc");
 }
 
+TEST(HttpServerTest, NameWithASpaceEndsTheConnectionAndWhatFollowsIsNotServed) {
+  EchoServer server;
+  for (const std::string length : {"Content-Length : 3", "Content-Length\t: 3"}) {
+    RawSocket socket(server.port());
+    socket.Send("POST /a HTTP/1.1\r\nHost: x\r\n" + length +
+                "\r\n\r\nabcGET /b HTTP/1.1\r\nHost: x\r\n\r\n");
+    const std::string all = socket.ReadToEnd();
+    EXPECT_EQ(all.find("GET|b"), std::string::npos) << length << all;
+    EXPECT_TRUE(all.empty() || BodyOf(all) == "bad header") << length << all;
+    EXPECT_TRUE(socket.closed()) << length;
+  }
+}
+
 TEST(HttpServerTest, KeepsConnectionsAndAnswersPipelinedRequestsInOrder) {
   EchoServer server;
   RawSocket socket(server.port());

@@ -56,6 +56,12 @@ const std::map<std::string, Expected>& Expectations() {
       {"POST /api/executors/{}/enable", {kAdmin, 200, "{}"}},
       {"POST /api/executors/{}/disable", {kAdmin, 200, "{}"}},
       {"POST /api/executors/{}/drain", {kAdmin, 200, "{}"}},
+      {"GET /api/secrets", {kKnown, 200}},
+      {"POST /api/secrets", {kUsers, 400, "{}"}},
+      {"POST /api/secrets/rewrap", {kAdmin, 200, "{}"}},
+      {"GET /api/secrets/{}", {kKnown, 200}},
+      {"PUT /api/secrets/{}", {kOwner, 428, "{}"}},
+      {"DELETE /api/secrets/{}", {kOwner, 428}},
       {"GET /api/audit", {kAdmin, 200}},
       {"GET /api/system/status", {kKnown, 200}},
       {"POST /api/system/store/accept", {kAdmin, 400, "[]"}},
@@ -105,6 +111,9 @@ class RoleMatrixTest : public PeopleEnv {
     EXPECT_EQ(made.body().value("user_id", ""), owner_.user_id);
     run_id_ = Execute(job_id_);
     AddExecutor("executor-1");
+    const Answer secret = As(owner_.access_token, "POST", "/api/secrets",
+                             R"({"name": "owners", "value": "a long enough value"})");
+    EXPECT_EQ(secret.status, 201) << secret.text;
   }
 
   // A path of this route that names what is owner's; fresh where the request uses it up.
@@ -115,6 +124,7 @@ class RoleMatrixTest : public PeopleEnv {
     if (at == std::string::npos) return path;
     std::string id = path.starts_with("/api/jobs") ? job_id_ : "user-other";
     if (path.starts_with("/api/runs")) id = run_id_;
+    if (path.starts_with("/api/secrets")) id = "owners";
     if (path.starts_with("/api/executors")) id = "executor-1";
     if (path.starts_with("/api/tokens")) {
       id = As(owner_.access_token, "POST", "/api/tokens", R"({"name": "ci"})").body()["token_id"];

@@ -70,7 +70,7 @@ TEST_F(SignInTest, LoginAnswersATokenAndACookieThatScriptsCannotRead) {
   const json me = As(Session(answer).access_token, "GET", "/api/auth/me").body();
   EXPECT_EQ(me["kind"], "user");
   EXPECT_EQ(me["user_id"], "user-anna");
-  EXPECT_EQ(me["permissions"].size(), 4u);
+  EXPECT_EQ(me["permissions"].size(), 5u);
   EXPECT_TRUE(IsAudited("auth.login", "anna"));
 }
 

@@ -17,6 +17,7 @@ TEST(RolesTest, EachRoleMayDoItsOwn) {
   EXPECT_EQ(ReachOf("user", kRead), Reach::kAll);
   EXPECT_EQ(ReachOf("user", kWriteJobs), Reach::kOwn);
   EXPECT_EQ(ReachOf("user", kRunJobs), Reach::kOwn);
+  EXPECT_EQ(ReachOf("user", kWriteSecrets), Reach::kOwn);
   EXPECT_EQ(ReachOf("read_only", kRead), Reach::kAll);
   EXPECT_EQ(ReachOf("read_only", kManageSelf), Reach::kOwn);
   for (const Permission permission :
@@ -26,14 +27,15 @@ TEST(RolesTest, EachRoleMayDoItsOwn) {
   }
   EXPECT_EQ(ReachOf("read_only", kWriteJobs), Reach::kNone);
   EXPECT_EQ(ReachOf("read_only", kRunJobs), Reach::kNone);
+  EXPECT_EQ(ReachOf("read_only", kWriteSecrets), Reach::kNone);
 }
 
 TEST(RolesTest, PermissionsAreNamedWithTheirReach) {
   const std::vector<std::string> user = {"read", "self:manage:own", "jobs:write:own",
-                                         "jobs:run:own"};
+                                         "jobs:run:own", "secrets:write:own"};
   EXPECT_EQ(PermissionsOf("user"), user);
   EXPECT_EQ(PermissionsOf("read_only"), (std::vector<std::string>{"read", "self:manage:own"}));
-  EXPECT_EQ(PermissionsOf("admin").size(), 9u);
+  EXPECT_EQ(PermissionsOf("admin").size(), 10u);
   EXPECT_TRUE(PermissionsOf("nobody").empty());
 }
 

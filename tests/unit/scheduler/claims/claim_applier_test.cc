@@ -26,7 +26,9 @@ class ClaimApplierTest : public test::RoomTest {
                          .hub = *hub_,
                          .claims = claims_,
                          .events = events_,
-                         .metrics = metrics_},
+                         .metrics = metrics_,
+                         .definitions = definitions_,
+                         .secrets = &desk_},
                         {.wants = [this](SegmentId) { return wants_; }});
   }
   void Ask(const std::vector<ClaimRequest>& requests) {
@@ -53,10 +55,35 @@ class ClaimApplierTest : public test::RoomTest {
     return all;
   }
 
+  // A run of a job of anna's that uses this secret.
+  RunRow ExecuteWithSecret(const std::string& secret, const std::string& job = "job") {
+    JobDefinition definition;
+    definition.command = "true";
+    definition.env = {{"PASSWORD", "{{secrets." + secret + "}}"}};
+    definition.user_id = "anna";
+    return Execute(CreateJob(job, definition));
+  }
+  ClaimRequest WantingClaimOf(const RunRow& row, uint64_t token) {
+    ClaimRequest request = ClaimOf(row, token);
+    request.wants_secrets = true;
+    return request;
+  }
+  void PutSecret(const std::string& name, const std::string& value) {
+    const StoredSecret secret{
+        .record = {.name = name, .user_id = "anna", .key_id = keys_->current()},
+        .value = keys_->Seal(name, value)};
+    ASSERT_TRUE(store_.CreateSecret(secret).ok());
+  }
+
   memory::MemorySwitchboard switchboard_;
   std::unique_ptr<ExecutorHub> hub_;
   std::unique_ptr<ExecutorLink> link_;
   ClaimQueue claims_{"claims", 64};
+  DefinitionCache definitions_{clock_, faulty_, {}};
+  const std::shared_ptr<const Keyring> keys_ =
+      std::make_shared<const Keyring>(Keyring::Parse(Keyring::NewKey()).value());
+  const FixedKeys key_source_{keys_};
+  const SecretDesk desk_{store_, key_source_};
   bool wants_ = true;
 };
 
@@ -230,6 +257,103 @@ TEST_F(ClaimApplierTest, WritesBeginAtLeastTheGapApart) {
   clock_.Advance(4ms);
   applier.Step(clock_.Steady());
   EXPECT_EQ(Answers().size(), 1u);
+}
+
+TEST_F(ClaimApplierTest, SecretsComeWithTheAnswerAlsoWhenItIsRepeated) {
+  PutSecret("db", "value of db");
+  const RunRow row = ExecuteWithSecret("db");
+  ClaimApplier applier = Make();
+  for (int i = 0; i < 2; ++i) {
+    Ask({WantingClaimOf(row, 1)});
+    clock_.Advance(1s);
+    applier.Step(clock_.Steady());
+    const auto answers = Answers();
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_EQ(answers[0].secrets, (SecretValues{{"db", "value of db"}}));
+    EXPECT_EQ(answers[0].secret_failure, "");
+  }
+}
+
+TEST_F(ClaimApplierTest, AClaimThatIsRefusedGetsNone) {
+  PutSecret("db", "value of db");
+  const RunRow row = ExecuteWithSecret("db");
+  ClaimApplier applier = Make();
+  Ask({WantingClaimOf(row, 1), WantingClaimOf(row, 2)});
+  applier.Step(clock_.Steady());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].secrets.size(), 1u);
+  EXPECT_EQ(answers[1].verdict, ClaimVerdict::kRefused);
+  EXPECT_TRUE(answers[1].secrets.empty());
+}
+
+TEST_F(ClaimApplierTest, WhatIsHandedFollowsFromTheRunNotFromTheRequest) {
+  PutSecret("db", "value of db");
+  const RunRow secret = ExecuteWithSecret("db", "with");
+  const RunRow other = Execute(CreateNoop("without"));
+  ClaimApplier applier = Make();
+  ClaimRequest request = WantingClaimOf(other, 1);
+  request.job_no = secret.job_no;
+  request.def_version = secret.def_version;
+  Ask({request});
+  applier.Step(clock_.Steady());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_TRUE(answers[0].secrets.empty());
+}
+
+TEST_F(ClaimApplierTest, AFailureIsSaidAndTheRunKeepsItsLease) {
+  const RunRow row = ExecuteWithSecret("missing");
+  ClaimApplier applier = Make();
+  Ask({WantingClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAccepted);
+  EXPECT_EQ(answers[0].secret_failure, reason::kSecretMissing);
+  EXPECT_TRUE(leases_.Knows(row.key));
+}
+
+TEST_F(ClaimApplierTest, WhileTheDefinitionCannotBeReadNothingIsSaidButTheLeaseIsFiled) {
+  PutSecret("db", "value of db");
+  const RunRow row = ExecuteWithSecret("db");
+  ClaimApplier applier = Make();
+  faulty_.FailNext("load", ErrorCode::kUnavailable);
+  Ask({WantingClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  EXPECT_TRUE(Answers().empty());
+  EXPECT_TRUE(leases_.Knows(row.key));
+  Ask({WantingClaimOf(row, 1)});
+  clock_.Advance(1s);
+  applier.Step(clock_.Steady());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAcceptedAgain);
+  EXPECT_EQ(answers[0].secrets.size(), 1u);
+}
+
+TEST_F(ClaimApplierTest, LargeSecretsComeInSeveralMessages) {
+  PutSecret("large", std::string(kSecretBytesMax, 'x'));
+  std::vector<ClaimRequest> requests;
+  for (uint64_t i = 0; i < 100; ++i) {
+    requests.push_back(
+        WantingClaimOf(ExecuteWithSecret("large", "job" + std::to_string(i)), i + 1));
+  }
+  ClaimApplier applier = Make();
+  Ask(requests);
+  applier.Step(clock_.Steady());
+  size_t answers = 0;
+  size_t messages = 0;
+  for (const MemberMessage& message : link_->Receive(100)) {
+    const auto& reply = std::get<ClaimBatchReply>(message.message);
+    size_t bytes = 0;
+    for (const auto& item : reply.items) bytes += item.secrets.at("large").size();
+    EXPECT_LE(bytes, size_t{5} << 20);
+    answers += reply.items.size();
+    ++messages;
+  }
+  EXPECT_EQ(answers, 100u);
+  EXPECT_GT(messages, 1u);
 }
 
 }  // namespace

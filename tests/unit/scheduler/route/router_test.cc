@@ -109,6 +109,27 @@ TEST_F(RouterTest, SelectorLeavesOutWhomItDoesNotMatchUnderEveryRouting) {
   }
 }
 
+TEST_F(RouterTest, SecretsGoOnlyToExecutorsThatTakeThem) {
+  const auto old = Add("a", 5);
+  const auto fresh = Add("b", 5);
+  credits_.Update({.id = ExecutorId("b"),
+                   .incarnation = Incarnation("i"),
+                   .usable = true,
+                   .slots = 8,
+                   .free_slots = 5,
+                   .heartbeats = ++beats_,
+                   .takes_secrets = true});
+  for (const Routing routing :
+       {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded, Routing::kFirstHealthy}) {
+    const auto counts = Picks({.routing = routing, .secrets = true}, 20);
+    EXPECT_EQ(counts, (std::map<std::string, int>{{"b", 20}}));
+  }
+  EXPECT_EQ(router_.Pick(credits_, {.pinned = ExecutorId("b"), .secrets = true}), fresh);
+  EXPECT_EQ(router_.Pick(credits_, {.pinned = ExecutorId("a"), .secrets = true}), std::nullopt);
+  EXPECT_EQ(router_.Pick(credits_, {.pinned = ExecutorId("a")}), old);
+  EXPECT_EQ(router_.Pick(credits_, {.secrets = true, .avoid = old}), fresh);
+}
+
 TEST_F(RouterTest, BookDoesNotGrowAsExecutorsComeAndGo) {
   for (int i = 0; i < 1000; ++i) {
     const std::string id = "e" + std::to_string(i);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "common/adapters/memory/memory_store.h"
+#include "common/adapters/memory/memory_people.h"
 
 namespace carillon::memory {
 namespace {
@@ -17,18 +17,18 @@ bool IsAdministrator(const UserRecord& user) { return user.role == "admin" && !u
 
 }  // namespace
 
-bool MemoryStore::HasAdministrator(const std::string& beside) const {
+bool MemoryPeople::HasAdministrator(const std::string& beside) const {
   return std::any_of(tables_.users.begin(), tables_.users.end(), [&](const auto& entry) {
     return entry.first != beside && IsAdministrator(entry.second);
   });
 }
 
-Status MemoryStore::CheckAdministratorLeft(const std::string& without) {
+Status MemoryPeople::CheckAdministratorLeft(const std::string& without) {
   if (HasAdministrator(without)) return {};
   return {ErrorCode::kDenied, "user " + without + " is the last enabled administrator"};
 }
 
-Status MemoryStore::InsertUser(const UserRecord& user) {
+Status MemoryPeople::InsertUser(const UserRecord& user) {
   for (const auto& [id, other] : tables_.users) {
     if (id == user.user_id || SameName(other.name, user.name)) {
       return {ErrorCode::kExists, "there is a user " + user.name};
@@ -38,7 +38,7 @@ Status MemoryStore::InsertUser(const UserRecord& user) {
   return {};
 }
 
-Result<UserRecord*> MemoryStore::FindUserAt(const std::string& user_id, int64_t version) {
+Result<UserRecord*> MemoryPeople::FindUserAt(const std::string& user_id, int64_t version) {
   const auto it = tables_.users.find(user_id);
   if (it == tables_.users.end()) return {ErrorCode::kNotFound, "no user " + user_id};
   if (it->second.version != version) {
@@ -47,19 +47,19 @@ Result<UserRecord*> MemoryStore::FindUserAt(const std::string& user_id, int64_t 
   return &it->second;
 }
 
-Result<bool> MemoryStore::NeedsSetup() {
+Result<bool> MemoryPeople::NeedsSetup() {
   MutexLock lock(mu_);
   return !HasAdministrator("");
 }
 
-Status MemoryStore::PutSetupLink(const std::string& token_hash, WallTime expires) {
+Status MemoryPeople::PutSetupLink(const std::string& token_hash, WallTime expires) {
   MutexLock lock(mu_);
   if (HasAdministrator("")) return {ErrorCode::kConflict, "an administrator is there"};
   tables_.setup_link = {token_hash, expires};
   return {};
 }
 
-Status MemoryStore::Setup(const std::string& token_hash, const UserRecord& user, WallTime now) {
+Status MemoryPeople::Setup(const std::string& token_hash, const UserRecord& user, WallTime now) {
   MutexLock lock(mu_);
   if (HasAdministrator("")) return {ErrorCode::kConflict, "an administrator is there"};
   const auto& link = tables_.setup_link;
@@ -71,19 +71,19 @@ Status MemoryStore::Setup(const std::string& token_hash, const UserRecord& user,
   return {};
 }
 
-Status MemoryStore::CreateUser(const UserRecord& user) {
+Status MemoryPeople::CreateUser(const UserRecord& user) {
   MutexLock lock(mu_);
   return InsertUser(user);
 }
 
-Result<UserRecord> MemoryStore::GetUser(const std::string& user_id) {
+Result<UserRecord> MemoryPeople::GetUser(const std::string& user_id) {
   MutexLock lock(mu_);
   const auto it = tables_.users.find(user_id);
   if (it == tables_.users.end()) return {ErrorCode::kNotFound, "no user " + user_id};
   return it->second;
 }
 
-Result<std::optional<UserRecord>> MemoryStore::FindUser(const std::string& name) {
+Result<std::optional<UserRecord>> MemoryPeople::FindUser(const std::string& name) {
   MutexLock lock(mu_);
   for (const auto& [id, user] : tables_.users) {
     if (SameName(user.name, name)) return std::optional(user);
@@ -91,8 +91,8 @@ Result<std::optional<UserRecord>> MemoryStore::FindUser(const std::string& name)
   return std::optional<UserRecord>();
 }
 
-Result<std::vector<UserRecord>> MemoryStore::ListUsers(const std::string& after_user_id,
-                                                       size_t limit) {
+Result<std::vector<UserRecord>> MemoryPeople::ListUsers(const std::string& after_user_id,
+                                                        size_t limit) {
   MutexLock lock(mu_);
   std::vector<UserRecord> page;
   for (auto it = tables_.users.upper_bound(after_user_id);
@@ -102,7 +102,7 @@ Result<std::vector<UserRecord>> MemoryStore::ListUsers(const std::string& after_
   return page;
 }
 
-Result<UserRecord> MemoryStore::UpdateUser(const UserRecord& wanted, WallTime now) {
+Result<UserRecord> MemoryPeople::UpdateUser(const UserRecord& wanted, WallTime now) {
   MutexLock lock(mu_);
   CARILLON_ASSIGN_OR_RETURN(UserRecord * user, FindUserAt(wanted.user_id, wanted.version));
   if (IsAdministrator(*user) && !IsAdministrator(wanted)) {
@@ -124,7 +124,7 @@ Result<UserRecord> MemoryStore::UpdateUser(const UserRecord& wanted, WallTime no
   return *user;
 }
 
-Status MemoryStore::DeleteUser(const std::string& user_id, int64_t expected_version) {
+Status MemoryPeople::DeleteUser(const std::string& user_id, int64_t expected_version) {
   MutexLock lock(mu_);
   CARILLON_ASSIGN_OR_RETURN(const UserRecord* user, FindUserAt(user_id, expected_version));
   if (IsAdministrator(*user)) CARILLON_TRY(CheckAdministratorLeft(user_id));
@@ -135,7 +135,7 @@ Status MemoryStore::DeleteUser(const std::string& user_id, int64_t expected_vers
   return {};
 }
 
-Status MemoryStore::CreateSession(const RefreshRecord& first) {
+Status MemoryPeople::CreateSession(const RefreshRecord& first) {
   MutexLock lock(mu_);
   if (tables_.refreshes.contains(first.token_hash)) {
     return {ErrorCode::kExists, "there is such a refresh token"};
@@ -144,9 +144,9 @@ Status MemoryStore::CreateSession(const RefreshRecord& first) {
   return {};
 }
 
-Result<Rotation> MemoryStore::RotateSession(const std::string& used_hash,
-                                            const std::string& new_hash, WallTime now,
-                                            WallTime expires) {
+Result<Rotation> MemoryPeople::RotateSession(const std::string& used_hash,
+                                             const std::string& new_hash, WallTime now,
+                                             WallTime expires) {
   MutexLock lock(mu_);
   const auto it = tables_.refreshes.find(used_hash);
   if (it == tables_.refreshes.end()) return Rotation{};
@@ -168,7 +168,7 @@ Result<Rotation> MemoryStore::RotateSession(const std::string& used_hash,
   return Rotation{RefreshVerdict::kRotated, next.family, user->second};
 }
 
-Result<std::optional<EndedSession>> MemoryStore::EndSession(const std::string& token_hash) {
+Result<std::optional<EndedSession>> MemoryPeople::EndSession(const std::string& token_hash) {
   MutexLock lock(mu_);
   const auto it = tables_.refreshes.find(token_hash);
   if (it == tables_.refreshes.end()) return std::optional<EndedSession>();
@@ -178,8 +178,8 @@ Result<std::optional<EndedSession>> MemoryStore::EndSession(const std::string& t
   return std::optional(std::move(ended));
 }
 
-Result<std::optional<UserRecord>> MemoryStore::FindSession(const std::string& family,
-                                                           WallTime now) {
+Result<std::optional<UserRecord>> MemoryPeople::FindSession(const std::string& family,
+                                                            WallTime now) {
   MutexLock lock(mu_);
   for (const auto& [hash, entry] : tables_.refreshes) {
     if (entry.record.family != family || entry.used || entry.record.expires <= now) continue;
@@ -191,14 +191,14 @@ Result<std::optional<UserRecord>> MemoryStore::FindSession(const std::string& fa
   return std::optional<UserRecord>();
 }
 
-Status MemoryStore::CreateFirstToken(const TokenRecord& token) {
+Status MemoryPeople::CreateFirstToken(const TokenRecord& token) {
   MutexLock lock(mu_);
   if (!tables_.tokens.empty()) return {ErrorCode::kExists, "there is a token already"};
   tables_.tokens[token.token_hash] = token;
   return {};
 }
 
-Status MemoryStore::CreateToken(const TokenRecord& token) {
+Status MemoryPeople::CreateToken(const TokenRecord& token) {
   MutexLock lock(mu_);
   for (const auto& [hash, other] : tables_.tokens) {
     if (hash == token.token_hash || other.token_id == token.token_id) {
@@ -209,7 +209,7 @@ Status MemoryStore::CreateToken(const TokenRecord& token) {
   return {};
 }
 
-Result<std::optional<FoundToken>> MemoryStore::FindToken(const std::string& token_hash) {
+Result<std::optional<FoundToken>> MemoryPeople::FindToken(const std::string& token_hash) {
   MutexLock lock(mu_);
   const auto it = tables_.tokens.find(token_hash);
   if (it == tables_.tokens.end()) return std::optional<FoundToken>();
@@ -221,7 +221,7 @@ Result<std::optional<FoundToken>> MemoryStore::FindToken(const std::string& toke
   return std::optional(std::move(found));
 }
 
-Result<std::vector<TokenRecord>> MemoryStore::ListTokens(const TokenFilter& filter) {
+Result<std::vector<TokenRecord>> MemoryPeople::ListTokens(const TokenFilter& filter) {
   MutexLock lock(mu_);
   std::map<std::string, const TokenRecord*> by_id;
   for (const auto& [hash, token] : tables_.tokens) {
@@ -236,7 +236,7 @@ Result<std::vector<TokenRecord>> MemoryStore::ListTokens(const TokenFilter& filt
   return page;
 }
 
-Result<TokenRecord> MemoryStore::GetToken(const std::string& token_id) {
+Result<TokenRecord> MemoryPeople::GetToken(const std::string& token_id) {
   MutexLock lock(mu_);
   for (const auto& [hash, token] : tables_.tokens) {
     if (token.token_id == token_id) return token;
@@ -244,7 +244,7 @@ Result<TokenRecord> MemoryStore::GetToken(const std::string& token_id) {
   return {ErrorCode::kNotFound, "no token " + token_id};
 }
 
-Status MemoryStore::DeleteToken(const std::string& token_id) {
+Status MemoryPeople::DeleteToken(const std::string& token_id) {
   MutexLock lock(mu_);
   const size_t deleted = std::erase_if(
       tables_.tokens, [&](const auto& entry) { return entry.second.token_id == token_id; });
@@ -252,7 +252,7 @@ Status MemoryStore::DeleteToken(const std::string& token_id) {
   return {};
 }
 
-Status MemoryStore::TouchToken(const std::string& token_id, WallTime used) {
+Status MemoryPeople::TouchToken(const std::string& token_id, WallTime used) {
   MutexLock lock(mu_);
   for (auto& [hash, token] : tables_.tokens) {
     if (token.token_id == token_id) token.last_used = used;
@@ -260,7 +260,7 @@ Status MemoryStore::TouchToken(const std::string& token_id, WallTime used) {
   return {};
 }
 
-Result<std::string> MemoryStore::EnsureSigningKey(const std::string& fresh) {
+Result<std::string> MemoryPeople::EnsureSigningKey(const std::string& fresh) {
   MutexLock lock(mu_);
   if (tables_.signing_key.empty()) tables_.signing_key = fresh;
   return tables_.signing_key;

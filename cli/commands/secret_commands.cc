@@ -1,0 +1,180 @@
+#include <istream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct SecretArguments {
+  std::string name;
+  std::string value_file;
+  std::string description;
+  std::string reason;
+  bool shared = false;
+  bool not_shared = false;
+};
+
+const View& SecretView() {
+  static const View view{{{"NAME", "name"},
+                          {"SHARED", "shared"},
+                          {"OWNER", "user_id"},
+                          {"UPDATED", "update_time"},
+                          {"DESCRIPTION", "description"}},
+                         "name",
+                         {{"KEY", "key_id"}}};
+  return view;
+}
+
+std::string PathOf(const std::string& name) { return "/api/secrets/" + Escape(name); }
+
+// Never an argument: those are seen in the list of processes and kept by shells. The end of the
+// last line is an editor's or echo's, and no part of it.
+Outcome<std::string> ReadValue(Session& session, const SecretArguments& arguments) {
+  Host& host = session.host();
+  std::string value;
+  if (arguments.value_file.empty() && host.in_is_tty) {
+    CARILLON_ASSIGN_OR_RETURN(value, host.read_password("Value of " + arguments.name + ": "));
+  } else {
+    const std::string file = arguments.value_file.empty() ? "-" : arguments.value_file;
+    CARILLON_ASSIGN_OR_RETURN(value, ReadInput(host, file));
+  }
+  if (!value.empty() && value.back() == '\n') value.pop_back();
+  if (!value.empty() && value.back() == '\r') value.pop_back();
+  if (value.empty()) return UsageFailure("a secret needs a value: --value-file, or standard input");
+  return value;
+}
+
+json BodyOf(const SecretArguments& arguments, bool described) {
+  json body = json::object();
+  if (described) body["description"] = arguments.description;
+  if (arguments.shared || arguments.not_shared) body["shared"] = arguments.shared;
+  return body;
+}
+
+Outcome<ExitCode> Update(Session& session, const SecretArguments& arguments, json body,
+                         const std::string& etag) {
+  if (!arguments.reason.empty()) body["reason"] = arguments.reason;
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse secret, session.Call({.method = "PUT",
+                                                                    .path = PathOf(arguments.name),
+                                                                    .body = std::move(body),
+                                                                    .if_match = etag}));
+  session.Print().Object(secret.body, SecretView());
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> SetSecret(Session& session, const SecretArguments& arguments, bool described) {
+  json body = BodyOf(arguments, described);
+  CARILLON_ASSIGN_OR_RETURN(body["value"], ReadValue(session, arguments));
+  const auto before = session.Call({.path = PathOf(arguments.name)});
+  if (before.ok()) return Update(session, arguments, std::move(body), before->etag);
+  if (before.error().exit != ExitCode::kNotFound) return before.error();
+  body["name"] = arguments.name;
+  if (!arguments.reason.empty()) body["reason"] = arguments.reason;
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse made,
+      session.Call({.method = "POST", .path = "/api/secrets", .body = std::move(body)}));
+  session.Print().Object(made.body, SecretView());
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> EditSecret(Session& session, const SecretArguments& arguments, bool described) {
+  json body = BodyOf(arguments, described);
+  if (body.empty()) {
+    return UsageFailure(
+        "nothing to change: --description, --shared, --not-shared; set changes "
+        "the value");
+  }
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse before,
+                            session.Call({.path = PathOf(arguments.name)}));
+  return Update(session, arguments, std::move(body), before.etag);
+}
+
+Outcome<ExitCode> ShowSecret(Session& session, const SecretArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse secret,
+                            session.Call({.path = PathOf(arguments.name)}));
+  session.Print().Object(secret.body, SecretView());
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> DeleteSecret(Session& session, const SecretArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse before,
+                            session.Call({.path = PathOf(arguments.name)}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const bool go,
+      session.Confirm("Delete secret " + arguments.name + "? Runs of jobs that use it will fail."));
+  if (!go) return ExitCode::kFailure;
+  CARILLON_TRY(
+      session.Call({.method = "DELETE", .path = PathOf(arguments.name), .if_match = before.etag}));
+  session.Say("deleted");
+  return ExitCode::kDone;
+}
+
+// The server does a bounded number at a time.
+Outcome<ExitCode> RewrapSecrets(Session& session) {
+  json total = {{"key_id", ""}, {"rewrapped", 0}, {"unreadable", json::array()}};
+  json after = nullptr;
+  do {
+    const json body = after.is_null() ? json::object() : json{{"after", after}};
+    CARILLON_ASSIGN_OR_RETURN(
+        const ApiResponse done,
+        session.Call({.method = "POST", .path = "/api/secrets/rewrap", .body = body}));
+    total["key_id"] = done.body.value("key_id", "");
+    total["rewrapped"] = total["rewrapped"].get<int64_t>() + done.body.value("rewrapped", 0);
+    for (const json& name : done.body.value("unreadable", json::array())) {
+      total["unreadable"].push_back(name);
+    }
+    after = done.body.value("next_after", json(nullptr));
+  } while (after.is_string());
+  static const View view{{}, "key_id"};
+  session.Print().Object(total, view);
+  if (total["unreadable"].empty()) return ExitCode::kDone;
+  session.Say("the keys of some are not here; put them back into the file and try again");
+  return ExitCode::kFailure;
+}
+
+}  // namespace
+
+void AddSecretCommands(CLI::App& app, Session& session) {
+  CLI::App* secret = app.add_subcommand("secret", "Secrets: what jobs know and nobody reads");
+  secret->require_subcommand(1);
+  const auto a = std::make_shared<SecretArguments>();  // shared by the verbs' callbacks
+  const auto limit = std::make_shared<std::optional<int64_t>>();
+  CLI::App* list = secret->add_subcommand("list", "List secrets, without their values");
+  AddLimit(list, *limit, "secrets");
+  session.On(list, [&session, limit] {
+    return session.List({.path = "/api/secrets"}, {.view = SecretView(), .limit = *limit});
+  });
+  CLI::App* get = secret->add_subcommand("get", "Show a secret, without its value");
+  CLI::App* set = secret->add_subcommand(
+      "set", "Make a secret, or give it a value; that is asked for, or read");
+  CLI::App* edit = secret->add_subcommand("edit", "Change a secret, not its value");
+  CLI::App* remove = secret->add_subcommand("delete", "Delete a secret");
+  for (CLI::App* verb : {get, set, edit, remove}) {
+    verb->add_option("name", a->name, "Its name, as in {{secrets.NAME}}")->required();
+  }
+  set->add_option(
+         "--value-file", a->value_file,
+         "File with the value, - for standard input; the last line's end is not part of it")
+      ->check(NotEmpty);
+  for (CLI::App* verb : {set, edit}) {
+    CLI::Option* described =
+        verb->add_option("--description", a->description, "What it is for; is not secret");
+    CLI::Option* shared =
+        verb->add_flag("--shared", a->shared, "Jobs of everybody may use it (administrators)");
+    verb->add_flag("--not-shared", a->not_shared, "Only jobs of its owner may")->excludes(shared);
+    verb->add_option("--reason", a->reason, "For the audit");
+    const auto action = verb == set ? &SetSecret : &EditSecret;
+    session.On(verb, [&session, a, described, action] {
+      return action(session, *a, described->count() > 0);
+    });
+  }
+  session.On(get, [&session, a] { return ShowSecret(session, *a); });
+  session.On(remove, [&session, a] { return DeleteSecret(session, *a); });
+  session.On(secret->add_subcommand("rewrap", "Seal all with the first key, after a new one came"),
+             [&session] { return RewrapSecrets(session); });
+}
+
+}  // namespace carillon::cli

@@ -1,0 +1,150 @@
+#include "executor/output/secret_masker.h"
+
+#include <algorithm>
+
+namespace carillon::executor {
+namespace {
+
+constexpr std::string_view kMask = "***";
+constexpr std::string_view kBlanks = " \t\r\n";
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+}  // namespace
+
+SecretPatterns::SecretPatterns(const std::vector<std::string>& values) {
+  for (const std::string& value : values) AddLines(value);
+  Connect();
+}
+
+// The whole of it for the lines that are too short, and each line for whoever prints it indented.
+void SecretPatterns::AddLines(std::string_view value) {
+  Add(Trimmed(value));
+  while (!value.empty()) {
+    const size_t end = value.find('\n');
+    const std::string_view line = Trimmed(value.substr(0, end));
+    if (line.size() >= kLineBytesMin) Add(line);
+    if (end == std::string_view::npos) return;
+    value.remove_prefix(end + 1);
+  }
+}
+
+void SecretPatterns::Add(std::string_view pattern) {
+  State at = kStart;
+  for (const char byte : pattern) {
+    State next = Child(at, byte);
+    if (next == 0) {
+      next = static_cast<State>(nodes_.size());
+      nodes_.push_back({.sibling = nodes_[at].child, .depth = nodes_[at].depth + 1, .byte = byte});
+      nodes_[at].child = next;
+      if (at == kStart) first_[static_cast<unsigned char>(byte)] = next;
+    }
+    at = next;
+  }
+  nodes_[at].match = nodes_[at].depth;
+}
+
+SecretPatterns::State SecretPatterns::Child(State state, char byte) const {
+  if (state == kStart) return first_[static_cast<unsigned char>(byte)];
+  State child = nodes_[state].child;
+  while (child != 0 && nodes_[child].byte != byte) child = nodes_[child].sibling;
+  return child;
+}
+
+// By depth, so that what a node falls back to is done before it.
+void SecretPatterns::Connect() {
+  std::vector<State> level;
+  for (State child = nodes_[kStart].child; child != 0; child = nodes_[child].sibling) {
+    level.push_back(child);
+  }
+  while (!level.empty()) {
+    std::vector<State> next_level;
+    for (const State parent : level) {
+      for (State at = nodes_[parent].child; at != 0; at = nodes_[at].sibling) {
+        nodes_[at].fail = Next(nodes_[parent].fail, nodes_[at].byte);
+        if (nodes_[at].match == 0) nodes_[at].match = nodes_[nodes_[at].fail].match;
+        next_level.push_back(at);
+      }
+    }
+    level = std::move(next_level);
+  }
+}
+
+SecretPatterns::State SecretPatterns::Next(State state, char byte) const {
+  for (;;) {
+    const State child = Child(state, byte);
+    if (child != 0 || state == kStart) return child;
+    state = nodes_[state].fail;
+  }
+}
+
+std::string SecretMasker::Feed(std::string_view bytes) {
+  uint64_t at = shown_ + held_.size();
+  held_ += bytes;
+  for (const char byte : bytes) {
+    state_ = patterns_->Next(state_, byte);
+    ++at;
+    const size_t match = patterns_->match(state_);
+    if (match > 0) Cover({at - match, at});
+  }
+  return ShowUntil(at - patterns_->depth(state_));
+}
+
+std::string SecretMasker::End() {
+  state_ = SecretPatterns::kStart;
+  return ShowUntil(shown_ + held_.size());
+}
+
+// It ends where the stream does, so only what lies at the end can touch it.
+void SecretMasker::Cover(Stretch found) {
+  while (!covered_.empty() && covered_.back().to >= found.from) {
+    found.from = std::min(found.from, covered_.back().from);
+    covered_.pop_back();
+  }
+  covered_.push_back(found);
+}
+
+std::string SecretMasker::ShowUntil(uint64_t end) {
+  std::string out;
+  const uint64_t begin = shown_;
+  const auto piece = [&](uint64_t to) {
+    return std::string_view(held_).substr(shown_ - begin, to - shown_);
+  };
+  while (shown_ < end) {
+    const bool any = !covered_.empty();
+    const uint64_t from = any ? std::min(covered_.front().from, end) : end;
+    if (shown_ < from) {
+      Show(piece(from), false, out);
+      shown_ = from;
+      continue;
+    }
+    const uint64_t to = std::min(covered_.front().to, end);
+    Show(piece(to), true, out);
+    shown_ = to;
+    if (to == covered_.front().to) covered_.pop_front();
+  }
+  held_.erase(0, shown_ - begin);
+  return out;
+}
+
+void SecretMasker::Show(std::string_view bytes, bool covered, std::string& out) {
+  if (!covered) {
+    out += bytes;
+    masking_ = false;
+    return;
+  }
+  for (const char byte : bytes) {
+    if (byte == '\n') {
+      out += byte;
+    } else if (!masking_) {
+      out += kMask;
+    }
+    masking_ = byte != '\n';
+  }
+}
+
+}  // namespace carillon::executor

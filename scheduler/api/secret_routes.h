@@ -1,0 +1,24 @@
+// Secrets: written, shown without their values, never read back.
+//
+// Errors   409 secrets_unavailable: this member has no key. The store's own.
+#pragma once
+
+#include "common/domain/job.h"
+#include "scheduler/api/route.h"
+
+namespace carillon::scheduler {
+
+Reply ListSecrets(const Call& call);
+Reply CreateSecret(const Call& call);
+Reply GetSecret(const Call& call);
+Reply UpdateSecret(const Call& call);
+Reply DeleteSecret(const Call& call);
+// Seals with the first key what another one sealed, a bounded number a call.
+Reply RewrapSecrets(const Call& call);
+
+// Whether a job may be written that uses these secrets: 422 with the variable's pointer for one
+// that does not exist (unknown_secret) or that its owner may not use (secret_forbidden). Each claim
+// looks again.
+Outcome<bool> CheckSecrets(const Call& call, const JobDefinition& definition);
+
+}  // namespace carillon::scheduler

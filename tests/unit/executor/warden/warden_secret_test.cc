@@ -1,0 +1,76 @@
+// Secrets of real processes: what the warden keeps and tells does not show them.
+#include <filesystem>
+
+#include "tests/unit/executor/warden/warden_fixture.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr const char* kSecret = "correct-horse-battery";
+
+class WardenSecretTest : public WardenFixture {
+ protected:
+  StartAttempt WithSecret(const std::string& command) {
+    StartAttempt start = Command(command);
+    start.env["PASSWORD"] = kSecret;
+    start.masked = {kSecret};
+    return start;
+  }
+  std::string LogOf(const StartAttempt& start) {
+    std::string text;
+    for (const LogChunk& chunk : logs_[NameOf(start.attempt)]) {
+      const auto entries = DecodeEntries(chunk.entries, chunk.count);
+      for (const LogEntry& entry : *entries) text += entry.text;
+    }
+    return text;
+  }
+  // Of every file that the warden has.
+  std::string OnDisk() {
+    std::string all;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(directory())) {
+      if (file.is_regular_file()) all += test::ReadFile(file.path());
+    }
+    return all;
+  }
+};
+
+TEST_F(WardenSecretTest, TheProcessHasItAndNeitherResultNorLogShowsIt) {
+  const StartAttempt start = WithSecret(
+      "test ${#PASSWORD} = 21 || exit 9; echo \"out $PASSWORD\"; echo \"err $PASSWORD.\" >&2; "
+      "printf 'correct-horse-'; printf 'battery'; printf 'correct-horse'");
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kCompleted) << result.error;
+  EXPECT_EQ(result.output, "out ***\nerr ***.\n***correct-horse");
+  ASSERT_TRUE(test::WaitUntil([&] {
+    Pump();
+    return LogOf(start).find("***correct-horse") != std::string::npos;
+  }));
+  EXPECT_EQ(LogOf(start), result.output);
+}
+
+TEST_F(WardenSecretTest, NothingOfItIsOnDiskWhileItRunsAndAfter) {
+  const StartAttempt start = WithSecret("echo \"$PASSWORD\"; while [ ! -e " + (scratch_ / "go") +
+                                        " ]; do sleep 0.02; done");
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return Started(start.attempt); }));
+  EXPECT_EQ(OnDisk().find(kSecret), std::string::npos);
+  test::WriteFile(scratch_ / "go", "1");
+  EXPECT_EQ(End(start).output, "***\n");
+  const std::string disk = OnDisk();
+  EXPECT_NE(disk.find("***"), std::string::npos) << "its end is not where this test looks";
+  EXPECT_EQ(disk.find(kSecret), std::string::npos);
+}
+
+TEST_F(WardenSecretTest, TheNextDaemonIsToldNoneOfIt) {
+  const StartAttempt start = WithSecret("echo \"$PASSWORD\"; while [ ! -e " + (scratch_ / "go") +
+                                        " ]; do sleep 0.02; done; echo \"$PASSWORD again\"");
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return Started(start.attempt); }));
+  Detach();
+  test::WriteFile(scratch_ / "go", "1");
+  Attach();
+  EXPECT_EQ(End(start).output, "***\n*** again\n");
+}
+
+}  // namespace
+}  // namespace carillon::executor

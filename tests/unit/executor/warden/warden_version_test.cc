@@ -1,0 +1,122 @@
+// A daemon of now on a warden that runs since before an upgrade.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "executor/warden/daemon_channel.h"
+#include "executor/warden/warden_server.h"
+#include "tests/unit/executor/warden/warden_fixture.h"
+
+namespace carillon::executor {
+namespace {
+
+// Greets as that version did, lists nothing, and notes the types of what it is sent.
+class OldWarden {
+ public:
+  OldWarden(const std::string& directory, uint32_t version) : version_(version) {
+    mkdir(directory.c_str(), 0700);
+    directory_ = FileDescriptor(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    auto listening = ListenInDirectory(directory_.get(), kWardenSocket);
+    EXPECT_TRUE(listening.ok());
+    listener_ = FileDescriptor(*listening);
+    thread_ = std::thread([this] { Serve(); });
+  }
+  ~OldWarden() {
+    stop_ = true;
+    thread_.join();
+  }
+  int starts() const { return starts_; }
+  int masked_starts() const { return masked_starts_; }
+
+ private:
+  void Serve() {
+    while (!stop_) {
+      pollfd waited{connection_.open() ? connection_.get() : listener_.get(), POLLIN, 0};
+      if (poll(&waited, 1, 10) <= 0) continue;
+      if (!connection_.open()) {
+        connection_ = FileDescriptor(accept(listener_.get(), nullptr, nullptr));
+        continue;
+      }
+      char buffer[4096];
+      const ssize_t size = read(connection_.get(), buffer, sizeof(buffer));
+      if (size <= 0) return;
+      reader_.Feed(std::string_view(buffer, static_cast<size_t>(size)));
+      WardenMessage message;
+      while (reader_.Next(&message).value_or(false)) Answer(message);
+    }
+  }
+  void Answer(const WardenMessage& message) {
+    if (std::holds_alternative<warden_message::Hello>(message)) {
+      Say(warden_message::Welcome{.version = version_, .pid = getpid()});
+    } else if (const auto* list = std::get_if<warden_message::List>(&message)) {
+      Say(warden_message::ListEnd{list->request});
+    } else if (std::holds_alternative<warden_message::Start>(message)) {
+      ++starts_;
+    } else if (std::holds_alternative<warden_message::StartMasked>(message)) {
+      ++masked_starts_;
+    }
+  }
+  void Say(const WardenMessage& message) {
+    const std::string frame = EncodeFrame(message);
+    EXPECT_EQ(send(connection_.get(), frame.data(), frame.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(frame.size()));
+  }
+
+  const uint32_t version_;
+  FileDescriptor directory_;
+  FileDescriptor listener_;
+  FileDescriptor connection_;
+  FrameReader reader_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<int> starts_ = 0;
+  std::atomic<int> masked_starts_ = 0;
+  std::thread thread_;
+};
+
+class WardenVersionTest : public ::testing::Test {
+ protected:
+  static StartAttempt Attempt(uint64_t number, const std::string& masked) {
+    StartAttempt start;
+    start.attempt.key = {.fire = FromUnixMicros(1'772'323'200'000'000),
+                         .schedule_id = ScheduleId(number)};
+    start.attempt.token = {.high = 1, .low = number};
+    start.command = "true";
+    if (!masked.empty()) start.masked = {masked};
+    return start;
+  }
+  std::unique_ptr<WardenClient> Attach() {
+    auto client =
+        std::make_unique<WardenClient>(WardenClient::Options{.directory = directory()}, metrics_);
+    EXPECT_TRUE(test::WaitUntil([&] { return client->CanStart().ok(); }));
+    return client;
+  }
+  std::string directory() const { return scratch_ / "warden"; }
+
+  Metrics metrics_;
+  test::ScratchDirectory scratch_;
+};
+
+TEST_F(WardenVersionTest, OneThatCannotMaskIsNeverSentASecret) {
+  OldWarden warden(directory(), kWardenTellsLogs);
+  const auto client = Attach();
+  EXPECT_EQ(client->Start(Attempt(1, "hunter22")).code(), ErrorCode::kInvalid);
+  EXPECT_TRUE(client->Start(Attempt(2, "")).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return warden.starts() == 1; }));
+  EXPECT_EQ(warden.masked_starts(), 0);
+}
+
+TEST_F(WardenVersionTest, OneThatCanIsSentItAsSuch) {
+  OldWarden warden(directory(), kWardenMasks);
+  const auto client = Attach();
+  EXPECT_TRUE(client->Start(Attempt(1, "hunter22")).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return warden.masked_starts() == 1; }));
+  EXPECT_EQ(warden.starts(), 0);
+}
+
+}  // namespace
+}  // namespace carillon::executor
