@@ -2,7 +2,7 @@
 // and that the focus returns to where it came from.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { axeSource, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { look, startBrowser, startServer, until, withPerson } from './server.mjs';
 
 const THEMES = ['light', 'dark'];
 let empty;
@@ -38,15 +38,6 @@ const settled = async (page) => {
   await page.locator('h1, [role=alert]').first().waitFor();
   await until(async () => (await page.getByText('Loading…').count()) === 0, 'the page');
 };
-
-async function look(page, what) {
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
-  const found = await page.evaluate(() => globalThis.axe.run(document, {
-    runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'],
-  }));
-  return found.violations.map((one) =>
-    `${what}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary).join('\n  ')}`);
-}
 
 async function lookAll(server, paths, theme, prepare = async () => {}) {
   await withPerson(browser, { token: server.token, theme, asked: ['/api/'] }, async (page) => {

@@ -35,6 +35,8 @@ export const en = {
   'live.now': 'Refresh now',
   'list.more': 'Load more',
   'list.all': 'Show all',
+  'lists.select': 'Select {{name}}',
+  'lists.select_header': 'Select',
   'banner.lost': 'The server does not answer. What you see is as it was',
   'banner.store': 'The database does not answer. What is shown may be old; last heard from it',
   'banner.held': 'The database that answers is not the trusted one; nothing is changed until an operator decides.',

@@ -37,6 +37,8 @@ export const zhCN: Catalogue = {
   'live.now': '立即刷新',
   'list.more': '加载更多',
   'list.all': '查看全部',
+  'lists.select': '选择 {{name}}',
+  'lists.select_header': '选择',
   'banner.lost': '服务器无响应，当前显示的是此时的数据：',
   'banner.store': '数据库无响应，数据可能已过时。最近一次响应：',
   'banner.held': '响应的数据库不是受信任的数据库；在运维人员处理之前不会做任何更改。',

@@ -10,10 +10,11 @@ import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
 import { duration } from './run_text';
 
-// `brief`: beside other cards, without what the run's own page says as well.
-export function RunTable(props: { runs: Run[]; withJob: boolean; zone?: string; brief?: boolean }) {
+// `brief`: beside other cards, without what the run's own page says as well. `first`: before all others.
+export function RunTable(props: { runs: Run[]; withJob: boolean; zone?: string; brief?: boolean; first?: Column<Run> }) {
   const { t } = useTranslation();
   const columns: (Column<Run> | false | undefined)[] = [
+    props.first,
     { id: 'state', header: t('runs.state'), cell: (run) => <StateBadge state={run.state} /> },
     props.withJob && {
       id: 'name', header: t('runs.job'),

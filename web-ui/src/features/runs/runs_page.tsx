@@ -3,13 +3,16 @@ import { getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, useExecutors, useRuns } from '../../api/queries';
-import { RUN_STATES } from '../../api/types';
+import { RUN_STATES, type Run } from '../../api/types';
 import { SearchField } from '../../shared/search_field';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../shared/ui';
+import { ListBar, useSelectable, useTickColumn } from '../lists/list_bar';
 import { RunTable } from './run_table';
+import { nameOfRun } from './run_text';
 import { StateFilter } from './state_filter';
 
 const route = getRouteApi('/runs');
+const rowOf = (run: Run) => ({ id: run.run_id, name: nameOfRun(run), state: run.state });
 const PERIODS_H = [1, 24, 168] as const;
 
 export function RunsPage() {
@@ -19,6 +22,8 @@ export function RunsPage() {
   const executors = itemsOf(useExecutors().data);
   const runs = useRuns({ ...search });
   const items = itemsOf(runs.data);
+  const list = useSelectable({ kind: 'run', search: { ...search }, rows: items.map(rowOf), hasMore: runs.hasNextPage });
+  const ticks = useTickColumn(list, rowOf);
   const set = (change: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...change }) });
   const filtered = Object.values(search).some((value) => value !== undefined && value.length > 0);
   return (
@@ -45,10 +50,11 @@ export function RunsPage() {
           )}
         </div>
       </div>
+      <ListBar list={list} />
       <div className="card overflow-hidden">
         {runs.isPending ? <Loading />
           : runs.isError && items.length === 0 ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
-          : items.length > 0 ? <RunTable runs={items} withJob />
+          : items.length > 0 ? <RunTable runs={items} withJob first={ticks} />
           : filtered ? <EmptyMatch onClear={() => void navigate({ search: {} })} />
           : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} command="carillon job run JOB --wait" />}
         <MoreButton query={runs} />
