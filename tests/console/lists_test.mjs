@@ -1,4 +1,4 @@
-// Many jobs or runs at once in the console, with what becomes of each.
+// Lists in the console: many jobs or runs at once with what becomes of each, saved views, columns.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { heading, look, signIn, startBrowser, startServer, until, withPerson } from './server.mjs';
@@ -179,9 +179,103 @@ describe('many runs', () => {
   });
 });
 
+describe('views and columns', () => {
+  test('a view is saved, opened by its link, renamed, and deleted; the address wins', async () => {
+    await job('viewed', { enabled: false });
+    await person({}, async (page) => {
+      await page.goto(server.url + '/jobs?q=viewed&status=PAUSED');
+      await page.getByRole('button', { name: 'Views' }).click();
+      const panel = page.getByRole('group', { name: 'Saved views' });
+      await panel.getByLabel('Save the filters as').fill('Asleep');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'View: Asleep' }).waitFor();
+      await page.goto(server.url + '/jobs?q=nothing-like-it');
+      await page.getByText('Nothing matches').waitFor();
+      await page.getByRole('button', { name: 'Views' }).click();
+      await panel.getByRole('link', { name: 'Asleep' }).click();
+      await page.getByRole('link', { name: 'Job viewed' }).waitFor();
+      assert.equal(new URL(page.url()).search, '?q=viewed&status=PAUSED');
+      assert.equal(await page.getByRole('searchbox').inputValue(), 'viewed');
+      await panel.waitFor({ state: 'detached' });
+      const button = page.getByRole('button', { name: 'View: Asleep' });
+      assert.ok(await button.evaluate((one) => one === document.activeElement), 'the focus is on the button again');
+      await page.goBack();
+      await page.getByText('Nothing matches').waitFor();
+      // What is stored changes nothing of an address that somebody opens.
+      await page.goto(server.url + '/jobs?status=ENABLED');
+      await page.getByRole('button', { name: 'Views', exact: true }).click();
+      await panel.getByRole('button', { name: 'Rename Asleep' }).click();
+      await panel.getByLabel('New name').fill('Paused ones');
+      await page.keyboard.press('Enter');
+      await panel.getByRole('link', { name: 'Paused ones' }).waitFor();
+      await page.reload();
+      await page.getByRole('button', { name: 'Views', exact: true }).click();
+      await panel.getByRole('button', { name: 'Delete Paused ones' }).click();
+      assert.equal(await panel.getByRole('link').count(), 0);
+      // The two lists have views of their own.
+      await page.goto(server.url + '/runs?state=FAILED');
+      await page.getByRole('button', { name: 'Views', exact: true }).click();
+      await panel.getByLabel('Save the filters as').fill('Broken');
+      await panel.getByRole('button', { name: 'Save view' }).click();
+      await page.goto(server.url + '/jobs?q=viewed');
+      await page.getByRole('button', { name: 'Views', exact: true }).click();
+      assert.equal(await panel.getByRole('link').count(), 0);
+    });
+  });
+
+  test('each who signs in has views of their own', async () => {
+    await as('anna', { path: '/jobs?status=PAUSED' }, async (page) => {
+      await page.getByRole('button', { name: 'Views' }).click();
+      const panel = page.getByRole('group', { name: 'Saved views' });
+      await panel.getByLabel('Save the filters as').fill('Mine');
+      await panel.getByRole('button', { name: 'Save view' }).click();
+      await page.getByRole('button', { name: 'Settings' }).click();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await signIn(page, 'uma', password);
+      await heading(page, 'Jobs');
+      await page.getByRole('button', { name: 'Views', exact: true }).click();
+      await panel.waitFor();
+      assert.equal(await panel.getByRole('link').count(), 0);
+    });
+  });
+
+  test('columns are chosen by the keyboard, remembered, and put back; the name stays', async () => {
+    await job('columned');
+    await server.api('POST', 'jobs/columned/execute', {});
+    await person({}, async (page) => {
+      const headers = async () => (await page.locator('thead th').allTextContents()).filter((text) => !/^(Select|Actions)$/.test(text));
+      await page.goto(server.url + '/jobs?q=columned');
+      await tick(page, 'Job columned').waitFor();
+      assert.deepEqual(await headers(), ['Job', 'State', 'Schedule', 'Next fire', 'Owner']);
+      await page.getByRole('button', { name: 'Columns' }).focus();
+      await page.keyboard.press('Enter');
+      const panel = page.getByRole('group', { name: 'Columns' });
+      assert.ok(await panel.getByLabel('Job').isDisabled());
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Space');
+      await until(async () => !(await headers()).includes('Schedule'), 'the column to go');
+      await panel.getByLabel('Changed').check();
+      await page.keyboard.press('Escape');
+      await panel.waitFor({ state: 'detached' });
+      await page.reload();
+      await tick(page, 'Job columned').waitFor();
+      assert.deepEqual(await headers(), ['Job', 'State', 'Next fire', 'Owner', 'Changed']);
+      await page.goto(server.url + '/runs?job_id=columned');
+      await page.locator('tbody tr').first().waitFor();
+      await page.getByRole('button', { name: 'Columns' }).click();
+      await panel.getByLabel('Executor').uncheck();
+      await panel.getByLabel('Started').check();
+      assert.deepEqual(await headers(), ['State', 'Job', 'Fire time', 'Trigger', 'Duration', 'Why', 'Started']);
+      await panel.getByRole('button', { name: 'As usual' }).click();
+      assert.deepEqual(await headers(), ['State', 'Job', 'Fire time', 'Trigger', 'Duration', 'Executor', 'Why']);
+    });
+  });
+});
+
 describe('what is above a list', () => {
   for (const theme of ['light', 'dark']) {
-    test(`axe finds nothing with a selection and its dialog, ${theme}`, async () => {
+    test(`axe finds nothing with a selection, its dialog and the panels, ${theme}`, async () => {
       await job('seen-' + theme);
       await person({ theme }, async (page) => {
         await page.goto(server.url + '/jobs?q=seen-' + theme);
@@ -190,6 +284,17 @@ describe('what is above a list', () => {
         await page.getByRole('button', { name: 'Pause', exact: true }).click();
         await dialog(page).getByText('1 of 1 can be acted on').waitFor();
         told.push(...(await look(page, 'dialog')));
+        await page.keyboard.press('Escape');
+        await page.getByRole('button', { name: 'Columns' }).click();
+        told.push(...(await look(page, 'columns')));
+        await page.getByRole('button', { name: 'Views' }).click();
+        const panel = page.getByRole('group', { name: 'Saved views' });
+        await panel.getByLabel('Save the filters as').fill('One');
+        await panel.getByRole('button', { name: 'Save view' }).click();
+        await panel.getByRole('link', { name: 'One' }).waitFor();
+        told.push(...(await look(page, 'views')));
+        await panel.getByRole('button', { name: 'Rename One' }).click();
+        told.push(...(await look(page, 'renaming')));
         assert.deepEqual(told, []);
       });
     });
@@ -198,16 +303,21 @@ describe('what is above a list', () => {
   test('in both languages, and on a phone', async () => {
     await job('small');
     await server.api('POST', 'jobs/small/execute', {});
-    for (const [locale, selected] of [['en-GB', '1 selected'], ['zh-CN', '已选择 1 项']]) {
+    for (const [locale, selected, panels] of [['en-GB', '1 selected', ['Views', 'Columns']], ['zh-CN', '已选择 1 项', ['视图', '列']]]) {
       await person({ locale, width: 360 }, async (page) => {
         for (const path of ['/jobs?q=small', '/runs?job_id=small']) {
           await page.goto(server.url + path);
           await page.locator('[data-column=select] input').first().check();
           await page.getByText(selected).waitFor();
-          const text = await page.locator('main').innerText();
-          assert.doesNotMatch(text, /\b(lists|bulk)\.[a-z_]+\b/);
-          const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-          assert.ok(wide <= 0, `${path} is ${wide} px too wide`);
+          for (const panel of panels) {
+            await page.getByRole('button', { name: panel, exact: true }).click();
+            const box = await page.locator('.popup').boundingBox();
+            assert.ok(box.x >= 0 && box.x + box.width <= 360, `${path} ${panel}: from ${box.x}, ${box.width} px`);
+            const text = await page.locator('main').innerText();
+            assert.doesNotMatch(text, /\b(lists|bulk|views|columns)\.[a-z_]+\b/);
+            const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+            assert.ok(wide <= 0, `${path} is ${wide} px too wide`);
+          }
         }
       });
     }

@@ -3,15 +3,17 @@ import { Suspense, lazy, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../shared/data_table';
 import type { Kind, Row, Search } from './bulk';
+import type { Columns } from './columns';
 import { NOTHING, isTicked, tick, type Selection } from './selection';
 
-const BulkBar = lazy(() => import('./bulk_bar'));
+const ListTools = lazy(() => import('./list_tools'));
 
 export interface List {
   kind: Kind;
   search: Search; // the filter in the URL
   rows: readonly Row[]; // those that are loaded
   hasMore: boolean;
+  columns: Columns;
   selection: Selection;
   onSelect: (next: Selection) => void;
 }
@@ -28,10 +30,11 @@ export function useSelectable(list: Omit<List, 'selection' | 'onSelect'>): List 
   return { ...list, selection: of === filter ? selection : NOTHING, onSelect };
 }
 
-export function ListBar({ list }: { list: List }) {
+// `always`: the column that is not for choosing.
+export function ListBar(props: { list: List; always: string }) {
   return (
-    <div className="mb-2 flex min-h-8 flex-wrap items-center gap-2">
-      <Suspense>{list.rows.length > 0 && <BulkBar {...list} />}</Suspense>
+    <div className="relative mb-2 flex min-h-8 flex-wrap items-center gap-2">
+      <Suspense><ListTools {...props} /></Suspense>
     </div>
   );
 }

@@ -1,4 +1,5 @@
-// What is chosen in a list of jobs or runs, and what can be done to all of it; fetched when the rows are there.
+// What is above a list of jobs or runs: what is chosen of it and what can be done to that, saved views, columns.
+// Fetched once the page is there.
 import '../../i18n/more';
 import { useMutation } from '@tanstack/react-query';
 import { Ban, Pause, Play, RotateCcw, X, Zap, type LucideIcon } from 'lucide-react';
@@ -7,9 +8,11 @@ import { useTranslation } from 'react-i18next';
 import { useMay } from '../../auth/session';
 import { toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
+import { ColumnsPanel } from './columns_panel';
 import { ACTIONS, filterOf, preview, targetOf, type Action, type Target } from './bulk';
 import type { List } from './list_bar';
 import { NOTHING, areAllTicked, countOf, everything, only, tickShown, type Selection } from './selection';
+import { ViewsPanel } from './views_panel';
 
 const BulkDialog = lazy(() => import('./bulk_dialog'));
 
@@ -17,7 +20,18 @@ const ICONS: Record<Action, LucideIcon> = { run: Zap, pause: Pause, resume: Play
 
 interface Asked { action: Action; target: Target; leftOut: number; opener: HTMLElement }
 
-export default function BulkBar(props: List) {
+export default function ListTools({ list, always }: { list: List; always: string }) {
+  return (
+    <>
+      {list.rows.length > 0 && <Chosen {...list} />}
+      <span className="flex-1" />
+      <ViewsPanel kind={list.kind} />
+      <ColumnsPanel columns={list.columns} always={always} />
+    </>
+  );
+}
+
+function Chosen(props: List) {
   const { t } = useTranslation();
   const { kind, rows, selection, onSelect } = props;
   const [asked, setAsked] = useState<Asked | null>(null);
