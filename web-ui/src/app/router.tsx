@@ -4,6 +4,7 @@ import {
 } from '@tanstack/react-router';
 import { LoadFailure, Loading } from '../shared/ui';
 import { RUN_STATES, type Job } from '../api/types';
+import type { Level } from '../features/runs/log_levels';
 import { many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
 import { NotFound, Shell } from './shell';
 
@@ -84,7 +85,11 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
-  validateSearch: (search): { attempt?: string; q?: string } => ({ attempt: one(search.attempt), q: one(search.q) }),
+  validateSearch: (search): { attempt?: string; q?: string; level?: Level } => ({
+    attempt: one(search.attempt),
+    q: one(search.q),
+    level: oneOf(search.level, ['ERROR', 'WARN', 'INFO', 'DEBUG']),
+  }),
   component: lazyRouteComponent(() => import('../features/runs/run_page'), 'RunPage'),
 });
 
