@@ -129,6 +129,11 @@ describe('many jobs', () => {
       const pause = page.getByRole('button', { name: 'Pause', exact: true });
       await until(() => pause.evaluate((one) => one === document.activeElement), 'the focus back');
       assert.equal((await server.api('GET', 'jobs/keys-1')).state, 'ENABLED');
+      // A box is no field: the keys of the console go on.
+      await tick(page, 'Job keys-1').focus();
+      await page.keyboard.press('g');
+      await page.keyboard.press('r');
+      await heading(page, 'Runs');
     });
   });
 

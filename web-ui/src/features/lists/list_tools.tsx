@@ -24,9 +24,10 @@ export default function ListTools({ list, always }: { list: List; always: string
   return (
     <>
       {list.rows.length > 0 && <Chosen {...list} />}
-      <span className="flex-1" />
-      <ViewsPanel kind={list.kind} />
-      <ColumnsPanel columns={list.columns} always={always} />
+      <div className="ml-auto flex min-w-0 gap-2">
+        <ViewsPanel kind={list.kind} />
+        <ColumnsPanel columns={list.columns} always={always} />
+      </div>
     </>
   );
 }
@@ -58,7 +59,9 @@ function Chosen(props: List) {
       {count > 0 && (
         <>
           <Actions {...props} onAsk={setAsked} />
-          <button type="button" className="button button-plain" onClick={clear}><X aria-hidden size={15} />{t('lists.clear')}</button>
+          <button type="button" className="button button-plain button-icon" aria-label={t('lists.clear')} title={t('lists.clear')} onClick={clear}>
+            <X aria-hidden size={15} />
+          </button>
         </>
       )}
       {asked && (
