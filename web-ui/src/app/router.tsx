@@ -132,6 +132,12 @@ const tokens = createRoute({
   component: lazyRouteComponent(() => import('../features/admin/tokens_page'), 'TokensPage'),
 });
 
+const secrets = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/secrets',
+  component: lazyRouteComponent(() => import('../features/admin/secrets_page'), 'SecretsPage'),
+});
+
 const schedule = createRoute({
   getParentRoute: () => root,
   path: '/schedule',
@@ -151,7 +157,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit, users, tokens, account, schedule,
+  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit, users, tokens, secrets, account, schedule,
 ]);
 
 export const router = createRouter({
