@@ -2,7 +2,7 @@
 // and that the focus returns to where it came from.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { axeSource, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { look, startBrowser, startServer, until, withPerson } from './server.mjs';
 
 const THEMES = ['light', 'dark'];
 let empty;
@@ -18,6 +18,7 @@ before(async () => {
   await filled.api('PATCH', 'jobs/green', { description: 'second' }, { 'If-Match': '"v1"' });
   await filled.api('POST', 'jobs', { job_id: 'red', name: 'Red', command: 'exit 3' });
   await filled.api('POST', 'jobs', { job_id: 'idle', name: 'Idle', command: 'true', enabled: false });
+  await filled.api('POST', 'secrets', { name: 'shop_db', value: 'correct horse battery', description: 'the shop' });
   ({ run_id: run } = await filled.api('POST', 'jobs/green/execute', {}));
   await filled.api('POST', 'jobs/red/execute', {});
   await until(async () => (await filled.api('GET', 'runs?state=FAILED&state=COMPLETED')).items.length === 2, 'two runs');
@@ -29,7 +30,7 @@ after(async () => {
 });
 
 const LISTS = ['/', '/jobs', '/jobs/new', '/runs', '/schedule', '/schedule?view=week', '/executors', '/system', '/admin/users',
-  '/admin/tokens', '/admin/audit', '/account', '/no-such-page'];
+  '/admin/tokens', '/admin/secrets', '/admin/audit', '/account', '/no-such-page'];
 const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOST', '/jobs/green', '/jobs/green?tab=runs',
   '/jobs/green?tab=configuration', '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z',
   '/jobs/green/edit', '/runs/' + run, '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z'];
@@ -38,15 +39,6 @@ const settled = async (page) => {
   await page.locator('h1, [role=alert]').first().waitFor();
   await until(async () => (await page.getByText('Loading…').count()) === 0, 'the page');
 };
-
-async function look(page, what) {
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
-  const found = await page.evaluate(() => globalThis.axe.run(document, {
-    runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'],
-  }));
-  return found.violations.map((one) =>
-    `${what}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary).join('\n  ')}`);
-}
 
 async function lookAll(server, paths, theme, prepare = async () => {}) {
   await withPerson(browser, { token: server.token, theme, asked: ['/api/'] }, async (page) => {
@@ -94,6 +86,9 @@ const OVERLAYS = [
   ['/admin/users', { name: 'Delete uma' }, '.dialog'],
   ['/admin/tokens', { name: 'New token' }, '.dialog'],
   ['/admin/tokens', { name: /^Revoke/ }, '.dialog'],
+  ['/admin/secrets', { name: 'New secret' }, '.dialog'],
+  ['/admin/secrets', { name: 'Edit shop_db' }, '.dialog'],
+  ['/admin/secrets', { name: 'Delete shop_db' }, '.dialog'],
   ['/system', { name: 'Change retention_days' }, '.dialog'],
   ['/executors', { name: 'Labels' }, '.dialog'],
 ];

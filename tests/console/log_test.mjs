@@ -1,7 +1,7 @@
 // The log of a run in the console: while it is written, when it is long, when the connection is cut.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startBrowser, startProxy, startServer, until, withPerson } from './server.mjs';
+import { look, startBrowser, startProxy, startServer, until, withPerson } from './server.mjs';
 
 let server;
 let browser;
@@ -127,4 +127,61 @@ test('a connection that is cut again and again loses and repeats no line', async
   } finally {
     proxy.stop();
   }
+});
+
+const LEVELLED = `echo "starting"; echo "2026-11-22 10:00:00 INFO  ready"; echo "  with two workers"
+  echo "ERROR no price"; echo "    at shop.py:3"; echo '{"level":"warn","msg":"low disk"}' >&2; echo "DEBUG done"`;
+const numbers = (page) => page.locator('[data-line]').evaluateAll((rows) => rows.map((row) => Number(row.dataset.line) + 1));
+
+test('lines are filtered by their level, under the numbers that they have; the address keeps it', async () => {
+  const run = await start('levels', LEVELLED);
+  for (const theme of ['light', 'dark']) {
+    await person({ theme }, async (page) => {
+      await page.goto(`${server.url}/runs/${run}`);
+      await page.getByText('The log is complete: 7 lines.').waitFor();
+      const texts = async () => (await shown(page)).map((text) => text.replace(/^\d+/, ''));
+      const all = await texts();
+      const filter = page.getByLabel('Level', { exact: true });
+      assert.deepEqual(await filter.locator('option').allTextContents(),
+        ['All levels', 'Errors (2)', 'Warnings and above (3)', 'Info and above (5)', 'Debug and above (6)']);
+      assert.match(await filter.getAttribute('title'), /7 lines that have arrived/);
+      await filter.selectOption('WARN');
+      await page.getByText('3 of the 7 lines that have arrived').waitFor();
+      assert.deepEqual((await texts()).toSorted(), ['    at shop.py:3', 'ERROR no price', '{"level":"warn","msg":"low disk"}']);
+      for (const [i, n] of (await numbers(page)).entries()) assert.equal((await texts())[i], all[n - 1]);
+      assert.deepEqual(await look(page, 'filtered'), []);
+      await page.reload();
+      await page.getByText('3 of the 7 lines that have arrived').waitFor();
+      assert.match(page.url(), /level=WARN/);
+      await page.getByLabel('Search the output').fill('low disk');
+      await page.getByText('1 of 1').waitFor();
+      await filter.selectOption('ERROR');
+      await page.getByText('0 of 0').waitFor();
+      await page.getByLabel('Search the output').fill('');
+      const [n] = await numbers(page);
+      await page.getByRole('button', { name: `Link to line ${n}`, exact: true }).click();
+      assert.match(page.url(), new RegExp(`level=ERROR.*#L${n}$`));
+      await filter.selectOption('');
+      await until(async () => (await numbers(page)).length === 7, 'all lines');
+      assert.doesNotMatch(page.url(), /level=/);
+    });
+  }
+});
+
+test('a filter holds for lines that are still to come; without levels there is none', async () => {
+  const slow = await start('leveltalk', 'for i in $(seq 1 400); do echo "INFO $i"; [ $((i % 20)) = 0 ] && echo "ERROR $i"; sleep 0.05; done');
+  const plain = await start('unlevelled', 'seq 1 5');
+  await person({ width: 360, locale: 'zh-CN' }, async (page) => {
+    await page.goto(`${server.url}/runs/${slow}?level=ERROR`);
+    await line(page, 'ERROR 20').waitFor();
+    await line(page, 'ERROR 40').waitFor();
+    assert.ok((await shown(page)).every((text) => text.includes('ERROR')));
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(wide <= 0, `${wide} px too wide`);
+    await server.api('POST', `runs/${slow}/cancel`, {});
+    await page.locator('h1 [data-state=CANCELLED]').waitFor();
+    await page.goto(`${server.url}/runs/${plain}`);
+    await line(page, '5').waitFor();
+    assert.equal(await page.getByLabel('级别', { exact: true }).count(), 0);
+  });
 });

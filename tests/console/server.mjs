@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const require = createRequire(here('../../web-ui/package.json'));
 const { chromium } = require('playwright-core');
-export const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const BIN = process.env.CARILLON_BIN ?? here('../../build/dev/bin');
 const START_MS = 60_000;
@@ -136,6 +136,16 @@ export async function withPerson(browser, options, body) {
 }
 
 export const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+// What axe finds in the page as it is now.
+export async function look(page, what) {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
+  const found = await page.evaluate(() => globalThis.axe.run(document, {
+    runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'],
+  }));
+  return found.violations.map((one) =>
+    `${what}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary).join('\n  ')}`);
+}
 
 // With a name and password, at whatever page was asked for.
 export async function signIn(page, name, password) {

@@ -74,7 +74,7 @@ describe('the text of a log', () => {
 
 describe('lines in sight', () => {
   const lines = (count: number, text = 'x') =>
-    Array.from({ length: count }, (_, i) => ({ seq: i + 1, t: null, stream: 'stdout', text, colours: '', open: false }));
+    Array.from({ length: count }, (_, i) => ({ seq: i + 1, t: null, stream: 'stdout', text, colours: '', open: false, level: null }));
   it('are few of many', () => {
     const heights = heightsOf(lines(100_000), 0);
     expect(heights.total).toBe(100_000 * ROW_PX);

@@ -238,6 +238,16 @@ export interface ApiToken {
   last_used_at: string | null;
 }
 
+export interface Secret {
+  name: string;
+  description: string;
+  shared: boolean;
+  user_id: string;
+  version: number;
+  create_time: string;
+  update_time: string;
+}
+
 export interface FieldError { pointer: string; code: string; detail: string }
 
 export interface Problem {

@@ -4,6 +4,7 @@ import {
 } from '@tanstack/react-router';
 import { LoadFailure, Loading } from '../shared/ui';
 import { RUN_STATES, type Job } from '../api/types';
+import type { Level } from '../features/runs/log_levels';
 import { many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
 import { NotFound, Shell } from './shell';
 
@@ -84,7 +85,11 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
-  validateSearch: (search): { attempt?: string; q?: string } => ({ attempt: one(search.attempt), q: one(search.q) }),
+  validateSearch: (search): { attempt?: string; q?: string; level?: Level } => ({
+    attempt: one(search.attempt),
+    q: one(search.q),
+    level: oneOf(search.level, ['ERROR', 'WARN', 'INFO', 'DEBUG']),
+  }),
   component: lazyRouteComponent(() => import('../features/runs/run_page'), 'RunPage'),
 });
 
@@ -127,6 +132,12 @@ const tokens = createRoute({
   component: lazyRouteComponent(() => import('../features/admin/tokens_page'), 'TokensPage'),
 });
 
+const secrets = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/secrets',
+  component: lazyRouteComponent(() => import('../features/admin/secrets_page'), 'SecretsPage'),
+});
+
 const schedule = createRoute({
   getParentRoute: () => root,
   path: '/schedule',
@@ -146,7 +157,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit, users, tokens, account, schedule,
+  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit, users, tokens, secrets, account, schedule,
 ]);
 
 export const router = createRouter({

@@ -8,7 +8,7 @@ const CHORD_MS = 1500;
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement &&
-    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+    (target.isContentEditable || target.matches('textarea, select, input:not([type=checkbox])'));
 }
 
 export function useShortcuts(actions: { palette: () => void; help: () => void }): void {

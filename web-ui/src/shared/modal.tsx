@@ -7,6 +7,7 @@ export interface ModalProps {
   title: string;
   children: ReactNode;
   actions: ReactNode;
+  finalFocus?: () => HTMLElement | null; // where what opened it may be gone
 }
 
 const ModalDialog = lazy(() => import('./modal_dialog'));

@@ -10,7 +10,7 @@ export default function ModalDialog(props: ModalProps) {
     <Dialog.Root open={props.open} onOpenChange={(open) => !open && props.onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop z-40" />
-        <Dialog.Popup className="dialog popup z-50 p-5">
+        <Dialog.Popup finalFocus={props.finalFocus} className="dialog popup z-50 p-5">
           <div className="mb-3 flex items-start justify-between gap-4">
             <Dialog.Title className="text-base">{props.title}</Dialog.Title>
             <Dialog.Close className="button button-plain button-icon -mt-1 -mr-1" aria-label={t('close')}>

@@ -4,15 +4,16 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { itemsOf, useTokens, useUsers } from '../../api/queries';
+import { itemsOf, useTokens } from '../../api/queries';
 import type { ApiToken } from '../../api/types';
-import { useMay, useSession } from '../../auth/session';
+import { useMay } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { useNow } from '../../shared/clock';
 import { DataTable, type Column } from '../../shared/data_table';
 import { Time } from '../../shared/time';
 import { EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../shared/ui';
 import { AdminTabs } from './admin_tabs';
+import { useOwnerName } from './owner_name';
 import { CreateTokenDialog, MadeTokenDialog, RevokeTokenDialog } from './token_dialogs';
 
 type Open = { what: 'create' } | { what: 'made'; token: ApiToken & { token: string } } | { what: 'revoke'; token: ApiToken } | null;
@@ -49,14 +50,6 @@ export function TokensPage() {
   );
 }
 
-function useOwnerName(): (token: ApiToken) => string {
-  const { t } = useTranslation();
-  const session = useSession();
-  const own = session.state === 'signed_in' ? session.person?.user_id : null;
-  const users = new Map(itemsOf(useUsers(useMay('users:manage')).data).map((user) => [user.user_id, user.name]));
-  return (token) => token.user_id === null ? t('tokens.nobody') : token.user_id === own ? t('tokens.you') : (users.get(token.user_id) ?? token.user_id);
-}
-
 function TokensTable({ tokens, onRevoke }: { tokens: ApiToken[]; onRevoke: (token: ApiToken) => void }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
@@ -68,7 +61,7 @@ function TokensTable({ tokens, onRevoke }: { tokens: ApiToken[]; onRevoke: (toke
       <div><span className="font-medium">{token.name}</span><div className="mono text-muted">{token.prefix}…</div></div>
     ) },
     { id: 'role', header: t('users.role'), cell: (token) => textOr('role.', token.role) },
-    { id: 'owner', header: t('jobs.owner'), cell: (token) => ownerOf(token) },
+    { id: 'owner', header: t('jobs.owner'), cell: (token) => ownerOf(token.user_id) },
     { id: 'used', header: t('tokens.last_used'), cell: (token) => (token.last_used_at ? <Time at={token.last_used_at} /> : <span className="text-muted">{t('tokens.never_used')}</span>) },
     { id: 'expires', header: t('tokens.expires'), cell: (token) => (
       token.expires_at === null ? <span className="text-muted">{t('lifetime.never')}</span>

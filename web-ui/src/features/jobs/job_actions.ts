@@ -4,17 +4,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, call } from '../../api/client';
+import { newKey } from '../../api/keys';
 import type { Job } from '../../api/types';
 import { toast, toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
 
 export const jobPath = (id: string) => 'jobs/' + encodeURIComponent(id);
-
-export function newKey(): string {
-  // randomUUID is there on https and loopback only.
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
 
 // A double click is one run: until the first request has ended, every further one carries its key.
 export function useRunNow() {

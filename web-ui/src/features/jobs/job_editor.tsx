@@ -9,6 +9,7 @@ import { FormProvider, useForm } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { parse, stringify } from 'yaml';
 import { ApiError, call } from '../../api/client';
+import { newKey } from '../../api/keys';
 import type { FieldError, Job } from '../../api/types';
 import { toast, toastError } from '../../shared/toasts';
 import { Modal } from '../../shared/modal';
@@ -19,7 +20,7 @@ import {
   definitionFrom, definitionOf, fieldOf, formSchema, normalised, valuesOf, DEFAULTS,
   type Definition, type FormValues,
 } from './form_values';
-import { jobPath, newKey } from './job_actions';
+import { jobPath } from './job_actions';
 
 export function JobEditor(props: { start: Definition; job?: Job }) {
   const { t } = useTranslation();

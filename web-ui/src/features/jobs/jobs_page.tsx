@@ -1,4 +1,4 @@
-// All jobs: what each is, when it fires next, and what is most often done to one.
+// All jobs: what each is, when it fires next, and what is most often done to one, or to many.
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Copy, Ellipsis, Pause, Pencil, Play, Plus, Trash2, Zap } from 'lucide-react';
@@ -12,11 +12,14 @@ import { SearchField } from '../../shared/search_field';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
 import { EmptyMatch, EmptyYet, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
+import { useColumns } from '../lists/columns';
+import { ListBar, useSelectable, useTickColumn, type List } from '../lists/list_bar';
 import { DeleteDialog, PauseDialog } from './confirm';
 import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 
 const route = getRouteApi('/jobs');
+const rowOf = (job: Job) => ({ id: job.job_id, name: job.name, state: job.state });
 
 export function JobsPage() {
   const { t } = useTranslation();
@@ -26,6 +29,14 @@ export function JobsPage() {
   const jobs = useJobs({ q: search.q, status: search.status });
   const items = itemsOf(jobs.data);
   const filtered = Boolean(search.q || search.status);
+  const columns = useColumns('job', [
+    { id: 'state', label: t('jobs.state'), usual: true },
+    { id: 'schedule', label: t('jobs.schedule'), usual: true },
+    { id: 'next', label: t('jobs.next'), usual: true },
+    { id: 'owner', label: t('jobs.owner'), usual: true },
+    { id: 'changed', label: t('jobs.changed'), usual: false },
+  ]);
+  const list = useSelectable({ kind: 'job', search: { ...search }, rows: items.map(rowOf), hasMore: jobs.hasNextPage, columns });
   return (
     <>
       <PageHeader title={t('nav.jobs')} documentTitle={t('nav.jobs')} actions={
@@ -41,10 +52,11 @@ export function JobsPage() {
         ]} onChange={(status) =>
           void navigate({ search: (before) => ({ ...before, status: (status || undefined) as typeof before.status }) })} />
       </div>
+      <ListBar list={list} always={t('jobs.name')} />
       <div className="card overflow-hidden">
         {jobs.isPending ? <Loading />
           : jobs.isError && items.length === 0 ? <LoadFailure error={jobs.error} onRetry={() => void jobs.refetch()} />
-          : items.length > 0 ? <JobsTable jobs={items} />
+          : items.length > 0 ? <JobsTable jobs={items} list={list} />
           : filtered ? <EmptyMatch onClear={() => void navigate({ search: {} })} />
           : <EmptyYet title={t('jobs.none')} hint={t('jobs.none_hint')}
               action={<Link to="/jobs/new" className="button button-primary"><Plus aria-hidden size={16} />{t('jobs.new')}</Link>}
@@ -55,7 +67,7 @@ export function JobsPage() {
   );
 }
 
-function JobsTable({ jobs }: { jobs: Job[] }) {
+function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
   const { t } = useTranslation();
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
@@ -63,11 +75,13 @@ function JobsTable({ jobs }: { jobs: Job[] }) {
   const [pausing, setPausing] = useState<Job | null>(null);
   const [deleting, setDeleting] = useState<Job | null>(null);
   const columns: Column<Job>[] = [
+    useTickColumn(list, rowOf),
     { id: 'name', header: t('jobs.name'), cell: (job) => <NameCell job={job} /> },
     { id: 'state', header: t('jobs.state'), cell: (job) => <StateBadge state={job.state} /> },
     { id: 'schedule', header: t('jobs.schedule'), cell: (job) => <ScheduleCell job={job} /> },
     { id: 'next', header: t('jobs.next'), cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} /> },
     { id: 'owner', header: t('jobs.owner'), cell: (job) => <span className="text-muted">{job.user_id}</span> },
+    { id: 'changed', header: t('jobs.changed'), cell: (job) => <Time at={job.update_time} /> },
     {
       id: 'actions', header: <span className="sr-only">{t('actions')}</span>,
       cell: (job) => (
@@ -81,7 +95,7 @@ function JobsTable({ jobs }: { jobs: Job[] }) {
   ];
   return (
     <>
-      <DataTable label={t('nav.jobs')} columns={columns} rows={jobs} rowId={(job) => job.job_id} />
+      <DataTable label={t('nav.jobs')} columns={columns.filter((one) => list.columns.isShown(one.id))} rows={jobs} rowId={(job) => job.job_id} />
       <PauseDialog job={pausing} onClose={() => setPausing(null)} onPause={(job, reason) =>
         setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
       <DeleteDialog job={deleting} onClose={() => setDeleting(null)} onDelete={(job) => remove.mutate({ job })} />

@@ -6,13 +6,14 @@ import { Circle, CircleCheck, Zap } from 'lucide-react';
 import { useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';
+import { newKey } from '../../api/keys';
 import { itemsOf, useExecutors, useRuns } from '../../api/queries';
 import type { Job } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { StateBadge } from '../../shared/state_badge';
 import { toastError } from '../../shared/toasts';
 import { Card, explain } from '../../shared/ui';
-import { jobPath, newKey } from '../jobs/job_actions';
+import { jobPath } from '../jobs/job_actions';
 import { SAMPLE_LABEL } from './sample';
 
 const IMPORT_COMMAND = 'crontab -l | carillon import crontab --apply';

@@ -1,9 +1,13 @@
 // A log as it arrives: server-sent events cut out of a stream, entries gathered into lines.
 //
-// A line keeps the colours that are in force where it begins, so that each can be shown by itself.
+// A line keeps the colours that are in force where it begins, so that each can be shown by itself; and its level, or
+// that of the line before it on its stream.
+import { levelOf, type Level } from './log_levels';
 
 export interface LogEntry { seq: number; t: string | null; stream: string; line: string; partial?: boolean }
-export interface LogLine { seq: number; t: string | null; stream: string; text: string; colours: string; open: boolean }
+export interface LogLine {
+  seq: number; t: string | null; stream: string; text: string; colours: string; open: boolean; level: Level | null;
+}
 export interface LogEnd { run_id: string; attempt: number; state: string; complete: boolean }
 
 const ESCAPE = String.fromCharCode(27);
@@ -39,6 +43,7 @@ export class LogText {
   readonly lines: LogLine[] = [];
   lastSeq = 0;
   private readonly colours = new Map<string, string>(); // by stream
+  private readonly levels = new Map<string, Level | null>(); // by stream, of the line before
   private readonly open = new Map<string, LogLine>(); // lines without their end, by stream
 
   add(entry: LogEntry): void {
@@ -51,11 +56,15 @@ export class LogText {
       begun.open = entry.partial === true;
     }
     const line = begun ?? {
-      seq: entry.seq, t: entry.t, stream: entry.stream, text: entry.line, colours: before, open: entry.partial === true,
+      seq: entry.seq, t: entry.t, stream: entry.stream, text: entry.line, colours: before, open: entry.partial === true, level: null,
     };
+    line.level = levelOf(line.text) ?? this.levels.get(entry.stream) ?? null;
     if (!begun) this.lines.push(line);
     if (entry.partial) this.open.set(entry.stream, line);
-    else this.open.delete(entry.stream);
+    else {
+      this.open.delete(entry.stream);
+      this.levels.set(entry.stream, line.level);
+    }
     this.colours.set(entry.stream, coloursAfter(before, entry.line));
   }
 }

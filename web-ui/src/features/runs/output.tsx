@@ -1,4 +1,4 @@
-// What a run writes, while it writes: only the lines in sight are in the document. ANSI colours, search,
+// What a run writes, while it writes: only the lines in sight are in the document. ANSI colours, search, levels,
 // times, wrapping, download. Text stays text: anser only splits it into parts, and React writes each as text.
 import Anser from 'anser';
 import { ArrowDownToLine, ChevronDown, ChevronUp, Clock, Download, Maximize2, WrapText } from 'lucide-react';
@@ -9,6 +9,7 @@ import { setPreferences, usePreferences } from '../../shared/preferences';
 import { toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
 import { useLog } from './log_feed';
+import { LEVELS, countFrom, isAtLeast, type Level } from './log_levels';
 import type { LogLine } from './log_lines';
 import { ROW_PX, TAB, heightsOf, linesInSight } from './log_window';
 
@@ -41,17 +42,25 @@ const NEAR_END_PX = 40;
 const SAMPLE = '0'.repeat(100);
 
 export function Output(props: {
-  runId: string; attempt: number; search: string; onSearch: (text: string) => void; onLink: (hash: string) => void;
+  runId: string; attempt: number; search: string; level: Level | undefined;
+  onSearch: (text: string) => void; onLevel: (level: Level | undefined) => void; onLink: (hash: string) => void;
 }) {
   const { t } = useTranslation();
   const { wrap, live } = usePreferences();
   const log = useLog(props.runId, props.attempt);
-  const { lines } = log;
+  const { level } = props;
+  // Places in the log of the lines that are shown; null: all of them.
+  const places = useMemo(
+    () => level === undefined ? null : log.lines.flatMap((line, i) => (isAtLeast(line, level) ? [i] : [])),
+    [log, level],
+  );
+  const lines = useMemo(() => (places === null ? log.lines : places.map((i) => log.lines[i]!)), [log, places]);
+  const placeOf = (line: number) => places?.[line] ?? line;
   const wanted = props.search.toLowerCase();
   const hits = useMemo(
     () => wanted === '' ? [] : lines.flatMap((line, i) => (line.text.toLowerCase().includes(wanted) ? [i] : [])),
     // oxlint-disable-next-line react/exhaustive-deps -- each new sight of the log has other lines
-    [log, wanted],
+    [log, level, wanted],
   );
   const [at, setAt] = useState(0);
   const [times, setTimes] = useState(false);
@@ -64,7 +73,7 @@ export function Output(props: {
   const heights = useMemo(
     () => heightsOf(lines, wrap ? sight.columns : 0),
     // oxlint-disable-next-line react/exhaustive-deps -- each new sight of the log has other lines
-    [log, wrap, sight.columns],
+    [log, level, wrap, sight.columns],
   );
   const scrollTo = (top: number) => {
     if (box.current) box.current.scrollTop = top;
@@ -94,9 +103,11 @@ export function Output(props: {
     if (current !== undefined) goTo(current);
     // oxlint-disable-next-line react/exhaustive-deps -- only when the hit changes
   }, [current]);
-  const arrived = linked >= 0 && linked < lines.length;
+  const arrived = linked >= 0 && linked < log.lines.length;
   useEffect(() => {
-    if (arrived) goTo(linked);
+    if (!arrived) return;
+    const shown = places === null ? linked : places.findIndex((place) => place >= linked);
+    goTo(shown < 0 ? lines.length : shown);
     // oxlint-disable-next-line react/exhaustive-deps -- once, when the line is there
   }, [arrived]);
   // Somebody who scrolls up reads; at the end again the log is followed.
@@ -145,6 +156,7 @@ export function Output(props: {
             <button type="button" className="button button-icon" aria-label={t('output.next')} disabled={hits.length === 0} onClick={() => step(1)}><ChevronDown aria-hidden size={15} /></button>
           </>
         )}
+        <LevelFilter lines={log.lines} sight={log} level={level} shown={lines.length} onChange={props.onLevel} />
         <span className="flex-1" />
         {log.end === null && (
           <button type="button" className="button" aria-pressed={following} onClick={() => setFollowing(!following)}>
@@ -165,17 +177,19 @@ export function Output(props: {
       {log.error && <p className="border-b bg-bad-soft px-4 py-2 text-bad" role="alert">{explain(log.error, t)}</p>}
       {log.end && !log.end.complete && <p className="border-b bg-warn-soft px-4 py-2 text-warn">{t('output.incomplete')}</p>}
       <p className="sr-only" role="status">
-        {t(log.end ? 'output.said_end' : log.waiting ? 'output.said_waiting' : 'output.said_live', { count: lines.length })}
+        {t(log.end ? 'output.said_end' : log.waiting ? 'output.said_waiting' : 'output.said_live', { count: log.lines.length })}
       </p>
-      {lines.length === 0 && <p className="p-8 text-center text-muted">{t(log.end ? 'output.none' : 'output.nothing_yet')}</p>}
+      {lines.length === 0 && (
+        <p className="p-8 text-center text-muted">{t(log.lines.length > 0 ? 'output.level_none' : log.end ? 'output.none' : 'output.nothing_yet')}</p>
+      )}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex, jsx-a11y/no-noninteractive-element-interactions -- what scrolls has to be reachable, and its keys are told under its label */}
       <div ref={box} role="log" aria-live="off" aria-label={t('run.output')} aria-describedby="log-keys" tabIndex={0}
         onScroll={onScroll} onKeyDown={onKey}
         className={'mono overflow-auto bg-code py-2 ' + (lines.length === 0 ? 'hidden ' : '') + (full ? 'min-h-0 flex-1' : 'max-h-[60dvh]')}>
         <div className="relative" style={{ height: heights.total }}>
           {linesInSight(heights, lines.length, sight.top, sight.height).map((line) => (
-            <Line key={line} line={lines[line]!} index={line} top={heights.topOf(line)} wrap={wrap} times={times} onLink={link}
-              tone={line === current || line === linked ? 'bg-accent-soft' : hits.length > 0 && lines[line]!.text.toLowerCase().includes(wanted) ? 'bg-raised' : ''} />
+            <Line key={placeOf(line)} line={lines[line]!} index={placeOf(line)} top={heights.topOf(line)} wrap={wrap} times={times} onLink={link}
+              tone={line === current || placeOf(line) === linked ? 'bg-accent-soft' : hits.length > 0 && lines[line]!.text.toLowerCase().includes(wanted) ? 'bg-raised' : ''} />
           ))}
           <div aria-hidden className="invisible absolute top-0 left-0 flex gap-3 px-3">
             <span className="min-w-10 shrink-0" />
@@ -186,6 +200,26 @@ export function Output(props: {
       </div>
       <p id="log-keys" className="sr-only">{t('output.keys')}</p>
     </div>
+  );
+}
+
+// Only what says levels can be filtered by them. Counted is what has arrived, and that is said.
+function LevelFilter({ lines, sight, level, shown, onChange }: {
+  lines: readonly LogLine[]; sight: object; level: Level | undefined; shown: number; onChange: (level: Level | undefined) => void;
+}) {
+  const { t } = useTranslation();
+  // oxlint-disable-next-line react/exhaustive-deps -- each new sight of the log has other lines
+  const counts = useMemo(() => countFrom(lines), [sight]);
+  if (level === undefined && counts.DEBUG === 0) return null;
+  return (
+    <>
+      <select className="input w-auto max-w-full" aria-label={t('output.level')} title={t('output.level_counts', { n: lines.length })} value={level ?? ''}
+        onChange={(event) => onChange((event.target.value || undefined) as Level | undefined)}>
+        <option value="">{t('output.level_all')}</option>
+        {LEVELS.map((one) => <option key={one} value={one}>{t(`output.level_${one}`)} ({counts[one]})</option>)}
+      </select>
+      {level && <span className="text-muted" role="status">{t('output.level_shown', { shown, n: lines.length })}</span>}
+    </>
   );
 }
 

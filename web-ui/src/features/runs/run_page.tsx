@@ -7,6 +7,7 @@ import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FAST_MS, useEvery } from '../../api/queries';
 import { ApiError, call, get } from '../../api/client';
+import { newKey } from '../../api/keys';
 import { FINAL_STATES, type Attempt, type Run } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
@@ -17,7 +18,6 @@ import { Time } from '../../shared/time';
 import { toast, toastError } from '../../shared/toasts';
 import { Modal } from '../../shared/modal';
 import { Card, Facts, LoadFailure, Loading, PageHeader, TableFrame, explain } from '../../shared/ui';
-import { newKey } from '../jobs/job_actions';
 import { Output } from './output';
 import { duration, timeline } from './run_text';
 
@@ -220,7 +220,8 @@ function OutputCard({ run }: { run: Run }) {
   const chosen = search.attempt ? Number(search.attempt) : run.attempt;
   return (
     <Card title={<>{t('run.output')}{chosen !== run.attempt && <span className="text-muted"> · {t('runs.attempt_n', { n: chosen })}</span>}</>} flush>
-      <Output runId={run.run_id} attempt={chosen} search={search.q ?? ''}
+      <Output runId={run.run_id} attempt={chosen} search={search.q ?? ''} level={search.level}
+        onLevel={(level) => void navigate({ search: (before) => ({ ...before, level }), hash: true, replace: true, resetScroll: false })}
         onSearch={(q) => void navigate({ search: (before) => ({ ...before, q: q || undefined }), hash: true, replace: true, resetScroll: false })}
         onLink={(hash) => void navigate({ search: true, hash, replace: true, resetScroll: false, hashScrollIntoView: false })} />
     </Card>

@@ -11,9 +11,13 @@ import { Time } from '../../shared/time';
 import { duration } from './run_text';
 
 // `brief`: beside other cards, without what the run's own page says as well.
-export function RunTable(props: { runs: Run[]; withJob: boolean; zone?: string; brief?: boolean }) {
+export function RunTable(props: {
+  runs: Run[]; withJob: boolean; zone?: string; brief?: boolean;
+  first?: Column<Run>; last?: Column<Run>[]; isShown?: (id: string) => boolean;
+}) {
   const { t } = useTranslation();
   const columns: (Column<Run> | false | undefined)[] = [
+    props.first,
     { id: 'state', header: t('runs.state'), cell: (run) => <StateBadge state={run.state} /> },
     props.withJob && {
       id: 'name', header: t('runs.job'),
@@ -36,8 +40,10 @@ export function RunTable(props: { runs: Run[]; withJob: boolean; zone?: string; 
       cell: (run) => <span className="whitespace-nowrap text-muted">{run.executor_id ?? '–'}</span>,
     },
     { id: 'why', header: t('runs.why'), cell: (run) => <Why run={run} /> },
+    ...(props.last ?? []),
   ];
-  return <DataTable label={t('nav.runs')} columns={columns.filter((one) => typeof one === 'object')} rows={props.runs} rowId={(run) => run.run_id} />;
+  const shown = columns.filter((one) => typeof one === 'object').filter((one) => props.isShown?.(one.id) ?? true);
+  return <DataTable label={t('nav.runs')} columns={shown} rows={props.runs} rowId={(run) => run.run_id} />;
 }
 
 function Kind({ run }: { run: Run }) {

@@ -1,4 +1,4 @@
-// How long things took in the life of a run. Pure.
+// A run in words: how long things took in its life, and which one it is. Pure.
 import type { Run } from '../../api/types';
 import { difference } from '../../shared/format';
 
@@ -29,3 +29,6 @@ export function duration(run: { started_at: string | null; claimed_at?: string |
   if (!from) return null;
   return (run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(from);
 }
+
+// Which run it is, where rows are not beside it.
+export const nameOfRun = (run: Run) => `${run.job_name || run.job_id} · ${run.fire_time.slice(0, 19).replace('T', ' ')} UTC`;

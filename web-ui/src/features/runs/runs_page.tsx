@@ -3,13 +3,18 @@ import { getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, useExecutors, useRuns } from '../../api/queries';
-import { RUN_STATES } from '../../api/types';
+import { RUN_STATES, type Run } from '../../api/types';
 import { SearchField } from '../../shared/search_field';
+import { Time } from '../../shared/time';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../shared/ui';
+import { useColumns } from '../lists/columns';
+import { ListBar, useSelectable, useTickColumn } from '../lists/list_bar';
 import { RunTable } from './run_table';
+import { nameOfRun } from './run_text';
 import { StateFilter } from './state_filter';
 
 const route = getRouteApi('/runs');
+const rowOf = (run: Run) => ({ id: run.run_id, name: nameOfRun(run), state: run.state });
 const PERIODS_H = [1, 24, 168] as const;
 
 export function RunsPage() {
@@ -19,6 +24,17 @@ export function RunsPage() {
   const executors = itemsOf(useExecutors().data);
   const runs = useRuns({ ...search });
   const items = itemsOf(runs.data);
+  const columns = useColumns('run', [
+    { id: 'state', label: t('runs.state'), usual: true },
+    { id: 'kind', label: t('runs.kind'), usual: true },
+    { id: 'duration', label: t('runs.duration'), usual: true },
+    { id: 'executor', label: t('runs.executor'), usual: true },
+    { id: 'why', label: t('runs.why'), usual: true },
+    { id: 'started', label: t('step.started'), usual: false },
+    { id: 'ended', label: t('step.ended'), usual: false },
+  ]);
+  const list = useSelectable({ kind: 'run', search: { ...search }, rows: items.map(rowOf), hasMore: runs.hasNextPage, columns });
+  const ticks = useTickColumn(list, rowOf);
   const set = (change: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...change }) });
   const filtered = Object.values(search).some((value) => value !== undefined && value.length > 0);
   return (
@@ -45,10 +61,14 @@ export function RunsPage() {
           )}
         </div>
       </div>
+      <ListBar list={list} always={t('runs.job')} />
       <div className="card overflow-hidden">
         {runs.isPending ? <Loading />
           : runs.isError && items.length === 0 ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
-          : items.length > 0 ? <RunTable runs={items} withJob />
+          : items.length > 0 ? <RunTable runs={items} withJob first={ticks} isShown={columns.isShown} last={[
+              { id: 'started', header: t('step.started'), cell: (run) => <Time at={run.started_at} /> },
+              { id: 'ended', header: t('step.ended'), cell: (run) => <Time at={run.ended_at} /> },
+            ]} />
           : filtered ? <EmptyMatch onClear={() => void navigate({ search: {} })} />
           : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} command="carillon job run JOB --wait" />}
         <MoreButton query={runs} />

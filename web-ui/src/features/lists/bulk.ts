@@ -1,0 +1,92 @@
+// One action on many jobs or runs: what it means, and asking for it piece by piece, so that a piece that fails
+// leaves the others done and told, and the progress is known.
+import { ApiError, call } from '../../api/client';
+import { RUN_STATES, type Problem } from '../../api/types';
+import { newKey } from '../../api/keys';
+import type { Selection } from './selection';
+
+export type Kind = 'job' | 'run';
+export type JobAction = 'run' | 'pause' | 'resume';
+export type RunAction = 'cancel' | 'retry';
+export type Action = JobAction | RunAction;
+export const ACTIONS: Record<Kind, readonly Action[]> = { job: ['run', 'pause', 'resume'], run: ['cancel', 'retry'] };
+
+// The names of the list's parameters.
+export type Filter = Record<string, string | string[]>;
+export type Target = { ids: string[] } | { filter: Filter };
+export type Search = Record<string, string | string[] | undefined>;
+export interface Row { id: string; name: string; state: string }
+
+export interface Item { id: string; result: string; run_id: string | null; error: Pick<Problem, 'code' | 'detail'> | null }
+export interface Answer { total: number; more: boolean; items: Item[] }
+
+const PIECE = 50; // answered well before a request is given up
+const IDS_MAX = 1000; // of a request
+
+// The states in which an action on a run does something.
+const FITS: Record<RunAction, ReadonlySet<string>> = {
+  cancel: new Set(['PENDING', 'RUNNING', 'HELD']),
+  retry: new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']),
+};
+const fits = (action: Action, state: string) => action in FITS ? FITS[action as RunAction].has(state) : true;
+
+// What the list shows, as a filter: the API wants one condition at least, and of runs the states.
+export function filterOf(kind: Kind, search: Search): Filter {
+  const given = Object.entries(search).filter((one): one is [string, string | string[]] => one[1] !== undefined && one[1].length > 0);
+  return { ...(kind === 'job' ? { q: '' } : { state: [...RUN_STATES] }), ...Object.fromEntries(given) };
+}
+
+// Whom the action means; null: none of them. Rows that are not loaded are left to the server.
+export function targetOf(kind: Kind, action: Action, selection: Selection, rows: readonly Row[], search: Search): Target | null {
+  if (selection.all !== null) {
+    const filter = filterOf(kind, search);
+    if (kind === 'job') return { filter };
+    const state = [filter.state!].flat().filter((one) => fits(action, one));
+    return state.length > 0 ? { filter: { ...filter, state } } : null;
+  }
+  const states = new Map(rows.map((row) => [row.id, row.state]));
+  const ids = [...selection.ids].filter((id) => !states.has(id) || fits(action, states.get(id)!));
+  return ids.length > 0 ? { ids } : null;
+}
+
+const piecesOf = (ids: readonly string[], size: number): string[][] =>
+  Array.from({ length: Math.ceil(ids.length / size) }, (_, i) => ids.slice(i * size, (i + 1) * size));
+
+// Who would be acted on, and who refuses.
+export async function preview(kind: Kind, action: Action, target: Target, signal?: AbortSignal): Promise<Answer> {
+  const answers = await Promise.all(('ids' in target ? piecesOf(target.ids, IDS_MAX).map((ids) => ({ ids })) : [target]).map((some) =>
+    call<Answer>('POST', 'bulk', { body: { action, kind, ...some, dry_run: true }, signal })));
+  const items = answers.flatMap(({ data }) => data.items);
+  return { total: items.length, more: answers.some(({ data }) => data.more), items };
+}
+
+export interface Options { reason?: string; confirm_overlap?: boolean }
+
+export interface Progress {
+  // After each piece, with how many have been asked; false ends it there.
+  go: (asked: number) => boolean;
+  explain: (error: unknown) => string;
+  notTried: (stopped: boolean) => string;
+}
+
+export async function act(kind: Kind, action: Action, ids: readonly string[], options: Options, progress: Progress): Promise<Item[]> {
+  const items: Item[] = [];
+  const fail = (some: readonly string[], code: string, detail: string) =>
+    items.push(...some.map((id) => ({ id, result: 'error', run_id: null, error: { code, detail } })));
+  let asked = 0;
+  for (const piece of piecesOf(ids, PIECE)) {
+    asked += piece.length;
+    let broken = false;
+    try {
+      const { data } = await call<Answer>('POST', 'bulk', { body: { action, kind, ids: piece, ...options }, idempotencyKey: newKey() });
+      items.push(...data.items);
+    } catch (error) {
+      fail(piece, error instanceof ApiError ? error.code : 'unknown', progress.explain(error));
+      broken = true;
+    }
+    if (progress.go(asked) && !broken) continue;
+    fail(ids.slice(asked), 'not_tried', progress.notTried(!broken));
+    break;
+  }
+  return items;
+}

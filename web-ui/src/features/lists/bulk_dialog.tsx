@@ -1,0 +1,167 @@
+// Asks before many are acted on, shows how far it is, and what became of each.
+import '../../i18n/more';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { CircleCheck, CircleX } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { get } from '../../api/client';
+import type { Job, Run } from '../../api/types';
+import { Field } from '../../shared/field';
+import { Modal } from '../../shared/modal';
+import { Loading, explain } from '../../shared/ui';
+import { nameOfRun } from '../runs/run_text';
+import { act, preview, type Action, type Item, type Kind, type Row, type Target } from './bulk';
+
+const REASON_MAX = 1000;
+const ITEMS_SHOWN = 50; // of each outcome
+
+type Stage = { at: 'asking' } | { at: 'going'; asked: number } | { at: 'done'; items: Item[] };
+
+export default function BulkDialog(props: {
+  kind: Kind; action: Action; target: Target; leftOut: number; rows: readonly Row[];
+  finalFocus: () => HTMLElement | null; onClose: () => void; onDone: (failed: string[]) => void;
+}) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const { kind, action, target } = props;
+  const [stage, setStage] = useState<Stage>({ at: 'asking' });
+  const [reason, setReason] = useState('');
+  const [overlap, setOverlap] = useState(false);
+  const stop = useRef(false);
+  const look = useQuery({
+    queryKey: ['bulk', kind, action, target],
+    queryFn: ({ signal }) => preview(kind, action, target, signal),
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
+  });
+  const ids = look.data?.items.map((item) => item.id) ?? [];
+  const go = async () => {
+    setStage({ at: 'going', asked: 0 });
+    const items = await act(kind, action, ids, { reason: reason.trim() || undefined, confirm_overlap: overlap || undefined }, {
+      go: (asked) => {
+        setStage({ at: 'going', asked });
+        return !stop.current;
+      },
+      explain: (error) => explain(error, t),
+      notTried: (stopped) => t(stopped ? 'bulk.stopped' : 'bulk.not_tried'),
+    });
+    setStage({ at: 'done', items });
+    props.onDone(items.filter((item) => item.error).map((item) => item.id));
+    for (const queryKey of [['jobs'], ['runs']]) void client.invalidateQueries({ queryKey });
+  };
+  const close = () => {
+    if (stage.at !== 'going') props.onClose();
+  };
+  const possible = look.data?.items.some((item) => !item.error) ?? false;
+  return (
+    <Modal open onClose={close} finalFocus={props.finalFocus} title={t(`bulk.title_${action}`)} actions={
+      stage.at === 'going' ? <button type="button" className="button" onClick={() => { stop.current = true; }}>{t('bulk.stop')}</button>
+        : stage.at === 'done' ? <button type="button" className="button button-primary" onClick={close}>{t('close')}</button>
+        : <>
+            <button type="button" className="button" onClick={close}>{t('cancel')}</button>
+            <button type="button" className={'button ' + (action === 'cancel' ? 'button-danger' : 'button-primary')} disabled={!possible}
+              onClick={() => void go()}>{t(`bulk.${action}`)}</button>
+          </>
+    }>
+      {stage.at === 'going' ? <Going asked={stage.asked} of={ids.length} />
+        : stage.at === 'done' ? <Done kind={kind} items={stage.items} rows={props.rows} />
+        : look.isPending ? <Loading />
+        : look.isError ? <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">{explain(look.error, t)}</p>
+        : (
+          <div className="grid gap-3">
+            <Foreseen kind={kind} items={look.data.items} more={look.data.more} leftOut={props.leftOut} rows={props.rows} />
+            <p className="text-muted">{t(`bulk.explain_${action}`)}</p>
+            {action === 'pause' && (
+              <Field label={t('reason.label')}>
+                <input className="input" maxLength={REASON_MAX} value={reason} onChange={(event) => setReason(event.target.value)} />
+              </Field>
+            )}
+            {kind === 'run' && (
+              <label className="flex items-start gap-2">
+                <input type="checkbox" className="mt-0.5 size-4" checked={overlap} onChange={(event) => setOverlap(event.target.checked)} />
+                <span>{t('bulk.overlap')}<span className="block text-xs text-muted">{t('bulk.overlap_hint')}</span></span>
+              </label>
+            )}
+          </div>
+        )}
+    </Modal>
+  );
+}
+
+function Foreseen(props: { kind: Kind; items: Item[]; more: boolean; leftOut: number; rows: readonly Row[] }) {
+  const { t } = useTranslation();
+  const refused = props.items.filter((item) => item.error);
+  return (
+    <>
+      <p role="status" className="font-medium">{t('bulk.would', { would: props.items.length - refused.length, n: props.items.length })}</p>
+      {props.more && <p className="text-warn">{t('bulk.more', { n: props.items.length })}</p>}
+      {props.leftOut > 0 && <p className="text-muted">{t('bulk.left_out', { n: props.leftOut })}</p>}
+      {refused.length > 0 && <Items label={t('bulk.refused')} kind={props.kind} items={refused} rows={props.rows} />}
+    </>
+  );
+}
+
+function Going({ asked, of }: { asked: number; of: number }) {
+  const { t } = useTranslation();
+  return (
+    <div className="grid gap-2">
+      <progress className="w-full" aria-label={t('bulk.progress')} max={of} value={asked} />
+      <p role="status">{t('bulk.asked', { asked, n: of })}</p>
+    </div>
+  );
+}
+
+function Done({ kind, items, rows }: { kind: Kind; items: Item[]; rows: readonly Row[] }) {
+  const { t } = useTranslation();
+  const failed = items.filter((item) => item.error);
+  const done = items.filter((item) => !item.error);
+  return (
+    <div className="grid gap-3">
+      <p role="status" className={'font-medium ' + (failed.length > 0 ? 'text-bad' : 'text-ok')}>{t('bulk.result', { done: done.length, failed: failed.length })}</p>
+      {failed.length > 0 && <Items label={t('bulk.failed')} hint={t('bulk.failed_hint')} kind={kind} items={failed} rows={rows} />}
+      {done.length > 0 && <Items label={t('bulk.done')} kind={kind} items={done} rows={rows} />}
+    </div>
+  );
+}
+
+function Items(props: { label: string; hint?: string; kind: Kind; items: Item[]; rows: readonly Row[] }) {
+  const { t } = useTranslation();
+  const names = new Map(props.rows.map((row) => [row.id, row.name]));
+  return (
+    <section aria-label={props.label}>
+      <h3 className="text-sm">{props.label}</h3>
+      {props.hint && <p className="text-xs text-muted">{props.hint}</p>}
+      <ul className="mt-1 grid gap-2">
+        {props.items.slice(0, ITEMS_SHOWN).map((item) => (
+          <li key={item.id} className="flex min-h-6 items-start gap-2 break-words" data-item={item.id}>
+            {item.error ? <CircleX aria-hidden size={15} className="mt-0.5 shrink-0 text-bad" /> : <CircleCheck aria-hidden size={15} className="mt-0.5 shrink-0 text-ok" />}
+            <span className="min-w-0">
+              <Name kind={props.kind} id={item.id} name={names.get(item.id)} />
+              {item.error && <span className="block text-muted">{item.error.detail || item.error.code}</span>}
+              {item.run_id && <>{' · '}<Link to="/runs/$id" params={{ id: item.run_id }} className="link underline">{t('bulk.its_run')}</Link></>}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {props.items.length > ITEMS_SHOWN && <p className="text-muted">{t('schedule.more', { n: props.items.length - ITEMS_SHOWN })}</p>}
+    </section>
+  );
+}
+
+// A name, never a bare id: of what is not in the list it is asked for.
+function Name({ kind, id, name }: { kind: Kind; id: string; name: string | undefined }) {
+  const read = useQuery({
+    queryKey: [kind === 'job' ? 'jobs' : 'runs', id, 'name'],
+    queryFn: async ({ signal }) => kind === 'job'
+      ? (await get<Job>('jobs/' + encodeURIComponent(id), {}, signal)).name
+      : nameOfRun(await get<Run>('runs/' + encodeURIComponent(id), {}, signal)),
+    enabled: name === undefined,
+    staleTime: Infinity,
+    retry: false,
+  });
+  return (
+    <Link to={kind === 'job' ? '/jobs/$id' : '/runs/$id'} params={{ id }} className="link underline">{name ?? read.data ?? id}</Link>
+  );
+}

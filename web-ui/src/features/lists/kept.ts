@@ -1,0 +1,18 @@
+// What a person has arranged in the lists, in this browser's storage.
+const PREFIX = 'carillon.';
+
+export function kept(name: string): unknown {
+  try {
+    return JSON.parse(localStorage.getItem(PREFIX + name) ?? 'null');
+  } catch {
+    return null; // Storage is forbidden, or holds something else.
+  }
+}
+
+export function keep(name: string, value: unknown): void {
+  try {
+    localStorage.setItem(PREFIX + name, JSON.stringify(value));
+  } catch {
+    // It holds until the page is closed.
+  }
+}

@@ -1,0 +1,60 @@
+// What a list of jobs or runs has above its rows, and the boxes in them.
+import { Suspense, lazy, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Column } from '../../shared/data_table';
+import type { Kind, Row, Search } from './bulk';
+import type { Columns } from './columns';
+import { NOTHING, isTicked, tick, type Selection } from './selection';
+
+const ListTools = lazy(() => import('./list_tools'));
+
+export interface List {
+  kind: Kind;
+  search: Search; // the filter in the URL
+  rows: readonly Row[]; // those that are loaded
+  hasMore: boolean;
+  columns: Columns;
+  selection: Selection;
+  onSelect: (next: Selection) => void;
+}
+
+// Another filter is another list: nothing of it is chosen yet.
+export function useSelectable(list: Omit<List, 'selection' | 'onSelect'>): List {
+  const filter = JSON.stringify(list.search);
+  const [of, setOf] = useState(filter);
+  const [selection, onSelect] = useState(NOTHING);
+  if (of !== filter) {
+    setOf(filter);
+    onSelect(NOTHING);
+  }
+  return { ...list, selection: of === filter ? selection : NOTHING, onSelect };
+}
+
+// `always`: the column that is not for choosing.
+export function ListBar(props: { list: List; always: string }) {
+  return (
+    <div className="relative mb-2 flex min-h-8 flex-wrap items-center gap-2">
+      <Suspense><ListTools {...props} /></Suspense>
+    </div>
+  );
+}
+
+export function useTickColumn<T>(list: List, rowOf: (one: T) => Row): Column<T> {
+  const { t } = useTranslation();
+  return {
+    id: 'select',
+    header: <span className="sr-only">{t('lists.select_header')}</span>,
+    cell: (one) => <Tick list={list} row={rowOf(one)} />,
+  };
+}
+
+function Tick({ list, row }: { list: List; row: Row }) {
+  const { t } = useTranslation();
+  return (
+    <label className="flex size-6 items-center justify-center">
+      <input type="checkbox" className="size-4" aria-label={t('lists.select', { name: row.name })} checked={isTicked(list.selection, row.id)}
+        onMouseDown={(event) => event.shiftKey && event.preventDefault()}
+        onChange={(event) => list.onSelect(tick(list.selection, row.id, list.rows.map((one) => one.id), (event.nativeEvent as MouseEvent).shiftKey))} />
+    </label>
+  );
+}

@@ -1,0 +1,122 @@
+// What is above a list of jobs or runs: what is chosen of it and what can be done to that, saved views, columns.
+// Fetched once the page is there.
+import '../../i18n/more';
+import { useMutation } from '@tanstack/react-query';
+import { Ban, Pause, Play, RotateCcw, X, Zap, type LucideIcon } from 'lucide-react';
+import { Suspense, lazy, useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useMay } from '../../auth/session';
+import { toastError } from '../../shared/toasts';
+import { explain } from '../../shared/ui';
+import { ColumnsPanel } from './columns_panel';
+import { ACTIONS, filterOf, preview, targetOf, type Action, type Target } from './bulk';
+import type { List } from './list_bar';
+import { NOTHING, areAllTicked, countOf, everything, only, tickShown, type Selection } from './selection';
+import { ViewsPanel } from './views_panel';
+
+const BulkDialog = lazy(() => import('./bulk_dialog'));
+
+const ICONS: Record<Action, LucideIcon> = { run: Zap, pause: Pause, resume: Play, cancel: Ban, retry: RotateCcw };
+
+interface Asked { action: Action; target: Target; leftOut: number; opener: HTMLElement }
+
+export default function ListTools({ list, always }: { list: List; always: string }) {
+  return (
+    <>
+      {list.rows.length > 0 && <Chosen {...list} />}
+      <div className="ml-auto flex min-w-0 gap-2">
+        <ViewsPanel kind={list.kind} />
+        <ColumnsPanel columns={list.columns} always={always} />
+      </div>
+    </>
+  );
+}
+
+function Chosen(props: List) {
+  const { t } = useTranslation();
+  const { kind, rows, selection, onSelect } = props;
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const box = useRef<HTMLInputElement>(null);
+  const ids = rows.map((row) => row.id);
+  const ticked = selection.all !== null || areAllTicked(selection, ids);
+  const count = countOf(selection);
+  useEffect(() => {
+    box.current!.indeterminate = count > 0 && !ticked;
+  }, [count, ticked]);
+  const clear = () => {
+    onSelect(NOTHING);
+    box.current!.focus();
+  };
+  return (
+    <>
+      <label className="flex min-h-8 items-center gap-2 text-muted">
+        <input ref={box} type="checkbox" className="size-4" checked={ticked}
+          onChange={() => onSelect(selection.all === null ? tickShown(selection, ids) : NOTHING)} />
+        {t('lists.select_shown', { n: rows.length })}
+      </label>
+      <p role="status" className={count > 0 ? 'font-medium' : 'sr-only'}>{count > 0 && <Said selection={selection} />}</p>
+      {ticked && props.hasMore && selection.all === null && <AllMatching {...props} />}
+      {count > 0 && (
+        <>
+          <Actions {...props} onAsk={setAsked} />
+          <button type="button" className="button button-plain button-icon" aria-label={t('lists.clear')} title={t('lists.clear')} onClick={clear}>
+            <X aria-hidden size={15} />
+          </button>
+        </>
+      )}
+      {asked && (
+        <Suspense>
+          <BulkDialog action={asked.action} target={asked.target} leftOut={asked.leftOut} kind={kind} rows={rows}
+            finalFocus={() => (asked.opener.isConnected ? asked.opener : box.current)}
+            onClose={() => setAsked(null)} onDone={(failed) => onSelect(only(failed))} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function Said({ selection }: { selection: Selection }) {
+  const { t } = useTranslation();
+  if (selection.all === null) return t('lists.selected', { n: selection.ids.size });
+  return t(selection.more ? 'lists.first_selected' : 'lists.all_selected', { n: selection.all });
+}
+
+// The server counts: not every row is here.
+function AllMatching({ kind, rows, search, onSelect }: List) {
+  const { t } = useTranslation();
+  const may = useMay('jobs:run');
+  const count = useMutation({
+    mutationFn: () => preview(kind, kind === 'job' ? 'run' : 'cancel', { filter: filterOf(kind, search) }),
+    onSuccess: (answer) => onSelect(everything(rows.map((row) => row.id), answer.total, answer.more)),
+    onError: (error) => toastError(t('error.action'), explain(error, t)),
+  });
+  return (
+    <button type="button" className="button" disabled={!may || count.isPending} title={may ? undefined : t('denied.write')}
+      onClick={() => count.mutate()}>{t('lists.all_matching')}</button>
+  );
+}
+
+function Actions({ kind, rows, search, selection, onAsk }: List & { onAsk: (asked: Asked) => void }) {
+  const { t } = useTranslation();
+  const mayRun = useMay('jobs:run');
+  const mayWrite = useMay('jobs:write');
+  const may = (action: Action) => action === 'pause' || action === 'resume' ? mayWrite : mayRun;
+  return (
+    <div role="group" aria-label={t('bulk.label')} className="flex flex-wrap items-center gap-2">
+      {ACTIONS[kind].map((action) => {
+        const target = targetOf(kind, action, selection, rows, search);
+        const Icon = ICONS[action];
+        return (
+          <button key={action} type="button" className="button" disabled={!may(action) || target === null}
+            title={!may(action) ? t('denied.write') : target === null ? t('bulk.none_fits') : undefined}
+            onClick={(event) => target && onAsk({
+              action, target, leftOut: 'ids' in target ? selection.ids.size - target.ids.length : 0, opener: event.currentTarget,
+            })}>
+            <Icon aria-hidden size={15} />{t(`bulk.${action}`)}
+          </button>
+        );
+      })}
+      {!(mayRun && mayWrite) && <span className="text-muted">{t('denied.write')}</span>}
+    </div>
+  );
+}

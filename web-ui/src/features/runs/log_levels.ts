@@ -1,0 +1,80 @@
+// How serious a line of a log is, by the shapes that common loggers write. Pure.
+export const LEVELS = ['ERROR', 'WARN', 'INFO', 'DEBUG'] as const;
+export type Level = (typeof LEVELS)[number];
+
+const LOOK_AT = 400; // characters of a line: a level stands near its beginning
+const LOOK_AT_JSON = 4000;
+const TOKENS_MAX = 12;
+
+const WORDS: Record<string, Level> = {
+  fatal: 'ERROR', critical: 'ERROR', crit: 'ERROR', alert: 'ERROR', emerg: 'ERROR', emergency: 'ERROR', panic: 'ERROR', severe: 'ERROR',
+  error: 'ERROR', err: 'ERROR', warning: 'WARN', warn: 'WARN', info: 'INFO', information: 'INFO', notice: 'INFO',
+  debug: 'DEBUG', trace: 'DEBUG', fine: 'DEBUG', finer: 'DEBUG', finest: 'DEBUG', verbose: 'DEBUG',
+};
+const GLOG: Record<string, Level> = { F: 'ERROR', E: 'ERROR', W: 'WARN', I: 'INFO' };
+
+const word = (text: string | undefined): Level | null => {
+  const small = text?.toLowerCase() ?? '';
+  return Object.hasOwn(WORDS, small) ? WORDS[small]! : null;
+};
+
+const ESCAPES = new RegExp(String.fromCharCode(27) + '\\[[0-9;]*m', 'g');
+const JSON_LEVEL = /"(?:level|severity|lvl|levelname|log\.level|loglevel)"\s*:\s*(?:"([A-Za-z]+)"|(\d+))/i;
+const PAIRS = /^[\w.]+=/; // logfmt
+const PAIR_LEVEL = /(?:^|\s)(?:level|lvl|severity)="?([A-Za-z]+)"?(?=\s|$)/i;
+const GLOG_LINE = /^([FEWI])\d{4}(?:\d{4})? \d\d:\d\d:\d\d/;
+const TOKENS = /\[[^\]]*\]:?|\S+/g;
+const MARKED = /^[[(<](?:\w+:)?(\w+)[\])>]:?$/; // [error], <warn>, [core:error]
+const STARTS = /^([A-Za-z]+):/; // ERROR:root:text, warning: text
+// What may stand before a level: times and numbers, a part in brackets, a separator, a dotted name.
+const BEFORE = /^(?:[[(<{].*|[-|:–]+|\S*\d\S*|[\w$]+(?:[.:/][\w$]+)+:?)$/;
+
+// Of pino and bunyan.
+const ofNumber = (value: number): Level => (value >= 50 ? 'ERROR' : value >= 40 ? 'WARN' : value >= 30 ? 'INFO' : 'DEBUG');
+
+// [2026-11-22T10:00:00Z ERROR app]: among others a word counts in capitals; [the error log] has none.
+const inBrackets = (token: string): Level | null =>
+  token.slice(1, -1).split(/\s+/).map((one) => (one === one.toUpperCase() ? word(one) : null)).find((one) => one !== null) ?? null;
+
+// Word by word, as long as what comes before a message comes.
+function ofTokens(line: string): Level | null {
+  const tokens = line.match(TOKENS)?.slice(0, TOKENS_MAX) ?? [];
+  for (const [i, token] of tokens.entries()) {
+    const bare = MARKED.exec(token)?.[1] ?? token.replace(/[:,|]$/, '');
+    const found = word(bare);
+    // Small letters are words of a message, unless they are marked as a level or begin the line.
+    if (found && (bare === bare.toUpperCase() || bare !== token || i === 0 && tokens[1] === '-')) return found;
+    const among = token.startsWith('[') ? inBrackets(token) : null;
+    if (among) return among;
+    const joined = i === 0 ? word(STARTS.exec(token)?.[1]) : null;
+    if (joined) return joined;
+    const named = /^[-|]$/.test(tokens[i + 1] ?? ''); // python: time - name - LEVEL - text
+    if (!named && !BEFORE.test(token)) return null;
+  }
+  return null;
+}
+
+// Of a line by itself; null: it says none, and is of what the line before it is.
+export function levelOf(text: string): Level | null {
+  if (/^\s*\{/.test(text)) {
+    const [, name, value] = JSON_LEVEL.exec(text.slice(0, LOOK_AT_JSON)) ?? [];
+    if (name ?? value) return word(name) ?? (value ? ofNumber(Number(value)) : null);
+  }
+  if (/^\s/.test(text)) return null; // what goes on: a stack, a table
+  const line = text.slice(0, LOOK_AT).replace(ESCAPES, '');
+  const glog = GLOG_LINE.exec(line);
+  if (glog) return GLOG[glog[1]!]!;
+  return PAIRS.test(line) ? word(PAIR_LEVEL.exec(line)?.[1]) : ofTokens(line);
+}
+
+// Whether a line is shown when everything from `least` on is. What the scheduler itself says always is.
+export const isAtLeast = (line: { level: Level | null; stream: string }, least: Level): boolean =>
+  line.stream === 'carillon' || (line.level !== null && LEVELS.indexOf(line.level) <= LEVELS.indexOf(least));
+
+// How many lines have each level or a more serious one.
+export function countFrom(lines: readonly { level: Level | null }[]): Record<Level, number> {
+  const counts = { ERROR: 0, WARN: 0, INFO: 0, DEBUG: 0 };
+  for (const line of lines) if (line.level !== null) counts[line.level] += 1;
+  LEVELS.forEach((level, i) => { counts[level] += i > 0 ? counts[LEVELS[i - 1]!] : 0; });
+  return counts;
+}
