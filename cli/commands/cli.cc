@@ -70,6 +70,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddContextCommands(app, session);
   AddUserCommands(app, session);
   AddTokenCommands(app, session);
+  AddDeliveryCommands(app, session);
   AddAuditCommand(app, session);
   AddSystemCommands(app, session);
   FallThrough(app, GlobalHelp(app));
