@@ -38,7 +38,7 @@ struct OpenNotice {
   std::string job_name;
   NotifyRules rules;                  // of the job's current version; defaults if it cannot be read
   NoticeMemory memory;                // of its job and kind
-  std::optional<RunDetail> run = {};  // with attempts; nullopt: kMissed, or it is gone
+  std::optional<RunDetail> run = {};  // FindRun fills it in where it is told
 };
 
 struct NewDelivery {
@@ -115,6 +115,8 @@ class NoticeStore {
   // Undecided ones of `segments`, the oldest first. No locks.
   virtual Result<std::vector<OpenNotice>> ScanNotices(const std::vector<SegmentId>& segments,
                                                       size_t limit) = 0;
+  // With attempts; nullopt: kMissed, or it is gone.
+  virtual Result<std::optional<RunDetail>> FindRun(const Notice& notice) = 0;
   // Keeps what was decided, makes the deliveries (due now) and moves the jobs' memories; all or
   // nothing. kConflict: a notice was decided meanwhile.
   virtual Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "common/wire/job_json.h"
 #include "common/wire/notice_json.h"
 #include "common/wire/webhook_signature.h"
 #include "scheduler/notify/notice_mail.h"
@@ -11,14 +12,19 @@ namespace {
 
 constexpr int kGone = 410;  // the receiver wants no more: Standard Webhooks
 
-SendOutcome Unsent(std::string why) {
-  return {.verdict = SendVerdict::kTryAgain, .error = std::move(why)};
+constexpr size_t kErrorBytesMax = 500;
+
+// A server's words are any bytes.
+std::string Sentence(const std::string& why) { return ToValidUtf8(why.substr(0, kErrorBytesMax)); }
+
+SendOutcome Unsent(const std::string& why) {
+  return {.verdict = SendVerdict::kTryAgain, .error = Sentence(why)};
 }
 
 SendOutcome NoAnswer(const Error& error) {
   return {.verdict =
               error.code == ErrorCode::kInvalid ? SendVerdict::kTryAgain : SendVerdict::kNoAnswer,
-          .error = error.message};
+          .error = Sentence(error.message)};
 }
 
 std::string LinkTo(const OpenNotice& open, const std::string& rest_url) {

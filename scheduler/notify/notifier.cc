@@ -73,6 +73,9 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
           DecideNotice(notice.kind, memory, options.defaults.repeat_after, cluster_now);
     }
     if (decision.verdict == NoticeVerdict::kTell) {
+      auto run = ports_.store.FindRun(notice);
+      if (!run.ok()) return Failed(run.error());
+      one.run = std::move(run).value();
       decision.deliveries = ports_.sender.Compose(one, rest_url_, cluster_now);
       memory = {.told = cluster_now};
     } else if (decision.verdict == NoticeVerdict::kHoldBack) {
@@ -129,25 +132,39 @@ void Notifier::ShowBacklog(const OwnedView& view, WallTime cluster_now) {
 void Notifier::TakeDue(const OwnedView& view, WallTime cluster_now) {
   auto due = ports_.store.ScanDeliveries(view.ActiveSegments(), cluster_now, kBatch);
   if (!due.ok()) return Failed(due.error());
-  due_.assign(std::make_move_iterator(due->begin()), std::make_move_iterator(due->end()));
+  for (Delivery& delivery : *due) {
+    const Epoch epoch = view.Find(delivery.segment)->epoch;
+    due_.push_back({std::move(delivery), epoch});
+  }
 }
 
 void Notifier::SendOne(const OwnedView& view, WallTime cluster_now) {
-  const Delivery delivery = std::move(due_.front());
+  const Due due = std::move(due_.front());
   due_.pop_front();
-  const OwnedSegment* owned = view.Find(delivery.segment);
-  if (owned == nullptr || !owned->active) return;
+  const Delivery& delivery = due.delivery;
+  if (!view.Holds(delivery.segment, due.epoch)) return;
+  const auto sent_before = unrecorded_.find(delivery.id);
+  if (sent_before != unrecorded_.end()) {
+    const DeliveryOutcome outcome = sent_before->second;
+    unrecorded_.erase(sent_before);
+    return Record(outcome, view, cluster_now);
+  }
   const auto rest = rests_until_.find(delivery.channel);
   if (rest != rests_until_.end() && ports_.clock.Steady() < rest->second) return;
   const SendOutcome sent = ports_.sender.Send(delivery);
   if (sent.verdict == SendVerdict::kNoAnswer) {
     rests_until_[delivery.channel] = ports_.clock.Steady() + kChannelRest;
   }
-  const DeliveryOutcome outcome = OutcomeOf(delivery, sent, cluster_now);
-  const Fence fence = view.FenceFor({delivery.segment});
+  Record(OutcomeOf(delivery, sent, cluster_now), view, cluster_now);
+}
+
+void Notifier::Record(const DeliveryOutcome& outcome, const OwnedView& view, WallTime cluster_now) {
+  const Fence fence = view.FenceFor({outcome.segment});
   const Status recorded = ports_.fences.Run(
       "delivery", fence, [&] { return ports_.store.RecordDelivery(outcome, fence, cluster_now); });
-  if (!recorded.ok()) Failed(recorded.error());
+  if (recorded.ok()) return;
+  Failed(recorded.error());
+  if (unrecorded_.size() < kUnrecordedMax) unrecorded_.emplace(outcome.id, outcome);
 }
 
 DeliveryOutcome Notifier::OutcomeOf(const Delivery& delivery, const SendOutcome& sent,

@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "common/base/clock.h"
@@ -52,13 +53,23 @@ class Notifier final : public Stepper {
   void ShowBacklog(const OwnedView& view, WallTime cluster_now);
   void TakeDue(const OwnedView& view, WallTime cluster_now);
   void SendOne(const OwnedView& view, WallTime cluster_now);
+  void Record(const DeliveryOutcome& outcome, const OwnedView& view, WallTime cluster_now);
   DeliveryOutcome OutcomeOf(const Delivery& delivery, const SendOutcome& sent,
                             WallTime cluster_now);
   void Failed(const Error& error);
 
+  // A delivery, and the epoch under which it was found to be due.
+  struct Due {
+    Delivery delivery;
+    Epoch epoch;
+  };
+  static constexpr size_t kUnrecordedMax = 1000;
+
   const Ports ports_;
   std::string rest_url_;
-  std::deque<Delivery> due_;
+  std::deque<Due> due_;
+  // Sent, and the store did not take that down yet: it is not sent again for it.
+  std::map<uint64_t, DeliveryOutcome> unrecorded_;
   std::map<DeliveryChannel, SteadyTime> rests_until_;
   std::optional<JobNo> recovery_cursor_;
   SteadyTime next_look_{};

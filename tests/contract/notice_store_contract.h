@@ -73,9 +73,13 @@ TYPED_TEST(NoticeStoreContract, TheLastFailureLeavesOneNoticeWithItsRun) {
   EXPECT_EQ(open.job_id, job.job_id);
   EXPECT_EQ(open.rules.late_after_s, 7);
   EXPECT_EQ(open.memory.told, WallTime{});
-  ASSERT_TRUE(open.run.has_value());
-  EXPECT_EQ(open.run->result.exit_code, 3);
-  EXPECT_EQ(open.run->attempts.size(), 1u);
+  const auto run = s.v(s.notices.FindRun(open.notice));
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->result.exit_code, 3);
+  EXPECT_EQ(run->attempts.size(), 1u);
+  Notice gone = open.notice;
+  gone.key.fire += 1us;
+  EXPECT_FALSE(s.v(s.notices.FindRun(gone)).has_value());
 }
 
 TYPED_TEST(NoticeStoreContract, ALossForGoodIsAFailure) {
@@ -163,7 +167,7 @@ TYPED_TEST(NoticeStoreContract, FiresThatWerePassedOverLeaveOneForEachGap) {
   EXPECT_EQ(open.notice.key.fire, gaps[0].range.from);
   EXPECT_EQ(open.notice.until, gaps[0].range.to);
   EXPECT_EQ(open.notice.fires, gaps[0].range.count);
-  EXPECT_FALSE(open.run.has_value());
+  EXPECT_FALSE(s.v(s.notices.FindRun(open.notice)).has_value());
 }
 
 TYPED_TEST(NoticeStoreContract, WhatIsToldBecomesDeliveriesAndIsRemembered) {

@@ -173,7 +173,7 @@ class DeliveryTest(NoticesCase):
 
     def test_a_redirect_is_not_followed_and_410_ends_it(self):
         self.webhook.status = 307
-        job = self.create(notify={"mail_to": ["one@example.org"]})
+        job = self.create(notify={"mail_to": ["gone@example.org", "one@example.org"]})
         self.execute(job)
         tried = wait_until(lambda: [d for d in self.deliveries("?state=PENDING&kind=failed")
                                     if d["attempts"] == 1], 20, "a try")

@@ -158,8 +158,11 @@ class SmtpReceiver(_Server):
                         sender, recipients = line[10:].split(" ")[0].strip("<>"), []
                         self.say("451 later" if receiver.refuse else "250 ok")
                     elif verb == "RCPT":
-                        recipients.append(line[8:].strip("<>"))
-                        self.say("250 ok")
+                        recipient = line[8:].strip("<>")
+                        gone = recipient.startswith("gone@")
+                        if not gone:
+                            recipients.append(recipient)
+                        self.say("550 nobody here" if gone else "250 ok")
                     elif verb == "DATA":
                         self.say("354 go on")
                         lines = []

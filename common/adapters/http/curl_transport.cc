@@ -14,7 +14,7 @@
 namespace carillon {
 namespace {
 
-constexpr size_t kAnswerBytesMax = 64u << 10;
+constexpr size_t kAnswerBytesMax = 1u << 20;  // nobody reads it
 
 struct HandleDeleter {
   void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
@@ -99,6 +99,8 @@ Result<int> CurlTransport::Mail(const NoticeMail& mail) {
   }
   curl_easy_setopt(handle, CURLOPT_MAIL_FROM, from.c_str());
   curl_easy_setopt(handle, CURLOPT_MAIL_RCPT, recipients.get());
+  // An address that the server refuses does not keep the mail from the others.
+  curl_easy_setopt(handle, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);
   curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
   curl_easy_setopt(handle, CURLOPT_READFUNCTION, &OnRead);
   curl_easy_setopt(handle, CURLOPT_READDATA, &upload);
@@ -108,7 +110,7 @@ Result<int> CurlTransport::Mail(const NoticeMail& mail) {
   long status = 0;
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
   if (code == CURLE_OK) return static_cast<int>(status);
-  // A server that says no: 4xx later perhaps, 5xx never. Of a broken TLS there is no such answer.
+  // A server that says no. Of a broken TLS there is no such answer.
   if (status >= 400 && code != CURLE_PEER_FAILED_VERIFICATION) return static_cast<int>(status);
   const std::string why = reason[0] == '\0' ? curl_easy_strerror(code) : reason.data();
   return Error{code == CURLE_URL_MALFORMAT ? ErrorCode::kInvalid : ErrorCode::kUnavailable,

@@ -129,6 +129,7 @@ class MemoryStore final : public IdentityStore,
   // NoticeStore
   Result<std::vector<OpenNotice>> ScanNotices(const std::vector<SegmentId>& segments,
                                               size_t limit) override;
+  Result<std::optional<RunDetail>> FindRun(const Notice& notice) override;
   Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
                        WallTime now) override;
   Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) override;
@@ -201,7 +202,6 @@ class MemoryStore final : public IdentityStore,
   void AddDeadLetter(const RunEntry& entry, int attempts, WallTime now) REQUIRES(mu_);
   void AddNotice(Notice notice) REQUIRES(mu_);
   OpenNotice ToOpen(const Notice& notice) REQUIRES(mu_);
-  void Remember(const NoticeDecision& decision, WallTime now) REQUIRES(mu_);
   void AddGap(ScheduleId schedule_id, JobNo job_no, const GapRange& range) REQUIRES(mu_);
 
   Result<JobEntry*> FindLiveJob(const JobId& id) REQUIRES(mu_);

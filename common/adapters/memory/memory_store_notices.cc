@@ -37,6 +37,27 @@ std::optional<Recovery> FindRecovery(const Tables& tables, JobNo job_no,
   return std::nullopt;
 }
 
+// Where a failure was told, the watch for a success begins; one that is held back moves it.
+void Remember(Tables& tables, const NoticeDecision& decision, WallTime now) {
+  const Notice& notice = decision.notice;
+  const bool failed = notice.kind == NoticeKind::kFailed;
+  const auto place = std::make_pair(notice.job_no, notice.kind);
+  if (decision.verdict == NoticeVerdict::kHoldBack) {
+    const auto found = tables.notice_memories.find(place);
+    if (found == tables.notice_memories.end()) return;
+    ++found->second.memory.held_back;
+    if (!failed) return;
+    found->second.failed_fire = std::max(found->second.failed_fire, notice.key.fire);
+    found->second.failed = std::max(found->second.failed, notice.created);
+    return;
+  }
+  NoticeMemoryEntry& memory = tables.notice_memories[place];
+  memory = {.memory = {.told = now}, .segment = notice.segment, .watched = failed};
+  if (!failed) return;
+  memory.failed_fire = notice.key.fire;
+  memory.failed = notice.created;
+}
+
 }  // namespace
 
 void MemoryStore::AddNotice(Notice notice) {
@@ -52,8 +73,6 @@ OpenNotice MemoryStore::ToOpen(const Notice& notice) {
   if (IsReadable(job)) open.rules = job.definition.notify;
   const auto memory = tables_.notice_memories.find({notice.job_no, notice.kind});
   if (memory != tables_.notice_memories.end()) open.memory = memory->second.memory;
-  const RunEntry* run = tables_.FindRun(notice.key);
-  if (run != nullptr && notice.kind != NoticeKind::kMissed) open.run = ToDetail(*run, true);
   return open;
 }
 
@@ -66,6 +85,13 @@ Result<std::vector<OpenNotice>> MemoryStore::ScanNotices(const std::vector<Segme
     if (entry.open && IsIn(segments, entry.notice.segment)) open.push_back(ToOpen(entry.notice));
   }
   return open;
+}
+
+Result<std::optional<RunDetail>> MemoryStore::FindRun(const Notice& notice) {
+  MutexLock lock(mu_);
+  const RunEntry* run = tables_.FindRun(notice.key);
+  if (run == nullptr || notice.kind == NoticeKind::kMissed) return std::optional<RunDetail>();
+  return std::optional(ToDetail(*run, true));
 }
 
 Status MemoryStore::DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
@@ -103,30 +129,9 @@ Status MemoryStore::DecideNotices(const std::vector<NoticeDecision>& decisions, 
                                              .message = made.message},
                                 .job_no = notice.job_no};
     }
-    Remember(decision, now);
+    Remember(tables_, decision, now);
   }
   return {};
-}
-
-// Where a failure was told, the watch for a success begins; one that is held back moves it.
-void MemoryStore::Remember(const NoticeDecision& decision, WallTime now) {
-  const Notice& notice = decision.notice;
-  const bool failed = notice.kind == NoticeKind::kFailed;
-  const auto place = std::make_pair(notice.job_no, notice.kind);
-  if (decision.verdict == NoticeVerdict::kHoldBack) {
-    const auto found = tables_.notice_memories.find(place);
-    if (found == tables_.notice_memories.end()) return;
-    ++found->second.memory.held_back;
-    if (!failed) return;
-    found->second.failed_fire = std::max(found->second.failed_fire, notice.key.fire);
-    found->second.failed = std::max(found->second.failed, notice.created);
-    return;
-  }
-  NoticeMemoryEntry& memory = tables_.notice_memories[place];
-  memory = {.memory = {.told = now}, .segment = notice.segment, .watched = failed};
-  if (!failed) return;
-  memory.failed_fire = notice.key.fire;
-  memory.failed = notice.created;
 }
 
 Status MemoryStore::AddNotices(const std::vector<Notice>& notices, const Fence& fence) {

@@ -12,7 +12,6 @@ namespace carillon::mysql {
 namespace {
 
 constexpr int64_t kBacklogCountedMax = 10'000;
-constexpr size_t kDeliveryErrorBytesMax = 1'000;
 
 const std::string kDeliveryColumns =
     "d.id, d.notice_id, d.channel + 0, d.segment, d.kind, j.job_id, d.fire_us, d.schedule_id, "
@@ -85,7 +84,6 @@ Status MysqlStore::RecordDelivery(const DeliveryOutcome& outcome, const Fence& f
                                   WallTime now) {
   CARILLON_TRY(CheckBatch(std::vector<DeliveryOutcome>{outcome}, fence, "delivery"));
   const bool pending = outcome.state == DeliveryState::kPending;
-  const std::string error = outcome.error.substr(0, kDeliveryErrorBytesMax);
   return InTransaction(*pool_, {.operation = "delivery"}, [&](Session& session) -> Status {
     CARILLON_TRY(LockFence(session, fence));
     CARILLON_TRY(session.Execute(
@@ -93,7 +91,7 @@ Status MysqlStore::RecordDelivery(const DeliveryOutcome& outcome, const Fence& f
         "error = ?, open_segment = IF(? = 'PENDING', segment, NULL) WHERE id = ? AND "
         "state = 'PENDING'",
         {Name(outcome.state), int64_t{outcome.attempts}, ToUnixMicros(outcome.due),
-         pending ? int64_t{0} : ToUnixMicros(now), int64_t{outcome.status}, error,
+         pending ? int64_t{0} : ToUnixMicros(now), int64_t{outcome.status}, outcome.error,
          Name(outcome.state), outcome.id}));
     return {};
   });

@@ -144,6 +144,7 @@ class MysqlStore final : public IdentityStore,
   // NoticeStore
   Result<std::vector<OpenNotice>> ScanNotices(const std::vector<SegmentId>& segments,
                                               size_t limit) override;
+  Result<std::optional<RunDetail>> FindRun(const Notice& notice) override;
   Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
                        WallTime now) override;
   Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) override;

@@ -40,12 +40,14 @@ Result<std::vector<OpenNotice>> FetchOpen(Session& session, const std::string& s
   static const std::string statement =
       "SELECT n.id, n.segment, n.kind, n.job_no, n.fire_us, n.schedule_id, n.shard, n.attempt, "
       "n.state, n.reason, n.fires, n.until_us, n.created_us, j.job_id, j.name, v.definition, "
-      "COALESCE(m.told_us, 0), COALESCE(m.held_back, 0) FROM " +
+      "COALESCE(m.told_us, 0), COALESCE(m.held_back, 0) FROM "
+      "(SELECT o.id FROM " +
       std::string(kOpenSegments) +
-      "notices n FORCE INDEX (open_notices) ON n.open_segment = k.g STRAIGHT_JOIN jobs j "
+      "notices o FORCE INDEX (open_notices) ON o.open_segment = k.g ORDER BY o.id LIMIT ?) x "
+      "STRAIGHT_JOIN notices n FORCE INDEX (PRIMARY) ON n.id = x.id STRAIGHT_JOIN jobs j "
       "FORCE INDEX (PRIMARY) ON j.job_no = n.job_no LEFT JOIN job_versions v ON "
       "v.job_no = j.job_no AND v.version = j.version LEFT JOIN notice_memories m ON "
-      "m.job_no = n.job_no AND m.kind = n.kind ORDER BY n.id LIMIT ?";
+      "m.job_no = n.job_no AND m.kind = n.kind ORDER BY n.id";
   CARILLON_ASSIGN_OR_RETURN(Rows rows,
                             session.Query(statement, {segments, static_cast<uint64_t>(limit)}));
   std::vector<OpenNotice> open;
@@ -207,18 +209,18 @@ Result<std::vector<OpenNotice>> MysqlStore::ScanNotices(const std::vector<Segmen
                                                         size_t limit) {
   if (segments.empty()) return std::vector<OpenNotice>{};
   const std::string list = SegmentList(segments);
-  return InRead(*pool_, "notices", [&](Session& session) -> Result<std::vector<OpenNotice>> {
-    CARILLON_ASSIGN_OR_RETURN(std::vector<OpenNotice> open, FetchOpen(session, list, limit));
-    for (OpenNotice& one : open) {
-      if (one.notice.kind == NoticeKind::kMissed) continue;
-      auto run = ReadDetail(session, one.notice.key, kept_->incarnations);
-      if (run.ok()) {
-        one.run = std::move(run).value();
-      } else if (run.code() != ErrorCode::kNotFound && run.code() != ErrorCode::kCorrupt) {
-        return run.error();
-      }
-    }
-    return open;
+  return InRead(*pool_, "notices",
+                [&](Session& session) { return FetchOpen(session, list, limit); });
+}
+
+Result<std::optional<RunDetail>> MysqlStore::FindRun(const Notice& notice) {
+  using Found = Result<std::optional<RunDetail>>;
+  if (notice.kind == NoticeKind::kMissed) return std::optional<RunDetail>();
+  return InRead(*pool_, "notices", [&](Session& session) -> Found {
+    auto run = ReadDetail(session, notice.key, kept_->incarnations);
+    if (run.ok()) return std::optional(std::move(run).value());
+    const bool gone = run.code() == ErrorCode::kNotFound || run.code() == ErrorCode::kCorrupt;
+    return gone ? Found(std::optional<RunDetail>()) : Found(run.error());
   });
 }
 

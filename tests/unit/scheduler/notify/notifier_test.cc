@@ -27,6 +27,51 @@ class FakeTransport final : public NoticeTransport {
   Result<int> mail_answer = 250;
 };
 
+// Loses what became of deliveries as often as it is told.
+class ForgetfulStore final : public NoticeStore {
+ public:
+  explicit ForgetfulStore(NoticeStore& store) : store_(store) {}
+  Result<std::vector<OpenNotice>> ScanNotices(const std::vector<SegmentId>& segments,
+                                              size_t limit) override {
+    return store_.ScanNotices(segments, limit);
+  }
+  Result<std::optional<RunDetail>> FindRun(const Notice& notice) override {
+    return store_.FindRun(notice);
+  }
+  Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
+                       WallTime now) override {
+    return store_.DecideNotices(decisions, fence, now);
+  }
+  Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) override {
+    return store_.AddNotices(notices, fence);
+  }
+  Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
+                                      std::optional<JobNo> after, size_t limit) override {
+    return store_.ScanRecoveries(segments, after, limit);
+  }
+  Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments, WallTime now,
+                                               size_t limit) override {
+    return store_.ScanDeliveries(segments, now, limit);
+  }
+  Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence, WallTime now) override {
+    if (failures > 0 && failures-- > 0) return {ErrorCode::kUnavailable, "test"};
+    return store_.RecordDelivery(outcome, fence, now);
+  }
+  Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) override {
+    return store_.ReadBacklog(segments);
+  }
+  Result<std::vector<Delivery>> ListDeliveries(const DeliveryFilter& filter) override {
+    return store_.ListDeliveries(filter);
+  }
+  Result<Delivery> ResendDelivery(uint64_t id, WallTime now) override {
+    return store_.ResendDelivery(id, now);
+  }
+  int failures = 0;
+
+ private:
+  NoticeStore& store_;
+};
+
 std::string HeaderOf(const NoticePost& post, const std::string& name) {
   for (const auto& [key, value] : post.headers) {
     if (key == name) return value;
@@ -56,7 +101,7 @@ class NotifierTest : public test::RoomTest {
   void Use(NotifyOptions options) {
     sender_ = std::make_unique<NoticeSender>(clock_, transport_, std::move(options));
     notifier_ = std::make_unique<Notifier>(Notifier::Ports{.clock = clock_,
-                                                           .store = store_,
+                                                           .store = forgetful_,
                                                            .cluster = cluster_,
                                                            .segments = table_,
                                                            .fences = fences_,
@@ -101,6 +146,7 @@ class NotifierTest : public test::RoomTest {
   }
 
   FakeTransport transport_;
+  ForgetfulStore forgetful_{store_};
   std::unique_ptr<NoticeSender> sender_;
   std::unique_ptr<Notifier> notifier_;
   uint64_t token_ = 0;
@@ -145,6 +191,41 @@ TEST_F(NotifierTest, WhatFailsIsTriedAgainLaterAndTheSame) {
   EXPECT_EQ(HeaderOf(transport_.posts[0], "webhook-id"),
             HeaderOf(transport_.posts[2], "webhook-id"));
   EXPECT_EQ(Deliveries().at(0).attempts, 3);
+}
+
+TEST_F(NotifierTest, AStoreThatForgetsDoesNotMakeItComeAgain) {
+  Use(OnlyWebhook());
+  forgetful_.failures = 3;
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  for (int i = 0; i < 5; ++i) AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.posts.size(), 1u);
+  EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
+}
+
+TEST_F(NotifierTest, WordsOfAServerAreKeptAsUtf8) {
+  Use(OnlyWebhook());
+  transport_.webhook_answer = Error{ErrorCode::kUnavailable, "no \xff " + std::string(1000, 'x')};
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  const std::string error = Deliveries().at(0).error;
+  EXPECT_TRUE(error.starts_with("no \xef\xbf\xbd x")) << error;
+  EXPECT_LT(error.size(), 600u);
+}
+
+TEST_F(NotifierTest, WhatWasFoundUnderAnEarlierEpochIsLookedAtAgain) {
+  Use(OnlyWebhook());
+  for (int i = 0; i < 3; ++i) End(CreateNoop("job" + std::to_string(i)), RunState::kFailed);
+  SampleClock();
+  notifier_->Step(clock_.Steady());
+  ASSERT_EQ(transport_.posts.size(), 1u);
+  const auto view = table_.View();
+  table_.Drop(view->FenceFor(view->Segments()), DropCause::kReassigned);
+  TakeAll();
+  for (int i = 0; i < 3; ++i) notifier_->Step(clock_.Steady());
+  EXPECT_EQ(transport_.posts.size(), 1u);
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.posts.size(), 3u);
 }
 
 TEST_F(NotifierTest, ItIsGivenUpAfterADayOrWhenTheReceiverIsGone) {
