@@ -168,10 +168,11 @@ Result<Upkeep> MemoryStore::Maintain(WallTime now, Duration retention) {
   const WallTime before = now - retention;
   std::erase_if(tables_.dead_letters,
                 [&](const auto& letter) { return letter.second.created < before; });
+  auto& notice_keys = tables_.notice_keys;
   std::erase_if(tables_.notices, [&](const auto& entry) {
     const Notice& notice = entry.second.notice;
     const bool gone = !entry.second.open && notice.created < before;
-    if (gone) tables_.notice_keys.erase({notice.key, notice.attempt, notice.kind});
+    if (gone) notice_keys.erase({notice.key, notice.attempt, notice.kind});
     return gone;
   });
   std::erase_if(tables_.deliveries, [&](const auto& entry) {
