@@ -393,4 +393,20 @@ TYPED_TEST(NoticeStoreContract, OldOnesGoWithTheHistory) {
   EXPECT_EQ(kept[0].id, due[1].id);
 }
 
+TYPED_TEST(NoticeStoreContract, ASuccessIsWaitedForAYear) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("j", s.Manual());
+  this->Fail(s, job, fence, kT0, 1);
+  ASSERT_OK(s.notices.DecideNotices({this->Told(this->OnlyOpen(s))}, fence, kT0 + 2s));
+  const auto found = [&] {
+    return s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10)).recoveries.size();
+  };
+  s.v(s.admin.Maintain(kT0 + 48h, 24h));
+  this->Succeed(s, job, fence, kT0 + 49h, 2);
+  EXPECT_EQ(found(), 1u);
+  s.v(s.admin.Maintain(kT0 + 24h * 366, 24h * 1000));
+  EXPECT_EQ(found(), 0u);
+}
+
 }  // namespace carillon::test

@@ -180,7 +180,8 @@ Result<Upkeep> MemoryStore::Maintain(WallTime now, Duration retention) {
     return delivery.state != DeliveryState::kPending && delivery.created < before;
   });
   std::erase_if(tables_.notice_memories, [&](const auto& entry) {
-    return !entry.second.watched && entry.second.memory.told < before;
+    const WallTime told = entry.second.memory.told;
+    return told < (entry.second.watched ? now - kAuditKept : before);
   });
   std::erase_if(tables_.executors, [&](const auto& entry) {
     const ExecutorRecord& executor = entry.second;
