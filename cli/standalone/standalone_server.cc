@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/standalone/standalone_options.h"
+#include "common/adapters/http/curl_transport.h"
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_coordinator.h"
 #include "common/adapters/memory/memory_link.h"
@@ -39,6 +40,8 @@ struct StandaloneServer::Parts {
   std::unique_ptr<mysql::MysqlStore> store;    // whatever answers
   std::unique_ptr<mysql::MysqlStore> trusted;  // behind the guard: the member's
   std::unique_ptr<mysql::MysqlStore> for_api;  // reads whatever answers, writes if trusted
+  std::unique_ptr<CurlTransport> transport;
+  std::unique_ptr<scheduler::NoticeSender> sender;
   Signer signer = Signer::Generate();
   LiveSettings settings;
   std::unique_ptr<scheduler::SecretKeys> secret_keys;
@@ -64,6 +67,7 @@ struct StandaloneServer::Parts {
   Status StartAll(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenKeys(const config::Config& config);
   Status StartStore(const config::Config& config);
+  Status MakeSender(const config::Config& config);
   void MakeScheduler(const config::Config& config);
   Status MakeExecutor(const config::Config& config);
   Status AwaitReady(const process::Interrupted& interrupted);
@@ -77,6 +81,7 @@ Status StandaloneServer::Parts::StartAll(const config::Config& config,
   CARILLON_TRY(OpenKeys(config));
   CARILLON_TRY(StartStore(config));
   if (interrupted()) return process::ToldToStop();
+  CARILLON_TRY(MakeSender(config));
   MakeScheduler(config);
   CARILLON_TRY(scheduler->Listen(scheduler::ApiOptionsOf(config), scheduler::OpsOptionsOf(config),
                                  {.version = kVersion, .config = config}));
@@ -118,6 +123,13 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config) {
                                      scheduler::TokenOwner::kThisDirectory);
 }
 
+Status StandaloneServer::Parts::MakeSender(const config::Config& config) {
+  CARILLON_ASSIGN_OR_RETURN(auto options, scheduler::NotifyOptionsOf(config));
+  transport = std::make_unique<CurlTransport>(config.Text("notify.tls_ca_file"));
+  sender = std::make_unique<scheduler::NoticeSender>(clock, *transport, std::move(options));
+  return {};
+}
+
 void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
   producer = bus.NewProducer();
   results = bus.NewConsumer(kResultsTopic, kResultsGroup);
@@ -143,10 +155,13 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                    .signer = signer,
                                                    .metrics = metrics,
                                                    .settings = settings,
-                                                   .secrets = secret_desk.get()},
+                                                   .secrets = secret_desk.get(),
+                                                   .notices = trusted.get(),
+                                                   .sender = sender.get()},
                                         .api = {.jobs = *for_api,
                                                 .runs = *for_api,
                                                 .logs = *for_api,
+                                                .notices = *for_api,
                                                 .executors = *for_api,
                                                 .admin = *for_api,
                                                 .auth = *for_api,

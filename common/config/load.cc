@@ -237,6 +237,7 @@ class Loader {
               "in the clear; set rest.tls_certificate_file and rest.tls_key_file, or "
               "rest.allow_beyond_loopback: true to accept that"};
     }
+    CARILLON_TRY(CheckNotify());
     CARILLON_TRY(CheckPairOfFiles("link.tls_ca_file", "link.tls_ca_key_file"));
     const bool link_tls = config_.Text("link.tls") == "mutual";
     if (!IsLoopback("link.listen") && !link_tls && !config_.Flag("link.allow_beyond_loopback")) {
@@ -279,6 +280,51 @@ class Loader {
     return {ErrorCode::kInvalid,
             "kafka.sasl is plain and kafka.tls is off: the password would cross the network in the "
             "clear"};
+  }
+
+  Status CheckNotify() const {
+    const auto text = [this](std::string_view name) -> const std::string& {
+      return config_.Text(name);
+    };
+    const auto needs = [&](std::string_view name, std::string_view other) -> Status {
+      if (text(name).empty() == text(other).empty()) return {};
+      return {ErrorCode::kInvalid, std::string(text(name).empty() ? other : name) + " is set and " +
+                                       std::string(text(name).empty() ? name : other) + " is not"};
+    };
+    CARILLON_TRY(needs("notify.webhook_url", "notify.webhook_secret_file"));
+    CARILLON_TRY(needs("notify.mail_server", "notify.mail_from"));
+    CARILLON_TRY(needs("notify.mail_user", "notify.mail_password_file"));
+    const bool plain = config_.Flag("notify.allow_plain");
+    const std::string& url = text("notify.webhook_url");
+    const bool https = url.starts_with("https://");
+    if (!url.empty() && !https && !url.starts_with("http://")) {
+      return {ErrorCode::kInvalid, "notify.webhook_url must begin with https:// or http://"};
+    }
+    if (!url.empty() && !https && !plain && !IsLoopbackHost(HostOf(url.substr(7)))) {
+      return {ErrorCode::kInvalid,
+              "notify.webhook_url is beyond loopback and without TLS; use https, or set "
+              "notify.allow_plain: true to accept that"};
+    }
+    const std::string& server = text("notify.mail_server");
+    const bool mail_plain = !server.empty() && text("notify.mail_tls") == "off";
+    if (mail_plain && !plain && !IsLoopbackHost(HostOf(server))) {
+      return {ErrorCode::kInvalid,
+              "notify.mail_tls is off and notify.mail_server is beyond loopback; use starttls or "
+              "tls, or set notify.allow_plain: true to accept that"};
+    }
+    return {};
+  }
+
+  // Of "user@host:port/…".
+  static std::string HostOf(const std::string& text) {
+    std::string host = text.substr(0, text.find_first_of("/?#\\"));
+    host.erase(0, host.rfind('@') + 1);
+    if (host.starts_with("[")) return host.substr(1, host.find(']') - 1);
+    return host.substr(0, host.find(':'));
+  }
+  static bool IsLoopbackHost(const std::string& host) {
+    const auto address = ParseAddress(host);
+    return address && address->loopback;
   }
 
   Status CheckPairOfFiles(std::string_view certificate, std::string_view key) const {

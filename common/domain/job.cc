@@ -267,6 +267,7 @@ Status ValidateJob(const JobDefinition& job) {
   CARILLON_TRY(ValidateTemplates(job));
   CARILLON_TRY(CheckLabels(job));
   CARILLON_TRY(CheckRouting(job));
+  CARILLON_TRY(ValidateNotify(job.notify));
   CARILLON_TRY(CheckText("/description", job.description, kDescriptionBytesMax));
   if (std::any_of(job.user_id.begin(), job.user_id.end(), IsControl)) {
     return Wrong("/user_id", "contains a control character");

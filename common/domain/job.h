@@ -11,6 +11,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/notice.h"
 
 namespace carillon {
 
@@ -74,6 +75,7 @@ struct JobDefinition {
       {};                                          // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
   std::map<std::string, std::string> env = {};     // names likewise, <= 100
   std::map<std::string, std::string> labels = {};  // <= 32
+  NotifyRules notify = {};                         // what is told of its runs
   std::string description = {};                    // <= 10,000 bytes
   std::string user_id = {};                        // <= 64; "" = the caller
 

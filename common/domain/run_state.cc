@@ -131,6 +131,11 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   return {ClaimVerdict::kAccepted, ClaimReason::kNone};
 }
 
+bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now) {
+  return request.late_after > Duration::zero() && row.attempt == 1 &&
+         now - row.key.fire > request.late_after;
+}
+
 ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
                             WallTime now) {
   if (row == nullptr) return {ResultVerdict::kUnknownRun, {}};

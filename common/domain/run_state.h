@@ -41,6 +41,7 @@ struct ClaimRequest {
   Incarnation incarnation;
   OverlapPolicy overlap = OverlapPolicy::kAllow;  // by the definition of def_version
   bool wants_secrets = false;                     // its task names some
+  Duration late_after{};  // the owner's word: a start later than this is told; zero = none is
 };
 
 enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped };
@@ -77,6 +78,10 @@ struct ClaimDecision {
 // claimed = now, and take the overlap slot. kSkipped: write SKIPPED, reason overlap. Otherwise
 // write nothing. "Accepted again" (a lost reply) is RUNNING with the same token.
 ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
+
+// Whether the start of the accepted `request` is later than its job allows; a retry starts when it
+// may.
+bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now);
 
 // ---- ends of attempts --------------------------------------------------------------------------
 

@@ -92,7 +92,8 @@ void FollowSettings(LiveSettings& settings, const config::Config& start,
   });
 }
 
-Result<std::string> ReadSecretFile(const std::string& path, std::string_view setting) {
+Result<std::string> ReadSecretLines(const std::string& path, std::string_view setting,
+                                    size_t lines_max) {
   const std::string what = std::string(setting) + ": " + (path.empty() ? "no file" : path);
   std::ifstream in(path, std::ios::binary);
   if (path.empty() || !in) return Error{ErrorCode::kUnavailable, what + " cannot be read"};
@@ -102,10 +103,17 @@ Result<std::string> ReadSecretFile(const std::string& path, std::string_view set
   if (in.bad()) return Error{ErrorCode::kUnavailable, what + " cannot be read"};
   const bool large = text.size() > kSecretBytesMax;
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  if (text.empty() || large || text.find_first_of(std::string_view("\0\n\r", 3)) != text.npos) {
-    return Error{ErrorCode::kInvalid, what + " must hold one line of at most 4 KiB"};
+  const auto line_ends = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  const bool odd = text.find_first_of(std::string_view("\0\r", 2)) != text.npos;
+  if (text.empty() || large || odd || line_ends >= lines_max) {
+    const std::string lines = lines_max == 1 ? "one line" : std::to_string(lines_max) + " lines";
+    return Error{ErrorCode::kInvalid, what + " must hold " + lines + " of at most 4 KiB"};
   }
   return text;
+}
+
+Result<std::string> ReadSecretFile(const std::string& path, std::string_view setting) {
+  return ReadSecretLines(path, setting, 1);
 }
 
 Result<std::string> ReadPemFile(const std::string& path, std::string_view setting) {

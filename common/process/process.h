@@ -40,6 +40,10 @@ void FollowSettings(LiveSettings& settings, const config::Config& start,
 // kInvalid: empty, larger than 4 KiB, or more than a line.
 Result<std::string> ReadSecretFile(const std::string& path, std::string_view setting);
 
+// Likewise, of at most `lines_max` lines.
+Result<std::string> ReadSecretLines(const std::string& path, std::string_view setting,
+                                    size_t lines_max);
+
 // The whole of a PEM file of at most 64 KiB; errors likewise.
 Result<std::string> ReadPemFile(const std::string& path, std::string_view setting);
 

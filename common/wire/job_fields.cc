@@ -201,6 +201,58 @@ json Write(const ScheduleSpec& spec) {
   return out;
 }
 
+// ---- notices -----------------------------------------------------------------------------------
+
+Status Read(const json& value, const std::string& pointer, std::vector<NoticeKind>& out) {
+  if (!value.is_array()) return Invalid(pointer, "must be a list");
+  for (size_t i = 0; i < value.size(); ++i) {
+    const std::string place = JsonPointer(pointer, std::to_string(i));
+    if (!value[i].is_string()) return Invalid(place, "must be a string");
+    const auto kind = ParseNoticeKind(value[i].get_ref<const std::string&>());
+    if (!kind.ok()) return Invalid(place, kind.error().message);
+    out.push_back(*kind);
+  }
+  return {};
+}
+
+Status Read(const json& value, const std::string& pointer, std::vector<std::string>& out) {
+  if (!value.is_array()) return Invalid(pointer, "must be a list");
+  for (size_t i = 0; i < value.size(); ++i) {
+    CARILLON_TRY(Read(value[i], JsonPointer(pointer, std::to_string(i)), out.emplace_back()));
+  }
+  return {};
+}
+
+// What is absent is the cluster's; an empty list of kinds is not.
+Status Read(const json& value, const std::string& pointer, NotifyRules& out) {
+  if (!value.is_object()) return Invalid(pointer, "must be an object");
+  out = {};
+  for (const auto& [name, entry] : value.items()) {
+    const std::string place = JsonPointer(pointer, name);
+    if (name == "on") {
+      CARILLON_TRY(Read(entry, place, out.on.emplace()));
+    } else if (name == "late_after_s") {
+      CARILLON_TRY(Read(entry, place, out.late_after_s.emplace()));
+    } else if (name == "mail_to") {
+      CARILLON_TRY(Read(entry, place, out.mail_to));
+    } else {
+      return Invalid(place, "unknown field '" + name + "' of notify");
+    }
+  }
+  return {};
+}
+
+json Write(const NotifyRules& rules) {
+  json out = json::object();
+  if (rules.on) {
+    out["on"] = json::array();
+    for (const NoticeKind kind : *rules.on) out["on"].push_back(Name(kind));
+  }
+  if (rules.late_after_s) out["late_after_s"] = *rules.late_after_s;
+  if (!rules.mail_to.empty()) out["mail_to"] = rules.mail_to;
+  return out;
+}
+
 // ---- the table ---------------------------------------------------------------------------------
 
 template <typename T>
@@ -274,6 +326,7 @@ constexpr std::array kFields = {
     Entry<&Job::parameters>("parameters"),
     Entry<&Job::env>("env"),
     Entry<&Job::labels>("labels"),
+    Entry<&Job::notify>("notify"),
     Entry<&Job::description>("description"),
     Entry<&Job::user_id>("user_id"),
 };

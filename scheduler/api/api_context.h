@@ -15,10 +15,12 @@
 #include "common/ports/executor_store.h"
 #include "common/ports/job_store.h"
 #include "common/ports/log_store.h"
+#include "common/ports/notice_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/secret_store.h"
 #include "common/ports/segment_store.h"
 #include "scheduler/api/status_source.h"
+#include "scheduler/notify/notice_sender.h"
 #include "scheduler/secrets/keyring.h"
 
 namespace carillon::scheduler {
@@ -28,6 +30,7 @@ struct ApiContext {
   JobStore& jobs;
   RunStore& runs;
   LogStore& logs;
+  NoticeStore& notices;
   ExecutorStore& executors;
   AdminStore& admin;
   AuthStore& auth;
@@ -45,6 +48,8 @@ struct ApiContext {
   std::function<void()> nudge_executors;
   // The database's time; kUnavailable while it is not known.
   std::function<Result<WallTime>()> cluster_now;
+  // A test through every channel that is set up; blocks for as long as they take.
+  std::function<std::vector<TestOutcome>()> test_notices;
   const Clock& clock;
   uint64_t seed;  // of trace ids and generated job ids; never of anything secret
   Metrics& metrics;

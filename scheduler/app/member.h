@@ -24,11 +24,13 @@
 #include "common/ports/identity_store.h"
 #include "common/ports/log_store.h"
 #include "common/ports/message_bus.h"
+#include "common/ports/notice_store.h"
 #include "common/ports/segment_store.h"
 #include "common/wire/signature.h"
 #include "scheduler/app/member_options.h"
 #include "scheduler/app/member_status.h"
 #include "scheduler/guard/store_guard.h"
+#include "scheduler/notify/notice_sender.h"
 #include "scheduler/secrets/secret_desk.h"
 #include "scheduler/wheel/wake.h"
 
@@ -53,6 +55,9 @@ struct MemberPorts {
   Metrics& metrics;
   LiveSettings& settings;               // the member follows them; what they change is told by Tune
   const SecretDesk* secrets = nullptr;  // null: runs that use secrets end as FAILED
+  // Both or neither: without them nobody is told anything.
+  NoticeStore* notices = nullptr;
+  const NoticeSender* sender = nullptr;
 };
 
 struct NamedStepper {

@@ -14,7 +14,7 @@ constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
 std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
   for (const char* name : {"owner", "leader", "guard", "recover", "plan", "fire", "link", "claims",
-                           "results", "logs", "maintain"}) {
+                           "results", "logs", "maintain", "notify"}) {
     wakes.emplace(name, std::make_shared<WakeSlot>());
   }
   return wakes;
@@ -77,6 +77,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       recover_loop({&takeover, &reaper, &registry, &cancels}),
       plan_loop({&planner, &sweep, &parameters, &skip_writer}),
       maintain_loop({&gauges, &maintenance}) {
+  MakeNotify();
   ConnectWakes();
 }
 

@@ -17,6 +17,8 @@
 #include "scheduler/liveness/executor_registry.h"
 #include "scheduler/logs/log_keeper.h"
 #include "scheduler/maintain/maintenance.h"
+#include "scheduler/notify/late_watch.h"
+#include "scheduler/notify/notifier.h"
 #include "scheduler/plan/parameter_loader.h"
 #include "scheduler/plan/segment_planner.h"
 #include "scheduler/plan/skip_writer.h"
@@ -42,6 +44,10 @@ struct Member::Rooms {
   // Whatever was read from a store whose history is another one now.
   void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
+  void MakeNotify();
+  // How late runs of these may start; zero: nobody is told.
+  std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
+  Duration LateLimit(const ClaimRequest& request);
 
   // member_rooms_make.cc: each room with its ports and limits, built in place.
   SegmentOwner MakeOwner();
@@ -111,6 +117,10 @@ struct Member::Rooms {
   SequenceStepper recover_loop;
   SequenceStepper plan_loop;
   SequenceStepper maintain_loop;
+  // Null without a sender.
+  std::unique_ptr<Notifier> notifier;
+  std::unique_ptr<LateWatch> late_watch;
+  std::unique_ptr<SequenceStepper> notify_loop;
 };
 
 }  // namespace carillon::scheduler

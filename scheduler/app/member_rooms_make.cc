@@ -192,22 +192,69 @@ LinkService Member::Rooms::MakeLink() {
 }
 
 ClaimApplier Member::Rooms::MakeClaimApplier() {
-  return ClaimApplier({.clock = ports.clock,
-                       .store = ports.firing,
-                       .cluster = cluster,
-                       .segments = segments,
-                       .fences = fences,
-                       .leases = leases,
-                       .applied = applied,
-                       .hub = ports.hub,
-                       .claims = claims,
-                       .events = events,
-                       .metrics = ports.metrics,
-                       .definitions = definitions,
-                       .secrets = ports.secrets},
-                      {.lease = options.lease,
-                       .gap = options.claim_gap,
-                       .wants = [this](SegmentId segment) { return owner.Wants(segment); }});
+  return ClaimApplier(
+      {.clock = ports.clock,
+       .store = ports.firing,
+       .cluster = cluster,
+       .segments = segments,
+       .fences = fences,
+       .leases = leases,
+       .applied = applied,
+       .hub = ports.hub,
+       .claims = claims,
+       .events = events,
+       .metrics = ports.metrics,
+       .definitions = definitions,
+       .secrets = ports.secrets},
+      {.lease = options.lease,
+       .gap = options.claim_gap,
+       .wants = [this](SegmentId segment) { return owner.Wants(segment); },
+       .late_after = [this](const ClaimRequest& request) { return LateLimit(request); }});
+}
+
+void Member::Rooms::MakeNotify() {
+  if (ports.sender == nullptr) return;
+  notifier = std::make_unique<Notifier>(Notifier::Ports{.clock = ports.clock,
+                                                        .store = *ports.notices,
+                                                        .cluster = cluster,
+                                                        .segments = segments,
+                                                        .fences = fences,
+                                                        .sender = *ports.sender,
+                                                        .metrics = ports.metrics});
+  std::vector<Stepper*> steppers = {notifier.get()};
+  if (ports.sender->options().enabled()) {
+    late_watch = std::make_unique<LateWatch>(
+        LateWatch::Ports{.firing = ports.firing,
+                         .notices = *ports.notices,
+                         .cluster = cluster,
+                         .segments = segments,
+                         .fences = fences,
+                         .metrics = ports.metrics},
+        [this](const std::vector<JobVersionKey>& keys) { return LateLimits(keys); });
+    steppers.push_back(late_watch.get());
+  }
+  notify_loop = std::make_unique<SequenceStepper>(steppers);
+}
+
+std::vector<Duration> Member::Rooms::LateLimits(const std::vector<JobVersionKey>& keys) {
+  const NotifyDefaults& defaults = ports.sender->options().defaults;
+  std::vector<Duration> limits(keys.size());
+  const auto found = definitions.Load(keys);
+  if (!found.ok()) return limits;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const auto place = found->definitions.find(keys[i]);
+    if (place == found->definitions.end()) continue;
+    limits[i] = TellsLateAfter(place->second->job().notify, defaults);
+  }
+  return limits;
+}
+
+// From memory: what was dispatched here is there. Another owner's is judged by the cluster's rules.
+Duration Member::Rooms::LateLimit(const ClaimRequest& request) {
+  if (ports.sender == nullptr || !ports.sender->options().enabled()) return {};
+  const auto definition = definitions.Get({request.job_no, request.def_version});
+  return TellsLateAfter(definition ? definition->job().notify : NotifyRules{},
+                        ports.sender->options().defaults);
 }
 
 ResultApplier Member::Rooms::MakeResultApplier() {

@@ -12,6 +12,7 @@ constexpr size_t kArrivalsPerStep = 256;
 constexpr Duration kIdle = 1s;
 // A message of the link has a limit; with these an answer is several.
 constexpr size_t kSecretBytesPerReply = size_t{4} << 20;
+constexpr Duration kLateAsked = 1s;
 
 bool Accepted(const ClaimReply& reply) {
   return reply.verdict == ClaimVerdict::kAccepted || reply.verdict == ClaimVerdict::kAcceptedAgain;
@@ -137,6 +138,12 @@ void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {
   std::vector<SegmentId> segments;
   for (const Item* item : items) {
     requests.push_back(item->request);
+    ClaimRequest& request = requests.back();
+    request.late_after = {};
+    const bool first = request.attempt == 1;
+    if (first && *cluster_now - request.key.fire > kLateAsked) {
+      request.late_after = options_.late_after(request);
+    }
     segments.push_back(item->request.segment);
   }
   const Fence fence = view.FenceFor(std::move(segments));

@@ -48,6 +48,11 @@ class ClaimApplier final : public Stepper {
     size_t gap_rows = 256;  // enough to write at once
     // True: the segment is (to be) owned here, so the executor should ask again.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
+    // A later start of this one is told; zero: none is. Asked of first attempts that are a second
+    // late; must not block.
+    std::function<Duration(const ClaimRequest&)> late_after = [](const ClaimRequest&) {
+      return Duration::zero();
+    };
   };
   ClaimApplier(const Ports& ports, Options options);
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "common/adapters/grpc/grpc_hub.h"
+#include "common/adapters/http/curl_transport.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/system/system_clock.h"
 #include "common/base/log.h"
@@ -87,6 +88,8 @@ struct ClusterScheduler::Parts {
   std::unique_ptr<mysql::MysqlStore> store;    // whatever answers
   std::unique_ptr<mysql::MysqlStore> trusted;  // behind the guard: the member's
   std::unique_ptr<mysql::MysqlStore> for_api;  // reads whatever answers, writes if trusted
+  std::unique_ptr<CurlTransport> transport;
+  std::unique_ptr<NoticeSender> sender;
   const Signer signer = Signer::Generate();
   LiveSettings settings;
   std::unique_ptr<SecretKeys> secret_keys;
@@ -132,6 +135,9 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   CARILLON_TRY(cluster::AwaitTopics(config, interrupted));
   CARILLON_TRY(OpenBus(config));
   secret_desk = std::make_unique<SecretDesk>(*trusted, *secret_keys);
+  CARILLON_ASSIGN_OR_RETURN(auto notify, NotifyOptionsOf(config));
+  transport = std::make_unique<CurlTransport>(config.Text("notify.tls_ca_file"));
+  sender = std::make_unique<NoticeSender>(clock, *transport, std::move(notify));
   server = std::make_unique<SchedulerServer>(
       SchedulerServer::Ports{.member = {.clock = clock,
                                         .firing = *trusted,
@@ -149,10 +155,13 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                         .signer = signer,
                                         .metrics = metrics,
                                         .settings = settings,
-                                        .secrets = secret_desk.get()},
+                                        .secrets = secret_desk.get(),
+                                        .notices = trusted.get(),
+                                        .sender = sender.get()},
                              .api = {.jobs = *for_api,
                                      .runs = *for_api,
                                      .logs = *for_api,
+                                     .notices = *for_api,
                                      .executors = *for_api,
                                      .admin = *for_api,
                                      .auth = *for_api,

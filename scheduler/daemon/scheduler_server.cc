@@ -24,6 +24,7 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
   return {.jobs = ports_.api.jobs,
           .runs = ports_.api.runs,
           .logs = ports_.api.logs,
+          .notices = ports_.api.notices,
           .executors = ports_.api.executors,
           .admin = ports_.api.admin,
           .auth = ports_.api.auth,
@@ -36,6 +37,10 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
           .nudge = [this](SegmentId segment) { member_.Nudge(segment); },
           .nudge_executors = [this] { member_.NudgeExecutors(); },
           .cluster_now = [this] { return member_.ClusterNow(); },
+          .test_notices =
+              [sender = member.sender] {
+                return sender == nullptr ? std::vector<TestOutcome>() : sender->SendTest();
+              },
           .clock = member.clock,
           .seed = seed_,
           .metrics = member.metrics,

@@ -30,6 +30,7 @@ class SchedulerServer {
     JobStore& jobs;
     RunStore& runs;
     LogStore& logs;
+    NoticeStore& notices;
     ExecutorStore& executors;
     AdminStore& admin;
     AuthStore& auth;

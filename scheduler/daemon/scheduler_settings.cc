@@ -1,12 +1,38 @@
 #include "scheduler/daemon/scheduler_settings.h"
 
+#include <algorithm>
+
 #include "common/process/process.h"
 
 namespace carillon::scheduler {
 namespace {
 
-// Planning, claims, results, liveness, the guard and upkeep hold at most one connection each.
-constexpr size_t kLoopConnections = 9;
+// Planning, claims, results, liveness, the guard, upkeep and notices hold at most one connection
+// each.
+constexpr size_t kLoopConnections = 10;
+
+MailTls MailTlsOf(const std::string& text) {
+  if (text == "off") return MailTls::kOff;
+  return text == "tls" ? MailTls::kTls : MailTls::kStartTls;
+}
+
+Error WrongSetting(std::string_view name, const std::string& why) {
+  return {ErrorCode::kInvalid, std::string(name) + ": " + why};
+}
+
+Result<std::vector<std::string>> MailAddressesOf(const std::string& list) {
+  std::vector<std::string> addresses;
+  for (size_t from = 0; from < list.size();) {
+    const size_t comma = std::min(list.find(',', from), list.size());
+    const std::string one = list.substr(from, comma - from);
+    if (!IsMailAddress(one)) {
+      return WrongSetting("notify.mail_to", "'" + one + "' is no mail address");
+    }
+    addresses.push_back(one);
+    from = comma + 1;
+  }
+  return addresses;
+}
 
 }  // namespace
 
@@ -45,6 +71,32 @@ ops::OpsOptions OpsOptionsOf(const config::Config& config) {
   return {.address = config.Text("ops.listen"),
           .port = static_cast<uint16_t>(config.Integer("ops.port")),
           .allow_beyond_loopback = config.Flag("ops.allow_beyond_loopback")};
+}
+
+Result<NotifyOptions> NotifyOptionsOf(const config::Config& config) {
+  NotifyOptions options;
+  options.webhook_url = config.Text("notify.webhook_url");
+  options.webhook_secrets = [file = config.Text("notify.webhook_secret_file")] {
+    return process::ReadSecretLines(file, "notify.webhook_secret_file", 2);
+  };
+  options.mail_server = config.Text("notify.mail_server");
+  options.mail_tls = MailTlsOf(config.Text("notify.mail_tls"));
+  options.mail_user = config.Text("notify.mail_user");
+  options.mail_password = [file = config.Text("notify.mail_password_file")] {
+    return process::ReadSecretFile(file, "notify.mail_password_file");
+  };
+  options.mail_from = config.Text("notify.mail_from");
+  if (options.HasMail() && !IsMailAddress(options.mail_from)) {
+    return WrongSetting("notify.mail_from", "is no mail address: who@host");
+  }
+  auto kinds = ParseNoticeKinds(config.Text("notify.on"));
+  if (!kinds.ok()) return WrongSetting("notify.on", kinds.error().message);
+  CARILLON_ASSIGN_OR_RETURN(auto addresses, MailAddressesOf(config.Text("notify.mail_to")));
+  options.defaults = {.on = std::move(kinds).value(),
+                      .late_after = config.Time("notify.late_after_s"),
+                      .repeat_after = config.Time("notify.repeat_after_s"),
+                      .mail_to = std::move(addresses)};
+  return options;
 }
 
 size_t StoreConnectionsOf(const config::Config& config) {

@@ -5,6 +5,7 @@
 #include "common/ops/ops_server.h"
 #include "scheduler/api/api_server.h"
 #include "scheduler/app/member_options.h"
+#include "scheduler/notify/notify_options.h"
 
 namespace carillon::scheduler {
 
@@ -14,6 +15,8 @@ MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed);
 MemberTuning MemberTuningOf(const config::Config& config);
 ApiOptions ApiOptionsOf(const config::Config& config);
 ops::OpsOptions OpsOptionsOf(const config::Config& config);
+// kInvalid: a kind of notice or an address that is none.
+Result<NotifyOptions> NotifyOptionsOf(const config::Config& config);
 // Connections that the member and its API hold at most.
 size_t StoreConnectionsOf(const config::Config& config);
 

@@ -32,6 +32,7 @@
 #include "common/ports/identity_store.h"
 #include "common/ports/job_store.h"
 #include "common/ports/log_store.h"
+#include "common/ports/notice_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/secret_store.h"
 #include "common/ports/segment_store.h"
@@ -50,6 +51,7 @@ class StoreHandle {
   virtual JobStore& jobs() = 0;
   virtual RunStore& runs() = 0;
   virtual LogStore& logs() = 0;
+  virtual NoticeStore& notices() = 0;
   virtual ExecutorStore& executors() = 0;
   virtual AdminStore& admin() = 0;
   virtual AuthStore& auth() = 0;
@@ -87,6 +89,7 @@ class StoreDriver {
         jobs(store.jobs()),
         runs(store.runs()),
         logs(store.logs()),
+        notices(store.notices()),
         executors(store.executors()),
         admin(store.admin()),
         auth(store.auth()),
@@ -98,6 +101,7 @@ class StoreDriver {
   JobStore& jobs;
   RunStore& runs;
   LogStore& logs;
+  NoticeStore& notices;
   ExecutorStore& executors;
   AdminStore& admin;
   AuthStore& auth;

@@ -115,6 +115,34 @@ void CheckNoResultIsLost(const FinalPorts& ports) {
   }
 }
 
+void CheckFailuresAreToBeTold(const FinalPorts& ports) {
+  std::vector<SegmentId> segments;
+  const auto records = ports.store.ListSegments();
+  for (const SegmentRecord& record : *records) segments.push_back(record.segment);
+  const auto open = ports.store.ScanNotices(segments, SIZE_MAX);
+  std::set<std::pair<RunKey, int>> told;
+  for (const OpenNotice& one : *open) {
+    const Notice& notice = one.notice;
+    if (notice.kind != NoticeKind::kFailed) continue;
+    if (!told.insert({notice.key, notice.attempt}).second) {
+      ports.checker.Fail("notices", "told twice: run " + EncodeRunId(notice.key));
+    }
+    // A run that failed for good may have got another chance, by hand or by a late word.
+    if (notice.attempt > ports.checker.rows().at(notice.key).attempt) {
+      ports.checker.Fail("notices", "of an attempt that never was: " + EncodeRunId(notice.key));
+    }
+  }
+  const auto letters = ports.store.ListDeadLetters(UINT64_MAX, SIZE_MAX);
+  for (const DeadLetter& letter : *letters) {
+    // A run that was skipped counts the attempts before.
+    const int attempt = letter.attempts + (letter.state == RunState::kSkipped ? 1 : 0);
+    if (told.contains({letter.key, attempt})) continue;
+    ports.checker.Fail(
+        "notices", fmt::format("nobody is told of run {} attempt {}: {}", EncodeRunId(letter.key),
+                               attempt, Name(letter.state)));
+  }
+}
+
 void CheckNothingIsLeftOver(const FinalPorts& ports) {
   for (const auto& [key, row] : ports.checker.rows()) {
     const bool rests = IsFinal(row.state) || row.state == RunState::kHeld;

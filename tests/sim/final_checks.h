@@ -1,5 +1,5 @@
 // What must be true when everything has come to rest: every fire has one fate (P1), every end that
-// reached a disk is known (P6), nothing is left over.
+// reached a disk is known (P6), every failure is to be told, nothing is left over.
 #pragma once
 
 #include <vector>
@@ -19,6 +19,8 @@ struct FinalPorts {
 
 void CheckEveryFireHasOneFate(const FinalPorts& ports);
 void CheckNoResultIsLost(const FinalPorts& ports);
+// Each run that failed for good has left exactly one notice of that, and nothing else has.
+void CheckFailuresAreToBeTold(const FinalPorts& ports);
 void CheckNothingIsLeftOver(const FinalPorts& ports);
 // For worlds in which every job runs everything it missed.
 void CheckNoMisfireGap(const FinalPorts& ports);

@@ -255,6 +255,7 @@ void World::Rest(bool strict_misfire) {
   const FinalPorts ports{store, checker, actor_->history(), ended};
   CheckEveryFireHasOneFate(ports);
   CheckNoResultIsLost(ports);
+  CheckFailuresAreToBeTold(ports);
   CheckNothingIsLeftOver(ports);
   if (strict_misfire) CheckNoMisfireGap(ports);
   for (const auto& executor : executors_) {

@@ -19,6 +19,7 @@
 #include "common/ports/identity_store.h"
 #include "common/ports/job_store.h"
 #include "common/ports/log_store.h"
+#include "common/ports/notice_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/segment_store.h"
 
@@ -36,6 +37,7 @@ class MemoryStore final : public MemoryPeople,
                           public JobStore,
                           public RunStore,
                           public LogStore,
+                          public NoticeStore,
                           public ExecutorStore,
                           public AdminStore {
  public:
@@ -130,6 +132,22 @@ class MemoryStore final : public MemoryPeople,
                                         size_t bytes_max) override;
   Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) override;
 
+  // NoticeStore
+  Result<std::vector<OpenNotice>> ScanNotices(const std::vector<SegmentId>& segments,
+                                              size_t limit) override;
+  Result<std::optional<RunDetail>> FindRun(const Notice& notice) override;
+  Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
+                       WallTime now) override;
+  Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) override;
+  Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
+                                      std::optional<JobNo> after, size_t limit) override;
+  Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments, WallTime now,
+                                               size_t limit) override;
+  Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence, WallTime now) override;
+  Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) override;
+  Result<std::vector<Delivery>> ListDeliveries(const DeliveryFilter& filter) override;
+  Result<Delivery> ResendDelivery(uint64_t id, WallTime now) override;
+
   // ExecutorStore
   Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override;
   Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override;
@@ -163,6 +181,8 @@ class MemoryStore final : public MemoryPeople,
                    WallTime now) REQUIRES(mu_);
   void WriteSkip(RunEntry entry, std::string_view why, WallTime now) REQUIRES(mu_);
   void AddDeadLetter(const RunEntry& entry, int attempts, WallTime now) REQUIRES(mu_);
+  void AddNotice(Notice notice) REQUIRES(mu_);
+  OpenNotice ToOpen(const Notice& notice) REQUIRES(mu_);
   void AddGap(ScheduleId schedule_id, JobNo job_no, const GapRange& range) REQUIRES(mu_);
 
   Result<JobEntry*> FindLiveJob(const JobId& id) REQUIRES(mu_);

@@ -169,6 +169,21 @@ Result<Upkeep> MemoryStore::Maintain(WallTime now, Duration retention) {
   const WallTime before = now - retention;
   std::erase_if(tables_.dead_letters,
                 [&](const auto& letter) { return letter.second.created < before; });
+  auto& notice_keys = tables_.notice_keys;
+  std::erase_if(tables_.notices, [&](const auto& entry) {
+    const Notice& notice = entry.second.notice;
+    const bool gone = !entry.second.open && notice.created < before;
+    if (gone) notice_keys.erase({notice.key, notice.attempt, notice.kind});
+    return gone;
+  });
+  std::erase_if(tables_.deliveries, [&](const auto& entry) {
+    const Delivery& delivery = entry.second.delivery;
+    return delivery.state != DeliveryState::kPending && delivery.created < before;
+  });
+  std::erase_if(tables_.notice_memories, [&](const auto& entry) {
+    const WallTime told = entry.second.memory.told;
+    return told < (entry.second.watched ? now - kAuditKept : before);
+  });
   std::erase_if(tables_.executors, [&](const auto& entry) {
     const ExecutorRecord& executor = entry.second;
     const bool gone =

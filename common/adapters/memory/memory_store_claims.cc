@@ -83,7 +83,17 @@ ClaimReply MemoryStore::ClaimOne(const ClaimRequest& request, WallTime now) {
     entry.row.incarnation = request.incarnation;
     entry.row.claimed = now;
     entry.result = {};
+    const RunRow row = entry.row;
     tables_.PutRun(std::move(entry));
+    if (StartsLate(row, request, now)) {
+      AddNotice({.kind = NoticeKind::kLate,
+                 .segment = row.segment,
+                 .job_no = row.job_no,
+                 .key = row.key,
+                 .attempt = row.attempt,
+                 .state = row.state,
+                 .created = now});
+    }
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
     WriteSkip(*found, reason::kOverlap, now);
   }
@@ -119,6 +129,14 @@ void MemoryStore::AddDeadLetter(const RunEntry& entry, int attempts, WallTime no
                               .attempts = attempts,
                               .reason = entry.result.reason,
                               .created = now};
+  AddNotice({.kind = NoticeKind::kFailed,
+             .segment = entry.row.segment,
+             .job_no = entry.row.job_no,
+             .key = entry.row.key,
+             .attempt = entry.row.attempt,
+             .state = entry.row.state,
+             .reason = entry.result.reason,
+             .created = now});
 }
 
 void MemoryStore::WriteSkip(RunEntry entry, std::string_view why, WallTime now) {

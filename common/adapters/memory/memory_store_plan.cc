@@ -155,7 +155,18 @@ Status MemoryStore::Plan(const PlanBatch& batch, const Fence& fence, WallTime no
                             .def_version = run.def_version},
                     .planned = now});
   }
-  for (const PlannedGap& gap : batch.gaps) AddGap(gap.schedule_id, gap.job_no, gap.range);
+  for (const PlannedGap& gap : batch.gaps) {
+    AddGap(gap.schedule_id, gap.job_no, gap.range);
+    AddNotice({.kind = NoticeKind::kMissed,
+               .segment = tables_.SegmentOf(gap.job_no),
+               .job_no = gap.job_no,
+               .key = {gap.range.from, gap.schedule_id, 0},
+               .state = RunState::kSkipped,
+               .reason = std::string(Name(gap.range.reason)),
+               .fires = gap.range.count,
+               .until = gap.range.to,
+               .created = now});
+  }
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
 #include "common/ports/log_store.h"
+#include "common/ports/notice_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/secret_store.h"
 #include "common/ports/segment_store.h"
@@ -67,6 +69,24 @@ struct GapEntry {
   ScheduleId schedule_id;
   JobNo job_no;
   GapRange range;
+};
+
+struct NoticeEntry {
+  Notice notice;
+  bool open = true;  // nobody has decided about it
+};
+
+struct NoticeMemoryEntry {
+  NoticeMemory memory;
+  SegmentId segment;
+  bool watched = false;  // a failure was told, and no success since
+  WallTime failed_fire = WallTime{};
+  WallTime failed = WallTime{};
+};
+
+struct DeliveryEntry {
+  Delivery delivery;
+  JobNo job_no;
 };
 
 struct RequestEntry {
@@ -138,6 +158,12 @@ class Tables {
   uint64_t last_gap_id = 0;
   uint64_t last_dead_letter_id = 0;
   uint64_t last_audit_id = 0;
+  std::map<uint64_t, NoticeEntry> notices;
+  std::map<std::pair<JobNo, NoticeKind>, NoticeMemoryEntry> notice_memories;
+  std::map<uint64_t, DeliveryEntry> deliveries;
+  std::set<std::tuple<RunKey, int, NoticeKind>> notice_keys;  // of `notices`
+  uint64_t last_notice_id = 0;
+  uint64_t last_delivery_id = 0;
 
  private:
   void Unindex(const RunRow& row);

@@ -87,6 +87,7 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     const bool take_slot = slots != nullptr && slots->empty();
     if (take_slot) slots->push_back(request.key);
     CARILLON_TRY(writer.Claim(*run, take_slot, now));
+    if (StartsLate(run->row, request, now)) writer.NoteLate(*run, now);
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
     CARILLON_TRY(writer.End(*run, RunState::kSkipped, reason::kOverlap, now));
   }

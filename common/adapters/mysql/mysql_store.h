@@ -28,6 +28,7 @@
 #include "common/ports/identity_store.h"
 #include "common/ports/job_store.h"
 #include "common/ports/log_store.h"
+#include "common/ports/notice_store.h"
 #include "common/ports/run_store.h"
 #include "common/ports/secret_store.h"
 #include "common/ports/segment_store.h"
@@ -56,6 +57,7 @@ class MysqlStore final : public IdentityStore,
                          public JobStore,
                          public RunStore,
                          public LogStore,
+                         public NoticeStore,
                          public ExecutorStore,
                          public AdminStore,
                          public AuthStore,
@@ -141,6 +143,22 @@ class MysqlStore final : public IdentityStore,
   Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
                                         size_t bytes_max) override;
   Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) override;
+
+  // NoticeStore
+  Result<std::vector<OpenNotice>> ScanNotices(const std::vector<SegmentId>& segments,
+                                              size_t limit) override;
+  Result<std::optional<RunDetail>> FindRun(const Notice& notice) override;
+  Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
+                       WallTime now) override;
+  Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) override;
+  Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
+                                      std::optional<JobNo> after, size_t limit) override;
+  Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments, WallTime now,
+                                               size_t limit) override;
+  Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence, WallTime now) override;
+  Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) override;
+  Result<std::vector<Delivery>> ListDeliveries(const DeliveryFilter& filter) override;
+  Result<Delivery> ResendDelivery(uint64_t id, WallTime now) override;
 
   // ExecutorStore
   Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override;

@@ -198,6 +198,12 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
        ToUnixMicros(old.sessions_before)},
       {"DELETE FROM run_gaps WHERE to_us < ? LIMIT ?", day_us},
       {"DELETE FROM dead_letters WHERE created_us < ? LIMIT ?", runs_us},
+      {"DELETE FROM notices WHERE created_us < ? AND open_segment IS NULL LIMIT ?", runs_us},
+      {"DELETE FROM deliveries WHERE created_us < ? AND open_segment IS NULL LIMIT ?", runs_us},
+      {"DELETE FROM notice_memories WHERE told_us < ? AND watched_segment IS NULL LIMIT ?",
+       runs_us},
+      // A job that has not succeeded for so long, or is gone.
+      {"DELETE FROM notice_memories WHERE told_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
       {DeleteOrphansOf(kTablesOfRuns[0]), day_us},
       {DeleteOrphansOf(kTablesOfRuns[1]), day_us},
       // Somebody who switched one off, or drains it, has said something about it that stays.

@@ -6,6 +6,7 @@
 
 #include "common/adapters/mysql/json_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/notice_rows.h"
 #include "common/adapters/mysql/run_rows.h"
 #include "common/adapters/mysql/schedule_rows.h"
 #include "common/adapters/mysql/segment_merge.h"
@@ -149,7 +150,8 @@ Status MysqlStore::Plan(const PlanBatch& batch, const Fence& fence, WallTime now
     CARILLON_TRY(LockFence(session, fence));
     if (!advances.empty()) CARILLON_TRY(Advance(session, advances));
     if (!batch.runs.empty()) CARILLON_TRY(InsertRuns(session, batch.runs, now));
-    return InsertGaps(session, batch.gaps);
+    CARILLON_TRY(InsertGaps(session, batch.gaps));
+    return NoteMissed(session, batch.gaps, now);
   });
   if (!planned.ok() && planned.code() == ErrorCode::kExists) {
     return {ErrorCode::kConflict, planned.error().message};  // a run's key: somebody planned it

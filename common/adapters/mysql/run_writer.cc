@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/notice_rows.h"
 
 namespace carillon::mysql {
 namespace {
@@ -238,6 +239,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
         .Add(now);
   }
   row.state = change.state;
+  if (change.dead_letter) AddNotice(NoticeKind::kFailed, row, change.reason, now);
   row.may_still_run = MayStillRun(change.state, change.reason);
   row.attempt = change.attempt;
   run.ended_by_loss = result.state == RunState::kLost;
@@ -285,10 +287,28 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
         .Add(run.row.attempt - 1)
         .Add(reason)
         .Add(now);
+    AddNotice(NoticeKind::kFailed, run.row, reason, now);
   }
   CARILLON_TRY(Free(run));
   ++ended_[state];
   return AddFinal(run, from, {.started = run.started, .ended = now}, reason);
+}
+
+void RunWriter::AddNotice(NoticeKind kind, const RunRow& row, std::string_view reason,
+                          WallTime now) {
+  notices_.Begin()
+      .Add(row.key)
+      .Add(row.segment.value())
+      .Add(Name(kind))
+      .Add(row.job_no.value())
+      .Add(row.attempt)
+      .Add(Name(row.state))
+      .Add(reason)
+      .Add(now);
+}
+
+void RunWriter::NoteLate(const StoredRun& run, WallTime now) {
+  AddNotice(NoticeKind::kLate, run.row, "", now);
 }
 
 void RunWriter::Explain(const RunKey& key, std::string_view sentence) {
@@ -362,7 +382,8 @@ Status RunWriter::Flush() {
   CARILLON_TRY(Insert(kCancelsDone, cancels_done_));
   CARILLON_TRY(Insert(kExplained, explained_));
   CARILLON_TRY(Insert(kDeadLettersGone, dead_letters_gone_));
-  return Insert(kDeadLetters, dead_letters_);
+  CARILLON_TRY(Insert(kDeadLetters, dead_letters_));
+  return Insert(kInsertNotices, notices_);
 }
 
 }  // namespace carillon::mysql

@@ -29,6 +29,8 @@ class RunWriter {
   // SKIPPED or CANCELLED without an attempt's result. A run that is skipped after it has been tried
   // leaves a dead letter.
   Status End(StoredRun& run, RunState state, std::string_view reason, WallTime now);
+  // Leaves a notice that the run, as claimed, started late.
+  void NoteLate(const StoredRun& run, WallTime now);
   // A late word about an attempt that the row is no longer about.
   Status RecordAttempt(const RunKey& key, const RunAttempt& attempt);
   Status RequestCancel(StoredRun& run);
@@ -46,6 +48,8 @@ class RunWriter {
   Status AddFinal(const StoredRun& run, RunState from, const AttemptResult& result,
                   std::string_view reason);
   Status Free(StoredRun& run);
+  // A notice is left with the write that makes it true.
+  void AddNotice(NoticeKind kind, const RunRow& row, std::string_view reason, WallTime now);
   Status Update(const std::string& statement, JsonRows& rows);
   Status Insert(const std::string& statement, JsonRows& rows);
   Status FlushIfLarge(const std::string& statement, JsonRows& rows, bool counted);
@@ -67,6 +71,7 @@ class RunWriter {
   JsonRows explained_;
   JsonRows dead_letters_gone_;
   JsonRows dead_letters_;
+  JsonRows notices_;
   EndedRuns ended_;
 };
 

@@ -14,6 +14,7 @@ class MemoryStoreHandle final : public StoreHandle {
   JobStore& jobs() override { return store_; }
   RunStore& runs() override { return store_; }
   LogStore& logs() override { return store_; }
+  NoticeStore& notices() override { return store_; }
   ExecutorStore& executors() override { return store_; }
   AdminStore& admin() override { return store_; }
   AuthStore& auth() override { return store_; }
@@ -47,6 +48,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/identity_store_contract.h"
 #include "tests/contract/job_store_contract.h"
 #include "tests/contract/log_store_contract.h"
+#include "tests/contract/notice_store_contract.h"
 #include "tests/contract/outcome_unknown_contract.h"
 #include "tests/contract/plan_contract.h"
 #include "tests/contract/result_contract.h"

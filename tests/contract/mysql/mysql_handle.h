@@ -15,6 +15,7 @@ class MysqlHandle final : public StoreHandle {
   JobStore& jobs() override { return *store_; }
   RunStore& runs() override { return *store_; }
   LogStore& logs() override { return *store_; }
+  NoticeStore& notices() override { return *store_; }
   ExecutorStore& executors() override { return *store_; }
   AdminStore& admin() override { return *store_; }
   AuthStore& auth() override { return *store_; }

@@ -211,6 +211,30 @@ TEST_F(LoadTest, TlsOfTheLinkLiftsTheRuleOfLoopback) {
   EXPECT_EQ(YamlFails("link.tls_ca_file: /ca.pem\n", "link.tls_ca_key_file"), ErrorCode::kInvalid);
 }
 
+TEST_F(LoadTest, NoticesNeedTheirPartsAndTlsBeyondLoopback) {
+  const std::string hook = "notify.webhook_secret_file: /s\nnotify.webhook_url: ";
+  const std::string mail = "notify.mail_from: a@b\nnotify.mail_server: ";
+  for (const std::string& good :
+       {hook + "https://hooks.example.org/x", hook + "http://127.0.0.1:9/x",
+        hook + "http://[::1]:9", hook + "http://hooks.example.org\nnotify.allow_plain: true",
+        mail + "mail.example.org:587", mail + "localhost:25\nnotify.mail_tls: off",
+        mail + "m:25\nnotify.mail_tls: off\nnotify.allow_plain: true"}) {
+    const auto config = LoadYaml(good + "\n");
+    EXPECT_TRUE(config.ok()) << good << ": " << config.error().message;
+  }
+  EXPECT_EQ(YamlFails("notify.webhook_url: https://h\n", "notify.webhook_secret_file"),
+            ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("notify.mail_server: m:25\n", "notify.mail_from"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails("notify.mail_user: u\n", "notify.mail_password_file"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails(hook + "ftp://h\n", "https://"), ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails(hook + "http://127.0.0.1.example.org/\n", "notify.allow_plain"),
+            ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails(hook + "http://127.0.0.1:9@example.org/\n", "notify.allow_plain"),
+            ErrorCode::kInvalid);
+  EXPECT_EQ(YamlFails(mail + "m:25\nnotify.mail_tls: off\n", "notify.allow_plain"),
+            ErrorCode::kInvalid);
+}
+
 TEST_F(LoadTest, DataDirectoryIsNotEmpty) {
   EXPECT_EQ(Load({.flags = {{"data_dir", "", "--data-dir"}}}).code(), ErrorCode::kInvalid);
 }

@@ -98,10 +98,32 @@ TEST(ParseJobTest, NamesTheOffendingField) {
   EXPECT_EQ(FailsAt(With("parameters", {{"a", nullptr}})), "/parameters/a");
   EXPECT_EQ(FailsAt(With("env", {{"A", 1}})), "/env/A");
   EXPECT_EQ(FailsAt(With("retry_intervals", {1, "2"})), "/retry_intervals/1");
+  EXPECT_EQ(FailsAt(With("notify", json::array())), "/notify");
+  EXPECT_EQ(FailsAt(With("notify", {{"to", 1}})), "/notify/to");
+  EXPECT_EQ(FailsAt(With("notify", {{"on", {"failed", "often"}}})), "/notify/on/1");
+  EXPECT_EQ(FailsAt(With("notify", {{"on", {"late", "late"}}})), "/notify/on/1");
+  EXPECT_EQ(FailsAt(With("notify", {{"late_after_s", 0}})), "/notify/late_after_s");
+  EXPECT_EQ(FailsAt(With("notify", {{"mail_to", {"a@b", "x"}}})), "/notify/mail_to/1");
   EXPECT_EQ(FailsAt(With("job_id", "Has Spaces")), "/job_id");
   EXPECT_EQ(FailsAt(With("job_id", 7)), "/job_id");
   EXPECT_EQ(FailsAt(With("cron_expression", 7)), "/cron_expression");
   EXPECT_EQ(FailsAt(json::array()), "");
+}
+
+TEST(ParseJobTest, WhatNotifyDoesNotSayIsTheClusters) {
+  EXPECT_EQ(ParseJob(With("notify", json::object()))->definition.notify, NotifyRules{});
+  EXPECT_EQ(ParseJob(With("notify", {{"on", json::array()}}))->definition.notify,
+            (NotifyRules{.on = std::vector<NoticeKind>{}}));
+  const auto parsed = ParseJob(
+      With("notify", {{"on", {"failed", "late"}}, {"late_after_s", 60}, {"mail_to", {"a@b"}}}));
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed->definition.notify,
+            (NotifyRules{.on = std::vector{NoticeKind::kFailed, NoticeKind::kLate},
+                         .late_after_s = 60,
+                         .mail_to = {"a@b"}}));
+  const auto again = DefinitionFromText(DefinitionToText(parsed->definition));
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(*again, parsed->definition);
 }
 
 TEST(ParseJobTest, WholeNumbersMayBeWrittenWithAFraction) {

@@ -62,6 +62,7 @@ class ApiEnv : public ::testing::Test {
     return {.jobs = faults_.jobs,
             .runs = faults_.runs,
             .logs = store_,
+            .notices = store_,
             .executors = store_,
             .admin = faults_.admin,
             .auth = faults_.auth,
@@ -74,6 +75,7 @@ class ApiEnv : public ::testing::Test {
             .nudge = [this](SegmentId segment) { Nudged(segment); },
             .nudge_executors = [this] { ++executor_nudges_; },
             .cluster_now = [this] { return store_.Now(); },
+            .test_notices = [this] { return test_outcomes_; },
             .clock = server_clock_,
             .seed = 7,
             .metrics = metrics_,
@@ -181,6 +183,7 @@ class ApiEnv : public ::testing::Test {
   };
   EnvKeys secret_keys_{keyring_};
   std::atomic<size_t> nudges_{0};
+  std::vector<scheduler::TestOutcome> test_outcomes_;  // of POST /api/notify/test
   std::atomic<size_t> executor_nudges_{0};
   std::string token_;
   std::unique_ptr<scheduler::ApiServer> server_;

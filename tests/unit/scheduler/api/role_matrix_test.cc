@@ -49,6 +49,9 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/changes", {kKnown, 400}},              // with a parameter that there is not
       {"GET /api/gaps", {kKnown, 200}},
       {"GET /api/dead-letters", {kKnown, 200}},
+      {"GET /api/deliveries", {kKnown, 200}},
+      {"POST /api/deliveries/{}/resend", {kAdmin, 404, "{}"}},
+      {"POST /api/notify/test", {kAdmin, 409, "{}"}},  // nothing is set up
       {"GET /api/executors", {kKnown, 200}},
       {"POST /api/executors/join-tokens", {kAdmin, 400, "{}"}},
       {"GET /api/executors/{}", {kKnown, 200}},

@@ -15,21 +15,25 @@ class ClaimApplierTest : public test::RoomTest {
         link_(switchboard_.OpenLink(kHolder.executor, kHolder.incarnation)) {}
 
   ClaimApplier Make() { return Make(leases_); }
-  ClaimApplier Make(LeaseBook& leases) {
-    return ClaimApplier({.clock = clock_,
-                         .store = faulty_,
-                         .cluster = cluster_,
-                         .segments = table_,
-                         .fences = fences_,
-                         .leases = leases,
-                         .applied = applied_,
-                         .hub = *hub_,
-                         .claims = claims_,
-                         .events = events_,
-                         .metrics = metrics_,
-                         .definitions = definitions_,
-                         .secrets = &desk_},
-                        {.wants = [this](SegmentId) { return wants_; }});
+  ClaimApplier Make(
+      LeaseBook& leases, std::function<Duration(const ClaimRequest&)> late_after = [](const auto&) {
+        return Duration::zero();
+      }) {
+    return ClaimApplier(
+        {.clock = clock_,
+         .store = faulty_,
+         .cluster = cluster_,
+         .segments = table_,
+         .fences = fences_,
+         .leases = leases,
+         .applied = applied_,
+         .hub = *hub_,
+         .claims = claims_,
+         .events = events_,
+         .metrics = metrics_,
+         .definitions = definitions_,
+         .secrets = &desk_},
+        {.wants = [this](SegmentId) { return wants_; }, .late_after = std::move(late_after)});
   }
   void Ask(const std::vector<ClaimRequest>& requests) {
     ASSERT_TRUE(
@@ -243,6 +247,30 @@ TEST_F(ClaimApplierTest, EditedRunSendsTheFiringLoopToLookAgain) {
   applier.Step(clock_.Steady());
   EXPECT_EQ(Answers().at(0).reason, ClaimReason::kVersionMoved);
   EXPECT_EQ(Events().at(0).what, RunEvent::What::kStale);
+}
+
+TEST_F(ClaimApplierTest, WhatStartsLaterThanItsJobAllowsIsNoted) {
+  std::vector<RunKey> asked;
+  ClaimApplier applier = Make(leases_, [&asked](const ClaimRequest& request) {
+    asked.push_back(request.key);
+    return Duration(5s);
+  });
+  const RunRow late = Execute(CreateNoop("late"));
+  clock_.Advance(4s);
+  const RunRow slow = Execute(CreateNoop("slow"));
+  clock_.Advance(2s);
+  const RunRow prompt = Execute(CreateNoop("prompt"));
+  SampleClock();
+  ClaimRequest by_hand = ClaimOf(prompt, 3);
+  by_hand.late_after = 1us;  // it is the owner's to say
+  Ask({ClaimOf(late, 1), ClaimOf(slow, 2), by_hand});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().size(), 3u);
+  EXPECT_EQ(asked, (std::vector<RunKey>{late.key, slow.key}));
+  const auto open = store_.ScanNotices(table_.View()->ActiveSegments(), 10);
+  ASSERT_EQ(open->size(), 1u);
+  EXPECT_EQ(open->at(0).notice.key, late.key);
+  EXPECT_EQ(open->at(0).notice.kind, NoticeKind::kLate);
 }
 
 TEST_F(ClaimApplierTest, WritesBeginAtLeastTheGapApart) {

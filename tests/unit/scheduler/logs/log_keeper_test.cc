@@ -88,7 +88,7 @@ class LogKeeperTest : public ::testing::Test {
   }
 
   using Seqs = std::vector<uint64_t>;
-  ManualClock clock_;
+  test::ManualClock clock_;
   Metrics metrics_;
   memory::MemoryStore store_{clock_, {.segment_count = 4}};
   PickyStore picky_{store_};

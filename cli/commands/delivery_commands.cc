@@ -1,0 +1,102 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct DeliveryArguments {
+  std::string state;
+  std::string kind;
+  std::string job_id;
+  std::optional<int64_t> limit;
+  std::vector<std::string> ids;
+};
+
+const View& DeliveryView() {
+  static const View view{.columns = {{"ID", "id"},
+                                     {"KIND", "kind"},
+                                     {"JOB", "job_id"},
+                                     {"CHANNEL", "channel"},
+                                     {"STATE", "state"},
+                                     {"TRIES", "attempts"},
+                                     {"CREATED", "create_time"},
+                                     {"ERROR", "error"}},
+                         .id = "id",
+                         .wide = {{"NOTICE", "notice_id"},
+                                  {"RUN", "run_id"},
+                                  {"STATUS", "status"},
+                                  {"NEXT TRY", "next_try_time"},
+                                  {"ENDED", "end_time"}}};
+  return view;
+}
+
+const View& ChannelView() {
+  static const View view{.columns = {{"CHANNEL", "channel"},
+                                     {"DELIVERED", "delivered"},
+                                     {"STATUS", "status"},
+                                     {"ERROR", "error"}},
+                         .id = "channel"};
+  return view;
+}
+
+Outcome<ExitCode> ListThem(Session& session, const DeliveryArguments& arguments) {
+  ApiRequest request{.path = "/api/deliveries"};
+  const auto add = [&request](const char* name, const std::string& value) {
+    if (!value.empty()) request.query.emplace_back(name, value);
+  };
+  add("state", arguments.state);
+  add("kind", arguments.kind);
+  add("job_id", arguments.job_id);
+  return session.List(request, {.view = DeliveryView(), .limit = arguments.limit});
+}
+
+Outcome<ExitCode> Resend(Session& session, const DeliveryArguments& arguments) {
+  for (const std::string& id : arguments.ids) {
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse delivery,
+                              session.Call({.method = "POST",
+                                            .path = "/api/deliveries/" + Escape(id) + "/resend",
+                                            .body = json::object()}));
+    session.Print().Row(delivery.body, DeliveryView());
+  }
+  return ExitCode::kDone;
+}
+
+// Anything that did not arrive is a failure of the command.
+Outcome<ExitCode> SendTest(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse tested,
+      session.Call({.method = "POST", .path = "/api/notify/test", .body = json::object()}));
+  const json channels = tested.body.value("channels", json::array());
+  bool all = true;
+  for (const json& channel : channels) all = all && channel.value("delivered", false);
+  session.Print().List({{"items", channels}}, ChannelView());
+  return all ? ExitCode::kDone : ExitCode::kFailure;
+}
+
+}  // namespace
+
+void AddDeliveryCommands(CLI::App& app, Session& session) {
+  const auto a = std::make_shared<DeliveryArguments>();  // shared by the verbs' callbacks
+  CLI::App* delivery = app.add_subcommand("delivery", "Notices that were or are to be sent");
+  delivery->require_subcommand(1);
+  CLI::App* list = delivery->add_subcommand("list", "List deliveries, newest first");
+  list->add_option("--state", a->state, "PENDING, DELIVERED or GIVEN_UP");
+  list->add_option("--kind", a->kind, "failed, missed, late or recovered");
+  list->add_option("--job", a->job_id, "Only of this job");
+  AddLimit(list, a->limit, "deliveries");
+  session.On(list, [&session, a] { return ListThem(session, *a); });
+  CLI::App* resend = delivery->add_subcommand("resend", "Send deliveries again (administrators)");
+  resend->add_option("delivery", a->ids, "Ids of deliveries")->required();
+  session.On(resend, [&session, a] { return Resend(session, *a); });
+
+  CLI::App* notify = app.add_subcommand("notify", "Webhook and mail");
+  notify->require_subcommand(1);
+  CLI::App* test = notify->add_subcommand(
+      "test", "Send a test through the webhook and by mail now (administrators)");
+  session.On(test, [&session] { return SendTest(session); });
+}
+
+}  // namespace carillon::cli

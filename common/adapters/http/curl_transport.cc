@@ -1,0 +1,120 @@
+#include "common/adapters/http/curl_transport.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include <fmt/core.h>
+
+#include "common/adapters/http/http_client.h"
+
+namespace carillon {
+namespace {
+
+constexpr size_t kAnswerBytesMax = 1u << 20;  // nobody reads it
+
+struct HandleDeleter {
+  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+};
+struct ListDeleter {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using RecipientList = std::unique_ptr<curl_slist, ListDeleter>;
+
+// What is left of the message.
+struct Upload {
+  const std::string& message;
+  size_t sent = 0;
+};
+
+size_t OnRead(char* buffer, size_t size, size_t count, void* user) {
+  auto& upload = *static_cast<Upload*>(user);
+  const size_t bytes = std::min(size * count, upload.message.size() - upload.sent);
+  std::memcpy(buffer, upload.message.data() + upload.sent, bytes);
+  upload.sent += bytes;
+  return bytes;
+}
+
+RecipientList MakeRecipients(const std::vector<std::string>& to) {
+  RecipientList list;
+  for (const std::string& one : to) {
+    curl_slist* longer = curl_slist_append(list.get(), ("<" + one + ">").c_str());
+    CARILLON_CHECK(longer != nullptr, "curl_slist_append");
+    static_cast<void>(list.release());
+    list.reset(longer);
+  }
+  return list;
+}
+
+long Milliseconds(Duration duration) {
+  return static_cast<long>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+void SetTls(CURL* handle, MailTls tls, const std::string& ca_file) {
+  curl_easy_setopt(handle, CURLOPT_USE_SSL,
+                   static_cast<long>(tls == MailTls::kOff ? CURLUSESSL_NONE : CURLUSESSL_ALL));
+  curl_easy_setopt(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, 1L);
+  curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 2L);
+  if (ca_file.empty()) return;
+  curl_easy_setopt(handle, CURLOPT_CAINFO, ca_file.c_str());
+  curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // and nobody else
+}
+
+}  // namespace
+
+Result<int> CurlTransport::Post(const NoticePost& post) {
+  HttpClient client({.connect_timeout = kNoticeTimeMax / 2,
+                     .total_timeout = kNoticeTimeMax,
+                     .response_bytes_max = kAnswerBytesMax,
+                     .ca_file = ca_file_});
+  HttpClientRequest request{.method = "POST", .url = post.url, .body = post.body};
+  for (const auto& [name, value] : post.headers) request.headers.emplace_back(name, value);
+  CARILLON_ASSIGN_OR_RETURN(const HttpResponse response, client.Send(request));
+  return response.status;
+}
+
+Result<int> CurlTransport::Mail(const NoticeMail& mail) {
+  const HttpClient initialised;  // libcurl as a whole
+  const std::unique_ptr<CURL, HandleDeleter> owned(curl_easy_init());
+  CARILLON_CHECK(owned != nullptr, "curl_easy_init");
+  CURL* handle = owned.get();
+  std::array<char, CURL_ERROR_SIZE> reason{};
+  const std::string url = (mail.tls == MailTls::kTls ? "smtps://" : "smtp://") + mail.server;
+  const RecipientList recipients = MakeRecipients(mail.to);
+  const std::string from = "<" + mail.from + ">";
+  Upload upload{mail.message};
+  curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, reason.data());
+  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(handle, CURLOPT_PROXY, "");
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+  curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
+  SetTls(handle, mail.tls, ca_file_);
+  if (!mail.user.empty()) {
+    curl_easy_setopt(handle, CURLOPT_USERNAME, mail.user.c_str());
+    curl_easy_setopt(handle, CURLOPT_PASSWORD, mail.password.c_str());
+  }
+  curl_easy_setopt(handle, CURLOPT_MAIL_FROM, from.c_str());
+  curl_easy_setopt(handle, CURLOPT_MAIL_RCPT, recipients.get());
+  // An address that the server refuses does not keep the mail from the others.
+  curl_easy_setopt(handle, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);
+  curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
+  curl_easy_setopt(handle, CURLOPT_READFUNCTION, &OnRead);
+  curl_easy_setopt(handle, CURLOPT_READDATA, &upload);
+  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(kNoticeTimeMax / 2));
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, Milliseconds(kNoticeTimeMax));
+  const CURLcode code = curl_easy_perform(handle);
+  long status = 0;
+  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  if (code == CURLE_OK) return static_cast<int>(status);
+  // A server that says no. Of a broken TLS there is no such answer.
+  if (status >= 400 && code != CURLE_PEER_FAILED_VERIFICATION) return static_cast<int>(status);
+  const std::string why = reason[0] == '\0' ? curl_easy_strerror(code) : reason.data();
+  return Error{code == CURLE_URL_MALFORMAT ? ErrorCode::kInvalid : ErrorCode::kUnavailable,
+               fmt::format("mail to {}: {}", mail.server, why)};
+}
+
+}  // namespace carillon

@@ -1,0 +1,171 @@
+// Notices on their way: the other half of the port NoticeStore.
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/ascii.h"
+#include "common/adapters/mysql/json_rows.h"
+#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/notice_rows.h"
+#include "common/adapters/mysql/run_rows.h"
+#include "common/adapters/mysql/transaction.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr int64_t kBacklogCountedMax = 10'000;
+
+const std::string kDeliveryColumns =
+    "d.id, d.notice_id, d.channel + 0, d.segment, d.kind, j.job_id, d.fire_us, d.schedule_id, "
+    "d.shard, d.state, d.attempts, d.created_us, d.asked_us, d.due_us, d.ended_us, d.status, "
+    "d.error, d.recipients";
+constexpr uint32_t kDeliveryMessageColumn = 19;
+
+std::vector<std::string> SplitRecipients(const std::string& text) {
+  std::vector<std::string> recipients;
+  for (size_t from = 0; from < text.size();) {
+    const size_t comma = std::min(text.find(',', from), text.size());
+    recipients.push_back(text.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return recipients;
+}
+
+Result<Delivery> ReadDelivery(const Rows& rows) {
+  CARILLON_ASSIGN_OR_RETURN(const NoticeKind kind, ParseNoticeKind(rows.Text(5)));
+  CARILLON_ASSIGN_OR_RETURN(const DeliveryState state, ParseDeliveryState(rows.Text(10)));
+  return Delivery{
+      .id = rows.Unsigned(1),
+      .notice_id = rows.Unsigned(2),
+      .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(4))),
+      .channel = rows.Int(3) == 1 ? DeliveryChannel::kWebhook : DeliveryChannel::kMail,
+      .kind = kind,
+      .job_id = JobId(rows.Text(6)),
+      .key = {rows.Time(7), ScheduleId(rows.Unsigned(8)), static_cast<uint32_t>(rows.Unsigned(9))},
+      .state = state,
+      .attempts = static_cast<int>(rows.Int(11)),
+      .created = rows.Time(12),
+      .asked = rows.Time(13),
+      .due = rows.Time(14),
+      .ended = rows.Time(15),
+      .status = static_cast<int>(rows.Int(16)),
+      .error = rows.Text(17),
+      .recipients = SplitRecipients(rows.Text(18))};
+}
+
+}  // namespace
+
+Result<std::vector<Delivery>> MysqlStore::ScanDeliveries(const std::vector<SegmentId>& segments,
+                                                         WallTime now, size_t limit) {
+  if (segments.empty()) return std::vector<Delivery>{};
+  static const std::string statement =
+      "SELECT " + kDeliveryColumns +
+      ", d.message FROM JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
+      "deliveries d FORCE INDEX (open_deliveries) ON d.open_segment = k.g AND d.due_us <= ? "
+      "STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = d.job_no ORDER BY d.due_us, d.id "
+      "LIMIT ?";
+  const std::string list = SegmentList(segments);
+  return InRead(*pool_, "deliveries", [&](Session& session) -> Result<std::vector<Delivery>> {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {list, ToUnixMicros(now),
+                                                                   static_cast<uint64_t>(limit)}));
+    std::vector<Delivery> due;
+    while (rows.Next()) {
+      auto delivery = ReadDelivery(rows);
+      if (!delivery.ok()) {
+        session.NoteUnreadable("deliveries", rows.Text(1), delivery.error().message);
+        continue;
+      }
+      delivery->message = rows.Text(kDeliveryMessageColumn);
+      due.push_back(std::move(delivery).value());
+    }
+    return due;
+  });
+}
+
+Status MysqlStore::RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence,
+                                  WallTime now) {
+  CARILLON_TRY(CheckBatch(std::vector<DeliveryOutcome>{outcome}, fence, "delivery"));
+  const bool pending = outcome.state == DeliveryState::kPending;
+  return InTransaction(*pool_, {.operation = "delivery"}, [&](Session& session) -> Status {
+    CARILLON_TRY(LockFence(session, fence));
+    CARILLON_TRY(session.Execute(
+        "UPDATE deliveries SET state = ?, attempts = ?, due_us = ?, ended_us = ?, status = ?, "
+        "error = ?, open_segment = IF(? = 'PENDING', segment, NULL) WHERE id = ? AND "
+        "state = 'PENDING'",
+        {Name(outcome.state), int64_t{outcome.attempts}, ToUnixMicros(outcome.due),
+         pending ? int64_t{0} : ToUnixMicros(now), int64_t{outcome.status}, outcome.error,
+         Name(outcome.state), outcome.id}));
+    return {};
+  });
+}
+
+Result<DeliveryBacklog> MysqlStore::ReadBacklog(const std::vector<SegmentId>& segments) {
+  if (segments.empty()) return DeliveryBacklog{};
+  static const std::string statement = fmt::format(
+      "SELECT COUNT(*), MIN(x.asked_us) FROM (SELECT d.asked_us FROM JSON_TABLE(?, '$[*]' COLUMNS "
+      "(g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN deliveries d FORCE INDEX (open_deliveries) ON "
+      "d.open_segment = k.g LIMIT {}) x",
+      kBacklogCountedMax);
+  const std::string list = SegmentList(segments);
+  return InRead(*pool_, "deliveries", [&](Session& session) -> Result<DeliveryBacklog> {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {list}));
+    DeliveryBacklog backlog;
+    if (!rows.Next()) return backlog;
+    backlog.pending = rows.Int(1);
+    if (!rows.IsNull(2)) backlog.oldest = rows.Time(2);
+    return backlog;
+  });
+}
+
+Result<std::vector<Delivery>> MysqlStore::ListDeliveries(const DeliveryFilter& filter) {
+  std::string statement = "SELECT " + kDeliveryColumns +
+                          " FROM deliveries d STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
+                          "j.job_no = d.job_no WHERE d.id < ?";
+  Params params = {filter.before_id};
+  if (filter.state) {
+    statement += " AND d.state = ?";
+    params.push_back(Name(*filter.state));
+  }
+  if (filter.kind) {
+    statement += " AND d.kind = ?";
+    params.push_back(Name(*filter.kind));
+  }
+  if (filter.job_id) {
+    if (!IsAscii(filter.job_id->value())) return std::vector<Delivery>{};
+    statement += " AND d.job_no = (SELECT job_no FROM jobs WHERE job_id = ?)";
+    params.push_back(filter.job_id->value());
+  }
+  params.push_back(static_cast<uint64_t>(filter.limit));
+  return InList(*pool_, "deliveries", [&](Session& session) -> Result<std::vector<Delivery>> {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Query(statement + " ORDER BY d.id DESC LIMIT ?", params));
+    std::vector<Delivery> page;
+    while (rows.Next()) {
+      auto delivery = ReadDelivery(rows);
+      if (delivery.ok()) {
+        page.push_back(std::move(delivery).value());
+      } else {
+        session.NoteUnreadable("deliveries", rows.Text(1), delivery.error().message);
+      }
+    }
+    return page;
+  });
+}
+
+Result<Delivery> MysqlStore::ResendDelivery(uint64_t id, WallTime now) {
+  return InTransaction(
+      *pool_, {.operation = "delivery"}, [&](Session& session) -> Result<Delivery> {
+        const int64_t now_us = ToUnixMicros(now);
+        CARILLON_TRY(session.Execute(
+            "UPDATE deliveries SET state = 'PENDING', open_segment = segment, attempts = 0, "
+            "asked_us = ?, due_us = ?, ended_us = 0 WHERE id = ?",
+            {now_us, now_us, id}));
+        CARILLON_ASSIGN_OR_RETURN(
+            Rows rows, session.Query("SELECT " + kDeliveryColumns +
+                                         " FROM deliveries d STRAIGHT_JOIN jobs j FORCE INDEX "
+                                         "(PRIMARY) ON j.job_no = d.job_no WHERE d.id = ?",
+                                     {id}));
+        if (!rows.Next()) return Error{ErrorCode::kNotFound, fmt::format("no delivery {}", id)};
+        return ReadDelivery(rows);
+      });
+}
+
+}  // namespace carillon::mysql

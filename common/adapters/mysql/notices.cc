@@ -1,0 +1,289 @@
+// What is to be told, and what was decided about it: one half of the port NoticeStore.
+#include <map>
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/json_rows.h"
+#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/notice_rows.h"
+#include "common/adapters/mysql/run_details.h"
+#include "common/adapters/mysql/run_rows.h"
+#include "common/adapters/mysql/transaction.h"
+#include "common/wire/job_json.h"
+
+namespace carillon::mysql {
+namespace {
+
+// Joins k, the segments, to the rows of a table that are open there.
+constexpr std::string_view kOpenSegments =
+    "JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN ";
+
+Result<Notice> ReadNotice(const Rows& rows) {
+  CARILLON_ASSIGN_OR_RETURN(const NoticeKind kind, ParseNoticeKind(rows.Text(3)));
+  CARILLON_ASSIGN_OR_RETURN(const RunState state, ParseRunState(rows.Text(9)));
+  return Notice{
+      .id = rows.Unsigned(1),
+      .kind = kind,
+      .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(2))),
+      .job_no = JobNo(rows.Unsigned(4)),
+      .key = {rows.Time(5), ScheduleId(rows.Unsigned(6)), static_cast<uint32_t>(rows.Unsigned(7))},
+      .attempt = static_cast<int>(rows.Int(8)),
+      .state = state,
+      .reason = rows.Text(10),
+      .fires = rows.Int(11),
+      .until = rows.Time(12),
+      .created = rows.Time(13)};
+}
+
+Result<std::vector<OpenNotice>> FetchOpen(Session& session, const std::string& segments,
+                                          size_t limit) {
+  static const std::string statement =
+      "SELECT n.id, n.segment, n.kind, n.job_no, n.fire_us, n.schedule_id, n.shard, n.attempt, "
+      "n.state, n.reason, n.fires, n.until_us, n.created_us, j.job_id, j.name, v.definition, "
+      "COALESCE(m.told_us, 0), COALESCE(m.held_back, 0) FROM "
+      "(SELECT o.id FROM " +
+      std::string(kOpenSegments) +
+      "notices o FORCE INDEX (open_notices) ON o.open_segment = k.g ORDER BY o.id LIMIT ?) x "
+      "STRAIGHT_JOIN notices n FORCE INDEX (PRIMARY) ON n.id = x.id STRAIGHT_JOIN jobs j "
+      "FORCE INDEX (PRIMARY) ON j.job_no = n.job_no LEFT JOIN job_versions v ON "
+      "v.job_no = j.job_no AND v.version = j.version LEFT JOIN notice_memories m ON "
+      "m.job_no = n.job_no AND m.kind = n.kind ORDER BY n.id";
+  CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                            session.Query(statement, {segments, static_cast<uint64_t>(limit)}));
+  std::vector<OpenNotice> open;
+  while (rows.Next()) {
+    const auto notice = ReadNotice(rows);
+    if (!notice.ok()) {
+      session.NoteUnreadable("notices", rows.Text(1), notice.error().message);
+      continue;
+    }
+    OpenNotice one{.notice = *notice, .job_id = JobId(rows.Text(14)), .job_name = rows.Text(15)};
+    const auto definition = DefinitionFromText(rows.Text(16));
+    if (definition.ok()) one.rules = definition->notify;
+    one.memory = {.told = rows.Time(17), .held_back = rows.Int(18)};
+    open.push_back(std::move(one));
+  }
+  return open;
+}
+
+Status InsertDelivery(Session& session, const Notice& notice, const NewDelivery& delivery,
+                      WallTime now) {
+  std::string recipients;
+  for (const std::string& one : delivery.recipients) {
+    recipients += (recipients.empty() ? "" : ",") + one;
+  }
+  const auto segment = static_cast<uint64_t>(notice.segment.value());
+  const int64_t now_us = ToUnixMicros(now);
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO deliveries (notice_id, channel, segment, open_segment, kind, job_no, fire_us, "
+      "schedule_id, shard, state, created_us, asked_us, due_us, error, recipients, message) VALUES "
+      "(?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', ?, ?, ?, '', ?, ?)",
+      {notice.id, Name(delivery.channel), segment, segment, Name(notice.kind),
+       notice.job_no.value(), ToUnixMicros(notice.key.fire), notice.key.schedule_id.value(),
+       static_cast<uint64_t>(notice.key.shard), now_us, now_us, now_us, recipients,
+       delivery.message}));
+  return {};
+}
+
+// Where a failure was told, the watch for a success begins; one that is held back moves it.
+Status Remember(Session& session, const NoticeDecision& decision, WallTime now) {
+  const Notice& notice = decision.notice;
+  const bool failed = notice.kind == NoticeKind::kFailed;
+  const int64_t fire_us = failed ? ToUnixMicros(notice.key.fire) : 0;
+  const int64_t failed_us = failed ? ToUnixMicros(notice.created) : 0;
+  if (decision.verdict == NoticeVerdict::kHoldBack) {
+    CARILLON_TRY(session.Execute(
+        "UPDATE notice_memories SET held_back = held_back + 1, failed_fire_us = "
+        "GREATEST(failed_fire_us, ?), failed_us = GREATEST(failed_us, ?) WHERE job_no = ? AND "
+        "kind = ?",
+        {fire_us, failed_us, notice.job_no.value(), Name(notice.kind)}));
+    return {};
+  }
+  const auto segment = static_cast<uint64_t>(notice.segment.value());
+  const Param watched = failed ? Param(segment) : Param(nullptr);
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO notice_memories (job_no, kind, segment, watched_segment, told_us, "
+      "failed_fire_us, failed_us) VALUES (?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE "
+      "watched_segment = VALUES(watched_segment), told_us = VALUES(told_us), held_back = 0, "
+      "failed_fire_us = VALUES(failed_fire_us), failed_us = VALUES(failed_us)",
+      {notice.job_no.value(), Name(notice.kind), segment, watched, ToUnixMicros(now), fire_us,
+       failed_us}));
+  return {};
+}
+
+Status DecideOne(Session& session, const NoticeDecision& decision, WallTime now) {
+  const std::string statement =
+      decision.verdict == NoticeVerdict::kDrop
+          ? "DELETE FROM notices WHERE id = ? AND open_segment IS NOT NULL"
+          : "UPDATE notices SET open_segment = NULL WHERE id = ? AND open_segment IS NOT NULL";
+  CARILLON_ASSIGN_OR_RETURN(const int64_t matched,
+                            session.Execute(statement, {decision.notice.id}));
+  if (matched == 0) {
+    return {ErrorCode::kConflict,
+            fmt::format("notice {} was decided about meanwhile", decision.notice.id)};
+  }
+  if (decision.verdict == NoticeVerdict::kDrop) return {};
+  for (const NewDelivery& delivery : decision.deliveries) {
+    CARILLON_TRY(InsertDelivery(session, decision.notice, delivery, now));
+  }
+  return Remember(session, decision, now);
+}
+
+struct Watched {
+  SegmentId segment;
+  JobNo job_no;
+  int64_t failed_fire_us = 0;
+  int64_t failed_us = 0;
+};
+
+Result<std::vector<Watched>> FetchWatched(Session& session, const std::string& segments,
+                                          std::optional<JobNo> after, size_t limit) {
+  static const std::string statement =
+      "SELECT m.segment, m.job_no, m.failed_fire_us, m.failed_us FROM " +
+      std::string(kOpenSegments) +
+      "notice_memories m FORCE INDEX (watched) ON m.watched_segment = k.g WHERE m.job_no > ? "
+      "ORDER BY m.job_no LIMIT ?";
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query(statement, {segments, after ? after->value() : uint64_t{0},
+                                           static_cast<uint64_t>(limit)}));
+  std::vector<Watched> watched;
+  while (rows.Next()) {
+    watched.push_back({.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(1))),
+                       .job_no = JobNo(rows.Unsigned(2)),
+                       .failed_fire_us = rows.Int(3),
+                       .failed_us = rows.Int(4)});
+  }
+  return watched;
+}
+
+// The failed run itself counts as well, whenever its success was reported.
+Result<std::optional<Recovery>> FindRecovery(Session& session, const Watched& watched) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT fire_us, schedule_id, shard, attempt FROM job_runs r "
+                               "FORCE INDEX (by_job) WHERE job_no = ? AND fire_us >= ? AND "
+                               "state = 'COMPLETED' AND (ended_us > ? OR fire_us = ?) "
+                               "ORDER BY fire_us, schedule_id, shard LIMIT 1",
+                               {watched.job_no.value(), watched.failed_fire_us, watched.failed_us,
+                                watched.failed_fire_us}));
+  if (!rows.Next()) return std::optional<Recovery>();
+  return std::optional<Recovery>(Recovery{
+      .segment = watched.segment,
+      .job_no = watched.job_no,
+      .key = {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))},
+      .attempt = static_cast<int>(rows.Int(4))});
+}
+
+}  // namespace
+
+std::string SegmentList(const std::vector<SegmentId>& segments) {
+  JsonRows rows;
+  for (const SegmentId segment : segments) rows.Begin().Add(segment.value());
+  return rows.Take();
+}
+
+Status NoteMissed(Session& session, const std::vector<PlannedGap>& gaps, WallTime now) {
+  static const std::string statement =
+      "INSERT INTO notices (segment, open_segment, kind, job_no, fire_us, schedule_id, state, "
+      "reason, fires, until_us, created_us) SELECT j.segment, j.segment, 'missed', k.j, k.f, k.s, "
+      "'SKIPPED', k.r, k.n, k.t, ? FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+      "s BIGINT UNSIGNED PATH '$[0]', j BIGINT UNSIGNED PATH '$[1]', f BIGINT PATH '$[2]', "
+      "t BIGINT PATH '$[3]', n BIGINT PATH '$[4]', r VARCHAR(255) PATH '$[5]')) k STRAIGHT_JOIN "
+      "jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.j ON DUPLICATE KEY UPDATE "
+      "notices.id = notices.id";
+  if (gaps.empty()) return {};
+  JsonRows rows;
+  for (const PlannedGap& gap : gaps) {
+    rows.Begin()
+        .Add(gap.schedule_id.value())
+        .Add(gap.job_no.value())
+        .Add(gap.range.from)
+        .Add(gap.range.to)
+        .Add(gap.range.count)
+        .Add(Name(gap.range.reason));
+  }
+  CARILLON_TRY(session.Execute(statement, {ToUnixMicros(now), rows.Take()}));
+  return {};
+}
+
+Result<std::vector<OpenNotice>> MysqlStore::ScanNotices(const std::vector<SegmentId>& segments,
+                                                        size_t limit) {
+  if (segments.empty()) return std::vector<OpenNotice>{};
+  const std::string list = SegmentList(segments);
+  return InRead(*pool_, "notices",
+                [&](Session& session) { return FetchOpen(session, list, limit); });
+}
+
+Result<std::optional<RunDetail>> MysqlStore::FindRun(const Notice& notice) {
+  using Found = Result<std::optional<RunDetail>>;
+  if (notice.kind == NoticeKind::kMissed) return std::optional<RunDetail>();
+  return InRead(*pool_, "notices", [&](Session& session) -> Found {
+    auto run = ReadDetail(session, notice.key, kept_->incarnations);
+    if (run.ok()) return std::optional(std::move(run).value());
+    const bool gone = run.code() == ErrorCode::kNotFound || run.code() == ErrorCode::kCorrupt;
+    return gone ? Found(std::optional<RunDetail>()) : Found(run.error());
+  });
+}
+
+Status MysqlStore::DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
+                                 WallTime now) {
+  if (decisions.empty()) return {};
+  std::vector<Notice> notices;
+  for (const NoticeDecision& decision : decisions) notices.push_back(decision.notice);
+  CARILLON_TRY(CheckBatch(notices, fence, "notices"));
+  return InTransaction(*pool_, {.operation = "decide notices"}, [&](Session& session) -> Status {
+    CARILLON_TRY(LockFence(session, fence));
+    for (const NoticeDecision& decision : decisions) {
+      CARILLON_TRY(DecideOne(session, decision, now));
+    }
+    return {};
+  });
+}
+
+Status MysqlStore::AddNotices(const std::vector<Notice>& notices, const Fence& fence) {
+  if (notices.empty()) return {};
+  CARILLON_TRY(CheckBatch(notices, fence, "notices"));
+  return InTransaction(*pool_, {.operation = "notices"}, [&](Session& session) -> Status {
+    CARILLON_TRY(LockFence(session, fence));
+    JsonRows rows;
+    JsonRows recovered;
+    for (const Notice& notice : notices) {
+      rows.Begin()
+          .Add(notice.key)
+          .Add(notice.segment.value())
+          .Add(Name(notice.kind))
+          .Add(notice.job_no.value())
+          .Add(notice.attempt)
+          .Add(Name(notice.state))
+          .Add(notice.reason)
+          .Add(notice.created);
+      if (notice.kind == NoticeKind::kRecovered) recovered.Begin().Add(notice.job_no.value());
+    }
+    CARILLON_TRY(session.Execute(kInsertNotices, {rows.Take()}));
+    if (recovered.empty()) return {};
+    CARILLON_TRY(session.Execute(
+        "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
+        "notice_memories m FORCE INDEX (PRIMARY) ON m.job_no = k.j AND m.kind = 'failed' "
+        "SET m.watched_segment = NULL",
+        {recovered.Take()}));
+    return {};
+  });
+}
+
+Result<RecoveryPage> MysqlStore::ScanRecoveries(const std::vector<SegmentId>& segments,
+                                                std::optional<JobNo> after, size_t limit) {
+  if (segments.empty()) return RecoveryPage{};
+  const std::string list = SegmentList(segments);
+  return InRead(*pool_, "recoveries", [&](Session& session) -> Result<RecoveryPage> {
+    CARILLON_ASSIGN_OR_RETURN(const std::vector<Watched> watched,
+                              FetchWatched(session, list, after, limit));
+    RecoveryPage page;
+    for (const Watched& job : watched) {
+      CARILLON_ASSIGN_OR_RETURN(const std::optional<Recovery> found, FindRecovery(session, job));
+      if (found) page.recoveries.push_back(*found);
+    }
+    if (watched.size() == limit) page.next = watched.back().job_no;
+    return page;
+  });
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,18 @@
+// A notice as the body of a webhook (docs/notify.md). Never what a job's commands, parameters,
+// environment or output hold.
+#pragma once
+
+#include <string>
+
+#include "common/ports/notice_store.h"
+
+namespace carillon {
+
+// "run.failed", "run.late", "run.recovered", "schedule.missed".
+std::string_view TypeOf(NoticeKind kind);
+// `link`: of the page about the run; empty = none.
+std::string NoticeToText(const OpenNotice& notice, const std::string& link);
+// Of POST /api/notify/test.
+std::string TestNoticeToText(WallTime now);
+
+}  // namespace carillon

@@ -1,0 +1,136 @@
+#include "scheduler/notify/notice_sender.h"
+
+#include <fmt/core.h>
+
+#include "common/wire/job_json.h"
+#include "common/wire/notice_json.h"
+#include "common/wire/webhook_signature.h"
+#include "scheduler/notify/notice_mail.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr int kGone = 410;  // the receiver wants no more: Standard Webhooks
+
+constexpr size_t kErrorBytesMax = 500;
+
+// A server's words are any bytes.
+std::string Sentence(const std::string& why) { return ToValidUtf8(why.substr(0, kErrorBytesMax)); }
+
+SendOutcome Unsent(const std::string& why) {
+  return {.verdict = SendVerdict::kTryAgain, .error = Sentence(why)};
+}
+
+SendOutcome NoAnswer(const Error& error) {
+  return {.verdict =
+              error.code == ErrorCode::kInvalid ? SendVerdict::kTryAgain : SendVerdict::kNoAnswer,
+          .error = Sentence(error.message)};
+}
+
+std::string LinkTo(const OpenNotice& open, const std::string& rest_url) {
+  if (rest_url.empty()) return {};
+  if (open.notice.kind == NoticeKind::kMissed) return rest_url + "/jobs/" + open.job_id.value();
+  return rest_url + "/runs/" + EncodeRunId(open.notice.key);
+}
+
+int64_t UnixSeconds(WallTime time) { return ToUnixMicros(time) / 1'000'000; }
+
+}  // namespace
+
+std::string NoticeIdText(uint64_t notice_id) { return "ntc_" + std::to_string(notice_id); }
+
+std::vector<NewDelivery> NoticeSender::Compose(const OpenNotice& notice,
+                                               const std::string& rest_url, WallTime now) const {
+  const std::string link = LinkTo(notice, rest_url);
+  std::vector<NewDelivery> deliveries;
+  if (options_.HasWebhook()) {
+    deliveries.push_back(
+        {.channel = DeliveryChannel::kWebhook, .message = NoticeToText(notice, link)});
+  }
+  const std::vector<std::string>& to =
+      notice.rules.mail_to.empty() ? options_.defaults.mail_to : notice.rules.mail_to;
+  if (options_.HasMail() && !to.empty()) {
+    const MailEnvelope envelope{
+        .from = options_.mail_from, .to = to, .id = NoticeIdText(notice.notice.id), .date = now};
+    deliveries.push_back(
+        {.channel = DeliveryChannel::kMail,
+         .recipients = to,
+         .message = ComposeMail(envelope, SubjectOf(notice), TextOf(notice, link))});
+  }
+  return deliveries;
+}
+
+SendOutcome NoticeSender::Send(const Delivery& delivery) const {
+  if (delivery.channel == DeliveryChannel::kWebhook) {
+    if (!options_.HasWebhook()) return Unsent("notify.webhook_url is not set");
+    return Post(NoticeIdText(delivery.notice_id), delivery.message);
+  }
+  if (!options_.HasMail()) return Unsent("notify.mail_server is not set");
+  return Mail(delivery.recipients, delivery.message);
+}
+
+SendOutcome NoticeSender::Post(const std::string& id, const std::string& body) const {
+  const auto text = options_.webhook_secrets();
+  if (!text.ok()) return Unsent(text.error().message);
+  const auto secrets = ParseWebhookSecrets(*text);
+  if (!secrets.ok()) return Unsent("notify.webhook_secret_file: " + secrets.error().message);
+  const int64_t now_s = UnixSeconds(clock_.Wall());
+  const auto status = transport_.Post(
+      {.url = options_.webhook_url,
+       .headers = {{"Content-Type", "application/json"},
+                   {"User-Agent", "Carillon"},
+                   {"webhook-id", id},
+                   {"webhook-timestamp", std::to_string(now_s)},
+                   {"webhook-signature",
+                    SignWebhook(*secrets, {.id = id, .timestamp_s = now_s, .body = body})}},
+       .body = body});
+  if (!status.ok()) return NoAnswer(status.error());
+  if (*status >= 200 && *status < 300) {
+    return {.verdict = SendVerdict::kDelivered, .status = *status};
+  }
+  return {.verdict = *status == kGone ? SendVerdict::kRefused : SendVerdict::kTryAgain,
+          .status = *status,
+          .error = fmt::format("the receiver answered {}", *status)};
+}
+
+SendOutcome NoticeSender::Mail(const std::vector<std::string>& to,
+                               const std::string& message) const {
+  NoticeMail mail{.server = options_.mail_server,
+                  .tls = options_.mail_tls,
+                  .user = options_.mail_user,
+                  .from = options_.mail_from,
+                  .to = to,
+                  .message = message};
+  if (!mail.user.empty()) {
+    const auto password = options_.mail_password();
+    if (!password.ok()) return Unsent(password.error().message);
+    mail.password = *password;
+  }
+  const auto status = transport_.Mail(mail);
+  if (!status.ok()) return NoAnswer(status.error());
+  if (*status >= 200 && *status < 300) {
+    return {.verdict = SendVerdict::kDelivered, .status = *status};
+  }
+  return {.verdict = SendVerdict::kTryAgain,
+          .status = *status,
+          .error = fmt::format("the mail server answered {}", *status)};
+}
+
+std::vector<TestOutcome> NoticeSender::SendTest() const {
+  const WallTime now = clock_.Wall();
+  const std::string id = fmt::format("ntc_test_{}", ToUnixMicros(now));
+  std::vector<TestOutcome> outcomes;
+  if (options_.HasWebhook()) {
+    outcomes.push_back({DeliveryChannel::kWebhook, Post(id, TestNoticeToText(now))});
+  }
+  if (options_.HasMail() && !options_.defaults.mail_to.empty()) {
+    const std::vector<std::string>& to = options_.defaults.mail_to;
+    const std::string mail =
+        ComposeMail({.from = options_.mail_from, .to = to, .id = id, .date = now},
+                    "[Carillon] Test", "A test of the notices of Carillon.\n");
+    outcomes.push_back({DeliveryChannel::kMail, Mail(to, mail)});
+  }
+  return outcomes;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,80 @@
+// Decides about what is to be told and sends it, for the segments this member owns.
+//
+// Place    Beside step 9 of docs/life-of-a-run.md, on a loop of its own: nothing that fires waits
+//          for it. docs/notify.md.
+// Threads  One loop calls Step; SetRestUrl before the first.
+// Errors   Store away: tried again. A channel without an answer rests for kChannelRest, so that it
+//          keeps the other one back by one message at most.
+// Always   One message a Step. Sent before it is recorded: at least once, and by one member at a
+//          time but for a takeover in between; receivers know repetitions by their id.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "common/ports/notice_store.h"
+#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/segment_table.h"
+#include "scheduler/notify/notice_sender.h"
+#include "scheduler/wheel/cluster_clock.h"
+
+namespace carillon::scheduler {
+
+class Notifier final : public Stepper {
+ public:
+  static constexpr Duration kLookEvery = 1s;
+  static constexpr Duration kRecoveryEvery = 5s;
+  static constexpr Duration kBacklogEvery = 15s;
+  static constexpr Duration kChannelRest = 5s;
+  static constexpr size_t kBatch = 50;
+
+  struct Ports {
+    const Clock& clock;
+    NoticeStore& store;
+    const ClusterClock& cluster;
+    SegmentTable& segments;
+    FenceWatch& fences;
+    const NoticeSender& sender;
+    Metrics& metrics;
+  };
+  explicit Notifier(const Ports& ports) : ports_(ports) {}
+
+  SteadyTime Step(SteadyTime now) override;
+  void SetRestUrl(std::string url) { rest_url_ = std::move(url); }
+
+ private:
+  void Decide(const OwnedView& view, WallTime cluster_now);
+  void LookForRecoveries(const OwnedView& view, WallTime cluster_now);
+  void ShowBacklog(const OwnedView& view, WallTime cluster_now);
+  void TakeDue(const OwnedView& view, WallTime cluster_now);
+  void SendOne(const OwnedView& view, WallTime cluster_now);
+  void Record(const DeliveryOutcome& outcome, const OwnedView& view, WallTime cluster_now);
+  DeliveryOutcome OutcomeOf(const Delivery& delivery, const SendOutcome& sent,
+                            WallTime cluster_now);
+  void Failed(const Error& error);
+
+  // A delivery, and the epoch under which it was found to be due.
+  struct Due {
+    Delivery delivery;
+    Epoch epoch;
+  };
+  static constexpr size_t kUnrecordedMax = 1000;
+
+  const Ports ports_;
+  std::string rest_url_;
+  std::deque<Due> due_;
+  // Sent, and the store did not take that down yet: it is not sent again for it.
+  std::map<uint64_t, DeliveryOutcome> unrecorded_;
+  std::map<DeliveryChannel, SteadyTime> rests_until_;
+  std::optional<JobNo> recovery_cursor_;
+  SteadyTime next_look_{};
+  SteadyTime next_recovery_{};
+  SteadyTime next_backlog_{};
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,84 @@
+#include "scheduler/notify/notice_mail.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr WallTime kT0 = FromUnixMicros(1'772'323'200'000'000);
+
+MailEnvelope Envelope() {
+  return {.from = "carillon@example.org", .to = {"a@b", "c@d"}, .id = "ntc_42", .date = kT0 + 61s};
+}
+
+TEST(NoticeMailTest, IsAWholeMessage) {
+  EXPECT_EQ(ComposeMail(Envelope(), "[Carillon] Failed: x", "Hello.\n"),
+            "Date: Sun, 01 Mar 2026 00:01:01 +0000\r\n"
+            "From: Carillon <carillon@example.org>\r\n"
+            "To: a@b,\r\n c@d\r\n"
+            "Subject: [Carillon] Failed: x\r\n"
+            "Message-ID: <ntc_42@example.org>\r\n"
+            "Auto-Submitted: auto-generated\r\n"
+            "MIME-Version: 1.0\r\n"
+            "Content-Type: text/plain; charset=utf-8\r\n"
+            "Content-Transfer-Encoding: base64\r\n"
+            "\r\n"
+            "SGVsbG8uCg==\r\n");
+}
+
+TEST(NoticeMailTest, NoNameAddsAHeader) {
+  const std::string mail = ComposeMail(Envelope(), "x\r\nBcc: evil@example.org", "y\r\n.\r\nz");
+  EXPECT_EQ(mail.find("Bcc"), std::string::npos);
+  EXPECT_EQ(mail.find("\r\n.\r\n"), std::string::npos);
+  EXPECT_NE(mail.find("Subject: =?UTF-8?B?eA0KQmNjOiBldmlsQGV4YW1wbGUub3Jn?=\r\n"),
+            std::string::npos);
+}
+
+TEST(NoticeMailTest, HeadersAreEncodedCharacterByCharacter) {
+  EXPECT_EQ(EncodeHeader("plain"), "plain");
+  EXPECT_EQ(EncodeHeader("\xc3\xbc"), "=?UTF-8?B?w7w=?=");
+  EXPECT_EQ(EncodeHeader("=?x?="), "=?UTF-8?B?PT94Pz0=?=");
+  // 44 letters and one of two bytes: it goes to the next word as a whole.
+  const std::string text = std::string(44, 'a') + "\xc3\xbc";
+  EXPECT_EQ(EncodeHeader(text),
+            "=?UTF-8?B?" + Base64(std::string(44, 'a')) + "?=\r\n =?UTF-8?B?w7w=?=");
+}
+
+TEST(NoticeMailTest, LinesOfTheBodyAreShort) {
+  const std::string mail = ComposeMail(Envelope(), "s", std::string(1000, 'x'));
+  for (size_t from = 0; from < mail.size();) {
+    const size_t end = mail.find("\r\n", from);
+    ASSERT_NE(end, std::string::npos);
+    EXPECT_LE(end - from, 78u);
+    from = end + 2;
+  }
+}
+
+TEST(NoticeMailTest, Base64IsTheKnownOne) {
+  EXPECT_EQ(Base64(""), "");
+  EXPECT_EQ(Base64("f"), "Zg==");
+  EXPECT_EQ(Base64("fo"), "Zm8=");
+  EXPECT_EQ(Base64("foo"), "Zm9v");
+  EXPECT_EQ(Base64("\xff\xfe\xfd"), "//79");
+}
+
+TEST(NoticeMailTest, TheTextSaysWhatIsKnown) {
+  OpenNotice open{.notice = {.kind = NoticeKind::kFailed,
+                             .key = {kT0, ScheduleId(3), 0},
+                             .attempt = 2,
+                             .state = RunState::kTimedOut,
+                             .reason = "timeout"},
+                  .job_id = JobId("nightly"),
+                  .job_name = "Nightly"};
+  open.memory.held_back = 12;
+  const std::string text = TextOf(open, "http://h/runs/x");
+  for (const char* part :
+       {"nightly has ended TIMED_OUT", "Fire time   2026-03-01T00:00:00", "Attempts    2",
+        "Reason      timeout", "12 more of the kind", "http://h/runs/x"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
+  EXPECT_EQ(SubjectOf(open), "[Carillon] Failed: Nightly");
+}
+
+}  // namespace
+}  // namespace carillon::scheduler

@@ -1,0 +1,391 @@
+#include "scheduler/notify/notifier.h"
+
+#include <algorithm>
+
+#include "scheduler/notify/late_watch.h"
+#include "tests/unit/scheduler/room_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr const char* kSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+// Answers as it is told, and keeps what came.
+class FakeTransport final : public NoticeTransport {
+ public:
+  Result<int> Post(const NoticePost& post) override {
+    posts.push_back(post);
+    return webhook_answer;
+  }
+  Result<int> Mail(const NoticeMail& mail) override {
+    mails.push_back(mail);
+    return mail_answer;
+  }
+  std::vector<NoticePost> posts;
+  std::vector<NoticeMail> mails;
+  Result<int> webhook_answer = 200;
+  Result<int> mail_answer = 250;
+};
+
+// Loses what became of deliveries as often as it is told.
+class ForgetfulStore final : public NoticeStore {
+ public:
+  explicit ForgetfulStore(NoticeStore& store) : store_(store) {}
+  Result<std::vector<OpenNotice>> ScanNotices(const std::vector<SegmentId>& segments,
+                                              size_t limit) override {
+    return store_.ScanNotices(segments, limit);
+  }
+  Result<std::optional<RunDetail>> FindRun(const Notice& notice) override {
+    return store_.FindRun(notice);
+  }
+  Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
+                       WallTime now) override {
+    return store_.DecideNotices(decisions, fence, now);
+  }
+  Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) override {
+    return store_.AddNotices(notices, fence);
+  }
+  Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
+                                      std::optional<JobNo> after, size_t limit) override {
+    return store_.ScanRecoveries(segments, after, limit);
+  }
+  Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments, WallTime now,
+                                               size_t limit) override {
+    return store_.ScanDeliveries(segments, now, limit);
+  }
+  Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence, WallTime now) override {
+    if (failures > 0 && failures-- > 0) return {ErrorCode::kUnavailable, "test"};
+    return store_.RecordDelivery(outcome, fence, now);
+  }
+  Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) override {
+    return store_.ReadBacklog(segments);
+  }
+  Result<std::vector<Delivery>> ListDeliveries(const DeliveryFilter& filter) override {
+    return store_.ListDeliveries(filter);
+  }
+  Result<Delivery> ResendDelivery(uint64_t id, WallTime now) override {
+    return store_.ResendDelivery(id, now);
+  }
+  int failures = 0;
+
+ private:
+  NoticeStore& store_;
+};
+
+std::string HeaderOf(const NoticePost& post, const std::string& name) {
+  for (const auto& [key, value] : post.headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+class NotifierTest : public test::RoomTest {
+ protected:
+  static NotifyOptions Both() {
+    NotifyOptions options{.webhook_url = "http://127.0.0.1:1/hook",
+                          .webhook_secrets = [] { return Result<std::string>(kSecret); },
+                          .mail_server = "127.0.0.1:25",
+                          .mail_from = "c@d.example"};
+    options.defaults = {
+        .on = {NoticeKind::kFailed, NoticeKind::kMissed, NoticeKind::kLate, NoticeKind::kRecovered},
+        .late_after = 1min,
+        .repeat_after = 1h,
+        .mail_to = {"a@b.example"}};
+    return options;
+  }
+  static NotifyOptions OnlyWebhook() {
+    NotifyOptions options = Both();
+    options.mail_server.clear();
+    return options;
+  }
+  void Use(NotifyOptions options) {
+    sender_ = std::make_unique<NoticeSender>(clock_, transport_, std::move(options));
+    notifier_ = std::make_unique<Notifier>(Notifier::Ports{.clock = clock_,
+                                                           .store = forgetful_,
+                                                           .cluster = cluster_,
+                                                           .segments = table_,
+                                                           .fences = fences_,
+                                                           .sender = *sender_,
+                                                           .metrics = metrics_});
+    notifier_->SetRestUrl("http://here");
+  }
+  // Turns until it waits.
+  void Settle() {
+    SampleClock();
+    for (int i = 0; i < 1000; ++i) {
+      if (notifier_->Step(clock_.Steady()) > clock_.Steady()) return;
+    }
+    FAIL() << "it does not come to rest";
+  }
+  void AdvanceAndSettle(Duration by) {
+    clock_.Advance(by);
+    Settle();
+  }
+  void End(const StoredJob& job, RunState state) {
+    const RunRow row = Execute(job);
+    Claim(row, ++token_);
+    ResultReport report{.key = row.key,
+                        .segment = row.segment,
+                        .job_no = row.job_no,
+                        .attempt = row.attempt,
+                        .token = {1, token_},
+                        .executor = ExecutorId("x1")};
+    clock_.Advance(1ms);
+    report.result = {.state = state, .ended = clock_.Wall()};
+    const auto effects =
+        store_.ApplyResults({report}, table_.View()->FenceFor({row.segment}), clock_.Wall());
+    ASSERT_TRUE(effects.ok());
+  }
+  std::vector<Delivery> Deliveries() {
+    auto all = store_.ListDeliveries({.limit = 1000}).value();
+    std::reverse(all.begin(), all.end());
+    return all;
+  }
+  double Count(const std::string& name, const std::string& label) {
+    return static_cast<double>(metrics_.counter(name, label).value());
+  }
+
+  FakeTransport transport_;
+  ForgetfulStore forgetful_{store_};
+  std::unique_ptr<NoticeSender> sender_;
+  std::unique_ptr<Notifier> notifier_;
+  uint64_t token_ = 0;
+};
+
+TEST_F(NotifierTest, AFailureGoesThroughBothChannelsOnce) {
+  Use(Both());
+  const StoredJob job = CreateNoop("job");
+  End(job, RunState::kCompleted);
+  End(job, RunState::kFailed);
+  Settle();
+  AdvanceAndSettle(1h);
+  ASSERT_EQ(transport_.posts.size(), 1u);
+  ASSERT_EQ(transport_.mails.size(), 1u);
+  const NoticePost& post = transport_.posts[0];
+  EXPECT_EQ(post.url, "http://127.0.0.1:1/hook");
+  EXPECT_NE(post.body.find("run.failed"), std::string::npos);
+  EXPECT_NE(post.body.find("http://here/runs/"), std::string::npos);
+  const Delivery delivery = Deliveries().at(0);
+  EXPECT_EQ(HeaderOf(post, "webhook-id"), NoticeIdText(delivery.notice_id));
+  EXPECT_TRUE(HeaderOf(post, "webhook-signature").starts_with("v1,"));
+  EXPECT_EQ(transport_.mails[0].to, std::vector<std::string>{"a@b.example"});
+  for (const Delivery& one : Deliveries()) EXPECT_EQ(one.state, DeliveryState::kDelivered);
+}
+
+TEST_F(NotifierTest, WhatFailsIsTriedAgainLaterAndTheSame) {
+  Use(OnlyWebhook());
+  transport_.webhook_answer = 503;
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  AdvanceAndSettle(9s);
+  ASSERT_EQ(transport_.posts.size(), 1u);
+  EXPECT_EQ(Deliveries().at(0).status, 503);
+  AdvanceAndSettle(1s);
+  ASSERT_EQ(transport_.posts.size(), 2u);
+  transport_.webhook_answer = 204;
+  AdvanceAndSettle(30s);
+  ASSERT_EQ(transport_.posts.size(), 3u);
+  AdvanceAndSettle(24h);
+  EXPECT_EQ(transport_.posts.size(), 3u);
+  EXPECT_EQ(transport_.posts[0].body, transport_.posts[2].body);
+  EXPECT_EQ(HeaderOf(transport_.posts[0], "webhook-id"),
+            HeaderOf(transport_.posts[2], "webhook-id"));
+  EXPECT_EQ(Deliveries().at(0).attempts, 3);
+}
+
+TEST_F(NotifierTest, AStoreThatForgetsDoesNotMakeItComeAgain) {
+  Use(OnlyWebhook());
+  forgetful_.failures = 3;
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  for (int i = 0; i < 5; ++i) AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.posts.size(), 1u);
+  EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
+}
+
+TEST_F(NotifierTest, WordsOfAServerAreKeptAsUtf8) {
+  Use(OnlyWebhook());
+  transport_.webhook_answer = Error{ErrorCode::kUnavailable, "no \xff " + std::string(1000, 'x')};
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  const std::string error = Deliveries().at(0).error;
+  EXPECT_TRUE(error.starts_with("no \xef\xbf\xbd x")) << error;
+  EXPECT_LT(error.size(), 600u);
+}
+
+TEST_F(NotifierTest, WhatWasFoundUnderAnEarlierEpochIsLookedAtAgain) {
+  Use(OnlyWebhook());
+  for (int i = 0; i < 3; ++i) End(CreateNoop("job" + std::to_string(i)), RunState::kFailed);
+  SampleClock();
+  notifier_->Step(clock_.Steady());
+  ASSERT_EQ(transport_.posts.size(), 1u);
+  const auto view = table_.View();
+  table_.Drop(view->FenceFor(view->Segments()), DropCause::kReassigned);
+  TakeAll();
+  for (int i = 0; i < 3; ++i) notifier_->Step(clock_.Steady());
+  EXPECT_EQ(transport_.posts.size(), 1u);
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.posts.size(), 3u);
+}
+
+TEST_F(NotifierTest, ItIsGivenUpAfterADayOrWhenTheReceiverIsGone) {
+  Use(OnlyWebhook());
+  transport_.webhook_answer = 500;
+  const StoredJob job = CreateNoop("job");
+  End(job, RunState::kFailed);
+  for (int hour = 0; hour < 26; ++hour) AdvanceAndSettle(1h);
+  EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kGivenUp);
+  const size_t tried = transport_.posts.size();
+  AdvanceAndSettle(5h);
+  EXPECT_EQ(transport_.posts.size(), tried);
+  transport_.webhook_answer = 410;
+  End(job, RunState::kFailed);
+  Settle();
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(Deliveries().at(1).state, DeliveryState::kGivenUp);
+  EXPECT_EQ(Deliveries().at(1).attempts, 1);
+  ASSERT_TRUE(store_.ResendDelivery(Deliveries().at(0).id, clock_.Wall()).ok());
+  transport_.webhook_answer = 200;
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
+}
+
+TEST_F(NotifierTest, AChannelWithoutAnAnswerRestsAndKeepsNobodyElseBack) {
+  Use(Both());
+  transport_.webhook_answer = Error{ErrorCode::kTimeout, "test"};
+  for (int i = 0; i < 5; ++i) End(CreateNoop("job" + std::to_string(i)), RunState::kFailed);
+  Settle();
+  EXPECT_EQ(transport_.posts.size(), 1u);
+  EXPECT_EQ(transport_.mails.size(), 5u);
+  transport_.webhook_answer = 200;
+  AdvanceAndSettle(5s);
+  EXPECT_EQ(transport_.posts.size(), 5u) << "those that waited are not tries";
+  AdvanceAndSettle(5s);
+  EXPECT_EQ(transport_.posts.size(), 6u);
+}
+
+TEST_F(NotifierTest, ManyFailuresOfAJobAreOneMessageAnHour) {
+  Use(OnlyWebhook());
+  const StoredJob job = CreateNoop("job");
+  for (int i = 0; i < 130; ++i) End(job, RunState::kFailed);  // more than a batch
+  End(CreateNoop("other"), RunState::kFailed);
+  Settle();
+  AdvanceAndSettle(10s);
+  ASSERT_EQ(transport_.posts.size(), 2u);
+  EXPECT_NE(transport_.posts[0].body.find("\"held_back\":0"), std::string::npos);
+  AdvanceAndSettle(59min);
+  End(job, RunState::kFailed);
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.posts.size(), 2u);
+  AdvanceAndSettle(1min);
+  End(job, RunState::kFailed);
+  AdvanceAndSettle(1s);
+  ASSERT_EQ(transport_.posts.size(), 3u);
+  EXPECT_NE(transport_.posts[2].body.find("\"held_back\":130"), std::string::npos)
+      << transport_.posts[2].body;
+  EXPECT_EQ(Count("carillon_notices_total", "held_back"), 130);
+}
+
+TEST_F(NotifierTest, ASuccessAfterAToldFailureIsToldOnce) {
+  Use(OnlyWebhook());
+  const StoredJob job = CreateNoop("job");
+  End(job, RunState::kFailed);
+  Settle();
+  clock_.Advance(1s);
+  End(job, RunState::kCompleted);
+  End(job, RunState::kCompleted);
+  AdvanceAndSettle(Notifier::kRecoveryEvery);
+  AdvanceAndSettle(Notifier::kRecoveryEvery);
+  ASSERT_EQ(transport_.posts.size(), 2u);
+  EXPECT_NE(transport_.posts[1].body.find("run.recovered"), std::string::npos);
+  AdvanceAndSettle(1h);
+  End(job, RunState::kCompleted);
+  AdvanceAndSettle(1h);
+  EXPECT_EQ(transport_.posts.size(), 2u);
+}
+
+TEST_F(NotifierTest, NobodyIsToldWhatNobodyWants) {
+  NotifyOptions options = OnlyWebhook();
+  options.defaults.on = {NoticeKind::kLate};
+  Use(options);
+  End(CreateNoop("quiet"), RunState::kFailed);
+  JobDefinition loud;
+  loud.type = JobType::kNoop;
+  loud.notify.on = std::vector{NoticeKind::kFailed};
+  End(CreateJob("loud", loud), RunState::kFailed);
+  Settle();
+  ASSERT_EQ(transport_.posts.size(), 1u);
+  EXPECT_NE(transport_.posts[0].body.find("loud"), std::string::npos);
+  EXPECT_TRUE(store_.ScanNotices(table_.View()->ActiveSegments(), 10)->empty());
+  EXPECT_EQ(Count("carillon_notices_total", "unwanted"), 1);
+}
+
+TEST_F(NotifierTest, WithoutChannelsNoticesDoNotPileUp) {
+  Use({});
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  EXPECT_TRUE(store_.ScanNotices(table_.View()->ActiveSegments(), 10)->empty());
+  EXPECT_TRUE(Deliveries().empty());
+}
+
+TEST_F(NotifierTest, AnotherOwnersNoticesAreLeftAlone) {
+  Use(OnlyWebhook());
+  End(CreateNoop("job"), RunState::kFailed);
+  TakeAll("m2");
+  Settle();
+  EXPECT_TRUE(transport_.posts.empty());
+  EXPECT_TRUE(Deliveries().empty());
+  TakeAll();
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.posts.size(), 1u);
+}
+
+TEST_F(NotifierTest, AMissingSecretIsAFailedTryNotAnUnsignedMessage) {
+  NotifyOptions options = OnlyWebhook();
+  options.webhook_secrets = [] {
+    return Result<std::string>(Error{ErrorCode::kUnavailable, "cannot be read"});
+  };
+  Use(options);
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  EXPECT_TRUE(transport_.posts.empty());
+  EXPECT_EQ(Deliveries().at(0).error, "cannot be read");
+  EXPECT_EQ(Deliveries().at(0).attempts, 1);
+}
+
+TEST_F(NotifierTest, RunsThatWaitTooLongAreLateOnce) {
+  Use(OnlyWebhook());
+  int asked = 0;
+  LateWatch watch({.firing = store_,
+                   .notices = store_,
+                   .cluster = cluster_,
+                   .segments = table_,
+                   .fences = fences_,
+                   .metrics = metrics_},
+                  [&asked](const std::vector<JobVersionKey>& keys) {
+                    asked += static_cast<int>(keys.size());
+                    return std::vector<Duration>(keys.size(), 10s);
+                  });
+  const auto look = [&](Duration by) {
+    clock_.Advance(by);
+    SampleClock();
+    watch.Step(clock_.Steady());
+    Settle();
+  };
+  const RunRow row = Execute(CreateNoop("job"));
+  look(5s);
+  EXPECT_TRUE(transport_.posts.empty());
+  look(6s);
+  ASSERT_EQ(transport_.posts.size(), 1u);
+  EXPECT_NE(transport_.posts[0].body.find("run.late"), std::string::npos);
+  EXPECT_NE(transport_.posts[0].body.find(EncodeRunId(row.key)), std::string::npos);
+  const int asked_before = asked;
+  look(6s);
+  look(6s);
+  EXPECT_EQ(asked, asked_before) << "it is known to be late";
+  look(2h);
+  EXPECT_EQ(transport_.posts.size(), 1u);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
