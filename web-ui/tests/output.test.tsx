@@ -1,6 +1,7 @@
 import { render, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
-import { LogText, coloursAfter, cutEvents } from '../src/features/runs/log_lines';
+import { cutEvents } from '../src/api/events';
+import { LogText, coloursAfter } from '../src/features/runs/log_lines';
 import { partsOf } from '../src/features/runs/output';
 import { ROW_PX, heightsOf, linesInSight, rowsOf } from '../src/features/runs/log_window';
 import { StateBadge } from '../src/shared/state_badge';

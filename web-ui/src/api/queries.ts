@@ -1,6 +1,7 @@
 // Reads that pages share, with one rule for how often they are repeated.
 import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { usePreferences } from '../shared/preferences';
+import { isTold } from './changes';
 import { ApiError, call, get, type Query } from './client';
 import type {
   ApiToken, AuditEntry, DeadLetter, Executor, Fire, Gap, Job, JobVersion, Page, Run, Secret, SystemConfig, SystemStatus, User,
@@ -8,6 +9,7 @@ import type {
 
 const TRIES = 2;
 const PAGE_SIZE = 50;
+const SELDOM = 5;
 export const FAST_MS = 2000;
 export const CALM_MS = 5000;
 
@@ -38,7 +40,9 @@ function useList<T>(path: string, query: Query, every: number, enabled = true) {
       get<Page<T>>(path, { page_size: PAGE_SIZE, ...query, page_token: pageParam }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_page_token ?? undefined,
-    refetchInterval,
+    // A search costs more than a page; what is told need not be asked for.
+    refetchInterval: (one) => refetchInterval && refetchInterval *
+      (isTold(path) || one.state.data?.pages.some((page) => page.searched_to) ? SELDOM : 1),
     placeholderData: keepPreviousData,
     enabled,
   });

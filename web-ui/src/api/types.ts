@@ -15,6 +15,8 @@ export const FINAL_STATES: ReadonlySet<string> = new Set([
 export interface Page<T> {
   items: T[];
   next_page_token: string | null;
+  // Of runs: how far back was looked, when that was the end of the search and not of the page.
+  searched_to?: string;
 }
 
 export type Schedule =

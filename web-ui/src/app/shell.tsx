@@ -3,6 +3,7 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { Menu, Pause, Play, RefreshCw, Search } from 'lucide-react';
 import { Suspense, lazy, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ChangeStream } from '../api/changes';
 import { queryClient } from '../api/queries';
 import { setPreferences, usePreferences } from '../shared/preferences';
 import { PageHeader } from '../shared/ui';
@@ -21,6 +22,7 @@ export function Shell() {
   const [menu, setMenu] = useState(false);
   const actions = useMemo(() => ({ palette: () => setPalette(true), help: () => setHelp(true) }), []);
   useShortcuts(actions);
+  useChanges();
   const main = useFocusAfterNavigation(() => setMenu(false));
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[208px_minmax(0,1fr)]">
@@ -48,6 +50,22 @@ export function Shell() {
       <Suspense>{help && <Help onClose={() => setHelp(false)} />}</Suspense>
     </div>
   );
+}
+
+// A tab that nobody sees, and one that is paused, listens to nothing.
+function useChanges() {
+  const { live } = usePreferences();
+  useEffect(() => {
+    if (!live) return;
+    const stream = new ChangeStream(queryClient);
+    const follow = () => (document.hidden ? stream.stop() : stream.start());
+    follow();
+    document.addEventListener('visibilitychange', follow);
+    return () => {
+      document.removeEventListener('visibilitychange', follow);
+      stream.stop();
+    };
+  }, [live]);
 }
 
 // A new page is where the keyboard and the screen reader go on.

@@ -459,8 +459,4 @@ export const enMore = {
   'durations.title': 'Duration of the last {{n}} runs',
   'durations.percentiles': 'Half took at most {{p50}} (line), 95 of 100 at most {{p95}} (dashed); the longest {{most}}.',
   'durations.table': 'As a table',
-  'reason.secret_missing': 'A secret of it does not exist',
-  'reason.secret_forbidden': 'A secret of it belongs to somebody else',
-  'reason.secret_unreadable': 'A secret of it cannot be opened',
-  'reason.secret_unsupported': 'Its executor’s warden cannot hide secrets yet',
 } as const;

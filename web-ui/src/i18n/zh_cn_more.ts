@@ -461,8 +461,4 @@ export const zhCNMore: MoreCatalogue = {
   'durations.title': '最近 {{n}} 次运行的时长',
   'durations.percentiles': '半数不超过 {{p50}}（实线），95% 不超过 {{p95}}（虚线）；最长 {{most}}。',
   'durations.table': '以表格显示',
-  'reason.secret_missing': '所需的密钥不存在',
-  'reason.secret_forbidden': '所需的密钥属于其他人',
-  'reason.secret_unreadable': '所需的密钥无法解密',
-  'reason.secret_unsupported': '执行器的 warden 尚不能隐藏密钥',
 };

@@ -3,6 +3,7 @@ import { Ban, Inbox, RefreshCw, SearchX, TriangleAlert } from 'lucide-react';
 import { useEffect, useId, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client';
+import { Time } from './time';
 
 export function Card(props: { title?: ReactNode; actions?: ReactNode; children: ReactNode; className?: string; flush?: boolean }) {
   const id = useId();
@@ -152,14 +153,27 @@ export function Segments(props: {
   );
 }
 
-export function MoreButton(props: { query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown } }) {
+interface MoreQuery {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  fetchNextPage: () => unknown;
+  data?: { pages: { searched_to?: string }[] };
+}
+
+// How far back a search went that did not find a page's worth; undefined: it is no search, or at its end.
+export const searchedTo = (query: MoreQuery): string | undefined =>
+  query.hasNextPage ? query.data?.pages.at(-1)?.searched_to : undefined;
+
+export function MoreButton(props: { query: MoreQuery }) {
   const { t } = useTranslation();
   if (!props.query.hasNextPage) return null;
+  const back = searchedTo(props.query);
   return (
     <div className="border-t p-3 text-center">
+      {back && <p className="mb-2 text-muted" role="status">{t('list.searched_to')} <Time at={back} /></p>}
       <button type="button" className="button" disabled={props.query.isFetchingNextPage}
         onClick={() => void props.query.fetchNextPage()}>
-        {t('list.more')}
+        {t(back ? 'list.search_on' : 'list.more')}
       </button>
     </div>
   );

@@ -13,7 +13,7 @@ import { span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
-import { Card, EmptyMatch, EmptyYet, Facts, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
+import { Card, EmptyMatch, EmptyYet, Facts, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments, searchedTo } from '../../shared/ui';
 import { RunTable } from '../runs/run_table';
 import { StateFilter } from '../runs/state_filter';
 import { DeleteDialog, PauseDialog } from './confirm';
@@ -173,6 +173,7 @@ function Runs({ job }: { job: Job }) {
         {runs.isPending ? <Loading />
           : runs.isError && items.length === 0 ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
           : items.length > 0 ? <RunTable runs={items} withJob={false} zone={zoneOf(job)} />
+          : searchedTo(runs) ? null
           : search.state ? <EmptyMatch onClear={() => setState(undefined)} />
           : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
         <MoreButton query={runs} />

@@ -1,7 +1,8 @@
 // Follows the log of an attempt until its end, across connections that are cut.
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { ApiError, send } from '../../api/client';
-import { LogText, cutEvents, type LogEnd, type LogEntry, type LogLine } from './log_lines';
+import { readEvents } from '../../api/events';
+import { LogText, type LogEnd, type LogEntry, type LogLine } from './log_lines';
 
 const SHOW_EVERY_MS = 100; // however fast it comes
 const AGAIN_MS = 1000;
@@ -74,19 +75,13 @@ export class LogFeed {
       query: { attempt: this.attempt }, headers, signal,
     });
     this.show({ waiting: false });
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    let buffer = '';
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const { events, rest } = cutEvents(buffer + value);
-      buffer = rest;
+    await readEvents(response, (events) => {
       for (const event of events) {
         if (event.name === 'end') this.show({ end: JSON.parse(event.data) as LogEnd });
         else this.text.add(JSON.parse(event.data) as LogEntry);
       }
       if (events.length > 0) this.timer ??= setTimeout(() => this.show(), SHOW_EVERY_MS);
-    }
+    });
   }
 }
 

@@ -23,22 +23,6 @@ export function coloursAfter(before: string, text: string): string {
   return now.length > COLOURS_MAX ? '' : now;
 }
 
-// The whole events of `buffer`, and what is left of it.
-export function cutEvents(buffer: string): { events: { name: string; id: string; data: string }[]; rest: string } {
-  const pieces = buffer.split('\n\n');
-  const rest = pieces.pop() ?? '';
-  const events = pieces.flatMap((piece) => {
-    const event = { name: 'message', id: '', data: '' };
-    for (const line of piece.split('\n')) {
-      if (line.startsWith('data: ')) event.data += line.slice(6);
-      else if (line.startsWith('id: ')) event.id = line.slice(4);
-      else if (line.startsWith('event: ')) event.name = line.slice(7);
-    }
-    return event.data === '' ? [] : [event];
-  });
-  return { events, rest };
-}
-
 export class LogText {
   readonly lines: LogLine[] = [];
   lastSeq = 0;

@@ -6,7 +6,7 @@ import { itemsOf, useExecutors, useRuns } from '../../api/queries';
 import { RUN_STATES, type Run } from '../../api/types';
 import { SearchField } from '../../shared/search_field';
 import { Time } from '../../shared/time';
-import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../shared/ui';
+import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, searchedTo } from '../../shared/ui';
 import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn } from '../lists/list_bar';
 import { RunTable } from './run_table';
@@ -69,6 +69,7 @@ export function RunsPage() {
               { id: 'started', header: t('step.started'), cell: (run) => <Time at={run.started_at} /> },
               { id: 'ended', header: t('step.ended'), cell: (run) => <Time at={run.ended_at} /> },
             ]} />
+          : searchedTo(runs) ? null
           : filtered ? <EmptyMatch onClear={() => void navigate({ search: {} })} />
           : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} command="carillon job run JOB --wait" />}
         <MoreButton query={runs} />
