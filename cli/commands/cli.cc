@@ -71,6 +71,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddUserCommands(app, session);
   AddTokenCommands(app, session);
   AddSecretCommands(app, session);
+  AddDeadLetterCommands(app, session);
   AddDeliveryCommands(app, session);
   AddAuditCommand(app, session);
   AddSystemCommands(app, session);

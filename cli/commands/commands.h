@@ -22,6 +22,7 @@ void AddConfigCommands(CLI::App& system, Session& session);  // of system
 void AddImportCommands(CLI::App& app, Session& session);
 void AddFileCommands(CLI::App& app, Session& session);  // apply, diff, validate
 void AddAuditCommand(CLI::App& app, Session& session);
+void AddDeadLetterCommands(CLI::App& app, Session& session);
 void AddDeliveryCommands(CLI::App& app, Session& session);  // delivery, notify
 void AddBulkCommands(CLI::App& app, Session& session);
 void AddExportCommand(CLI::App& app, Session& session);

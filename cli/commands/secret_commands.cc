@@ -28,7 +28,7 @@ const View& SecretView() {
   return view;
 }
 
-std::string PathOf(const std::string& name) { return "/api/secrets/" + Escape(name); }
+std::string SecretPath(const std::string& name) { return "/api/secrets/" + Escape(name); }
 
 // Never an argument: those are seen in the list of processes and kept by shells. The end of the
 // last line is an editor's or echo's, and no part of it.
@@ -57,10 +57,11 @@ json BodyOf(const SecretArguments& arguments, bool described) {
 Outcome<ExitCode> Update(Session& session, const SecretArguments& arguments, json body,
                          const std::string& etag) {
   if (!arguments.reason.empty()) body["reason"] = arguments.reason;
-  CARILLON_ASSIGN_OR_RETURN(const ApiResponse secret, session.Call({.method = "PUT",
-                                                                    .path = PathOf(arguments.name),
-                                                                    .body = std::move(body),
-                                                                    .if_match = etag}));
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse secret,
+                            session.Call({.method = "PUT",
+                                          .path = SecretPath(arguments.name),
+                                          .body = std::move(body),
+                                          .if_match = etag}));
   session.Print().Object(secret.body, SecretView());
   return ExitCode::kDone;
 }
@@ -68,7 +69,7 @@ Outcome<ExitCode> Update(Session& session, const SecretArguments& arguments, jso
 Outcome<ExitCode> SetSecret(Session& session, const SecretArguments& arguments, bool described) {
   json body = BodyOf(arguments, described);
   CARILLON_ASSIGN_OR_RETURN(body["value"], ReadValue(session, arguments));
-  const auto before = session.Call({.path = PathOf(arguments.name)});
+  const auto before = session.Call({.path = SecretPath(arguments.name)});
   if (before.ok()) return Update(session, arguments, std::move(body), before->etag);
   if (before.error().exit != ExitCode::kNotFound) return before.error();
   body["name"] = arguments.name;
@@ -88,26 +89,26 @@ Outcome<ExitCode> EditSecret(Session& session, const SecretArguments& arguments,
         "the value");
   }
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse before,
-                            session.Call({.path = PathOf(arguments.name)}));
+                            session.Call({.path = SecretPath(arguments.name)}));
   return Update(session, arguments, std::move(body), before.etag);
 }
 
 Outcome<ExitCode> ShowSecret(Session& session, const SecretArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse secret,
-                            session.Call({.path = PathOf(arguments.name)}));
+                            session.Call({.path = SecretPath(arguments.name)}));
   session.Print().Object(secret.body, SecretView());
   return ExitCode::kDone;
 }
 
 Outcome<ExitCode> DeleteSecret(Session& session, const SecretArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse before,
-                            session.Call({.path = PathOf(arguments.name)}));
+                            session.Call({.path = SecretPath(arguments.name)}));
   CARILLON_ASSIGN_OR_RETURN(
       const bool go,
       session.Confirm("Delete secret " + arguments.name + "? Runs of jobs that use it will fail."));
   if (!go) return ExitCode::kFailure;
-  CARILLON_TRY(
-      session.Call({.method = "DELETE", .path = PathOf(arguments.name), .if_match = before.etag}));
+  CARILLON_TRY(session.Call(
+      {.method = "DELETE", .path = SecretPath(arguments.name), .if_match = before.etag}));
   session.Say("deleted");
   return ExitCode::kDone;
 }

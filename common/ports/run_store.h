@@ -120,6 +120,9 @@ class RunStore {
   virtual Result<GapPage> ListGaps(const GapFilter& filter) = 0;
   virtual Result<RunCounts> CountOpenRuns() = 0;
   virtual Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) = 0;
+  virtual Result<DeadLetter> GetDeadLetter(uint64_t id) = 0;
+  // Its run stays as it ended. kNotFound: also when somebody else was quicker.
+  virtual Status DiscardDeadLetter(uint64_t id) = 0;
 };
 
 }  // namespace carillon

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/run_id.h"
+#include "scheduler/api/dead_letter_routes.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -24,6 +25,12 @@ Result<std::string> OwnerOf(Owned owned, const Call& call) {
       if (!key.ok()) return unknown;
       CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(*key));
       return OwnerOfJob(call, run.job_id);
+    }
+    case Owned::kDeadLetter: {
+      const auto letter_id = DeadLetterId(id);
+      if (!letter_id) return unknown;
+      CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.api.runs.GetDeadLetter(*letter_id));
+      return OwnerOfJob(call, letter.job_id);
     }
     case Owned::kToken: {
       CARILLON_ASSIGN_OR_RETURN(const TokenRecord token, call.api.auth.GetToken(id));

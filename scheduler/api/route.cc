@@ -5,6 +5,7 @@
 #include "scheduler/api/bulk_routes.h"
 #include "scheduler/api/change_routes.h"
 #include "scheduler/api/config_routes.h"
+#include "scheduler/api/dead_letter_routes.h"
 #include "scheduler/api/delivery_routes.h"
 #include "scheduler/api/job_routes.h"
 #include "scheduler/api/join_routes.h"
@@ -80,6 +81,9 @@ const std::vector<Route>& RouteTable() {
       {"GET", "/api/runs/{}/logs/stream", kRead, kNo, &StreamRunLogs},
       {"GET", "/api/gaps", kRead, kNo, &ListGaps},
       {"GET", "/api/dead-letters", kRead, kNo, &ListDeadLetters},
+      {"GET", "/api/dead-letters/{}", kRead, kNo, &GetDeadLetter},
+      {"DELETE", "/api/dead-letters/{}", kRunJobs, kNo, &DiscardDeadLetter, "dead_letter.discard",
+       kDeadLetter},
       {"GET", "/api/deliveries", kRead, kNo, &ListDeliveries},
       {"POST", "/api/deliveries/{}/resend", kWriteConfig, kNo, &ResendDelivery, "delivery.resend"},
       {"POST", "/api/notify/test", kWriteConfig, kNo, &TestNotices, "notify.test"},

@@ -51,7 +51,7 @@ enum class Keyed { kNo, kYes };
 
 // What the first {} of the path names: somebody's, when the caller's permission reaches only to his
 // own.
-enum class Owned { kNothing, kJob, kRun, kToken, kSecret };
+enum class Owned { kNothing, kJob, kRun, kDeadLetter, kToken, kSecret };
 
 struct Route {
   std::string_view method;

@@ -78,16 +78,6 @@ HttpResponse RetriedResponse(const Call& call, const RunDetail& run) {
   return response;
 }
 
-json DeadLetterToJson(const DeadLetter& letter) {
-  return {{"id", std::to_string(letter.id)},
-          {"run_id", EncodeRunId(letter.key)},
-          {"job_id", letter.job_id.value()},
-          {"state", std::string(Name(letter.state))},
-          {"attempts", letter.attempts},
-          {"reason", letter.reason},
-          {"create_time", FormatRfc3339(letter.created)}};
-}
-
 }  // namespace
 
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
@@ -187,24 +177,6 @@ Reply ListGaps(const Call& call) {
   // Gaps are small: a whole page always fits, so the token after its last item is the store's.
   for (const GapRecord& gap : gaps->gaps) page.Add(GapToJson(gap), next);
   return page.Finish(gaps->next.has_value());
-}
-
-Reply ListDeadLetters(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const Query query,
-                            Query::Read(call.request, {"page_size", "page_token"}));
-  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "dead-letters"));
-  uint64_t before_id = UINT64_MAX;
-  if (!page.cursor().empty()) {
-    const auto before = ParseCursor(page.cursor());
-    if (!before) return BadPageToken();
-    before_id = *before;
-  }
-  CARILLON_ASSIGN_OR_RETURN(const auto letters,
-                            call.api.runs.ListDeadLetters(before_id, page.size() + 1));
-  for (const DeadLetter& letter : letters) {
-    if (!page.Add(DeadLetterToJson(letter), std::to_string(letter.id))) break;
-  }
-  return page.Finish(false);
 }
 
 }  // namespace carillon::scheduler

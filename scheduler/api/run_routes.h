@@ -11,7 +11,6 @@ Reply GetRun(const Call& call);
 Reply CancelRun(const Call& call);
 Reply RetryRun(const Call& call);
 Reply ListGaps(const Call& call);
-Reply ListDeadLetters(const Call& call);
 
 // The run that the path names.
 Outcome<RunKey> PathRunKey(const Call& call);

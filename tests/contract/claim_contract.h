@@ -419,6 +419,7 @@ TYPED_TEST(ClaimContract, RunThatIsSkippedAfterItWasTriedLeavesADeadLetter) {
   };
   EXPECT_EQ(s.v(s.firing.Skip({skip(waiting), skip(due.second)}, fence, kT0 + 1h)), 2u);
   const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters(UINT64_MAX, 10));
+  EXPECT_EQ(s.v(s.runs.GetDeadLetter(letters.at(0).id)).key, letters[0].key);
   ASSERT_EQ(letters.size(), 1u);  // the other one was never tried
   EXPECT_EQ(letters[0].key, waiting.key);
   EXPECT_EQ(letters[0].state, RunState::kSkipped);

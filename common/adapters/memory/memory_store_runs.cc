@@ -241,4 +241,19 @@ Result<std::vector<DeadLetter>> MemoryStore::ListDeadLetters(uint64_t before_id,
   return page;
 }
 
+Result<DeadLetter> MemoryStore::GetDeadLetter(uint64_t id) {
+  MutexLock lock(mu_);
+  const auto letter = tables_.dead_letters.find(id);
+  if (letter == tables_.dead_letters.end()) {
+    return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)};
+  }
+  return letter->second;
+}
+
+Status MemoryStore::DiscardDeadLetter(uint64_t id) {
+  MutexLock lock(mu_);
+  if (tables_.dead_letters.erase(id) > 0) return {};
+  return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)};
+}
+
 }  // namespace carillon::memory

@@ -137,6 +137,8 @@ class MysqlStore final : public IdentityStore,
   Result<GapPage> ListGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;
   Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) override;
+  Result<DeadLetter> GetDeadLetter(uint64_t id) override;
+  Status DiscardDeadLetter(uint64_t id) override;
 
   // LogStore
   Status AppendLogs(const std::vector<LogRecord>& records) override;

@@ -30,6 +30,30 @@ Result<GapReason> ParseGapReason(const std::string& text) {
   return {ErrorCode::kCorrupt, "gap: unknown reason " + text};
 }
 
+const std::string kSelectLetters =
+    "SELECT d.id, d.fire_us, d.schedule_id, d.shard, j.job_id, d.state, d.attempts, d.reason, "
+    "d.created_us FROM dead_letters d JOIN jobs j ON j.job_no = d.job_no";
+
+Error NoLetter(uint64_t id) { return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)}; }
+
+// nullopt: its row cannot be read, which is noted.
+std::optional<DeadLetter> ReadLetter(Session& session, const Rows& rows) {
+  const uint64_t id = rows.Unsigned(1);
+  const Result<RunState> state = ParseRunState(rows.Text(6));
+  if (!state.ok()) {
+    session.NoteUnreadable("dead_letters", std::to_string(id), "unknown state");
+    return std::nullopt;
+  }
+  return DeadLetter{
+      .id = id,
+      .key = {rows.Time(2), ScheduleId(rows.Unsigned(3)), static_cast<uint32_t>(rows.Unsigned(4))},
+      .job_id = JobId(rows.Text(5)),
+      .state = *state,
+      .attempts = static_cast<int>(rows.Int(7)),
+      .reason = rows.Text(8),
+      .created = rows.Time(9)};
+}
+
 }  // namespace
 
 Result<RunDetail> MysqlStore::GetRun(const RunKey& key) {
@@ -98,10 +122,7 @@ Result<RunCounts> MysqlStore::CountOpenRuns() {
 }
 
 Result<std::vector<DeadLetter>> MysqlStore::ListDeadLetters(uint64_t before_id, size_t limit) {
-  const std::string statement =
-      "SELECT d.id, d.fire_us, d.schedule_id, d.shard, j.job_id, d.state, d.attempts, d.reason, "
-      "d.created_us FROM dead_letters d JOIN jobs j ON j.job_no = d.job_no WHERE d.id < ? "
-      "ORDER BY d.id DESC LIMIT ?";
+  const std::string statement = kSelectLetters + " WHERE d.id < ? ORDER BY d.id DESC LIMIT ?";
   return InRead(
       *pool_, "list dead letters", [&](Session& session) -> Result<std::vector<DeadLetter>> {
         std::vector<DeadLetter> letters;
@@ -115,23 +136,32 @@ Result<std::vector<DeadLetter>> MysqlStore::ListDeadLetters(uint64_t before_id, 
           while (rows.Next()) {
             ++read;
             before = rows.Unsigned(1);
-            const Result<RunState> state = ParseRunState(rows.Text(6));
-            if (!state.ok()) {
-              session.NoteUnreadable("dead_letters", std::to_string(before), "unknown state");
-              continue;
+            if (auto letter = ReadLetter(session, rows)) {
+              letters.push_back(std::move(*letter));
             }
-            letters.push_back({.id = before,
-                               .key = {rows.Time(2), ScheduleId(rows.Unsigned(3)),
-                                       static_cast<uint32_t>(rows.Unsigned(4))},
-                               .job_id = JobId(rows.Text(5)),
-                               .state = *state,
-                               .attempts = static_cast<int>(rows.Int(7)),
-                               .reason = rows.Text(8),
-                               .created = rows.Time(9)});
           }
           more = read == wanted;
         }
         return letters;
+      });
+}
+
+Result<DeadLetter> MysqlStore::GetDeadLetter(uint64_t id) {
+  return InRead(*pool_, "get dead letter", [&](Session& session) -> Result<DeadLetter> {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(kSelectLetters + " WHERE d.id = ?", {id}));
+    if (!rows.Next()) return NoLetter(id);
+    auto letter = ReadLetter(session, rows);
+    if (!letter) return {ErrorCode::kCorrupt, fmt::format("dead letter {}: unknown state", id)};
+    return std::move(*letter);
+  });
+}
+
+Status MysqlStore::DiscardDeadLetter(uint64_t id) {
+  return InTransaction(
+      *pool_, {.operation = "discard dead letter"}, [&](Session& session) -> Status {
+        CARILLON_ASSIGN_OR_RETURN(const int64_t gone,
+                                  session.Execute("DELETE FROM dead_letters WHERE id = ?", {id}));
+        return gone == 0 ? Status(NoLetter(id)) : Status();
       });
 }
 

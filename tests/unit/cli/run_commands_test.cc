@@ -239,5 +239,32 @@ TEST_F(RunCommandsTest, ConfirmOverlapIsSaidOnlyWhenItIsGiven) {
   EXPECT_EQ(SentBody(3), (json{{"confirm_overlap", true}}));
 }
 
+TEST_F(CliTest, DeadLettersAreReplayedAndDiscarded) {
+  const json letter = {{"id", "17"},
+                       {"run_id", "R1"},
+                       {"job_id", "nightly"},
+                       {"state", "FAILED"},
+                       {"attempts", 3},
+                       {"reason", "exit_code"},
+                       {"create_time", "2026-03-01T00:00:00.000000Z"}};
+  Answer("GET /api/dead-letters?page_size=100",
+         {{"items", {letter}}, {"next_page_token", nullptr}});
+  Answer("GET /api/dead-letters/17", letter);
+  Answer("POST /api/runs/R1/retry", {{"run_id", "R1"}, {"state", "PENDING"}}, 202);
+  Answer("DELETE /api/dead-letters/17", nullptr, 204);
+  EXPECT_EQ(Run({"dead-letter", "get", "17", "-o", "json"}), 0) << err();
+  EXPECT_EQ(OutJson(), letter);
+  server_.requests.clear();
+  EXPECT_EQ(Run({"dead-letter", "replay", "17", "-q"}), 0) << err();
+  EXPECT_EQ(out(), "R1\n");
+  EXPECT_FALSE(HeaderOf(Sent(1), "Idempotency-Key").empty());
+  server_.requests.clear();
+  EXPECT_EQ(Run({"dead-letter", "discard", "17"}), 2) << "asks, and nobody is there to say yes";
+  EXPECT_EQ(server_.requests.size(), 0u);
+  EXPECT_EQ(Run({"dead-letter", "discard", "17", "--yes"}), 0) << err();
+  EXPECT_EQ(Sent(0).method, "DELETE");
+  EXPECT_EQ(Run({"dead-letter", "replay", "18"}), 3);
+}
+
 }  // namespace
 }  // namespace carillon::cli

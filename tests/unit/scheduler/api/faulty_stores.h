@@ -177,6 +177,12 @@ class FaultyRuns : public RunStore {
   Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) override {
     return plan_.Run("ListDeadLetters", [&] { return store_.ListDeadLetters(before_id, limit); });
   }
+  Result<DeadLetter> GetDeadLetter(uint64_t id) override {
+    return plan_.Run("GetDeadLetter", [&] { return store_.GetDeadLetter(id); });
+  }
+  Status DiscardDeadLetter(uint64_t id) override {
+    return plan_.Run("DiscardDeadLetter", [&] { return store_.DiscardDeadLetter(id); });
+  }
 
  private:
   RunStore& store_;

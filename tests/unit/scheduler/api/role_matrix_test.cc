@@ -49,6 +49,8 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/changes", {kKnown, 400}},              // with a parameter that there is not
       {"GET /api/gaps", {kKnown, 200}},
       {"GET /api/dead-letters", {kKnown, 200}},
+      {"GET /api/dead-letters/{}", {kKnown, 200}},
+      {"DELETE /api/dead-letters/{}", {kOwner, 204}},
       {"GET /api/deliveries", {kKnown, 200}},
       {"POST /api/deliveries/{}/resend", {kAdmin, 404, "{}"}},
       {"POST /api/notify/test", {kAdmin, 409, "{}"}},  // nothing is set up
@@ -128,6 +130,10 @@ class RoleMatrixTest : public PeopleEnv {
     std::string id = path.starts_with("/api/jobs") ? job_id_ : "user-other";
     if (path.starts_with("/api/runs")) id = run_id_;
     if (path.starts_with("/api/secrets")) id = "owners";
+    if (path.starts_with("/api/dead-letters")) {
+      Finish(Execute(job_id_), {.state = RunState::kFailed});
+      id = Get("/api/dead-letters").body()["items"][0]["id"];
+    }
     if (path.starts_with("/api/executors")) id = "executor-1";
     if (path.starts_with("/api/tokens")) {
       id = As(owner_.access_token, "POST", "/api/tokens", R"({"name": "ci"})").body()["token_id"];

@@ -224,6 +224,22 @@ TEST_F(RunRoutesTest, LogsArePlainTextOfTheAskedAttempt) {
   EXPECT_EQ(Get("/api/runs/" + run_id + "/logs?attempt=x").pointer(), "?attempt");
 }
 
+TEST_F(RunRoutesTest, DeadLetterIsDiscardedOnceAndItsRunStays) {
+  const std::string run_id = Execute(Create().value("job_id", ""));
+  Finish(run_id, {.state = RunState::kFailed, .reason = "exit_code", .exit_code = 3});
+  const std::string path =
+      "/api/dead-letters/" + Get("/api/dead-letters").body()["items"][0].value("id", "");
+  EXPECT_EQ(Get(path).body()["run_id"], run_id);
+  EXPECT_EQ(Send("DELETE", path).status, 204);
+  EXPECT_EQ(Send("DELETE", path).status, 404);
+  EXPECT_EQ(Get(path).code(), "not_found");
+  EXPECT_EQ(Get("/api/dead-letters/x").code(), "not_found");
+  EXPECT_EQ(Get("/api/runs/" + run_id).body()["state"], "FAILED");
+  const json told = Get("/api/audit").body()["items"][0];
+  EXPECT_EQ(told["action"], "dead_letter.discard");
+  EXPECT_EQ(told["reason"], "run " + run_id);
+}
+
 TEST_F(RunRoutesTest, DeadLettersAndGapsAreListed) {
   const std::string job_id = Create({{"cron_expression", "* * * * *"}}).value("job_id", "");
   const std::string run_id = Execute(job_id);

@@ -1,0 +1,72 @@
+#include "scheduler/api/dead_letter_routes.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/domain/run_id.h"
+#include "scheduler/api/page.h"
+#include "scheduler/api/request_parts.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+json DeadLetterToJson(const DeadLetter& letter) {
+  return {{"id", std::to_string(letter.id)},
+          {"run_id", EncodeRunId(letter.key)},
+          {"job_id", letter.job_id.value()},
+          {"state", std::string(Name(letter.state))},
+          {"attempts", letter.attempts},
+          {"reason", letter.reason},
+          {"create_time", FormatRfc3339(letter.created)}};
+}
+
+Outcome<uint64_t> PathId(const Call& call) {
+  const auto id = DeadLetterId(call.arguments.at(0));
+  if (!id) return NotFound("No dead letter has this id.");
+  return *id;
+}
+
+}  // namespace
+
+std::optional<uint64_t> DeadLetterId(const std::string& text) { return ParseCursor(text); }
+
+Reply ListDeadLetters(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "dead-letters"));
+  uint64_t before_id = UINT64_MAX;
+  if (!page.cursor().empty()) {
+    const auto before = ParseCursor(page.cursor());
+    if (!before) return BadPageToken();
+    before_id = *before;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto letters,
+                            call.api.runs.ListDeadLetters(before_id, page.size() + 1));
+  for (const DeadLetter& letter : letters) {
+    if (!page.Add(DeadLetterToJson(letter), std::to_string(letter.id))) break;
+  }
+  return page.Finish(false);
+}
+
+Reply GetDeadLetter(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const uint64_t id, PathId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
+  CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.api.runs.GetDeadLetter(id));
+  return JsonResponse(200, DeadLetterToJson(letter));
+}
+
+Reply DiscardDeadLetter(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const uint64_t id, PathId(call));
+  CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.api.runs.GetDeadLetter(id));
+  const Status discarded = call.api.runs.DiscardDeadLetter(id);
+  if (discarded.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether the dead letter was discarded is not known; GET it first.",
+                          discarded.error());
+  }
+  if (!discarded.ok()) return discarded.error();
+  call.note.reason = "run " + EncodeRunId(letter.key);
+  return HttpResponse{.status = 204};
+}
+
+}  // namespace carillon::scheduler
