@@ -114,8 +114,8 @@ class RunStore {
   // `states` names PENDING. A page may hold fewer runs than there are, even none: then it says how
   // far it has searched.
   virtual Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) = 0;
-  // A number that changes when one of the due runs that are open, or of the 16 newest, begins, ends
-  // or moves on. Cheap, whatever the history.
+  // A number that changes when one of the due runs that are open (1,000 of them are looked at), or
+  // of the 16 newest, begins, ends or moves on. Cheap, whatever the history.
   virtual Result<uint64_t> MarkOfRuns(WallTime now) = 0;
   virtual Result<GapPage> ListGaps(const GapFilter& filter) = 0;
   virtual Result<RunCounts> CountOpenRuns() = 0;

@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/wire/json_text.h"
 #include "scheduler/api/audit.h"
+#include "scheduler/api/auth_routes.h"
 #include "scheduler/api/client_address.h"
 #include "scheduler/api/ownership.h"
 #include "scheduler/api/page.h"
@@ -232,10 +233,12 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   RouteMatch match = MatchRoute(request.method, request.segments);
   const bool for_anyone = match.route != nullptr && match.route->permission == Permission::kAnyone;
   Caller caller;
-  if (for_anyone) {
+  // A session goes on whatever strangers of the same address do: only a refresh that fails counts.
+  const bool refresh = for_anyone && match.route->handler == &RefreshSession;
+  if (for_anyone && !refresh) {
     if (auto refused = Admit(address_rate_, NetworkOf(AddressOf(request))))
       return std::move(*refused);
-  } else {
+  } else if (!for_anyone) {
     CARILLON_ASSIGN_OR_RETURN(caller, Identify(request));
     if (auto refused = Admit(account_rate_, caller.Subject())) return std::move(*refused);
   }
@@ -269,7 +272,12 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
             .note = note,
             .owns_all = reach == Reach::kAll};
   if (!call.owns_all) CARILLON_TRY(CheckOwned(*match.route, call));
-  return Dispatch(*match.route, call);
+  Reply reply = Dispatch(*match.route, call);
+  if (refresh && !reply.ok()) {
+    if (auto refused = Admit(address_rate_, NetworkOf(AddressOf(request))))
+      return std::move(*refused);
+  }
+  return reply;
 }
 
 Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {

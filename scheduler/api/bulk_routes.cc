@@ -167,6 +167,9 @@ Reply Ask(const Call& call, const HttpRequest& request, AuditNote& note,
   return asking == Asking::kDo ? match.route->handler(single) : HttpResponse{};
 }
 
+// Of pages that no index finds: about a million runs are looked at.
+constexpr int kSearchesMax = 20;
+
 struct Selected {
   std::vector<std::string> ids;
   bool more = false;  // than may be acted on at once
@@ -185,6 +188,7 @@ Outcome<Selected> Select(const Call& call, const BulkRequest& bulk) {
   const std::string id = bulk.verb->kind == "job" ? "job_id" : "run_id";
   Selected selected;
   std::string token;
+  int searches = 0;
   do {
     HttpRequest request = Asked(call, "GET", {"api", PathOf(*bulk.verb)});
     for (const auto& [name, value] : bulk.filter->items()) {
@@ -202,6 +206,13 @@ Outcome<Selected> Select(const Call& call, const BulkRequest& bulk) {
     const json page = json::parse(reply->body);
     for (const json& item : page["items"]) selected.ids.push_back(item[id]);
     token = page["next_page_token"].is_null() ? "" : page["next_page_token"].get<std::string>();
+    if (page.contains("searched_to") && ++searches == kSearchesMax) {
+      return InvalidField(
+          "/filter", "too_far_back",
+          fmt::format("The search got back to {} and is not at its end; nothing was "
+                      "done. Give `since`, or a narrower filter.",
+                      page["searched_to"].get<std::string>()));
+    }
   } while (!token.empty() && selected.ids.size() <= kBulkItemsMax);
   selected.more = selected.ids.size() > kBulkItemsMax;
   if (selected.more) selected.ids.resize(kBulkItemsMax);

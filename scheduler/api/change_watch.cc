@@ -74,20 +74,21 @@ void ChangeWatch::Forget() {
 }
 
 void ChangeWatch::LookAtAudit() {
-  AuditFilter filter{.limit = audited_ ? kReadMax : 1};
+  AuditFilter filter{.limit = audited_ ? kReadMax : kCommitLag};
   if (audited_) filter.after_id = *audited_ - std::min(*audited_, kCommitLag);
   const auto records = context_.admin.ListAudit(filter);
   if (!records.ok()) return;
   const uint64_t newest = records->empty() ? 0 : records->front().id;
   if (!audited_) {
     audited_ = newest;
-    // What is there was there before anybody listened, but for what is not visible yet.
-    for (uint64_t id = newest - std::min(newest, kCommitLag); id <= newest; ++id) seen_.insert(id);
+    for (const AuditRecord& record : *records) seen_.insert(record.id);
     return;
   }
-  const bool another_store = newest < filter.after_id && !seen_.empty();
-  if (records->size() == kReadMax || another_store) {
+  const bool gone_back = newest < *audited_;  // another store, or this one of before
+  if (records->size() == kReadMax || gone_back) {
     Forget();
+    seen_.clear();
+    for (const AuditRecord& record : *records) seen_.insert(record.id);
   } else {
     for (auto record = records->rbegin(); record != records->rend(); ++record) {
       if (!seen_.insert(record->id).second) continue;
@@ -95,7 +96,7 @@ void ChangeWatch::LookAtAudit() {
       Tell({.topic = "audit"});
     }
   }
-  audited_ = std::max(newest, records->empty() && !another_store ? *audited_ : newest);
+  audited_ = newest;
   seen_.erase(seen_.begin(), seen_.lower_bound(*audited_ - std::min(*audited_, kCommitLag)));
 }
 

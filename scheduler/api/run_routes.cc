@@ -94,7 +94,8 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const auto found = call.api.runs.ListRuns(filter, now);
   if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
-  if (job_id && page.cursor().empty() && (!found.ok() || found->runs.empty())) {
+  const bool none = !found.ok() || (found->runs.empty() && !found->searched_to);
+  if (job_id && page.cursor().empty() && none) {
     // A deleted job keeps its history; one that never was has none.
     CARILLON_TRY(call.api.jobs.GetJobHead(*job_id));
   }

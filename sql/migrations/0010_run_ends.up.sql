@@ -11,8 +11,15 @@ PREPARE add_ends FROM @ends;
 EXECUTE add_ends;
 DEALLOCATE PREPARE add_ends;
 
-UPDATE job_runs SET ended_as = state + 0
-WHERE open_segment IS NULL AND state <> 'COMPLETED' AND ended_as IS NULL;
+-- All of history is read for it: once, also where the index could not be made in the first try.
+SET @backfill = IF(
+  (SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE()
+   AND table_name = 'job_runs' AND index_name = 'by_end') = 0,
+  'UPDATE job_runs SET ended_as = state + 0 WHERE open_segment IS NULL AND state <> ''COMPLETED'' AND ended_as IS NULL',
+  'DO 0');
+PREPARE backfill FROM @backfill;
+EXECUTE backfill;
+DEALLOCATE PREPARE backfill;
 
 SET @by_end = IF(
   (SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE()

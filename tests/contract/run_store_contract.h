@@ -344,6 +344,7 @@ TYPED_TEST(RunStoreContract, ListOfAStateFollowsARunThroughItsEnds) {
   using Keys = std::vector<RunKey>;
   EXPECT_EQ(keys({.states = {RunState::kFailed}}), Keys{failed.key});
   EXPECT_EQ(keys({.states = {RunState::kFailed, RunState::kTimedOut}}).size(), 2u);
+  EXPECT_EQ(keys({.states = {RunState::kFailed, RunState::kFailed}}), Keys{failed.key});
   EXPECT_EQ(keys({.states = {RunState::kPending, RunState::kTimedOut}}),
             (Keys{waiting.key, timed_out.key}));
   EXPECT_EQ(keys({.states = {RunState::kCompleted, RunState::kFailed}}),

@@ -17,6 +17,7 @@ from harness import Standalone, cli  # noqa: E402
 RUNS = int(os.environ.get("CARILLON_HISTORY_RUNS", "1000000"))
 DAYS = 12
 JOBS = 40
+PLANNED = 60_000  # for an hour from now
 DAY_US = 86_400_000_000
 BUDGET_SECONDS = 0.2
 ROUNDS = 3
@@ -35,7 +36,6 @@ INDEXED = {
     "/api/runs?state=LOST": {"by_end"},
     "/api/runs?state=CANCELLED": {"by_end"},
     "/api/runs?state=RUNNING": {"open_runs"},
-    "/api/runs?state=PENDING&state=FAILED": {"open_runs", "by_end"},
     "/api/runs?job_id=history-0": {"by_job"},
     "/api/runs?job_id=history-39": {"by_job"},
     "/api/jobs/history-0/history": {"by_job"},
@@ -43,6 +43,8 @@ INDEXED = {
 }
 SEARCHED = [
     "/api/runs?state=COMPLETED",
+    "/api/runs?state=PENDING",
+    "/api/runs?state=PENDING&state=FAILED",
     "/api/runs?executor_id=far-1",
     "/api/runs?executor_id=old-1",
     "/api/runs?executor_id=old-1&state=LOST",
@@ -63,7 +65,8 @@ OTHERS = {
 
 class History:
     """The rows. Job 0 has half of all runs, the last job three; two executors have nearly all runs, a third
-    ten, the oldest ones; ends other than COMPLETED are rare, CANCELLED and LOST at the very beginning."""
+    ten, the oldest ones; many are planned; ends other than COMPLETED are rare, CANCELLED and LOST at the very
+    beginning."""
 
     def __init__(self, server):
         self.server = server
@@ -119,6 +122,10 @@ FROM seq_0_to_{RUNS - 1} q
 JOIN history_jobs j ON j.n = CASE WHEN q.seq IN (50, 51, 52) THEN {JOBS - 1} WHEN q.seq % 2 = 0 THEN 0
                                   ELSE 1 + (q.seq DIV 2) % {JOBS - 2} END;
 UPDATE job_runs SET ended_as = state + 0 WHERE state <> 'COMPLETED';
+INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, state, due_us, def_version)
+SELECT {now_us} + 3600000000 + q.seq, j.schedule_id, 0, j.job_no, j.segment, j.segment, 'MANUAL', 'PENDING',
+  {now_us} + 3600000000 + q.seq, j.version
+FROM seq_1_to_{PLANNED} q JOIN history_jobs j ON j.n = q.seq % {JOBS};
 INSERT INTO dead_letters (fire_us, schedule_id, shard, job_no, state, attempts, created_us)
   SELECT fire_us, schedule_id, shard, job_no, 'FAILED', 1, ended_us FROM job_runs WHERE state = 'FAILED';
 INSERT INTO run_gaps (schedule_id, job_no, from_us, to_us, fires, reason)

@@ -56,6 +56,9 @@ Status FillNewStore(Session& session, uint32_t segment_count) {
   return {};
 }
 
+// An index over all of history takes its time; nobody else waits for this connection.
+constexpr int kMigrationStatementMaxSeconds = 4 * 3600;
+
 }  // namespace
 
 MysqlStore::MysqlStore(std::shared_ptr<Kept> kept, std::unique_ptr<Pool> pool,
@@ -80,7 +83,15 @@ Result<std::unique_ptr<MysqlStore>> MysqlStore::Open(const MysqlOptions& options
   {
     CARILLON_ASSIGN_OR_RETURN(const Pool::Lease lease, pool->Acquire("schema"));
     if (options.check_server) CARILLON_TRY(CheckServer(*lease));
-    CARILLON_TRY(Migrate(*lease, EmbeddedMigrations()));
+  }
+  {
+    SessionOptions migrating = telling;
+    migrating.read_timeout_s = kMigrationStatementMaxSeconds;
+    CARILLON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Connect(migrating));
+    // An index that is made while others write waits for them at its end: not for long, or all who
+    // come after it wait as well.
+    CARILLON_TRY(session->Run("SET SESSION lock_wait_timeout = 10"));
+    CARILLON_TRY(Migrate(*session, EmbeddedMigrations()));
   }
   std::unique_ptr<MysqlStore> store(
       new MysqlStore(std::move(kept), std::move(pool), options.segment_count));

@@ -1,6 +1,7 @@
 #include "common/adapters/mysql/run_search.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -20,6 +21,9 @@ constexpr Duration kListAhead = 1s;
 // together. Measured with a million runs, most of them not in the buffer pool: 80 us for each
 // against 1 us.
 constexpr size_t kScatteredCost = 25;
+
+// Open runs are found in the order of their due times, and sorted for a page.
+constexpr size_t kSortedMax = 20'000;
 
 constexpr std::string_view kNewestFirst =
     "ORDER BY r.fire_us DESC, r.schedule_id DESC, r.shard DESC";
@@ -90,6 +94,9 @@ Walk OpenRuns(const RunFilter& filter, const Conditions& executor, const SearchS
               const std::vector<RunState>& states) {
   Walk walk{.index = "open_runs", .within = RangeOf(filter), .wanted = executor};
   walk.within.Add(fmt::format("r.open_segment IN ({})", SegmentList(scope)));
+  // What has started was due; what is planned, far more, is not looked at.
+  const bool started = std::find(states.begin(), states.end(), RunState::kPending) == states.end();
+  if (started) walk.within.Add("r.due_us <= ?", {ToUnixMicros(scope.now)});
   walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(states)));
   if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
   return walk;
@@ -100,6 +107,8 @@ Walk EndedAs(const RunFilter& filter, const Conditions& executor, RunState state
   if (filter.job_id) walk.bound = filter.search_max;  // the index has the job
   if (filter.executor) walk.bound = Scattered(filter.search_max);
   walk.within.Add("r.ended_as = ?", {NumberOf(state)});
+  // A member of the version before does not keep the column.
+  walk.wanted.Add(fmt::format("r.state = '{}'", Name(state)));
   if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
   return walk;
 }
@@ -117,26 +126,48 @@ Walk AnyState(const RunFilter& filter, const Conditions& executor) {
   return walk;
 }
 
-std::vector<Walk> WalksOf(const RunFilter& filter, const Conditions& executor,
-                          const SearchScope& scope) {
-  if (!filter.states.empty()) {
-    Walk all = AnyState(filter, executor);
-    all.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(filter.states)));
-    const auto completed =
-        std::find(filter.states.begin(), filter.states.end(), RunState::kCompleted);
-    if (completed != filter.states.end()) return {std::move(all)};
-    std::vector<Walk> walks;
-    std::vector<RunState> open;
-    for (const RunState state : filter.states) {
-      if (IsOpen(state)) {
-        open.push_back(state);
-      } else {
-        walks.push_back(EndedAs(filter, executor, state));
-      }
-    }
-    if (!open.empty()) walks.push_back(OpenRuns(filter, executor, scope, open));
-    return walks;
+Walk InStates(const RunFilter& filter, const Conditions& executor,
+              const std::vector<RunState>& states) {
+  Walk walk = AnyState(filter, executor);
+  walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(states)));
+  return walk;
+}
+
+// Each state once.
+std::vector<Walk> WalksOfStates(const RunFilter& filter, const std::set<RunState>& states,
+                                const Conditions& executor, const SearchScope& scope,
+                                bool many_open) {
+  if (states.contains(RunState::kCompleted)) {
+    return {InStates(filter, executor, {states.begin(), states.end()})};
   }
+  std::vector<Walk> walks;
+  std::vector<RunState> open;
+  for (const RunState state : states) {
+    if (state == RunState::kPending && many_open) {
+      walks.push_back(InStates(filter, executor, {state}));
+    } else if (IsOpen(state)) {
+      open.push_back(state);
+    }
+  }
+  // Before the ends: what ends between two walks is found twice and not missed.
+  if (!open.empty()) walks.push_back(OpenRuns(filter, executor, scope, open));
+  for (const RunState state : states) {
+    if (!IsOpen(state)) walks.push_back(EndedAs(filter, executor, state));
+  }
+  return walks;
+}
+
+// More than are sorted for a page.
+Result<bool> HasManyOpen(Session& session, const SearchScope& scope) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query(fmt::format("SELECT 1 FROM job_runs r FORCE INDEX (open_runs) WHERE "
+                                           "r.open_segment IN ({}) LIMIT 1 OFFSET {}",
+                                           SegmentList(scope), kSortedMax)));
+  return rows.Next();
+}
+
+std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& executor,
+                             const SearchScope& scope) {
   const int64_t now_us = ToUnixMicros(scope.now);
   Walk due = AnyState(filter, executor);
   due.wanted.Add(
@@ -215,8 +246,16 @@ Result<uint64_t> ReadMark(Session& session, const SearchScope& scope) {
 Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
                            Incarnations& incarnations) {
   CARILLON_ASSIGN_OR_RETURN(const Conditions executor, WantedExecutor(session, filter));
+  const std::set<RunState> states(filter.states.begin(), filter.states.end());
+  bool many_open = false;
+  if (states.contains(RunState::kPending)) {
+    CARILLON_ASSIGN_OR_RETURN(many_open, HasManyOpen(session, scope));
+  }
+  std::vector<Walk> walks = states.empty()
+                                ? WalksOfAll(filter, executor, scope)
+                                : WalksOfStates(filter, states, executor, scope, many_open);
   RunPage page;
-  for (Walk& walk : WalksOf(filter, executor, scope)) {
+  for (Walk& walk : walks) {
     if (walk.bound) {
       CARILLON_ASSIGN_OR_RETURN(const std::optional<RunKey> end, EndOf(session, walk));
       if (end) {
@@ -236,6 +275,10 @@ Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const Sear
   }
   std::sort(page.runs.begin(), page.runs.end(),
             [](const RunDetail& a, const RunDetail& b) { return b.row.key < a.row.key; });
+  const auto again =
+      std::unique(page.runs.begin(), page.runs.end(),
+                  [](const RunDetail& a, const RunDetail& b) { return a.row.key == b.row.key; });
+  page.runs.erase(again, page.runs.end());
   // Beyond where one walk ended another may have found some; between them others may be missing.
   if (page.searched_to) {
     std::erase_if(page.runs, [&](const RunDetail& run) { return run.row.key < *page.searched_to; });

@@ -131,7 +131,9 @@ class RoleMatrixTest : public PeopleEnv {
     if (path.starts_with("/api/runs")) id = run_id_;
     if (path.starts_with("/api/secrets")) id = "owners";
     if (path.starts_with("/api/dead-letters")) {
-      Finish(Execute(job_id_), {.state = RunState::kFailed});
+      const std::string failed = Execute(job_id_);
+      clock_.Advance(1ms);  // its fire is the next free microsecond
+      Finish(failed, {.state = RunState::kFailed});
       id = Get("/api/dead-letters").body()["items"][0]["id"];
     }
     if (path.starts_with("/api/executors")) id = "executor-1";
