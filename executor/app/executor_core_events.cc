@@ -102,6 +102,10 @@ void ExecutorCore::Accept(RunEntry& entry, const ClaimBatchReply::Item& answer,
   if (!answer.secret_failure.empty()) {
     return FailUnstarted(entry, answer.secret_failure, answer.secret_error);
   }
+  if (!entry.task.secret_env.empty() && answer.secrets.empty()) {
+    return FailUnstarted(entry, reason::kSecretUnsupported,
+                         "the member that accepted the claim is of a version without secrets");
+  }
   entry.secrets = answer.secrets;
   Begin(entry, now);
 }

@@ -102,8 +102,10 @@ std::shared_ptr<const Keyring> SecretKeys::Keys() const {
 }
 
 std::string TakeSecretsEnvironment() {
-  const char* value = std::getenv(kVariable);
+  char* value = std::getenv(kVariable);
   std::string keys = value == nullptr ? "" : value;
+  // Also from what /proc/PID/environ shows to every process of the same user.
+  if (value != nullptr) std::fill_n(value, keys.size(), '\0');
   unsetenv(kVariable);
   return keys;
 }

@@ -154,8 +154,8 @@ class SecretsTest(unittest.TestCase):
         # A key for a store that another key sealed is as good as none.
         self.api.close()
         self.server.stop()
-        other = Standalone(directory=self.server.scratch,
-                           env={"CARILLON_SECRETS_KEY": base64.b64encode(os.urandom(32)).decode()})
+        key = base64.b64encode(os.urandom(32)).decode()
+        other = Standalone(directory=self.server.scratch, env={"CARILLON_SECRETS_KEY": key})
         other.start()
         try:
             type(self).api = other.api()
@@ -164,6 +164,11 @@ class SecretsTest(unittest.TestCase):
             self.api.post("/api/jobs", {"job_id": "plain", "name": "plain",
                                         "command": "env | grep -c SECRETS_KEY; true"})
             self.assertEqual(self.run_job("plain")["output"].strip(), "0")
+            # Nor in what the system shows of the processes' environments.
+            self.api.post("/api/jobs", {"job_id": "curious", "name": "curious",
+                                        "command": "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | "
+                                                   f"grep -c -F '{key}'; true"})
+            self.assertEqual(self.run_job("curious")["output"].strip(), "0")
         finally:
             self.api.close()
             other.stop()
