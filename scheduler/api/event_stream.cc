@@ -8,19 +8,22 @@ std::string LastEventIdOf(const HttpRequest& request) {
 }
 
 Reply EventStream(const Call& call, std::function<std::unique_ptr<StreamSource>()> make) {
-  if (call.streams.full()) {
+  const std::string who = call.caller.Subject();
+  if (call.streams.IsFullFor(who)) {
     Problem problem{.status = 503,
                     .code = "too_many_streams",
-                    .detail = "This member has as many listeners as it takes; try again soon."};
+                    .detail =
+                        "This member has as many listeners as it takes, of all or of "
+                        "yours; try again soon."};
     problem.headers.emplace_back("Retry-After", "5");
     return problem;
   }
   HttpResponse response{.status = 200};
   response.headers = {{"Content-Type", "text/event-stream"}, {"X-Accel-Buffering", "no"}};
   response.body = "retry: 1000\n\n";
-  response.stream = [&streams = call.streams,
+  response.stream = [&streams = call.streams, who,
                      make = std::move(make)](std::shared_ptr<HttpStream> stream) {
-    streams.Add(std::move(stream), make());
+    streams.Add(std::move(stream), make(), who);
   };
   return response;
 }

@@ -6,14 +6,29 @@
 
 namespace carillon::scheduler {
 
-void StreamHub::Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source) {
+bool StreamHub::FullFor(const std::string& who) const {
+  const auto one = count_of_.find(who);
+  return count_ >= kStreamsMax || (one != count_of_.end() && one->second >= kStreamsOfOneMax);
+}
+
+bool StreamHub::IsFullFor(const std::string& who) {
+  MutexLock lock(mu_);
+  return FullFor(who);
+}
+
+void StreamHub::Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source,
+                    const std::string& who) {
   const SteadyTime now = clock_.Steady();
   {
     MutexLock lock(mu_);
-    if (stopped_ || full()) return stream->Close();
+    if (stopped_ || FullFor(who)) return stream->Close();
     ++count_;
-    added_.push_back(
-        {.stream = std::move(stream), .source = std::move(source), .opened = now, .written = now});
+    ++count_of_[who];
+    added_.push_back({.stream = std::move(stream),
+                      .source = std::move(source),
+                      .who = who,
+                      .opened = now,
+                      .written = now});
   }
   if (wake_) wake_();
 }
@@ -26,8 +41,17 @@ SteadyTime StreamHub::Step(SteadyTime now) {
     added_.clear();
   }
   bool more = false;
-  const size_t gone = std::erase_if(open_, [&](Open& open) { return !Turn(open, now, &more); });
-  count_ -= gone;
+  std::vector<std::string> gone;
+  std::erase_if(open_, [&](Open& open) {
+    if (Turn(open, now, &more)) return false;
+    gone.push_back(open.who);
+    return true;
+  });
+  MutexLock lock(mu_);
+  count_ -= gone.size();
+  for (const std::string& who : gone) {
+    if (--count_of_[who] == 0) count_of_.erase(who);
+  }
   return more ? now : now + kPollEvery;
 }
 

@@ -2,12 +2,12 @@
 //
 // Threads  Owns one thread, which polls every source by turns; Add and Stop are thread-safe.
 // Time     A source is polled every kPollEvery, or at once while it has more.
-// Owns     The streams and their sources, at most kStreamsMax.
+// Owns     The streams and their sources, at most kStreamsMax, of each listener kStreamsOfOneMax.
 // Always   A listener that does not read is not written to beyond kUnsentMax. After Stop nothing of
 //          a source is used any more.
 #pragma once
 
-#include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,6 +34,7 @@ class StreamSource {
 class StreamHub final : public Stepper {
  public:
   static constexpr size_t kStreamsMax = 256;
+  static constexpr size_t kStreamsOfOneMax = 32;
   static constexpr Duration kPollEvery = 250ms;
   static constexpr Duration kHeartbeat = 15s;
   // Then the listener comes again, with a token of that time, and goes on where it was.
@@ -42,9 +43,11 @@ class StreamHub final : public Stepper {
 
   explicit StreamHub(const Clock& clock) : clock_(clock) {}
 
-  bool full() const { return count_.load() >= kStreamsMax; }
+  // Whether `who` gets no other one.
+  bool IsFullFor(const std::string& who);
   // A stream beyond the most, or after Stop, is closed at once.
-  void Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source);
+  void Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source,
+           const std::string& who);
   // Called when there is something new to poll. Set before the first Add.
   void OnAdd(std::function<void()> wake) { wake_ = std::move(wake); }
 
@@ -56,17 +59,20 @@ class StreamHub final : public Stepper {
   struct Open {
     std::shared_ptr<HttpStream> stream;
     std::unique_ptr<StreamSource> source;
+    std::string who;
     SteadyTime opened;
     SteadyTime written;
   };
 
+  bool FullFor(const std::string& who) const REQUIRES(mu_);
   // False: it is over.
   bool Turn(Open& open, SteadyTime now, bool* more);
 
   const Clock& clock_;
   std::function<void()> wake_;
-  std::atomic<size_t> count_{0};
   Mutex mu_;
+  size_t count_ GUARDED_BY(mu_) = 0;
+  std::map<std::string, size_t> count_of_ GUARDED_BY(mu_);
   bool stopped_ GUARDED_BY(mu_) = false;
   std::vector<Open> added_ GUARDED_BY(mu_);
   std::vector<Open> open_;  // the loop's own

@@ -34,9 +34,9 @@ struct Script final : StreamSource {
 
 class StreamHubTest : public ::testing::Test {
  protected:
-  std::shared_ptr<Listener> Listen() {
+  std::shared_ptr<Listener> Listen(const std::string& who = "anna") {
     auto listener = std::make_shared<Listener>();
-    hub_.Add(listener, std::make_unique<Script>(pieces_));
+    hub_.Add(listener, std::make_unique<Script>(pieces_), who);
     return listener;
   }
   SteadyTime Step() { return hub_.Step(clock_.Steady()); }
@@ -94,12 +94,27 @@ TEST_F(StreamHubTest, ListenerComesAgainAfterItsTime) {
 
 TEST_F(StreamHubTest, WhoIsGoneMakesRoom) {
   std::vector<std::shared_ptr<Listener>> all;
-  while (!hub_.full()) all.push_back(Listen());
+  while (!hub_.IsFullFor("")) {
+    all.push_back(Listen(std::to_string(all.size() / StreamHub::kStreamsOfOneMax)));
+    ASSERT_FALSE(all.back()->gone);
+  }
   EXPECT_EQ(all.size(), StreamHub::kStreamsMax);
   EXPECT_TRUE(Listen()->gone) << "one too many";
   all[3]->gone = true;
   Step();
-  EXPECT_FALSE(hub_.full());
+  EXPECT_FALSE(hub_.IsFullFor(""));
+}
+
+TEST_F(StreamHubTest, NobodyTakesAllOfThem) {
+  std::vector<std::shared_ptr<Listener>> annas;
+  while (!hub_.IsFullFor("anna")) annas.push_back(Listen("anna"));
+  EXPECT_EQ(annas.size(), StreamHub::kStreamsOfOneMax);
+  EXPECT_TRUE(Listen("anna")->gone);
+  EXPECT_FALSE(Listen("bert")->gone);
+  annas[0]->gone = true;
+  Step();
+  EXPECT_FALSE(Listen("anna")->gone);
+  EXPECT_TRUE(Listen("anna")->gone);
 }
 
 TEST_F(StreamHubTest, StopLetsEverybodyGo) {
