@@ -2,8 +2,7 @@
 //
 // A browser has six connections to a server, over all its tabs: only a tab that is seen has a stream.
 import type { QueryClient } from '@tanstack/react-query';
-import { send } from './client';
-import { readEvents, type ServerEvent } from './events';
+import { listen, type ServerEvent } from './events';
 
 const AGAIN_MS = 2000;
 const AGAIN_LONGEST_MS = 30_000;
@@ -48,21 +47,22 @@ export class ChangeStream {
     this.waiting.clear();
   }
 
-  private async run(signal: AbortSignal): Promise<void> {
+  private async run(stopped: AbortSignal): Promise<void> {
     let pause = AGAIN_MS;
-    while (!signal.aborted) {
+    while (!stopped.aborted) {
       try {
-        const headers: Record<string, string> = { Accept: 'text/event-stream' };
-        if (this.lastId) headers['Last-Event-ID'] = this.lastId;
-        const response = await send('GET', 'changes', { headers, signal });
-        pause = AGAIN_MS;
-        standing = true;
-        await readEvents(response, (events) => this.take(events));
+        await listen('changes', { lastId: this.lastId }, stopped, {
+          opened: () => {
+            pause = AGAIN_MS;
+            standing = !stopped.aborted;
+          },
+          take: (events) => this.take(events),
+        });
       } catch {
         // The pages say what is wrong with the server: they ask it by themselves.
         pause = Math.min(pause * 2, AGAIN_LONGEST_MS);
       }
-      if (signal.aborted) return;
+      if (stopped.aborted) return;
       standing = false;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
