@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } from '@tanstack/react-router';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseSearch, stringifySearch } from '../src/app/search_params';
 import { queryClient } from '../src/api/queries';
 import { act, filterOf, preview, targetOf } from '../src/features/lists/bulk';
@@ -112,6 +112,40 @@ describe('many', () => {
     expect(items.filter((item) => item.error?.code === 'unavailable').length).toBe(50);
     expect(items.filter((item) => item.error?.detail === 'not tried').length).toBe(20);
   });
+  it('are asked for again with the same key and body where no answer says what was done', async () => {
+    const keys: (string | null)[] = [];
+    const bodies: string[] = [];
+    const pauses: number[] = [];
+    const before = [HttpResponse.error(), problem(504, 'outcome_unknown', 'Look.'), problem(409, 'request_in_flight', 'Wait.')];
+    server.use(http.post(at('bulk'), async ({ request }) => {
+      keys.push(request.headers.get('Idempotency-Key'));
+      bodies.push(await request.text());
+      const { ids } = JSON.parse(bodies.at(-1)!) as { ids: string[] };
+      return before.shift() ?? HttpResponse.json({ total: ids.length, more: false, items: ids.map((id) => ({ id, result: 'done', run_id: null, error: null })) });
+    }));
+    const items = await act('job', 'run', many(60), { reason: 'now' }, { ...progress, pause: async (n) => void pauses.push(n) });
+    expect(items.every((item) => item.result === 'done')).toBe(true);
+    expect(pauses).toEqual([1, 2, 3]);
+    expect([new Set(keys.slice(0, 4)).size, new Set(bodies.slice(0, 4)).size, keys.length]).toEqual([1, 1, 5]);
+    expect(keys[4]).not.toBe(keys[0]);
+  });
+  it.each([
+    ['nothing answers', () => HttpResponse.error(), 4, 'unsure'],
+    ['half of an answer comes', () => new HttpResponse('{"items": ['), 4, 'unsure'],
+    ['it is still on its way', () => problem(409, 'request_in_flight', 'Wait.'), 4, 'unsure'],
+    ['it is refused', () => problem(409, 'conflict', 'No.'), 1, 'error'],
+    ['the server says that it is away', () => problem(503, 'unavailable', 'Later.'), 1, 'error'],
+  ])('may have been done, or not, when %s', async (_, answer, most, result) => {
+    let requests = 0;
+    server.use(http.post(at('bulk'), () => {
+      requests += 1;
+      return answer();
+    }));
+    const items = await act('job', 'run', many(60), {}, { ...progress, pause: async () => {} });
+    expect(requests).toBe(most);
+    expect(items.filter((item) => item.result === result)).toHaveLength(result === 'error' ? 60 : 50);
+    expect(items.filter((item) => item.error?.code === 'not_tried')).toHaveLength(10);
+  });
   it('stop after the piece in which somebody stops it', async () => {
     answerBulk([]);
     const items = await act('job', 'run', many(60), {}, { ...progress, go: () => false });
@@ -156,6 +190,30 @@ describe('the bar', () => {
     fireEvent.click(dialog.getAllByRole('button', { name: 'Close' }).at(-1)!);
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     expect([ticked('My job'), ticked('Her job')]).toEqual([false, true]);
+  });
+  it('says what may have been done, and does not keep it selected', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true, advanceTimeDelta: 20 });
+    server.use(http.post(at('bulk'), async ({ request }) => {
+      const { dry_run, ids } = (await request.json()) as Asked;
+      return dry_run
+        ? HttpResponse.json({ total: ids!.length, more: false, items: ids!.map((id) => ({ id, result: 'would', run_id: null, error: null })) })
+        : problem(504, 'outcome_unknown', 'Look at the runs.');
+    }));
+    show(<List />);
+    fireEvent.click(await screen.findByRole('checkbox', { name: 'Select all 2 shown' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Run now' }));
+    const dialog = within(await screen.findByRole('dialog'));
+    await dialog.findByText('2 of 2 can be acted on');
+    fireEvent.click(dialog.getByRole('button', { name: 'Run now' }));
+    await vi.waitFor(async () => {
+      await vi.advanceTimersByTimeAsync(1000);
+      dialog.getByText('0 done, 0 failed, 2 may have been done');
+    }, { timeout: 5000 });
+    vi.useRealTimers();
+    const unsure = within(dialog.getByRole('region', { name: 'May have been done' }));
+    expect(unsure.getAllByRole('listitem').map((item) => item.textContent)).toEqual(['My jobLook at the runs.', 'Her jobLook at the runs.']);
+    fireEvent.click(dialog.getAllByRole('button', { name: 'Close' }).at(-1)!);
+    await waitFor(() => expect([ticked('My job'), ticked('Her job')]).toEqual([false, false]));
   });
   it('takes everything that matches, also what is not loaded, by the filter', async () => {
     const seen = answerBulk([], [], many(137));

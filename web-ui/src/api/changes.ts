@@ -1,15 +1,15 @@
 // What has changed, told by the server (GET /api/changes): the lists that show it are read anew.
 //
-// A browser has six connections to a server, over all its tabs: only a tab that is seen has a stream.
-import type { QueryClient } from '@tanstack/react-query';
-import { send } from './client';
-import { readEvents, type ServerEvent } from './events';
+// A reading under way is never cut off: on a busy cluster none would come to its end.
+import type { Query, QueryClient } from '@tanstack/react-query';
+import { listen, type ServerEvent } from './events';
 
 const AGAIN_MS = 2000;
 const AGAIN_LONGEST_MS = 30_000;
 const APART_MS = 2000; // between two readings of the same list, however much changes
-// Lists whose every change is told; the others show what changes all the time, such as the load of a host.
-const TOLD = new Set(['jobs', 'runs', 'users', 'tokens', 'secrets', 'audit']);
+// Lists whose every change is told; the others show what moves untold: the load of a host, the next fire of a
+// job, the last use of a token.
+const TOLD = new Set(['runs', 'users', 'secrets', 'audit']);
 
 export interface Change { topic: string; id?: string }
 
@@ -25,10 +25,15 @@ export function concerns(key: readonly unknown[], topic: string): boolean {
   return topic === 'runs' && (root === 'gaps' || root === 'dead-letters' || path.endsWith('/history'));
 }
 
+// A search costs more than a page: it is asked for seldom, and not because something has changed.
+export const isSearch = (data: unknown): boolean =>
+  (data as { pages?: { searched_to?: string }[] } | undefined)?.pages?.some((page) => page.searched_to) ?? false;
+
 export class ChangeStream {
   private abort: AbortController | null = null;
   private lastId = '';
-  private waiting = new Set<string>();
+  private topics = new Set<string>();
+  private late = new Set<string>(); // hashes of the queries that may show what has changed
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly client: QueryClient) {}
@@ -45,24 +50,26 @@ export class ChangeStream {
     standing = false;
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.waiting.clear();
+    this.topics.clear();
+    this.late.clear();
   }
 
-  private async run(signal: AbortSignal): Promise<void> {
+  private async run(stopped: AbortSignal): Promise<void> {
     let pause = AGAIN_MS;
-    while (!signal.aborted) {
+    while (!stopped.aborted) {
       try {
-        const headers: Record<string, string> = { Accept: 'text/event-stream' };
-        if (this.lastId) headers['Last-Event-ID'] = this.lastId;
-        const response = await send('GET', 'changes', { headers, signal });
-        pause = AGAIN_MS;
-        standing = true;
-        await readEvents(response, (events) => this.take(events));
+        await listen('changes', { lastId: this.lastId }, stopped, {
+          opened: () => {
+            pause = AGAIN_MS;
+            standing = !stopped.aborted;
+          },
+          take: (events) => this.take(events),
+        });
       } catch {
         // The pages say what is wrong with the server: they ask it by themselves.
         pause = Math.min(pause * 2, AGAIN_LONGEST_MS);
       }
-      if (signal.aborted) return;
+      if (stopped.aborted) return;
       standing = false;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
@@ -72,22 +79,31 @@ export class ChangeStream {
     for (const event of events) {
       if (event.id) this.lastId = event.id;
       if (event.name === 'resync') {
-        this.waiting.clear();
-        void this.client.invalidateQueries();
+        this.expire(() => true);
       } else if (event.name === 'change') {
-        for (const change of (JSON.parse(event.data) as { changes: Change[] }).changes) this.waiting.add(change.topic);
+        for (const change of (JSON.parse(event.data) as { changes: Change[] }).changes) this.topics.add(change.topic);
       }
     }
     if (this.timer === undefined) this.readAnew();
   }
 
-  // At once, and what comes soon after together.
+  private expire(shows: (query: Query) => boolean): void {
+    for (const query of this.client.getQueryCache().findAll({ predicate: (one) => !isSearch(one.state.data) && shows(one) })) {
+      this.late.add(query.queryHash);
+    }
+  }
+
+  // At once, and what comes soon after together. What is being read may be from before the change: it waits for its turn.
   private readAnew(): void {
     this.timer = undefined;
-    if (this.waiting.size === 0) return;
-    const topics = [...this.waiting];
-    this.waiting.clear();
-    void this.client.invalidateQueries({ predicate: ({ queryKey }) => topics.some((topic) => concerns(queryKey, topic)) });
+    const topics = [...this.topics];
+    this.topics.clear();
+    if (topics.length > 0) this.expire(({ queryKey }) => topics.some((topic) => concerns(queryKey, topic)));
+    if (this.late.size === 0) return;
+    const now = this.client.getQueryCache().getAll().filter((query) => this.late.has(query.queryHash));
+    const free = new Set(now.filter((query) => query.state.fetchStatus !== 'fetching'));
+    this.late = new Set(now.filter((query) => !free.has(query)).map((query) => query.queryHash));
+    void this.client.invalidateQueries({ predicate: (query) => free.has(query) }, { cancelRefetch: false });
     this.timer = setTimeout(() => this.readAnew(), APART_MS);
   }
 }

@@ -1,4 +1,8 @@
 // Server-sent events, read through fetch so that the Authorization header goes with them.
+import { send, type Query } from './client';
+
+const SILENT_MS = 40_000; // the server says something every 15 s: after this the connection died without a word
+
 export interface ServerEvent { name: string; id: string; data: string }
 
 // The whole events of `buffer`, and what is left of it.
@@ -17,8 +21,38 @@ export function cutEvents(buffer: string): { events: ServerEvent[]; rest: string
   return { events, rest };
 }
 
-// Calls `take` with each piece's events until the answer ends.
-export async function readEvents(response: Response, take: (events: ServerEvent[]) => void): Promise<void> {
+export interface Hearer {
+  opened: () => void;
+  take: (events: ServerEvent[]) => void; // of each piece that arrives, also of one without a whole event
+}
+
+// Listens to `path` from after `lastId` until the answer ends; throws when it is refused, cut, silent or `stopped`.
+export async function listen(path: string, from: { query?: Query; lastId: string }, stopped: AbortSignal, hearer: Hearer): Promise<void> {
+  const cut = new AbortController();
+  const stop = () => cut.abort();
+  let silence = setTimeout(stop, SILENT_MS);
+  const heard = () => {
+    clearTimeout(silence);
+    silence = setTimeout(stop, SILENT_MS);
+  };
+  stopped.addEventListener('abort', stop);
+  try {
+    const headers: Record<string, string> = { Accept: 'text/event-stream' };
+    if (from.lastId) headers['Last-Event-ID'] = from.lastId;
+    const response = await send('GET', path, { query: from.query, headers, signal: cut.signal });
+    heard();
+    hearer.opened();
+    await readEvents(response, (events) => {
+      heard();
+      hearer.take(events);
+    });
+  } finally {
+    clearTimeout(silence);
+    stopped.removeEventListener('abort', stop);
+  }
+}
+
+async function readEvents(response: Response, take: (events: ServerEvent[]) => void): Promise<void> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = '';
   for (;;) {

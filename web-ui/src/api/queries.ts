@@ -1,7 +1,7 @@
 // Reads that pages share, with one rule for how often they are repeated.
 import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { usePreferences } from '../shared/preferences';
-import { isTold } from './changes';
+import { isSearch, isTold } from './changes';
 import { ApiError, call, get, type Query } from './client';
 import type {
   ApiToken, AuditEntry, DeadLetter, Executor, Fire, Gap, Job, JobVersion, Page, Run, Secret, SystemConfig, SystemStatus, User,
@@ -42,7 +42,7 @@ function useList<T>(path: string, query: Query, every: number, enabled = true) {
     getNextPageParam: (page) => page.next_page_token ?? undefined,
     // A search costs more than a page; what is told need not be asked for.
     refetchInterval: (one) => refetchInterval && refetchInterval *
-      (isTold(path) || one.state.data?.pages.some((page) => page.searched_to) ? SELDOM : 1),
+      (isTold(path) || isSearch(one.state.data) ? SELDOM : 1),
     placeholderData: keepPreviousData,
     enabled,
   });

@@ -7,6 +7,7 @@ import { ChangeStream } from '../api/changes';
 import { queryClient } from '../api/queries';
 import { setPreferences, usePreferences } from '../shared/preferences';
 import { PageHeader } from '../shared/ui';
+import { whileSeen } from '../shared/while_seen';
 import { Banners } from './banners';
 import { PLACES } from './places';
 import { SettingsMenu } from './settings_menu';
@@ -55,17 +56,7 @@ export function Shell() {
 // A tab that nobody sees, and one that is paused, listens to nothing.
 function useChanges() {
   const { live } = usePreferences();
-  useEffect(() => {
-    if (!live) return;
-    const stream = new ChangeStream(queryClient);
-    const follow = () => (document.hidden ? stream.stop() : stream.start());
-    follow();
-    document.addEventListener('visibilitychange', follow);
-    return () => {
-      document.removeEventListener('visibilitychange', follow);
-      stream.stop();
-    };
-  }, [live]);
+  useEffect(() => (live ? whileSeen(new ChangeStream(queryClient)) : undefined), [live]);
 }
 
 // A new page is where the keyboard and the screen reader go on.

@@ -1,7 +1,7 @@
 // Who is signed in, and by what: a name and password (a short access token in memory, renewed by a cookie
 // that scripts cannot read), or an API token (kept in this tab's sessionStorage until it is closed).
 //
-// Whether anybody can have a password yet is asked once: GET /api/auth/state.
+// Whether anybody can have a password yet is asked until it is known: GET /api/auth/state.
 import { useSyncExternalStore } from 'react';
 import { apiUrl } from '../api/client';
 
@@ -22,12 +22,15 @@ export type Session =
 const TOKEN_KEY = 'carillon.token';
 // In localStorage while this browser has a session: without it nothing is asked for a new one.
 const SESSION_KEY = 'carillon.session';
+const AGAIN_MS = 5000;
 
 let session: Session = { state: 'starting' };
 let bearer = '';
 let users = false;
 let setupNeeded = false;
-let renewing: Promise<boolean> | null = null;
+let unsure = false; // of these two: the server has not said
+let asking = false;
+let renewing: Promise<Renewal> | null = null;
 const listeners = new Set<() => void>();
 
 function become(next: Session): void {
@@ -76,23 +79,47 @@ function store(token: string): void {
   }
 }
 
-// Once, when the console is opened.
-export async function start(): Promise<void> {
+// Until the server says otherwise it has users: a password can be tried then, and a token still by choice.
+async function readState(): Promise<void> {
   try {
     const response = await ask('GET', 'auth/state');
-    users = response.ok;
-    if (response.ok) setupNeeded = Boolean((await response.json()).setup_needed);
+    const state = response.ok ? ((await response.json()) as { setup_needed: boolean }) : null;
+    unsure = state === null && response.status !== 404;
+    users = state !== null || unsure;
+    setupNeeded = Boolean(state?.setup_needed);
   } catch {
-    // Not reachable: a token that is here is believed until the server says otherwise.
+    [unsure, users, setupNeeded] = [true, true, false];
   }
+}
+
+function leave(expired: boolean): void {
+  become({ state: 'signed_out', users, setupNeeded, expired });
+  if (unsure && !asking) void askAgain();
+}
+
+async function askAgain(): Promise<void> {
+  asking = true;
+  while (unsure && session.state === 'signed_out') {
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    await readState();
+  }
+  asking = false;
+  if (session.state === 'signed_out') become({ ...session, users, setupNeeded });
+}
+
+// Once, when the console is opened. A server that does not answer is no reason to sign in again: what is here is
+// believed until it says otherwise.
+export async function start(): Promise<void> {
+  await readState();
   const token = stored();
   if (token) {
     bearer = token;
     become({ state: 'signed_in', by: 'token', person: await whoAmI() });
     return;
   }
-  if (users && hasSession() && (await refresh())) return;
-  become({ state: 'signed_out', users, setupNeeded, expired: false });
+  const renewal = users && hasSession() ? await refresh() : 'ended';
+  if (renewal === 'ended') leave(false);
+  else if (renewal === 'not_now') become({ state: 'signed_in', by: 'password', person: null });
 }
 
 async function whoAmI(): Promise<Person | null> {
@@ -122,26 +149,30 @@ function noteSession(exists: boolean): void {
   }
 }
 
+// Only a refusal ends a session; a server that is busy, away or restarting is asked again at the next request.
+type Renewal = 'renewed' | 'ended' | 'not_now';
+
 // One tab at a time: a cookie that was exchanged already ends the session.
-async function refresh(): Promise<boolean> {
+async function refresh(): Promise<Renewal> {
   return navigator.locks ? navigator.locks.request('carillon.refresh', exchange) : exchange();
 }
 
-async function exchange(): Promise<boolean> {
+async function exchange(): Promise<Renewal> {
   try {
     const response = await ask('POST', 'auth/refresh', { headers: { 'X-Carillon-Refresh': '1' } });
-    if (!response.ok) {
-      if (response.status === 401) noteSession(false);
-      return false;
+    if (response.status === 401 || response.status === 403) {
+      noteSession(false);
+      return 'ended';
     }
+    if (!response.ok) return 'not_now';
     bearer = ((await response.json()) as { access_token: string }).access_token;
   } catch {
-    return false;
+    return 'not_now';
   }
-  if (session.state !== 'signed_in') {
+  if (session.state !== 'signed_in' || session.person === null) {
     become({ state: 'signed_in', by: 'password', person: await whoAmI() });
   }
-  return true;
+  return 'renewed';
 }
 
 // Somebody came in by an API token, or by a password with its access token.
@@ -167,11 +198,12 @@ export async function renew(): Promise<boolean> {
     renewing ??= refresh().finally(() => {
       renewing = null;
     });
-    if (await renewing) return true;
+    const renewal = await renewing;
+    if (renewal !== 'ended') return renewal === 'renewed';
   }
   bearer = '';
   store('');
-  become({ state: 'signed_out', users, setupNeeded, expired: true });
+  leave(true);
   return false;
 }
 
@@ -180,7 +212,7 @@ export async function signOut(): Promise<void> {
   const had = authorization();
   bearer = '';
   store('');
-  become({ state: 'signed_out', users, setupNeeded, expired: false });
+  leave(false);
   if (!password) return;
   noteSession(false);
   try {

@@ -16,7 +16,9 @@ function setupToken(): string {
 export default function SignInPage({ session }: { session: Extract<Session, { state: 'signed_out' }> }) {
   const { t } = useTranslation();
   const [token] = useState(setupToken);
-  const [byToken, setByToken] = useState(!session.users || session.setupNeeded);  // nobody has a password yet
+  const [chosen, setByToken] = useState<boolean | null>(null);
+  // Without users, and before the first, nobody has a password.
+  const byToken = !session.users || (chosen ?? session.setupNeeded);
   const settingUp = session.users && token !== '';
   const title = settingUp ? t('auth.setup_title') : t('auth.title');
   useEffect(() => {

@@ -17,11 +17,16 @@ export type Target = { ids: string[] } | { filter: Filter };
 export type Search = Record<string, string | string[] | undefined>;
 export interface Row { id: string; name: string; state: string }
 
+// `result` is the server's, or UNSURE: it may have been done, nobody said.
 export interface Item { id: string; result: string; run_id: string | null; error: Pick<Problem, 'code' | 'detail'> | null }
 export interface Answer { total: number; more: boolean; items: Item[] }
 
 const PIECE = 50; // answered well before a request is given up
 const IDS_MAX = 1000; // of a request
+const TRIES = 4; // of a piece, all with one key
+const AGAIN_MS = 1000;
+
+export const UNSURE = 'unsure';
 
 // The states in which an action on a run does something.
 const FITS: Record<RunAction, ReadonlySet<string>> = {
@@ -67,21 +72,41 @@ export interface Progress {
   go: (asked: number) => boolean;
   explain: (error: unknown) => string;
   notTried: (stopped: boolean) => string;
+  // Before asking again for the `n`th time.
+  pause?: (n: number) => Promise<void>;
+}
+
+const pauseFor = (n: number) => new Promise<void>((resolve) => setTimeout(resolve, AGAIN_MS * 2 ** (n - 1)));
+
+// No answer, half of one, or that of a proxy that had none, says nothing about what was done.
+const isUnsure = (error: unknown) =>
+  !(error instanceof ApiError) || [0, 502, 504].includes(error.status) || ['outcome_unknown', 'request_in_flight'].includes(error.code);
+
+// With the same key it is done once, however often it is asked for.
+async function askSurely(body: object, pause: (n: number) => Promise<void>): Promise<Answer> {
+  const idempotencyKey = newKey();
+  for (let tries = 1; ; ++tries) {
+    try {
+      return (await call<Answer>('POST', 'bulk', { body, idempotencyKey })).data;
+    } catch (error) {
+      if (!isUnsure(error) || tries === TRIES) throw error;
+      await pause(tries);
+    }
+  }
 }
 
 export async function act(kind: Kind, action: Action, ids: readonly string[], options: Options, progress: Progress): Promise<Item[]> {
   const items: Item[] = [];
-  const fail = (some: readonly string[], code: string, detail: string) =>
-    items.push(...some.map((id) => ({ id, result: 'error', run_id: null, error: { code, detail } })));
+  const fail = (some: readonly string[], code: string, detail: string, result = 'error') =>
+    items.push(...some.map((id) => ({ id, result, run_id: null, error: { code, detail } })));
   let asked = 0;
   for (const piece of piecesOf(ids, PIECE)) {
     asked += piece.length;
     let broken = false;
     try {
-      const { data } = await call<Answer>('POST', 'bulk', { body: { action, kind, ids: piece, ...options }, idempotencyKey: newKey() });
-      items.push(...data.items);
+      items.push(...(await askSurely({ action, kind, ids: piece, ...options }, progress.pause ?? pauseFor)).items);
     } catch (error) {
-      fail(piece, error instanceof ApiError ? error.code : 'unknown', progress.explain(error));
+      fail(piece, error instanceof ApiError ? error.code : 'unknown', progress.explain(error), isUnsure(error) ? UNSURE : 'error');
       broken = true;
     }
     if (progress.go(asked) && !broken) continue;

@@ -11,7 +11,7 @@ import { Field } from '../../shared/field';
 import { Modal } from '../../shared/modal';
 import { Loading, explain } from '../../shared/ui';
 import { nameOfRun } from '../runs/run_text';
-import { act, preview, type Action, type Item, type Kind, type Row, type Target } from './bulk';
+import { UNSURE, act, preview, type Action, type Item, type Kind, type Row, type Target } from './bulk';
 
 const REASON_MAX = 1000;
 const ITEMS_SHOWN = 50; // of each outcome
@@ -48,7 +48,8 @@ export default function BulkDialog(props: {
       notTried: (stopped) => t(stopped ? 'bulk.stopped' : 'bulk.not_tried'),
     });
     setStage({ at: 'done', items });
-    props.onDone(items.filter((item) => item.error).map((item) => item.id));
+    // Another try has another key: what may have been done is chosen anew by who has looked.
+    props.onDone(items.filter((item) => item.error && item.result !== UNSURE).map((item) => item.id));
     for (const queryKey of [['jobs'], ['runs']]) void client.invalidateQueries({ queryKey });
   };
   const close = () => {
@@ -115,11 +116,16 @@ function Going({ asked, of }: { asked: number; of: number }) {
 
 function Done({ kind, items, rows }: { kind: Kind; items: Item[]; rows: readonly Row[] }) {
   const { t } = useTranslation();
-  const failed = items.filter((item) => item.error);
+  const unsure = items.filter((item) => item.result === UNSURE);
+  const failed = items.filter((item) => item.error && item.result !== UNSURE);
   const done = items.filter((item) => !item.error);
+  const counts = { done: done.length, failed: failed.length };
   return (
     <div className="grid gap-3">
-      <p role="status" className={'font-medium ' + (failed.length > 0 ? 'text-bad' : 'text-ok')}>{t('bulk.result', { done: done.length, failed: failed.length })}</p>
+      <p role="status" className={'font-medium ' + (failed.length + unsure.length > 0 ? 'text-bad' : 'text-ok')}>
+        {unsure.length > 0 ? t('bulk.result_unsure', { ...counts, unsure: unsure.length }) : t('bulk.result', counts)}
+      </p>
+      {unsure.length > 0 && <Items label={t('bulk.unsure')} hint={t('bulk.unsure_hint')} kind={kind} items={unsure} rows={rows} />}
       {failed.length > 0 && <Items label={t('bulk.failed')} hint={t('bulk.failed_hint')} kind={kind} items={failed} rows={rows} />}
       {done.length > 0 && <Items label={t('bulk.done')} kind={kind} items={done} rows={rows} />}
     </div>

@@ -1,7 +1,8 @@
 // Follows the log of an attempt until its end, across connections that are cut.
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import { ApiError, send } from '../../api/client';
-import { readEvents } from '../../api/events';
+import { ApiError } from '../../api/client';
+import { listen } from '../../api/events';
+import { whileSeen } from '../../shared/while_seen';
 import { LogText, type LogEnd, type LogEntry, type LogLine } from './log_lines';
 
 const SHOW_EVERY_MS = 100; // however fast it comes
@@ -30,14 +31,16 @@ export class LogFeed {
   };
   readonly look = (): LogSight => this.sight;
 
-  // Goes on where it stopped.
+  // Goes on where it stopped; does nothing while it goes on.
   start(): void {
+    if (this.abort) return;
     this.abort = new AbortController();
     void this.run(this.abort.signal);
   }
 
   stop(): void {
     this.abort?.abort();
+    this.abort = null;
     clearTimeout(this.timer);
     this.timer = undefined;
   }
@@ -69,27 +72,22 @@ export class LogFeed {
   }
 
   private async follow(signal: AbortSignal): Promise<void> {
-    const headers: Record<string, string> = { Accept: 'text/event-stream' };
-    if (this.text.lastSeq > 0) headers['Last-Event-ID'] = String(this.text.lastSeq);
-    const response = await send('GET', `runs/${encodeURIComponent(this.runId)}/logs/stream`, {
-      query: { attempt: this.attempt }, headers, signal,
-    });
-    this.show({ waiting: false });
-    await readEvents(response, (events) => {
-      for (const event of events) {
-        if (event.name === 'end') this.show({ end: JSON.parse(event.data) as LogEnd });
-        else this.text.add(JSON.parse(event.data) as LogEntry);
-      }
-      if (events.length > 0) this.timer ??= setTimeout(() => this.show(), SHOW_EVERY_MS);
+    const lastId = this.text.lastSeq > 0 ? String(this.text.lastSeq) : '';
+    await listen(`runs/${encodeURIComponent(this.runId)}/logs/stream`, { query: { attempt: this.attempt }, lastId }, signal, {
+      opened: () => this.show({ waiting: false }),
+      take: (events) => {
+        for (const event of events) {
+          if (event.name === 'end') this.show({ end: JSON.parse(event.data) as LogEnd });
+          else this.text.add(JSON.parse(event.data) as LogEntry);
+        }
+        if (events.length > 0) this.timer ??= setTimeout(() => this.show(), SHOW_EVERY_MS);
+      },
     });
   }
 }
 
 export function useLog(runId: string, attempt: number): LogSight {
   const feed = useMemo(() => new LogFeed(runId, attempt), [runId, attempt]);
-  useEffect(() => {
-    feed.start();
-    return () => feed.stop();
-  }, [feed]);
+  useEffect(() => whileSeen(feed), [feed]);
   return useSyncExternalStore(feed.subscribe, feed.look);
 }
