@@ -24,7 +24,8 @@ CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conform
 
 class PropertiesTest(unittest.TestCase):
     def setUp(self):
-        self.server = harness.Standalone()
+        # As many requests as it likes.
+        self.server = harness.Standalone(extra=["--set", "rest.account_rate=0", "--set", "rest.address_rate=0"])
         self.server.start()
         api = harness.Api(self.server.runtime["url"], self.server.token)
         # Something to find behind the ids that it makes up from the contract's links.
