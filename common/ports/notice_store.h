@@ -128,8 +128,9 @@ class NoticeStore {
   virtual Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
                                               std::optional<JobNo> after, size_t limit) = 0;
 
-  // PENDING and due, the longest due first. No locks.
+  // PENDING, due and through one of `channels`, the longest due first. No locks.
   virtual Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,
+                                                       const std::vector<DeliveryChannel>& channels,
                                                        WallTime now, size_t limit) = 0;
   // One that is not PENDING any more is left alone.
   virtual Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence,

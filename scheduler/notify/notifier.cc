@@ -129,8 +129,17 @@ void Notifier::ShowBacklog(const OwnedView& view, WallTime cluster_now) {
       .Set(std::chrono::duration<double>(age).count());
 }
 
+bool Notifier::Rests(DeliveryChannel channel) const {
+  const auto rest = rests_until_.find(channel);
+  return rest != rests_until_.end() && ports_.clock.Steady() < rest->second;
+}
+
 void Notifier::TakeDue(const OwnedView& view, WallTime cluster_now) {
-  auto due = ports_.store.ScanDeliveries(view.ActiveSegments(), cluster_now, kBatch);
+  std::vector<DeliveryChannel> awake;
+  for (const DeliveryChannel channel : {DeliveryChannel::kWebhook, DeliveryChannel::kMail}) {
+    if (!Rests(channel)) awake.push_back(channel);
+  }
+  auto due = ports_.store.ScanDeliveries(view.ActiveSegments(), awake, cluster_now, kBatch);
   if (!due.ok()) return Failed(due.error());
   for (Delivery& delivery : *due) {
     const Epoch epoch = view.Find(delivery.segment)->epoch;
@@ -149,8 +158,7 @@ void Notifier::SendOne(const OwnedView& view, WallTime cluster_now) {
     unrecorded_.erase(sent_before);
     return Record(outcome, view, cluster_now);
   }
-  const auto rest = rests_until_.find(delivery.channel);
-  if (rest != rests_until_.end() && ports_.clock.Steady() < rest->second) return;
+  if (Rests(delivery.channel)) return;
   const SendOutcome sent = ports_.sender.Send(delivery);
   if (sent.verdict == SendVerdict::kNoAnswer) {
     rests_until_[delivery.channel] = ports_.clock.Steady() + kChannelRest;

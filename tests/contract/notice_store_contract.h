@@ -39,7 +39,8 @@ class NoticeStoreContract : public StoreContract<Factory> {
                             .message = "Subject: ü\r\n\r\nx"}}};
   }
   static std::vector<Delivery> Due(StoreDriver& s, WallTime now) {
-    return s.v(s.notices.ScanDeliveries(s.All(), now, kMany));
+    return s.v(s.notices.ScanDeliveries(
+        s.All(), {DeliveryChannel::kWebhook, DeliveryChannel::kMail}, now, kMany));
   }
   static JobDefinition Retried() {
     JobDefinition job = StoreDriver::Manual();
@@ -195,6 +196,28 @@ TYPED_TEST(NoticeStoreContract, WhatIsToldBecomesDeliveriesAndIsRemembered) {
   EXPECT_EQ(backlog.oldest, kT0 + 5s);
   this->Fail(s, job, fence, kT0 + 60s, 2);
   EXPECT_EQ(this->OnlyOpen(s).memory.told, kT0 + 5s);
+}
+
+TYPED_TEST(NoticeStoreContract, DueAreThoseOfTheChannelsAskedForTheLongestDueFirst) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("j", s.Manual());
+  for (uint64_t i = 0; i < 3; ++i) {
+    const WallTime now = kT0 + i * 10s;
+    this->Fail(s, job, fence, now, i + 1);
+    ASSERT_OK(s.notices.DecideNotices({this->Told(this->OnlyOpen(s))}, fence, now + 2s));
+  }
+  const auto due = [&](const std::vector<DeliveryChannel>& channels, size_t limit) {
+    return s.v(s.notices.ScanDeliveries(s.All(), channels, kT0 + 1min, limit));
+  };
+  EXPECT_EQ(due({DeliveryChannel::kWebhook, DeliveryChannel::kMail}, 10).size(), 6u);
+  EXPECT_TRUE(due({}, 10).empty());
+  const auto mails = due({DeliveryChannel::kMail}, 2);
+  ASSERT_EQ(mails.size(), 2u);
+  EXPECT_EQ(mails[0].channel, DeliveryChannel::kMail);
+  EXPECT_EQ(mails[0].due, kT0 + 2s);
+  EXPECT_EQ(mails[1].channel, DeliveryChannel::kMail);
+  EXPECT_EQ(mails[1].due, kT0 + 12s);
 }
 
 TYPED_TEST(NoticeStoreContract, WhatIsHeldBackIsCountedUntilTheNextIsTold) {

@@ -6,8 +6,9 @@
 namespace carillon::memory {
 namespace {
 
-bool IsIn(const std::vector<SegmentId>& segments, SegmentId segment) {
-  return std::find(segments.begin(), segments.end(), segment) != segments.end();
+template <typename T>
+bool IsIn(const std::vector<T>& list, const T& one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
 }
 
 std::tuple<RunKey, int, NoticeKind> KeyOf(const Notice& notice) {
@@ -164,14 +165,16 @@ Result<RecoveryPage> MemoryStore::ScanRecoveries(const std::vector<SegmentId>& s
   return page;
 }
 
-Result<std::vector<Delivery>> MemoryStore::ScanDeliveries(const std::vector<SegmentId>& segments,
-                                                          WallTime now, size_t limit) {
+Result<std::vector<Delivery>> MemoryStore::ScanDeliveries(
+    const std::vector<SegmentId>& segments, const std::vector<DeliveryChannel>& channels,
+    WallTime now, size_t limit) {
   MutexLock lock(mu_);
   std::vector<Delivery> due;
   for (const auto& [id, entry] : tables_.deliveries) {
     const Delivery& delivery = entry.delivery;
     if (delivery.state != DeliveryState::kPending || delivery.due > now) continue;
-    if (IsIn(segments, delivery.segment)) due.push_back(delivery);
+    if (!IsIn(segments, delivery.segment) || !IsIn(channels, delivery.channel)) continue;
+    due.push_back(delivery);
   }
   std::stable_sort(due.begin(), due.end(),
                    [](const Delivery& a, const Delivery& b) { return a.due < b.due; });

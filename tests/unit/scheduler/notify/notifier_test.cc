@@ -49,9 +49,10 @@ class ForgetfulStore final : public NoticeStore {
                                       std::optional<JobNo> after, size_t limit) override {
     return store_.ScanRecoveries(segments, after, limit);
   }
-  Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments, WallTime now,
-                                               size_t limit) override {
-    return store_.ScanDeliveries(segments, now, limit);
+  Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,
+                                               const std::vector<DeliveryChannel>& channels,
+                                               WallTime now, size_t limit) override {
+    return store_.ScanDeliveries(segments, channels, now, limit);
   }
   Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence, WallTime now) override {
     if (failures > 0 && failures-- > 0) return {ErrorCode::kUnavailable, "test"};
@@ -262,6 +263,19 @@ TEST_F(NotifierTest, AChannelWithoutAnAnswerRestsAndKeepsNobodyElseBack) {
   EXPECT_EQ(transport_.posts.size(), 5u) << "those that waited are not tries";
   AdvanceAndSettle(5s);
   EXPECT_EQ(transport_.posts.size(), 6u);
+}
+
+TEST_F(NotifierTest, MoreThanABatchThatWaitsForAChannelKeepsNobodyElseBack) {
+  constexpr size_t kJobs = 3 * Notifier::kBatch;
+  Use(Both());
+  transport_.webhook_answer = Error{ErrorCode::kTimeout, "test"};
+  for (size_t i = 0; i < kJobs; ++i) {
+    End(CreateNoop("job" + std::to_string(i)), RunState::kFailed);
+  }
+  Settle();
+  for (int i = 0; i < 10; ++i) AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.mails.size(), kJobs);
+  EXPECT_LE(transport_.posts.size(), 3u);
 }
 
 TEST_F(NotifierTest, ManyFailuresOfAJobAreOneMessageAnHour) {
