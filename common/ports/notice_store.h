@@ -31,6 +31,11 @@ struct Notice {
   WallTime created = WallTime{};
 };
 
+// How often the run was tried: a skip ends a try that never began.
+inline int TriesOf(const Notice& notice) {
+  return notice.state == RunState::kSkipped ? notice.attempt - 1 : notice.attempt;
+}
+
 // A notice nobody has decided about, with what the decision looks at.
 struct OpenNotice {
   Notice notice;
@@ -76,6 +81,7 @@ struct Delivery {
 struct DeliveryOutcome {
   uint64_t id = 0;
   SegmentId segment;
+  WallTime asked;  // the delivery's, as it was sent
   DeliveryState state = DeliveryState::kPending;
   int attempts = 0;
   WallTime due = WallTime{};
@@ -128,10 +134,11 @@ class NoticeStore {
   virtual Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
                                               std::optional<JobNo> after, size_t limit) = 0;
 
-  // PENDING and due, the longest due first. No locks.
+  // PENDING, due and through one of `channels`, the longest due first. No locks.
   virtual Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,
+                                                       const std::vector<DeliveryChannel>& channels,
                                                        WallTime now, size_t limit) = 0;
-  // One that is not PENDING any more is left alone.
+  // One that is not PENDING any more, or was asked for anew meanwhile, is left alone.
   virtual Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence,
                                 WallTime now) = 0;
   virtual Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) = 0;

@@ -1,6 +1,7 @@
 #include "scheduler/notify/notifier.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/log.h"
 
@@ -22,6 +23,11 @@ std::string_view LabelOf(DeliveryState state) {
     case DeliveryState::kPending: break;
   }
   return "failed";
+}
+
+// Not of an earlier asking, nor of a try before one that was recorded.
+bool IsOf(const DeliveryOutcome& outcome, const Delivery& delivery) {
+  return outcome.asked == delivery.asked && outcome.attempts == delivery.attempts + 1;
 }
 
 }  // namespace
@@ -77,7 +83,12 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
       if (!run.ok()) return Failed(run.error());
       one.run = std::move(run).value();
       decision.deliveries = ports_.sender.Compose(one, rest_url_, cluster_now);
-      memory = {.told = cluster_now};
+      if (decision.deliveries.empty()) {
+        decision.verdict = NoticeVerdict::kDrop;
+        WarnOfNobody(one.job_id);
+      } else {
+        memory = {.told = cluster_now};
+      }
     } else if (decision.verdict == NoticeVerdict::kHoldBack) {
       ++memory.held_back;
     }
@@ -90,10 +101,18 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
     decisions.push_back(std::move(decision));
   }
   const Fence fence = view.FenceFor(SegmentsOf(decisions));
-  const Status decided = ports_.fences.Run(
+  const Status decided = ports_.fences.RunAside(
       "notices", fence, [&] { return ports_.store.DecideNotices(decisions, fence, cluster_now); });
-  if (!decided.ok()) return Failed(decided.error());
+  if (!decided.ok()) return;
   if (open->size() == kBatch) next_look_ = {};
+}
+
+void Notifier::WarnOfNobody(const JobId& job_id) {
+  if (std::exchange(warned_of_nobody_, true)) return;
+  log::Warn("notify",
+            "nobody is told of job {}: notify.mail_server is set, notify.mail_to and the job's "
+            "mail_to are empty; others like it are not named",
+            job_id.value());
 }
 
 void Notifier::LookForRecoveries(const OwnedView& view, WallTime cluster_now) {
@@ -114,9 +133,9 @@ void Notifier::LookForRecoveries(const OwnedView& view, WallTime cluster_now) {
     segments.push_back(found.segment);
   }
   const Fence fence = view.FenceFor(segments);
-  const Status added =
-      ports_.fences.Run("notices", fence, [&] { return ports_.store.AddNotices(notices, fence); });
-  if (!added.ok()) Failed(added.error());
+  // Without success the next look finds them again.
+  static_cast<void>(ports_.fences.RunAside(
+      "notices", fence, [&] { return ports_.store.AddNotices(notices, fence); }));
 }
 
 void Notifier::ShowBacklog(const OwnedView& view, WallTime cluster_now) {
@@ -129,8 +148,17 @@ void Notifier::ShowBacklog(const OwnedView& view, WallTime cluster_now) {
       .Set(std::chrono::duration<double>(age).count());
 }
 
+bool Notifier::Rests(DeliveryChannel channel) const {
+  const auto rest = rests_until_.find(channel);
+  return rest != rests_until_.end() && ports_.clock.Steady() < rest->second;
+}
+
 void Notifier::TakeDue(const OwnedView& view, WallTime cluster_now) {
-  auto due = ports_.store.ScanDeliveries(view.ActiveSegments(), cluster_now, kBatch);
+  std::vector<DeliveryChannel> awake;
+  for (const DeliveryChannel channel : {DeliveryChannel::kWebhook, DeliveryChannel::kMail}) {
+    if (!Rests(channel)) awake.push_back(channel);
+  }
+  auto due = ports_.store.ScanDeliveries(view.ActiveSegments(), awake, cluster_now, kBatch);
   if (!due.ok()) return Failed(due.error());
   for (Delivery& delivery : *due) {
     const Epoch epoch = view.Find(delivery.segment)->epoch;
@@ -147,10 +175,9 @@ void Notifier::SendOne(const OwnedView& view, WallTime cluster_now) {
   if (sent_before != unrecorded_.end()) {
     const DeliveryOutcome outcome = sent_before->second;
     unrecorded_.erase(sent_before);
-    return Record(outcome, view, cluster_now);
+    if (IsOf(outcome, delivery)) return Record(outcome, view, cluster_now);
   }
-  const auto rest = rests_until_.find(delivery.channel);
-  if (rest != rests_until_.end() && ports_.clock.Steady() < rest->second) return;
+  if (Rests(delivery.channel)) return;
   const SendOutcome sent = ports_.sender.Send(delivery);
   if (sent.verdict == SendVerdict::kNoAnswer) {
     rests_until_[delivery.channel] = ports_.clock.Steady() + kChannelRest;
@@ -160,10 +187,9 @@ void Notifier::SendOne(const OwnedView& view, WallTime cluster_now) {
 
 void Notifier::Record(const DeliveryOutcome& outcome, const OwnedView& view, WallTime cluster_now) {
   const Fence fence = view.FenceFor({outcome.segment});
-  const Status recorded = ports_.fences.Run(
+  const Status recorded = ports_.fences.RunAside(
       "delivery", fence, [&] { return ports_.store.RecordDelivery(outcome, fence, cluster_now); });
   if (recorded.ok()) return;
-  Failed(recorded.error());
   if (unrecorded_.size() < kUnrecordedMax) unrecorded_.emplace(outcome.id, outcome);
 }
 
@@ -171,6 +197,7 @@ DeliveryOutcome Notifier::OutcomeOf(const Delivery& delivery, const SendOutcome&
                                     WallTime cluster_now) {
   DeliveryOutcome outcome{.id = delivery.id,
                           .segment = delivery.segment,
+                          .asked = delivery.asked,
                           .attempts = delivery.attempts + 1,
                           .status = sent.status,
                           .error = sent.error};

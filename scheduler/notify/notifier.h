@@ -3,8 +3,9 @@
 // Place    Beside step 9 of docs/life-of-a-run.md, on a loop of its own: nothing that fires waits
 //          for it. docs/notify.md.
 // Threads  One loop calls Step; SetRestUrl before the first.
-// Errors   Store away: tried again. A channel without an answer rests for kChannelRest, so that it
-//          keeps the other one back by one message at most.
+// Errors   Store away: tried again. A channel without an answer rests for kChannelRest, and what
+// waits
+//          for it is not looked at meanwhile: it keeps the other one back by one message at most.
 // Always   One message a Step. Sent before it is recorded: at least once, and by one member at a
 //          time but for a takeover in between; receivers know repetitions by their id.
 #pragma once
@@ -49,9 +50,11 @@ class Notifier final : public Stepper {
 
  private:
   void Decide(const OwnedView& view, WallTime cluster_now);
+  void WarnOfNobody(const JobId& job_id);
   void LookForRecoveries(const OwnedView& view, WallTime cluster_now);
   void ShowBacklog(const OwnedView& view, WallTime cluster_now);
   void TakeDue(const OwnedView& view, WallTime cluster_now);
+  bool Rests(DeliveryChannel channel) const;
   void SendOne(const OwnedView& view, WallTime cluster_now);
   void Record(const DeliveryOutcome& outcome, const OwnedView& view, WallTime cluster_now);
   DeliveryOutcome OutcomeOf(const Delivery& delivery, const SendOutcome& sent,
@@ -72,6 +75,7 @@ class Notifier final : public Stepper {
   std::map<uint64_t, DeliveryOutcome> unrecorded_;
   std::map<DeliveryChannel, SteadyTime> rests_until_;
   std::optional<JobNo> recovery_cursor_;
+  bool warned_of_nobody_ = false;
   SteadyTime next_look_{};
   SteadyTime next_recovery_{};
   SteadyTime next_backlog_{};

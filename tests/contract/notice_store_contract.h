@@ -39,7 +39,8 @@ class NoticeStoreContract : public StoreContract<Factory> {
                             .message = "Subject: ü\r\n\r\nx"}}};
   }
   static std::vector<Delivery> Due(StoreDriver& s, WallTime now) {
-    return s.v(s.notices.ScanDeliveries(s.All(), now, kMany));
+    return s.v(s.notices.ScanDeliveries(
+        s.All(), {DeliveryChannel::kWebhook, DeliveryChannel::kMail}, now, kMany));
   }
   static JobDefinition Retried() {
     JobDefinition job = StoreDriver::Manual();
@@ -120,6 +121,26 @@ TYPED_TEST(NoticeStoreContract, ARunThatFailsAgainAfterARetryByHandIsAnotherNoti
   EXPECT_EQ(open[1].notice.state, RunState::kTimedOut);
 }
 
+TYPED_TEST(NoticeStoreContract, ASkipAfterATryIsANoticeOfItsOwnWithTheTriesOfItsDeadLetter) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("j", s.Manual());
+  const RunRow row = this->Fail(s, job, fence, kT0, 1);
+  s.v(s.runs.RetryRun(row.key, {.now = kT0 + 2s}));
+  const RunRow waiting = s.Get(row.key).row;
+  ASSERT_EQ(s.v(s.firing.Skip({{waiting.key, waiting.segment, waiting.job_no, waiting.attempt,
+                                waiting.def_version, reason::kQueueTimeout}},
+                              fence, kT0 + 1h)),
+            1u);
+  const auto open = this->Open(s);
+  ASSERT_EQ(open.size(), 2u) << "that it failed was told before";
+  EXPECT_EQ(open[1].notice.state, RunState::kSkipped);
+  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters(UINT64_MAX, 10));
+  ASSERT_EQ(letters.size(), 1u);
+  EXPECT_EQ(TriesOf(open[1].notice), letters[0].attempts);
+  EXPECT_EQ(letters[0].attempts, 1);
+}
+
 TYPED_TEST(NoticeStoreContract, FencedWritesLeaveNone) {
   StoreDriver s = this->driver();
   const Fence old = s.Take();
@@ -197,6 +218,28 @@ TYPED_TEST(NoticeStoreContract, WhatIsToldBecomesDeliveriesAndIsRemembered) {
   EXPECT_EQ(this->OnlyOpen(s).memory.told, kT0 + 5s);
 }
 
+TYPED_TEST(NoticeStoreContract, DueAreThoseOfTheChannelsAskedForTheLongestDueFirst) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("j", s.Manual());
+  for (uint64_t i = 0; i < 3; ++i) {
+    const WallTime now = kT0 + i * 10s;
+    this->Fail(s, job, fence, now, i + 1);
+    ASSERT_OK(s.notices.DecideNotices({this->Told(this->OnlyOpen(s))}, fence, now + 2s));
+  }
+  const auto due = [&](const std::vector<DeliveryChannel>& channels, size_t limit) {
+    return s.v(s.notices.ScanDeliveries(s.All(), channels, kT0 + 1min, limit));
+  };
+  EXPECT_EQ(due({DeliveryChannel::kWebhook, DeliveryChannel::kMail}, 10).size(), 6u);
+  EXPECT_TRUE(due({}, 10).empty());
+  const auto mails = due({DeliveryChannel::kMail}, 2);
+  ASSERT_EQ(mails.size(), 2u);
+  EXPECT_EQ(mails[0].channel, DeliveryChannel::kMail);
+  EXPECT_EQ(mails[0].due, kT0 + 2s);
+  EXPECT_EQ(mails[1].channel, DeliveryChannel::kMail);
+  EXPECT_EQ(mails[1].due, kT0 + 12s);
+}
+
 TYPED_TEST(NoticeStoreContract, WhatIsHeldBackIsCountedUntilTheNextIsTold) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
@@ -254,6 +297,42 @@ TYPED_TEST(NoticeStoreContract, TheFirstSuccessAfterAToldFailureIsFoundOnce) {
   EXPECT_EQ(this->OnlyOpen(s).notice.kind, NoticeKind::kRecovered);
 }
 
+TYPED_TEST(NoticeStoreContract, WhoRecoveredIsRememberedAsSuchUntilTheNextFailureIsTold) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("j", s.Manual());
+  const auto fail_and_decide = [&](NoticeVerdict verdict, WallTime now, uint64_t token) {
+    this->Fail(s, job, fence, now, token);
+    const OpenNotice open = this->OnlyOpen(s);
+    EXPECT_OK(
+        s.notices.DecideNotices({{.notice = open.notice, .verdict = verdict}}, fence, now + 2s));
+    return open.memory;
+  };
+  fail_and_decide(NoticeVerdict::kTell, kT0, 1);
+  EXPECT_FALSE(fail_and_decide(NoticeVerdict::kHoldBack, kT0 + 10s, 2).recovered);
+  this->Succeed(s, job, fence, kT0 + 20s, 3);
+  const RecoveryPage page = s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10));
+  ASSERT_EQ(page.recoveries.size(), 1u);
+  ASSERT_OK(s.notices.AddNotices({{.kind = NoticeKind::kRecovered,
+                                   .segment = page.recoveries[0].segment,
+                                   .job_no = job.job_no,
+                                   .key = page.recoveries[0].key,
+                                   .state = RunState::kCompleted,
+                                   .created = kT0 + 30s}},
+                                 fence));
+  const OpenNotice recovery = this->OnlyOpen(s);
+  EXPECT_FALSE(recovery.memory.recovered) << "it is of failures";
+  ASSERT_OK(s.notices.DecideNotices({this->Told(recovery)}, fence, kT0 + 31s));
+  const NoticeMemory after = fail_and_decide(NoticeVerdict::kHoldBack, kT0 + 40s, 4);
+  EXPECT_TRUE(after.recovered);
+  EXPECT_EQ(after.told, kT0 + 2s);
+  EXPECT_EQ(after.held_back, 0);
+  const NoticeMemory still = fail_and_decide(NoticeVerdict::kTell, kT0 + 70s, 5);
+  EXPECT_TRUE(still.recovered) << "what is held back tells nobody";
+  EXPECT_EQ(still.held_back, 1);
+  EXPECT_FALSE(fail_and_decide(NoticeVerdict::kDrop, kT0 + 80s, 6).recovered);
+}
+
 TYPED_TEST(NoticeStoreContract, TheFailedRunItselfMaySucceedInTheEnd) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
@@ -300,6 +379,7 @@ TYPED_TEST(NoticeStoreContract, ADeliveryIsPutOffThenDoneAndSentAgainWhenAsked) 
   const Delivery made = this->Due(s, kT0 + 2s).at(0);
   ASSERT_OK(s.notices.RecordDelivery({.id = made.id,
                                       .segment = made.segment,
+                                      .asked = made.asked,
                                       .state = DeliveryState::kPending,
                                       .attempts = 1,
                                       .due = kT0 + 12s,
@@ -314,6 +394,7 @@ TYPED_TEST(NoticeStoreContract, ADeliveryIsPutOffThenDoneAndSentAgainWhenAsked) 
   EXPECT_EQ(again.message, made.message);
   ASSERT_OK(s.notices.RecordDelivery({.id = made.id,
                                       .segment = made.segment,
+                                      .asked = made.asked,
                                       .state = DeliveryState::kDelivered,
                                       .attempts = 2,
                                       .status = 200},
@@ -334,6 +415,27 @@ TYPED_TEST(NoticeStoreContract, ADeliveryIsPutOffThenDoneAndSentAgainWhenAsked) 
   EXPECT_CODE(s.notices.ResendDelivery(made.id + 100, kT0), ErrorCode::kNotFound);
 }
 
+TYPED_TEST(NoticeStoreContract, ATryThatEndsAfterItWasAskedForAnewIsNotTheAnswerToThat) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  this->Fail(s, s.Create("j", s.Manual()), fence, kT0, 1);
+  ASSERT_OK(s.notices.DecideNotices({this->Told(this->OnlyOpen(s))}, fence, kT0 + 2s));
+  const Delivery made = this->Due(s, kT0 + 2s).at(0);
+  s.v(s.notices.ResendDelivery(made.id, kT0 + 3s));
+  ASSERT_OK(s.notices.RecordDelivery({.id = made.id,
+                                      .segment = made.segment,
+                                      .asked = made.asked,
+                                      .state = DeliveryState::kDelivered,
+                                      .attempts = 1,
+                                      .status = 200},
+                                     fence, kT0 + 4s));
+  const auto due = this->Due(s, kT0 + 4s);
+  ASSERT_EQ(due.size(), 2u);
+  EXPECT_EQ(due[1].id, made.id);
+  EXPECT_EQ(due[1].asked, kT0 + 3s);
+  EXPECT_EQ(due[1].attempts, 0);
+}
+
 TYPED_TEST(NoticeStoreContract, AnOldOwnerRecordsNoDelivery) {
   StoreDriver s = this->driver();
   const Fence old = s.Take();
@@ -341,9 +443,11 @@ TYPED_TEST(NoticeStoreContract, AnOldOwnerRecordsNoDelivery) {
   ASSERT_OK(s.notices.DecideNotices({this->Told(this->OnlyOpen(s))}, old, kT0 + 2s));
   const Delivery made = this->Due(s, kT0 + 2s).at(0);
   s.Take(2);
-  EXPECT_CODE(s.notices.RecordDelivery(
-                  {.id = made.id, .segment = made.segment, .state = DeliveryState::kDelivered}, old,
-                  kT0 + 3s),
+  EXPECT_CODE(s.notices.RecordDelivery({.id = made.id,
+                                        .segment = made.segment,
+                                        .asked = made.asked,
+                                        .state = DeliveryState::kDelivered},
+                                       old, kT0 + 3s),
               ErrorCode::kFenced);
   EXPECT_EQ(this->Due(s, kT0 + 3s).size(), 2u);
 }
@@ -384,9 +488,11 @@ TYPED_TEST(NoticeStoreContract, OldOnesGoWithTheHistory) {
   ASSERT_OK(s.notices.DecideNotices({this->Told(this->OnlyOpen(s))}, fence, kT0 + 2s));
   const auto due = this->Due(s, kT0 + 2s);
   ASSERT_EQ(due.size(), 2u);
-  ASSERT_OK(s.notices.RecordDelivery(
-      {.id = due[0].id, .segment = due[0].segment, .state = DeliveryState::kDelivered}, fence,
-      kT0 + 3s));
+  ASSERT_OK(s.notices.RecordDelivery({.id = due[0].id,
+                                      .segment = due[0].segment,
+                                      .asked = due[0].asked,
+                                      .state = DeliveryState::kDelivered},
+                                     fence, kT0 + 3s));
   s.v(s.admin.Maintain(kT0 + 48h, 24h));
   const auto kept = s.v(s.notices.ListDeliveries({}));
   ASSERT_EQ(kept.size(), 1u) << "one is under way";

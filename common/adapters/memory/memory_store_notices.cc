@@ -6,8 +6,9 @@
 namespace carillon::memory {
 namespace {
 
-bool IsIn(const std::vector<SegmentId>& segments, SegmentId segment) {
-  return std::find(segments.begin(), segments.end(), segment) != segments.end();
+template <typename T>
+bool IsIn(const std::vector<T>& list, const T& one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
 }
 
 std::tuple<RunKey, int, NoticeKind> KeyOf(const Notice& notice) {
@@ -142,7 +143,10 @@ Status MemoryStore::AddNotices(const std::vector<Notice>& notices, const Fence& 
     AddNotice(notice);
     if (notice.kind != NoticeKind::kRecovered) continue;
     const auto memory = tables_.notice_memories.find({notice.job_no, NoticeKind::kFailed});
-    if (memory != tables_.notice_memories.end()) memory->second.watched = false;
+    if (memory == tables_.notice_memories.end()) continue;
+    memory->second.watched = false;
+    memory->second.memory.held_back = 0;
+    memory->second.memory.recovered = true;
   }
   return {};
 }
@@ -164,14 +168,16 @@ Result<RecoveryPage> MemoryStore::ScanRecoveries(const std::vector<SegmentId>& s
   return page;
 }
 
-Result<std::vector<Delivery>> MemoryStore::ScanDeliveries(const std::vector<SegmentId>& segments,
-                                                          WallTime now, size_t limit) {
+Result<std::vector<Delivery>> MemoryStore::ScanDeliveries(
+    const std::vector<SegmentId>& segments, const std::vector<DeliveryChannel>& channels,
+    WallTime now, size_t limit) {
   MutexLock lock(mu_);
   std::vector<Delivery> due;
   for (const auto& [id, entry] : tables_.deliveries) {
     const Delivery& delivery = entry.delivery;
     if (delivery.state != DeliveryState::kPending || delivery.due > now) continue;
-    if (IsIn(segments, delivery.segment)) due.push_back(delivery);
+    if (!IsIn(segments, delivery.segment) || !IsIn(channels, delivery.channel)) continue;
+    due.push_back(delivery);
   }
   std::stable_sort(due.begin(), due.end(),
                    [](const Delivery& a, const Delivery& b) { return a.due < b.due; });
@@ -186,7 +192,7 @@ Status MemoryStore::RecordDelivery(const DeliveryOutcome& outcome, const Fence& 
   const auto found = tables_.deliveries.find(outcome.id);
   if (found == tables_.deliveries.end()) return {};
   Delivery& delivery = found->second.delivery;
-  if (delivery.state != DeliveryState::kPending) return {};
+  if (delivery.state != DeliveryState::kPending || delivery.asked != outcome.asked) return {};
   delivery.state = outcome.state;
   delivery.attempts = outcome.attempts;
   delivery.due = outcome.due;

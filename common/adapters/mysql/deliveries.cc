@@ -29,6 +29,15 @@ std::vector<std::string> SplitRecipients(const std::string& text) {
   return recipients;
 }
 
+// In the text and not bound: there are few, and their names are ours.
+std::string ChannelList(const std::vector<DeliveryChannel>& channels) {
+  std::string list;
+  for (const DeliveryChannel channel : channels) {
+    list += fmt::format("{}'{}'", list.empty() ? "" : ", ", Name(channel));
+  }
+  return list;
+}
+
 Result<Delivery> ReadDelivery(const Rows& rows) {
   CARILLON_ASSIGN_OR_RETURN(const NoticeKind kind, ParseNoticeKind(rows.Text(5)));
   CARILLON_ASSIGN_OR_RETURN(const DeliveryState state, ParseDeliveryState(rows.Text(10)));
@@ -53,15 +62,20 @@ Result<Delivery> ReadDelivery(const Rows& rows) {
 
 }  // namespace
 
-Result<std::vector<Delivery>> MysqlStore::ScanDeliveries(const std::vector<SegmentId>& segments,
-                                                         WallTime now, size_t limit) {
-  if (segments.empty()) return std::vector<Delivery>{};
-  static const std::string statement =
+Result<std::vector<Delivery>> MysqlStore::ScanDeliveries(
+    const std::vector<SegmentId>& segments, const std::vector<DeliveryChannel>& channels,
+    WallTime now, size_t limit) {
+  if (segments.empty() || channels.empty()) return std::vector<Delivery>{};
+  // Ids alone are sorted: messages are large.
+  const std::string statement =
       "SELECT " + kDeliveryColumns +
-      ", d.message FROM JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
-      "deliveries d FORCE INDEX (open_deliveries) ON d.open_segment = k.g AND d.due_us <= ? "
-      "STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = d.job_no ORDER BY d.due_us, d.id "
-      "LIMIT ?";
+      ", d.message FROM (SELECT o.id FROM JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH "
+      "'$[0]')) k STRAIGHT_JOIN deliveries o FORCE INDEX (open_deliveries) ON o.open_segment = k.g "
+      "AND o.due_us <= ? WHERE o.channel IN (" +
+      ChannelList(channels) +
+      ") ORDER BY o.due_us, o.id LIMIT ?) x STRAIGHT_JOIN deliveries d FORCE INDEX (PRIMARY) ON "
+      "d.id = x.id STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = d.job_no ORDER BY "
+      "d.due_us, d.id";
   const std::string list = SegmentList(segments);
   return InRead(*pool_, "deliveries", [&](Session& session) -> Result<std::vector<Delivery>> {
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {list, ToUnixMicros(now),
@@ -89,10 +103,10 @@ Status MysqlStore::RecordDelivery(const DeliveryOutcome& outcome, const Fence& f
     CARILLON_TRY(session.Execute(
         "UPDATE deliveries SET state = ?, attempts = ?, due_us = ?, ended_us = ?, status = ?, "
         "error = ?, open_segment = IF(? = 'PENDING', segment, NULL) WHERE id = ? AND "
-        "state = 'PENDING'",
+        "state = 'PENDING' AND asked_us = ?",
         {Name(outcome.state), int64_t{outcome.attempts}, ToUnixMicros(outcome.due),
          pending ? int64_t{0} : ToUnixMicros(now), int64_t{outcome.status}, outcome.error,
-         Name(outcome.state), outcome.id}));
+         Name(outcome.state), outcome.id, ToUnixMicros(outcome.asked)}));
     return {};
   });
 }

@@ -155,8 +155,9 @@ class MysqlStore final : public IdentityStore,
   Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) override;
   Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
                                       std::optional<JobNo> after, size_t limit) override;
-  Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments, WallTime now,
-                                               size_t limit) override;
+  Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,
+                                               const std::vector<DeliveryChannel>& channels,
+                                               WallTime now, size_t limit) override;
   Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence, WallTime now) override;
   Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) override;
   Result<std::vector<Delivery>> ListDeliveries(const DeliveryFilter& filter) override;

@@ -1,6 +1,7 @@
 #include "scheduler/notify/notifier.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "scheduler/notify/late_watch.h"
 #include "tests/unit/scheduler/room_fixture.h"
@@ -15,12 +16,14 @@ class FakeTransport final : public NoticeTransport {
  public:
   Result<int> Post(const NoticePost& post) override {
     posts.push_back(post);
+    if (const auto happens = during_post) happens();
     return webhook_answer;
   }
   Result<int> Mail(const NoticeMail& mail) override {
     mails.push_back(mail);
     return mail_answer;
   }
+  std::function<void()> during_post;
   std::vector<NoticePost> posts;
   std::vector<NoticeMail> mails;
   Result<int> webhook_answer = 200;
@@ -49,12 +52,13 @@ class ForgetfulStore final : public NoticeStore {
                                       std::optional<JobNo> after, size_t limit) override {
     return store_.ScanRecoveries(segments, after, limit);
   }
-  Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments, WallTime now,
-                                               size_t limit) override {
-    return store_.ScanDeliveries(segments, now, limit);
+  Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,
+                                               const std::vector<DeliveryChannel>& channels,
+                                               WallTime now, size_t limit) override {
+    return store_.ScanDeliveries(segments, channels, now, limit);
   }
   Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence, WallTime now) override {
-    if (failures > 0 && failures-- > 0) return {ErrorCode::kUnavailable, "test"};
+    if (failures > 0 && failures-- > 0) return {failure, "test"};
     return store_.RecordDelivery(outcome, fence, now);
   }
   Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) override {
@@ -67,6 +71,7 @@ class ForgetfulStore final : public NoticeStore {
     return store_.ResendDelivery(id, now);
   }
   int failures = 0;
+  ErrorCode failure = ErrorCode::kUnavailable;
 
  private:
   NoticeStore& store_;
@@ -203,6 +208,53 @@ TEST_F(NotifierTest, AStoreThatForgetsDoesNotMakeItComeAgain) {
   EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
 }
 
+TEST_F(NotifierTest, AWriteWithoutAnAnswerDoesNotSuspendTheFiring) {
+  Use(OnlyWebhook());
+  forgetful_.failures = 1;
+  forgetful_.failure = ErrorCode::kTimeout;
+  End(CreateNoop("job"), RunState::kFailed);
+  const auto owned = table_.View()->ActiveSegments();
+  Settle();
+  EXPECT_EQ(forgetful_.failures, 0);
+  EXPECT_EQ(table_.View()->ActiveSegments(), owned);
+  EXPECT_EQ(Count("carillon_store_errors_total", "timeout"), 1);
+}
+
+TEST_F(NotifierTest, AWriteThatIsFencedOffLooksWhoseTheSegmentsAre) {
+  Use(OnlyWebhook());
+  transport_.during_post = [this] { TakeAll("m2"); };
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  EXPECT_TRUE(table_.View()->ActiveSegments().empty());
+}
+
+TEST_F(NotifierTest, WhatIsAskedForAnewIsSentThoughTheLastTryWasNotRecorded) {
+  Use(OnlyWebhook());
+  forgetful_.failures = 1;
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  ASSERT_EQ(transport_.posts.size(), 1u);
+  clock_.Advance(1ms);
+  ASSERT_TRUE(store_.ResendDelivery(Deliveries().at(0).id, clock_.Wall()).ok());
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.posts.size(), 2u);
+  EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
+}
+
+TEST_F(NotifierTest, WhatIsAskedForAnewDuringATryIsSentAgain) {
+  Use(OnlyWebhook());
+  transport_.during_post = [this] {
+    clock_.Advance(1ms);
+    ASSERT_TRUE(store_.ResendDelivery(Deliveries().at(0).id, clock_.Wall()).ok());
+    transport_.during_post = nullptr;
+  };
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.posts.size(), 2u);
+  EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
+}
+
 TEST_F(NotifierTest, WordsOfAServerAreKeptAsUtf8) {
   Use(OnlyWebhook());
   transport_.webhook_answer = Error{ErrorCode::kUnavailable, "no \xff " + std::string(1000, 'x')};
@@ -264,6 +316,19 @@ TEST_F(NotifierTest, AChannelWithoutAnAnswerRestsAndKeepsNobodyElseBack) {
   EXPECT_EQ(transport_.posts.size(), 6u);
 }
 
+TEST_F(NotifierTest, MoreThanABatchThatWaitsForAChannelKeepsNobodyElseBack) {
+  constexpr size_t kJobs = 3 * Notifier::kBatch;
+  Use(Both());
+  transport_.webhook_answer = Error{ErrorCode::kTimeout, "test"};
+  for (size_t i = 0; i < kJobs; ++i) {
+    End(CreateNoop("job" + std::to_string(i)), RunState::kFailed);
+  }
+  Settle();
+  for (int i = 0; i < 10; ++i) AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.mails.size(), kJobs);
+  EXPECT_LE(transport_.posts.size(), 3u);
+}
+
 TEST_F(NotifierTest, ManyFailuresOfAJobAreOneMessageAnHour) {
   Use(OnlyWebhook());
   const StoredJob job = CreateNoop("job");
@@ -304,6 +369,37 @@ TEST_F(NotifierTest, ASuccessAfterAToldFailureIsToldOnce) {
   EXPECT_EQ(transport_.posts.size(), 2u);
 }
 
+TEST_F(NotifierTest, AFailureAfterARecoveryIsToldWithinTheHour) {
+  Use(OnlyWebhook());
+  const StoredJob job = CreateNoop("job");
+  for (const RunState state : {RunState::kFailed, RunState::kCompleted, RunState::kFailed}) {
+    End(job, state);
+    AdvanceAndSettle(Notifier::kRecoveryEvery);
+    AdvanceAndSettle(5min);
+  }
+  ASSERT_EQ(transport_.posts.size(), 3u);
+  EXPECT_NE(transport_.posts[1].body.find("run.recovered"), std::string::npos);
+  EXPECT_NE(transport_.posts[2].body.find("run.failed"), std::string::npos);
+}
+
+TEST_F(NotifierTest, AFlappingJobIsToldToFailOnceAMinute) {
+  Use(OnlyWebhook());
+  const StoredJob job = CreateNoop("job");
+  constexpr int kRounds = 30;  // of ten seconds
+  for (int i = 0; i < kRounds; ++i) {
+    End(job, RunState::kFailed);
+    AdvanceAndSettle(Notifier::kRecoveryEvery);
+    End(job, RunState::kCompleted);
+    AdvanceAndSettle(Notifier::kRecoveryEvery);
+  }
+  int failures = 0;
+  for (const NoticePost& post : transport_.posts) {
+    if (post.body.find("run.failed") != std::string::npos) ++failures;
+  }
+  EXPECT_EQ(failures, kRounds * 10 / 60);
+  EXPECT_EQ(transport_.posts.size(), 2u * static_cast<size_t>(failures));
+}
+
 TEST_F(NotifierTest, NobodyIsToldWhatNobodyWants) {
   NotifyOptions options = OnlyWebhook();
   options.defaults.on = {NoticeKind::kLate};
@@ -326,6 +422,24 @@ TEST_F(NotifierTest, WithoutChannelsNoticesDoNotPileUp) {
   Settle();
   EXPECT_TRUE(store_.ScanNotices(table_.View()->ActiveSegments(), 10)->empty());
   EXPECT_TRUE(Deliveries().empty());
+}
+
+TEST_F(NotifierTest, WithNobodyToMailToItIsNotTold) {
+  NotifyOptions options = Both();
+  options.webhook_url.clear();
+  options.defaults.mail_to.clear();
+  Use(options);
+  const StoredJob job = CreateNoop("job");
+  End(job, RunState::kFailed);
+  Settle();
+  EXPECT_EQ(Count("carillon_notices_total", "unwanted"), 1);
+  EXPECT_EQ(Count("carillon_notices_total", "told"), 0);
+  JobDefinition mailed = job.definition;
+  mailed.notify.mail_to = {"a@b.example"};
+  ASSERT_TRUE(store_.ReplaceJob(job.job_id, job.version, mailed, {.now = clock_.Wall()}).ok());
+  End(job, RunState::kFailed);
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.mails.size(), 1u) << "nothing was told before";
 }
 
 TEST_F(NotifierTest, AnotherOwnersNoticesAreLeftAlone) {
