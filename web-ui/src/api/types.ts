@@ -250,6 +250,31 @@ export interface Secret {
   update_time: string;
 }
 
+export type NoticeKind = 'failed' | 'missed' | 'late' | 'recovered';
+export const NOTICE_KINDS: readonly NoticeKind[] = ['failed', 'missed', 'late', 'recovered'];
+
+export type DeliveryState = 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
+export const DELIVERY_STATES: readonly DeliveryState[] = ['PENDING', 'DELIVERED', 'GIVEN_UP'];
+
+export interface Delivery {
+  id: string;
+  notice_id: string;
+  channel: string;
+  kind: string;
+  job_id: string;
+  run_id: string | null;
+  state: string;
+  attempts: number;
+  create_time: string;
+  next_try_time: string | null;
+  end_time: string | null;
+  status: number | null;
+  error: string | null;
+  recipients: string[];
+}
+
+export interface TestOutcome { channel: string; delivered: boolean; status: number | null; error: string | null }
+
 export interface FieldError { pointer: string; code: string; detail: string }
 
 export interface Problem {
