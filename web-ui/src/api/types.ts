@@ -24,6 +24,9 @@ export type Schedule =
   | { kind: 'rate'; every_ms: number; start_time?: string; schedule_id?: number }
   | { kind: 'once'; at: string; schedule_id?: number };
 
+// Of a job; what is absent is the cluster's.
+export interface Notify { on?: string[]; late_after_s?: number; mail_to?: string[] }
+
 export interface Job {
   job_id: string;
   name: string;
@@ -59,6 +62,7 @@ export interface Job {
   parameters: Record<string, unknown>;
   env: Record<string, string>;
   labels: Record<string, string>;
+  notify: Notify;
   user_id: string;
   version: number;
   create_time: string;
