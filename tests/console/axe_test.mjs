@@ -30,7 +30,7 @@ after(async () => {
 });
 
 const LISTS = ['/', '/jobs', '/jobs/new', '/runs', '/schedule', '/schedule?view=week', '/executors', '/system', '/admin/users',
-  '/admin/tokens', '/admin/secrets', '/admin/audit', '/account', '/no-such-page'];
+  '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/audit', '/account', '/no-such-page'];
 const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOST', '/jobs/green', '/jobs/green?tab=runs',
   '/jobs/green?tab=configuration', '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z',
   '/jobs/green/edit', '/runs/' + run, '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z'];
@@ -89,6 +89,7 @@ const OVERLAYS = [
   ['/admin/secrets', { name: 'New secret' }, '.dialog'],
   ['/admin/secrets', { name: 'Edit shop_db' }, '.dialog'],
   ['/admin/secrets', { name: 'Delete shop_db' }, '.dialog'],
+  ['/admin/deliveries', { name: 'Send a test notice' }, '.dialog'],
   ['/system', { name: 'Change retention_days' }, '.dialog'],
   ['/executors', { name: 'Labels' }, '.dialog'],
 ];

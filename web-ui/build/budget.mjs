@@ -17,6 +17,7 @@ const PAGES_KIB = {
   'admin/users_page': 170,
   'admin/tokens_page': 170,
   'admin/secrets_page': 170,
+  'admin/deliveries_page': 170,
   'account/account_page': 170,
   'schedule/schedule_page': 170,
 };

@@ -4,7 +4,7 @@ import { usePreferences } from '../shared/preferences';
 import { isSearch, isTold } from './changes';
 import { ApiError, call, get, type Query } from './client';
 import type {
-  ApiToken, AuditEntry, DeadLetter, Executor, Fire, Gap, Job, JobVersion, Page, Run, Secret, SystemConfig, SystemStatus, User,
+  ApiToken, AuditEntry, DeadLetter, Delivery, Executor, Fire, Gap, Job, JobVersion, Page, Run, Secret, SystemConfig, SystemStatus, User,
 } from './types';
 
 const TRIES = 2;
@@ -58,6 +58,7 @@ export const useDeadLetters = () => useList<DeadLetter>('dead-letters', {}, CALM
 export const useUsers = (enabled = true) => useList<User>('users', {}, CALM_MS, enabled);
 export const useTokens = () => useList<ApiToken>('tokens', {}, CALM_MS);
 export const useSecrets = () => useList<Secret>('secrets', {}, CALM_MS);
+export const useDeliveries = (query: Query) => useList<Delivery>('deliveries', query, CALM_MS);
 
 export const useVersions = (id: string) => useList<JobVersion>(`jobs/${encodeURIComponent(id)}/versions`, {}, CALM_MS);
 

@@ -24,6 +24,9 @@ export type Schedule =
   | { kind: 'rate'; every_ms: number; start_time?: string; schedule_id?: number }
   | { kind: 'once'; at: string; schedule_id?: number };
 
+// Of a job; what is absent is the cluster's.
+export interface Notify { on?: string[]; late_after_s?: number; mail_to?: string[] }
+
 export interface Job {
   job_id: string;
   name: string;
@@ -59,6 +62,7 @@ export interface Job {
   parameters: Record<string, unknown>;
   env: Record<string, string>;
   labels: Record<string, string>;
+  notify: Notify;
   user_id: string;
   version: number;
   create_time: string;
@@ -249,6 +253,31 @@ export interface Secret {
   create_time: string;
   update_time: string;
 }
+
+export type NoticeKind = 'failed' | 'missed' | 'late' | 'recovered';
+export const NOTICE_KINDS: readonly NoticeKind[] = ['failed', 'missed', 'late', 'recovered'];
+
+export type DeliveryState = 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
+export const DELIVERY_STATES: readonly DeliveryState[] = ['PENDING', 'DELIVERED', 'GIVEN_UP'];
+
+export interface Delivery {
+  id: string;
+  notice_id: string;
+  channel: string;
+  kind: string;
+  job_id: string;
+  run_id: string | null;
+  state: string;
+  attempts: number;
+  create_time: string;
+  next_try_time: string | null;
+  end_time: string | null;
+  status: number | null;
+  error: string | null;
+  recipients: string[];
+}
+
+export interface TestOutcome { channel: string; delivered: boolean; status: number | null; error: string | null }
 
 export interface FieldError { pointer: string; code: string; detail: string }
 

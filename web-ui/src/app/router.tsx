@@ -3,7 +3,7 @@ import {
   createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect,
 } from '@tanstack/react-router';
 import { LoadFailure, Loading } from '../shared/ui';
-import { RUN_STATES, type Job } from '../api/types';
+import { DELIVERY_STATES, NOTICE_KINDS, RUN_STATES, type DeliveryState, type Job, type NoticeKind } from '../api/types';
 import type { Level } from '../features/runs/log_levels';
 import { many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
 import { NotFound, Shell } from './shell';
@@ -138,6 +138,17 @@ const secrets = createRoute({
   component: lazyRouteComponent(() => import('../features/admin/secrets_page'), 'SecretsPage'),
 });
 
+const deliveries = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/deliveries',
+  validateSearch: (search): { state?: DeliveryState; kind?: NoticeKind; job_id?: string } => ({
+    state: oneOf(search.state, DELIVERY_STATES),
+    kind: oneOf(search.kind, NOTICE_KINDS),
+    job_id: one(search.job_id),
+  }),
+  component: lazyRouteComponent(() => import('../features/admin/deliveries_page'), 'DeliveriesPage'),
+});
+
 const schedule = createRoute({
   getParentRoute: () => root,
   path: '/schedule',
@@ -157,7 +168,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit, users, tokens, secrets, account, schedule,
+  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
 ]);
 
 export const router = createRouter({

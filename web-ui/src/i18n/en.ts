@@ -98,6 +98,8 @@ export const en = {
   'state.OFFLINE': 'Offline',
   'state.DISABLED': 'Disabled',
   'state.DRAINING': 'Draining',
+  'state.DELIVERED': 'Delivered',
+  'state.GIVEN_UP': 'Given up',
   'kind.cron': 'Schedule',
   'kind.rate': 'Fixed rate',
   'kind.once': 'Once',

@@ -100,6 +100,8 @@ export const zhCN: Catalogue = {
   'state.OFFLINE': '离线',
   'state.DISABLED': '已禁用',
   'state.DRAINING': '排空中',
+  'state.DELIVERED': '已送达',
+  'state.GIVEN_UP': '已放弃',
   'kind.cron': '计划触发',
   'kind.rate': '固定频率',
   'kind.once': '单次',

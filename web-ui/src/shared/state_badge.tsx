@@ -24,6 +24,8 @@ const SHAPES: Record<string, readonly [LucideIcon, Tone]> = {
   OFFLINE: [Unplug, 'idle'],
   DISABLED: [Ban, 'warn'],
   DRAINING: [Wrench, 'warn'],
+  DELIVERED: [CircleCheck, 'ok'],
+  GIVEN_UP: [CircleX, 'bad'],
 };
 const TONES: Record<Tone, string> = {
   ok: 'bg-ok-soft text-ok',

@@ -4,7 +4,8 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 
 const PAGES = [
-  ['/admin/users', 'admin.users'], ['/admin/tokens', 'admin.tokens'], ['/admin/secrets', 'admin.secrets'], ['/admin/audit', 'nav.audit'],
+  ['/admin/users', 'admin.users'], ['/admin/tokens', 'admin.tokens'], ['/admin/secrets', 'admin.secrets'],
+  ['/admin/deliveries', 'admin.deliveries'], ['/admin/audit', 'nav.audit'],
 ] as const;
 
 export function AdminTabs() {

@@ -1,14 +1,15 @@
-// The sections of the form: what, when, where, on failure.
+// The sections of the form: what, when, where, on failure; what is told is in ./tell_section.
 import '../../i18n/more';
-import { useMemo, type ReactNode } from 'react';
+import { useMemo } from 'react';
 import { useFormContext, useWatch } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../../shared/field';
 import { Card } from '../../shared/ui';
+import { COLUMNS, Choose, Text, useError } from './form_fields';
 import { KINDS, schedulesOf, normalised, fieldOf, type Definition, type FormValues } from './form_values';
 import { ZONES } from '../../shared/zones';
 import { PreviewPanel, usePreview } from './preview';
-import { useTextOr } from '../../i18n/text_or';
+import { TellSection } from './tell_section';
 
 export function FormSections(props: { isNew: boolean; base: Definition }) {
   return (
@@ -17,53 +18,10 @@ export function FormSections(props: { isNew: boolean; base: Definition }) {
       <When base={props.base} />
       <Where />
       <OnFailure />
+      <TellSection />
     </div>
   );
 }
-
-// What our own checks say is a code with its bounds; what the server says is a sentence.
-function useError() {
-  const { t } = useTranslation();
-  const { formState: { errors } } = useFormContext<FormValues>();
-  return (name: keyof FormValues): string | undefined => {
-    const error = errors[name];
-    if (!error) return undefined;
-    const message = error.message ?? '';
-    if (error.type === 'server') return message;
-    const [code, least, most] = message.split(':');
-    return t(`invalid.${code}`, { least, most });
-  };
-}
-
-function Text(props: { name: keyof FormValues; label: string; hint?: ReactNode; mono?: boolean; rows?: number; numeric?: boolean; className?: string; placeholder?: string; list?: string }) {
-  const { register } = useFormContext<FormValues>();
-  const error = useError();
-  const common = {
-    ...register(props.name), spellCheck: false, placeholder: props.placeholder,
-    className: 'input ' + (props.mono ? 'mono' : ''), autoComplete: 'off',
-  };
-  return (
-    <Field label={props.label} hint={props.hint} error={error(props.name)} className={props.className}>
-      {props.rows ? <textarea rows={props.rows} {...common} />
-        : <input {...common} list={props.list} inputMode={props.numeric ? 'numeric' : undefined} />}
-    </Field>
-  );
-}
-
-function Choose(props: { name: keyof FormValues; label: string; values: readonly string[]; hint?: ReactNode }) {
-  const textOr = useTextOr();
-  const { register } = useFormContext<FormValues>();
-  const error = useError();
-  return (
-    <Field label={props.label} error={error(props.name)} hint={props.hint}>
-      <select className="input" {...register(props.name)}>
-        {props.values.map((value) => <option key={value} value={value}>{textOr(`option.${props.name}.`, value)}</option>)}
-      </select>
-    </Field>
-  );
-}
-
-const COLUMNS = 'grid gap-x-4 gap-y-3 sm:grid-cols-2';
 
 function What({ isNew }: { isNew: boolean }) {
   const { t } = useTranslation();

@@ -4,6 +4,7 @@
 // lays its own over it.
 import * as z from 'zod/mini';
 import type { Job, Schedule } from '../../api/types';
+import { TELL_DEFAULTS, notifyFrom, tellFieldOf, tellValuesOf, wrongLate, wrongMail } from './notify_values';
 
 export type Definition = Record<string, unknown>;
 
@@ -14,6 +15,8 @@ const number = (least: number, most: number) =>
     error: `range:${least}:${most}`,
   }));
 const lines = z.string().check(z.refine((text) => linesOf(text) !== null, { error: 'lines' }));
+const checked = (wrong: (text: string) => string | undefined) =>
+  z.string().check(z.refine((text) => wrong(text) === undefined, { error: (issue) => wrong(String(issue.input)) }));
 const json = z.string().check(z.refine((text) => parametersOf(text) !== null, { error: 'json' }));
 
 export const formSchema = z.object({
@@ -46,11 +49,16 @@ export const formSchema = z.object({
   retry_interval: number(0, 604_800),
   retry_backoff: z.string(),
   on_lost: z.string(),
+  tell: z.string(),
+  tell_on: z.array(z.string()),
+  late_after_s: checked(wrongLate),
+  mail_to: checked(wrongMail),
 }).check(
   z.refine((v) => v.type !== 'shell' || v.command.trim() !== '', { error: 'required', path: ['command'] }),
   z.refine((v) => v.kind !== 'cron' || v.cron_expression.trim() !== '', { error: 'required', path: ['cron_expression'] }),
   z.refine((v) => v.kind !== 'rate' || +v.every_s > 0, { error: 'positive', path: ['every_s'] }),
   z.refine((v) => v.kind !== 'once' || v.at !== '', { error: 'required', path: ['at'] }),
+  z.refine((v) => v.tell !== 'own' || v.tell_on.length > 0, { error: 'tick_one', path: ['tell_on'] }),
 );
 
 export type FormValues = z.infer<typeof formSchema>;
@@ -71,7 +79,7 @@ export const DEFAULTS: FormValues = {
   misfire_policy: 'latest', overlap_policy: 'allow', dst_gap: 'fire', dst_repeat: 'auto',
   executor_selector: '', executor_id: '', routing: 'round_robin', priority: '0', timeout: '3600',
   queue_timeout: '0', kill_grace: '10', retry_count: '0', retry_interval: '60', retry_backoff: 'fixed',
-  on_lost: 'retry',
+  on_lost: 'retry', ...TELL_DEFAULTS,
 };
 
 // "NAME=value" a line; null when a line is something else, or a name comes twice.
@@ -140,7 +148,7 @@ export function valuesOf(definition: Definition): FormValues {
   if (isObject(full.parameters) && Object.keys(full.parameters).length > 0) {
     values.parameters = JSON.stringify(full.parameters, null, 2);
   }
-  return { ...values, ...scheduleValues(full.schedules as Schedule[], values.time_zone) };
+  return { ...values, ...tellValuesOf(full.notify), ...scheduleValues(full.schedules as Schedule[], values.time_zone) };
 }
 
 function scheduleValues(schedules: Schedule[], zone: string): Partial<FormValues> {
@@ -184,6 +192,8 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   out.labels = linesOf(values.labels) ?? {};
   out.env = linesOf(values.env) ?? {};
   out.parameters = parametersOf(values.parameters) ?? {};
+  const notify = notifyFrom(values, base.notify);
+  if ('notify' in base || Object.keys(notify).length > 0) out.notify = notify;
   out.schedules = schedulesOf(values, normalised(base).schedules);
   delete out.cron_expression;
   return normalised(out);
@@ -191,7 +201,8 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
 
 // Which field shows what the server says about a pointer.
 export function fieldOf(pointer: string): keyof FormValues | null {
-  const [, first, , last] = pointer.split('/');
+  const [, first, second, last] = pointer.split('/');
+  if (first === 'notify') return tellFieldOf(second);
   if (first === 'schedules') {
     if (last === 'cron_expression') return 'cron_expression';
     if (last === 'time_zone') return 'time_zone';

@@ -22,6 +22,7 @@ import { scheduleText, zoneOf } from './schedule_text';
 import { definitionOf } from './form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 import { FireList } from './preview';
+import { TellFact } from './tell_fact';
 
 const Durations = lazy(() => import('./durations'));
 const VersionsTab = lazy(() => import('./versions_tab'));
@@ -215,6 +216,7 @@ function Configuration({ job }: { job: Job }) {
           [t('form.on_lost'), textOr('option.on_lost.', job.on_lost)],
           [t('form.misfire_policy'), textOr('option.misfire_policy.', job.misfire_policy)],
           [t('form.overlap_policy'), textOr('option.overlap_policy.', job.overlap_policy)],
+          [t('tell.fact'), <TellFact key="t" job={job} />],
         ]} />
       </Card>
       <Card title="YAML" className="lg:col-span-2">
