@@ -170,7 +170,7 @@ describe('what a job tells', () => {
 });
 
 test('in both themes and languages, on a phone', async () => {
-  await fail('a_name_as_long_as_it_may_be_and_then_some_more_letters_after', { name: 'Long', notify: { on: ['failed'], mail_to: ['a-very-long-address-of-somebody@a-very-long-name-of-a-host.example.org'] } });
+  await fail('a_name_as_long_as_it_may_be_and_then_some_more_letters_after', { notify: { on: ['failed'], mail_to: ['a-very-long-address-of-somebody@a-very-long-name-of-a-host.example.org'] } });
   for (const [theme, locale, label] of [['light', 'en-GB', 'Send a test notice'], ['dark', 'zh-CN', '发送测试通知']]) {
     await withPerson(browser, { token: server.token, theme, locale, width: 360 }, async (page) => {
       const wide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
