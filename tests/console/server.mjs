@@ -31,10 +31,11 @@ export async function until(condition, what, ms = 20_000) {
   }
 }
 
-export async function startServer() {
+// `env`: settings of its own, such as CARILLON_NOTIFY_WEBHOOK_URL.
+export async function startServer(env = {}) {
   const data = mkdtempSync(join(tmpdir(), 'carillon-console-'));
   const child = spawn(join(BIN, 'carillon'), ['standalone', '--port', '0', '--data-dir', data], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env },
   });
   let log = '';
   child.stderr.on('data', (chunk) => { log = (log + chunk).slice(-4000); });

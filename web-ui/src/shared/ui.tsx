@@ -27,7 +27,7 @@ export function PageHeader(props: { title: ReactNode; under?: ReactNode; actions
   return (
     <div className="mb-4 flex flex-wrap items-start justify-between gap-3">
       <div className="min-w-0">
-        <h1 className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xl break-words">{props.title}</h1>
+        <h1 className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xl wrap-anywhere">{props.title}</h1>
         {props.under && <div className="mt-1 text-muted">{props.under}</div>}
       </div>
       {props.actions && <div className="flex flex-wrap gap-2">{props.actions}</div>}

@@ -128,8 +128,8 @@ function Told({ delivery }: { delivery: Delivery }) {
     <div className="min-w-32">
       <span className="font-medium">{textOr('notice.', delivery.kind)}</span>
       <div className="flex flex-wrap gap-x-2">
-        <Link to="/jobs/$id" params={{ id: delivery.job_id }} className="link mono break-all">{delivery.job_id}</Link>
-        {delivery.run_id && <Link to="/runs/$id" params={{ id: delivery.run_id }} className="link">{t('bulk.its_run')}</Link>}
+        <Link to="/jobs/$id" params={{ id: delivery.job_id }} className="link mono inline-flex min-h-7 items-center break-all">{delivery.job_id}</Link>
+        {delivery.run_id && <Link to="/runs/$id" params={{ id: delivery.run_id }} className="link inline-flex min-h-7 items-center">{t('bulk.its_run')}</Link>}
       </div>
     </div>
   );

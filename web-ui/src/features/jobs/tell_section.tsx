@@ -43,7 +43,7 @@ function Kinds() {
       <legend className="sr-only">{t('option.tell.own')}</legend>
       <div className="flex flex-wrap gap-x-4 gap-y-2">
         {all.map((kind, i) => (
-          <label key={kind} className="flex min-h-6 items-center gap-2">
+          <label key={kind} className="flex min-h-7 items-center gap-2">
             <input ref={i === 0 ? field.ref : undefined} type="checkbox" className="size-4 accent-accent" checked={field.value.includes(kind)} onChange={() => toggle(kind)} />
             {textOr('notice.', kind)}
           </label>
