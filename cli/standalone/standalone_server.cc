@@ -253,6 +253,7 @@ bool StandaloneServer::drained() const { return parts_->executor->drained(); }
 void StandaloneServer::Stop() {
   Parts& parts = *parts_;
   if (!parts.directory) return;
+  if (parts.transport) parts.transport->Stop();
   if (parts.scheduler) parts.scheduler->StopListening();
   // Each thread's wake-ups end with its loop, so all loops stop before anything is destroyed.
   parts.loops.Stop();

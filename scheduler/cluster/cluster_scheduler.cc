@@ -288,6 +288,7 @@ void ClusterScheduler::BeginDrain() { parts_->server->BeginDrain(); }
 void ClusterScheduler::Stop() {
   Parts& parts = *parts_;
   if (!parts.directory) return;
+  if (parts.transport) parts.transport->Stop();
   if (parts.server) parts.server->StopListening();
   // Each thread's wake-ups end with its loop, so all loops stop before anything is destroyed.
   parts.loops.Stop();

@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "common/adapters/http/curl_stop.h"
 #include "common/adapters/http/http_client.h"
 
 namespace carillon {
@@ -70,7 +71,8 @@ Result<int> CurlTransport::Post(const NoticePost& post) {
   HttpClient client({.connect_timeout = kNoticeTimeMax / 2,
                      .total_timeout = kNoticeTimeMax,
                      .response_bytes_max = kAnswerBytesMax,
-                     .ca_file = ca_file_});
+                     .ca_file = ca_file_,
+                     .stopped = &stopped_});
   HttpClientRequest request{.method = "POST", .url = post.url, .body = post.body};
   for (const auto& [name, value] : post.headers) request.headers.emplace_back(name, value);
   CARILLON_ASSIGN_OR_RETURN(const HttpResponse response, client.Send(request));
@@ -106,6 +108,7 @@ Result<int> CurlTransport::Mail(const NoticeMail& mail) {
   curl_easy_setopt(handle, CURLOPT_READDATA, &upload);
   curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(kNoticeTimeMax / 2));
   curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, Milliseconds(kNoticeTimeMax));
+  SetStop(handle, &stopped_);
   const CURLcode code = curl_easy_perform(handle);
   long status = 0;
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);

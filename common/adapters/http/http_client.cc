@@ -7,6 +7,8 @@
 
 #include <fmt/core.h>
 
+#include "common/adapters/http/curl_stop.h"
+
 namespace carillon {
 namespace {
 
@@ -51,6 +53,11 @@ size_t OnHeader(char* data, size_t size, size_t count, void* user) {
   return size * count;
 }
 
+// libcurl asks at each step, and about once a second while nothing happens.
+int OnProgress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<const std::atomic<bool>*>(user)->load() ? 1 : 0;
+}
+
 bool HasControl(std::string_view text) {
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return true;
@@ -72,6 +79,13 @@ long Milliseconds(Duration duration) {
 }
 
 }  // namespace
+
+void SetStop(CURL* handle, const std::atomic<bool>* stopped) {
+  if (stopped == nullptr) return;
+  curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, &OnProgress);
+  curl_easy_setopt(handle, CURLOPT_XFERINFODATA, stopped);
+  curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+}
 
 class HttpClient::Impl {
  public:
@@ -143,6 +157,7 @@ class HttpClient::Impl {
     }
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(options_.connect_timeout));
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, Milliseconds(options_.total_timeout));
+    SetStop(handle, options_.stopped);
   }
 
   static void SetMethod(CURL* handle, const HttpClientRequest& request) {

@@ -8,6 +8,7 @@
 //          least, and with a server whose certificate is trusted and has the name that was asked.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,9 @@ struct HttpClientOptions {
   Duration total_timeout = 30s;
   size_t response_bytes_max = 64u << 20;
   std::string ca_file = {};  // PEM, who signs servers' certificates; empty = the system's own
+  // Once it is true a Send under way ends within a second or so, as one without an answer. Null =
+  // nothing ends it. Outlives the client.
+  const std::atomic<bool>* stopped = nullptr;
 };
 
 struct HttpClientRequest {
