@@ -108,6 +108,7 @@ Duration TellsLateAfter(const NotifyRules& rules, const NotifyDefaults& defaults
 NoticeVerdict DecideNotice(NoticeKind kind, const NoticeMemory& memory, Duration repeat_after,
                            WallTime now) {
   if (kind == NoticeKind::kRecovered || memory.told == WallTime{}) return NoticeVerdict::kTell;
+  if (memory.recovered) repeat_after = std::min(repeat_after, kFlappingToldEvery);
   return now - memory.told >= repeat_after ? NoticeVerdict::kTell : NoticeVerdict::kHoldBack;
 }
 

@@ -56,6 +56,7 @@ Duration TellsLateAfter(const NotifyRules& rules, const NotifyDefaults& defaults
 struct NoticeMemory {
   WallTime told = WallTime{};  // zero = never
   int64_t held_back = 0;       // since then
+  bool recovered = false;      // kFailed: a success was found since then
 };
 
 enum class NoticeVerdict {
@@ -63,7 +64,9 @@ enum class NoticeVerdict {
   kHoldBack,  // too soon after the last one: the next one says how many there were
   kDrop,      // nobody wants it
 };
-// A recovery is always told: it follows a failure that was.
+// At least this lies between two failures of a job that are told, though it recovers in between.
+inline constexpr Duration kFlappingToldEvery = 1min;
+// A recovery is always told: it follows a failure that was. The failure after it is news.
 NoticeVerdict DecideNotice(NoticeKind kind, const NoticeMemory& memory, Duration repeat_after,
                            WallTime now);
 

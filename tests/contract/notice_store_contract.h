@@ -277,6 +277,42 @@ TYPED_TEST(NoticeStoreContract, TheFirstSuccessAfterAToldFailureIsFoundOnce) {
   EXPECT_EQ(this->OnlyOpen(s).notice.kind, NoticeKind::kRecovered);
 }
 
+TYPED_TEST(NoticeStoreContract, WhoRecoveredIsRememberedAsSuchUntilTheNextFailureIsTold) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("j", s.Manual());
+  const auto fail_and_decide = [&](NoticeVerdict verdict, WallTime now, uint64_t token) {
+    this->Fail(s, job, fence, now, token);
+    const OpenNotice open = this->OnlyOpen(s);
+    EXPECT_OK(
+        s.notices.DecideNotices({{.notice = open.notice, .verdict = verdict}}, fence, now + 2s));
+    return open.memory;
+  };
+  fail_and_decide(NoticeVerdict::kTell, kT0, 1);
+  EXPECT_FALSE(fail_and_decide(NoticeVerdict::kHoldBack, kT0 + 10s, 2).recovered);
+  this->Succeed(s, job, fence, kT0 + 20s, 3);
+  const RecoveryPage page = s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10));
+  ASSERT_EQ(page.recoveries.size(), 1u);
+  ASSERT_OK(s.notices.AddNotices({{.kind = NoticeKind::kRecovered,
+                                   .segment = page.recoveries[0].segment,
+                                   .job_no = job.job_no,
+                                   .key = page.recoveries[0].key,
+                                   .state = RunState::kCompleted,
+                                   .created = kT0 + 30s}},
+                                 fence));
+  const OpenNotice recovery = this->OnlyOpen(s);
+  EXPECT_FALSE(recovery.memory.recovered) << "it is of failures";
+  ASSERT_OK(s.notices.DecideNotices({this->Told(recovery)}, fence, kT0 + 31s));
+  const NoticeMemory after = fail_and_decide(NoticeVerdict::kHoldBack, kT0 + 40s, 4);
+  EXPECT_TRUE(after.recovered);
+  EXPECT_EQ(after.told, kT0 + 2s);
+  EXPECT_EQ(after.held_back, 0);
+  const NoticeMemory still = fail_and_decide(NoticeVerdict::kTell, kT0 + 70s, 5);
+  EXPECT_TRUE(still.recovered) << "what is held back tells nobody";
+  EXPECT_EQ(still.held_back, 1);
+  EXPECT_FALSE(fail_and_decide(NoticeVerdict::kDrop, kT0 + 80s, 6).recovered);
+}
+
 TYPED_TEST(NoticeStoreContract, TheFailedRunItselfMaySucceedInTheEnd) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

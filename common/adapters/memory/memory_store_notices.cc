@@ -143,7 +143,10 @@ Status MemoryStore::AddNotices(const std::vector<Notice>& notices, const Fence& 
     AddNotice(notice);
     if (notice.kind != NoticeKind::kRecovered) continue;
     const auto memory = tables_.notice_memories.find({notice.job_no, NoticeKind::kFailed});
-    if (memory != tables_.notice_memories.end()) memory->second.watched = false;
+    if (memory == tables_.notice_memories.end()) continue;
+    memory->second.watched = false;
+    memory->second.memory.held_back = 0;
+    memory->second.memory.recovered = true;
   }
   return {};
 }

@@ -40,7 +40,8 @@ Result<std::vector<OpenNotice>> FetchOpen(Session& session, const std::string& s
   static const std::string statement =
       "SELECT n.id, n.segment, n.kind, n.job_no, n.fire_us, n.schedule_id, n.shard, n.attempt, "
       "n.state, n.reason, n.fires, n.until_us, n.created_us, j.job_id, j.name, v.definition, "
-      "COALESCE(m.told_us, 0), COALESCE(m.held_back, 0) FROM "
+      "COALESCE(m.told_us, 0), COALESCE(m.held_back, 0), COALESCE(m.kind = 'failed' AND "
+      "m.watched_segment IS NULL, 0) FROM "
       "(SELECT o.id FROM " +
       std::string(kOpenSegments) +
       "notices o FORCE INDEX (open_notices) ON o.open_segment = k.g ORDER BY o.id LIMIT ?) x "
@@ -60,7 +61,7 @@ Result<std::vector<OpenNotice>> FetchOpen(Session& session, const std::string& s
     OpenNotice one{.notice = *notice, .job_id = JobId(rows.Text(14)), .job_name = rows.Text(15)};
     const auto definition = DefinitionFromText(rows.Text(16));
     if (definition.ok()) one.rules = definition->notify;
-    one.memory = {.told = rows.Time(17), .held_back = rows.Int(18)};
+    one.memory = {.told = rows.Time(17), .held_back = rows.Int(18), .recovered = rows.Int(19) != 0};
     open.push_back(std::move(one));
   }
   return open;
@@ -263,7 +264,7 @@ Status MysqlStore::AddNotices(const std::vector<Notice>& notices, const Fence& f
     CARILLON_TRY(session.Execute(
         "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
         "notice_memories m FORCE INDEX (PRIMARY) ON m.job_no = k.j AND m.kind = 'failed' "
-        "SET m.watched_segment = NULL",
+        "SET m.watched_segment = NULL, m.held_back = 0",
         {recovered.Take()}));
     return {};
   });

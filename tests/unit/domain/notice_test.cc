@@ -38,6 +38,16 @@ TEST(NoticeTest, OneOfAKindIsToldInATime) {
   EXPECT_EQ(DecideNotice(NoticeKind::kLate, memory, Duration::zero(), kT), NoticeVerdict::kTell);
 }
 
+TEST(NoticeTest, AFailureAfterARecoveryIsToldAgainButNotMoreThanOnceAMinute) {
+  const NoticeMemory memory{.told = kT, .recovered = true};
+  const auto decide = [&](Duration repeat_after, Duration later) {
+    return DecideNotice(NoticeKind::kFailed, memory, repeat_after, kT + later);
+  };
+  EXPECT_EQ(decide(1h, 1min - 1us), NoticeVerdict::kHoldBack);
+  EXPECT_EQ(decide(1h, 1min), NoticeVerdict::kTell);
+  EXPECT_EQ(decide(10s, 10s), NoticeVerdict::kTell) << "who wants more gets more";
+}
+
 TEST(NoticeTest, TriesGrowRarerAndEndAfterADay) {
   const auto wait = [](int attempts) { return *NextDelivery(attempts, kT, kT) - kT; };
   EXPECT_EQ(wait(1), Duration(10s));

@@ -318,6 +318,37 @@ TEST_F(NotifierTest, ASuccessAfterAToldFailureIsToldOnce) {
   EXPECT_EQ(transport_.posts.size(), 2u);
 }
 
+TEST_F(NotifierTest, AFailureAfterARecoveryIsToldWithinTheHour) {
+  Use(OnlyWebhook());
+  const StoredJob job = CreateNoop("job");
+  for (const RunState state : {RunState::kFailed, RunState::kCompleted, RunState::kFailed}) {
+    End(job, state);
+    AdvanceAndSettle(Notifier::kRecoveryEvery);
+    AdvanceAndSettle(5min);
+  }
+  ASSERT_EQ(transport_.posts.size(), 3u);
+  EXPECT_NE(transport_.posts[1].body.find("run.recovered"), std::string::npos);
+  EXPECT_NE(transport_.posts[2].body.find("run.failed"), std::string::npos);
+}
+
+TEST_F(NotifierTest, AFlappingJobIsToldToFailOnceAMinute) {
+  Use(OnlyWebhook());
+  const StoredJob job = CreateNoop("job");
+  constexpr int kRounds = 30;  // of ten seconds
+  for (int i = 0; i < kRounds; ++i) {
+    End(job, RunState::kFailed);
+    AdvanceAndSettle(Notifier::kRecoveryEvery);
+    End(job, RunState::kCompleted);
+    AdvanceAndSettle(Notifier::kRecoveryEvery);
+  }
+  int failures = 0;
+  for (const NoticePost& post : transport_.posts) {
+    if (post.body.find("run.failed") != std::string::npos) ++failures;
+  }
+  EXPECT_EQ(failures, kRounds * 10 / 60);
+  EXPECT_EQ(transport_.posts.size(), 2u * static_cast<size_t>(failures));
+}
+
 TEST_F(NotifierTest, NobodyIsToldWhatNobodyWants) {
   NotifyOptions options = OnlyWebhook();
   options.defaults.on = {NoticeKind::kLate};
