@@ -76,6 +76,7 @@ struct Delivery {
 struct DeliveryOutcome {
   uint64_t id = 0;
   SegmentId segment;
+  WallTime asked;  // the delivery's, as it was sent
   DeliveryState state = DeliveryState::kPending;
   int attempts = 0;
   WallTime due = WallTime{};
@@ -132,7 +133,7 @@ class NoticeStore {
   virtual Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,
                                                        const std::vector<DeliveryChannel>& channels,
                                                        WallTime now, size_t limit) = 0;
-  // One that is not PENDING any more is left alone.
+  // One that is not PENDING any more, or was asked for anew meanwhile, is left alone.
   virtual Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence,
                                 WallTime now) = 0;
   virtual Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) = 0;

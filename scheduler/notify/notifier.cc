@@ -24,6 +24,11 @@ std::string_view LabelOf(DeliveryState state) {
   return "failed";
 }
 
+// Not of an earlier asking, nor of a try before one that was recorded.
+bool IsOf(const DeliveryOutcome& outcome, const Delivery& delivery) {
+  return outcome.asked == delivery.asked && outcome.attempts == delivery.attempts + 1;
+}
+
 }  // namespace
 
 SteadyTime Notifier::Step(SteadyTime now) {
@@ -156,7 +161,7 @@ void Notifier::SendOne(const OwnedView& view, WallTime cluster_now) {
   if (sent_before != unrecorded_.end()) {
     const DeliveryOutcome outcome = sent_before->second;
     unrecorded_.erase(sent_before);
-    return Record(outcome, view, cluster_now);
+    if (IsOf(outcome, delivery)) return Record(outcome, view, cluster_now);
   }
   if (Rests(delivery.channel)) return;
   const SendOutcome sent = ports_.sender.Send(delivery);
@@ -179,6 +184,7 @@ DeliveryOutcome Notifier::OutcomeOf(const Delivery& delivery, const SendOutcome&
                                     WallTime cluster_now) {
   DeliveryOutcome outcome{.id = delivery.id,
                           .segment = delivery.segment,
+                          .asked = delivery.asked,
                           .attempts = delivery.attempts + 1,
                           .status = sent.status,
                           .error = sent.error};

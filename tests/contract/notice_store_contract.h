@@ -359,6 +359,7 @@ TYPED_TEST(NoticeStoreContract, ADeliveryIsPutOffThenDoneAndSentAgainWhenAsked) 
   const Delivery made = this->Due(s, kT0 + 2s).at(0);
   ASSERT_OK(s.notices.RecordDelivery({.id = made.id,
                                       .segment = made.segment,
+                                      .asked = made.asked,
                                       .state = DeliveryState::kPending,
                                       .attempts = 1,
                                       .due = kT0 + 12s,
@@ -373,6 +374,7 @@ TYPED_TEST(NoticeStoreContract, ADeliveryIsPutOffThenDoneAndSentAgainWhenAsked) 
   EXPECT_EQ(again.message, made.message);
   ASSERT_OK(s.notices.RecordDelivery({.id = made.id,
                                       .segment = made.segment,
+                                      .asked = made.asked,
                                       .state = DeliveryState::kDelivered,
                                       .attempts = 2,
                                       .status = 200},
@@ -393,6 +395,27 @@ TYPED_TEST(NoticeStoreContract, ADeliveryIsPutOffThenDoneAndSentAgainWhenAsked) 
   EXPECT_CODE(s.notices.ResendDelivery(made.id + 100, kT0), ErrorCode::kNotFound);
 }
 
+TYPED_TEST(NoticeStoreContract, ATryThatEndsAfterItWasAskedForAnewIsNotTheAnswerToThat) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  this->Fail(s, s.Create("j", s.Manual()), fence, kT0, 1);
+  ASSERT_OK(s.notices.DecideNotices({this->Told(this->OnlyOpen(s))}, fence, kT0 + 2s));
+  const Delivery made = this->Due(s, kT0 + 2s).at(0);
+  s.v(s.notices.ResendDelivery(made.id, kT0 + 3s));
+  ASSERT_OK(s.notices.RecordDelivery({.id = made.id,
+                                      .segment = made.segment,
+                                      .asked = made.asked,
+                                      .state = DeliveryState::kDelivered,
+                                      .attempts = 1,
+                                      .status = 200},
+                                     fence, kT0 + 4s));
+  const auto due = this->Due(s, kT0 + 4s);
+  ASSERT_EQ(due.size(), 2u);
+  EXPECT_EQ(due[1].id, made.id);
+  EXPECT_EQ(due[1].asked, kT0 + 3s);
+  EXPECT_EQ(due[1].attempts, 0);
+}
+
 TYPED_TEST(NoticeStoreContract, AnOldOwnerRecordsNoDelivery) {
   StoreDriver s = this->driver();
   const Fence old = s.Take();
@@ -400,9 +423,11 @@ TYPED_TEST(NoticeStoreContract, AnOldOwnerRecordsNoDelivery) {
   ASSERT_OK(s.notices.DecideNotices({this->Told(this->OnlyOpen(s))}, old, kT0 + 2s));
   const Delivery made = this->Due(s, kT0 + 2s).at(0);
   s.Take(2);
-  EXPECT_CODE(s.notices.RecordDelivery(
-                  {.id = made.id, .segment = made.segment, .state = DeliveryState::kDelivered}, old,
-                  kT0 + 3s),
+  EXPECT_CODE(s.notices.RecordDelivery({.id = made.id,
+                                        .segment = made.segment,
+                                        .asked = made.asked,
+                                        .state = DeliveryState::kDelivered},
+                                       old, kT0 + 3s),
               ErrorCode::kFenced);
   EXPECT_EQ(this->Due(s, kT0 + 3s).size(), 2u);
 }
@@ -443,9 +468,11 @@ TYPED_TEST(NoticeStoreContract, OldOnesGoWithTheHistory) {
   ASSERT_OK(s.notices.DecideNotices({this->Told(this->OnlyOpen(s))}, fence, kT0 + 2s));
   const auto due = this->Due(s, kT0 + 2s);
   ASSERT_EQ(due.size(), 2u);
-  ASSERT_OK(s.notices.RecordDelivery(
-      {.id = due[0].id, .segment = due[0].segment, .state = DeliveryState::kDelivered}, fence,
-      kT0 + 3s));
+  ASSERT_OK(s.notices.RecordDelivery({.id = due[0].id,
+                                      .segment = due[0].segment,
+                                      .asked = due[0].asked,
+                                      .state = DeliveryState::kDelivered},
+                                     fence, kT0 + 3s));
   s.v(s.admin.Maintain(kT0 + 48h, 24h));
   const auto kept = s.v(s.notices.ListDeliveries({}));
   ASSERT_EQ(kept.size(), 1u) << "one is under way";

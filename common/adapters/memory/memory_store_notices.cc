@@ -192,7 +192,7 @@ Status MemoryStore::RecordDelivery(const DeliveryOutcome& outcome, const Fence& 
   const auto found = tables_.deliveries.find(outcome.id);
   if (found == tables_.deliveries.end()) return {};
   Delivery& delivery = found->second.delivery;
-  if (delivery.state != DeliveryState::kPending) return {};
+  if (delivery.state != DeliveryState::kPending || delivery.asked != outcome.asked) return {};
   delivery.state = outcome.state;
   delivery.attempts = outcome.attempts;
   delivery.due = outcome.due;

@@ -103,10 +103,10 @@ Status MysqlStore::RecordDelivery(const DeliveryOutcome& outcome, const Fence& f
     CARILLON_TRY(session.Execute(
         "UPDATE deliveries SET state = ?, attempts = ?, due_us = ?, ended_us = ?, status = ?, "
         "error = ?, open_segment = IF(? = 'PENDING', segment, NULL) WHERE id = ? AND "
-        "state = 'PENDING'",
+        "state = 'PENDING' AND asked_us = ?",
         {Name(outcome.state), int64_t{outcome.attempts}, ToUnixMicros(outcome.due),
          pending ? int64_t{0} : ToUnixMicros(now), int64_t{outcome.status}, outcome.error,
-         Name(outcome.state), outcome.id}));
+         Name(outcome.state), outcome.id, ToUnixMicros(outcome.asked)}));
     return {};
   });
 }

@@ -1,6 +1,7 @@
 #include "scheduler/notify/notifier.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "scheduler/notify/late_watch.h"
 #include "tests/unit/scheduler/room_fixture.h"
@@ -15,12 +16,14 @@ class FakeTransport final : public NoticeTransport {
  public:
   Result<int> Post(const NoticePost& post) override {
     posts.push_back(post);
+    if (const auto happens = during_post) happens();
     return webhook_answer;
   }
   Result<int> Mail(const NoticeMail& mail) override {
     mails.push_back(mail);
     return mail_answer;
   }
+  std::function<void()> during_post;
   std::vector<NoticePost> posts;
   std::vector<NoticeMail> mails;
   Result<int> webhook_answer = 200;
@@ -201,6 +204,33 @@ TEST_F(NotifierTest, AStoreThatForgetsDoesNotMakeItComeAgain) {
   Settle();
   for (int i = 0; i < 5; ++i) AdvanceAndSettle(1s);
   EXPECT_EQ(transport_.posts.size(), 1u);
+  EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
+}
+
+TEST_F(NotifierTest, WhatIsAskedForAnewIsSentThoughTheLastTryWasNotRecorded) {
+  Use(OnlyWebhook());
+  forgetful_.failures = 1;
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  ASSERT_EQ(transport_.posts.size(), 1u);
+  clock_.Advance(1ms);
+  ASSERT_TRUE(store_.ResendDelivery(Deliveries().at(0).id, clock_.Wall()).ok());
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.posts.size(), 2u);
+  EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
+}
+
+TEST_F(NotifierTest, WhatIsAskedForAnewDuringATryIsSentAgain) {
+  Use(OnlyWebhook());
+  transport_.during_post = [this] {
+    clock_.Advance(1ms);
+    ASSERT_TRUE(store_.ResendDelivery(Deliveries().at(0).id, clock_.Wall()).ok());
+    transport_.during_post = nullptr;
+  };
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.posts.size(), 2u);
   EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
 }
 
