@@ -31,6 +31,11 @@ struct Notice {
   WallTime created = WallTime{};
 };
 
+// How often the run was tried: a skip ends a try that never began.
+inline int TriesOf(const Notice& notice) {
+  return notice.state == RunState::kSkipped ? notice.attempt - 1 : notice.attempt;
+}
+
 // A notice nobody has decided about, with what the decision looks at.
 struct OpenNotice {
   Notice notice;

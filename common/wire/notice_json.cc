@@ -21,7 +21,7 @@ void DescribeRun(const OpenNotice& open, json& data) {
   data["fire_time"] = FormatRfc3339(notice.key.fire);
   data["state"] = Name(notice.state);
   data["reason"] = TextOrNothing(notice.reason);
-  data["attempts"] = notice.attempt;
+  data["attempts"] = TriesOf(notice);
   if (!open.run) return;
   const AttemptResult& result = open.run->result;
   data["executor_id"] = TextOrNothing(open.run->row.executor.value());

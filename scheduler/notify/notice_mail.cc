@@ -121,7 +121,7 @@ std::string TextOf(const OpenNotice& open, const std::string& link) {
     AddLine(text, "Run", EncodeRunId(notice.key));
     AddLine(text, "Fire time", FormatRfc3339(notice.key.fire));
     AddLine(text, "State", std::string(Name(notice.state)));
-    AddLine(text, "Attempts", std::to_string(notice.attempt));
+    AddLine(text, "Attempts", std::to_string(TriesOf(notice)));
   }
   AddLine(text, "Reason", notice.reason);
   if (open.run) {

@@ -121,6 +121,26 @@ TYPED_TEST(NoticeStoreContract, ARunThatFailsAgainAfterARetryByHandIsAnotherNoti
   EXPECT_EQ(open[1].notice.state, RunState::kTimedOut);
 }
 
+TYPED_TEST(NoticeStoreContract, ASkipAfterATryIsANoticeOfItsOwnWithTheTriesOfItsDeadLetter) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("j", s.Manual());
+  const RunRow row = this->Fail(s, job, fence, kT0, 1);
+  s.v(s.runs.RetryRun(row.key, {.now = kT0 + 2s}));
+  const RunRow waiting = s.Get(row.key).row;
+  ASSERT_EQ(s.v(s.firing.Skip({{waiting.key, waiting.segment, waiting.job_no, waiting.attempt,
+                                waiting.def_version, reason::kQueueTimeout}},
+                              fence, kT0 + 1h)),
+            1u);
+  const auto open = this->Open(s);
+  ASSERT_EQ(open.size(), 2u) << "that it failed was told before";
+  EXPECT_EQ(open[1].notice.state, RunState::kSkipped);
+  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters(UINT64_MAX, 10));
+  ASSERT_EQ(letters.size(), 1u);
+  EXPECT_EQ(TriesOf(open[1].notice), letters[0].attempts);
+  EXPECT_EQ(letters[0].attempts, 1);
+}
+
 TYPED_TEST(NoticeStoreContract, FencedWritesLeaveNone) {
   StoreDriver s = this->driver();
   const Fence old = s.Take();

@@ -55,6 +55,12 @@ TEST(NoticeJsonTest, TellsWhatARunIsAboutAndNothingItHolds) {
                                        {"link", "http://h/runs/x"}}}}));
 }
 
+TEST(NoticeJsonTest, ATryThatWasSkippedIsNotCounted) {
+  OpenNotice open = FailedNotice();
+  open.notice.state = RunState::kSkipped;
+  EXPECT_EQ(json::parse(NoticeToText(open, ""))["data"]["attempts"], 1);
+}
+
 TEST(NoticeJsonTest, MissedFiresAreAGap) {
   OpenNotice open{.notice = {.kind = NoticeKind::kMissed,
                              .key = {kNoticeFire, ScheduleId(3), 0},

@@ -78,6 +78,8 @@ TEST(NoticeMailTest, TheTextSaysWhatIsKnown) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }
   EXPECT_EQ(SubjectOf(open), "[Carillon] Failed: Nightly");
+  open.notice.state = RunState::kSkipped;
+  EXPECT_NE(TextOf(open, "").find("Attempts    1"), std::string::npos) << "one did not begin";
 }
 
 }  // namespace
