@@ -1,6 +1,7 @@
 #include "scheduler/notify/notifier.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/log.h"
 
@@ -82,7 +83,12 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
       if (!run.ok()) return Failed(run.error());
       one.run = std::move(run).value();
       decision.deliveries = ports_.sender.Compose(one, rest_url_, cluster_now);
-      memory = {.told = cluster_now};
+      if (decision.deliveries.empty()) {
+        decision.verdict = NoticeVerdict::kDrop;
+        WarnOfNobody(one.job_id);
+      } else {
+        memory = {.told = cluster_now};
+      }
     } else if (decision.verdict == NoticeVerdict::kHoldBack) {
       ++memory.held_back;
     }
@@ -99,6 +105,14 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
       "notices", fence, [&] { return ports_.store.DecideNotices(decisions, fence, cluster_now); });
   if (!decided.ok()) return Failed(decided.error());
   if (open->size() == kBatch) next_look_ = {};
+}
+
+void Notifier::WarnOfNobody(const JobId& job_id) {
+  if (std::exchange(warned_of_nobody_, true)) return;
+  log::Warn("notify",
+            "nobody is told of job {}: notify.mail_server is set, notify.mail_to and the job's "
+            "mail_to are empty; others like it are not named",
+            job_id.value());
 }
 
 void Notifier::LookForRecoveries(const OwnedView& view, WallTime cluster_now) {

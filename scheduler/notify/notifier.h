@@ -50,6 +50,7 @@ class Notifier final : public Stepper {
 
  private:
   void Decide(const OwnedView& view, WallTime cluster_now);
+  void WarnOfNobody(const JobId& job_id);
   void LookForRecoveries(const OwnedView& view, WallTime cluster_now);
   void ShowBacklog(const OwnedView& view, WallTime cluster_now);
   void TakeDue(const OwnedView& view, WallTime cluster_now);
@@ -74,6 +75,7 @@ class Notifier final : public Stepper {
   std::map<uint64_t, DeliveryOutcome> unrecorded_;
   std::map<DeliveryChannel, SteadyTime> rests_until_;
   std::optional<JobNo> recovery_cursor_;
+  bool warned_of_nobody_ = false;
   SteadyTime next_look_{};
   SteadyTime next_recovery_{};
   SteadyTime next_backlog_{};

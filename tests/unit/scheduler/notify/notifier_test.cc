@@ -403,6 +403,24 @@ TEST_F(NotifierTest, WithoutChannelsNoticesDoNotPileUp) {
   EXPECT_TRUE(Deliveries().empty());
 }
 
+TEST_F(NotifierTest, WithNobodyToMailToItIsNotTold) {
+  NotifyOptions options = Both();
+  options.webhook_url.clear();
+  options.defaults.mail_to.clear();
+  Use(options);
+  const StoredJob job = CreateNoop("job");
+  End(job, RunState::kFailed);
+  Settle();
+  EXPECT_EQ(Count("carillon_notices_total", "unwanted"), 1);
+  EXPECT_EQ(Count("carillon_notices_total", "told"), 0);
+  JobDefinition mailed = job.definition;
+  mailed.notify.mail_to = {"a@b.example"};
+  ASSERT_TRUE(store_.ReplaceJob(job.job_id, job.version, mailed, {.now = clock_.Wall()}).ok());
+  End(job, RunState::kFailed);
+  AdvanceAndSettle(1s);
+  EXPECT_EQ(transport_.mails.size(), 1u) << "nothing was told before";
+}
+
 TEST_F(NotifierTest, AnotherOwnersNoticesAreLeftAlone) {
   Use(OnlyWebhook());
   End(CreateNoop("job"), RunState::kFailed);
