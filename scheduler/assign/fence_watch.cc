@@ -48,7 +48,6 @@ void FenceWatch::Failed(std::string_view op, const Fence& fence, const Error& er
   if (error.code == ErrorCode::kConflict) return;  // the caller's business
   metrics_.counter("carillon_store_errors_total", ErrorCodeName(error.code)).Add();
   log::Warn("assign", "{}: {}: {}", op, ErrorCodeName(error.code), error.message);
-  if (error.code == ErrorCode::kTimeout) table_.Drop(fence, DropCause::kUnknownOutcome);
 }
 
 }  // namespace carillon::scheduler

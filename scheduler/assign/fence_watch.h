@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
 #include "common/base/clock.h"
 #include "common/base/failpoint.h"
@@ -24,6 +25,17 @@ class FenceWatch {
   // metrics.
   template <typename Write>
   auto Run(std::string_view op, const Fence& fence, Write write) {
+    auto outcome = RunAside(op, fence, std::move(write));
+    if (!outcome.ok() && outcome.code() == ErrorCode::kTimeout) {
+      table_.Drop(fence, DropCause::kUnknownOutcome);
+    }
+    return outcome;
+  }
+
+  // Likewise for a write on whose outcome no firing depends: an unknown one ends nothing, and the
+  // caller may repeat it.
+  template <typename Write>
+  auto RunAside(std::string_view op, const Fence& fence, Write write) {
     const SteadyTime sent = clock_.Steady();
     auto outcome = write();
     if (outcome.ok()) {

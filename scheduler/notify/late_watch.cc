@@ -30,19 +30,19 @@ bool LateWatch::LookAtPage(WallTime cluster_now) {
   const auto view = ports_.segments.View();
   const auto page = ports_.firing.ScanPending(view->ActiveSegments(), cluster_now - kLeastLateness,
                                               cursor_, kBatchRowsMax);
-  if (!page.ok()) return false;
+  if (!page.ok()) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(page.code())).Add();
+    return false;
+  }
   cursor_ = page->next;
   const std::vector<Notice> late = LateOnes(page->runs, cluster_now);
   if (late.empty()) return cursor_.has_value();
   std::vector<SegmentId> segments;
   for (const Notice& notice : late) segments.push_back(notice.segment);
   const Fence fence = view->FenceFor(std::move(segments));
-  const Status added =
-      ports_.fences.Run("notices", fence, [&] { return ports_.notices.AddNotices(late, fence); });
-  if (!added.ok()) {
-    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(added.code())).Add();
-    return false;
-  }
+  const Status added = ports_.fences.RunAside(
+      "notices", fence, [&] { return ports_.notices.AddNotices(late, fence); });
+  if (!added.ok()) return false;
   for (const Notice& notice : late) still_late_.insert(notice.key);
   return cursor_.has_value();
 }

@@ -101,9 +101,9 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
     decisions.push_back(std::move(decision));
   }
   const Fence fence = view.FenceFor(SegmentsOf(decisions));
-  const Status decided = ports_.fences.Run(
+  const Status decided = ports_.fences.RunAside(
       "notices", fence, [&] { return ports_.store.DecideNotices(decisions, fence, cluster_now); });
-  if (!decided.ok()) return Failed(decided.error());
+  if (!decided.ok()) return;
   if (open->size() == kBatch) next_look_ = {};
 }
 
@@ -133,9 +133,9 @@ void Notifier::LookForRecoveries(const OwnedView& view, WallTime cluster_now) {
     segments.push_back(found.segment);
   }
   const Fence fence = view.FenceFor(segments);
-  const Status added =
-      ports_.fences.Run("notices", fence, [&] { return ports_.store.AddNotices(notices, fence); });
-  if (!added.ok()) Failed(added.error());
+  // Without success the next look finds them again.
+  static_cast<void>(ports_.fences.RunAside(
+      "notices", fence, [&] { return ports_.store.AddNotices(notices, fence); }));
 }
 
 void Notifier::ShowBacklog(const OwnedView& view, WallTime cluster_now) {
@@ -187,10 +187,9 @@ void Notifier::SendOne(const OwnedView& view, WallTime cluster_now) {
 
 void Notifier::Record(const DeliveryOutcome& outcome, const OwnedView& view, WallTime cluster_now) {
   const Fence fence = view.FenceFor({outcome.segment});
-  const Status recorded = ports_.fences.Run(
+  const Status recorded = ports_.fences.RunAside(
       "delivery", fence, [&] { return ports_.store.RecordDelivery(outcome, fence, cluster_now); });
   if (recorded.ok()) return;
-  Failed(recorded.error());
   if (unrecorded_.size() < kUnrecordedMax) unrecorded_.emplace(outcome.id, outcome);
 }
 

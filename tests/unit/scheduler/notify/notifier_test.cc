@@ -58,7 +58,7 @@ class ForgetfulStore final : public NoticeStore {
     return store_.ScanDeliveries(segments, channels, now, limit);
   }
   Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence, WallTime now) override {
-    if (failures > 0 && failures-- > 0) return {ErrorCode::kUnavailable, "test"};
+    if (failures > 0 && failures-- > 0) return {failure, "test"};
     return store_.RecordDelivery(outcome, fence, now);
   }
   Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) override {
@@ -71,6 +71,7 @@ class ForgetfulStore final : public NoticeStore {
     return store_.ResendDelivery(id, now);
   }
   int failures = 0;
+  ErrorCode failure = ErrorCode::kUnavailable;
 
  private:
   NoticeStore& store_;
@@ -205,6 +206,26 @@ TEST_F(NotifierTest, AStoreThatForgetsDoesNotMakeItComeAgain) {
   for (int i = 0; i < 5; ++i) AdvanceAndSettle(1s);
   EXPECT_EQ(transport_.posts.size(), 1u);
   EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
+}
+
+TEST_F(NotifierTest, AWriteWithoutAnAnswerDoesNotSuspendTheFiring) {
+  Use(OnlyWebhook());
+  forgetful_.failures = 1;
+  forgetful_.failure = ErrorCode::kTimeout;
+  End(CreateNoop("job"), RunState::kFailed);
+  const auto owned = table_.View()->ActiveSegments();
+  Settle();
+  EXPECT_EQ(forgetful_.failures, 0);
+  EXPECT_EQ(table_.View()->ActiveSegments(), owned);
+  EXPECT_EQ(Count("carillon_store_errors_total", "timeout"), 1);
+}
+
+TEST_F(NotifierTest, AWriteThatIsFencedOffLooksWhoseTheSegmentsAre) {
+  Use(OnlyWebhook());
+  transport_.during_post = [this] { TakeAll("m2"); };
+  End(CreateNoop("job"), RunState::kFailed);
+  Settle();
+  EXPECT_EQ(table_.View()->Find(Deliveries().at(0).segment), nullptr);
 }
 
 TEST_F(NotifierTest, WhatIsAskedForAnewIsSentThoughTheLastTryWasNotRecorded) {
