@@ -45,6 +45,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/auth_store_contract.h"
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
+#include "tests/contract/delivery_contract.h"
 #include "tests/contract/identity_store_contract.h"
 #include "tests/contract/job_store_contract.h"
 #include "tests/contract/log_store_contract.h"
