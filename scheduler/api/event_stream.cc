@@ -9,12 +9,10 @@ std::string LastEventIdOf(const HttpRequest& request) {
 
 Reply EventStream(const Call& call, std::function<std::unique_ptr<StreamSource>()> make) {
   const std::string who = call.caller.Subject();
-  if (call.streams.IsFullFor(who)) {
+  if (call.streams.IsFull()) {
     Problem problem{.status = 503,
                     .code = "too_many_streams",
-                    .detail =
-                        "This member has as many listeners as it takes, of all or of "
-                        "yours; try again soon."};
+                    .detail = "This member has as many listeners as it takes; try again soon."};
     problem.headers.emplace_back("Retry-After", "5");
     return problem;
   }

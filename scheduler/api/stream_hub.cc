@@ -6,14 +6,9 @@
 
 namespace carillon::scheduler {
 
-bool StreamHub::FullFor(const std::string& who) const {
-  const auto one = count_of_.find(who);
-  return count_ >= kStreamsMax || (one != count_of_.end() && one->second >= kStreamsOfOneMax);
-}
-
-bool StreamHub::IsFullFor(const std::string& who) {
+bool StreamHub::IsFull() {
   MutexLock lock(mu_);
-  return FullFor(who);
+  return count_ >= kStreamsMax;
 }
 
 void StreamHub::Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source,
@@ -21,9 +16,9 @@ void StreamHub::Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSo
   const SteadyTime now = clock_.Steady();
   {
     MutexLock lock(mu_);
-    if (stopped_ || FullFor(who)) return stream->Close();
+    if (stopped_ || count_ >= kStreamsMax) return stream->Close();
     ++count_;
-    ++count_of_[who];
+    if (++count_of_[who] - too_many_of_[who] > kStreamsOfOneMax) ++too_many_of_[who];
     added_.push_back({.stream = std::move(stream),
                       .source = std::move(source),
                       .who = who,
@@ -34,8 +29,10 @@ void StreamHub::Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSo
 }
 
 SteadyTime StreamHub::Step(SteadyTime now) {
+  std::map<std::string, size_t> too_many_of;
   {
     MutexLock lock(mu_);
+    too_many_of = too_many_of_;
     open_.insert(open_.end(), std::make_move_iterator(added_.begin()),
                  std::make_move_iterator(added_.end()));
     added_.clear();
@@ -43,7 +40,13 @@ SteadyTime StreamHub::Step(SteadyTime now) {
   bool more = false;
   std::vector<std::string> gone;
   std::erase_if(open_, [&](Open& open) {
-    if (Turn(open, now, &more)) return false;
+    size_t& too_many = too_many_of[open.who];
+    if (too_many > 0) {
+      --too_many;
+      open.stream->Close();
+    } else if (Turn(open, now, &more)) {
+      return false;
+    }
     gone.push_back(open.who);
     return true;
   });
@@ -51,6 +54,10 @@ SteadyTime StreamHub::Step(SteadyTime now) {
   count_ -= gone.size();
   for (const std::string& who : gone) {
     if (--count_of_[who] == 0) count_of_.erase(who);
+    const auto too_many = too_many_of_.find(who);
+    if (too_many != too_many_of_.end() && (too_many->second == 0 || --too_many->second == 0)) {
+      too_many_of_.erase(too_many);
+    }
   }
   return more ? now : now + kPollEvery;
 }

@@ -2,7 +2,8 @@
 //
 // Threads  Owns one thread, which polls every source by turns; Add and Stop are thread-safe.
 // Time     A source is polled every kPollEvery, or at once while it has more.
-// Owns     The streams and their sources, at most kStreamsMax, of each listener kStreamsOfOneMax.
+// Owns     The streams and their sources, at most kStreamsMax. Of one account kStreamsOfOneMax: one
+//          more ends its oldest, which may well be of a page that is gone, as only a write tells.
 // Always   A listener that does not read is not written to beyond kUnsentMax. After Stop nothing of
 //          a source is used any more.
 #pragma once
@@ -43,8 +44,7 @@ class StreamHub final : public Stepper {
 
   explicit StreamHub(const Clock& clock) : clock_(clock) {}
 
-  // Whether `who` gets no other one.
-  bool IsFullFor(const std::string& who);
+  bool IsFull();
   // A stream beyond the most, or after Stop, is closed at once.
   void Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source,
            const std::string& who);
@@ -64,7 +64,6 @@ class StreamHub final : public Stepper {
     SteadyTime written;
   };
 
-  bool FullFor(const std::string& who) const REQUIRES(mu_);
   // False: it is over.
   bool Turn(Open& open, SteadyTime now, bool* more);
 
@@ -73,6 +72,7 @@ class StreamHub final : public Stepper {
   Mutex mu_;
   size_t count_ GUARDED_BY(mu_) = 0;
   std::map<std::string, size_t> count_of_ GUARDED_BY(mu_);
+  std::map<std::string, size_t> too_many_of_ GUARDED_BY(mu_);  // to be ended, the oldest first
   bool stopped_ GUARDED_BY(mu_) = false;
   std::vector<Open> added_ GUARDED_BY(mu_);
   std::vector<Open> open_;  // the loop's own

@@ -94,7 +94,7 @@ TEST_F(StreamHubTest, ListenerComesAgainAfterItsTime) {
 
 TEST_F(StreamHubTest, WhoIsGoneMakesRoom) {
   std::vector<std::shared_ptr<Listener>> all;
-  while (!hub_.IsFullFor("")) {
+  while (!hub_.IsFull()) {
     all.push_back(Listen(std::to_string(all.size() / StreamHub::kStreamsOfOneMax)));
     ASSERT_FALSE(all.back()->gone);
   }
@@ -102,19 +102,27 @@ TEST_F(StreamHubTest, WhoIsGoneMakesRoom) {
   EXPECT_TRUE(Listen()->gone) << "one too many";
   all[3]->gone = true;
   Step();
-  EXPECT_FALSE(hub_.IsFullFor(""));
+  EXPECT_FALSE(hub_.IsFull());
 }
 
 TEST_F(StreamHubTest, NobodyTakesAllOfThem) {
   std::vector<std::shared_ptr<Listener>> annas;
-  while (!hub_.IsFullFor("anna")) annas.push_back(Listen("anna"));
-  EXPECT_EQ(annas.size(), StreamHub::kStreamsOfOneMax);
-  EXPECT_TRUE(Listen("anna")->gone);
-  EXPECT_FALSE(Listen("bert")->gone);
-  annas[0]->gone = true;
+  for (size_t i = 0; i < StreamHub::kStreamsOfOneMax; ++i) annas.push_back(Listen("anna"));
+  const auto bert = Listen("bert");
   Step();
-  EXPECT_FALSE(Listen("anna")->gone);
-  EXPECT_TRUE(Listen("anna")->gone);
+  for (int i = 0; i < 3; ++i) annas.push_back(Listen("anna"));
+  Step();
+  for (size_t i = 0; i < annas.size(); ++i) EXPECT_EQ(annas[i]->gone, i < 3) << i;
+  EXPECT_FALSE(bert->gone);
+  annas[5]->gone = true;
+  Step();
+  annas.push_back(Listen("anna"));
+  Step();
+  EXPECT_FALSE(annas[3]->gone) << "there was room";
+  annas.push_back(Listen("anna"));
+  Step();
+  EXPECT_TRUE(annas[3]->gone);
+  EXPECT_FALSE(annas[4]->gone);
 }
 
 TEST_F(StreamHubTest, StopLetsEverybodyGo) {
