@@ -59,7 +59,8 @@ Result<Contexts> ReadContexts(const std::map<std::string, std::string>& environm
     contexts.current = document.value("current", std::string());
     for (const auto& [name, stored] : document["contexts"].items()) {
       contexts.by_name[name] = {.addresses = stored.at("addresses").get<std::string>(),
-                                .token_file = stored.value("token_file", std::string())};
+                                .token_file = stored.value("token_file", std::string()),
+                                .ca_file = stored.value("ca_file", std::string())};
     }
   } catch (const json::exception&) {
     return broken();
@@ -74,7 +75,8 @@ Status WriteContexts(const std::map<std::string, std::string>& environment,
   json document = {{"current", contexts.current}, {"contexts", json::object()}};
   for (const auto& [name, context] : contexts.by_name) {
     document["contexts"][name] = {{"addresses", context.addresses},
-                                  {"token_file", context.token_file}};
+                                  {"token_file", context.token_file},
+                                  {"ca_file", context.ca_file}};
   }
   return ReplaceUserFile(path, document.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }

@@ -16,6 +16,7 @@ namespace carillon::cli {
 struct Context {
   std::string addresses;        // comma-separated
   std::string token_file = {};  // empty = the session of `carillon login`, or the environment's
+  std::string ca_file = {};     // empty = the system's
 };
 
 struct Contexts {

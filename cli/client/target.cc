@@ -100,10 +100,24 @@ Result<std::string> TokenOf(const TargetFlags& flags,
   return file.empty() ? std::string() : ReadToken(file);
 }
 
+// `file` when it can be what signs a server's certificate, or empty.
+Result<std::string> CheckCaFile(const std::string& file) {
+  if (file.empty()) return file;
+  const auto text = ReadFile(file);
+  if (!text.ok()) return {ErrorCode::kInvalid, "CA file " + text.error().message};
+  if (text->find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
+    return {ErrorCode::kInvalid, "CA file " + file + " holds no certificate in PEM"};
+  }
+  return file;
+}
+
 Status UseContext(const NamedContext& named, const TargetFlags& flags, Target& target) {
   const auto& [name, context] = named;
   CARILLON_TRY(AddUrls(context.addresses, target));
   target.origin = "context " + name;
+  if (flags.ca_file.empty() && !context.ca_file.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(target.ca_file, CheckCaFile(context.ca_file));
+  }
   if (!flags.token_file.empty() || context.token_file.empty()) return {};
   CARILLON_ASSIGN_OR_RETURN(target.token, ReadToken(context.token_file));
   return {};
@@ -137,25 +151,14 @@ std::string DefaultRuntime(const std::map<std::string, std::string>& environment
   return !home.empty() && std::filesystem::exists(path, ignored) ? path : "";
 }
 
-Result<std::string> CaFileOf(const TargetFlags& flags,
-                             const std::map<std::string, std::string>& environment) {
-  const std::string file =
-      flags.ca_file.empty() ? Variable(environment, "CARILLON_CA_FILE") : flags.ca_file;
-  if (file.empty()) return file;
-  const auto text = ReadFile(file);
-  if (!text.ok()) return {ErrorCode::kInvalid, "CA file " + text.error().message};
-  if (text->find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
-    return {ErrorCode::kInvalid, "CA file " + file + " holds no certificate in PEM"};
-  }
-  return file;
-}
-
 }  // namespace
 
 Result<Target> FindTarget(const TargetFlags& flags,
                           const std::map<std::string, std::string>& environment) {
   Target target;
-  CARILLON_ASSIGN_OR_RETURN(target.ca_file, CaFileOf(flags, environment));
+  const std::string ca_file =
+      flags.ca_file.empty() ? Variable(environment, "CARILLON_CA_FILE") : flags.ca_file;
+  CARILLON_ASSIGN_OR_RETURN(target.ca_file, CheckCaFile(ca_file));
   CARILLON_TRY(UseNamed(flags, environment, target));
   if (!target.token.empty()) return target;
   CARILLON_ASSIGN_OR_RETURN(target.token, TokenOf(flags, environment));

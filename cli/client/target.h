@@ -35,7 +35,7 @@ struct Target {
 // The server: --addr, --data-dir, --context, CARILLON_CONTEXT, CARILLON_ADDR, the context in use,
 // the default data directory, kDefaultUrl. The token: --token-file, that of the data directory or
 // the context when the server came from it, CARILLON_TOKEN, CARILLON_TOKEN_FILE. Whom it trusts:
-// --ca-file, CARILLON_CA_FILE.
+// --ca-file, that of the context when the server came from it, CARILLON_CA_FILE.
 Result<Target> FindTarget(const TargetFlags& flags,
                           const std::map<std::string, std::string>& environment);
 

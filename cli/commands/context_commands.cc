@@ -1,5 +1,6 @@
-#include "cli/client/context.h"
+#include <filesystem>
 
+#include "cli/client/context.h"
 #include "cli/commands/commands.h"
 
 namespace carillon::cli {
@@ -12,7 +13,8 @@ const View& ContextView() {
                           {"NAME", "name"},
                           {"ADDRESSES", "addresses"},
                           {"TOKEN FILE", "token_file"}},
-                         "name"};
+                         "name",
+                         {{"CA FILE", "ca_file"}}};
   return view;
 }
 
@@ -20,14 +22,19 @@ Outcome<ExitCode> ListContexts(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const Contexts contexts, ReadContexts(session.host().environment));
   json items = json::array();
   for (const auto& [name, context] : contexts.by_name) {
-    items.push_back(
-        {{"name", name},
-         {"current", name == contexts.current},
-         {"addresses", context.addresses},
-         {"token_file", context.token_file.empty() ? json() : json(context.token_file)}});
+    items.push_back({{"name", name},
+                     {"current", name == contexts.current},
+                     {"addresses", context.addresses},
+                     {"token_file", context.token_file.empty() ? json() : json(context.token_file)},
+                     {"ca_file", context.ca_file.empty() ? json() : json(context.ca_file)}});
   }
   session.Print().List({{"items", std::move(items)}}, ContextView());
   return ExitCode::kDone;
+}
+
+// A context is used from any directory.
+std::string AbsoluteOf(const std::string& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).string();
 }
 
 // The flags that name a server for one command name it here for all that follow.
@@ -35,9 +42,12 @@ Outcome<ExitCode> SetContext(Session& session, const std::string& name) {
   CARILLON_TRY(ValidateContextName(name));
   const TargetFlags& flags = session.flags().target;
   if (flags.addresses.empty()) return UsageFailure("context set needs --addr");
-  CARILLON_TRY(FindTarget({.addresses = flags.addresses}, {}));  // that they are addresses
+  // That they are addresses, and a file of certificates.
+  CARILLON_TRY(FindTarget({.addresses = flags.addresses, .ca_file = flags.ca_file}, {}));
   CARILLON_ASSIGN_OR_RETURN(Contexts contexts, ReadContexts(session.host().environment));
-  contexts.by_name[name] = {.addresses = flags.addresses, .token_file = flags.token_file};
+  contexts.by_name[name] = {.addresses = flags.addresses,
+                            .token_file = AbsoluteOf(flags.token_file),
+                            .ca_file = AbsoluteOf(flags.ca_file)};
   CARILLON_TRY(WriteContexts(session.host().environment, contexts));
   session.Say("context " + name + " is kept; carillon context use " + name);
   return ExitCode::kDone;
@@ -74,7 +84,8 @@ void AddContextCommands(CLI::App& app, Session& session) {
   const auto name = std::make_shared<std::string>();  // shared by the verbs' callbacks
   session.On(context->add_subcommand("list", "List contexts"),
              [&session] { return ListContexts(session); });
-  CLI::App* set = context->add_subcommand("set", "Keep --addr and --token-file under a name");
+  CLI::App* set =
+      context->add_subcommand("set", "Keep --addr, --token-file and --ca-file under a name");
   set->add_option("name", *name, "Name")->required();
   session.On(set, [&session, name] { return SetContext(session, *name); });
   CLI::App* use = context->add_subcommand("use", "Go there from now on; without a name nowhere");

@@ -5,6 +5,7 @@
 
 #include "cli/commands/commands.h"
 #include "common/domain/schedule.h"
+#include "common/domain/schedule_lint.h"
 #include "common/domain/zone.h"
 
 namespace carillon::cli {
@@ -21,13 +22,21 @@ struct ScheduleArguments {
   int count = 10;
 };
 
+ScheduleSpec SpecOf(const ScheduleArguments& arguments) {
+  return {.kind = ScheduleKind::kCron,
+          .cron_expression = arguments.expression,
+          .time_zone = arguments.zone};
+}
+
 Result<Schedule> Compile(const ScheduleArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const DstGap gap, ParseName<DstGap>(arguments.gap));
   CARILLON_ASSIGN_OR_RETURN(const DstRepeat repeat, ParseName<DstRepeat>(arguments.repeat));
-  return Schedule::Compile({.kind = ScheduleKind::kCron,
-                            .cron_expression = arguments.expression,
-                            .time_zone = arguments.zone},
-                           gap, repeat);
+  return Schedule::Compile(SpecOf(arguments), gap, repeat);
+}
+
+Result<WallTime> AfterOf(Session& session, const ScheduleArguments& arguments) {
+  if (arguments.after.empty()) return session.host().clock.Wall();
+  return ParseRfc3339(arguments.after);
 }
 
 json NoteOf(DstNote note) {
@@ -52,10 +61,7 @@ std::string LocalTime(WallTime time, const Zone& zone) {
 Outcome<ExitCode> Next(Session& session, const ScheduleArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const Schedule schedule, Compile(arguments));
   CARILLON_ASSIGN_OR_RETURN(const Zone* zone, Zone::Load(arguments.zone));
-  WallTime after = session.host().clock.Wall();
-  if (!arguments.after.empty()) {
-    CARILLON_ASSIGN_OR_RETURN(after, ParseRfc3339(arguments.after));
-  }
+  CARILLON_ASSIGN_OR_RETURN(const WallTime after, AfterOf(session, arguments));
   json fires = json::array();
   for (auto fire = schedule.Next(after); fire; fire = schedule.Next(fire->time)) {
     fires.push_back({{"fire_time", FormatRfc3339(fire->time)},
@@ -91,6 +97,65 @@ Outcome<ExitCode> Explain(Session& session, const ScheduleArguments& arguments) 
   return ExitCode::kDone;
 }
 
+// Warnings are what the verb looks for: exit code 1 when there are any, as `diff` does.
+Outcome<ExitCode> Lint(Session& session, const ScheduleArguments& arguments) {
+  CARILLON_TRY(Compile(arguments));
+  CARILLON_ASSIGN_OR_RETURN(const DstGap gap, ParseName<DstGap>(arguments.gap));
+  CARILLON_ASSIGN_OR_RETURN(const DstRepeat repeat, ParseName<DstRepeat>(arguments.repeat));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime after, AfterOf(session, arguments));
+  const auto warnings = LintSchedule(SpecOf(arguments), gap, repeat, after);
+  if (warnings.empty()) session.Say("no warnings");
+  Printer print = session.Print();
+  const bool lines = print.form() == Form::kTable && !session.flags().quiet;
+  json items = json::array();
+  for (const ScheduleWarning& warning : warnings) {
+    if (lines) {
+      print.Line(std::string(warning.code) + ": " + warning.detail);  // whole, whatever its width
+    }
+    items.push_back({{"code", warning.code}, {"detail", warning.detail}});
+  }
+  if (!lines) {
+    print.List({{"items", std::move(items)}}, {.columns = {}, .id = "code"});
+  }
+  return warnings.empty() ? ExitCode::kDone : ExitCode::kFailure;
+}
+
+struct LoadArguments {
+  std::string from;
+  std::string until;
+  std::string bucket = "hour";
+  bool by_job = false;
+};
+
+// All buckets as they came in JSON; a table leaves the quiet ones out.
+Outcome<ExitCode> ShowLoad(Session& session, const LoadArguments& arguments) {
+  ApiRequest request{.path = "/api/schedules/load", .query = {{"bucket", arguments.bucket}}};
+  if (!arguments.from.empty()) request.query.emplace_back("from", arguments.from);
+  if (!arguments.until.empty()) request.query.emplace_back("until", arguments.until);
+  if (arguments.by_job) request.query.emplace_back("by_job", "true");
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse load, session.Call(request));
+  static const View buckets{{{"START", "start"}, {"FIRES", "fires"}}, "start"};
+  static const View jobs{
+      {{"JOB", "job_id"}, {"NAME", "name"}, {"FIRES", "fires"}, {"FIRST FIRE", "first_fire_time"}},
+      "job_id"};
+  Printer print = session.Print();
+  const json& body = load.body;
+  if (body.value("truncated", false)) {
+    session.Say("there are more jobs than are counted: the counts are too low");
+  }
+  if (print.form() == Form::kJson || print.form() == Form::kYaml) {
+    print.Object(body, {});
+    return ExitCode::kDone;
+  }
+  json items = json::array();
+  for (const json& item : body.value(arguments.by_job ? "items" : "buckets", json::array())) {
+    if (item.value("fires", int64_t{0}) > 0) items.push_back(item);
+  }
+  if (items.empty()) session.Say("nothing fires in this time");
+  print.List({{"items", std::move(items)}}, arguments.by_job ? jobs : buckets);
+  return ExitCode::kDone;
+}
+
 void AddFlags(CLI::App* verb, ScheduleArguments& arguments) {
   verb->add_option("expression", arguments.expression, "Cron expression, quoted")->required();
   verb->add_option("--tz,--zone", arguments.zone, "IANA time zone, default UTC");
@@ -101,7 +166,8 @@ void AddFlags(CLI::App* verb, ScheduleArguments& arguments) {
 }  // namespace
 
 void AddScheduleCommands(CLI::App& app, Session& session) {
-  CLI::App* schedule = app.add_subcommand("schedule", "Cron expressions, without a server");
+  CLI::App* schedule =
+      app.add_subcommand("schedule", "What cron expressions mean, and what fires when");
   schedule->require_subcommand(1);
   const auto a = std::make_shared<ScheduleArguments>();  // shared by the verbs' callbacks
   CLI::App* next = schedule->add_subcommand("next", "The coming fires of an expression");
@@ -112,6 +178,18 @@ void AddScheduleCommands(CLI::App& app, Session& session) {
   CLI::App* explain = schedule->add_subcommand("explain", "An expression in words");
   AddFlags(explain, *a);
   session.On(explain, [&session, a] { return Explain(session, *a); });
+  CLI::App* lint = schedule->add_subcommand("lint", "What is probably not meant; 1 if anything is");
+  AddFlags(lint, *a);
+  lint->add_option("--after", a->after, "Look at the clock changes after this time, default now");
+  session.On(lint, [&session, a] { return Lint(session, *a); });
+  CLI::App* load =
+      schedule->add_subcommand("load", "How many fires come when, asked of the server");
+  const auto l = std::make_shared<LoadArguments>();
+  load->add_option("--from", l->from, "RFC 3339, default this minute");
+  load->add_option("--until", l->until, "RFC 3339, excluded, default a day later");
+  load->add_option("--bucket", l->bucket, "minute or hour, default hour");
+  load->add_flag("--by-job", l->by_job, "The jobs that fire, by their first fire");
+  session.On(load, [&session, l] { return ShowLoad(session, *l); });
 }
 
 }  // namespace carillon::cli

@@ -11,18 +11,19 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTopics{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTopics{
     {{"job", "jobs"},
      {"run", "runs"},
      {"executor", "executors"},
      {"user", "users"},
      {"token", "tokens"},
      {"secret", "secrets"},
+     {"delivery", "deliveries"},
      {"config", "config"}}};
 
 // Everybody may read these, so everybody may know which one it was.
 bool TellsWhich(std::string_view topic) {
-  return topic == "jobs" || topic == "runs" || topic == "executors";
+  return topic == "jobs" || topic == "runs" || topic == "executors" || topic == "deliveries";
 }
 
 std::optional<Change> ChangeOf(const AuditRecord& record) {
@@ -34,6 +35,15 @@ std::optional<Change> ChangeOf(const AuditRecord& record) {
                   .id = TellsWhich(topic) ? record.object_id : std::string()};
   }
   return std::nullopt;
+}
+
+uint64_t MarkOf(const std::vector<Delivery>& deliveries) {
+  std::string text;
+  for (const Delivery& delivery : deliveries) {
+    text += fmt::format("{} {} {} {}\n", delivery.id, static_cast<int>(delivery.state),
+                        delivery.attempts, delivery.asked.time_since_epoch().count());
+  }
+  return StableHash(text);
 }
 
 uint64_t MarkOf(const std::vector<ExecutorRecord>& executors) {
@@ -53,6 +63,7 @@ void ChangeWatch::Look(SteadyTime now) {
   LookAtAudit();
   LookAtRuns();
   LookAtExecutors();
+  LookAtDeliveries();
 }
 
 std::optional<std::vector<Change>> ChangeWatch::From(uint64_t number) const {
@@ -115,6 +126,14 @@ void ChangeWatch::LookAtExecutors() {
   const uint64_t mark = MarkOf(*executors);
   if (executors_mark_ && *executors_mark_ != mark) Tell({.topic = "executors"});
   executors_mark_ = mark;
+}
+
+void ChangeWatch::LookAtDeliveries() {
+  const auto deliveries = context_.notices.ListDeliveries({.limit = kDeliveriesSeen});
+  if (!deliveries.ok()) return;
+  const uint64_t mark = MarkOf(*deliveries);
+  if (deliveries_mark_ && *deliveries_mark_ != mark) Tell({.topic = "deliveries"});
+  deliveries_mark_ = mark;
 }
 
 }  // namespace carillon::scheduler

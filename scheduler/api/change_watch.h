@@ -1,14 +1,14 @@
 // What has changed in the cluster, as topics: which lists and pages are to be read anew.
 //
 // Place    Looked at by the streams of GET /api/changes (change_feed.h), whoever made the change: a
-//          person through any member is in the audit; runs and executors show themselves in the
-//          store.
+//          person through any member is in the audit; runs, executors and deliveries show
+//          themselves in the store.
 // Threads  The streams' thread alone.
 // Time     The store is asked at most every kLookEvery, and only while somebody listens.
 // Errors   A store that does not answer is asked again; nothing is lost by it but time.
 // Always   A change may be told twice and for nothing; runs that begin and end between two looks
-// may
-//          go untold when 16 later ones do as well, so a page also reads anew now and then.
+//          may go untold when 16 later ones do as well, and tries of a delivery that is not among
+//          the newest, so a page also reads anew now and then.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@
 namespace carillon::scheduler {
 
 struct Change {
-  std::string topic;    // "jobs", "runs", "executors", "users", "tokens", "config", "audit", …
-  std::string id = {};  // of the job, run or executor; empty = any of them
+  std::string topic;    // "jobs", "runs", "executors", "deliveries", "users", "tokens", …
+  std::string id = {};  // of the job, run, executor or delivery; empty = any of them
   bool operator<(const Change& other) const {
     return topic != other.topic ? topic < other.topic : id < other.id;
   }
@@ -34,7 +34,8 @@ class ChangeWatch {
  public:
   static constexpr Duration kLookEvery = 1s;
   static constexpr size_t kKept = 1024;
-  static constexpr size_t kReadMax = 500;      // of the audit at once
+  static constexpr size_t kReadMax = 500;  // of the audit at once
+  static constexpr size_t kDeliveriesSeen = 50;
   static constexpr uint64_t kCommitLag = 100;  // records that may become visible after later ones
 
   // `epoch` names this watch's life: its numbers mean nothing to another one.
@@ -52,6 +53,7 @@ class ChangeWatch {
   void LookAtAudit();
   void LookAtRuns();
   void LookAtExecutors();
+  void LookAtDeliveries();
   void Tell(Change change);
   void Forget();  // everybody has to read everything anew
 
@@ -64,6 +66,7 @@ class ChangeWatch {
   std::set<uint64_t> seen_;          // records above audited_ - kCommitLag
   std::optional<uint64_t> runs_mark_;
   std::optional<uint64_t> executors_mark_;
+  std::optional<uint64_t> deliveries_mark_;
 };
 
 }  // namespace carillon::scheduler

@@ -67,6 +67,34 @@ TEST_F(ContextCommandsTest, TheOneInUseIsWhereCommandsGo) {
   EXPECT_EQ(ReadContexts(environment_)->current, "");
 }
 
+TEST_F(ContextCommandsTest, KnowsWhoSignsItsServersCertificate) {
+  const std::string ca = home_ + "/ca.pem";
+  const std::string other = home_ + "/other.pem";
+  for (const std::string& path : {ca, other}) {
+    std::ofstream(path) << "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n";
+  }
+  EXPECT_EQ(Run({"context", "set", "tls", "--addr", "https://b", "--ca-file", ca}), 0) << err();
+  EXPECT_EQ(Run({"context", "set", "tls", "--addr", "https://b", "--ca-file", home_ + "/no"}), 2);
+  ASSERT_EQ(Run({"context", "use", "tls"}), 0);
+  environment_["CARILLON_CA_FILE"] = other;
+  EXPECT_EQ(FindTarget({}, environment_)->ca_file, ca);
+  EXPECT_EQ(FindTarget({.ca_file = other}, environment_)->ca_file, other);
+  EXPECT_EQ(FindTarget({.addresses = "https://c"}, environment_)->ca_file, other);
+  EXPECT_EQ(Run({"context", "list", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["items"][0]["ca_file"], ca);
+  std::filesystem::remove(ca);
+  EXPECT_EQ(FindTarget({}, environment_).code(), ErrorCode::kInvalid);
+}
+
+TEST_F(ContextCommandsTest, FilesAreFoundFromAnyDirectory) {
+  const auto before = std::filesystem::current_path();
+  TokenFile("near", "tb");
+  std::filesystem::current_path(home_);
+  EXPECT_EQ(Run({"context", "set", "b", "--addr", "http://b", "--token-file", "near"}), 0);
+  std::filesystem::current_path(before);
+  EXPECT_EQ(Asked({"--context", "b"}), "http://b Bearer tb");
+}
+
 TEST_F(ContextCommandsTest, WhatIsNamedGoesBeforeWhatIsInUse) {
   const std::string token = TokenFile("t", "tb");
   ASSERT_EQ(Run({"context", "set", "b", "--addr", "http://b", "--token-file", token}), 0);

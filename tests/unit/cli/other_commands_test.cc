@@ -135,6 +135,52 @@ TEST_F(OtherCommandsTest, ScheduleExplain) {
   EXPECT_NE(out().find("09:00"), std::string::npos);
 }
 
+TEST_F(OtherCommandsTest, ScheduleLintNeedsNoServerAndSaysWhatItFound) {
+  EXPECT_EQ(Run({"schedule", "lint", "0 9 13 * FRI"}), 1);
+  EXPECT_TRUE(out().starts_with("either_day_field: Day of month and day of week")) << out();
+  EXPECT_TRUE(out().ends_with("both do.\n")) << "cut off: " << out();
+  EXPECT_EQ(Run({"schedule", "lint", "0 0 31 2 *", "-o", "json"}), 1);
+  EXPECT_EQ(OutJson()["items"][0]["code"], "never_fires");
+  EXPECT_EQ(Run({"schedule", "lint", "30 2 * * *", "--tz", "Europe/Paris", "--after",
+                 "2026-03-01T00:00:00Z", "-q"}),
+            1);
+  EXPECT_EQ(out(), "hour_in_gap\n");
+  EXPECT_EQ(Run({"schedule", "lint", "0 9 * * *"}), 0);
+  EXPECT_EQ(out(), "");
+  EXPECT_EQ(Run({"schedule", "lint", "0 9 * * *", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["items"], json::array());
+  EXPECT_EQ(Run({"schedule", "lint", "61 * * * *"}), 2);
+  EXPECT_TRUE(server_.requests.empty());
+}
+
+TEST_F(OtherCommandsTest, ScheduleLoadLeavesQuietHoursOut) {
+  const json buckets = {{{"start", "2026-03-01T00:00:00.000000Z"}, {"fires", 0}},
+                        {{"start", "2026-03-01T01:00:00.000000Z"}, {"fires", 12}}};
+  Answer("GET /api/schedules/load?bucket=hour", {{"buckets", buckets}, {"truncated", true}});
+  EXPECT_EQ(Run({"schedule", "load"}), 0);
+  EXPECT_EQ(out(),
+            "START                 FIRES\n"
+            "2026-03-01 01:00:00Z  12\n");
+  EXPECT_NE(err().find("too low"), std::string::npos);
+  EXPECT_EQ(Run({"schedule", "load", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["buckets"], buckets);
+  const json job = {{"job_id", "nightly"},
+                    {"name", "Nightly"},
+                    {"fires", 1},
+                    {"first_fire_time", "2026-03-01T01:00:00.000000Z"}};
+  Answer(
+      "GET /api/schedules/load?bucket=minute&from=2026-03-01T00%3A00%3A00Z"
+      "&until=2026-03-01T02%3A00%3A00Z&by_job=true",
+      {{"buckets", buckets}, {"items", {job}}, {"truncated", false}});
+  EXPECT_EQ(Run({"schedule", "load", "--from", "2026-03-01T00:00:00Z", "--until",
+                 "2026-03-01T02:00:00Z", "--bucket", "minute", "--by-job"}),
+            0)
+      << err();
+  EXPECT_EQ(out(),
+            "JOB      NAME     FIRES  FIRST FIRE\n"
+            "nightly  Nightly  1      2026-03-01 01:00:00Z\n");
+}
+
 TEST_F(OtherCommandsTest, VersionAndHelp) {
   EXPECT_EQ(Run({"version"}), 0);
   EXPECT_EQ(out(), "carillon 1.2.3\n");

@@ -1,3 +1,4 @@
+#include "scheduler/api/change_watch.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {
@@ -115,6 +116,29 @@ TEST_F(DeliveryRoutesTest, ATestSaysWhatEachChannelAnswered) {
                   {"delivered", false},
                   {"status", nullptr},
                   {"error", "connection refused"}}})));
+}
+
+TEST_F(DeliveryRoutesTest, WhoListensIsToldOfThem) {
+  const scheduler::ApiContext context = Context("");
+  scheduler::ChangeWatch watch(context, "life");
+  const auto topics = [&] {
+    const uint64_t from = watch.end();
+    clock_.Advance(scheduler::ChangeWatch::kLookEvery);
+    watch.Look(clock_.Steady());
+    const auto changes = watch.From(from).value();
+    std::set<std::string> told;
+    for (const auto& change : changes) told.insert(change.topic + change.id);
+    return told;
+  };
+  topics();
+  const std::string job = Fail();
+  EXPECT_TRUE(topics().contains("deliveries"));
+  EXPECT_FALSE(topics().contains("deliveries"));
+  const nlohmann::json sent = Send("GET", "/api/deliveries?job_id=" + job).body()["items"][0];
+  const std::string id = sent["id"];
+  clock_.Advance(1min);
+  EXPECT_EQ(Send("POST", "/api/deliveries/" + id + "/resend", "{}").status, 202);
+  EXPECT_TRUE(topics().contains("deliveries" + id));
 }
 
 }  // namespace
