@@ -370,7 +370,7 @@ std::vector<Setting> MakeTable() {
        .fallback = "3600",
        .most = 604'800,
        .help = "At most one notice of a job and kind in this time; the next one says how many were "
-               "held back. 0 = each is sent."},
+               "held back. 0 = each is sent. A failure after a recovery is told after a minute."},
 
       {.name = "executor.id",
        .type = kIdentity,

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "common/wire/base64.h"
+
 namespace carillon {
 namespace {
 
@@ -23,12 +25,7 @@ std::string MacOf(const std::string& key, std::string_view text) {
   crypto_auth_hmacsha256_update(&state, Unsigned(text), text.size());
   std::array<unsigned char, crypto_auth_hmacsha256_BYTES> mac{};
   crypto_auth_hmacsha256_final(&state, mac.data());
-  std::array<char, sodium_base64_ENCODED_LEN(crypto_auth_hmacsha256_BYTES,
-                                             sodium_base64_VARIANT_ORIGINAL)>
-      encoded{};
-  sodium_bin2base64(encoded.data(), encoded.size(), mac.data(), mac.size(),
-                    sodium_base64_VARIANT_ORIGINAL);
-  return encoded.data();
+  return Base64({reinterpret_cast<const char*>(mac.data()), mac.size()});
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <array>
 #include <chrono>
 
+#include "common/wire/base64.h"
+
 namespace carillon::scheduler {
 namespace {
 
@@ -60,23 +62,6 @@ void AddLine(std::string& text, std::string_view name, const std::string& value)
 }
 
 }  // namespace
-
-std::string Base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    std::array<uint32_t, 3> part{};
-    const size_t count = std::min<size_t>(3, bytes.size() - i);
-    for (size_t n = 0; n < count; ++n) part.at(n) = static_cast<unsigned char>(bytes[i + n]);
-    const uint32_t all = part[0] << 16 | part[1] << 8 | part[2];
-    out += kDigits[all >> 18];
-    out += kDigits[all >> 12 & 63];
-    out += count > 1 ? kDigits[all >> 6 & 63] : '=';
-    out += count > 2 ? kDigits[all & 63] : '=';
-  }
-  return out;
-}
 
 std::string EncodeHeader(const std::string& text) {
   if (IsPlain(text)) return text;

@@ -30,6 +30,5 @@ std::string ComposeMail(const MailEnvelope& envelope, const std::string& subject
 std::string MailDate(WallTime time);
 // `text` as it may stand in a header.
 std::string EncodeHeader(const std::string& text);
-std::string Base64(std::string_view bytes);
 
 }  // namespace carillon::scheduler

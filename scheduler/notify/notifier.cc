@@ -60,7 +60,7 @@ void Notifier::Failed(const Error& error) {
 }
 
 void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
-  const auto open = ports_.store.ScanNotices(view.ActiveSegments(), kBatch);
+  const auto open = ports_.store.ScanNotices(view.ActiveSegments(), kDecidedAtOnce);
   if (!open.ok()) return Failed(open.error());
   if (open->empty()) return;
   const NotifyOptions& options = ports_.sender.options();
@@ -104,7 +104,7 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
   const Status decided = ports_.fences.RunAside(
       "notices", fence, [&] { return ports_.store.DecideNotices(decisions, fence, cluster_now); });
   if (!decided.ok()) return;
-  if (open->size() == kBatch) next_look_ = {};
+  if (open->size() == kDecidedAtOnce) next_look_ = {};
 }
 
 void Notifier::WarnOfNobody(const JobId& job_id) {

@@ -311,6 +311,53 @@ TYPED_TEST(NoticeStoreContract, WhoRecoveredIsRememberedAsSuchUntilTheNextFailur
   EXPECT_FALSE(fail_and_decide(NoticeVerdict::kDrop, kT0 + 80s, 6).recovered);
 }
 
+TYPED_TEST(NoticeStoreContract, ManyAreDecidedAtOnceAsOneAfterTheOther) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob a = s.Create("a", s.Manual());
+  const StoredJob b = s.Create("b", s.Manual());
+  for (uint64_t i = 0; i < 4; ++i) {
+    this->Fail(s, a, fence, kT0 + Duration(10s) * i, 2 * i + 1);
+    this->Fail(s, b, fence, kT0 + Duration(10s) * i, 2 * i + 2);
+  }
+  std::map<std::string, int> seen;
+  std::vector<NoticeDecision> decisions;
+  for (const OpenNotice& open : this->Open(s)) {
+    const int nth = seen[open.job_id.value()]++;
+    // a: told, held, held, dropped; b: dropped, held, told, held
+    const bool is_a = open.job_id == a.job_id;
+    const auto verdict = nth == (is_a ? 0 : 2)   ? NoticeVerdict::kTell
+                         : nth == (is_a ? 3 : 0) ? NoticeVerdict::kDrop
+                                                 : NoticeVerdict::kHoldBack;
+    NoticeDecision decision = this->Told(open);
+    decision.verdict = verdict;
+    if (verdict != NoticeVerdict::kTell) decision.deliveries.clear();
+    decisions.push_back(decision);
+  }
+  ASSERT_EQ(decisions.size(), 8u);
+  auto twice = decisions;
+  ASSERT_OK(s.notices.DecideNotices(decisions, fence, kT0 + 100s));
+  EXPECT_TRUE(this->Open(s).empty());
+  EXPECT_CODE(s.notices.DecideNotices(twice, fence, kT0 + 101s), ErrorCode::kConflict);
+  std::set<std::string> told;
+  for (const Delivery& delivery : s.v(s.notices.ListDeliveries({}))) {
+    told.insert(delivery.job_id.value() + " " + FormatRfc3339(delivery.key.fire));
+  }
+  EXPECT_EQ(told,
+            (std::set<std::string>{"a " + FormatRfc3339(kT0), "b " + FormatRfc3339(kT0 + 20s)}));
+  this->Fail(s, a, fence, kT0 + 200s, 9);
+  this->Fail(s, b, fence, kT0 + 200s, 10);
+  for (const OpenNotice& open : this->Open(s)) {
+    EXPECT_EQ(open.memory.told, kT0 + 100s) << open.job_id.value();
+    EXPECT_EQ(open.memory.held_back, open.job_id == a.job_id ? 2 : 1) << open.job_id.value();
+  }
+  // A success that ended before the last failure that was held back is none.
+  this->Succeed(s, a, fence, kT0 + 15s, 11);
+  EXPECT_TRUE(s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10)).recoveries.empty());
+  this->Succeed(s, a, fence, kT0 + 300s, 12);
+  EXPECT_EQ(s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10)).recoveries.size(), 1u);
+}
+
 TYPED_TEST(NoticeStoreContract, TheFailedRunItselfMaySucceedInTheEnd) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

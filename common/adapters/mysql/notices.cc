@@ -86,20 +86,9 @@ Status InsertDelivery(Session& session, const Notice& notice, const NewDelivery&
   return {};
 }
 
-// Where a failure was told, the watch for a success begins; one that is held back moves it.
-Status Remember(Session& session, const NoticeDecision& decision, WallTime now) {
-  const Notice& notice = decision.notice;
+// Where a failure was told, the watch for a success begins.
+Status RememberTold(Session& session, const Notice& notice, WallTime now) {
   const bool failed = notice.kind == NoticeKind::kFailed;
-  const int64_t fire_us = failed ? ToUnixMicros(notice.key.fire) : 0;
-  const int64_t failed_us = failed ? ToUnixMicros(notice.created) : 0;
-  if (decision.verdict == NoticeVerdict::kHoldBack) {
-    CARILLON_TRY(session.Execute(
-        "UPDATE notice_memories SET held_back = held_back + 1, failed_fire_us = "
-        "GREATEST(failed_fire_us, ?), failed_us = GREATEST(failed_us, ?) WHERE job_no = ? AND "
-        "kind = ?",
-        {fire_us, failed_us, notice.job_no.value(), Name(notice.kind)}));
-    return {};
-  }
   const auto segment = static_cast<uint64_t>(notice.segment.value());
   const Param watched = failed ? Param(segment) : Param(nullptr);
   CARILLON_TRY(session.Execute(
@@ -107,27 +96,94 @@ Status Remember(Session& session, const NoticeDecision& decision, WallTime now) 
       "failed_fire_us, failed_us) VALUES (?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE "
       "watched_segment = VALUES(watched_segment), told_us = VALUES(told_us), held_back = 0, "
       "failed_fire_us = VALUES(failed_fire_us), failed_us = VALUES(failed_us)",
-      {notice.job_no.value(), Name(notice.kind), segment, watched, ToUnixMicros(now), fire_us,
-       failed_us}));
+      {notice.job_no.value(), Name(notice.kind), segment, watched, ToUnixMicros(now),
+       failed ? ToUnixMicros(notice.key.fire) : 0, failed ? ToUnixMicros(notice.created) : 0}));
   return {};
 }
 
-Status DecideOne(Session& session, const NoticeDecision& decision, WallTime now) {
-  const std::string statement =
-      decision.verdict == NoticeVerdict::kDrop
-          ? "DELETE FROM notices WHERE id = ? AND open_segment IS NOT NULL"
-          : "UPDATE notices SET open_segment = NULL WHERE id = ? AND open_segment IS NOT NULL";
-  CARILLON_ASSIGN_OR_RETURN(const int64_t matched,
-                            session.Execute(statement, {decision.notice.id}));
-  if (matched == 0) {
-    return {ErrorCode::kConflict,
-            fmt::format("notice {} was decided about meanwhile", decision.notice.id)};
+// What those of a job and kind that are held back add to its memory: of failures also from where
+// on a success counts.
+struct HeldBack {
+  int64_t count = 0;
+  int64_t failed_fire_us = 0;
+  int64_t failed_us = 0;
+};
+using HeldBacks = std::map<std::pair<JobNo, NoticeKind>, HeldBack>;
+
+void Add(HeldBacks& held, const Notice& notice) {
+  HeldBack& sum = held[{notice.job_no, notice.kind}];
+  ++sum.count;
+  if (notice.kind != NoticeKind::kFailed) return;
+  sum.failed_fire_us = std::max(sum.failed_fire_us, ToUnixMicros(notice.key.fire));
+  sum.failed_us = std::max(sum.failed_us, ToUnixMicros(notice.created));
+}
+
+Status RememberHeldBack(Session& session, const HeldBacks& held) {
+  if (held.empty()) return {};
+  JsonRows rows;
+  for (const auto& [of, sum] : held) {
+    rows.Begin()
+        .Add(of.first.value())
+        .Add(Name(of.second))
+        .Add(sum.count)
+        .Add(sum.failed_fire_us)
+        .Add(sum.failed_us);
   }
-  if (decision.verdict == NoticeVerdict::kDrop) return {};
-  for (const NewDelivery& delivery : decision.deliveries) {
-    CARILLON_TRY(InsertDelivery(session, decision.notice, delivery, now));
+  CARILLON_TRY(session.Execute(
+      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]', k VARCHAR(16) "
+      "CHARACTER SET ascii PATH '$[1]', n BIGINT PATH '$[2]', f BIGINT PATH '$[3]', u BIGINT PATH "
+      "'$[4]')) k STRAIGHT_JOIN notice_memories m FORCE INDEX (PRIMARY) ON m.job_no = k.j AND "
+      "m.kind = k.k SET m.held_back = m.held_back + k.n, m.failed_fire_us = "
+      "GREATEST(m.failed_fire_us, k.f), m.failed_us = GREATEST(m.failed_us, k.u)",
+      {rows.Take()}));
+  return {};
+}
+
+// Takes those notices out of the open ones; `statement` begins the work on n.
+Status Close(Session& session, const std::string& statement, JsonRows ids, int64_t count,
+             const std::string& set = "") {
+  if (count == 0) return {};
+  CARILLON_ASSIGN_OR_RETURN(
+      const int64_t matched,
+      session.Execute(statement +
+                          " JSON_TABLE(?, '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
+                          "STRAIGHT_JOIN notices n FORCE INDEX (PRIMARY) ON n.id = k.i " +
+                          set + " WHERE n.open_segment IS NOT NULL",
+                      {ids.Take()}));
+  if (matched == count) return {};
+  return {ErrorCode::kConflict,
+          fmt::format("{} of {} notices were decided about meanwhile", count - matched, count)};
+}
+
+// Thousands of failures a second are held back or dropped: those cost the same few statements
+// however many they are. What is told is little.
+Status DecideAll(Session& session, const std::vector<NoticeDecision>& decisions, WallTime now) {
+  JsonRows dropped;
+  JsonRows kept;
+  int64_t drops = 0;
+  HeldBacks held;
+  for (const NoticeDecision& decision : decisions) {
+    const bool drop = decision.verdict == NoticeVerdict::kDrop;
+    (drop ? dropped : kept).Begin().Add(decision.notice.id);
+    if (drop) ++drops;
+    if (decision.verdict == NoticeVerdict::kHoldBack) Add(held, decision.notice);
+    // What is told anew takes the place of all that was held back before it.
+    if (decision.verdict == NoticeVerdict::kTell) {
+      held.erase({decision.notice.job_no, decision.notice.kind});
+    }
   }
-  return Remember(session, decision, now);
+  const auto count = static_cast<int64_t>(decisions.size());
+  CARILLON_TRY(Close(session, "DELETE n FROM", std::move(dropped), drops));
+  CARILLON_TRY(
+      Close(session, "UPDATE", std::move(kept), count - drops, "SET n.open_segment = NULL"));
+  for (const NoticeDecision& decision : decisions) {
+    if (decision.verdict != NoticeVerdict::kTell) continue;
+    for (const NewDelivery& delivery : decision.deliveries) {
+      CARILLON_TRY(InsertDelivery(session, decision.notice, delivery, now));
+    }
+    CARILLON_TRY(RememberTold(session, decision.notice, now));
+  }
+  return RememberHeldBack(session, held);
 }
 
 struct Watched {
@@ -157,15 +213,23 @@ Result<std::vector<Watched>> FetchWatched(Session& session, const std::string& s
   return watched;
 }
 
-// The failed run itself counts as well, whenever its success was reported.
+// Of the newest fires, so that a job of which nothing but skips followed a failure is not read
+// whole each time; and the failed run itself, whenever its success was reported.
+constexpr uint64_t kFiresLookedAt = 1000;
+
 Result<std::optional<Recovery>> FindRecovery(Session& session, const Watched& watched) {
+  static const std::string statement = fmt::format(
+      "SELECT x.fire_us, x.schedule_id, x.shard, x.attempt FROM ((SELECT fire_us, schedule_id, "
+      "shard, attempt, state, ended_us FROM job_runs FORCE INDEX (by_job) WHERE job_no = ? AND "
+      "fire_us > ? ORDER BY fire_us DESC, schedule_id DESC, shard DESC LIMIT {}) UNION ALL (SELECT "
+      "fire_us, schedule_id, shard, attempt, state, ? + 1 FROM job_runs FORCE INDEX (by_job) WHERE "
+      "job_no = ? AND fire_us = ?)) x WHERE x.state = 'COMPLETED' AND x.ended_us > ? ORDER BY "
+      "x.fire_us, x.schedule_id, x.shard LIMIT 1",
+      kFiresLookedAt);
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query("SELECT fire_us, schedule_id, shard, attempt FROM job_runs r "
-                               "FORCE INDEX (by_job) WHERE job_no = ? AND fire_us >= ? AND "
-                               "state = 'COMPLETED' AND (ended_us > ? OR fire_us = ?) "
-                               "ORDER BY fire_us, schedule_id, shard LIMIT 1",
-                               {watched.job_no.value(), watched.failed_fire_us, watched.failed_us,
-                                watched.failed_fire_us}));
+      Rows rows, session.Query(statement, {watched.job_no.value(), watched.failed_fire_us,
+                                           watched.failed_us, watched.job_no.value(),
+                                           watched.failed_fire_us, watched.failed_us}));
   if (!rows.Next()) return std::optional<Recovery>();
   return std::optional<Recovery>(Recovery{
       .segment = watched.segment,
@@ -233,10 +297,7 @@ Status MysqlStore::DecideNotices(const std::vector<NoticeDecision>& decisions, c
   CARILLON_TRY(CheckBatch(notices, fence, "notices"));
   return InTransaction(*pool_, {.operation = "decide notices"}, [&](Session& session) -> Status {
     CARILLON_TRY(LockFence(session, fence));
-    for (const NoticeDecision& decision : decisions) {
-      CARILLON_TRY(DecideOne(session, decision, now));
-    }
-    return {};
+    return DecideAll(session, decisions, now);
   });
 }
 

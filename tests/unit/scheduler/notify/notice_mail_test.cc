@@ -1,4 +1,5 @@
 #include "scheduler/notify/notice_mail.h"
+#include "common/wire/base64.h"
 
 #include <gtest/gtest.h>
 
@@ -52,14 +53,6 @@ TEST(NoticeMailTest, LinesOfTheBodyAreShort) {
     EXPECT_LE(end - from, 78u);
     from = end + 2;
   }
-}
-
-TEST(NoticeMailTest, Base64IsTheKnownOne) {
-  EXPECT_EQ(Base64(""), "");
-  EXPECT_EQ(Base64("f"), "Zg==");
-  EXPECT_EQ(Base64("fo"), "Zm8=");
-  EXPECT_EQ(Base64("foo"), "Zm9v");
-  EXPECT_EQ(Base64("\xff\xfe\xfd"), "//79");
 }
 
 TEST(NoticeMailTest, TheTextSaysWhatIsKnown) {
