@@ -20,13 +20,26 @@ Result<std::string> FindJoinToken(AuthStore& store, const JoinRequest& request, 
   return found->token.token_id;
 }
 
+// One that no store knows yet may go on: it was restored from before, or has only just joined.
+Status CheckMayRenew(ExecutorStore& store, const ExecutorId& id) {
+  const auto executor = store.GetExecutor(id);
+  if (!executor.ok()) {
+    return executor.code() == ErrorCode::kNotFound ? Status() : Status(executor.error());
+  }
+  if (executor->enabled) return {};
+  return {ErrorCode::kDenied,
+          "this executor is disabled: its certificate is not renewed; enable it, or join anew"};
+}
+
 }  // namespace
 
 Result<std::string> JoinDesk::Issue(const JoinRequest& request) const {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, now_());
   const bool renews = request.token.empty();
   std::string token_id;
-  if (!renews) {
+  if (renews) {
+    CARILLON_TRY(CheckMayRenew(executors_, request.executor));
+  } else {
     CARILLON_ASSIGN_OR_RETURN(token_id, FindJoinToken(store_, request, now));
   }
   auto issued = authority_.Issue(request.request, {.common_name = request.executor.value(),

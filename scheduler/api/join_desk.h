@@ -2,10 +2,11 @@
 //
 // Place    The hub's calls come here; POST /api/executors/join-tokens (join_routes.h) makes tokens.
 // Threads  Thread-safe.
-// Errors   Issue: kDenied when the token is not known, for another executor, used or expired, or
-// the
-//          request is no good; as the store otherwise: a token may have been used up then.
+// Errors   Issue: kDenied when the token is not known, for another executor, used or expired, when
+//          the request is no good, or when a disabled executor wants the next certificate; as the
+//          stores otherwise: a token may have been used up then.
 // Always   A token is used up before its certificate is answered, so that it makes one at most.
+//          What was disabled for good is out when its certificate ends.
 #pragma once
 
 #include <functional>
@@ -14,6 +15,7 @@
 
 #include "common/ports/auth_store.h"
 #include "common/ports/executor_join.h"
+#include "common/ports/executor_store.h"
 #include "common/tls/certificates.h"
 
 namespace carillon::scheduler {
@@ -27,13 +29,14 @@ inline constexpr Duration kClockTolerance = 1h;
 class JoinDesk {
  public:
   using Now = std::function<Result<WallTime>()>;  // the cluster's time
-  JoinDesk(AuthStore& store, const tls::Authority& authority, Now now)
-      : store_(store), authority_(authority), now_(std::move(now)) {}
+  JoinDesk(AuthStore& store, ExecutorStore& executors, const tls::Authority& authority, Now now)
+      : store_(store), executors_(executors), authority_(authority), now_(std::move(now)) {}
 
   Result<std::string> Issue(const JoinRequest& request) const;
 
  private:
   AuthStore& store_;
+  ExecutorStore& executors_;
   const tls::Authority& authority_;
   const Now now_;
 };

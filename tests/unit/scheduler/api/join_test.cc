@@ -35,7 +35,7 @@ class JoinTest : public PeopleEnv {
             .request = *tls::NewRequest(tls::NewKey(), executor)};
   }
   Result<std::string> Ask(const JoinRequest& request, Duration later = 0s) {
-    scheduler::JoinDesk desk(store_, TheAuthority(),
+    scheduler::JoinDesk desk(store_, store_, TheAuthority(),
                              [this, later]() -> Result<WallTime> { return *store_.Now() + later; });
     return desk.Issue(request);
   }
@@ -84,6 +84,17 @@ TEST_F(JoinTest, AJoinTokenOpensNothingElse) {
 TEST_F(JoinTest, AnExecutorWithACertificateGetsTheNextWithoutAToken) {
   const auto issued = Ask(RequestOf("executor-7", ""));
   EXPECT_TRUE(issued.ok());
+}
+
+TEST_F(JoinTest, ADisabledExecutorKeepsItsCertificateToItsEndAndNoLonger) {
+  const ExecutorId id("executor-7");
+  ASSERT_TRUE(store_.RegisterExecutor({.id = id, .incarnation = Incarnation("x")}).ok());
+  EXPECT_TRUE(Ask(RequestOf("executor-7", "")).ok());
+  EXPECT_EQ(Post("/api/executors/executor-7/disable").status, 200);
+  EXPECT_EQ(Ask(RequestOf("executor-7", "")).code(), ErrorCode::kDenied);
+  EXPECT_TRUE(Ask(RequestOf("executor-7", Token("executor-7"))).ok()) << "somebody wants it back";
+  EXPECT_EQ(Post("/api/executors/executor-7/enable").status, 200);
+  EXPECT_TRUE(Ask(RequestOf("executor-7", "")).ok());
 }
 
 TEST_F(JoinTest, ATokenCanBeTakenBackBeforeItIsUsed) {
