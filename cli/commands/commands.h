@@ -39,7 +39,9 @@ Outcome<std::string> ReadPassword(Session& session, const std::string& prompt);
 struct RunListFlags {
   std::string job_id;
   std::string executor_id;
+  std::string user_id;  // of run list only
   std::vector<std::string> states;
+  std::vector<std::string> kinds;
   std::string since;
   std::string until;
   std::optional<int64_t> limit;

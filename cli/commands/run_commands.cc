@@ -85,6 +85,8 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
   verb->add_option("--executor", flags.executor_id, "On this executor");
   verb->add_option("--state", flags.states, "COMPLETED, FAILED, …; several mean any of them")
       ->allow_extra_args(false);
+  verb->add_option("--kind", flags.kinds, "cron, rate, once or manual; several mean any of them")
+      ->allow_extra_args(false);
   verb->add_option("--since", flags.since, "Fire time from here: RFC 3339, or 24h for before now");
   verb->add_option("--until", flags.until, "Fire time before this");
   AddLimit(verb, flags.limit, "runs");
@@ -94,7 +96,9 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   ApiRequest request{.path = "/api/runs"};
   if (!flags.job_id.empty()) request.path = "/api/jobs/" + Escape(flags.job_id) + "/history";
   if (!flags.executor_id.empty()) request.query.emplace_back("executor_id", flags.executor_id);
+  if (!flags.user_id.empty()) request.query.emplace_back("user_id", flags.user_id);
   for (const std::string& state : flags.states) request.query.emplace_back("state", state);
+  for (const std::string& kind : flags.kinds) request.query.emplace_back("kind", kind);
   const WallTime now = session.host().clock.Wall();
   CARILLON_TRY(AddTime("since", flags.since, now, request.query));
   CARILLON_TRY(AddTime("until", flags.until, now, request.query));
@@ -107,6 +111,7 @@ void AddRunCommands(CLI::App& app, Session& session) {
   const auto a = std::make_shared<RunArguments>();  // shared by the verbs' callbacks
   CLI::App* list = run->add_subcommand("list", "List runs, newest first");
   list->add_option("--job", a->list.job_id, "Of this job");
+  list->add_option("--user", a->list.user_id, "Of the jobs of this user_id");
   AddRunListFlags(list, a->list);
   session.On(list, [&session, a] { return ListRuns(session, a->list); });
 

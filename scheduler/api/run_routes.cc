@@ -13,6 +13,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr size_t kUserIdBytesMax = 64;
+
 }  // namespace
 
 Outcome<RunKey> PathRunKey(const Call& call) {
@@ -55,6 +57,18 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
                           "FAILED, TIMED_OUT, CANCELLED, LOST and SKIPPED.");
     filter.states.push_back(*state);
   }
+  for (const std::string& text : query.All("kind")) {
+    const auto kind = ParseRunKind(text);
+    if (!kind.ok()) {
+      return InvalidField("?kind", "unknown_value",
+                          "There is no such kind; there are cron, rate, once and manual.");
+    }
+    filter.kinds.push_back(*kind);
+  }
+  filter.user_id = query.Text("user_id");
+  if (filter.user_id.value_or("").size() > kUserIdBytesMax) {
+    return InvalidField("?user_id", "out_of_range", "A user_id has at most 64 characters.");
+  }
   CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));
   CARILLON_ASSIGN_OR_RETURN(filter.until, query.Time("until"));
   if (!page.cursor().empty()) {
@@ -83,11 +97,13 @@ HttpResponse RetriedResponse(const Call& call, const RunDetail& run) {
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   CARILLON_ASSIGN_OR_RETURN(
       const Query query,
-      job_id ? Query::Read(call.request,
-                           {"executor_id", "since", "until", "page_size", "page_token"}, {"state"})
-             : Query::Read(call.request,
-                           {"job_id", "executor_id", "since", "until", "page_size", "page_token"},
-                           {"state"}));
+      job_id
+          ? Query::Read(call.request, {"executor_id", "since", "until", "page_size", "page_token"},
+                        {"state", "kind"})
+          : Query::Read(
+                call.request,
+                {"job_id", "executor_id", "user_id", "since", "until", "page_size", "page_token"},
+                {"state", "kind"}));
   CARILLON_ASSIGN_OR_RETURN(Page page,
                             Page::Read(query, job_id ? "runs/" + job_id->value() : "runs"));
   CARILLON_ASSIGN_OR_RETURN(const RunFilter filter, ReadFilter(query, page, job_id));

@@ -385,56 +385,6 @@ TYPED_TEST(RunStoreContract, MarkChangesWithWhatRunsDo) {
                s.v(s.runs.MarkOfRuns(kT0 + 7s)) == *marks.begin());
 }
 
-// Whatever the bound of one search: going on from where it ended finds each run once, in order.
-TYPED_TEST(RunStoreContract, BoundedSearchFindsEveryRunInTheEnd) {
-  StoreDriver s = this->driver();
-  const Fence fence = s.Take();
-  const StoredJob job = s.Create("a", s.Manual());
-  const StoredJob other = s.Create("b", s.Manual());
-  for (int i = 0; i < 20; ++i) {
-    const RunRow run =
-        s.Start(s.Execute(i % 3 == 0 ? other : job, kT0), i % 7 == 0 ? 2 : 1, fence, kT0 + 1s);
-    const RunState end = i % 5 == 0 ? RunState::kFailed : RunState::kCompleted;
-    s.Apply(s.ReportOf(run, end), fence, kT0 + 2s);
-  }
-  const std::vector<RunFilter> filters = {
-      {.executor = ExecutorId("e2")},
-      {.executor = ExecutorId("e2"), .states = {RunState::kFailed, RunState::kCompleted}},
-      {.executor = ExecutorId("e9")},
-      {.states = {RunState::kCompleted}},
-      {.job_id = JobId("b"), .states = {RunState::kFailed}},
-      {.job_id = JobId("b"), .executor = ExecutorId("e1"), .states = {RunState::kCompleted}},
-      {.executor = ExecutorId("e1"), .states = {RunState::kFailed, RunState::kTimedOut}}};
-  for (size_t i = 0; i < filters.size(); ++i) {
-    RunFilter all = filters[i];
-    all.limit = 100;
-    std::vector<RunKey> expected;
-    for (const RunDetail& run : s.v(s.runs.ListRuns(all, kT0 + 1h)).runs) {
-      expected.push_back(run.row.key);
-    }
-    for (const size_t search_max : {1, 2, 3, 7}) {
-      RunFilter bounded = filters[i];
-      bounded.limit = 3;
-      bounded.search_max = search_max;
-      std::vector<RunKey> found;
-      for (int page = 0; page < 100; ++page) {
-        const RunPage some = s.v(s.runs.ListRuns(bounded, kT0 + 1h));
-        for (const RunDetail& run : some.runs) found.push_back(run.row.key);
-        if (some.searched_to) {
-          bounded.before = some.searched_to;
-        } else if (some.runs.size() == bounded.limit) {
-          bounded.before = found.back();
-        } else {
-          break;
-        }
-      }
-      EXPECT_EQ(found, expected) << i << " " << search_max;
-    }
-  }
-  EXPECT_TRUE(s.v(s.runs.ListRuns({.executor = ExecutorId("e9"), .search_max = 3}, kT0 + 1h))
-                  .searched_to.has_value());
-}
-
 TYPED_TEST(RunStoreContract, GapsPageNewestFirst) {
   StoreDriver s = this->driver();
   StoredJob job = s.Create("a", s.Every(10s));

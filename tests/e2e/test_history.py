@@ -50,6 +50,10 @@ SEARCHED = [
     "/api/runs?executor_id=old-1&state=LOST",
     "/api/runs?job_id=history-1&executor_id=old-1",
     "/api/runs?job_id=history-0&state=COMPLETED&executor_id=old-1",
+    "/api/runs?kind=manual",
+    "/api/runs?kind=manual&state=FAILED",
+    "/api/runs?user_id=nobody",
+    "/api/runs?user_id=nobody&kind=manual&state=FAILED&state=COMPLETED",
 ]
 # path: the table it reads.
 OTHERS = {

@@ -159,6 +159,12 @@ bool MemoryStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTi
   if (filter.until && row.key.fire >= *filter.until) return false;
   if (filter.executor && row.executor != *filter.executor) return false;
   if (filter.job_id && tables_.FindJob(row.job_no)->id != *filter.job_id) return false;
+  if (filter.user_id && tables_.FindJob(row.job_no)->definition.user_id != *filter.user_id) {
+    return false;
+  }
+  const auto& kinds = filter.kinds;
+  if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), row.kind) == kinds.end())
+    return false;
   if (filter.states.empty()) return !IsAhead(row, now);
   return std::find(filter.states.begin(), filter.states.end(), row.state) != filter.states.end();
 }
@@ -167,7 +173,7 @@ Result<RunPage> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {
   MutexLock lock(mu_);
   const std::map<RunKey, RunEntry>& runs = tables_.runs();
   RunPage page;
-  const bool searches = filter.executor || !filter.states.empty();
+  const bool searches = filter.looks_at_runs() || !filter.states.empty();
   size_t searched = 0;
   auto it = filter.before ? runs.lower_bound(*filter.before) : runs.end();
   while (it != runs.begin() && page.runs.size() < filter.limit) {

@@ -68,10 +68,16 @@ void AddJob(Conditions& conditions, const JobId& id) {
   conditions.Add("r.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)", {id.value()});
 }
 
-// Constants as well: a subquery would make the optimizer sort all of history.
-Result<Conditions> WantedExecutor(Session& session, const RunFilter& filter) {
+Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
   Conditions wanted;
+  if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
+  if (!filter.kinds.empty()) {
+    std::vector<int> numbers;
+    for (const RunKind kind : filter.kinds) numbers.push_back(NumberOf(kind));
+    wanted.Add(fmt::format("r.kind IN ({})", fmt::join(numbers, ", ")));
+  }
   if (!filter.executor) return wanted;
+  // Constants as well: a subquery would make the optimizer sort all of history.
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query("SELECT i.incarnation_no FROM executor_incarnations i WHERE i.executor_id = ?",
@@ -90,9 +96,9 @@ std::string SegmentList(const SearchScope& scope) {
   return fmt::format("{}", fmt::join(segments, ", "));
 }
 
-Walk OpenRuns(const RunFilter& filter, const Conditions& executor, const SearchScope& scope,
+Walk OpenRuns(const RunFilter& filter, const Conditions& wanted, const SearchScope& scope,
               const std::vector<RunState>& states) {
-  Walk walk{.index = "open_runs", .within = RangeOf(filter), .wanted = executor};
+  Walk walk{.index = "open_runs", .within = RangeOf(filter), .wanted = wanted};
   walk.within.Add(fmt::format("r.open_segment IN ({})", SegmentList(scope)));
   // What has started was due; what is planned, far more, is not looked at.
   const bool started = std::find(states.begin(), states.end(), RunState::kPending) == states.end();
@@ -102,10 +108,10 @@ Walk OpenRuns(const RunFilter& filter, const Conditions& executor, const SearchS
   return walk;
 }
 
-Walk EndedAs(const RunFilter& filter, const Conditions& executor, RunState state) {
-  Walk walk{.index = "by_end", .within = RangeOf(filter), .wanted = executor};
+Walk EndedAs(const RunFilter& filter, const Conditions& wanted, RunState state) {
+  Walk walk{.index = "by_end", .within = RangeOf(filter), .wanted = wanted};
   if (filter.job_id) walk.bound = filter.search_max;  // the index has the job
-  if (filter.executor) walk.bound = Scattered(filter.search_max);
+  if (filter.looks_at_runs()) walk.bound = Scattered(filter.search_max);
   walk.within.Add("r.ended_as = ?", {NumberOf(state)});
   // A member of the version before does not keep the column.
   walk.wanted.Add(fmt::format("r.state = '{}'", Name(state)));
@@ -114,9 +120,9 @@ Walk EndedAs(const RunFilter& filter, const Conditions& executor, RunState state
 }
 
 // Every run, or those of a job, in the order of their fires.
-Walk AnyState(const RunFilter& filter, const Conditions& executor) {
-  Walk walk{.index = "PRIMARY", .within = RangeOf(filter), .wanted = executor};
-  const bool looks = filter.executor || !filter.states.empty();
+Walk AnyState(const RunFilter& filter, const Conditions& wanted) {
+  Walk walk{.index = "PRIMARY", .within = RangeOf(filter), .wanted = wanted};
+  const bool looks = filter.looks_at_runs() || !filter.states.empty();
   if (looks) walk.bound = filter.search_max;
   if (filter.job_id) {
     walk.index = "by_job";
@@ -126,33 +132,33 @@ Walk AnyState(const RunFilter& filter, const Conditions& executor) {
   return walk;
 }
 
-Walk InStates(const RunFilter& filter, const Conditions& executor,
+Walk InStates(const RunFilter& filter, const Conditions& wanted,
               const std::vector<RunState>& states) {
-  Walk walk = AnyState(filter, executor);
+  Walk walk = AnyState(filter, wanted);
   walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(states)));
   return walk;
 }
 
 // Each state once.
 std::vector<Walk> WalksOfStates(const RunFilter& filter, const std::set<RunState>& states,
-                                const Conditions& executor, const SearchScope& scope,
+                                const Conditions& wanted, const SearchScope& scope,
                                 bool many_open) {
   if (states.contains(RunState::kCompleted)) {
-    return {InStates(filter, executor, {states.begin(), states.end()})};
+    return {InStates(filter, wanted, {states.begin(), states.end()})};
   }
   std::vector<Walk> walks;
   std::vector<RunState> open;
   for (const RunState state : states) {
     if (state == RunState::kPending && many_open) {
-      walks.push_back(InStates(filter, executor, {state}));
+      walks.push_back(InStates(filter, wanted, {state}));
     } else if (IsOpen(state)) {
       open.push_back(state);
     }
   }
   // Before the ends: what ends between two walks is found twice and not missed.
-  if (!open.empty()) walks.push_back(OpenRuns(filter, executor, scope, open));
+  if (!open.empty()) walks.push_back(OpenRuns(filter, wanted, scope, open));
   for (const RunState state : states) {
-    if (!IsOpen(state)) walks.push_back(EndedAs(filter, executor, state));
+    if (!IsOpen(state)) walks.push_back(EndedAs(filter, wanted, state));
   }
   return walks;
 }
@@ -166,17 +172,17 @@ Result<bool> HasManyOpen(Session& session, const SearchScope& scope) {
   return rows.Next();
 }
 
-std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& executor,
+std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
                              const SearchScope& scope) {
   const int64_t now_us = ToUnixMicros(scope.now);
-  Walk due = AnyState(filter, executor);
+  Walk due = AnyState(filter, wanted);
   due.wanted.Add(
       "NOT (r.state = 'PENDING' AND r.attempt = 1 AND r.kind <> 'MANUAL' AND r.fire_us > ?)",
       {now_us});
   if (filter.job_id) return {std::move(due)};
   const int64_t ahead_us = ToUnixMicros(scope.now + kListAhead);
   due.within.Add("r.fire_us <= ?", {ahead_us});
-  Walk ended_early{.index = "open_runs", .within = RangeOf(filter), .wanted = executor};
+  Walk ended_early{.index = "open_runs", .within = RangeOf(filter), .wanted = wanted};
   ended_early.within.Add("r.open_segment IS NULL AND r.due_us > ? AND r.fire_us > ?",
                          {now_us, ahead_us});
   return {std::move(due), std::move(ended_early)};
@@ -245,15 +251,15 @@ Result<uint64_t> ReadMark(Session& session, const SearchScope& scope) {
 
 Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
                            Incarnations& incarnations) {
-  CARILLON_ASSIGN_OR_RETURN(const Conditions executor, WantedExecutor(session, filter));
+  CARILLON_ASSIGN_OR_RETURN(const Conditions wanted, WantedOf(session, filter));
   const std::set<RunState> states(filter.states.begin(), filter.states.end());
   bool many_open = false;
   if (states.contains(RunState::kPending)) {
     CARILLON_ASSIGN_OR_RETURN(many_open, HasManyOpen(session, scope));
   }
   std::vector<Walk> walks = states.empty()
-                                ? WalksOfAll(filter, executor, scope)
-                                : WalksOfStates(filter, states, executor, scope, many_open);
+                                ? WalksOfAll(filter, wanted, scope)
+                                : WalksOfStates(filter, states, wanted, scope, many_open);
   RunPage page;
   for (Walk& walk : walks) {
     if (walk.bound) {

@@ -24,6 +24,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/outcome_unknown_contract.h"
 #include "tests/contract/plan_contract.h"
 #include "tests/contract/result_contract.h"
+#include "tests/contract/run_search_contract.h"
 #include "tests/contract/run_store_contract.h"
 #include "tests/contract/secret_store_contract.h"
 #include "tests/contract/segment_store_contract.h"

@@ -91,6 +91,14 @@ TEST_F(RunCommandsTest, ListFilters) {
   EXPECT_EQ(Run({"run", "list", "--since", "yesterday"}), 2);
 }
 
+TEST_F(RunCommandsTest, ListFiltersByWhatMadeTheRunAndWhoseJobItIs) {
+  Answer("GET /api/runs?user_id=anna&kind=manual&kind=once&page_size=500",
+         {{"items", {RunShown("FAILED")}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"run", "list", "--user", "anna", "--kind", "manual", "--kind", "once", "-q"}), 0)
+      << err();
+  EXPECT_EQ(out(), "R1\n");
+}
+
 TEST_F(RunCommandsTest, HistoryIsTheListOfAJob) {
   Answer("GET /api/jobs/j/history?page_size=500",
          {{"items", {RunShown("COMPLETED")}}, {"next_page_token", nullptr}});

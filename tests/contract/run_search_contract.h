@@ -1,0 +1,100 @@
+// The contract of RunStore::ListRuns where runs have to be looked at one by one.
+#pragma once
+
+#include "tests/contract/store_driver.h"
+
+namespace carillon::test {
+
+template <typename Factory>
+class RunSearchContract : public StoreContract<Factory> {};
+TYPED_TEST_SUITE(RunSearchContract, StoreFactories);
+
+TYPED_TEST(RunSearchContract, RunsAreFoundByWhatMadeThemAndWhoseJobTheyAre) {
+  StoreDriver s = this->driver();
+  JobDefinition annas = s.Every(10s);
+  annas.user_id = "anna";
+  const StoredJob hers = s.Create("hers", annas);
+  const StoredJob his = s.Create("his", s.Manual());
+  s.Plan(kT0 + 25s, s.Take());
+  const RunRow by_hand = s.Execute(hers, kT0 + 1s);
+  s.Execute(his, kT0 + 2s);
+  const auto fires = [&](RunFilter filter) {
+    std::vector<std::string> found;
+    for (const RunDetail& run : s.v(s.runs.ListRuns(filter, kT0 + 1h)).runs) {
+      found.push_back(run.job_id.value() + " " +
+                      std::to_string((run.row.key.fire - kT0) / Duration(1s)));
+    }
+    return found;
+  };
+  using Found = std::vector<std::string>;
+  const Found planned = {"hers 20", "hers 10"};
+  EXPECT_EQ(fires({.kinds = {RunKind::kManual}}), (Found{"his 2", "hers 1"}));
+  EXPECT_EQ(fires({.kinds = {RunKind::kCron}}), planned);
+  EXPECT_EQ(fires({.kinds = {RunKind::kCron, RunKind::kManual}}).size(), 4u);
+  EXPECT_EQ(fires({.kinds = {RunKind::kOnce}}), Found{});
+  EXPECT_EQ(fires({.user_id = "anna"}), (Found{"hers 20", "hers 10", "hers 1"}));
+  EXPECT_EQ(fires({.user_id = "anna", .limit = 1}), Found{"hers 20"});
+  EXPECT_EQ(fires({.user_id = "bob"}), Found{});
+  EXPECT_EQ(fires({.states = {RunState::kPending}, .kinds = {RunKind::kManual}, .user_id = "anna"}),
+            Found{"hers 1"});
+  EXPECT_EQ(fires({.job_id = his.job_id, .user_id = "anna"}), Found{});
+  EXPECT_EQ(fires({.job_id = hers.job_id, .kinds = {RunKind::kManual}}), Found{"hers 1"});
+}
+
+// Whatever the bound of one search: going on from where it ended finds each run once, in order.
+TYPED_TEST(RunSearchContract, BoundedSearchFindsEveryRunInTheEnd) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  JobDefinition annas = s.Manual();
+  annas.user_id = "anna";
+  const StoredJob other = s.Create("b", annas);
+  for (int i = 0; i < 20; ++i) {
+    const RunRow run =
+        s.Start(s.Execute(i % 3 == 0 ? other : job, kT0), i % 7 == 0 ? 2 : 1, fence, kT0 + 1s);
+    const RunState end = i % 5 == 0 ? RunState::kFailed : RunState::kCompleted;
+    s.Apply(s.ReportOf(run, end), fence, kT0 + 2s);
+  }
+  const std::vector<RunFilter> filters = {
+      {.executor = ExecutorId("e2")},
+      {.executor = ExecutorId("e2"), .states = {RunState::kFailed, RunState::kCompleted}},
+      {.executor = ExecutorId("e9")},
+      {.states = {RunState::kCompleted}},
+      {.job_id = JobId("b"), .states = {RunState::kFailed}},
+      {.job_id = JobId("b"), .executor = ExecutorId("e1"), .states = {RunState::kCompleted}},
+      {.executor = ExecutorId("e1"), .states = {RunState::kFailed, RunState::kTimedOut}},
+      {.kinds = {RunKind::kManual}},
+      {.states = {RunState::kFailed}, .kinds = {RunKind::kCron}},
+      {.user_id = "anna"},
+      {.states = {RunState::kFailed}, .kinds = {RunKind::kManual}, .user_id = "anna"}};
+  for (size_t i = 0; i < filters.size(); ++i) {
+    RunFilter all = filters[i];
+    all.limit = 100;
+    std::vector<RunKey> expected;
+    for (const RunDetail& run : s.v(s.runs.ListRuns(all, kT0 + 1h)).runs) {
+      expected.push_back(run.row.key);
+    }
+    for (const size_t search_max : {1, 2, 3, 7}) {
+      RunFilter bounded = filters[i];
+      bounded.limit = 3;
+      bounded.search_max = search_max;
+      std::vector<RunKey> found;
+      for (int page = 0; page < 100; ++page) {
+        const RunPage some = s.v(s.runs.ListRuns(bounded, kT0 + 1h));
+        for (const RunDetail& run : some.runs) found.push_back(run.row.key);
+        if (some.searched_to) {
+          bounded.before = some.searched_to;
+        } else if (some.runs.size() == bounded.limit) {
+          bounded.before = found.back();
+        } else {
+          break;
+        }
+      }
+      EXPECT_EQ(found, expected) << i << " " << search_max;
+    }
+  }
+  EXPECT_TRUE(s.v(s.runs.ListRuns({.executor = ExecutorId("e9"), .search_max = 3}, kT0 + 1h))
+                  .searched_to.has_value());
+}
+
+}  // namespace carillon::test
