@@ -22,12 +22,32 @@ spdlog::level::level_enum ToSpdlog(Level level) {
 }
 
 std::atomic<int> g_level{static_cast<int>(Level::kInfo)};
+std::atomic<bool> g_json{false};
+
+constexpr const char* kTextPattern = "%Y-%m-%dT%H:%M:%S.%f%z %l %v";
+constexpr const char* kJsonPattern = R"({"time":"%Y-%m-%dT%H:%M:%S.%f%z","level":"%l",%v})";
+
+// Within the quotes of JSON. What is no UTF-8 stays as it is: readers of logs put up with it.
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
 
 spdlog::logger& Logger() {
   // Leaked on purpose: threads may log while static objects are destroyed.
   static spdlog::logger* const logger = [] {
     auto* made = new spdlog::logger("carillon", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    made->set_pattern("%Y-%m-%dT%H:%M:%S.%f%z %l %v");
+    made->set_pattern(kTextPattern);
     made->set_level(spdlog::level::trace);
     made->flush_on(spdlog::level::info);
     return made;
@@ -39,10 +59,15 @@ spdlog::logger& Logger() {
 
 void Configure(const Options& options) {
   SetLevel(options.level);
-  if (options.file.empty()) return;
+  g_json = options.form == Form::kJson;
+  const char* const pattern = g_json ? kJsonPattern : kTextPattern;
+  if (options.file.empty()) {
+    Logger().set_pattern(pattern);
+    return;
+  }
   auto sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(
       options.file, options.file_bytes_max, options.files_max);
-  sink->set_pattern("%Y-%m-%dT%H:%M:%S.%f%z %l %v");
+  sink->set_pattern(pattern);
   Logger().sinks() = {sink};
 }
 
@@ -53,7 +78,11 @@ bool Enabled(Level level) {
 }
 
 void Write(Level level, std::string_view room, std::string_view line) {
-  Logger().log(ToSpdlog(level), "{}: {}", room, line);
+  if (g_json) {
+    Logger().log(ToSpdlog(level), R"("room":"{}","message":"{}")", room, Escaped(line));
+  } else {
+    Logger().log(ToSpdlog(level), "{}: {}", room, line);
+  }
 }
 
 }  // namespace carillon::log

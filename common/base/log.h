@@ -13,8 +13,14 @@ namespace carillon::log {
 
 enum class Level { kDebug, kInfo, kWarn, kError, kOff };
 
+enum class Form {
+  kText,  // time, level, room and sentence
+  kJson,  // one object a line: time, level, room, message
+};
+
 struct Options {
   Level level = Level::kInfo;
+  Form form = Form::kText;
   std::string file = {};  // empty = stderr; otherwise a rotating file
   size_t file_bytes_max = 64u << 20;
   size_t files_max = 5;

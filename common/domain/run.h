@@ -104,6 +104,14 @@ struct AttemptResult {
   bool operator==(const AttemptResult&) const = default;
 };
 
+// What the request said that made a manual run.
+struct RunRequest {
+  std::string parameters_json = {};  // overrides; empty = none
+  std::string trace_id = {};         // empty = the run's own
+
+  bool operator==(const RunRequest&) const = default;
+};
+
 // An earlier attempt of a run, or the last.
 struct RunAttempt {
   int attempt = 1;
@@ -121,6 +129,7 @@ struct RunDetail {
   WallTime planned = WallTime{};
   AttemptResult result = {};         // of the current or last attempt; `started` may be set alone
   std::string parameters_json = {};  // overrides of a manual run; empty = none
+  std::string trace_id = {};         // of the request that made it; empty = it has its own
   std::vector<RunAttempt> attempts = {};  // earlier ones, ascending; only when asked by id
 };
 

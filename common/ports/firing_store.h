@@ -161,8 +161,8 @@ class FiringStore {
   virtual Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) = 0;
 
-  // Parameter overrides of a manual run ("" = none).
-  virtual Result<std::string> LoadRunParameters(const RunKey& key) = 0;
+  // What the request said that made a manual run.
+  virtual Result<RunRequest> LoadRunRequest(const RunKey& key) = 0;
 
   // Decides each request by DecideClaim on its locked row and writes. Replies in request order. Two
   // requests for one run in a batch are decided one after the other.

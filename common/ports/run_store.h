@@ -33,6 +33,7 @@ struct ExecuteRequest {
   std::string parameters_json = {};  // overrides; empty = none
   ExecutorId executor = {};          // empty = any
   std::optional<int> priority = {};
+  std::string trace_id = {};  // trace.h; empty = the run's own
   std::optional<KeyedAnswer> keyed = {};
 };
 

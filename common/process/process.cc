@@ -48,6 +48,7 @@ int TakeStopSignal(const sigset_t& signals, timespec timeout) {
 
 void ConfigureLog(const config::Config& config) {
   log::Configure({.level = LogLevelOf(config),
+                  .form = config.Text("log.format") == "json" ? log::Form::kJson : log::Form::kText,
                   .file = config.Text("log.file"),
                   .file_bytes_max = static_cast<size_t>(config.Integer("log.file_bytes_max")),
                   .files_max = static_cast<size_t>(config.Integer("log.files_max"))});

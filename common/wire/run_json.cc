@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "common/domain/trace.h"
 #include "common/wire/job_json.h"
 
 namespace carillon {
@@ -86,6 +87,7 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["cancel_requested"] = row.cancel_requested;
   to["parameters"] = ParametersToJson(run.parameters_json);
   to["due_at"] = waits ? TimeOrNull(row.due) : json(nullptr);
+  to["trace_id"] = TraceIdOf(row.key, run.trace_id);
   to["planned_at"] = TimeOrNull(run.planned);
   to["claimed_at"] = waits ? json(nullptr) : TimeOrNull(row.claimed);
   if (with_attempts) to["attempts"] = AttemptsToJson(run);

@@ -7,6 +7,7 @@
 #include "common/base/check.h"
 #include "common/domain/executor_state.h"
 #include "common/domain/job_text.h"
+#include "common/domain/trace.h"
 #include "common/wire/decode_checks.h"
 #include "common/wire/job_json.h"
 
@@ -165,6 +166,8 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
   task.retry_interval_s = from.retry_interval();
   task.priority = static_cast<int>(from.priority());
   task.shard_total = from.shard_total();
+  if (!from.trace_id().empty() && !IsTraceId(from.trace_id())) return Corrupt("trace_id");
+  task.trace_id = from.trace_id();
   return task;
 }
 
@@ -190,6 +193,7 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   to.set_overlap_policy(std::string(Name(task.overlap)));
   to.set_on_lost(std::string(Name(task.on_lost)));
   to.set_shard_total(task.shard_total);
+  to.set_trace_id(task.trace_id);
 }
 
 // Zero on our side and empty on the wire both say "never".

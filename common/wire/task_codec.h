@@ -41,6 +41,7 @@ struct TaskMessage {
   OverlapPolicy overlap = OverlapPolicy::kAllow;
   OnLost on_lost = OnLost::kRetry;
   uint32_t shard_total = 1;
+  std::string trace_id = {};  // of the request that made the run; empty = the run's own
 
   bool operator==(const TaskMessage&) const = default;
 };

@@ -84,6 +84,7 @@ class ExecutorCore final : public Stepper {
               SteadyTime now);
   void Begin(RunEntry& entry, SteadyTime now);
   void StartDue(SteadyTime now);
+  void LogTrace(const RunEntry& entry, std::string_view what) const;
   void EndUnstarted(RunEntry& entry);
   void FailUnstarted(RunEntry& entry, std::string_view reason, std::string error);
   bool StartOne(RunEntry& entry, SteadyTime now);

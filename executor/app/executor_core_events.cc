@@ -3,6 +3,7 @@
 
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
+#include "common/domain/trace.h"
 #include "executor/app/executor_core.h"
 #include "executor/tasks/task_kinds.h"
 #include "executor/warden/lease_watch.h"
@@ -154,6 +155,7 @@ bool ExecutorCore::StartOne(RunEntry& entry, SteadyTime now) {
       StartOf(entry.task, entry.held, entry.lease_end,
               {.env = options_.base_env, .output_bytes_max = output_bytes_max_.load()}, *secrets));
   if (asked.ok()) {
+    if (!asked_before) LogTrace(entry, "starts");
     entry.asked = now;
   } else if (!asked_before && asked.code() == ErrorCode::kInvalid) {
     FailUnstarted(entry, reason::kSecretUnsupported, asked.error().message);
@@ -163,6 +165,14 @@ bool ExecutorCore::StartOne(RunEntry& entry, SteadyTime now) {
     return false;
   }
   return true;
+}
+
+// What somebody who has a trace id looks for; costs nothing at other levels. One that was found
+// under the warden after a restart has no task any more, and so the trace id of its run.
+void ExecutorCore::LogTrace(const RunEntry& entry, std::string_view what) const {
+  if (!log::Enabled(log::Level::kDebug)) return;
+  log::Debug("executor", "run {} attempt {} {} (trace {})", EncodeRunId(entry.id.key),
+             entry.id.attempt, what, TraceIdOf(entry.id.key, entry.task.trace_id));
 }
 
 void ExecutorCore::EndUnstarted(RunEntry& entry) {
@@ -268,6 +278,7 @@ void ExecutorCore::AdoptEnded(AttemptEnded ended, ResultHome home) {
 void ExecutorCore::Ended(RunEntry& entry, AttemptEnded ended, ResultHome home) {
   const RunStep step = Next(entry.stage, RunEvent::kEnded);
   if (step.action != RunAction::kReport) return;  // told again
+  LogTrace(entry, Name(ended.result.state));
   if (ended.job_id.empty()) ended.job_id = entry.task.job_id;
   entry.task = TaskMessage{};
   entry.secrets = {};

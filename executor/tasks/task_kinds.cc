@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/trace.h"
+
 namespace carillon::executor {
 namespace {
 
@@ -39,6 +41,10 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.env["CARILLON_ATTEMPT"] = fmt::format("{}", task.attempt);
   start.env["CARILLON_SHARD_INDEX"] = fmt::format("{}", task.key.shard);
   start.env["CARILLON_SHARD_TOTAL"] = fmt::format("{}", task.shard_total);
+  const std::string trace_id = TraceIdOf(task.key, task.trace_id);
+  start.env["CARILLON_TRACE_ID"] = trace_id;
+  // Its well-known name is not ours to keep: a job may set another one.
+  start.env.emplace("TRACEPARENT", TraceParentOf(trace_id, task.key, task.attempt));
   start.timeout = std::chrono::seconds(task.timeout_s);
   start.kill_grace = std::chrono::seconds(task.kill_grace_s);
   start.lease_end = lease_end;

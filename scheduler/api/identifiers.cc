@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/trace.h"
 #include "scheduler/api/tokens.h"
 
 namespace carillon::scheduler {
@@ -35,21 +36,12 @@ std::string Suffix(uint64_t random) {
   return suffix;
 }
 
-bool IsLowerHex(std::string_view text) {
-  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 }  // namespace
 
 std::string Identifiers::TraceId(const HttpRequest& request) {
-  // 00-<32 hex>-<16 hex>-<2 hex>
-  constexpr size_t kTraceStart = 3;
-  constexpr size_t kTraceLength = 32;
-  constexpr size_t kParentLength = 55;
   const std::string* parent = request.Header("traceparent");
-  if (parent != nullptr && parent->size() == kParentLength && parent->starts_with("00-")) {
-    std::string trace = parent->substr(kTraceStart, kTraceLength);
-    if (IsLowerHex(trace) && trace.find_first_not_of('0') != std::string::npos) return trace;
+  if (parent != nullptr) {
+    if (auto trace = TraceIdOfParent(*parent)) return *std::move(trace);
   }
   return fmt::format("{:016x}{:016x}", Next(), Next());
 }

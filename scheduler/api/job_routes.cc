@@ -126,7 +126,7 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
     if (body.contains(name) && !body[name].is_null()) probe[name] = body[name];
   }
   CARILLON_ASSIGN_OR_RETURN(const ParsedJob checked, carillon::ParseJob(probe));
-  ExecuteRequest request{.job_id = id};
+  ExecuteRequest request{.job_id = id, .trace_id = std::string(call.trace_id)};
   if (probe.contains("parameters")) request.parameters_json = JsonToText(probe["parameters"]);
   if (probe.contains("priority")) request.priority = checked.definition.priority;
   if (!body.contains("executor_id") || body["executor_id"].is_null()) return request;

@@ -16,9 +16,9 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
                      .attempt = run.attempt,
                      .shard_total = task->shard_total,
                      .parameters = job.parameters};
-  if (run.extras && !run.extras->parameters_json.empty()) {
+  if (run.extras && !run.extras->request.parameters_json.empty()) {
     CARILLON_ASSIGN_OR_RETURN(const Parameters given,
-                              ParametersFromText(run.extras->parameters_json));
+                              ParametersFromText(run.extras->request.parameters_json));
     facts.parameters = MergeParameters(std::move(facts.parameters), given);
   }
   CARILLON_ASSIGN_OR_RETURN(RenderedAttempt rendered, RenderAttempt(job, facts));
@@ -52,11 +52,12 @@ Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definitio
                    .on_lost = job.on_lost};
   // A no-op has no process and so neither a command nor an environment.
   if (job.type != JobType::kNoop) CARILLON_TRY(Render(run, definition, &task));
+  if (run.extras) task.trace_id = run.extras->request.trace_id;
   return task;
 }
 
 size_t TaskBytes(const TaskMessage& task) {
-  size_t bytes = kTaskBytes + task.command.size();
+  size_t bytes = kTaskBytes + task.command.size() + task.trace_id.size();
   for (const auto& [name, value] : task.env) bytes += name.size() + value.size() + kVariableBytes;
   for (const auto& [name, pieces] : task.secret_env) {
     bytes += name.size() + kVariableBytes;

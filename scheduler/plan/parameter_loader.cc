@@ -12,14 +12,14 @@ SteadyTime ParameterLoader::Step(SteadyTime now) {
   std::vector<PendingRun> taken = wanted_.PopUpTo(kRunsPerStep);
   std::vector<PendingRun> loaded;
   for (PendingRun& run : taken) {
-    auto parameters = store_.LoadRunParameters(run.key);
-    if (!parameters.ok()) {
-      metrics_.counter("carillon_store_errors_total", ErrorCodeName(parameters.code())).Add();
+    auto request = store_.LoadRunRequest(run.key);
+    if (!request.ok()) {
+      metrics_.counter("carillon_store_errors_total", ErrorCodeName(request.code())).Add();
       continue;
     }
     RunExtras extras = run.extras ? *run.extras : RunExtras{};
-    extras.parameters_loaded = true;
-    extras.parameters_json = std::move(*parameters);
+    extras.request_loaded = true;
+    extras.request = std::move(*request);
     run.extras = std::make_shared<const RunExtras>(std::move(extras));
     loaded.push_back(std::move(run));
   }

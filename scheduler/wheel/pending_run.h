@@ -15,8 +15,8 @@ namespace carillon::scheduler {
 // What only runs made by hand carry.
 struct RunExtras {
   ExecutorId pinned_executor = {};
-  bool parameters_loaded = false;
-  std::string parameters_json = {};  // overrides; empty = none
+  bool request_loaded = false;
+  RunRequest request = {};
 };
 
 struct PendingRun {
@@ -32,9 +32,9 @@ struct PendingRun {
   std::shared_ptr<const RunExtras> extras = {};  // shared: immutable, null for almost every run
 };
 
-// A run of kind manual needs its parameters before it can be dispatched.
+// A run of kind manual needs what its request said before it can be dispatched.
 inline bool NeedsExtras(const PendingRun& run) {
-  return run.kind == RunKind::kManual && (run.extras == nullptr || !run.extras->parameters_loaded);
+  return run.kind == RunKind::kManual && (run.extras == nullptr || !run.extras->request_loaded);
 }
 
 PendingRun ToPendingRun(const RunRow& row, Epoch epoch);
@@ -77,7 +77,7 @@ class RunEventQueue {
 };
 
 using RunFeed = BoundedQueue<std::vector<PendingRun>>;
-// Runs made by hand whose parameters plan/parameter_loader.h reads; they come back over the feed.
+// Runs made by hand whose requests plan/parameter_loader.h reads; they come back over the feed.
 using LoadQueue = BoundedQueue<PendingRun>;
 
 // A run that is decided without an executor; plan/skip_writer.h writes it.

@@ -293,14 +293,19 @@ TYPED_TEST(PlanContract, EveryVersionOfADefinitionIsKept) {
   EXPECT_EQ(fresh.definition, changed);
 }
 
-TYPED_TEST(PlanContract, ParametersOfAManualRunAreLoaded) {
+TYPED_TEST(PlanContract, WhatARequestSaidOfAManualRunIsLoaded) {
   StoreDriver s = this->driver();
   const StoredJob job = s.Create("a", s.Manual());
-  const CreatedRun with = s.v(
-      s.runs.ExecuteJob({.job_id = job.job_id, .parameters_json = R"({"x": "y"})"}, {.now = kT0}));
+  const RunRequest said{.parameters_json = R"({"x": "y"})",
+                        .trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"};
+  const CreatedRun with = s.v(s.runs.ExecuteJob(
+      {.job_id = job.job_id, .parameters_json = said.parameters_json, .trace_id = said.trace_id},
+      {.now = kT0}));
   const CreatedRun without = s.v(s.runs.ExecuteJob({.job_id = job.job_id}, {.now = kT0}));
-  EXPECT_EQ(s.v(s.firing.LoadRunParameters(with.key)), R"({"x": "y"})");
-  EXPECT_EQ(s.v(s.firing.LoadRunParameters(without.key)), "");
+  EXPECT_EQ(s.v(s.firing.LoadRunRequest(with.key)), said);
+  EXPECT_EQ(s.v(s.firing.LoadRunRequest(without.key)), RunRequest{});
+  EXPECT_EQ(s.Get(with.key).trace_id, said.trace_id);
+  EXPECT_EQ(s.Get(without.key).trace_id, "");
 }
 
 }  // namespace carillon::test

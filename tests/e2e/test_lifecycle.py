@@ -117,6 +117,24 @@ class ShapesTest(ServerCase):
         self.assertIsNone(run["error"])
         self.assertFalse(run["output_truncated"])
 
+    def test_one_trace_id_from_the_request_to_its_process_and_result(self):
+        trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+        job = self.create(command='echo "$CARILLON_TRACE_ID $TRACEPARENT"')
+        _, headers, body = self.api.raw("POST", f"/api/jobs/{job['job_id']}/execute", {},
+                                        {"traceparent": f"00-{trace}-00f067aa0ba902b7-01"})
+        self.assertEqual(headers["X-Trace-Id"], trace)
+        run = self.ended(json.loads(body)["run_id"])
+        self.assertEqual(run["trace_id"], trace)
+        said, parent = run["output"].split()
+        self.assertEqual(said, trace)
+        self.assertRegex(parent, f"^00-{trace}-[0-9a-f]{{16}}-01$")
+        told = [record for record in self.api.get("/api/audit")["items"]
+                if record["object_id"] == job["job_id"] and record["action"] == "job.execute"]
+        self.assertEqual(told[0]["trace_id"], trace)
+        untraced = self.execute(job)
+        self.assertNotEqual(untraced["trace_id"], trace)
+        self.assertEqual(untraced["output"].split()[0], untraced["trace_id"])
+
     def test_status(self):
         status = self.api.get("/api/system/status")
         self.assertEqual(status["leader"], status["members"][0]["id"])

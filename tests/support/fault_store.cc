@@ -108,8 +108,8 @@ Result<std::vector<JobVersionRecord>> FaultStore::LoadDefinitions(
     const std::vector<JobVersionKey>& keys) {
   return Run("load_definitions", [&] { return p_.firing.LoadDefinitions(keys); });
 }
-Result<std::string> FaultStore::LoadRunParameters(const RunKey& key) {
-  return Run("load_parameters", [&] { return p_.firing.LoadRunParameters(key); });
+Result<RunRequest> FaultStore::LoadRunRequest(const RunKey& key) {
+  return Run("load_run_request", [&] { return p_.firing.LoadRunRequest(key); });
 }
 Result<std::vector<ClaimReply>> FaultStore::Claim(const std::vector<ClaimRequest>& requests,
                                                   const Fence& fence, WallTime now) {

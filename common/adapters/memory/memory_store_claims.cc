@@ -240,11 +240,11 @@ Result<std::vector<JobVersionRecord>> MemoryStore::LoadDefinitions(
   return found;
 }
 
-Result<std::string> MemoryStore::LoadRunParameters(const RunKey& key) {
+Result<RunRequest> MemoryStore::LoadRunRequest(const RunKey& key) {
   MutexLock lock(mu_);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  return found->parameters_json;
+  return RunRequest{.parameters_json = found->parameters_json, .trace_id = found->trace_id};
 }
 
 }  // namespace carillon::memory

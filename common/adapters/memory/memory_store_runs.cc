@@ -49,6 +49,7 @@ Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
                .pinned_executor = request.executor};
   entry.planned = context.now;
   entry.parameters_json = request.parameters_json;
+  entry.trace_id = request.trace_id;
   tables_.PutRun(std::move(entry));
   return created;
 }
@@ -141,7 +142,8 @@ RunDetail MemoryStore::ToDetail(const RunEntry& entry, bool with_attempts) {
                    .job_name = definition.name,
                    .planned = entry.planned,
                    .result = entry.result,
-                   .parameters_json = entry.parameters_json};
+                   .parameters_json = entry.parameters_json,
+                   .trace_id = entry.trace_id};
   if (with_attempts) detail.attempts = entry.attempts;
   return detail;
 }

@@ -31,6 +31,7 @@ struct RunEntry {
   WallTime planned = WallTime{};
   AttemptResult result = {};
   std::string parameters_json = {};
+  std::string trace_id = {};
   std::vector<RunAttempt> attempts = {};  // earlier ones, ascending
 };
 

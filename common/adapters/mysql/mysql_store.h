@@ -97,7 +97,7 @@ class MysqlStore final : public IdentityStore,
                                          std::optional<RunCursor> after, size_t limit) override;
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) override;
-  Result<std::string> LoadRunParameters(const RunKey& key) override;
+  Result<RunRequest> LoadRunRequest(const RunKey& key) override;
   Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
                                         const Fence& fence, WallTime now) override;
   Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,

@@ -24,7 +24,7 @@ const std::string kDetailColumns =
     kRunColumns +
     ", r.reason, r.error, r.exit_code, r.started_us, r.ended_us, r.output, "
     "r.output_truncated, j.job_id, COALESCE(v.name, j.name), r.planned_us, "
-    "r.parameters";
+    "r.parameters, r.trace_id";
 
 RunDetail ReadOne(const Rows& rows, StoredRun* run) {
   *run = ReadRun(rows);
@@ -38,6 +38,7 @@ RunDetail ReadOne(const Rows& rows, StoredRun* run) {
   detail.job_name = rows.Text(kRunColumnCount + 9);
   detail.planned = rows.Time(kRunColumnCount + 10);
   detail.parameters_json = rows.Text(kRunColumnCount + 11);
+  detail.trace_id = rows.Text(kRunColumnCount + 12);
   return detail;
 }
 

@@ -37,12 +37,12 @@ Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& 
       with_parameters ? Param(std::string_view(request.parameters_json)) : Param(nullptr);
   CARILLON_TRY(session.Execute(
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
-      "state, priority, due_us, def_version, planned_us, pinned_executor, parameters) "
-      "VALUES (?, ?, 0, ?, ?, ?, 'MANUAL', 'PENDING', ?, ?, ?, ?, ?, ?)",
+      "state, priority, due_us, def_version, planned_us, pinned_executor, parameters, trace_id) "
+      "VALUES (?, ?, 0, ?, ?, ?, 'MANUAL', 'PENDING', ?, ?, ?, ?, ?, ?, NULLIF(?, ''))",
       {ToUnixMicros(key.fire), key.schedule_id.value(), job.job_no.value(),
        uint64_t{job.segment.value()}, uint64_t{job.segment.value()},
        int64_t{request.priority.value_or(job.definition.priority)}, ToUnixMicros(key.fire),
-       job.version, ToUnixMicros(now), request.executor.value(), parameters}));
+       job.version, ToUnixMicros(now), request.executor.value(), parameters, request.trace_id}));
   return {};
 }
 

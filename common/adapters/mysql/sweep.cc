@@ -253,15 +253,15 @@ Result<std::vector<JobVersionRecord>> MysqlStore::LoadDefinitions(
                 [&](Session& session) { return ReadDefinitions(session, keys); });
 }
 
-Result<std::string> MysqlStore::LoadRunParameters(const RunKey& key) {
-  return InRead(*pool_, "parameters", [&](Session& session) -> Result<std::string> {
+Result<RunRequest> MysqlStore::LoadRunRequest(const RunKey& key) {
+  return InRead(*pool_, "run request", [&](Session& session) -> Result<RunRequest> {
     CARILLON_ASSIGN_OR_RETURN(Rows rows,
-                              session.Query("SELECT parameters FROM job_runs WHERE fire_us = ? AND "
-                                            "schedule_id = ? AND shard = ?",
+                              session.Query("SELECT parameters, trace_id FROM job_runs WHERE "
+                                            "fire_us = ? AND schedule_id = ? AND shard = ?",
                                             {ToUnixMicros(key.fire), key.schedule_id.value(),
                                              static_cast<uint64_t>(key.shard)}));
     if (!rows.Next()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-    return rows.Text(1);
+    return RunRequest{.parameters_json = rows.Text(1), .trace_id = rows.Text(2)};
   });
 }
 

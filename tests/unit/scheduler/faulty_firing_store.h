@@ -61,8 +61,8 @@ class FaultyFiringStore final : public FiringStore {
     if (auto error = Before("load")) return *error;
     return store_.LoadDefinitions(keys);
   }
-  Result<std::string> LoadRunParameters(const RunKey& key) override {
-    return store_.LoadRunParameters(key);
+  Result<RunRequest> LoadRunRequest(const RunKey& key) override {
+    return store_.LoadRunRequest(key);
   }
   Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
                                         const Fence& fence, WallTime now) override {

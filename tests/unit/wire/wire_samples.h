@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/base/rng.h"
+#include "common/domain/trace.h"
 #include "common/wire/task_codec.h"
 
 namespace carillon::test {
@@ -47,7 +48,8 @@ inline TaskMessage RandomTask(Rng& rng) {
                    .priority = static_cast<int>(rng.Below(101)),
                    .overlap = rng.Chance(0.5) ? OverlapPolicy::kAllow : OverlapPolicy::kSkip,
                    .on_lost = static_cast<OnLost>(rng.Below(3)),
-                   .shard_total = 8};
+                   .shard_total = 8,
+                   .trace_id = rng.Chance(0.5) ? TraceIdOf(RandomKey(rng)) : ""};
   for (size_t n = rng.Below(4); n > 0; --n) task.env[RandomName(rng)] = RandomText(rng, 10);
   for (size_t n = rng.Below(3); n > 0; --n) {
     task.secret_env["S_" + RandomName(rng)] = {{.text = RandomText(rng, 10)},

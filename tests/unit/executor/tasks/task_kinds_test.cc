@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/trace.h"
+
 namespace carillon::executor {
 namespace {
 
@@ -40,12 +42,23 @@ TEST(TaskKindsTest, PromisedNamesWinOverTheJobsOwnAndThoseOverTheDefaults) {
       {"CARILLON_FIRE_TIME", FormatRfc3339(task.key.fire)},
       {"CARILLON_ATTEMPT", "3"},
       {"CARILLON_SHARD_INDEX", "2"},
-      {"CARILLON_SHARD_TOTAL", "4"}};
+      {"CARILLON_SHARD_TOTAL", "4"},
+      {"CARILLON_TRACE_ID", TraceIdOf(task.key)},
+      {"TRACEPARENT", TraceParentOf(TraceIdOf(task.key), task.key, 3)}};
   EXPECT_EQ(start.env, expected);
   EXPECT_EQ(start.timeout, 60s);
   EXPECT_EQ(start.kill_grace, 5s);
   EXPECT_EQ(start.lease_end, SteadyTime(9s));
   EXPECT_EQ(start.job_id, task.job_id);
+}
+
+TEST(TaskKindsTest, TheTraceOfARequestGoesOnInItsProcess) {
+  TaskMessage task = Task();
+  task.trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
+  EXPECT_EQ(StartOf(task, {}, {}, {}).env["CARILLON_TRACE_ID"], task.trace_id);
+  EXPECT_EQ(TraceIdOfParent(StartOf(task, {}, {}, {}).env["TRACEPARENT"]), task.trace_id);
+  task.env = {{"TRACEPARENT", "mine"}};
+  EXPECT_EQ(StartOf(task, {}, {}, {}).env["TRACEPARENT"], "mine");
 }
 
 TEST(TaskKindsTest, OnlyWhatIsRetriedIsKilledAtTheEndOfItsLease) {

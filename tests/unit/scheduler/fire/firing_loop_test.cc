@@ -319,7 +319,7 @@ TEST_F(FiringLoopTest, RunMadeByHandWaitsForItsParameters) {
   EXPECT_EQ(loads_.size(), 0u);
   Step(2s);
   EXPECT_EQ(loads_.PopUpTo(10).size(), 1u);
-  run.extras = std::make_shared<const RunExtras>(RunExtras{.parameters_loaded = true});
+  run.extras = std::make_shared<const RunExtras>(RunExtras{.request_loaded = true});
   Feed({run});
   Step();
   EXPECT_EQ(Tasks().size(), 1u);

@@ -213,7 +213,7 @@ TEST(ParameterLoaderTest, FeedsTheRunBackWithItsParameters) {
   const auto fed = feed.PopUpTo(1);
   ASSERT_EQ(fed.size(), 1u);
   EXPECT_FALSE(NeedsExtras(fed[0].at(0)));
-  EXPECT_EQ(fed[0][0].extras->parameters_json, R"({"a":1})");
+  EXPECT_EQ(fed[0][0].extras->request.parameters_json, R"({"a":1})");
 }
 
 }  // namespace
