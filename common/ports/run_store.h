@@ -44,6 +44,7 @@ struct RunFilter {
   std::optional<ExecutorId> executor = {};
   std::vector<RunState> states = {};        // any of; empty = all
   std::vector<RunKind> kinds = {};          // any of; empty = all
+  std::vector<std::string> namespaces = {};  // of the job, any of; empty = all
   std::optional<std::string> user_id = {};  // of the job as it is now
   std::optional<WallTime> since = {};       // fire >= since
   std::optional<WallTime> until = {};       // fire < until
@@ -53,7 +54,7 @@ struct RunFilter {
   size_t search_max = kRunSearchMax;
 
   // Whether each run has to be looked at for what it is, beside its state, its job and its time.
-  bool looks_at_runs() const { return executor || !kinds.empty() || user_id; }
+  bool looks_at_runs() const { return executor || !kinds.empty() || !namespaces.empty() || user_id; }
 };
 
 struct RunPage {

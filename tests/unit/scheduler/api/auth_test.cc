@@ -142,6 +142,26 @@ TEST_F(CacheTest, AsksTheStoreAgainAfterKFresh) {
   EXPECT_EQ(asked, 2);
 }
 
+// Taken away on another member: this one believes what it knows for as long as a role.
+TEST_F(CacheTest, SharesAreAsFreshAsARole) {
+  UserRecord bert{.user_id = "user-bert", .name = "bert", .role = "user", .shares = {{"payroll"}}};
+  ASSERT_TRUE(store_.CreateUser(bert).ok());
+  TokenRecord token = scheduler::DescribeToken("carillon_berts", clock_.Wall());
+  token.role = "user";
+  token.user_id = bert.user_id;
+  ASSERT_TRUE(store_.CreateToken(token).ok());
+  request_.headers = {{"authorization", "Bearer carillon_berts"}};
+  const auto shares = [&] { return (*authenticator_.Authenticate(request_))->shared.shares(); };
+  EXPECT_EQ(shares(), bert.shares);
+  UserRecord without = *store_.GetUser(bert.user_id);
+  without.shares.clear();
+  ASSERT_TRUE(store_.UpdateUser(without, clock_.Wall()).ok());
+  clock_.Advance(scheduler::Authenticator::kFresh);
+  EXPECT_EQ(shares(), bert.shares);
+  clock_.Advance(1us);
+  EXPECT_TRUE(shares().empty());
+}
+
 TEST_F(CacheTest, TheLastUseOfATokenIsNotedOnceAMinute) {
   std::atomic<int> noted = 0;
   faults_.plan.OnCall([&](const std::string& name) { noted += name == "TouchToken" ? 1 : 0; });
