@@ -40,7 +40,9 @@ Outcome<std::string> ReadPassword(Session& session, const std::string& prompt);
 struct RunListFlags {
   std::string job_id;
   std::string executor_id;
-  std::string user_id;  // of run list only
+  // Of run list only.
+  std::string user_id;
+  std::vector<std::string> namespaces;
   std::vector<std::string> states;
   std::vector<std::string> kinds;
   std::string since;

@@ -97,6 +97,7 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   if (!flags.job_id.empty()) request.path = "/api/jobs/" + Escape(flags.job_id) + "/history";
   if (!flags.executor_id.empty()) request.query.emplace_back("executor_id", flags.executor_id);
   if (!flags.user_id.empty()) request.query.emplace_back("user_id", flags.user_id);
+  for (const std::string& space : flags.namespaces) request.query.emplace_back("namespace", space);
   for (const std::string& state : flags.states) request.query.emplace_back("state", state);
   for (const std::string& kind : flags.kinds) request.query.emplace_back("kind", kind);
   const WallTime now = session.host().clock.Wall();
@@ -112,6 +113,9 @@ void AddRunCommands(CLI::App& app, Session& session) {
   CLI::App* list = run->add_subcommand("list", "List runs, newest first");
   list->add_option("--job", a->list.job_id, "Of this job");
   list->add_option("--user", a->list.user_id, "Of the jobs of this user_id");
+  list->add_option("--namespace", a->list.namespaces, "Of the jobs there; may be repeated")
+      ->allow_extra_args(false)
+      ->check(NotEmpty);
   AddRunListFlags(list, a->list);
   session.On(list, [&session, a] { return ListRuns(session, a->list); });
 

@@ -42,19 +42,21 @@ inline constexpr size_t kRunSearchMax = 50'000;
 struct RunFilter {
   std::optional<JobId> job_id = {};
   std::optional<ExecutorId> executor = {};
-  std::vector<RunState> states = {};        // any of; empty = all
-  std::vector<RunKind> kinds = {};          // any of; empty = all
+  std::vector<RunState> states = {};         // any of; empty = all
+  std::vector<RunKind> kinds = {};           // any of; empty = all
   std::vector<std::string> namespaces = {};  // of the job, any of; empty = all
-  std::optional<std::string> user_id = {};  // of the job as it is now
-  std::optional<WallTime> since = {};       // fire >= since
-  std::optional<WallTime> until = {};       // fire < until
-  std::optional<RunKey> before = {};        // cursor: strictly earlier in (fire, schedule, shard)
+  std::optional<std::string> user_id = {};   // of the job as it is now
+  std::optional<WallTime> since = {};        // fire >= since
+  std::optional<WallTime> until = {};        // fire < until
+  std::optional<RunKey> before = {};         // cursor: strictly earlier in (fire, schedule, shard)
   size_t limit = 50;
   // What no index finds is looked for in at most about this many runs; see RunPage.
   size_t search_max = kRunSearchMax;
 
   // Whether each run has to be looked at for what it is, beside its state, its job and its time.
-  bool looks_at_runs() const { return executor || !kinds.empty() || !namespaces.empty() || user_id; }
+  bool looks_at_runs() const {
+    return executor || !kinds.empty() || !namespaces.empty() || user_id;
+  }
 };
 
 struct RunPage {

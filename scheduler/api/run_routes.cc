@@ -6,6 +6,7 @@
 #include "common/wire/job_json.h"
 #include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/job_edit.h"
+#include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
@@ -66,6 +67,10 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
                           "There is no such kind; there are cron, rate, once and manual.");
     }
     filter.kinds.push_back(*kind);
+  }
+  filter.namespaces = query.All("namespace");
+  for (const std::string& name_space : filter.namespaces) {
+    if (!IsNamespace(name_space)) return BadNamespace("?namespace");
   }
   filter.user_id = query.Text("user_id");
   if (filter.user_id.value_or("").size() > kUserIdBytesMax) {

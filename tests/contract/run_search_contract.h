@@ -13,6 +13,7 @@ TYPED_TEST(RunSearchContract, RunsAreFoundByWhatMadeThemAndWhoseJobTheyAre) {
   StoreDriver s = this->driver();
   JobDefinition annas = s.Every(10s);
   annas.user_id = "anna";
+  annas.name_space = "pay";
   const StoredJob hers = s.Create("hers", annas);
   const StoredJob his = s.Create("his", s.Manual());
   s.Plan(kT0 + 25s, s.Take());
@@ -35,6 +36,9 @@ TYPED_TEST(RunSearchContract, RunsAreFoundByWhatMadeThemAndWhoseJobTheyAre) {
   EXPECT_EQ(fires({.user_id = "anna"}), (Found{"hers 20", "hers 10", "hers 1"}));
   EXPECT_EQ(fires({.user_id = "anna", .limit = 1}), Found{"hers 20"});
   EXPECT_EQ(fires({.user_id = "bob"}), Found{});
+  EXPECT_EQ(fires({.namespaces = {"pay"}}), (Found{"hers 20", "hers 10", "hers 1"}));
+  EXPECT_EQ(fires({.namespaces = {"default", "pay"}}).size(), 4u);
+  EXPECT_EQ(fires({.namespaces = {"other"}}), Found{});
   EXPECT_EQ(fires({.states = {RunState::kPending}, .kinds = {RunKind::kManual}, .user_id = "anna"}),
             Found{"hers 1"});
   EXPECT_EQ(fires({.job_id = his.job_id, .user_id = "anna"}), Found{});

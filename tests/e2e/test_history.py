@@ -53,6 +53,7 @@ SEARCHED = [
     "/api/runs?kind=manual",
     "/api/runs?kind=manual&state=FAILED",
     "/api/runs?user_id=nobody",
+    "/api/runs?namespace=nowhere",
     "/api/runs?user_id=nobody&kind=manual&state=FAILED&state=COMPLETED",
 ]
 # path: the table it reads.

@@ -10,6 +10,11 @@
 namespace carillon::memory {
 namespace {
 
+template <typename T>
+bool Contains(const std::vector<T>& list, const T& wanted) {
+  return std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
 // Planned and not yet due: not something a person has to deal with.
 bool IsAhead(const RunRow& row, WallTime now) {
   return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
@@ -161,14 +166,12 @@ bool MemoryStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTi
   if (filter.until && row.key.fire >= *filter.until) return false;
   if (filter.executor && row.executor != *filter.executor) return false;
   if (filter.job_id && tables_.FindJob(row.job_no)->id != *filter.job_id) return false;
-  if (filter.user_id && tables_.FindJob(row.job_no)->definition.user_id != *filter.user_id) {
-    return false;
-  }
-  const auto& kinds = filter.kinds;
-  if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), row.kind) == kinds.end())
-    return false;
+  const JobDefinition& job = tables_.FindJob(row.job_no)->definition;
+  if (filter.user_id && job.user_id != *filter.user_id) return false;
+  if (!filter.namespaces.empty() && !Contains(filter.namespaces, job.name_space)) return false;
+  if (!filter.kinds.empty() && !Contains(filter.kinds, row.kind)) return false;
   if (filter.states.empty()) return !IsAhead(row, now);
-  return std::find(filter.states.begin(), filter.states.end(), row.state) != filter.states.end();
+  return Contains(filter.states, row.state);
 }
 
 Result<RunPage> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {

@@ -16,6 +16,15 @@ class Conditions {
     text_ += condition;
     params_.insert(params_.end(), values.begin(), values.end());
   }
+  // `column` is one of `values`.
+  void AddAnyOf(std::string_view column, const std::vector<std::string>& values) {
+    std::string list;
+    for (const std::string& value : values) {
+      list += list.empty() ? "?" : ", ?";
+      params_.push_back(value);
+    }
+    text_ += " AND " + std::string(column) + " IN (" + list + ")";
+  }
   void Add(const Conditions& other) {
     text_ += " AND " + other.text_;
     params_.insert(params_.end(), other.params_.begin(), other.params_.end());

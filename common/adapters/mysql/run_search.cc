@@ -70,6 +70,7 @@ void AddJob(Conditions& conditions, const JobId& id) {
 
 Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
   Conditions wanted;
+  if (!filter.namespaces.empty()) wanted.AddAnyOf("j.namespace", filter.namespaces);
   if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
   if (!filter.kinds.empty()) {
     std::vector<int> numbers;

@@ -92,9 +92,12 @@ TEST_F(RunCommandsTest, ListFilters) {
 }
 
 TEST_F(RunCommandsTest, ListFiltersByWhatMadeTheRunAndWhoseJobItIs) {
-  Answer("GET /api/runs?user_id=anna&kind=manual&kind=once&page_size=500",
-         {{"items", {RunShown("FAILED")}}, {"next_page_token", nullptr}});
-  EXPECT_EQ(Run({"run", "list", "--user", "anna", "--kind", "manual", "--kind", "once", "-q"}), 0)
+  Answer(
+      "GET /api/runs?user_id=anna&namespace=pay&namespace=etl&kind=manual&kind=once&page_size=500",
+      {{"items", {RunShown("FAILED")}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"run", "list", "--user", "anna", "--namespace", "pay", "--namespace", "etl",
+                 "--kind", "manual", "--kind", "once", "-q"}),
+            0)
       << err();
   EXPECT_EQ(out(), "R1\n");
 }

@@ -96,10 +96,12 @@ TEST_F(RunRoutesTest, FiltersByStateExecutorAndTime) {
   EXPECT_EQ(ids("since=2026-03-01T00:00:30Z"), (Ids{pending, failed}));
   EXPECT_EQ(ids("since=2026-03-01T01:00:30+01:00"), (Ids{pending, failed}));
   EXPECT_EQ(ids("until=2026-03-01T00:00:30Z"), Ids{done});
-  const std::string anothers = Create({{"user_id", "bob"}}).value("job_id", "");
+  const std::string anothers =
+      Create({{"user_id", "bob"}, {"namespace", "pay"}}).value("job_id", "");
   clock_.Advance(1min);
   const std::string his = Execute(anothers);
   EXPECT_EQ(ids("user_id=bob"), Ids{his});
+  EXPECT_EQ(ids("namespace=pay&namespace=etl"), Ids{his});
   EXPECT_EQ(ids("user_id=bob&state=FAILED"), Ids{});
   EXPECT_EQ(ids("kind=manual").size(), 4u);
   EXPECT_EQ(ids("kind=cron&kind=rate"), Ids{});
@@ -115,6 +117,7 @@ TEST_F(RunRoutesTest, RefusesFiltersItDoesNotKnow) {
            {"job_id=NO", "?job_id"},
            {"executor_id=%2F", "?executor_id"},
            {"kind=MANUAL", "?kind"},
+           {"namespace=A", "?namespace"},
            {"user_id=" + std::string(65, 'a'), "?user_id"},
            {"page_size=0", "?page_size"},
            {"page_size=501", "?page_size"},
