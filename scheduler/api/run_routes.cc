@@ -4,6 +4,7 @@
 
 #include "common/domain/executor_state.h"
 #include "common/wire/job_json.h"
+#include "common/wire/json_text.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
@@ -71,11 +72,16 @@ void NudgeOwner(const Call& call, const RunKey& key) {
   if (run.ok()) call.api.nudge(run->row.segment);
 }
 
+StoredAnswer RetriedAnswer(const RunDetail& run) {
+  return {.status = 202,
+          .body = JsonToText(RunToJson(run, true)),
+          .location = "/api/runs/" + EncodeRunId(run.row.key),
+          .etag = {}};
+}
+
 HttpResponse RetriedResponse(const Call& call, const RunDetail& run) {
   call.api.nudge(run.row.segment);
-  HttpResponse response = JsonResponse(202, RunToJson(run, true));
-  response.headers.emplace_back("Location", "/api/runs/" + EncodeRunId(run.row.key));
-  return response;
+  return FromStored(RetriedAnswer(run));
 }
 
 }  // namespace
@@ -149,7 +155,12 @@ Reply RetryRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.api.runs.GetRun(key));
   const PersonWrite write(call, now, "", confirm);
-  const auto retried = call.api.runs.RetryRun(key, write.context());
+  RetryRequest request{.key = key};
+  if (!call.idempotency_key.empty()) {
+    request.keyed = KeyedAnswer<RunDetail>{
+        .scope = call.idempotency_scope, .key = call.idempotency_key, .answer = &RetriedAnswer};
+  }
+  const auto retried = call.api.runs.RetryRun(request, write.context());
   if (retried.ok()) return RetriedResponse(call, *retried);
   if (retried.code() != ErrorCode::kTimeout) return retried.error();
   const auto after = call.api.runs.GetRun(key);
