@@ -11,18 +11,19 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTopics{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTopics{
     {{"job", "jobs"},
      {"run", "runs"},
      {"executor", "executors"},
      {"user", "users"},
      {"token", "tokens"},
      {"secret", "secrets"},
-     {"config", "config"}}};
+     {"config", "config"},
+     {"bulk", "bulk"}}};
 
 // Everybody may read these, so everybody may know which one it was.
 bool TellsWhich(std::string_view topic) {
-  return topic == "jobs" || topic == "runs" || topic == "executors";
+  return topic == "jobs" || topic == "runs" || topic == "executors" || topic == "bulk";
 }
 
 std::optional<Change> ChangeOf(const AuditRecord& record) {
@@ -53,6 +54,7 @@ void ChangeWatch::Look(SteadyTime now) {
   LookAtAudit();
   LookAtRuns();
   LookAtExecutors();
+  LookAtBulk();
 }
 
 std::optional<std::vector<Change>> ChangeWatch::From(uint64_t number) const {
@@ -115,6 +117,19 @@ void ChangeWatch::LookAtExecutors() {
   const uint64_t mark = MarkOf(*executors);
   if (executors_mark_ && *executors_mark_ != mark) Tell({.topic = "executors"});
   executors_mark_ = mark;
+}
+
+// Those that are made and cancelled are in the audit; these move on by themselves, and end.
+void ChangeWatch::LookAtBulk() {
+  const auto open = context_.bulk.ListBulk({.open = true, .limit = kBulkLookedAt});
+  if (!open.ok()) return;
+  std::map<std::string, WallTime> now;
+  for (const BulkAction& action : *open) now.emplace(action.order.bulk_id, action.updated);
+  for (const auto& [id, updated] : bulk_) {
+    const auto found = now.find(id);
+    if (found == now.end() || found->second != updated) Tell({.topic = "bulk", .id = id});
+  }
+  bulk_ = std::move(now);
 }
 
 }  // namespace carillon::scheduler

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,8 +24,8 @@
 namespace carillon::scheduler {
 
 struct Change {
-  std::string topic;    // "jobs", "runs", "executors", "users", "tokens", "config", "audit", …
-  std::string id = {};  // of the job, run or executor; empty = any of them
+  std::string topic;    // "jobs", "runs", "executors", "users", "tokens", "config", "bulk", …
+  std::string id = {};  // of the job, run, executor, …; empty = any of them
   bool operator<(const Change& other) const {
     return topic != other.topic ? topic < other.topic : id < other.id;
   }
@@ -34,7 +35,8 @@ class ChangeWatch {
  public:
   static constexpr Duration kLookEvery = 1s;
   static constexpr size_t kKept = 1024;
-  static constexpr size_t kReadMax = 500;      // of the audit at once
+  static constexpr size_t kReadMax = 500;  // of the audit at once
+  static constexpr size_t kBulkLookedAt = 200;
   static constexpr uint64_t kCommitLag = 100;  // records that may become visible after later ones
 
   // `epoch` names this watch's life: its numbers mean nothing to another one.
@@ -52,6 +54,7 @@ class ChangeWatch {
   void LookAtAudit();
   void LookAtRuns();
   void LookAtExecutors();
+  void LookAtBulk();
   void Tell(Change change);
   void Forget();  // everybody has to read everything anew
 
@@ -64,6 +67,7 @@ class ChangeWatch {
   std::set<uint64_t> seen_;          // records above audited_ - kCommitLag
   std::optional<uint64_t> runs_mark_;
   std::optional<uint64_t> executors_mark_;
+  std::map<std::string, WallTime> bulk_;  // those that have not ended, and when they moved last
 };
 
 }  // namespace carillon::scheduler

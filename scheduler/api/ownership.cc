@@ -40,6 +40,10 @@ Result<std::string> OwnerOf(Owned owned, const Call& call) {
       CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, call.api.secrets.GetSecret(id));
       return secret.record.user_id;
     }
+    case Owned::kBulk: {
+      CARILLON_ASSIGN_OR_RETURN(const BulkAction action, call.api.bulk.GetBulk(id));
+      return action.order.user_id;
+    }
     case Owned::kNothing: break;
   }
   return unknown;
