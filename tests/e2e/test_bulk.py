@@ -87,7 +87,7 @@ class BulkTest(unittest.TestCase):
         self.assertEqual(skipped, states["PAUSED"])
 
     def test_3_the_command_line_follows_it(self):
-        code, out, err = cli(self.server, "bulk", "pause", "--filter", "status=ENABLED",
+        code, out, err = cli(self.server, "bulk", "pause", "--filter", "selector=team=bulk",
                              "--background", "--wait", "--yes", "-o", "json")
         self.assertEqual(code, 0, err)
         self.assertIn('"state": "DONE"', out)

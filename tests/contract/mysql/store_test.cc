@@ -20,6 +20,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/delivery_contract.h"
 #include "tests/contract/identity_store_contract.h"
 #include "tests/contract/job_store_contract.h"
+#include "tests/contract/keyed_write_contract.h"
 #include "tests/contract/log_store_contract.h"
 #include "tests/contract/notice_store_contract.h"
 #include "tests/contract/outcome_unknown_contract.h"
