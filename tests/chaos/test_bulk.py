@@ -11,7 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from cluster_under_test import ClusterUnderTest, wait_until  # noqa: E402
 
-JOBS = 400
+JOBS = 500
 ITEMS = "carillon_bulk_items_total"
 
 
