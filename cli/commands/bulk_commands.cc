@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "cli/commands/bulk_actions.h"
 #include "cli/commands/commands.h"
 
 namespace carillon::cli {
@@ -14,6 +17,8 @@ struct BulkArguments {
   std::string reason;
   bool dry_run = false;
   bool confirm_overlap = false;
+  bool background = false;
+  bool wait = false;
 };
 
 const View& BulkView() {
@@ -48,9 +53,9 @@ Outcome<json> Ask(Session& session, json body) {
                  .code = "bad_answer"};
 }
 
-// What the server would act on, and whether it may.
-Outcome<json> Look(Session& session, const std::string& action, const BulkArguments& arguments) {
-  json body = {{"action", action}, {"dry_run", true}};
+// On what: ids or a filter.
+Outcome<json> BodyOf(const std::string& action, const BulkArguments& arguments) {
+  json body = {{"action", action}};
   if (!arguments.kind.empty()) body["kind"] = arguments.kind;
   if (arguments.ids.empty() == arguments.filter.empty()) {
     return UsageFailure("bulk " + action + " takes ids or --filter, one of the two");
@@ -60,8 +65,21 @@ Outcome<json> Look(Session& session, const std::string& action, const BulkArgume
   } else {
     CARILLON_ASSIGN_OR_RETURN(body["filter"], FilterOf(arguments.filter));
   }
+  return body;
+}
+
+// How it is done.
+void AddManner(json& body, const BulkArguments& arguments) {
+  if (!arguments.reason.empty()) body["reason"] = arguments.reason;
+  if (arguments.confirm_overlap) body["confirm_overlap"] = true;
+}
+
+// What the server would act on, and whether it may.
+Outcome<json> Look(Session& session, const std::string& action, const BulkArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(json body, BodyOf(action, arguments));
+  body["dry_run"] = true;
   CARILLON_ASSIGN_OR_RETURN(json look, Ask(session, std::move(body)));
-  if (!look.value("more", false)) return look;
+  if (!look.value("more", false) || arguments.background) return look;
   return Failure{.exit = ExitCode::kUsage,
                  .message = "more than 1,000 match; narrow the filter",
                  .code = "too_many"};
@@ -77,8 +95,7 @@ Outcome<json> Act(Session& session, const std::string& action, const BulkArgumen
                  {"ids", std::vector<std::string>(ids.begin() + static_cast<long>(at),
                                                   ids.begin() + static_cast<long>(end))}};
     if (!arguments.kind.empty()) body["kind"] = arguments.kind;
-    if (!arguments.reason.empty()) body["reason"] = arguments.reason;
-    if (arguments.confirm_overlap) body["confirm_overlap"] = true;
+    AddManner(body, arguments);
     const auto done = Ask(session, std::move(body));
     if (!done.ok()) {
       session.Say("stopped after " + std::to_string(at) + " of " + std::to_string(ids.size()));
@@ -106,8 +123,60 @@ ExitCode Tell(Session& session, const json& result) {
   return ExitCode::kDone;
 }
 
+// "2 jobs", "more than 1000 jobs"; empty: nothing matches.
+Outcome<std::string> Reach(Session& session, const std::string& action,
+                           const BulkArguments& arguments) {
+  const std::string kind = arguments.kind.empty() ? "item" : arguments.kind;
+  if (!arguments.ids.empty()) return Counted(static_cast<int64_t>(arguments.ids.size()), kind);
+  CARILLON_ASSIGN_OR_RETURN(const json look, Look(session, action, arguments));
+  if (look["items"].empty()) return std::string();
+  return (look.value("more", false) ? "more than " : "") +
+         Counted(static_cast<int64_t>(look["items"].size()), look.value("kind", kind));
+}
+
+Outcome<ExitCode> InBackground(Session& session, const std::string& action,
+                               const BulkArguments& arguments) {
+  if (arguments.dry_run) return UsageFailure("--dry-run is answered at once: no --background");
+  CARILLON_ASSIGN_OR_RETURN(json body, BodyOf(action, arguments));
+  CARILLON_ASSIGN_OR_RETURN(const std::string reach, Reach(session, action, arguments));
+  if (reach.empty()) {
+    session.Say("nothing matches");
+    return ExitCode::kDone;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const bool go, session.Confirm(action + " " + reach + "?"));
+  if (!go) return ExitCode::kFailure;
+  body["background"] = true;
+  AddManner(body, arguments);
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse started,
+      session.Call(
+          {.method = "POST", .path = "/api/bulk", .body = std::move(body), .idempotent = true}));
+  if (!started.body.is_object() || !started.body.value("bulk_id", json()).is_string()) {
+    return Failure{.message = "the server's answer names no bulk action", .code = "bad_answer"};
+  }
+  if (!arguments.wait) {
+    ShowStarted(session, started.body);
+    return ExitCode::kDone;
+  }
+  return FollowBulk(session, started.body["bulk_id"].get<std::string>());
+}
+
+// Whether bulk actions are meant, by their ids; a Failure when only some are.
+Outcome<bool> MeansActions(const BulkArguments& arguments) {
+  const auto count = std::count_if(arguments.ids.begin(), arguments.ids.end(), IsBulkId);
+  if (count == 0 || arguments.kind == "job") return false;
+  if (count == static_cast<long>(arguments.ids.size())) return true;
+  return UsageFailure("bulk cancel takes ids of runs or of bulk actions, not both");
+}
+
 Outcome<ExitCode> Bulk(Session& session, const std::string& action,
                        const BulkArguments& arguments) {
+  if (action == "cancel") {
+    CARILLON_ASSIGN_OR_RETURN(const bool actions, MeansActions(arguments));
+    if (actions) return CancelBulkActions(session, arguments.ids, arguments.reason);
+  }
+  if (arguments.background) return InBackground(session, action, arguments);
+  if (arguments.wait) return UsageFailure("--wait is for --background");
   CARILLON_ASSIGN_OR_RETURN(const json look, Look(session, action, arguments));
   if (look["items"].empty()) {
     session.Say("nothing matches");
@@ -133,12 +202,13 @@ Outcome<ExitCode> Bulk(Session& session, const std::string& action,
 void AddBulkCommands(CLI::App& app, Session& session) {
   CLI::App* bulk = app.add_subcommand("bulk", "One action on many jobs or runs");
   bulk->require_subcommand(1);
+  AddBulkActionCommands(*bulk, session);
   const auto a = std::make_shared<BulkArguments>();  // shared by the verbs' callbacks
   const std::vector<std::pair<std::string, std::string>> actions = {
       {"run", "Run jobs now"},
       {"pause", "Stop jobs from firing"},
       {"resume", "Let jobs fire again"},
-      {"cancel", "Cancel runs; with --kind job every open run of jobs"},
+      {"cancel", "Cancel runs; with --kind job every open run of jobs; or bulk actions"},
       {"retry", "Give runs another attempt"},
       {"delete", "Delete jobs"}};
   for (const auto& [action, help] : actions) {
@@ -149,6 +219,9 @@ void AddBulkCommands(CLI::App& app, Session& session) {
         ->allow_extra_args(false);
     verb->add_flag("--dry-run", a->dry_run, "Only say what it would reach");
     verb->add_option("--reason", a->reason, "Why, for the record");
+    verb->add_flag("--background", a->background,
+                   "Let the scheduler go on by itself, with up to 20,000; prints the action's id");
+    verb->add_flag("--wait", a->wait, "With --background: follow it to its end");
     if (action == "cancel") {
       verb->add_option("--kind", a->kind, "run (the default) or job")
           ->check(CLI::IsMember({"job", "run"}));

@@ -166,6 +166,7 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                 .admin = *for_api,
                                                 .auth = *for_api,
                                                 .secrets = *for_api,
+                                                .bulk = *for_api,
                                                 .segments = *for_api},
                                         .secret_keys = *secret_keys},
       options);

@@ -56,6 +56,8 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_deliveries_pending", kGauge, "",
        "Deliveries of this member's segments that wait or are tried again."},
       {"carillon_oldest_delivery_seconds", kGauge, "", "Age of the oldest of them."},
+      {"carillon_bulk_items_total", kCounter, "result",
+       "Items of bulk actions in the background that this member has done: done or error."},
       {"carillon_retention_behind", kGauge, "",
        "1 while more old rows wait for their deletion than one call takes."},
       {"carillon_clock_offset_seconds", kGauge, "",

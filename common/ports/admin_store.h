@@ -1,6 +1,7 @@
 // The rest of what a member keeps in the store: idempotency keys, settings, the audit, partitions.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,15 @@ enum class RequestState {
 struct RequestLookup {
   RequestState state = RequestState::kNew;
   StoredAnswer answer = {};
+};
+
+// An Idempotency-Key (BeginRequest) whose answer is kept in the transaction of the write itself:
+// there is nothing written without it, so a repetition never does it twice.
+template <typename Written>
+struct KeyedAnswer {
+  std::string scope;
+  std::string key;
+  std::function<StoredAnswer(const Written&)> answer;  // pure
 };
 
 // One thing a person did.
@@ -76,9 +86,10 @@ class AdminStore {
 
   // Adds the partitions for the coming days, drops whole days older than `retention` in which
   // nothing is open, and deletes what is older and lives elsewhere: request keys, what the audit
-  // has kept for a year, sessions that have expired, gaps, dead letters, versions of jobs (the
-  // newest kJobVersionsKept stay), executors that are gone. A bounded number of rows a call.
-  // kBehind: there is more; call again soon. Safe to call from several members.
+  // has kept for a year, sessions that have expired, bulk actions that ended kBulkKept ago, gaps,
+  // dead letters, versions of jobs (the newest kJobVersionsKept stay), executors that are gone. A
+  // bounded number of rows a call. kBehind: there is more; call again soon. Safe to call from
+  // several members.
   virtual Result<Upkeep> Maintain(WallTime now, Duration retention) = 0;
 };
 

@@ -4,7 +4,6 @@
 // Errors   As job_store.h.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,21 +19,18 @@ struct CreatedRun {
   SegmentId segment;
 };
 
-// An Idempotency-Key (AdminStore::BeginRequest) whose answer is kept in the transaction of the
-// write itself: there is no run without it, so a repetition never makes another one.
-struct KeyedAnswer {
-  std::string scope;
-  std::string key;
-  std::function<StoredAnswer(const CreatedRun&)> answer;  // pure
-};
-
 struct ExecuteRequest {
   JobId job_id;
   std::string parameters_json = {};  // overrides; empty = none
   ExecutorId executor = {};          // empty = any
   std::optional<int> priority = {};
   std::string trace_id = {};  // trace.h; empty = the run's own
-  std::optional<KeyedAnswer> keyed = {};
+  std::optional<KeyedAnswer<CreatedRun>> keyed = {};
+};
+
+struct RetryRequest {
+  RunKey key;
+  std::optional<KeyedAnswer<RunDetail>> keyed = {};
 };
 
 inline constexpr size_t kRunSearchMax = 50'000;
@@ -115,8 +111,8 @@ class RunStore {
   // many.
   virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
   // See DecideRetryByHand. What the executor reported of the attempt after it was given up counts
-  // as its end. Its dead letters are gone: it has another chance.
-  virtual Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) = 0;
+  // as its end. Its dead letters are gone: it has another chance. kConflict also as ExecuteJob.
+  virtual Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) = 0;
 
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
   // Newest first, without attempts. Planned runs that are not due yet are included only when

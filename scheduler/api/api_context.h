@@ -12,6 +12,7 @@
 #include "common/domain/store_trust.h"
 #include "common/ports/admin_store.h"
 #include "common/ports/auth_store.h"
+#include "common/ports/bulk_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/job_store.h"
 #include "common/ports/log_store.h"
@@ -35,6 +36,7 @@ struct ApiContext {
   AdminStore& admin;
   AuthStore& auth;
   SecretStore& secrets;
+  BulkStore& bulk;
   const KeySource& secret_keys;
   SegmentStore& segments;
   StatusSource& status;

@@ -7,6 +7,7 @@
 #include "scheduler/api/audit.h"
 #include "scheduler/api/auth_routes.h"
 #include "scheduler/api/client_address.h"
+#include "scheduler/api/keyed_request.h"
 #include "scheduler/api/ownership.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
@@ -18,7 +19,6 @@ namespace {
 constexpr size_t kKeyLengthMax = 255;  // characters of an Idempotency-Key
 constexpr const char* kRoom = "api";
 constexpr const char* kStrictTransport = "max-age=31536000";  // a year
-constexpr const char* kReplayed = "Idempotent-Replayed";
 
 Problem Unauthenticated(bool token_sent) {
   Problem problem{.status = 401,
@@ -109,19 +109,6 @@ Outcome<std::string> ReadKey(const HttpRequest& request) {
   return key;
 }
 
-std::string HeaderOf(const HttpResponse& response, std::string_view name) {
-  for (const auto& [key, value] : response.headers) {
-    if (key == name) return value;
-  }
-  return {};
-}
-
-HttpResponse Replay(const StoredAnswer& answer) {
-  HttpResponse response = FromStored(answer);
-  response.headers.emplace_back(kReplayed, "true");
-  return response;
-}
-
 // Who asked for what, of bounded length.
 std::string ScopeOf(const Route& route, const Call& call) {
   std::string arguments;
@@ -167,7 +154,22 @@ ApiHandler::ApiHandler(const ApiContext& context)
       changes_(context_, identifiers_.TraceId({}).substr(0, 12)),
       streams_(context.clock),
       stream_loop_("api.streams", context.clock, streams_),
-      console_(context.console, context.version) {
+      bulk_doer_([this](const HttpRequest& request, const Caller& caller, std::string_view trace_id,
+                        AuditNote& note) { return CallOf(request, caller, trace_id, note); }),
+      bulk_({.clock = context_.clock,
+             .store = context_.bulk,
+             .cluster_now = context_.cluster_now,
+             .store_trusted =
+                 [this] { return context_.store_standing().state == StoreState::kTrusted; },
+             .resume = [this](const Grant& grant) { return authenticator_.Resume(grant); },
+             .doer = bulk_doer_,
+             .metrics = context_.metrics}),
+      nudge_bulk_([this] {
+        bulk_.Nudge();
+        bulk_loop_.Wake();
+      }),
+      console_(context.console, context.version),
+      bulk_loop_("api.bulk", context.clock, bulk_) {
   streams_.OnAdd([this] { stream_loop_.Wake(); });
 }
 
@@ -177,6 +179,8 @@ void ApiHandler::StopStreams() {
 }
 
 void ApiHandler::Stop() {
+  bulk_loop_.Stop();
+  bulk_.Leave();
   authenticator_.Stop();
   sign_in_.Stop();
   aside_.Stop();
@@ -258,19 +262,9 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   if (reach == Reach::kNone) return Forbidden(permission);
   if (defect) return *defect;
   AuditNote note;
-  Call call{.api = context_,
-            .identifiers = identifiers_,
-            .store = store_,
-            .streams = streams_,
-            .changes = changes_,
-            .authenticator = authenticator_,
-            .sign_in = sign_in_,
-            .request = request,
-            .caller = std::move(caller),
-            .arguments = std::move(match.arguments),
-            .trace_id = trace.id,
-            .note = note,
-            .owns_all = reach == Reach::kAll};
+  Call call = CallOf(request, caller, trace.id, note);
+  call.arguments = std::move(match.arguments);
+  call.owns_all = reach == Reach::kAll;
   if (!call.owns_all) CARILLON_TRY(CheckOwned(*match.route, call));
   Reply reply = Dispatch(*match.route, call);
   if (refresh && !reply.ok()) {
@@ -278,6 +272,23 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
       return std::move(*refused);
   }
   return reply;
+}
+
+Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::string_view trace_id,
+                        AuditNote& note) {
+  return {.api = context_,
+          .identifiers = identifiers_,
+          .store = store_,
+          .streams = streams_,
+          .changes = changes_,
+          .authenticator = authenticator_,
+          .sign_in = sign_in_,
+          .nudge_bulk = nudge_bulk_,
+          .request = request,
+          .caller = caller,
+          .arguments = {},
+          .trace_id = trace_id,
+          .note = note};
 }
 
 Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
@@ -308,9 +319,10 @@ Reply ApiHandler::Dispatch(const Route& route, Call& call) {
   if (route.keyed == Keyed::kYes) {
     CARILLON_ASSIGN_OR_RETURN(call.idempotency_key, ReadKey(call.request));
   }
-  Reply reply = call.idempotency_key.empty() ? route.handler(call) : DispatchOnce(route, call);
-  const bool audited =
-      reply.ok() && !route.action.empty() && !call.note.told && HeaderOf(*reply, kReplayed).empty();
+  if (!call.idempotency_key.empty()) call.idempotency_scope = ScopeOf(route, call);
+  Reply reply = call.idempotency_key.empty() ? route.handler(call)
+                                             : AskOnce(route, call, FingerprintOf(call.request));
+  const bool audited = reply.ok() && !route.action.empty() && !call.note.told && !IsReplay(*reply);
   if (audited) Audit(route, call, *reply);
   return reply;
 }
@@ -329,52 +341,6 @@ void ApiHandler::Audit(const Route& route, const Call& call, const HttpResponse&
                      .reason = call.note.reason + between + said,
                      .trace_id = {},
                      .changes_json = call.note.changes_json});
-}
-
-Reply ApiHandler::DispatchOnce(const Route& route, Call& call) {
-  call.idempotency_scope = ScopeOf(route, call);
-  const std::string& scope = call.idempotency_scope;
-  const std::string& key = call.idempotency_key;
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, context_.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(
-      const RequestLookup lookup,
-      context_.admin.BeginRequest(scope, key, FingerprintOf(call.request), now));
-  switch (lookup.state) {
-    case RequestState::kReplay: return Replay(lookup.answer);
-    case RequestState::kInFlight: {
-      Problem problem{.status = 409,
-                      .code = "request_in_flight",
-                      .detail =
-                          "The first request with this Idempotency-Key has not ended; "
-                          "ask again soon."};
-      problem.headers.emplace_back("Retry-After", "1");
-      return problem;
-    }
-    case RequestState::kMismatch:
-      return Problem{.status = 422,
-                     .code = "idempotency_mismatch",
-                     .detail =
-                         "This Idempotency-Key was used with another body; take a new "
-                         "key for another request."};
-    case RequestState::kNew: break;
-  }
-  Reply reply = route.handler(call);
-  Status kept;
-  if (reply.ok()) {
-    kept = context_.admin.FinishRequest(scope, key,
-                                        {.status = reply->status,
-                                         .body = reply->body,
-                                         .location = HeaderOf(*reply, "Location"),
-                                         .etag = HeaderOf(*reply, "ETag")});
-  } else if (reply.error().code != "outcome_unknown") {
-    // Nothing was done: the same key may try again. While the outcome is unknown the key stays in
-    // flight for the store's minute, so that a hasty repetition does not do it twice.
-    kept = context_.admin.AbandonRequest(scope, key);
-  }
-  if (!kept.ok()) {
-    log::Warn(kRoom, "idempotency key of {} not settled: {}", scope, kept.error().message);
-  }
-  return reply;
 }
 
 HttpResponse ApiHandler::Finish(const HttpRequest& request, const Trace& trace, Reply reply) {

@@ -11,6 +11,7 @@
 #include "common/adapters/http/http_server.h"
 #include "common/base/loop.h"
 #include "common/base/mutex.h"
+#include "scheduler/api/bulk_doer.h"
 #include "scheduler/api/console_pages.h"
 #include "scheduler/api/route.h"
 #include "scheduler/auth/rate_limit.h"
@@ -47,8 +48,9 @@ class ApiHandler : public HttpHandler {
   Reply Dispatch(const Route& route, Call& call);
   // After a write that was done.
   void Audit(const Route& route, const Call& call, const HttpResponse& done);
-  Reply DispatchOnce(const Route& route, Call& call);
   HttpResponse Finish(const HttpRequest& request, const Trace& trace, Reply reply);
+  Call CallOf(const HttpRequest& request, const Caller& caller, std::string_view trace_id,
+              AuditNote& note);
   HttpResponse Seal(const HttpRequest& request, const Trace& trace, HttpResponse response);
 
   const ApiContext context_;
@@ -63,7 +65,11 @@ class ApiHandler : public HttpHandler {
   ChangeWatch changes_;  // before the streams that look at it
   StreamHub streams_;
   LoopRunner stream_loop_;
+  RouteDoer bulk_doer_;
+  BulkWorker bulk_;
+  const std::function<void()> nudge_bulk_;
   const ConsolePages console_;
+  LoopRunner bulk_loop_;  // last: it uses the rest
 };
 
 }  // namespace carillon::scheduler

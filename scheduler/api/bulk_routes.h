@@ -1,12 +1,15 @@
-// Handler of /api/bulk: one action on many jobs or runs. docs/api.md describes it.
+// Handlers of /api/bulk: one action on many jobs or runs, at once or as an object that outlives its
+// request. docs/api.md describes them.
 #pragma once
 
 #include "scheduler/api/route.h"
 
 namespace carillon::scheduler {
 
-inline constexpr size_t kBulkItemsMax = 1000;
-
-Reply BulkAction(const Call& call);
+Reply StartBulk(const Call& call);
+Reply ListBulk(const Call& call);
+Reply GetBulk(const Call& call);
+Reply ListBulkItems(const Call& call);
+Reply CancelBulk(const Call& call);
 
 }  // namespace carillon::scheduler

@@ -11,7 +11,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTopics{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kTopics{
     {{"job", "jobs"},
      {"run", "runs"},
      {"executor", "executors"},
@@ -19,11 +19,14 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTopics{
      {"token", "tokens"},
      {"secret", "secrets"},
      {"delivery", "deliveries"},
-     {"config", "config"}}};
+     {"config", "config"},
+     {"bulk", "bulk"}}};
 
 // Everybody may read these, so everybody may know which one it was.
 bool TellsWhich(std::string_view topic) {
-  return topic == "jobs" || topic == "runs" || topic == "executors" || topic == "deliveries";
+  constexpr std::array<std::string_view, 5> kOpen{"jobs", "runs", "executors", "deliveries",
+                                                  "bulk"};
+  return std::find(kOpen.begin(), kOpen.end(), topic) != kOpen.end();
 }
 
 std::optional<Change> ChangeOf(const AuditRecord& record) {
@@ -64,6 +67,7 @@ void ChangeWatch::Look(SteadyTime now) {
   LookAtRuns();
   LookAtExecutors();
   LookAtDeliveries();
+  LookAtBulk();
 }
 
 std::optional<std::vector<Change>> ChangeWatch::From(uint64_t number) const {
@@ -134,6 +138,19 @@ void ChangeWatch::LookAtDeliveries() {
   const uint64_t mark = MarkOf(*deliveries);
   if (deliveries_mark_ && *deliveries_mark_ != mark) Tell({.topic = "deliveries"});
   deliveries_mark_ = mark;
+}
+
+// Those that are made and cancelled are in the audit; these move on by themselves, and end.
+void ChangeWatch::LookAtBulk() {
+  const auto open = context_.bulk.ListBulk({.open = true, .limit = kBulkLookedAt});
+  if (!open.ok()) return;
+  std::map<std::string, WallTime> now;
+  for (const BulkAction& action : *open) now.emplace(action.order.bulk_id, action.updated);
+  for (const auto& [id, updated] : bulk_) {
+    const auto found = now.find(id);
+    if (found == now.end() || found->second != updated) Tell({.topic = "bulk", .id = id});
+  }
+  bulk_ = std::move(now);
 }
 
 }  // namespace carillon::scheduler

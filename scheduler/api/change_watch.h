@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,8 +24,8 @@
 namespace carillon::scheduler {
 
 struct Change {
-  std::string topic;    // "jobs", "runs", "executors", "deliveries", "users", "tokens", …
-  std::string id = {};  // of the job, run, executor or delivery; empty = any of them
+  std::string topic;    // "jobs", "runs", "executors", "deliveries", "users", "bulk", …
+  std::string id = {};  // of the job, run, executor, …; empty = any of them
   bool operator<(const Change& other) const {
     return topic != other.topic ? topic < other.topic : id < other.id;
   }
@@ -36,6 +37,7 @@ class ChangeWatch {
   static constexpr size_t kKept = 1024;
   static constexpr size_t kReadMax = 500;  // of the audit at once
   static constexpr size_t kDeliveriesSeen = 50;
+  static constexpr size_t kBulkLookedAt = 200;
   static constexpr uint64_t kCommitLag = 100;  // records that may become visible after later ones
 
   // `epoch` names this watch's life: its numbers mean nothing to another one.
@@ -54,6 +56,7 @@ class ChangeWatch {
   void LookAtRuns();
   void LookAtExecutors();
   void LookAtDeliveries();
+  void LookAtBulk();
   void Tell(Change change);
   void Forget();  // everybody has to read everything anew
 
@@ -67,6 +70,7 @@ class ChangeWatch {
   std::optional<uint64_t> runs_mark_;
   std::optional<uint64_t> executors_mark_;
   std::optional<uint64_t> deliveries_mark_;
+  std::map<std::string, WallTime> bulk_;  // those that have not ended, and when they moved last
 };
 
 }  // namespace carillon::scheduler

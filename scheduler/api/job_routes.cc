@@ -251,7 +251,7 @@ Reply ExecuteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(ExecuteRequest request, ReadExecute(call, id));
   if (!call.idempotency_key.empty()) {
-    request.keyed = KeyedAnswer{
+    request.keyed = KeyedAnswer<CreatedRun>{
         .scope = call.idempotency_scope, .key = call.idempotency_key, .answer = &ExecutedAnswer};
   }
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());

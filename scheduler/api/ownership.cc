@@ -38,6 +38,10 @@ Result<std::string> OwnerOf(Owned owned, const Call& call) {
     CARILLON_ASSIGN_OR_RETURN(const TokenRecord token, call.api.auth.GetToken(id));
     return token.user_id;
   }
+  if (owned == Owned::kBulk) {
+    CARILLON_ASSIGN_OR_RETURN(const BulkAction action, call.api.bulk.GetBulk(id));
+    return action.order.user_id;
+  }
   CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, call.api.secrets.GetSecret(id));
   return secret.record.user_id;
 }
@@ -61,7 +65,9 @@ Result<JobPlace> ReadPlace(const Call& call, const JobId& id) {
 }
 
 Result<bool> IsWithinReach(const Route& route, const Call& call) {
-  if (route.owned == Owned::kToken || route.owned == Owned::kSecret) {
+  const bool of_no_job =
+      route.owned == Owned::kToken || route.owned == Owned::kSecret || route.owned == Owned::kBulk;
+  if (of_no_job) {
     CARILLON_ASSIGN_OR_RETURN(const std::string owner, OwnerOf(route.owned, call));
     return !owner.empty() && owner == call.caller.user_id;
   }

@@ -108,6 +108,13 @@ HttpResponse JsonResponse(int status, const nlohmann::json& body) {
   return response;
 }
 
+std::string HeaderOf(const HttpResponse& response, std::string_view name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
 HttpResponse FromStored(const StoredAnswer& answer) {
   HttpResponse response{.status = answer.status};
   response.body = answer.body;

@@ -52,6 +52,8 @@ Problem BadPageToken();
 std::optional<uint64_t> ParseCursor(const std::string& text);
 
 HttpResponse JsonResponse(int status, const nlohmann::json& body);
+// Empty: it has none of this name.
+std::string HeaderOf(const HttpResponse& response, std::string_view name);
 // An answer that was kept for an Idempotency-Key.
 HttpResponse FromStored(const StoredAnswer& answer);
 

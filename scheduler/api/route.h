@@ -36,6 +36,7 @@ struct Call {
   ChangeWatch& changes;
   Authenticator& authenticator;
   SignIn& sign_in;
+  const std::function<void()>& nudge_bulk;  // after a bulk action was made; must not block
   const HttpRequest& request;
   Caller caller;
   std::vector<std::string> arguments;  // what the {} of the path stand for, decoded
@@ -51,7 +52,7 @@ enum class Keyed { kNo, kYes };
 
 // What the first {} of the path names: somebody's, when the caller's permission reaches only to his
 // own.
-enum class Owned { kNothing, kJob, kRun, kDeadLetter, kToken, kSecret };
+enum class Owned { kNothing, kJob, kRun, kDeadLetter, kToken, kSecret, kBulk };
 
 struct Route {
   std::string_view method;

@@ -4,6 +4,7 @@
 
 #include "common/domain/executor_state.h"
 #include "common/wire/job_json.h"
+#include "common/wire/json_text.h"
 #include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/job_edit.h"
 #include "scheduler/api/namespace_routes.h"
@@ -100,12 +101,19 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
   return shown;
 }
 
-Reply RetriedResponse(const Call& call, const RunDetail& run) {
+// Kept with its Idempotency-Key inside the write, where nothing else can be asked any more.
+StoredAnswer RetriedAnswer(const RunDetail& run, const json& allowed_actions) {
+  json shown = RunToJson(run, true);
+  shown["allowed_actions"] = allowed_actions;
+  return {.status = 202,
+          .body = JsonToText(shown),
+          .location = "/api/runs/" + EncodeRunId(run.row.key),
+          .etag = {}};
+}
+
+HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json& allowed_actions) {
   call.api.nudge(run.row.segment);
-  CARILLON_ASSIGN_OR_RETURN(const json shown, ShowRun(call, run));
-  HttpResponse response = JsonResponse(202, shown);
-  response.headers.emplace_back("Location", "/api/runs/" + EncodeRunId(run.row.key));
-  return response;
+  return FromStored(RetriedAnswer(run, allowed_actions));
 }
 
 }  // namespace
@@ -119,7 +127,7 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
           : Query::Read(
                 call.request,
                 {"job_id", "executor_id", "user_id", "since", "until", "page_size", "page_token"},
-                {"state", "kind"}));
+                {"state", "kind", "namespace"}));
   CARILLON_ASSIGN_OR_RETURN(Page page,
                             Page::Read(query, job_id ? "runs/" + job_id->value() : "runs"));
   CARILLON_ASSIGN_OR_RETURN(const RunFilter filter, ReadFilter(query, page, job_id));
@@ -181,12 +189,21 @@ Reply RetryRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.api.runs.GetRun(key));
+  CARILLON_ASSIGN_OR_RETURN(const json allowed, AllowedActions(call, Owned::kRun, before.job_id));
   const PersonWrite write(call, now, "", confirm);
-  const auto retried = call.api.runs.RetryRun(key, write.context());
-  if (retried.ok()) return RetriedResponse(call, *retried);
+  RetryRequest request{.key = key};
+  if (!call.idempotency_key.empty()) {
+    request.keyed = KeyedAnswer<RunDetail>{
+        .scope = call.idempotency_scope,
+        .key = call.idempotency_key,
+        .answer = [&allowed](const RunDetail& run) { return RetriedAnswer(run, allowed); }};
+  }
+  const auto retried = call.api.runs.RetryRun(request, write.context());
+  if (retried.ok()) return RetriedResponse(call, *retried, allowed);
   if (retried.code() != ErrorCode::kTimeout) return retried.error();
   const auto after = call.api.runs.GetRun(key);
-  if (after.ok() && after->row.attempt > before.row.attempt) return RetriedResponse(call, *after);
+  if (after.ok() && after->row.attempt > before.row.attempt)
+    return RetriedResponse(call, *after, allowed);
   return OutcomeUnknown("Whether the run will be tried again is not known; GET it first.",
                         retried.error());
 }

@@ -22,6 +22,32 @@ std::optional<std::string> BearerToken(const HttpRequest& request) {
   return std::string(value);
 }
 
+// The callers that the store's records make; nothing else makes any.
+Caller CallerOf(const UserRecord& user, const std::string& session) {
+  return {.kind = CallerKind::kUser,
+          .name = user.name,
+          .role = user.role,
+          .user_id = user.user_id,
+          .display_name = user.display_name,
+          .credential = session,
+          .shared = SharedJobs(user.shares)};
+}
+
+Caller CallerOf(const FoundToken& found) {
+  const TokenRecord& token = found.token;
+  Caller caller{.kind = CallerKind::kToken,
+                .name = token.name,
+                .role = token.role,
+                .user_id = token.user_id,
+                .credential = token.token_id,
+                .expires = token.expires};
+  if (!found.owner) return caller;
+  caller.role = LesserRole(token.role, found.owner->role);
+  caller.display_name = found.owner->name;
+  caller.shared = SharedJobs(found.owner->shares);
+  return caller;
+}
+
 }  // namespace
 
 std::string TokenIdOf(const std::string& token_hash) { return "tok-" + token_hash.substr(0, 16); }
@@ -116,34 +142,43 @@ Authenticator::Answer Authenticator::Confirm(const std::string& key,
 Authenticator::Answer Authenticator::FindToken(const std::string& hash) {
   CARILLON_ASSIGN_OR_RETURN(const auto found, store_.FindToken(hash));
   if (!found || !SameText(found->token.token_hash, hash)) return std::optional<Caller>();
-  const TokenRecord& token = found->token;
-  Caller caller{.kind = CallerKind::kToken,
-                .name = token.name,
-                .role = token.role,
-                .user_id = token.user_id,
-                .credential = token.token_id,
-                .expires = token.expires};
-  if (found->owner) {
-    if (found->owner->disabled) return std::optional<Caller>();
-    caller.role = LesserRole(token.role, found->owner->role);
-    caller.display_name = found->owner->name;
-    caller.shared = SharedJobs(found->owner->shares);
-  }
-  NoteUse(token, Wall());
-  return std::optional(std::move(caller));
+  if (found->owner && found->owner->disabled) return std::optional<Caller>();
+  NoteUse(found->token, Wall());
+  return std::optional(CallerOf(*found));
 }
 
 Authenticator::Answer Authenticator::FindSession(const std::string& session,
                                                  const std::string& user_id) {
   CARILLON_ASSIGN_OR_RETURN(const auto user, store_.FindSession(session, Wall()));
   if (!user || user->user_id != user_id) return std::optional<Caller>();
-  return std::optional(Caller{.kind = CallerKind::kUser,
-                              .name = user->name,
-                              .role = user->role,
-                              .user_id = user->user_id,
-                              .display_name = user->display_name,
-                              .credential = session,
-                              .shared = SharedJobs(user->shares)});
+  return std::optional(CallerOf(*user, session));
+}
+
+Result<Resumed> Authenticator::Resume(const Grant& grant) {
+  std::optional<FoundToken> token;
+  std::string user_id = grant.user_id;
+  if (!grant.token_id.empty()) {
+    auto found = store_.GetToken(grant.token_id);
+    if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
+    if (!found.ok()) return Resumed{.ended = "The API token it was asked with was deleted."};
+    if (found->expires && *found->expires <= Wall()) {
+      return Resumed{.ended = "The API token it was asked with has expired."};
+    }
+    token = FoundToken{.token = std::move(found).value()};
+    user_id = token->token.user_id;
+  }
+  std::optional<UserRecord> user;
+  if (!user_id.empty()) {
+    auto found = store_.GetUser(user_id);
+    if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
+    if (!found.ok()) return Resumed{.ended = "The user who asked for it was deleted."};
+    if (found->disabled) return Resumed{.ended = "The user who asked for it was disabled."};
+    user = std::move(found).value();
+  }
+  if (token) token->owner = user;
+  Caller caller = token ? CallerOf(*token) : CallerOf(user.value_or(UserRecord{}), "");
+  caller.role = LesserRole(grant.role, caller.role);
+  return Resumed{.caller = std::move(caller)};
 }
 
 // Nobody waits for it, and one that is not written is written with a later use.

@@ -56,6 +56,19 @@ struct Caller {
   std::string OwnerId() const { return user_id.empty() ? name : user_id; }
 };
 
+// What is kept of a caller whose order goes on without him.
+struct Grant {
+  std::string user_id = {};   // of one who had signed in
+  std::string token_id = {};  // empty: he had signed in
+  std::string role = {};      // that he had then
+};
+
+// A caller as he is now; or why he is none any more, as a sentence.
+struct Resumed {
+  std::optional<Caller> caller = {};
+  std::string ended = {};
+};
+
 class Authenticator {
  public:
   using Now = std::function<Result<WallTime>()>;  // the cluster's time, if it is known
@@ -66,6 +79,9 @@ class Authenticator {
   // `patience`. What the store confirmed within kFresh is not looked up again; within kStale it is
   // believed when the store cannot say, so that status can be read then.
   Result<std::optional<Caller>> Authenticate(const HttpRequest& request);
+  // As the store has him at this moment, with no more rights than he had. An error: the store could
+  // not say.
+  Result<Resumed> Resume(const Grant& grant);
   // The key that access tokens are signed with; made when there is none.
   Result<std::string> SigningKey();
   // What comes next with this credential is asked of the store again.

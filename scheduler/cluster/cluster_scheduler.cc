@@ -167,6 +167,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                      .admin = *for_api,
                                      .auth = *for_api,
                                      .secrets = *for_api,
+                                     .bulk = *for_api,
                                      .segments = *for_api},
                              .secret_keys = *secret_keys},
       options);

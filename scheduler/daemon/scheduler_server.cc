@@ -29,6 +29,7 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
           .admin = ports_.api.admin,
           .auth = ports_.api.auth,
           .secrets = ports_.api.secrets,
+          .bulk = ports_.api.bulk,
           .secret_keys = ports_.secret_keys,
           .segments = ports_.api.segments,
           .status = status_,

@@ -35,6 +35,7 @@ class SchedulerServer {
     AdminStore& admin;
     AuthStore& auth;
     SecretStore& secrets;
+    BulkStore& bulk;
     SegmentStore& segments;
   };
   struct Ports {

@@ -7,9 +7,9 @@
 namespace carillon::scheduler {
 namespace {
 
-// Planning, claims, results, liveness, the guard, upkeep and notices hold at most one connection
-// each.
-constexpr size_t kLoopConnections = 10;
+// Planning, claims, results, liveness, the guard, upkeep, notices and bulk actions hold at most one
+// connection each.
+constexpr size_t kLoopConnections = 11;
 
 MailTls MailTlsOf(const std::string& text) {
   if (text == "off") return MailTls::kOff;

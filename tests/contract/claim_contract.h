@@ -341,7 +341,7 @@ TYPED_TEST(ClaimContract, RunBetweenTwoAttemptsCountsAfterAnEditToSkip) {
   // One that a person put back after its end has not begun again.
   const RunRow by_hand = s.Start(s.Execute(job, kT0), 2, fence, kT0 + 1s);
   s.Apply(s.ReportOf(by_hand, RunState::kCancelled), fence, kT0 + 2s);
-  s.v(s.runs.RetryRun(by_hand.key, {.now = kT0 + 2s}));
+  s.v(s.runs.RetryRun({.key = by_hand.key}, {.now = kT0 + 2s}));
   definition.overlap_policy = OverlapPolicy::kSkip;
   job = s.Replace(job, definition, kT0 + 3s);
   const RunRow other = s.Execute(job, kT0 + 4s);

@@ -382,7 +382,7 @@ TYPED_TEST(JobStoreContract, PriorityOfAnEditReachesWhatIsPlannedAndRetried) {
   EXPECT_EQ(s.Get(running.key).row.priority, 20);
   s.Start(s.Get(running.key).row, 2, fence, kT0 + 2h);
   s.Apply(s.ReportOf(s.Get(running.key).row, RunState::kFailed), fence, kT0 + 2h);
-  EXPECT_EQ(s.v(s.runs.RetryRun(running.key, {.now = kT0 + 3h})).row.priority, 20);
+  EXPECT_EQ(s.v(s.runs.RetryRun({.key = running.key}, {.now = kT0 + 3h})).row.priority, 20);
 }
 
 TYPED_TEST(JobStoreContract, EditOfTheRulesForClockChangesPlansAnew) {

@@ -111,7 +111,7 @@ TYPED_TEST(NoticeStoreContract, ARunThatFailsAgainAfterARetryByHandIsAnotherNoti
   const Fence fence = s.Take();
   const StoredJob job = s.Create("j", s.Manual());
   const RunRow row = this->Fail(s, job, fence, kT0, 1);
-  s.v(s.runs.RetryRun(row.key, {.now = kT0 + 2s}));
+  s.v(s.runs.RetryRun({.key = row.key}, {.now = kT0 + 2s}));
   const RunRow again = s.Start(s.Get(row.key).row, 2, fence, kT0 + 3s);
   s.Apply(s.ReportOf(again, RunState::kTimedOut, kT0 + 4s), fence, kT0 + 4s);
   const auto open = this->Open(s);
@@ -126,7 +126,7 @@ TYPED_TEST(NoticeStoreContract, ASkipAfterATryIsANoticeOfItsOwnWithTheTriesOfIts
   const Fence fence = s.Take();
   const StoredJob job = s.Create("j", s.Manual());
   const RunRow row = this->Fail(s, job, fence, kT0, 1);
-  s.v(s.runs.RetryRun(row.key, {.now = kT0 + 2s}));
+  s.v(s.runs.RetryRun({.key = row.key}, {.now = kT0 + 2s}));
   const RunRow waiting = s.Get(row.key).row;
   ASSERT_EQ(s.v(s.firing.Skip({{waiting.key, waiting.segment, waiting.job_no, waiting.attempt,
                                 waiting.def_version, reason::kQueueTimeout}},
@@ -364,7 +364,7 @@ TYPED_TEST(NoticeStoreContract, TheFailedRunItselfMaySucceedInTheEnd) {
   const StoredJob job = s.Create("j", s.Manual());
   const RunRow row = this->Fail(s, job, fence, kT0, 1);
   ASSERT_OK(s.notices.DecideNotices({this->Told(this->OnlyOpen(s))}, fence, kT0 + 2s));
-  s.v(s.runs.RetryRun(row.key, {.now = kT0 + 3s}));
+  s.v(s.runs.RetryRun({.key = row.key}, {.now = kT0 + 3s}));
   const RunRow again = s.Start(s.Get(row.key).row, 2, fence, kT0 + 4s);
   s.Apply(s.ReportOf(again, RunState::kCompleted, kT0 + 5s), fence, kT0 + 5s);
   const RecoveryPage page = s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10));

@@ -63,13 +63,13 @@ TYPED_TEST(OutcomeUnknownContract, ConfirmedCancelEndsAHeldRunAtOnce) {
   EXPECT_TRUE(this->Asked(s).empty());
   EXPECT_EQ(this->ClaimAnother(s, fence, held), ClaimVerdict::kAccepted);
   // What became of it is not lost, and then nothing has to be confirmed.
-  EXPECT_CODE(s.runs.RetryRun(held.key, {.now = kT0 + 33s}), ErrorCode::kConflict);
+  EXPECT_CODE(s.runs.RetryRun({.key = held.key}, {.now = kT0 + 33s}), ErrorCode::kConflict);
   EXPECT_EQ(s.Apply(s.ReportOf(held, RunState::kCompleted), fence, kT0 + 34s).verdict,
             ResultVerdict::kRecordedOnly);
   const RunDetail after = s.Get(held.key);
   ASSERT_EQ(after.attempts.size(), 1u);
   EXPECT_EQ(after.attempts[0].state, RunState::kCompleted);
-  EXPECT_EQ(s.v(s.runs.RetryRun(held.key, {.now = kT0 + 35s})).row.attempt, 2);
+  EXPECT_EQ(s.v(s.runs.RetryRun({.key = held.key}, {.now = kT0 + 35s})).row.attempt, 2);
 }
 
 TYPED_TEST(OutcomeUnknownContract, LossAfterACancelRequestHoldsWhatWasNotKilled) {
@@ -91,16 +91,16 @@ TYPED_TEST(OutcomeUnknownContract, RetryByHandAsksForConfirmation) {
   const Fence fence = s.Take();
   for (const OnLost policy : {OnLost::kHold, OnLost::kFail}) {
     const RunRow given_up = this->LostUnder(s, fence, policy, std::string(Name(policy)));
-    EXPECT_CODE(s.runs.RetryRun(given_up.key, {.now = kT0 + 31s}), ErrorCode::kConflict);
+    EXPECT_CODE(s.runs.RetryRun({.key = given_up.key}, {.now = kT0 + 31s}), ErrorCode::kConflict);
     EXPECT_EQ(s.Get(given_up.key).row, given_up);
     const RunDetail retried =
-        s.v(s.runs.RetryRun(given_up.key, {.now = kT0 + 31s, .confirm_overlap = true}));
+        s.v(s.runs.RetryRun({.key = given_up.key}, {.now = kT0 + 31s, .confirm_overlap = true}));
     EXPECT_EQ(retried.row.attempt, 2);
     EXPECT_FALSE(retried.row.may_still_run);
   }
   const RunRow killed = this->LostUnder(s, fence, OnLost::kRetry, "killed");
   EXPECT_EQ(killed.state, RunState::kLost);
-  EXPECT_EQ(s.v(s.runs.RetryRun(killed.key, {.now = kT0 + 31s})).row.attempt, 2);
+  EXPECT_EQ(s.v(s.runs.RetryRun({.key = killed.key}, {.now = kT0 + 31s})).row.attempt, 2);
 }
 
 TYPED_TEST(OutcomeUnknownContract, WordOfTheHostThatItIsDeadSparesTheConfirmation) {
@@ -123,7 +123,7 @@ TYPED_TEST(OutcomeUnknownContract, WordOfTheHostThatItIsDeadSparesTheConfirmatio
   EXPECT_EQ(word_about(asked).after.state, RunState::kCancelled);
   const RunRow failed = this->LostUnder(s, fence, OnLost::kFail, "failed");
   EXPECT_EQ(word_about(failed).verdict, ResultVerdict::kRecordedOnly);
-  EXPECT_EQ(s.v(s.runs.RetryRun(failed.key, {.now = kT0 + 41s})).row.attempt, 2);
+  EXPECT_EQ(s.v(s.runs.RetryRun({.key = failed.key}, {.now = kT0 + 41s})).row.attempt, 2);
 }
 
 TYPED_TEST(OutcomeUnknownContract, CancelOfAJobAsksItsHeldRuns) {

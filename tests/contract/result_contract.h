@@ -324,8 +324,9 @@ TYPED_TEST(ResultContract, LateResultAfterARetryByHandIsRecordedAgainstItsAttemp
     const StoredJob job = s.Create("job" + std::to_string(static_cast<int>(policy)), definition);
     const RunRow first = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
     s.Lose(first, fence, kT0 + 30s);
-    s.Start(s.v(s.runs.RetryRun(first.key, {.now = kT0 + 31s, .confirm_overlap = true})).row, 2,
-            fence, kT0 + 32s);
+    s.Start(
+        s.v(s.runs.RetryRun({.key = first.key}, {.now = kT0 + 31s, .confirm_overlap = true})).row,
+        2, fence, kT0 + 32s);
     EXPECT_EQ(s.Apply(s.ReportOf(first, RunState::kFailed), fence, kT0 + 33s).verdict,
               ResultVerdict::kRecordedOnly);
     const RunDetail run = s.Get(first.key);

@@ -65,29 +65,6 @@ TYPED_TEST(RunStoreContract, ManualRunsDoNotKeepAJobFromBeingEdited) {
   EXPECT_EQ(s.Get(manual.key).row.def_version, edited.version);
 }
 
-TYPED_TEST(RunStoreContract, ExecuteSettlesItsRequestOrMakesNoRun) {
-  StoreDriver s = this->driver();
-  const StoredJob job = s.Create("a", s.Manual());
-  const KeyedAnswer keyed{.scope = "POST execute", .key = "k", .answer = [](const CreatedRun& run) {
-                            return StoredAnswer{202, EncodeRunId(run.key), "/there", ""};
-                          }};
-  const ExecuteRequest request{.job_id = job.job_id, .keyed = keyed};
-  EXPECT_CODE(s.runs.ExecuteJob(request, {.now = kT0}), ErrorCode::kConflict);  // never begun
-  s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0));
-  const CreatedRun created = s.v(s.runs.ExecuteJob(request, {.now = kT0}));
-  const RequestLookup replay = s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 2min));
-  EXPECT_EQ(replay.state, RequestState::kReplay);
-  EXPECT_EQ(replay.answer.status, 202);
-  EXPECT_EQ(replay.answer.body, EncodeRunId(created.key));
-  EXPECT_EQ(replay.answer.location, "/there");
-  // Whoever took the request for dead and comes late changes nothing.
-  EXPECT_CODE(s.runs.ExecuteJob(request, {.now = kT0 + 1s}), ErrorCode::kConflict);
-  ASSERT_OK(s.admin.AbandonRequest(keyed.scope, keyed.key));
-  EXPECT_EQ(s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 2min)).state,
-            RequestState::kReplay);
-  EXPECT_EQ(s.v(s.runs.ListRuns({}, kT0 + 1h)).runs.size(), 1u);
-}
-
 // ---- cancel -------------------------------------------------------------------------------------
 
 TYPED_TEST(RunStoreContract, CancelEndsAPendingRunAndAsksARunningOne) {
@@ -190,10 +167,10 @@ TYPED_TEST(RunStoreContract, RetryByHandMakesTheNextAttemptDueNow) {
   const Fence fence = s.Take();
   StoredJob job = s.Create("a", s.Manual());
   const RunRow running = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
-  EXPECT_CODE(s.runs.RetryRun(running.key, {.now = kT0 + 2s}), ErrorCode::kConflict);
+  EXPECT_CODE(s.runs.RetryRun({.key = running.key}, {.now = kT0 + 2s}), ErrorCode::kConflict);
   s.Apply(s.ReportOf(running, RunState::kFailed), fence, kT0 + 3s);
   job = s.Replace(job, job.definition, kT0 + 4s);
-  const RunDetail retried = s.v(s.runs.RetryRun(running.key, {.now = kT0 + 5s}));
+  const RunDetail retried = s.v(s.runs.RetryRun({.key = running.key}, {.now = kT0 + 5s}));
   EXPECT_EQ(retried.row.state, RunState::kPending);
   EXPECT_EQ(retried.row.attempt, 2);
   EXPECT_EQ(retried.row.due, kT0 + 5s);
@@ -205,7 +182,7 @@ TYPED_TEST(RunStoreContract, RetryByHandMakesTheNextAttemptDueNow) {
   EXPECT_EQ(run.attempts[0].result.exit_code, 3);
   const RunRow second = s.Start(run.row, 2, fence, kT0 + 6s);
   s.Apply(s.ReportOf(second, RunState::kCompleted), fence, kT0 + 7s);
-  EXPECT_CODE(s.runs.RetryRun(running.key, {.now = kT0 + 8s}), ErrorCode::kConflict);
+  EXPECT_CODE(s.runs.RetryRun({.key = running.key}, {.now = kT0 + 8s}), ErrorCode::kConflict);
 }
 
 TYPED_TEST(RunStoreContract, RetryByHandOfCancelledAndHeldRuns) {
@@ -216,11 +193,12 @@ TYPED_TEST(RunStoreContract, RetryByHandOfCancelledAndHeldRuns) {
   const StoredJob job = s.Create("a", definition);
   const RunRow cancelled = s.Execute(job, kT0);
   s.v(s.runs.CancelRun(cancelled.key, {.now = kT0 + 1s}));
-  EXPECT_EQ(s.v(s.runs.RetryRun(cancelled.key, {.now = kT0 + 2s})).row.state, RunState::kPending);
+  EXPECT_EQ(s.v(s.runs.RetryRun({.key = cancelled.key}, {.now = kT0 + 2s})).row.state,
+            RunState::kPending);
   const RunRow held = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
   s.Lose(held, fence, kT0 + 30s);
   const RunDetail retried =
-      s.v(s.runs.RetryRun(held.key, {.now = kT0 + 31s, .confirm_overlap = true}));
+      s.v(s.runs.RetryRun({.key = held.key}, {.now = kT0 + 31s, .confirm_overlap = true}));
   EXPECT_EQ(retried.row.state, RunState::kPending);
   EXPECT_EQ(retried.row.attempt, 2);
 }
@@ -236,7 +214,7 @@ TYPED_TEST(RunStoreContract, ADeadLetterEndsWithTheNextChance) {
   for (uint64_t token = 3; token < 5; ++token) {
     s.Apply(s.ReportOf(run, RunState::kFailed), fence, kT0 + 3s);
     EXPECT_EQ(letters().size(), 2u);
-    s.v(s.runs.RetryRun(run.key, {.now = kT0 + 4s}));
+    s.v(s.runs.RetryRun({.key = run.key}, {.now = kT0 + 4s}));
     ASSERT_EQ(letters().size(), 1u);
     EXPECT_EQ(letters()[0].key, other.key);
     run = s.Start(s.Get(run.key).row, token, fence, kT0 + 5s);
@@ -264,10 +242,10 @@ TYPED_TEST(RunStoreContract, RetryByHandOfADeletedJobIsNotFound) {
   const RunRow running = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
   s.Apply(s.ReportOf(running, RunState::kFailed), fence, kT0 + 3s);
   ASSERT_OK(s.jobs.DeleteJob(job.job_id, job.version, {.now = kT0 + 4s}));
-  EXPECT_CODE(s.runs.RetryRun(running.key, {.now = kT0 + 5s}), ErrorCode::kNotFound);
+  EXPECT_CODE(s.runs.RetryRun({.key = running.key}, {.now = kT0 + 5s}), ErrorCode::kNotFound);
   RunKey missing = running.key;
   missing.fire += 1h;
-  EXPECT_CODE(s.runs.RetryRun(missing, {.now = kT0 + 5s}), ErrorCode::kNotFound);
+  EXPECT_CODE(s.runs.RetryRun({.key = missing}, {.now = kT0 + 5s}), ErrorCode::kNotFound);
 }
 
 // ---- lists --------------------------------------------------------------------------------------
@@ -352,7 +330,7 @@ TYPED_TEST(RunStoreContract, ListOfAStateFollowsARunThroughItsEnds) {
   EXPECT_EQ(keys({.job_id = other.job_id, .states = {RunState::kTimedOut, RunState::kFailed}}),
             Keys{timed_out.key});
   EXPECT_EQ(keys({.executor = ExecutorId("e1"), .states = {RunState::kFailed}}), Keys{failed.key});
-  s.v(s.runs.RetryRun(failed.key, {.now = kT0 + 5s}));
+  s.v(s.runs.RetryRun({.key = failed.key}, {.now = kT0 + 5s}));
   EXPECT_EQ(keys({.states = {RunState::kFailed}}), Keys{});
   EXPECT_EQ(keys({.job_id = job.job_id, .states = {RunState::kPending}}), Keys{failed.key});
   s.v(s.runs.CancelRun(failed.key, {.now = kT0 + 6s}));

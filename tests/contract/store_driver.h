@@ -27,6 +27,7 @@
 
 #include "common/ports/admin_store.h"
 #include "common/ports/auth_store.h"
+#include "common/ports/bulk_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
 #include "common/ports/identity_store.h"
@@ -56,6 +57,7 @@ class StoreHandle {
   virtual AdminStore& admin() = 0;
   virtual AuthStore& auth() = 0;
   virtual SecretStore& secrets() = 0;
+  virtual BulkStore& bulk() = 0;
   // Makes a stored row unreadable, or mends it, behind the store's back.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -93,7 +95,8 @@ class StoreDriver {
         executors(store.executors()),
         admin(store.admin()),
         auth(store.auth()),
-        secrets(store.secrets()) {}
+        secrets(store.secrets()),
+        bulk(store.bulk()) {}
 
   IdentityStore& identity;
   SegmentStore& segments;
@@ -106,6 +109,7 @@ class StoreDriver {
   AdminStore& admin;
   AuthStore& auth;
   SecretStore& secrets;
+  BulkStore& bulk;
 
   template <typename T>
   static T v(Result<T> result) {

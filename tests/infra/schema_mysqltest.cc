@@ -384,7 +384,7 @@ TEST_F(PartitionTest, RetryThatReopensAnOldRunWinsOrLosesWhole) {
     const RunRow row = s.Start(s.Execute(job, day + 1h), ++tokens_, fence, day + 1h);
     s.Apply(s.ReportOf(row, RunState::kFailed, day + 1h), fence, day + 1h);
     auto retried = std::async(std::launch::async, [&] {
-      return handle_.runs().RetryRun(row.key, {.now = day + 20 * 24h});
+      return handle_.runs().RetryRun({.key = row.key}, {.now = day + 20 * 24h});
     });
     const Result<Upkeep> kept = s.admin.Maintain(day + 20 * 24h, 14 * 24h);
     EXPECT_TRUE(kept.ok() || kept.code() == ErrorCode::kUnavailable);

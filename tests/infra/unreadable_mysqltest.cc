@@ -44,7 +44,7 @@ TEST_F(UnreadableRowsTest, RunOfAnUnknownStateIsLeftOutEverywhere) {
   EXPECT_EQ(listed[0].row.key, good.key);
   EXPECT_CODE(s.runs.GetRun(bad.key), ErrorCode::kCorrupt);
   EXPECT_CODE(s.runs.CancelRun(bad.key, {.now = kT0 + 2s}), ErrorCode::kCorrupt);
-  EXPECT_CODE(s.runs.RetryRun(bad.key, {.now = kT0 + 2s}), ErrorCode::kCorrupt);
+  EXPECT_CODE(s.runs.RetryRun({.key = bad.key}, {.now = kT0 + 2s}), ErrorCode::kCorrupt);
   EXPECT_EQ(s.v(s.runs.CancelJobRuns(job.job_id, {.now = kT0 + 2s})), 1);
   EXPECT_GT(Noted("job_runs"), 0u);
 }

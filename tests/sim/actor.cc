@@ -182,7 +182,8 @@ void Actor::RetrySomething() {
   const bool confirm = p_.rng.Chance(0.5);
   p_.checker.BeginByHand(row.key,
                          confirm ? Checker::ByHand::kConfirmed : Checker::ByHand::kUnconfirmed);
-  const auto retried = p_.store.RetryRun(row.key, {.now = p_.now(), .confirm_overlap = confirm});
+  const auto retried =
+      p_.store.RetryRun({.key = row.key}, {.now = p_.now(), .confirm_overlap = confirm});
   p_.checker.EndByHand();
   if (retried.ok()) p_.nudge(row.segment);
 }

@@ -1,5 +1,5 @@
-// The part of the memory store that is about people: who they are, and what they keep. The tables
-// and their mutex are those of the whole store (memory_store.h).
+// The part of the memory store that is about people: who they are, what they keep and what they
+// have ordered. The tables and their mutex are those of the whole store (memory_store.h).
 #pragma once
 
 #include <optional>
@@ -10,11 +10,12 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/ports/auth_store.h"
+#include "common/ports/bulk_store.h"
 #include "common/ports/secret_store.h"
 
 namespace carillon::memory {
 
-class MemoryPeople : public AuthStore, public SecretStore {
+class MemoryPeople : public AuthStore, public SecretStore, public BulkStore {
  public:
   // AuthStore
   Result<bool> NeedsSetup() override;
@@ -51,6 +52,23 @@ class MemoryPeople : public AuthStore, public SecretStore {
   Status RewrapSecret(const std::string& name, const SealedValue& from,
                       const SealedValue& to) override;
 
+  // BulkStore
+  Result<BulkAction> CreateBulk(const BulkOrder& order, const std::vector<std::string>& ids,
+                                const std::optional<KeyedAnswer<BulkAction>>& keyed) override;
+  Result<BulkAction> GetBulk(const std::string& bulk_id) override;
+  Result<std::vector<BulkAction>> ListBulk(const BulkFilter& filter) override;
+  Result<std::vector<BulkItem>> ListBulkItems(const std::string& bulk_id,
+                                              const BulkItemFilter& filter) override;
+  Result<BulkAction> CancelBulk(const std::string& bulk_id, WallTime now) override;
+  Result<std::optional<LeasedBulk>> TakeBulk(WallTime now, WallTime until) override;
+  Result<std::vector<BulkItem>> BeginBulkItems(const BulkLease& lease, int64_t last_position,
+                                               WallTime now, WallTime until) override;
+  Result<BulkAction> RecordBulkItems(const BulkLease& lease, const std::vector<BulkItem>& items,
+                                     WallTime now, WallTime until) override;
+  Result<BulkAction> StopBulk(const BulkLease& lease, const std::string& error,
+                              const std::string& begun_error_json, WallTime now) override;
+  Status ReleaseBulk(const BulkLease& lease) override;
+
  protected:
   MemoryPeople(const Clock& clock, uint32_t segment_count)
       : clock_(clock), tables_(segment_count) {}
@@ -65,6 +83,9 @@ class MemoryPeople : public AuthStore, public SecretStore {
   Status CheckAdministratorLeft(const std::string& without) REQUIRES(mu_);
   bool HasAdministrator(const std::string& beside) const REQUIRES(mu_);
   Status InsertUser(const UserRecord& user) REQUIRES(mu_);
+  // Null: there is none.
+  BulkEntry* FindBulk(const std::string& bulk_id) REQUIRES(mu_);
+  Result<BulkEntry*> FindLeased(const BulkLease& lease) REQUIRES(mu_);
 };
 
 }  // namespace carillon::memory

@@ -119,7 +119,7 @@ class MemoryStore final : public MemoryPeople,
                                 const WriteContext& context) override;
   Result<bool> CancelRun(const RunKey& key, const WriteContext& context) override;
   Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) override;
-  Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) override;
+  Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
   Result<uint64_t> MarkOfRuns(WallTime now) override;

@@ -166,6 +166,10 @@ Result<Upkeep> MemoryStore::Maintain(WallTime now, Duration retention) {
                 [&](const auto& record) { return record.second.at < now - kAuditKept; });
   std::erase_if(tables_.refreshes,
                 [now](const auto& entry) { return entry.second.record.expires <= now; });
+  std::erase_if(tables_.bulk_actions, [now](const auto& entry) {
+    const BulkAction& action = entry.second.action;
+    return HasEnded(action) && action.ended < now - kBulkKept;
+  });
   const WallTime before = now - retention;
   std::erase_if(tables_.dead_letters,
                 [&](const auto& letter) { return letter.second.created < before; });

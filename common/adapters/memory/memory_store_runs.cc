@@ -37,11 +37,8 @@ Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
   while (tables_.FindRun(key) != nullptr) key.fire += 1us;
   const CreatedRun created{key, job->segment};
   if (request.keyed) {
-    const auto begun = tables_.requests.find({request.keyed->scope, request.keyed->key});
-    if (begun == tables_.requests.end() || begun->second.answer) {
-      return {ErrorCode::kConflict, "the request with this key was finished meanwhile"};
-    }
-    begun->second.answer = request.keyed->answer(created);
+    CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
+    tables_.Settle(*request.keyed, created);
   }
   RunEntry entry;
   entry.row = {.key = key,
@@ -113,8 +110,9 @@ Result<int64_t> MemoryStore::CancelJobRuns(const JobId& id, const WriteContext& 
   return cancelled;
 }
 
-Result<RunDetail> MemoryStore::RetryRun(const RunKey& key, const WriteContext& context) {
+Result<RunDetail> MemoryStore::RetryRun(const RetryRequest& request, const WriteContext& context) {
   MutexLock lock(mu_);
+  const RunKey& key = request.key;
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
   const JobEntry& entry = *tables_.FindJob(found->row.job_no);
@@ -133,8 +131,11 @@ Result<RunDetail> MemoryStore::RetryRun(const RunKey& key, const WriteContext& c
   AttemptResult ended = found->result;
   // What was only believed lost stays marked so: its real end may still be reported.
   if (ended.state != RunState::kLost) ended.state = found->row.state;
+  if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
   WriteChange(*found, change, ended, context.now);
-  return ToDetail(*tables_.FindRun(key), true);
+  RunDetail retried = ToDetail(*tables_.FindRun(key), true);
+  if (request.keyed) tables_.Settle(*request.keyed, retried);
+  return retried;
 }
 
 RunDetail MemoryStore::ToDetail(const RunEntry& entry, bool with_attempts) {

@@ -85,6 +85,12 @@ void Tables::Index(const RunRow& row) {
   }
 }
 
+Status Tables::CheckUnsettled(const std::string& scope, const std::string& key) const {
+  const auto begun = requests.find({scope, key});
+  if (begun != requests.end() && !begun->second.answer) return {};
+  return {ErrorCode::kConflict, "the request with this key was finished meanwhile"};
+}
+
 const ScheduleEntry* Tables::FindSchedule(ScheduleId id) const {
   const auto found = schedules_.find(id);
   return found == schedules_.end() ? nullptr : &found->second;

@@ -16,6 +16,7 @@
 
 #include "common/ports/admin_store.h"
 #include "common/ports/auth_store.h"
+#include "common/ports/bulk_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/firing_store.h"
 #include "common/ports/log_store.h"
@@ -96,6 +97,13 @@ struct RequestEntry {
   std::optional<StoredAnswer> answer = {};
 };
 
+struct BulkEntry {
+  BulkAction action;
+  std::vector<BulkItem> items;
+  int64_t lease = 0;
+  WallTime leased_until = WallTime{};
+};
+
 struct RefreshEntry {
   RefreshRecord record;
   bool used = false;
@@ -139,6 +147,13 @@ class Tables {
   const std::map<JobId, JobNo>& job_ids() const { return job_ids_; }
   size_t held() const { return held_; }
 
+  // Of a KeyedAnswer. kConflict: the request was finished already.
+  Status CheckUnsettled(const std::string& scope, const std::string& key) const;
+  template <typename Written>
+  void Settle(const KeyedAnswer<Written>& keyed, const Written& written) {
+    requests.at({keyed.scope, keyed.key}).answer = keyed.answer(written);
+  }
+
   // ---- tables without an index ----
   std::vector<SegmentRecord> segments;
   std::map<uint64_t, GapEntry> gaps;
@@ -151,6 +166,8 @@ class Tables {
   std::optional<std::pair<std::string, WallTime>> setup_link;
   std::string signing_key;
   std::map<std::string, StoredSecret> secrets;  // by name
+  std::map<uint64_t, BulkEntry> bulk_actions;   // by number
+  uint64_t last_bulk_number = 0;
   ClusterSettings settings;
   std::map<uint64_t, AuditRecord> audit;
   std::map<std::pair<RunKey, int>, std::map<uint64_t, LogChunk>> logs;  // by attempt, first seq

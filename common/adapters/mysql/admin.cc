@@ -178,7 +178,9 @@ Result<Upkeep> MysqlStore::Maintain(WallTime now, Duration retention) {
   kept_->versions_from = next;
   // A day more than runs: days are dropped whole.
   CARILLON_TRY(DeleteOldIncarnations(*pool_, now, now - retention - 24h));
-  return rows;
+  CARILLON_ASSIGN_OR_RETURN(const Upkeep bulk,
+                            DeleteOldBulk(*pool_, now - kBulkKept, kDeletedRowsPerCall));
+  return bulk == Upkeep::kBehind ? bulk : rows;
 }
 
 }  // namespace carillon::mysql

@@ -63,7 +63,10 @@ constexpr int kMigrationStatementMaxSeconds = 4 * 3600;
 
 MysqlStore::MysqlStore(std::shared_ptr<Kept> kept, std::unique_ptr<Pool> pool,
                        uint32_t segment_count)
-    : kept_(std::move(kept)), pool_(std::move(pool)), segment_count_(segment_count) {}
+    : MysqlBulk(*pool),
+      kept_(std::move(kept)),
+      pool_(std::move(pool)),
+      segment_count_(segment_count) {}
 
 std::unique_ptr<MysqlStore> MysqlStore::Behind(StoreGate& gate, Gated gated) const {
   return std::unique_ptr<MysqlStore>(

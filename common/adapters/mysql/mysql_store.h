@@ -20,6 +20,7 @@
 
 #include "common/adapters/mysql/id_blocks.h"
 #include "common/adapters/mysql/incarnations.h"
+#include "common/adapters/mysql/mysql_bulk.h"
 #include "common/adapters/mysql/pool.h"
 #include "common/ports/admin_store.h"
 #include "common/ports/auth_store.h"
@@ -61,7 +62,8 @@ class MysqlStore final : public IdentityStore,
                          public ExecutorStore,
                          public AdminStore,
                          public AuthStore,
-                         public SecretStore {
+                         public SecretStore,
+                         public MysqlBulk {
  public:
   // Connects, checks that the server can keep what is promised (kConflict), applies the migrations
   // that are missing (one member at a time), checks the rest.
@@ -131,7 +133,7 @@ class MysqlStore final : public IdentityStore,
                                 const WriteContext& context) override;
   Result<bool> CancelRun(const RunKey& key, const WriteContext& context) override;
   Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) override;
-  Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) override;
+  Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
   Result<uint64_t> MarkOfRuns(WallTime now) override;

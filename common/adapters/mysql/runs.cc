@@ -95,7 +95,7 @@ Result<CreatedRun> MysqlStore::ExecuteJob(const ExecuteRequest& request,
         CARILLON_TRY(InsertManualRun(session, job, key, request, context.now));
         const CreatedRun created{key, job.segment};
         if (request.keyed) {
-          const KeyedAnswer& keyed = *request.keyed;
+          const auto& keyed = *request.keyed;
           CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(created)));
         }
         return created;
@@ -137,7 +137,8 @@ Result<int64_t> MysqlStore::CancelJobRuns(const JobId& id, const WriteContext& c
       });
 }
 
-Result<RunDetail> MysqlStore::RetryRun(const RunKey& key, const WriteContext& context) {
+Result<RunDetail> MysqlStore::RetryRun(const RetryRequest& request, const WriteContext& context) {
+  const RunKey& key = request.key;
   return InTransaction(*pool_, {.operation = "retry"}, [&](Session& session) -> Result<RunDetail> {
     // A run's job never changes, so it may be read before the job is locked.
     CARILLON_ASSIGN_OR_RETURN(const RunDetail before,
@@ -160,7 +161,12 @@ Result<RunDetail> MysqlStore::RetryRun(const RunKey& key, const WriteContext& co
     RunWriter writer(session);
     CARILLON_TRY(writer.Change(run, change, ended, context.now));
     CARILLON_TRY(writer.Flush());
-    return ReadDetail(session, key, kept_->incarnations);
+    CARILLON_ASSIGN_OR_RETURN(RunDetail retried, ReadDetail(session, key, kept_->incarnations));
+    if (request.keyed) {
+      const auto& keyed = *request.keyed;
+      CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(retried)));
+    }
+    return retried;
   });
 }
 

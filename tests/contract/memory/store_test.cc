@@ -19,6 +19,7 @@ class MemoryStoreHandle final : public StoreHandle {
   AdminStore& admin() override { return store_; }
   AuthStore& auth() override { return store_; }
   SecretStore& secrets() override { return store_; }
+  BulkStore& bulk() override { return store_; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     store_.DamageDefinition(job.job_id, job.version, damaged);
   }
@@ -43,11 +44,13 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 
 #include "tests/contract/admin_store_contract.h"
 #include "tests/contract/auth_store_contract.h"
+#include "tests/contract/bulk_store_contract.h"
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
 #include "tests/contract/delivery_contract.h"
 #include "tests/contract/identity_store_contract.h"
 #include "tests/contract/job_store_contract.h"
+#include "tests/contract/keyed_write_contract.h"
 #include "tests/contract/log_store_contract.h"
 #include "tests/contract/namespace_store_contract.h"
 #include "tests/contract/notice_store_contract.h"

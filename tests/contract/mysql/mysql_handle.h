@@ -20,6 +20,7 @@ class MysqlHandle final : public StoreHandle {
   AdminStore& admin() override { return *store_; }
   AuthStore& auth() override { return *store_; }
   SecretStore& secrets() override { return *store_; }
+  BulkStore& bulk() override { return *store_; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +

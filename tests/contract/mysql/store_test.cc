@@ -14,11 +14,13 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 
 #include "tests/contract/admin_store_contract.h"
 #include "tests/contract/auth_store_contract.h"
+#include "tests/contract/bulk_store_contract.h"
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
 #include "tests/contract/delivery_contract.h"
 #include "tests/contract/identity_store_contract.h"
 #include "tests/contract/job_store_contract.h"
+#include "tests/contract/keyed_write_contract.h"
 #include "tests/contract/log_store_contract.h"
 #include "tests/contract/namespace_store_contract.h"
 #include "tests/contract/notice_store_contract.h"

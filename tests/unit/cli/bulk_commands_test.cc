@@ -29,6 +29,21 @@ class BulkCommandsTest : public CliTest {
             {"failed", failed},
             {"items", std::move(items)}};
   }
+  static json Action(const std::string& state, int done, int failed = 0, int skipped = 0) {
+    const bool ended = done + failed + skipped == 2000;
+    return {{"bulk_id", "bulk-1a2b"},
+            {"action", "pause"},
+            {"kind", "job"},
+            {"state", state},
+            {"total", 2000},
+            {"done", done},
+            {"failed", failed},
+            {"skipped", skipped},
+            {"actor", "anna"},
+            {"error", nullptr},
+            {"create_time", "2026-03-01T03:00:00.000000Z"},
+            {"end_time", ended ? json("2026-03-01T03:01:00.000000Z") : json(nullptr)}};
+  }
 };
 
 TEST_F(BulkCommandsTest, LooksThenAsksThenActsInPieces) {
@@ -79,6 +94,79 @@ TEST_F(BulkCommandsTest, TooManyAreLeftAlone) {
   EXPECT_EQ(Run({"bulk", "run", "--filter", "q=x", "--yes"}), 2);
   EXPECT_NE(err().find("narrow the filter"), std::string::npos);
   EXPECT_EQ(server_.requests.size(), 1u);
+}
+
+TEST_F(BulkCommandsTest, InTheBackgroundTheIdIsPrinted) {
+  json many = Answered("would", 3);
+  many["more"] = true;
+  Answer("POST /api/bulk", many);
+  Answer("POST /api/bulk", Action("RUNNING", 0), 202);
+  EXPECT_EQ(Run({"bulk", "pause", "--filter", "q=x", "--background", "--reason", "r", "--yes"}), 0)
+      << err();
+  EXPECT_EQ(out(), "bulk-1a2b\n");
+  const json filter = {{"q", {"x"}}};
+  EXPECT_EQ(SentBody(1),
+            (json{{"action", "pause"}, {"filter", filter}, {"background", true}, {"reason", "r"}}));
+  EXPECT_FALSE(HeaderOf(Sent(1), "Idempotency-Key").empty());
+  EXPECT_EQ(Run({"bulk", "pause", "a", "b", "--background", "--yes", "-o", "json"}), 0);
+  EXPECT_EQ(server_.requests.size(), 3u);  // ids are not looked up first
+  EXPECT_EQ(OutJson()["state"], "RUNNING");
+  EXPECT_EQ(Run({"bulk", "pause", "a", "--background"}), 2);
+  EXPECT_EQ(Run({"bulk", "pause", "a", "--background", "--dry-run"}), 2);
+  EXPECT_EQ(Run({"bulk", "pause", "a", "--wait", "--yes"}), 2);
+  EXPECT_EQ(server_.requests.size(), 3u);
+}
+
+TEST_F(BulkCommandsTest, ItIsFollowedToItsEnd) {
+  const std::vector<std::string> command = {"bulk",         "pause",  "a",
+                                            "--background", "--wait", "--yes"};
+  Answer("POST /api/bulk", Action("RUNNING", 0), 202);
+  Answer("GET /api/bulk/bulk-1a2b", Action("RUNNING", 0));
+  Answer("GET /api/bulk/bulk-1a2b", Action("RUNNING", 700));
+  Answer("GET /api/bulk/bulk-1a2b", Action("RUNNING", 700));
+  Answer("GET /api/bulk/bulk-1a2b", Action("DONE", 2000));
+  EXPECT_EQ(Run(command), 0);
+  EXPECT_EQ(out(), "");
+  EXPECT_EQ(err(),
+            "bulk-1a2b: 0 of 2000 done, 0 failed, 0 skipped\n"
+            "bulk-1a2b: 700 of 2000 done, 0 failed, 0 skipped\n"
+            "bulk-1a2b: 2000 of 2000 done, 0 failed, 0 skipped\n");
+  server_.answers.erase("GET http://a/api/bulk/bulk-1a2b");
+  json stopped = Action("STOPPED", 700, 1, 1299);
+  stopped["error"] = "The user who asked for it was disabled.";
+  Answer("GET /api/bulk/bulk-1a2b", stopped);
+  EXPECT_EQ(Run(command), 1);
+  EXPECT_NE(err().find("was disabled"), std::string::npos);
+}
+
+TEST_F(BulkCommandsTest, BulkActionsAreListedAndCancelled) {
+  Answer("GET /api/bulk?state=RUNNING&page_size=50",
+         {{"items", {Action("RUNNING", 700, 3)}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"bulk", "list", "--state", "RUNNING"}), 0) << err();
+  EXPECT_EQ(out(),
+            "ID         ACTION  KIND  STATE    TOTAL  DONE  FAILED  SKIPPED  WHO   CREATED\n"
+            "bulk-1a2b  pause   job   RUNNING  2000   700   3       0        anna  "
+            "2026-03-01 03:00:00Z\n");
+  Answer("GET /api/bulk/bulk-1a2b", Action("RUNNING", 700, 3));
+  EXPECT_EQ(Run({"bulk", "get", "bulk-1a2b", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["done"], 700);
+  const json item = {{"position", 7},
+                     {"id", "j7"},
+                     {"result", "error"},
+                     {"run_id", nullptr},
+                     {"error", {{"detail", "it has ended"}}}};
+  Answer("GET /api/bulk/bulk-1a2b/items?result=error&page_size=50",
+         {{"items", {item}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"bulk", "items", "bulk-1a2b", "--result", "error"}), 0) << err();
+  EXPECT_EQ(out(),
+            "POSITION  ID  RESULT  RUN  WHY\n"
+            "7         j7  error   -    it has ended\n");
+  Answer("POST /api/bulk/bulk-1a2b/cancel", Action("CANCELLED", 700, 3, 1297), 202);
+  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "--reason", "wrong ones", "-o", "name"}), 0);
+  EXPECT_EQ(SentBody(3), (json{{"reason", "wrong ones"}}));
+  EXPECT_EQ(out(), "bulk-1a2b\n");
+  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "069FNJDGV00000000000020000"}), 2);
+  EXPECT_EQ(server_.requests.size(), 4u);
 }
 
 TEST_F(BulkCommandsTest, TheAuditShowsWhatChanged) {

@@ -67,6 +67,7 @@ class ApiEnv : public ::testing::Test {
             .admin = faults_.admin,
             .auth = faults_.auth,
             .secrets = store_,
+            .bulk = faults_.bulk,
             .secret_keys = secret_keys_,
             .segments = store_,
             .status = status_,

@@ -113,6 +113,29 @@ TEST_F(ChangeWatchTest, TellsTopicsAndNamesOnlyWhatEverybodyMayRead) {
   EXPECT_EQ(watch_.end(), end);
 }
 
+TEST_F(ChangeWatchTest, TellsWhichBulkActionMovesOn) {
+  server_.reset();  // nobody else works on it
+  Look();
+  const BulkOrder order{
+      .bulk_id = "b", .action = "run", .kind = "job", .role = "admin", .created = clock_.Wall()};
+  ASSERT_TRUE(store_.CreateBulk(order, {"j0", "j1"}, {}).ok());
+  Record("bulk", "b");
+  Look();
+  EXPECT_EQ(From(0), (std::set<std::string>{"bulk/b", "audit"}));
+  uint64_t end = watch_.end();
+  Look();
+  EXPECT_EQ(watch_.end(), end);  // nothing moves
+  const auto taken = *store_.TakeBulk(clock_.Wall(), clock_.Wall() + 1min);
+  for (int64_t i = 0; i < 2; ++i) {  // the second one ends it
+    clock_.Advance(1s);
+    const BulkItem done{.position = i, .id = {}, .result = BulkResult::kDone};
+    ASSERT_TRUE(store_.RecordBulkItems(taken->lease, {done}, clock_.Wall(), clock_.Wall()).ok());
+    Look();
+    EXPECT_EQ(From(end), (std::set<std::string>{"bulk/b"}));
+    end = watch_.end();
+  }
+}
+
 TEST_F(ChangeWatchTest, AsksTheStoreNoOftenerThanItsTime) {
   Look();
   Record("job.pause", "nightly");

@@ -159,8 +159,8 @@ class FaultyRuns : public RunStore {
   Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) override {
     return plan_.Run("CancelJobRuns", [&] { return store_.CancelJobRuns(id, context); });
   }
-  Result<RunDetail> RetryRun(const RunKey& key, const WriteContext& context) override {
-    return plan_.Run("RetryRun", [&] { return store_.RetryRun(key, context); });
+  Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) override {
+    return plan_.Run("RetryRun", [&] { return store_.RetryRun(request, context); });
   }
   Result<RunDetail> GetRun(const RunKey& key) override {
     return plan_.Run("GetRun", [&] { return store_.GetRun(key); });
@@ -304,14 +304,66 @@ class FaultyAuth : public AuthStore {
   FaultPlan& plan_;
 };
 
+class FaultyBulk : public BulkStore {
+ public:
+  FaultyBulk(BulkStore& store, FaultPlan& plan) : store_(store), plan_(plan) {}
+  Result<BulkAction> CreateBulk(const BulkOrder& order, const std::vector<std::string>& ids,
+                                const std::optional<KeyedAnswer<BulkAction>>& keyed) override {
+    return plan_.Run("CreateBulk", [&] { return store_.CreateBulk(order, ids, keyed); });
+  }
+  Result<BulkAction> GetBulk(const std::string& bulk_id) override {
+    return plan_.Run("GetBulk", [&] { return store_.GetBulk(bulk_id); });
+  }
+  Result<std::vector<BulkAction>> ListBulk(const BulkFilter& filter) override {
+    return plan_.Run("ListBulk", [&] { return store_.ListBulk(filter); });
+  }
+  Result<std::vector<BulkItem>> ListBulkItems(const std::string& bulk_id,
+                                              const BulkItemFilter& filter) override {
+    return plan_.Run("ListBulkItems", [&] { return store_.ListBulkItems(bulk_id, filter); });
+  }
+  Result<BulkAction> CancelBulk(const std::string& bulk_id, WallTime now) override {
+    return plan_.Run("CancelBulk", [&] { return store_.CancelBulk(bulk_id, now); });
+  }
+  Result<std::optional<LeasedBulk>> TakeBulk(WallTime now, WallTime until) override {
+    return plan_.Run("TakeBulk", [&] { return store_.TakeBulk(now, until); });
+  }
+  Result<std::vector<BulkItem>> BeginBulkItems(const BulkLease& lease, int64_t last_position,
+                                               WallTime now, WallTime until) override {
+    return plan_.Run("BeginBulkItems",
+                     [&] { return store_.BeginBulkItems(lease, last_position, now, until); });
+  }
+  Result<BulkAction> RecordBulkItems(const BulkLease& lease, const std::vector<BulkItem>& items,
+                                     WallTime now, WallTime until) override {
+    return plan_.Run("RecordBulkItems",
+                     [&] { return store_.RecordBulkItems(lease, items, now, until); });
+  }
+  Result<BulkAction> StopBulk(const BulkLease& lease, const std::string& error,
+                              const std::string& begun_error_json, WallTime now) override {
+    return plan_.Run("StopBulk",
+                     [&] { return store_.StopBulk(lease, error, begun_error_json, now); });
+  }
+  Status ReleaseBulk(const BulkLease& lease) override {
+    return plan_.Run("ReleaseBulk", [&] { return store_.ReleaseBulk(lease); });
+  }
+
+ private:
+  BulkStore& store_;
+  FaultPlan& plan_;
+};
+
 struct FaultyStores {
   explicit FaultyStores(memory::MemoryStore& store)
-      : jobs(store, plan), runs(store, plan), admin(store, plan), auth(store, plan) {}
+      : jobs(store, plan),
+        runs(store, plan),
+        admin(store, plan),
+        auth(store, plan),
+        bulk(store, plan) {}
   FaultPlan plan;
   FaultyJobs jobs;
   FaultyRuns runs;
   FaultyAdmin admin;
   FaultyAuth auth;
+  FaultyBulk bulk;
 };
 
 }  // namespace carillon::test

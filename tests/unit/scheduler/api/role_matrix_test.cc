@@ -41,6 +41,10 @@ const std::map<std::string, Expected>& Expectations() {
       {"POST /api/apply", {kUsers, 400, "{}"}},
       {"POST /api/bulk", {kUsers, 400, "{}"}},
       {"GET /api/namespaces", {kKnown, 200}},
+      {"GET /api/bulk", {kKnown, 200}},
+      {"GET /api/bulk/{}", {kKnown, 200}},
+      {"GET /api/bulk/{}/items", {kKnown, 200}},
+      {"POST /api/bulk/{}/cancel", {kOwner, 202, "{}"}},
       {"GET /api/runs", {kKnown, 200}},
       {"GET /api/runs/{}", {kKnown, 200}},
       {"POST /api/runs/{}/cancel", {kOwner, 202, "{}"}},
@@ -116,6 +120,15 @@ class RoleMatrixTest : public PeopleEnv {
     job_id_ = made.body().value("job_id", "");
     EXPECT_EQ(made.body().value("user_id", ""), owner_.user_id);
     run_id_ = Execute(job_id_);
+    EXPECT_TRUE(store_
+                    .CreateBulk({.bulk_id = "owners-bulk",
+                                 .action = "pause",
+                                 .kind = "job",
+                                 .user_id = owner_.user_id,
+                                 .role = "user",
+                                 .created = clock_.Wall()},
+                                {}, {})
+                    .ok());
     AddExecutor("executor-1");
     const Answer secret = As(owner_.access_token, "POST", "/api/secrets",
                              R"({"name": "owners", "value": "a long enough value"})");
@@ -137,6 +150,7 @@ class RoleMatrixTest : public PeopleEnv {
       Finish(failed, {.state = RunState::kFailed});
       id = Get("/api/dead-letters").body()["items"][0]["id"];
     }
+    if (path.starts_with("/api/bulk")) id = "owners-bulk";
     if (path.starts_with("/api/executors")) id = "executor-1";
     if (path.starts_with("/api/tokens")) {
       id = As(owner_.access_token, "POST", "/api/tokens", R"({"name": "ci"})").body()["token_id"];

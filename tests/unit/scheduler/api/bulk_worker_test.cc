@@ -1,0 +1,313 @@
+// How a member works on bulk actions: by turns, on a clock that stands still.
+#include <map>
+#include <set>
+
+#include "common/adapters/memory/memory_store.h"
+#include "scheduler/api/bulk_worker.h"
+#include "tests/support/manual_clock.h"
+#include "tests/unit/scheduler/api/faulty_stores.h"
+
+namespace carillon::test {
+namespace {
+
+using scheduler::BulkDoer;
+using scheduler::BulkWorker;
+using scheduler::Caller;
+using scheduler::Grant;
+using scheduler::ItemOutcome;
+using scheduler::Resumed;
+using scheduler::Tried;
+using Verdict = ItemOutcome::Verdict;
+
+class FakeDoer final : public BulkDoer {
+ public:
+  ItemOutcome Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
+                 Tried tried) override {
+    ++acts[item.id];
+    order_of_acts.push_back(order.bulk_id);
+    roles.insert(caller.role);
+    if (tried == Tried::kPerhaps) perhaps.insert(item.id);
+    if (on_act) on_act();
+    const auto fixed = outcomes.find(item.id);
+    return fixed == outcomes.end() ? ItemOutcome{.run_id = "R" + item.id} : fixed->second;
+  }
+  std::optional<ItemOutcome> Foresee(const BulkOrder& /*order*/, const Caller& /*caller*/,
+                                     const BulkItem& item) override {
+    if (foreseen.contains(item.id)) return ItemOutcome{Verdict::kFailed, "", "{}"};
+    return std::nullopt;
+  }
+  size_t total() const { return order_of_acts.size(); }
+
+  std::map<std::string, int> acts;
+  std::vector<std::string> order_of_acts;
+  std::set<std::string> roles;
+  std::set<std::string> perhaps;
+  std::map<std::string, ItemOutcome> outcomes;
+  std::set<std::string> foreseen;
+  std::function<void()> on_act;
+};
+
+class BulkWorkerTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<BulkWorker> Worker() {
+    return std::make_unique<BulkWorker>(
+        BulkWorker::Ports{.clock = clock_,
+                          .store = bulk_,
+                          .cluster_now = [this] { return store_.Now(); },
+                          .store_trusted = [this] { return trusted_; },
+                          .resume = [this](const Grant& grant) { return resume_(grant); },
+                          .doer = doer_,
+                          .metrics = metrics_});
+  }
+  void Create(const std::string& id, int items, const std::string& user = "user-anna") {
+    std::vector<std::string> ids;
+    for (int i = 0; i < items; ++i) ids.push_back(id + std::to_string(i));
+    ASSERT_TRUE(store_
+                    .CreateBulk({.bulk_id = id,
+                                 .action = "run",
+                                 .kind = "job",
+                                 .user_id = user,
+                                 .role = "user",
+                                 .created = clock_.Wall()},
+                                ids, {})
+                    .ok());
+  }
+  BulkAction Get(const std::string& id) { return *store_.GetBulk(id); }
+  // Turns of `worker`, the clock following it, until `done`.
+  void Run(BulkWorker& worker, const std::function<bool()>& done) {
+    for (int turns = 0; turns < 10'000; ++turns) {
+      if (done()) return;
+      const SteadyTime next = worker.Step(clock_.Steady());
+      if (next > clock_.Steady()) clock_.Advance(next - clock_.Steady());
+    }
+    FAIL() << "it does not get there";
+  }
+  void RunToEnd(BulkWorker& worker, const std::string& id) {
+    Run(worker, [&] { return HasEnded(Get(id)); });
+  }
+  void RunActs(BulkWorker& worker, size_t acts) {
+    Run(worker, [&, until = doer_.total() + acts] { return doer_.total() >= until; });
+  }
+  static std::string Sum(const BulkAction& action) {
+    return std::to_string(action.done) + "+" + std::to_string(action.failed) + "+" +
+           std::to_string(action.skipped);
+  }
+  uint64_t Count(const std::string& result) {
+    return metrics_.counter("carillon_bulk_items_total", result).value();
+  }
+
+  ManualClock clock_;
+  memory::MemoryStore store_{clock_, {}};
+  FaultPlan plan_;
+  FaultyBulk bulk_{store_, plan_};
+  FakeDoer doer_;
+  Metrics metrics_;
+  bool trusted_ = true;
+  std::function<Result<Resumed>(const Grant&)> resume_ = [](const Grant& grant) {
+    return Resumed{.caller = Caller{.name = "anna", .role = grant.role, .user_id = grant.user_id}};
+  };
+};
+
+TEST_F(BulkWorkerTest, DoesEachItemOnce) {
+  Create("b", 120);
+  doer_.outcomes["b7"] = {Verdict::kFailed, "", "{\"code\":\"not_found\"}"};
+  const auto worker = Worker();
+  RunToEnd(*worker, "b");
+  EXPECT_EQ(Get("b").state, BulkState::kDone);
+  EXPECT_EQ(Sum(Get("b")), "119+1+0");
+  EXPECT_EQ(doer_.acts.size(), 120u);
+  EXPECT_EQ(doer_.total(), 120u);
+  EXPECT_TRUE(doer_.perhaps.empty());
+  const auto items = *store_.ListBulkItems("b", {.after_position = 5, .limit = 2});
+  EXPECT_EQ(items[0].run_id, "Rb6");
+  EXPECT_EQ(items[1].error_json, "{\"code\":\"not_found\"}");
+  EXPECT_EQ(Count("done"), 119u);
+  EXPECT_EQ(Count("error"), 1u);
+  EXPECT_EQ(worker->Step(clock_.Steady()), clock_.Steady() + BulkWorker::kLookEvery);
+}
+
+TEST_F(BulkWorkerTest, ShowsHowFarItIs) {
+  Create("b", 40);
+  doer_.on_act = [&] { clock_.Advance(300ms); };
+  const auto worker = Worker();
+  RunActs(*worker, 10);
+  EXPECT_GE(Get("b").done, 6);
+  EXPECT_FALSE(HasEnded(Get("b")));
+}
+
+TEST_F(BulkWorkerTest, ANudgeIsFasterThanTheNextLook) {
+  const auto worker = Worker();
+  EXPECT_GT(worker->Step(clock_.Steady()), clock_.Steady());
+  Create("b", 1);
+  EXPECT_GT(worker->Step(clock_.Steady()), clock_.Steady());
+  worker->Nudge();
+  EXPECT_EQ(worker->Step(clock_.Steady()), clock_.Steady());
+  RunToEnd(*worker, "b");
+}
+
+TEST_F(BulkWorkerTest, TheNextMemberGoesOnWhereADeadOneStopped) {
+  Create("b", 120);
+  auto dead = Worker();
+  RunActs(*dead, 60);  // the second piece is begun, and ten of it are done and not recorded
+  dead.reset();
+  EXPECT_EQ(Get("b").done, 50);
+  const auto next = Worker();
+  next->Step(clock_.Steady());
+  EXPECT_EQ(doer_.total(), 60u);  // the lease is not over
+  RunToEnd(*next, "b");
+  EXPECT_EQ(Sum(Get("b")), "120+0+0");
+  EXPECT_EQ(doer_.total(), 130u);
+  EXPECT_EQ(doer_.perhaps.size(), 50u);  // what was begun may have been done
+  EXPECT_TRUE(doer_.perhaps.contains("b50"));
+  EXPECT_FALSE(doer_.perhaps.contains("b100"));
+}
+
+TEST_F(BulkWorkerTest, WhoLeavesHandsOverAtOnce) {
+  Create("b", 20);
+  const auto first = Worker();
+  RunActs(*first, 5);
+  first->Leave();
+  EXPECT_EQ(Get("b").done, 5);
+  const auto next = Worker();
+  next->Step(clock_.Steady());
+  next->Step(clock_.Steady());
+  RunToEnd(*next, "b");
+  EXPECT_EQ(doer_.total(), 20u);
+}
+
+TEST_F(BulkWorkerTest, WhoLostTheLeaseRecordsNothing) {
+  Create("b", 20);
+  const auto slow = Worker();
+  const auto quick = Worker();
+  RunActs(*slow, 5);
+  clock_.Advance(BulkWorker::kLease + 1s);  // as a member that was stopped
+  RunToEnd(*quick, "b");
+  EXPECT_EQ(doer_.total(), 25u);
+  for (int i = 0; i < 5; ++i) slow->Step(clock_.Steady());
+  EXPECT_EQ(doer_.total(), 25u);
+  EXPECT_EQ(Sum(Get("b")), "20+0+0");
+  EXPECT_EQ(Count("done"), 20u);
+}
+
+TEST_F(BulkWorkerTest, ALongPieceKeepsItsLease) {
+  Create("b", 50);
+  doer_.on_act = [&] { clock_.Advance(3s); };
+  const auto slow = Worker();
+  const auto other = Worker();
+  Run(*slow, [&] {
+    other->Step(clock_.Steady());
+    return HasEnded(Get("b"));
+  });
+  EXPECT_EQ(doer_.total(), 50u);
+}
+
+TEST_F(BulkWorkerTest, ACancelLeavesTheRest) {
+  Create("b", 120);
+  const auto worker = Worker();
+  RunActs(*worker, 10);
+  const BulkAction cancelled = *store_.CancelBulk("b", clock_.Wall());
+  EXPECT_EQ(Sum(cancelled), "0+0+70");
+  RunToEnd(*worker, "b");
+  EXPECT_EQ(Get("b").state, BulkState::kCancelled);
+  EXPECT_EQ(Sum(Get("b")), "50+0+70");
+  EXPECT_EQ(doer_.total(), 50u);
+}
+
+TEST_F(BulkWorkerTest, NobodyActsForOneWhoMayNot) {
+  Create("b", 120);
+  int asked = 0;
+  resume_ = [&](const Grant& grant) -> Result<Resumed> {
+    EXPECT_EQ(grant.user_id, "user-anna");
+    if (++asked > 1) return Resumed{.ended = "The user who asked for it was disabled."};
+    return Resumed{.caller = Caller{.role = "read_only"}};
+  };
+  RunToEnd(*Worker(), "b");
+  EXPECT_EQ(Get("b").state, BulkState::kStopped);
+  EXPECT_EQ(Get("b").error, "The user who asked for it was disabled.");
+  EXPECT_EQ(Sum(Get("b")), "50+0+70");
+  EXPECT_EQ(doer_.roles, (std::set<std::string>{"read_only"}));
+}
+
+TEST_F(BulkWorkerTest, AStopTellsWhatADeadMemberMayHaveDone) {
+  Create("b", 60);
+  auto dead = Worker();
+  RunActs(*dead, 3);
+  dead.reset();
+  resume_ = [](const Grant&) { return Resumed{.ended = "gone"}; };
+  RunToEnd(*Worker(), "b");
+  EXPECT_EQ(Sum(Get("b")), "0+50+10");
+  const auto items = *store_.ListBulkItems("b", {.limit = 1});
+  EXPECT_NE(items[0].error_json.find("outcome_unknown"), std::string::npos);
+}
+
+TEST_F(BulkWorkerTest, WhileTheStoreIsAwayItWaits) {
+  Create("b", 30);
+  const auto worker = Worker();
+  RunActs(*worker, 5);
+  doer_.outcomes["b5"] = {Verdict::kAgain, "", "{}"};
+  plan_.Arm("RecordBulkItems", Fault::kUnavailable, 1000);
+  for (int i = 0; i < 20; ++i) {
+    const SteadyTime next = worker->Step(clock_.Steady());
+    EXPECT_GE(next - clock_.Steady(), BulkWorker::kRetry);
+    clock_.Advance(next - clock_.Steady());
+  }
+  EXPECT_EQ(Get("b").failed, 0);
+  plan_.Arm("RecordBulkItems", Fault::kUnavailable, 0);
+  doer_.outcomes.clear();
+  RunToEnd(*worker, "b");
+  EXPECT_EQ(Sum(Get("b")), "30+0+0");
+  EXPECT_TRUE(doer_.perhaps.contains("b5"));
+  EXPECT_EQ(doer_.acts["b4"], 1);
+}
+
+TEST_F(BulkWorkerTest, AnUntrustedStoreIsLeftAlone) {
+  Create("b", 3);
+  trusted_ = false;
+  const auto worker = Worker();
+  for (int i = 0; i < 5; ++i) worker->Step(clock_.Steady() + i * 1s);
+  EXPECT_EQ(doer_.total(), 0u);
+  trusted_ = true;
+  RunToEnd(*worker, "b");
+}
+
+TEST_F(BulkWorkerTest, LostAnswersOfTheStoreChangeNothing) {
+  Create("b", 60);
+  for (const char* call : {"TakeBulk", "BeginBulkItems", "RecordBulkItems", "ListBulkItems"}) {
+    plan_.Arm(call, Fault::kTimeoutAfter);
+  }
+  RunToEnd(*Worker(), "b");
+  EXPECT_EQ(Sum(Get("b")), "60+0+0");
+  for (const auto& [id, acts] : doer_.acts) EXPECT_EQ(acts, 1) << id;
+  EXPECT_EQ(Count("done"), 60u);
+}
+
+TEST_F(BulkWorkerTest, AnItemThatNeverWorksDoesNotKeepTheOthersWaiting) {
+  Create("b", 3);
+  doer_.outcomes["b1"] = {Verdict::kAgain, "", "{\"code\":\"exhausted\"}"};
+  RunToEnd(*Worker(), "b");
+  EXPECT_EQ(Sum(Get("b")), "2+1+0");
+  EXPECT_EQ(doer_.acts["b1"], BulkWorker::kTriesMax);
+}
+
+TEST_F(BulkWorkerTest, WhatCanBeForeseenIsNotBegun) {
+  Create("b", 3);
+  doer_.foreseen = {"b1"};
+  RunToEnd(*Worker(), "b");
+  EXPECT_EQ(Sum(Get("b")), "2+1+0");
+  EXPECT_FALSE(doer_.acts.contains("b1"));
+}
+
+TEST_F(BulkWorkerTest, LargeOnesTakeTurns) {
+  Create("x", 1200);
+  Create("y", 600, "user-bert");
+  const auto worker = Worker();
+  RunToEnd(*worker, "y");
+  EXPECT_FALSE(HasEnded(Get("x")));
+  RunToEnd(*worker, "x");
+  EXPECT_EQ(doer_.total(), 1800u);
+  EXPECT_EQ(doer_.order_of_acts[499], "x");
+  EXPECT_EQ(doer_.order_of_acts[500], "y");
+}
+
+}  // namespace
+}  // namespace carillon::test
