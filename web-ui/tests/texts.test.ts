@@ -2,9 +2,9 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { en as enFirst } from '../src/i18n/en';
-import { enMore } from '../src/i18n/en_more';
+import { enMore } from '../src/i18n/more/en';
 import { zhCN as zhCNFirst } from '../src/i18n/zh_cn';
-import { zhCNMore } from '../src/i18n/zh_cn_more';
+import { zhCNMore } from '../src/i18n/more/zh_cn';
 
 const en = { ...enFirst, ...enMore };
 const zhCN = { ...zhCNFirst, ...zhCNMore };

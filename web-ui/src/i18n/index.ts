@@ -1,5 +1,5 @@
 // Texts by key: a flat catalogue a language. English is the measure, the other one is fetched when used.
-// English itself comes in two parts, so that the first page does not wait for the texts of all (./more.ts).
+// English itself comes in two parts, so that the first page does not wait for the texts of all (./more).
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { onPreferences, preferences } from '../shared/preferences';
@@ -17,7 +17,7 @@ export function addEnglish(texts: Record<string, string>): void {
 
 async function show(language: string): Promise<void> {
   if (language === 'zh-CN' && !i18next.hasResourceBundle(language, 'translation')) {
-    const [{ zhCN }, { zhCNMore }] = await Promise.all([import('./zh_cn'), import('./zh_cn_more')]);
+    const [{ zhCN }, { zhCNMore }] = await Promise.all([import('./zh_cn'), import('./more/zh_cn')]);
     i18next.addResourceBundle(language, 'translation', { ...zhCN, ...zhCNMore });
   }
   await i18next.changeLanguage(language);
