@@ -4,6 +4,7 @@
 // Whether anybody can have a password yet is asked until it is known: GET /api/auth/state.
 import { useSyncExternalStore } from 'react';
 import { apiUrl } from '../api/client';
+import type { Reachable, Share } from '../api/types';
 
 export interface Person {
   kind: string;
@@ -12,6 +13,7 @@ export interface Person {
   display_name: string;
   role: string;
   permissions: string[];
+  shares?: Share[];
 }
 
 export type Session =
@@ -57,6 +59,18 @@ export function useMay(permission: Permission): boolean {
   if (current.state !== 'signed_in' || current.person === null) return true;
   const { permissions } = current.person;
   return permissions.includes(permission) || permissions.includes(permission + ':own');
+}
+
+const RUNNING = new Set(['execute', 'cancel', 'retry']);
+
+// Why something may not be done to it, as a key of the texts; undefined: it may. The list that comes with it says whose
+// it is; where there is none, the role alone is known.
+export function useDenied(): (it: Reachable, action: string) => string | undefined {
+  const mayRun = useMay('jobs:run');
+  const mayWrite = useMay('jobs:write');
+  return ({ allowed_actions: allowed }, action) =>
+    !(RUNNING.has(action) ? mayRun : mayWrite) ? 'denied.write'
+      : allowed?.includes(action) === false ? 'denied.own' : undefined;
 }
 
 export async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {

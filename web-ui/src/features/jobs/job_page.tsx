@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { stringify } from 'yaml';
 import { itemsOf, useGaps, useJob, useNextFires, useRuns } from '../../api/queries';
 import { RUN_STATES, type Job } from '../../api/types';
-import { useMay } from '../../auth/session';
+import { useDenied, useMay } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
@@ -76,25 +76,30 @@ function Actions({ job }: { job: Job }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const may = useMay('jobs:write');
-  const mayRun = useMay('jobs:run');
-  const why = may ? undefined : t('denied.write');
+  const denied = useDenied();
+  const why = (action: string) => {
+    const reason = denied(job, action);
+    return { disabled: reason !== undefined, title: reason && t(reason) };
+  };
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob(() => void navigate({ to: '/jobs' }));
   const [dialog, setDialog] = useState<'pause' | 'delete' | null>(null);
   const paused = job.state === 'PAUSED';
+  const run = why('execute');
+  const turn = why(paused ? 'resume' : 'pause');
   return (
     <>
-      <button type="button" className="button button-primary" disabled={!mayRun || runNow.isPending} title={mayRun ? undefined : t('denied.write')} onClick={() => runNow.mutate(job.job_id)}>
+      <button type="button" {...run} className="button button-primary" disabled={run.disabled || runNow.isPending} onClick={() => runNow.mutate(job.job_id)}>
         <Zap aria-hidden size={15} />{t('jobs.run')}
       </button>
-      <button type="button" className="button" disabled={!may || setEnabled.isPending} title={why}
+      <button type="button" {...turn} className="button" disabled={turn.disabled || setEnabled.isPending}
         onClick={() => (paused ? setEnabled.mutate({ id: job.job_id, enabled: true }) : setDialog('pause'))}>
         {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}{paused ? t('jobs.resume') : t('jobs.pause')}
       </button>
-      <Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="button" disabled={!may}><Pencil aria-hidden size={15} />{t('jobs.edit')}</Link>
-      <Link to="/jobs/new" search={{ from: job.job_id }} className="button" disabled={!may}><Copy aria-hidden size={15} />{t('jobs.duplicate')}</Link>
-      <button type="button" className="button button-danger" disabled={!may} title={why} onClick={() => setDialog('delete')}>
+      <Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="button" {...why('edit')}><Pencil aria-hidden size={15} />{t('jobs.edit')}</Link>
+      <Link to="/jobs/new" search={{ from: job.job_id }} className="button" disabled={!may} title={may ? undefined : t('denied.write')}><Copy aria-hidden size={15} />{t('jobs.duplicate')}</Link>
+      <button type="button" className="button button-danger" {...why('delete')} onClick={() => setDialog('delete')}>
         <Trash2 aria-hidden size={15} />{t('jobs.delete')}
       </button>
       <PauseDialog job={dialog === 'pause' ? job : null} onClose={() => setDialog(null)}

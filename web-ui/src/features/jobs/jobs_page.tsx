@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, useJobs } from '../../api/queries';
 import type { Job } from '../../api/types';
-import { useMay } from '../../auth/session';
+import { useDenied, useMay } from '../../auth/session';
 import { DataTable, type Column } from '../../shared/data_table';
 import { SearchField } from '../../shared/search_field';
 import { StateBadge } from '../../shared/state_badge';
@@ -132,12 +132,16 @@ function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onPause
   const { t } = useTranslation();
   const { job } = props;
   const may = useMay('jobs:write');
-  const mayRun = useMay('jobs:run');
-  const why = mayRun ? undefined : t('denied.write');
+  const denied = useDenied();
+  const why = (action: string) => {
+    const reason = denied(job, action);
+    return { disabled: reason !== undefined, title: reason && t(reason) };
+  };
+  const run = why('execute');
   const paused = job.state === 'PAUSED';
   return (
     <div className="flex justify-end gap-1">
-      <button type="button" className="button" disabled={props.busy || !mayRun} title={why} onClick={props.onRun}
+      <button type="button" className="button" title={run.title} disabled={props.busy || run.disabled} onClick={props.onRun}
         aria-label={t('jobs.run_named', { name: job.name })}>
         <Zap aria-hidden size={15} />{t('jobs.run')}
       </button>
@@ -148,17 +152,17 @@ function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onPause
         <Menu.Portal>
           <Menu.Positioner className="z-40" align="end" sideOffset={4}>
             <Menu.Popup className="popup min-w-44 p-1">
-              <Menu.Item className="menu-item" disabled={!may} onClick={paused ? props.onResume : props.onPause}>
+              <Menu.Item className="menu-item" {...why(paused ? 'resume' : 'pause')} onClick={paused ? props.onResume : props.onPause}>
                 {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}
                 {paused ? t('jobs.resume') : t('jobs.pause')}
               </Menu.Item>
-              <Menu.Item className="menu-item" disabled={!may} render={<Link to="/jobs/$id/edit" params={{ id: job.job_id }} />}>
+              <Menu.Item className="menu-item" {...why('edit')} render={<Link to="/jobs/$id/edit" params={{ id: job.job_id }} />}>
                 <Pencil aria-hidden size={15} />{t('jobs.edit')}
               </Menu.Item>
-              <Menu.Item className="menu-item" disabled={!may} render={<Link to="/jobs/new" search={{ from: job.job_id }} />}>
+              <Menu.Item className="menu-item" disabled={!may} title={may ? undefined : t('denied.write')} render={<Link to="/jobs/new" search={{ from: job.job_id }} />}>
                 <Copy aria-hidden size={15} />{t('jobs.duplicate')}
               </Menu.Item>
-              <Menu.Item className="menu-item text-bad" disabled={!may} onClick={props.onDelete}>
+              <Menu.Item className="menu-item text-bad" {...why('delete')} onClick={props.onDelete}>
                 <Trash2 aria-hidden size={15} />{t('jobs.delete')}
               </Menu.Item>
             </Menu.Popup>

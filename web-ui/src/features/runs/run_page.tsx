@@ -9,7 +9,7 @@ import { FAST_MS, useEvery } from '../../api/queries';
 import { ApiError, call, get } from '../../api/client';
 import { newKey } from '../../api/keys';
 import { FINAL_STATES, type Attempt, type Run } from '../../api/types';
-import { useMay } from '../../auth/session';
+import { useDenied } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { useNow } from '../../shared/clock';
 import { span } from '../../shared/format';
@@ -96,8 +96,8 @@ function Sentence({ run }: { run: Run }) {
 function Actions({ run }: { run: Run }) {
   const { t } = useTranslation();
   const client = useQueryClient();
-  const may = useMay('jobs:run');
-  const why = may ? undefined : t('denied.write');
+  const denied = useDenied();
+  const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | null>(null);
   const key = useRef(newKey());
   const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
@@ -128,13 +128,13 @@ function Actions({ run }: { run: Run }) {
   return (
     <>
       {!FINAL_STATES.has(run.state) && (
-        <button type="button" className="button button-danger" disabled={!may || cancel.isPending || run.cancel_requested} title={why}
+        <button type="button" className="button button-danger" disabled={Boolean(noCancel) || cancel.isPending || run.cancel_requested} title={noCancel && t(noCancel)}
           onClick={() => (run.state === 'HELD' ? setConfirm('cancel') : cancel.mutate(false))}>
           <Ban aria-hidden size={15} />{t('run.cancel')}
         </button>
       )}
       {RETRIABLE.has(run.state) && (
-        <button type="button" className="button" disabled={!may || retry.isPending} title={why} onClick={() => retry.mutate(false)}>
+        <button type="button" className="button" disabled={Boolean(noRetry) || retry.isPending} title={noRetry && t(noRetry)} onClick={() => retry.mutate(false)}>
           <RotateCcw aria-hidden size={15} />{t('run.retry')}
         </button>
       )}
