@@ -220,7 +220,7 @@ function OutputCard({ run }: { run: Run }) {
   const chosen = search.attempt ? Number(search.attempt) : run.attempt;
   return (
     <Card title={<>{t('run.output')}{chosen !== run.attempt && <span className="text-muted"> · {t('runs.attempt_n', { n: chosen })}</span>}</>} flush>
-      <Output runId={run.run_id} attempt={chosen} search={search.q ?? ''} level={search.level}
+      <Output runId={run.run_id} attempt={chosen} open={chosen === run.attempt && !FINAL_STATES.has(run.state)} search={search.q ?? ''} level={search.level}
         onLevel={(level) => void navigate({ search: (before) => ({ ...before, level }), hash: true, replace: true, resetScroll: false })}
         onSearch={(q) => void navigate({ search: (before) => ({ ...before, q: q || undefined }), hash: true, replace: true, resetScroll: false })}
         onLink={(hash) => void navigate({ search: true, hash, replace: true, resetScroll: false, hashScrollIntoView: false })} />
