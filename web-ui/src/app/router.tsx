@@ -19,8 +19,9 @@ const overview = createRoute({
 const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  validateSearch: (search): { q?: string; status?: Job['state'] } => ({
+  validateSearch: (search): { q?: string; status?: Job['state']; namespace?: string[] } => ({
     q: one(search.q),
+    namespace: many(search.namespace),
     status: oneOf(search.status, ['ENABLED', 'PAUSED']),
   }),
   component: lazyRouteComponent(() => import('../features/jobs/jobs_page'), 'JobsPage'),

@@ -44,7 +44,7 @@ export function JobPage() {
   return (
     <>
       <PageHeader documentTitle={data.name} title={<><span>{data.name}</span><StateBadge state={data.state} /></>}
-        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{data.job_id}</span><Labels labels={data.labels} /></span>}
+        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{data.job_id}</span><NamespaceLink job={data} /><Labels labels={data.labels} /></span>}
         actions={<Actions job={data} />} />
       {data.description && <p className="mb-4 max-w-prose">{data.description}</p>}
       {data.state === 'PAUSED' && (
@@ -70,6 +70,13 @@ export function JobPage() {
       </Suspense>
     </>
   );
+}
+
+// To its neighbours.
+function NamespaceLink({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  if (!job.namespace) return null;
+  return <Link to="/jobs" search={{ namespace: [job.namespace] }} className="link inline-flex min-h-6 items-center" title={t('jobs.namespace')}>{job.namespace}</Link>;
 }
 
 function Actions({ job }: { job: Job }) {
@@ -198,6 +205,7 @@ function Configuration({ job }: { job: Job }) {
         <Facts items={[
           [t('form.type'), textOr('option.type.', job.type)],
           ...(job.command === undefined ? [] : [[t('form.command'), <pre key="c" className="mono overflow-x-auto rounded bg-code p-3 whitespace-pre-wrap">{job.command}</pre>] as const]),
+          ...(job.namespace ? [[t('jobs.namespace'), <NamespaceLink key="ns" job={job} />] as const] : []),
           [t('jobs.owner'), job.user_id],
           [t('jobs.version'), 'v' + job.version],
           [t('jobs.changed'), <Time key="u" at={job.update_time} zone={zoneOf(job)} />],

@@ -1,4 +1,5 @@
 // All jobs: what each is, when it fires next, and what is most often done to one, or to many.
+import '../../i18n/more';
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Copy, Ellipsis, Pause, Pencil, Play, Plus, Trash2, Zap } from 'lucide-react';
@@ -15,6 +16,7 @@ import { EmptyMatch, EmptyYet, Labels, LoadFailure, Loading, MoreButton, PageHea
 import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn, type List } from '../lists/list_bar';
 import { DeleteDialog, PauseDialog } from './confirm';
+import { NamespaceFilter } from './namespace_filter';
 import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 
@@ -26,13 +28,14 @@ export function JobsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay('jobs:write');
-  const jobs = useJobs({ q: search.q, status: search.status });
+  const jobs = useJobs({ ...search });
   const items = itemsOf(jobs.data);
-  const filtered = Boolean(search.q || search.status);
+  const filtered = Boolean(search.q || search.status || search.namespace);
   const columns = useColumns('job', [
     { id: 'state', label: t('jobs.state'), usual: true },
     { id: 'schedule', label: t('jobs.schedule'), usual: true },
     { id: 'next', label: t('jobs.next'), usual: true },
+    { id: 'namespace', label: t('jobs.namespace'), usual: false },
     { id: 'owner', label: t('jobs.owner'), usual: true },
     { id: 'changed', label: t('jobs.changed'), usual: false },
   ]);
@@ -51,6 +54,7 @@ export function JobsPage() {
           { value: 'PAUSED', label: t('state.PAUSED') },
         ]} onChange={(status) =>
           void navigate({ search: (before) => ({ ...before, status: (status || undefined) as typeof before.status }) })} />
+        <NamespaceFilter chosen={search.namespace} onChange={(namespace) => void navigate({ search: (before) => ({ ...before, namespace }) })} />
       </div>
       <ListBar list={list} always={t('jobs.name')} />
       <div className="card overflow-hidden">
@@ -80,6 +84,7 @@ function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
     { id: 'state', header: t('jobs.state'), cell: (job) => <StateBadge state={job.state} /> },
     { id: 'schedule', header: t('jobs.schedule'), cell: (job) => <ScheduleCell job={job} /> },
     { id: 'next', header: t('jobs.next'), cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} /> },
+    { id: 'namespace', header: t('jobs.namespace'), cell: (job) => <span className="text-muted">{job.namespace}</span> },
     { id: 'owner', header: t('jobs.owner'), cell: (job) => <span className="text-muted">{job.user_id}</span> },
     { id: 'changed', header: t('jobs.changed'), cell: (job) => <Time at={job.update_time} /> },
     {

@@ -126,4 +126,6 @@ export const form = {
   'hint.hour_in_gap': 'Daylight saving skips this hour once a year.',
   'hint.uneven_step': 'These steps do not divide evenly: the last one is shorter.',
   'hint.crowded_minute': 'Many other jobs fire in the same minute.',
+  'form.namespace_hint': 'Lower-case letters, digits and -. Files of jobs find one by its name within it.',
+  'invalid.namespace': 'Lower-case letters, digits and - between them; up to 63.',
 } as const;

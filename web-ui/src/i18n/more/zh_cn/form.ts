@@ -128,4 +128,6 @@ export const form: Record<keyof typeof en, string> = {
   'hint.hour_in_gap': '夏令时切换时该时刻每年有一次不存在。',
   'hint.uneven_step': '步长不能整除：最后一步较短。',
   'hint.crowded_minute': '同一分钟内还有许多其他任务触发。',
+  'form.namespace_hint': '小写字母、数字和 -。任务文件在命名空间内按名称查找任务。',
+  'invalid.namespace': '仅限小写字母、数字，中间可用 -，最多 63 个。',
 };

@@ -38,4 +38,6 @@ export const job: Record<keyof typeof en, string> = {
   'durations.title': '最近 {{n}} 次运行的时长',
   'durations.percentiles': '半数不超过 {{p50}}（实线），95% 不超过 {{p95}}（虚线）；最长 {{most}}。',
   'durations.table': '以表格显示',
+  'jobs.namespace': '命名空间',
+  'jobs.any_namespace': '任意命名空间',
 };
