@@ -49,6 +49,7 @@ export const en = {
   'empty.retry': 'Try again',
   'error.unreachable': 'The server does not answer.',
   'error.unknown': 'Something went wrong.',
+  'error.detailed': '{{said}} ({{detail}})',
   'error.action': 'That did not work',
   'denied.write': 'Your role may only look.',
   'denied.own': 'It belongs to somebody else, and is not shared with you.',

@@ -51,6 +51,7 @@ export const zhCN: Catalogue = {
   'empty.retry': '重试',
   'error.unreachable': '服务器无响应。',
   'error.unknown': '发生了错误。',
+  'error.detailed': '{{said}}（{{detail}}）',
   'error.action': '操作失败',
   'denied.write': '您的角色只能查看。',
   'denied.own': '它属于他人，且未共享给您。',

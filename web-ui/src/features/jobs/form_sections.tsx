@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, type ReactNode } from 'react';
 import { useFormContext, useWatch } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { useNamespaces } from '../../api/queries';
+import { problemText } from '../../i18n/problems';
 import { Field } from '../../shared/field';
 import { Card } from '../../shared/ui';
 import { COLUMNS, Choose, Text, useError } from './form_fields';
@@ -97,8 +98,10 @@ function When({ base }: { base: Definition }) {
     schedules: schedulesOf(values, kept), time_zone: values.time_zone.trim() || 'UTC',
     dst_gap: values.dst_gap, dst_repeat: values.dst_repeat, ...(typeof base.job_id === 'string' ? { job_id: base.job_id } : {}),
   });
-  const wrong = (field: keyof FormValues) =>
-    known(field) ?? (empty ? undefined : preview.data?.errors.find((one) => fieldOf(one.pointer) === field)?.detail);
+  const wrong = (field: keyof FormValues) => {
+    const found = empty ? undefined : preview.data?.errors.find((one) => fieldOf(one.pointer) === field);
+    return known(field) ?? (found && problemText('field', found.code, found.detail));
+  };
   return (
     <Card title={t('form.when')}>
       <div className="grid gap-x-6 gap-y-4 lg:grid-cols-2">

@@ -9,7 +9,7 @@ import { get } from '../../api/client';
 import type { Job, Run } from '../../api/types';
 import { Field } from '../../shared/field';
 import { Modal } from '../../shared/modal';
-import { Loading, explain } from '../../shared/ui';
+import { Loading, Problem, explain } from '../../shared/ui';
 import { nameOfRun } from '../runs/run_text';
 import { UNSURE, act, preview, type Action, type Item, type Kind, type Row, type Target } from './bulk';
 
@@ -145,7 +145,7 @@ function Items(props: { label: string; hint?: string; kind: Kind; items: Item[];
             {item.error ? <CircleX aria-hidden size={15} className="mt-0.5 shrink-0 text-bad" /> : <CircleCheck aria-hidden size={15} className="mt-0.5 shrink-0 text-ok" />}
             <span className="min-w-0">
               <Name kind={props.kind} id={item.id} name={names.get(item.id)} />
-              {item.error && <span className="block text-muted">{item.error.detail || item.error.code}</span>}
+              {item.error && <span className="block text-muted"><Problem {...item.error} /></span>}
               {item.run_id && <>{' · '}<Link to="/runs/$id" params={{ id: item.run_id }} className="link underline">{t('bulk.its_run')}</Link></>}
             </span>
           </li>
