@@ -34,7 +34,7 @@ export function useEvery(ms: number): number | false {
   return usePreferences().live ? ms : false;
 }
 
-function useList<T>(path: string, query: Query, every: number, enabled = true) {
+export function useList<T>(path: string, query: Query, every: number, enabled = true) {
   const refetchInterval = useEvery(every);
   return useInfiniteQuery({
     queryKey: [path, query],

@@ -1,6 +1,7 @@
 // Simplified Chinese of what ../en holds.
 import type { MoreCatalogue } from '..';
 import { admin } from './admin';
+import { bulk } from './bulk';
 import { cluster } from './cluster';
 import { first } from './first';
 import { form } from './form';
@@ -10,4 +11,4 @@ import { notices } from './notices';
 import { plan } from './plan';
 import { secrets } from './secrets';
 
-export const zhCNMore: MoreCatalogue = { ...form, ...cluster, ...lists, ...admin, ...secrets, ...notices, ...job, ...plan, ...first };
+export const zhCNMore: MoreCatalogue = { ...form, ...cluster, ...lists, ...bulk, ...admin, ...secrets, ...notices, ...job, ...plan, ...first };
