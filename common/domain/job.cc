@@ -272,7 +272,16 @@ Status ValidateJob(const JobDefinition& job) {
   if (std::any_of(job.user_id.begin(), job.user_id.end(), IsControl)) {
     return Wrong("/user_id", "contains a control character");
   }
-  return CheckText("/user_id", job.user_id, kUserIdBytesMax);
+  CARILLON_TRY(CheckText("/user_id", job.user_id, kUserIdBytesMax));
+  if (!IsNamespace(job.name_space)) return Wrong("/namespace", std::string(kNamespaceRule));
+  return {};
+}
+
+bool IsNamespace(std::string_view text) {
+  constexpr size_t kBytesMax = 63;
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= kBytesMax && plain(text.front()) && plain(text.back()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
 }
 
 Status ValidateJobId(std::string_view text) {

@@ -78,6 +78,7 @@ struct JobDefinition {
   NotifyRules notify = {};                         // what is told of its runs
   std::string description = {};                    // <= 10,000 bytes
   std::string user_id = {};                        // <= 64; "" = the caller
+  std::string name_space = "default";              // IsNamespace; a name is a key within it
 
   bool operator==(const JobDefinition&) const = default;
 };
@@ -92,6 +93,12 @@ Status ValidateParameters(const std::map<std::string, ParameterValue>& parameter
 
 // "[a-z0-9][a-z0-9_-]{0,62}"; kInvalid with pointer "/job_id" otherwise.
 Status ValidateJobId(std::string_view text);
+
+// [a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?
+bool IsNamespace(std::string_view text);
+inline constexpr std::string_view kDefaultNamespace = "default";
+inline constexpr std::string_view kNamespaceRule =
+    "must be 1 to 63 of a-z, 0-9 and -, neither beginning nor ending with -";
 
 // Stable lower-case names as in REST ("latest"); parsing is case-sensitive, kInvalid otherwise.
 std::string_view Name(JobType value);

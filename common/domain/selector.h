@@ -1,4 +1,4 @@
-// Which executors a job may run on, by their labels.
+// What is chosen by its labels: the executors that a job may run on, jobs in lists and in shares.
 //
 //   "zone = a, disk in (ssd, nvme), !spare"   all three must hold
 //
@@ -31,6 +31,7 @@ class Selector {
   // Selects nothing.
   static Selector Nothing();
 
+  bool empty() const { return requirements_.empty() && !nothing_; }  // no condition
   bool Matches(const std::map<std::string, std::string>& labels) const;
 
  private:

@@ -11,6 +11,7 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/domain/share.h"
 
 namespace carillon {
 
@@ -20,6 +21,7 @@ struct UserRecord {
   std::string display_name = {};
   std::string role;           // "admin", "user", "read_only"
   std::string password_hash;  // an Argon2id string
+  std::vector<Share> shares = {};
   bool disabled = false;
   int64_t version = 1;        // moves with each change
   int64_t session_epoch = 1;  // moves with each change that ends the sessions
@@ -98,7 +100,7 @@ class AuthStore {
   // By user_id, strictly after the cursor.
   virtual Result<std::vector<UserRecord>> ListUsers(const std::string& after_user_id,
                                                     size_t limit) = 0;
-  // Writes display_name, role, disabled and password_hash of a user whose version is still
+  // Writes display_name, role, shares, disabled and password_hash of a user whose version is still
   // `wanted.version`; returns him as he is then. kConflict: another version is; kDenied: no enabled
   // administrator would be left.
   virtual Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) = 0;

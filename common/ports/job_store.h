@@ -37,13 +37,15 @@ struct StoredJob {
   WallTime updated;
 };
 
-// What is known of a job also when its definition cannot be read.
+// What is known of a job also when its definition cannot be read, or it was deleted.
 struct JobHead {
   JobNo job_no;
   SegmentId segment;
   int64_t version = 1;
   std::string user_id;
+  std::string name_space;
   bool enabled = true;
+  bool deleted = false;
 };
 
 // What a job was after one of its changes.
@@ -57,9 +59,10 @@ struct JobVersion {
 struct JobFilter {
   std::optional<bool> enabled = {};
   std::optional<std::string> user_id = {};
-  std::string name = {};           // exactly; empty = any
-  std::string name_contains = {};  // in name or job_id, case-insensitive
-  std::string after_job_id = {};   // cursor: strictly after, by job_id
+  std::vector<std::string> namespaces = {};  // one of these; none = any
+  std::string name = {};                     // exactly; empty = any
+  std::string name_contains = {};            // in name or job_id, case-insensitive
+  std::string after_job_id = {};             // cursor: strictly after, by job_id
   size_t limit = 50;
 };
 
@@ -87,8 +90,12 @@ class JobStore {
   virtual Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
                                       const WriteContext& context) = 0;
   virtual Result<StoredJob> GetJob(const JobId& id) = 0;
-  virtual Result<JobHead> GetJobHead(const JobId& id) = 0;  // never kCorrupt
+  // Also of a deleted job, whose runs are still somebody's; never kCorrupt.
+  virtual Result<JobHead> GetJobHead(const JobId& id) = 0;
   virtual Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) = 0;
+  // The namespaces that have a job, strictly after the cursor, by name.
+  virtual Result<std::vector<std::string>> ListNamespaces(const std::string& after,
+                                                          size_t limit) = 0;
   // Those below `before`, newest first; old ones are deleted after a while (DeleteExpired).
   virtual Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
                                                        size_t limit) = 0;

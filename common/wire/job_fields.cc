@@ -329,6 +329,7 @@ constexpr std::array kFields = {
     Entry<&Job::notify>("notify"),
     Entry<&Job::description>("description"),
     Entry<&Job::user_id>("user_id"),
+    Entry<&Job::name_space>("namespace"),
 };
 
 }  // namespace

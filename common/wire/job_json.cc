@@ -36,8 +36,8 @@ json NextFireTime(const StoredJob& job, WallTime now) {
 
 // The fields of `body` that only a GET fills in.
 bool IsReadOnly(std::string_view name) {
-  constexpr std::array kNames = {"version",     "state",       "next_fire_time",
-                                 "create_time", "update_time", "pause_reason"};
+  constexpr std::array kNames = {"version",     "state",        "next_fire_time", "create_time",
+                                 "update_time", "pause_reason", "allowed_actions"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -130,7 +130,7 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch) {
   json merged = JobToJson(job, WallTime{});
   for (const auto& [name, value] : patch.items()) {
     // With a null it would vanish unseen.
-    if (!merged.contains(name)) return UnknownField(name);
+    if (!merged.contains(name) && !IsReadOnly(name)) return UnknownField(name);
   }
   merged.merge_patch(patch);
   // A null takes a field away; of what has two views, missing and default are not the same.

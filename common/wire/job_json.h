@@ -23,7 +23,7 @@ struct ParsedJob {
 };
 
 // A whole job as POST and PUT take it: missing fields are defaults; read-only fields that a GET
-// returned (version, state, next_fire_time, create_time, update_time) are accepted and ignored, so
+// returned (version, state, next_fire_time, allowed_actions, …) are accepted and ignored, so
 // that what was read can be sent back. The result is validated.
 Result<ParsedJob> ParseJob(const nlohmann::json& body);
 Result<ParsedJob> ParseJobText(std::string_view body);

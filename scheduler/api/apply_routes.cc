@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "scheduler/api/job_applier.h"
+#include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/page.h"
 
 namespace carillon::scheduler {
@@ -11,8 +12,8 @@ namespace {
 using nlohmann::json;
 
 Outcome<ApplyOptions> ReadOptions(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const Query query,
-                            Query::Read(call.request, {"dry_run", "prune", "selector"}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query, Query::Read(call.request, {"dry_run", "prune", "selector", "namespace"}));
   CARILLON_ASSIGN_OR_RETURN(const bool dry_run, query.Flag("dry_run"));
   CARILLON_ASSIGN_OR_RETURN(const bool prune, query.Flag("prune"));
   CARILLON_ASSIGN_OR_RETURN(auto selector, ReadSelector(query));
@@ -23,7 +24,9 @@ Outcome<ApplyOptions> ReadOptions(const Call& call) {
   if (!prune && selector) {
     return InvalidField("?selector", "unused", "A selector means something with prune=true only.");
   }
-  return ApplyOptions{.dry_run = dry_run, .prune = std::move(selector)};
+  const auto name_space = query.Text("namespace");
+  if (name_space && !IsNamespace(*name_space)) return BadNamespace("?namespace");
+  return ApplyOptions{.dry_run = dry_run, .prune = std::move(selector), .name_space = name_space};
 }
 
 }  // namespace

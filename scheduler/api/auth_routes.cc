@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "common/wire/share_json.h"
 #include "scheduler/api/audit.h"
 #include "scheduler/api/client_address.h"
 #include "scheduler/api/page.h"
@@ -212,7 +213,8 @@ Reply WhoAmI(const Call& call) {
                        {"display_name", token ? json("") : json(caller.display_name)},
                        {"token_id", token ? json(caller.credential) : json(nullptr)},
                        {"role", caller.role},
-                       {"permissions", PermissionsOf(caller.role)}});
+                       {"permissions", PermissionsOf(caller.role)},
+                       {"shares", SharesToJson(caller.shared.shares())}});
 }
 
 Reply ChangePassword(const Call& call) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/run_id.h"
+#include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 
@@ -53,7 +54,10 @@ Reply GetDeadLetter(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const uint64_t id, PathId(call));
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.api.runs.GetDeadLetter(id));
-  return JsonResponse(200, DeadLetterToJson(letter));
+  json shown = DeadLetterToJson(letter);
+  CARILLON_ASSIGN_OR_RETURN(shown["allowed_actions"],
+                            AllowedActions(call, Owned::kDeadLetter, letter.job_id));
+  return JsonResponse(200, shown);
 }
 
 Reply DiscardDeadLetter(const Call& call) {

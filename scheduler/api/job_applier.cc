@@ -6,8 +6,6 @@
 #include "common/wire/job_json.h"
 #include "common/wire/json_text.h"
 #include "scheduler/api/audit.h"
-#include "scheduler/api/ownership.h"
-#include "scheduler/api/secret_routes.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -69,13 +67,13 @@ Outcome<json> JobApplier::Apply(const json& documents) {
               {"prune_complete", prune_complete_}};
 }
 
-// Two documents of one name, one of them without a job_id: which job is which would depend on what
-// is there already.
+// Two documents of one name and namespace, one of them without a job_id: which job is which would
+// depend on what is there already.
 void JobApplier::FindTwins(const json& documents) {
-  std::map<std::string, std::vector<size_t>> by_name;
+  std::map<std::pair<std::string, std::string>, std::vector<size_t>> by_name;
   for (size_t i = 0; i < documents.size(); ++i) {
     const std::string name = TextOf(documents[i], "name");
-    if (!name.empty()) by_name[name].push_back(i);
+    if (!name.empty()) by_name[{NamespaceOf(documents[i]), name}].push_back(i);
   }
   for (const auto& [name, indices] : by_name) {
     if (indices.size() < 2) continue;
@@ -95,7 +93,7 @@ Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& documen
   }
   CARILLON_ASSIGN_OR_RETURN(const auto version, VersionOf(document));
   CARILLON_ASSIGN_OR_RETURN(const auto base, FindBase(document));
-  if (base) CARILLON_TRY(CheckReach(base->job.definition.user_id));
+  if (base && !MayChange(*base)) return NotOwner(Permission::kWriteJobs);
   if (base && !meant_.insert(base->job.job_id.value()).second) {
     return Item(400, "duplicate", "/job_id", "This job is in the list already.");
   }
@@ -113,7 +111,7 @@ Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& documen
 
 Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
   const std::string id = TextOf(document, "job_id");
-  if (!document.contains("job_id")) return FindByName(TextOf(document, "name"));
+  if (!document.contains("job_id")) return FindByName(document);
   if (!ValidateJobId(id).ok()) return std::optional<JobBase>();  // refused when it is read
   auto base = ReadBase(call_, JobId(id));
   if (base.ok()) return std::optional(std::move(base).value());
@@ -124,17 +122,22 @@ Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
   return std::optional<JobBase>();
 }
 
-Outcome<std::optional<JobBase>> JobApplier::FindByName(const std::string& name) {
-  if (name.empty()) return std::optional<JobBase>();  // refused when it is read
-  CARILLON_ASSIGN_OR_RETURN(auto found, call_.api.jobs.ListJobs({.name = name, .limit = 2}));
+Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
+  const std::string name = TextOf(document, "name");
+  const std::string name_space = NamespaceOf(document);
+  // Refused when it is read.
+  if (name.empty() || !IsNamespace(name_space)) return std::optional<JobBase>();
+  CARILLON_ASSIGN_OR_RETURN(
+      auto found, call_.api.jobs.ListJobs({.namespaces = {name_space}, .name = name, .limit = 2}));
   if (found.empty()) return std::optional<JobBase>();
   if (found.size() == 1) return std::optional(JobBase{.job = std::move(found[0])});
   return Item(409, "ambiguous_name", "/name",
-              fmt::format("Several jobs have this name, {} and {} among them; give the job_id.",
-                          found[0].job_id.value(), found[1].job_id.value()));
+              fmt::format("Several jobs of namespace {} have this name, {} and {} among them; give "
+                          "the job_id.",
+                          name_space, found[0].job_id.value(), found[1].job_id.value()));
 }
 
-// Whether a job is paused, and whose it is, stays where the document does not say it.
+// Whether a job is paused, whose it is and where it belongs stays where nothing says it.
 Outcome<JobDefinition> JobApplier::Read(const json& document, const JobBase* base) const {
   CARILLON_ASSIGN_OR_RETURN(
       ParsedJob parsed,
@@ -146,7 +149,10 @@ Outcome<JobDefinition> JobApplier::Read(const json& document, const JobBase* bas
   if (definition.user_id.empty()) {
     definition.user_id = base == nullptr ? call_.caller.OwnerId() : base->job.definition.user_id;
   }
-  CARILLON_TRY(CheckNewOwner(call_, definition.user_id));
+  if (!document.contains("namespace")) {
+    const bool stays = base != nullptr && !options_.name_space;
+    definition.name_space = stays ? base->job.definition.name_space : NamespaceOf(document);
+  }
   return std::move(definition);
 }
 
@@ -156,7 +162,7 @@ Outcome<JobApplier::Fate> JobApplier::Create(const json& document,
   Fate fate{.result = "created", .changes = JobChanges(definition)};
   if (!id.empty()) fate.id = JobId(id);
   if (options_.dry_run) {
-    CARILLON_TRY(CheckSecrets(call_, definition));
+    CARILLON_TRY(CheckEdit(call_, nullptr, definition));
     return fate;
   }
   CARILLON_ASSIGN_OR_RETURN(
@@ -172,11 +178,14 @@ Outcome<JobApplier::Fate> JobApplier::Create(const json& document,
 // The first id that is tried follows from the name, so that two who apply the same list at the
 // same time do not make two jobs.
 Outcome<StoredJob> JobApplier::StoreUnnamed(const JobDefinition& definition) {
-  JobId id = Identifiers::JobIdForKey(definition.name, "apply " + definition.name);
+  const bool elsewhere = definition.name_space != kDefaultNamespace;
+  const std::string key = (elsewhere ? definition.name_space + "/" : "") + definition.name;
+  JobId id = Identifiers::JobIdForKey(definition.name, "apply " + key);
   for (int attempt = 0;; ++attempt) {
     auto made = StoreNew(call_, id, definition, now_);
     if (made.ok() || made.error().code != "exists") return made;
-    const auto found = call_.api.jobs.ListJobs({.name = definition.name, .limit = 1});
+    const auto found = call_.api.jobs.ListJobs(
+        {.namespaces = {definition.name_space}, .name = definition.name, .limit = 1});
     if (found.ok() && !found->empty()) {
       return Item(409, "conflict", "/name",
                   "Somebody else made a job of this name just now; "
@@ -196,7 +205,7 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
   }
   fate.changes = base.readable ? JobChanges(job.definition, definition) : JobChanges(definition);
   if (options_.dry_run) {
-    CARILLON_TRY(CheckSecrets(call_, definition));
+    CARILLON_TRY(CheckEdit(call_, &base, definition));
     return fate;
   }
   CARILLON_ASSIGN_OR_RETURN(const StoredJob written,
@@ -211,7 +220,8 @@ void JobApplier::Prune() {
   prune_complete_ = false;
   if (counts_["error"] != 0) return;
   JobFilter filter{.limit = kPruneBatch};
-  if (!call_.owns_all) filter.user_id = call_.caller.user_id;
+  if (options_.name_space) filter.namespaces = {*options_.name_space};
+  if (!call_.owns_all && call_.caller.shared.empty()) filter.user_id = call_.caller.user_id;
   for (size_t seen = 0; seen < kPruneScanMax;) {
     const auto jobs = call_.api.jobs.ListJobs(filter);
     if (!jobs.ok()) {
@@ -221,6 +231,7 @@ void JobApplier::Prune() {
     for (const StoredJob& job : *jobs) {
       const bool listed = meant_.contains(job.job_id.value());
       if (listed || !options_.prune->Matches(job.definition.labels)) continue;
+      if (!MayChange({.job = job})) continue;
       if (counts_["pruned"] == kPrunedMax) return;
       const Outcome<Fate> fate = PruneOne(job);
       Add(nullptr, job.job_id.value(), job.definition.name, fate);
@@ -242,9 +253,14 @@ Outcome<JobApplier::Fate> JobApplier::PruneOne(const StoredJob& job) {
   return Fate{.result = "pruned", .id = job.job_id, .version = job.version};
 }
 
-Outcome<bool> JobApplier::CheckReach(const std::string& owner) const {
-  if (call_.owns_all || (!owner.empty() && owner == call_.caller.user_id)) return true;
-  return NotOwner(Permission::kWriteJobs);
+bool JobApplier::MayChange(const JobBase& base) const {
+  return call_.owns_all || MayAct(call_.caller, PlaceOf(base));
+}
+
+// Where a document belongs that is not of a job which is there already.
+std::string JobApplier::NamespaceOf(const json& document) const {
+  if (document.is_object() && document.contains("namespace")) return TextOf(document, "namespace");
+  return options_.name_space.value_or(std::string(kDefaultNamespace));
 }
 
 void JobApplier::Add(const json& index, const json& id, const json& name,

@@ -27,6 +27,8 @@ inline constexpr size_t kChangesBytesMax = 4u << 20;
 struct ApplyOptions {
   bool dry_run = false;
   std::optional<Selector> prune = {};  // nullopt: nothing is deleted
+  // Of documents that name none, and where prune looks; nullopt: `default`, and everywhere.
+  std::optional<std::string> name_space = {};
 };
 
 class JobApplier {
@@ -51,14 +53,15 @@ class JobApplier {
   Outcome<Fate> ApplyOne(size_t index, const nlohmann::json& document);
   // The job that a document means; nullopt: it is to be made.
   Outcome<std::optional<JobBase>> FindBase(const nlohmann::json& document);
-  Outcome<std::optional<JobBase>> FindByName(const std::string& name);
+  Outcome<std::optional<JobBase>> FindByName(const nlohmann::json& document);
+  std::string NamespaceOf(const nlohmann::json& document) const;
   Outcome<JobDefinition> Read(const nlohmann::json& document, const JobBase* base) const;
   Outcome<Fate> Create(const nlohmann::json& document, const JobDefinition& definition);
   Outcome<StoredJob> StoreUnnamed(const JobDefinition& definition);
   Outcome<Fate> Change(const JobBase& base, const JobDefinition& definition);
   void Prune();
   Outcome<Fate> PruneOne(const StoredJob& job);
-  Outcome<bool> CheckReach(const std::string& owner) const;
+  bool MayChange(const JobBase& base) const;
   // `index` of the document; null of what is pruned.
   void Add(const nlohmann::json& index, const nlohmann::json& id, const nlohmann::json& name,
            const Outcome<Fate>& fate);

@@ -1,12 +1,15 @@
 #include "scheduler/api/job_edit.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include <fmt/core.h>
 
+#include "common/domain/template.h"
 #include "common/wire/job_changes.h"
 #include "common/wire/job_json.h"
 #include "common/wire/json_text.h"
+#include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/secret_routes.h"
@@ -15,23 +18,41 @@ namespace carillon::scheduler {
 
 using nlohmann::json;
 
+JobPlace PlaceOf(const JobBase& base) {
+  JobPlace place = PlaceOf(base.job.definition);
+  if (!base.readable) place.labels.reset();
+  return place;
+}
+
 Outcome<JobId> PathJobId(const Call& call) {
   const std::string& text = call.arguments.at(0);
   if (!ValidateJobId(text).ok()) return NotFound("There is no such job; GET /api/jobs lists them.");
   return JobId(text);
 }
 
-HttpResponse JobResponse(int status, const StoredJob& job, WallTime now) {
-  HttpResponse response = JsonResponse(status, JobToJson(job, now));
+json ShowJob(const Call& call, const StoredJob& job, WallTime now) {
+  json shown = JobToJson(job, now);
+  shown["allowed_actions"] = AllowedActions(call.caller, Owned::kJob, PlaceOf(job.definition));
+  return shown;
+}
+
+HttpResponse JobResponse(const Call& call, int status, const StoredJob& job, WallTime now) {
+  HttpResponse response = JsonResponse(status, ShowJob(call, job, now));
   response.headers.emplace_back("ETag", VersionTag(job.version));
   return response;
+}
+
+Outcome<JobHead> LiveHead(const Call& call, const JobId& id) {
+  CARILLON_ASSIGN_OR_RETURN(JobHead head, call.api.jobs.GetJobHead(id));
+  if (head.deleted) return Error{ErrorCode::kNotFound, "no job " + id.value()};
+  return head;
 }
 
 Outcome<JobBase> ReadBase(const Call& call, const JobId& id) {
   auto job = call.api.jobs.GetJob(id);
   if (job.ok()) return JobBase{.job = std::move(job).value()};
   if (job.code() != ErrorCode::kCorrupt) return job.error();
-  CARILLON_ASSIGN_OR_RETURN(const JobHead head, call.api.jobs.GetJobHead(id));
+  CARILLON_ASSIGN_OR_RETURN(const JobHead head, LiveHead(call, id));
   JobBase base{.job = {.job_no = head.job_no,
                        .job_id = id,
                        .segment = head.segment,
@@ -43,6 +64,7 @@ Outcome<JobBase> ReadBase(const Call& call, const JobId& id) {
                        .updated = {}},
                .readable = false};
   base.job.definition.user_id = head.user_id;
+  base.job.definition.name_space = head.name_space;
   base.job.definition.enabled = head.enabled;
   return base;
 }
@@ -63,14 +85,14 @@ Problem Unreadable(const JobId& id, int64_t version) {
 
 Problem Explain(const Call& call, const JobId& id, const Error& error) {
   if (error.code != ErrorCode::kCorrupt) return ToProblem(error);
-  const auto head = call.api.jobs.GetJobHead(id);
-  if (!head.ok()) return ToProblem(head.error());
+  const auto head = LiveHead(call, id);
+  if (!head.ok()) return head.error();
   Problem problem = Unreadable(id, head->version);
   problem.log_detail = error.message;
   return problem;
 }
 
-Problem StaleVersion(const JobBase& base, WallTime now) {
+Problem StaleVersion(const Call& call, const JobBase& base, WallTime now) {
   const StoredJob& job = base.job;
   Problem problem{.status = 412,
                   .code = "stale_version",
@@ -78,7 +100,7 @@ Problem StaleVersion(const JobBase& base, WallTime now) {
                                         "If-Match with its ETag.",
                                         job.version)};
   problem.members["current_version"] = job.version;
-  problem.members["current"] = base.readable ? JobToJson(job, now) : json(nullptr);
+  problem.members["current"] = base.readable ? ShowJob(call, job, now) : json(nullptr);
   problem.headers.emplace_back("ETag", VersionTag(job.version));
   return problem;
 }
@@ -86,7 +108,7 @@ Problem StaleVersion(const JobBase& base, WallTime now) {
 Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
                                WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(JobBase base, ReadBase(call, id));
-  if (!wanted.MatchesStrongly(VersionTag(base.job.version))) return StaleVersion(base, now);
+  if (!wanted.MatchesStrongly(VersionTag(base.job.version))) return StaleVersion(call, base, now);
   return base;
 }
 
@@ -100,9 +122,24 @@ Outcome<ParsedJob> ReadParsed(Result<ParsedJob> parsed) {
                  .errors = {{error.pointer, "contradiction", error.message}}};
 }
 
+Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition) {
+  if (before == nullptr) {
+    CARILLON_TRY(CheckWrite(call, nullptr, definition));
+    return CheckSecrets(call, definition);
+  }
+  const JobPlace place = PlaceOf(*before);
+  CARILLON_TRY(CheckWrite(call, &place, definition));
+  if (call.owns_all || IsOwn(call.caller, place)) return CheckSecrets(call, definition);
+  std::set<std::string> named;
+  if (before->readable) {
+    for (const auto& [name, variable] : SecretsOf(before->job.definition)) named.insert(name);
+  }
+  return CheckSecrets(call, definition, named);
+}
+
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
                             WallTime now) {
-  CARILLON_TRY(CheckSecrets(call, definition));
+  CARILLON_TRY(CheckEdit(call, nullptr, definition));
   PersonWrite write(call, now);
   auto created = call.api.jobs.CreateJob(id, definition, write.context());
   if (!created.ok() && created.code() == ErrorCode::kTimeout) {
@@ -133,7 +170,7 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
                                    const JobDefinition& definition, WallTime now) {
   const StoredJob& job = base.job;
   if (base.readable && definition == job.definition) return job;
-  CARILLON_TRY(CheckSecrets(call, definition));
+  CARILLON_TRY(CheckEdit(call, &base, definition));
   PersonWrite write(call, now);
   auto written =
       write.Count(call.api.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));
@@ -151,7 +188,7 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
   }
   if (!written.ok() && written.code() == ErrorCode::kConflict) {
     CARILLON_ASSIGN_OR_RETURN(const JobBase current, ReadBase(call, job.job_id));
-    return StaleVersion(current, now);
+    return StaleVersion(call, current, now);
   }
   if (!written.ok()) return written.error();
   if (base.readable) {
@@ -164,11 +201,14 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
 Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition& definition,
                       WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(const StoredJob written, StoreDefinition(call, base, definition, now));
-  return JobResponse(200, written, now);
+  return JobResponse(call, 200, written, now);
 }
 
 Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now) {
   const StoredJob& job = base.job;
+  if (!call.owns_all && !MayAct(call.caller, PlaceOf(base))) {
+    return NotOwner(Permission::kWriteJobs);
+  }
   PersonWrite write(call, now);
   const Status deleted =
       write.Count(call.api.jobs.DeleteJob(job.job_id, job.version, write.context()));
@@ -182,7 +222,7 @@ Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now) {
     }
   } else if (!deleted.ok() && deleted.code() == ErrorCode::kConflict) {
     CARILLON_ASSIGN_OR_RETURN(const JobBase current, ReadBase(call, job.job_id));
-    return StaleVersion(current, now);
+    return StaleVersion(call, current, now);
   } else if (!deleted.ok()) {
     return deleted.error();
   }

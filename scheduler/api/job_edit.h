@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/wire/job_json.h"
+#include "scheduler/api/ownership.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/route.h"
 
@@ -10,8 +11,10 @@ namespace carillon::scheduler {
 // The job id in the path. One that cannot exist is simply not found.
 Outcome<JobId> PathJobId(const Call& call);
 
+// As callers see it, with what this one may do.
+nlohmann::json ShowJob(const Call& call, const StoredJob& job, WallTime now);
 // With its ETag.
-HttpResponse JobResponse(int status, const StoredJob& job, WallTime now);
+HttpResponse JobResponse(const Call& call, int status, const StoredJob& job, WallTime now);
 
 // What a write builds on. Of a job whose stored definition cannot be read only what else is known
 // is filled in: it can be replaced and deleted all the same.
@@ -19,6 +22,9 @@ struct JobBase {
   StoredJob job;
   bool readable = true;
 };
+// 404: there is none, or it was deleted.
+Outcome<JobHead> LiveHead(const Call& call, const JobId& id);
+JobPlace PlaceOf(const JobBase& base);
 Outcome<JobBase> ReadBase(const Call& call, const JobId& id);
 // The job as it is, when the caller's precondition names this version; else 412.
 Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
@@ -26,7 +32,12 @@ Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTa
 // What a body says of a job. Two views of its schedules that contradict each other are 422.
 Outcome<ParsedJob> ReadParsed(Result<ParsedJob> parsed);
 
-// The writes themselves. Each leaves what changed for the audit in the call's note.
+// Whether the caller may write this, and the job use the secrets it names. A job that he reaches by
+// a share may name others of its owner's secrets only when he may use them too.
+Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition);
+
+// The writes themselves. Each leaves what changed for the audit in the call's note. What `before`
+// says is checked and is what the store expects, so that nothing comes between.
 //
 // 409 exists: the id is taken, also by a deleted job.
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
@@ -44,6 +55,6 @@ Problem Unreadable(const JobId& id, int64_t version);
 // An error of a call that needs the job's definition.
 Problem Explain(const Call& call, const JobId& id, const Error& error);
 // 412 with the job as it is now, so that a client can show a three-way difference.
-Problem StaleVersion(const JobBase& base, WallTime now);
+Problem StaleVersion(const Call& call, const JobBase& base, WallTime now);
 
 }  // namespace carillon::scheduler

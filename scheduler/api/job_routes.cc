@@ -9,7 +9,7 @@
 #include "common/wire/json_text.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/job_edit.h"
-#include "scheduler/api/ownership.h"
+#include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
@@ -30,8 +30,8 @@ Outcome<ParsedJob> KeepId(Outcome<ParsedJob> parsed, const JobId& id) {
                       "A job keeps its job_id; to have it under another one, POST a new job.");
 }
 
-HttpResponse CreatedResponse(const StoredJob& job, WallTime now) {
-  HttpResponse response = JobResponse(201, job, now);
+HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime now) {
+  HttpResponse response = JobResponse(call, 201, job, now);
   response.headers.emplace_back("Location", "/api/jobs/" + job.job_id.value());
   return response;
 }
@@ -47,7 +47,7 @@ std::optional<StoredJob> FindSame(const Call& call, const JobId& id,
 Reply CreateNamed(const Call& call, const JobId& id, const JobDefinition& definition,
                   WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(const StoredJob created, StoreNew(call, id, definition, now));
-  return CreatedResponse(created, now);
+  return CreatedResponse(call, created, now);
 }
 
 Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime now) {
@@ -59,7 +59,7 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
     // The first request with this key did make it, but its answer was lost.
     if (const auto same = FindSame(call, id, definition)) {
       call.api.nudge(same->segment);
-      return CreatedResponse(*same, now);
+      return CreatedResponse(call, *same, now);
     }
   }
   for (int attempt = 0; attempt < kIdAttempts; ++attempt) {
@@ -83,7 +83,7 @@ Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector,
       const std::string& id = job.job_id.value();
       if (!selector.Matches(job.definition.labels)) {
         page.Skip(id);
-      } else if (!page.Add(JobToJson(job, now), id)) {
+      } else if (!page.Add(ShowJob(call, job, now), id)) {
         return page.Finish(true);
       }
     }
@@ -114,7 +114,7 @@ Reply ChangeState(const Call& call, StateChange change) {
   }
   if (!changed.ok()) return Explain(call, id, changed.error());
   call.api.nudge(changed->segment);
-  return JobResponse(200, *changed, now);
+  return JobResponse(call, 200, *changed, now);
 }
 
 // The overrides of a manual run, checked by the rules of a job's own fields.
@@ -157,7 +157,8 @@ StoredAnswer ExecutedAnswer(const CreatedRun& created) {
 Reply ListJobs(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(
       const Query query,
-      Query::Read(call.request, {"status", "user_id", "q", "selector", "page_size", "page_token"}));
+      Query::Read(call.request, {"status", "user_id", "q", "selector", "page_size", "page_token"},
+                  {"namespace"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "jobs"));
   if (!page.cursor().empty() && !ValidateJobId(page.cursor()).ok()) return BadPageToken();
   JobFilter filter{.user_id = query.Text("user_id"),
@@ -167,6 +168,10 @@ Reply ListJobs(const Call& call) {
   if (filter.user_id.value_or("").size() > kFilterBytesMax ||
       filter.name_contains.size() > kFilterBytesMax) {
     return InvalidField("?q", "too_long", "A filter may have at most 1,000 bytes.");
+  }
+  filter.namespaces = query.All("namespace");
+  for (const std::string& name_space : filter.namespaces) {
+    if (!IsNamespace(name_space)) return BadNamespace("?namespace");
   }
   if (const auto status = query.Text("status")) {
     if (*status != "ENABLED" && *status != "PAUSED") {
@@ -179,7 +184,7 @@ Reply ListJobs(const Call& call) {
   if (selector) return ListSelected(call, filter, *selector, std::move(page));
   CARILLON_ASSIGN_OR_RETURN(const auto jobs, call.api.jobs.ListJobs(filter));
   for (const StoredJob& job : jobs) {
-    if (!page.Add(JobToJson(job, now), job.job_id.value())) break;
+    if (!page.Add(ShowJob(call, job, now), job.job_id.value())) break;
   }
   return page.Finish(false);
 }
@@ -188,7 +193,6 @@ Reply CreateJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed(carillon::ParseJob(body)));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
-  CARILLON_TRY(CheckNewOwner(call, parsed.definition.user_id));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   if (parsed.job_id.empty()) return CreateUnnamed(call, parsed.definition, now);
   return CreateNamed(call, JobId(parsed.job_id), parsed.definition, now);
@@ -200,7 +204,7 @@ Reply GetJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const auto job = call.api.jobs.GetJob(id);
   if (!job.ok()) return Explain(call, id, job.error());
-  return JobResponse(200, *job, now);
+  return JobResponse(call, 200, *job, now);
 }
 
 Reply ReplaceJob(const Call& call) {
@@ -211,9 +215,10 @@ Reply ReplaceJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
                             KeepId(ReadParsed(carillon::ParseReplacement(base.job, body)), id));
-  if (parsed.definition.user_id.empty()) parsed.definition.user_id = base.job.definition.user_id;
-  CARILLON_TRY(CheckNewOwner(call, parsed.definition.user_id));
-  return WriteDefinition(call, base, parsed.definition, now);
+  JobDefinition& definition = parsed.definition;
+  if (definition.user_id.empty()) definition.user_id = base.job.definition.user_id;
+  if (!body.contains("namespace")) definition.name_space = base.job.definition.name_space;
+  return WriteDefinition(call, base, definition, now);
 }
 
 Reply PatchJobFields(const Call& call) {
@@ -227,7 +232,6 @@ Reply PatchJobFields(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
                             KeepId(ReadParsed(carillon::PatchJob(base.job, patch)), id));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
-  CARILLON_TRY(CheckNewOwner(call, parsed.definition.user_id));
   return WriteDefinition(call, base, parsed.definition, now);
 }
 

@@ -10,6 +10,7 @@
 #include "scheduler/api/job_routes.h"
 #include "scheduler/api/join_routes.h"
 #include "scheduler/api/log_routes.h"
+#include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/run_routes.h"
 #include "scheduler/api/schedule_routes.h"
 #include "scheduler/api/secret_routes.h"
@@ -73,6 +74,7 @@ const std::vector<Route>& RouteTable() {
        .action = "job.apply",
        .with_query = true},
       {"POST", "/api/bulk", kRunJobs, kYes, &BulkAction, "bulk"},
+      {"GET", "/api/namespaces", kRead, kNo, &ListNamespaces},
       {"GET", "/api/runs", kRead, kNo, &ListRuns},
       {"GET", "/api/runs/{}", kRead, kNo, &GetRun},
       {"POST", "/api/runs/{}/cancel", kRunJobs, kNo, &CancelRun, "run.cancel", kRun},

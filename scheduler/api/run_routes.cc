@@ -4,6 +4,8 @@
 
 #include "common/domain/executor_state.h"
 #include "common/wire/job_json.h"
+#include "scheduler/api/allowed_actions.h"
+#include "scheduler/api/job_edit.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
@@ -71,9 +73,18 @@ void NudgeOwner(const Call& call, const RunKey& key) {
   if (run.ok()) call.api.nudge(run->row.segment);
 }
 
-HttpResponse RetriedResponse(const Call& call, const RunDetail& run) {
+// One run, with what this caller may do to it.
+Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
+  json shown = RunToJson(run, true);
+  CARILLON_ASSIGN_OR_RETURN(shown["allowed_actions"],
+                            AllowedActions(call, Owned::kRun, run.job_id));
+  return shown;
+}
+
+Reply RetriedResponse(const Call& call, const RunDetail& run) {
   call.api.nudge(run.row.segment);
-  HttpResponse response = JsonResponse(202, RunToJson(run, true));
+  CARILLON_ASSIGN_OR_RETURN(const json shown, ShowRun(call, run));
+  HttpResponse response = JsonResponse(202, shown);
   response.headers.emplace_back("Location", "/api/runs/" + EncodeRunId(run.row.key));
   return response;
 }
@@ -97,7 +108,7 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   const bool none = !found.ok() || (found->runs.empty() && !found->searched_to);
   if (job_id && page.cursor().empty() && none) {
     // A deleted job keeps its history; one that never was has none.
-    CARILLON_TRY(call.api.jobs.GetJobHead(*job_id));
+    CARILLON_TRY(LiveHead(call, *job_id));
   }
   if (!found.ok()) return page.Finish(false);
   for (const RunDetail& run : found->runs) {
@@ -114,7 +125,8 @@ Reply GetRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
-  HttpResponse response = JsonResponse(200, RunToJson(run, true));
+  CARILLON_ASSIGN_OR_RETURN(const json shown, ShowRun(call, run));
+  HttpResponse response = JsonResponse(200, shown);
   response.headers.emplace_back("ETag", "\"" + ShortHash(response.body) + "\"");
   return response;
 }

@@ -9,6 +9,7 @@
 #include "common/wire/job_json.h"
 #include "scheduler/api/fire_load.h"
 #include "scheduler/api/fires.h"
+#include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 
 namespace carillon::scheduler {

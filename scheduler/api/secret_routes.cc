@@ -267,7 +267,8 @@ Reply RewrapSecrets(const Call& call) {
                             {"next_after", more ? json(secrets.back().name) : json(nullptr)}});
 }
 
-Outcome<bool> CheckSecrets(const Call& call, const JobDefinition& definition) {
+Outcome<bool> CheckSecrets(const Call& call, const JobDefinition& definition,
+                           const std::optional<std::set<std::string>>& named) {
   const std::map<std::string, std::string> used = SecretsOf(definition);
   if (used.empty()) return true;
   std::vector<std::string> names;
@@ -286,6 +287,12 @@ Outcome<bool> CheckSecrets(const Call& call, const JobDefinition& definition) {
       problem.errors.push_back({pointer, "secret_forbidden",
                                 fmt::format("Secret {} belongs to somebody else than the job, and "
                                             "is not shared.",
+                                            name)});
+    } else if (named && !named->contains(name) && !MayUse(at->record, call.caller.user_id)) {
+      problem.errors.push_back({pointer, "secret_forbidden",
+                                fmt::format("Secret {} is not yours and not shared; a job that is "
+                                            "shared with you may name only those that it names "
+                                            "already.",
                                             name)});
     }
   }

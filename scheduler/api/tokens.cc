@@ -127,6 +127,7 @@ Authenticator::Answer Authenticator::FindToken(const std::string& hash) {
     if (found->owner->disabled) return std::optional<Caller>();
     caller.role = LesserRole(token.role, found->owner->role);
     caller.display_name = found->owner->name;
+    caller.shared = SharedJobs(found->owner->shares);
   }
   NoteUse(token, Wall());
   return std::optional(std::move(caller));
@@ -141,7 +142,8 @@ Authenticator::Answer Authenticator::FindSession(const std::string& session,
                               .role = user->role,
                               .user_id = user->user_id,
                               .display_name = user->display_name,
-                              .credential = session});
+                              .credential = session,
+                              .shared = SharedJobs(user->shares)});
 }
 
 // Nobody waits for it, and one that is not written is written with a later use.

@@ -16,6 +16,7 @@
 #include "common/adapters/http/worker_pool.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/domain/share.h"
 #include "common/ports/auth_store.h"
 #include "scheduler/api/aside.h"
 
@@ -45,6 +46,7 @@ struct Caller {
   std::string display_name = {};
   std::string credential = {};           // the session, or the token's id
   std::optional<WallTime> expires = {};  // of the token
+  SharedJobs shared = {};                // with the user
 
   // As the audit names him: "anna", "anna/ci", "token/admin".
   std::string Actor() const;

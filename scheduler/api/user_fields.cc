@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/wire/json_text.h"
+#include "common/wire/share_json.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/roles.h"
@@ -43,12 +44,21 @@ Outcome<std::string> ReadRole(const json& body, const std::string& otherwise) {
   return InvalidField("/role", "unknown_value", "This has to be admin, user or read_only.");
 }
 
+Outcome<std::vector<Share>> ReadShares(const json& body) {
+  const auto found = body.find("shares");
+  if (found == body.end() || found->is_null()) return std::vector<Share>();
+  auto shares = SharesFromJson(*found);
+  if (!shares.ok()) return shares.error();
+  return std::move(shares).value();
+}
+
 Outcome<UserRecord> NewUser(const Call& call, const UserFields& fields) {
   const WallTime now = call.authenticator.Wall();
   UserRecord user{.user_id = "user-" + RandomHex(8),
                   .name = fields.name,
                   .display_name = fields.display_name,
                   .role = fields.role,
+                  .shares = fields.shares,
                   .created = now,
                   .updated = now};
   CARILLON_ASSIGN_OR_RETURN(user.password_hash, call.sign_in.Hash(fields.password));

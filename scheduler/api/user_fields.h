@@ -21,11 +21,14 @@ Outcome<std::string> ReadNewPassword(const nlohmann::json& body, std::string_vie
                                      std::string_view user_name);
 // The role in `body`, or `otherwise` when there is none.
 Outcome<std::string> ReadRole(const nlohmann::json& body, const std::string& otherwise);
+// The shares in `body`; none when there are none.
+Outcome<std::vector<Share>> ReadShares(const nlohmann::json& body);
 
 struct UserFields {
   std::string name;
   std::string display_name = {};
   std::string role;
+  std::vector<Share> shares = {};
   std::string password;
 };
 // With an id of its own and the password hashed; not stored yet.

@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "common/wire/json_text.h"
+#include "common/wire/share_json.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/user_fields.h"
@@ -18,6 +20,7 @@ json UserToJson(const UserRecord& user) {
           {"name", user.name},
           {"display_name", user.display_name},
           {"role", user.role},
+          {"shares", SharesToJson(user.shares)},
           {"disabled", user.disabled},
           {"version", user.version},
           {"create_time", FormatRfc3339(user.created)},
@@ -85,8 +88,17 @@ std::string Difference(const UserRecord& before, const UserRecord& after) {
   if (before.display_name != after.display_name) {
     add("display_name '" + before.display_name + "' -> '" + after.display_name + "'");
   }
+  if (before.shares != after.shares) add("shares");
   if (before.password_hash != after.password_hash) add("password reset");
   return text;
+}
+
+// What is shared from now on and what was before, for the audit.
+void NoteShares(const Call& call, const std::vector<Share>& before,
+                const std::vector<Share>& after) {
+  if (before == after) return;
+  call.note.changes_json = JsonToText(json::array(
+      {{{"path", "/shares"}, {"from", SharesToJson(before)}, {"to", SharesToJson(after)}}}));
 }
 
 Outcome<UserRecord> Patched(const Call& call, UserRecord user, const json& body) {
@@ -94,6 +106,9 @@ Outcome<UserRecord> Patched(const Call& call, UserRecord user, const json& body)
   if (body.contains("display_name")) {
     CARILLON_ASSIGN_OR_RETURN(user.display_name,
                               TextMember(body, "display_name", kDisplayNameCharactersMax));
+  }
+  if (body.contains("shares")) {
+    CARILLON_ASSIGN_OR_RETURN(user.shares, ReadShares(body));
   }
   if (body.contains("disabled")) {
     CARILLON_ASSIGN_OR_RETURN(user.disabled, FlagMember(body, "disabled"));
@@ -121,15 +136,16 @@ Reply ListUsers(const Call& call) {
 }
 
 Reply CreateUser(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const json body,
-                            ReadObject(call.request, Body::kRequired,
-                                       {"name", "display_name", "role", "password", "reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired,
+                                                        {"name", "display_name", "role", "shares",
+                                                         "password", "reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
   UserFields fields;
   CARILLON_ASSIGN_OR_RETURN(fields.name, ReadUserName(body));
   CARILLON_ASSIGN_OR_RETURN(fields.display_name,
                             TextMember(body, "display_name", kDisplayNameCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(fields.role, ReadRole(body, "user"));
+  CARILLON_ASSIGN_OR_RETURN(fields.shares, ReadShares(body));
   CARILLON_ASSIGN_OR_RETURN(fields.password, ReadNewPassword(body, "password", fields.name));
   CARILLON_ASSIGN_OR_RETURN(const UserRecord user, NewUser(call, fields));
   const Status made = call.api.auth.CreateUser(user);
@@ -141,6 +157,7 @@ Reply CreateUser(const Call& call) {
   }
   if (!made.ok()) return Refused(call, made.error());
   call.note.reason = user.name + " as " + user.role;
+  NoteShares(call, {}, user.shares);
   HttpResponse response = UserResponse(201, user);
   response.headers.emplace_back("Location", "/api/users/" + user.user_id);
   return response;
@@ -154,13 +171,14 @@ Reply GetUser(const Call& call) {
 
 // An edit that changes nothing writes nothing: the version stays.
 Reply PatchUser(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const json body,
-                            ReadObject(call.request, Body::kRequired,
-                                       {"display_name", "role", "disabled", "password", "reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired,
+                                                        {"display_name", "role", "shares",
+                                                         "disabled", "password", "reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadAtVersion(call));
   CARILLON_ASSIGN_OR_RETURN(const UserRecord wanted, Patched(call, user, body));
   call.note.reason = Difference(user, wanted);
+  NoteShares(call, user.shares, wanted.shares);
   if (wanted == user) return UserResponse(200, user);
   const auto changed = call.api.auth.UpdateUser(wanted, call.authenticator.Wall());
   if (!changed.ok()) return Refused(call, changed.error());

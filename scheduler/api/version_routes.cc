@@ -51,7 +51,8 @@ Problem UnreadableVersion(int64_t version) {
           .detail = fmt::format("What is stored of version {} cannot be read.", version)};
 }
 
-// Whether the job runs and whose it is are no part of what a version brings back.
+// Whether the job runs and whose it is are no part of what a version brings back; where it belongs
+// is.
 Outcome<JobDefinition> DefinitionToRevertTo(const JobVersion& version, const JobBase& base) {
   if (!version.definition) return UnreadableVersion(version.version);
   JobDefinition definition = *version.definition;

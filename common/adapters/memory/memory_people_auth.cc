@@ -112,6 +112,7 @@ Result<UserRecord> MemoryPeople::UpdateUser(const UserRecord& wanted, WallTime n
                              user->password_hash != wanted.password_hash;
   user->display_name = wanted.display_name;
   user->role = wanted.role;
+  user->shares = wanted.shares;
   user->disabled = wanted.disabled;
   user->password_hash = wanted.password_hash;
   ++user->version;

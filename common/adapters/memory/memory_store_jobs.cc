@@ -32,6 +32,11 @@ bool Matches(const JobEntry& job, const JobFilter& filter) {
   if (job.deleted || job.id.value() <= filter.after_job_id) return false;
   if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
   if (filter.user_id && job.definition.user_id != *filter.user_id) return false;
+  const auto& spaces = filter.namespaces;
+  if (!spaces.empty() &&
+      std::find(spaces.begin(), spaces.end(), job.definition.name_space) == spaces.end()) {
+    return false;
+  }
   if (!filter.name.empty() && job.definition.name != filter.name) return false;
   if (filter.name_contains.empty()) return true;
   const std::string wanted = Lower(filter.name_contains);
@@ -121,12 +126,15 @@ Result<StoredJob> MemoryStore::GetJob(const JobId& id) {
 
 Result<JobHead> MemoryStore::GetJobHead(const JobId& id) {
   MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindLiveJob(id));
+  const JobEntry* job = tables_.FindJob(id);
+  if (job == nullptr) return {ErrorCode::kNotFound, "no job " + id.value()};
   return JobHead{.job_no = job->job_no,
                  .segment = job->segment,
                  .version = job->version,
                  .user_id = job->definition.user_id,
-                 .enabled = job->definition.enabled};
+                 .name_space = job->definition.name_space,
+                 .enabled = job->definition.enabled,
+                 .deleted = job->deleted};
 }
 
 Result<std::vector<StoredJob>> MemoryStore::ListJobs(const JobFilter& filter) {
@@ -136,6 +144,21 @@ Result<std::vector<StoredJob>> MemoryStore::ListJobs(const JobFilter& filter) {
     if (page.size() >= filter.limit) break;
     const JobEntry& job = *tables_.FindJob(job_no);
     if (memory::Matches(job, filter) && IsReadable(job)) page.push_back(ToStored(job));
+  }
+  return page;
+}
+
+Result<std::vector<std::string>> MemoryStore::ListNamespaces(const std::string& after,
+                                                             size_t limit) {
+  MutexLock lock(mu_);
+  std::set<std::string> used;
+  for (const auto& [id, job_no] : tables_.job_ids()) {
+    const JobEntry& job = *tables_.FindJob(job_no);
+    if (!job.deleted) used.insert(job.definition.name_space);
+  }
+  std::vector<std::string> page;
+  for (auto it = used.upper_bound(after); it != used.end() && page.size() < limit; ++it) {
+    page.push_back(*it);
   }
   return page;
 }

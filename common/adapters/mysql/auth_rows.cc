@@ -1,5 +1,7 @@
 #include "common/adapters/mysql/auth_rows.h"
 
+#include "common/wire/share_json.h"
+
 namespace carillon::mysql {
 namespace {
 
@@ -7,14 +9,23 @@ std::optional<WallTime> TimeOrNone(const Rows& rows, uint32_t column) {
   return rows.Int(column) == 0 ? std::nullopt : std::optional(rows.Time(column));
 }
 
+std::vector<Share> ReadShares(const Session& session, const Rows& rows, uint32_t first) {
+  if (rows.IsNull(first + 10)) return {};
+  auto shares = SharesFromText(rows.Text(first + 10));
+  if (shares.ok()) return std::move(shares).value();
+  session.NoteUnreadable("users", rows.Text(first), shares.error().message);
+  return {};
+}
+
 }  // namespace
 
-UserRecord ReadUserRow(const Rows& rows, uint32_t first) {
+UserRecord ReadUserRow(const Session& session, const Rows& rows, uint32_t first) {
   return {.user_id = rows.Text(first),
           .name = rows.Text(first + 1),
           .display_name = rows.Text(first + 2),
           .role = rows.Text(first + 3),
           .password_hash = rows.Text(first + 4),
+          .shares = ReadShares(session, rows, first),
           .disabled = rows.Int(first + 5) != 0,
           .version = rows.Int(first + 6),
           .session_epoch = rows.Int(first + 7),

@@ -32,7 +32,7 @@ Result<std::optional<LockedRefresh>> LockRefresh(Session& session, const std::st
   if (!rows.Next()) return std::optional<LockedRefresh>();
   LockedRefresh locked{.record = {.token_hash = hash, .family = rows.Text(kUserColumnCount + 1)},
                        .used = rows.Int(kUserColumnCount + 4) != 0,
-                       .user = ReadUserRow(rows)};
+                       .user = ReadUserRow(session, rows)};
   locked.record.user_id = locked.user.user_id;
   locked.record.session_epoch = rows.Int(kUserColumnCount + 2);
   locked.record.expires = rows.Time(kUserColumnCount + 3);
@@ -116,7 +116,7 @@ Result<std::optional<UserRecord>> MysqlStore::FindSession(const std::string& fam
                           "AND r.expires_us > ? AND u.disabled = 0",
                       {family, ToUnixMicros(now)}));
     if (!rows.Next()) return std::optional<UserRecord>();
-    return std::optional(ReadUserRow(rows));
+    return std::optional(ReadUserRow(session, rows));
   });
 }
 
@@ -156,7 +156,7 @@ Result<std::optional<FoundToken>> MysqlStore::FindToken(const std::string& token
     FoundToken found{.token = ReadApiTokenRow(rows)};
     if (found.token.user_id.empty()) return std::optional(std::move(found));
     if (rows.IsNull(kApiTokenColumnCount + 1)) return std::optional<FoundToken>();
-    found.owner = ReadUserRow(rows, kApiTokenColumnCount + 1);
+    found.owner = ReadUserRow(session, rows, kApiTokenColumnCount + 1);
     return std::optional(std::move(found));
   });
 }

@@ -3,6 +3,7 @@
 #include "common/adapters/mysql/auth_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/transaction.h"
+#include "common/wire/share_json.h"
 
 namespace carillon::mysql {
 namespace {
@@ -37,10 +38,10 @@ Status InsertUser(Session& session, const UserRecord& user) {
   if (rows.Next()) return {ErrorCode::kExists, "there is a user " + user.name};
   CARILLON_TRY(session.Execute(
       "INSERT INTO users (user_id, name, display_name, role, password_hash, disabled, version, "
-      "session_epoch, created_us, updated_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "session_epoch, created_us, updated_us, shares) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {user.user_id, user.name, user.display_name, user.role, user.password_hash,
        int64_t{user.disabled}, user.version, user.session_epoch, ToUnixMicros(user.created),
-       ToUnixMicros(user.updated)}));
+       ToUnixMicros(user.updated), SharesToText(user.shares)}));
   return {};
 }
 
@@ -50,7 +51,7 @@ Result<UserRecord> LockUserAt(Session& session, const std::string& user_id, int6
                                               " FROM users u WHERE u.user_id = ? FOR UPDATE",
                                           {user_id}));
   if (!rows.Next()) return {ErrorCode::kNotFound, "no user " + user_id};
-  UserRecord user = ReadUserRow(rows);
+  UserRecord user = ReadUserRow(session, rows);
   if (user.version == version) return user;
   return {ErrorCode::kConflict, "user " + user_id + " was changed meanwhile"};
 }
@@ -114,7 +115,7 @@ Result<UserRecord> MysqlStore::GetUser(const std::string& user_id) {
                                                            " FROM users u WHERE u.user_id = ?",
                                                        {user_id}));
     if (!rows.Next()) return {ErrorCode::kNotFound, "no user " + user_id};
-    return ReadUserRow(rows);
+    return ReadUserRow(session, rows);
   });
 }
 
@@ -125,7 +126,7 @@ Result<std::optional<UserRecord>> MysqlStore::FindUser(const std::string& name) 
                                                            " FROM users u WHERE u.name = ?",
                                                        {name}));
     if (!rows.Next()) return std::optional<UserRecord>();
-    return std::optional(ReadUserRow(rows));
+    return std::optional(ReadUserRow(session, rows));
   });
 }
 
@@ -138,7 +139,7 @@ Result<std::vector<UserRecord>> MysqlStore::ListUsers(const std::string& after_u
                                      " FROM users u WHERE u.user_id > ? ORDER BY u.user_id LIMIT ?",
                                  {after_user_id, static_cast<uint64_t>(limit)}));
     std::vector<UserRecord> page;
-    while (rows.Next()) page.push_back(ReadUserRow(rows));
+    while (rows.Next()) page.push_back(ReadUserRow(session, rows));
     return page;
   });
 }
@@ -156,16 +157,18 @@ Result<UserRecord> MysqlStore::UpdateUser(const UserRecord& wanted, WallTime now
                                    user.password_hash != wanted.password_hash;
         user.display_name = wanted.display_name;
         user.role = wanted.role;
+        user.shares = wanted.shares;
         user.disabled = wanted.disabled;
         user.password_hash = wanted.password_hash;
         ++user.version;
         user.session_epoch += ends_sessions ? 1 : 0;
         user.updated = now;
         CARILLON_TRY(session.Execute(
-            "UPDATE users SET display_name = ?, role = ?, disabled = ?, password_hash = ?, "
-            "version = ?, session_epoch = ?, updated_us = ? WHERE user_id = ?",
-            {user.display_name, user.role, int64_t{user.disabled}, user.password_hash, user.version,
-             user.session_epoch, ToUnixMicros(now), user.user_id}));
+            "UPDATE users SET display_name = ?, role = ?, shares = ?, disabled = ?, "
+            "password_hash = ?, version = ?, session_epoch = ?, updated_us = ? WHERE user_id = ?",
+            {user.display_name, user.role, SharesToText(user.shares), int64_t{user.disabled},
+             user.password_hash, user.version, user.session_epoch, ToUnixMicros(now),
+             user.user_id}));
         if (ends_sessions) CARILLON_TRY(DeleteSessionsOf(session, user.user_id));
         return user;
       });

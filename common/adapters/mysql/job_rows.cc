@@ -55,8 +55,8 @@ Param CronOf(const JobDefinition& definition) {
 const std::string kJobColumns =
     "j.job_no, j.job_id, j.segment, j.version, j.manual_schedule_id, j.deleted, j.pause_reason, " +
     FromTime("j.create_time") + ", " + FromTime("j.update_time") +
-    ", v.definition, j.enabled, j.overlap_policy, j.name";
-constexpr uint32_t kJobColumnCount = 13;
+    ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace";
+constexpr uint32_t kJobColumnCount = 14;
 
 // Whatever is not known counts as the choice that risks least.
 OverlapPolicy OverlapOf(const std::string& text) {
@@ -86,6 +86,8 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
                            fmt::format("{} version {}", job.job_id.value(), job.version),
                            definition.error().message);
   }
+  // The column's, not the text's: a member of before this column edits a job without naming it.
+  job.definition.name_space = rows.Text(14);
   return job;
 }
 
@@ -114,7 +116,8 @@ Status MoveUnreadable(Session& session, const StoredJobRow& job, const std::stri
 }
 
 const std::string kChangingColumns =
-    "version = ?, enabled = ?, deleted = ?, pause_reason = ?, user_id = ?, name = ?, type = ?, "
+    "version = ?, enabled = ?, deleted = ?, pause_reason = ?, user_id = ?, namespace = ?, "
+    "name = ?, type = ?, "
     "command = ?, priority = ?, cron_expression = ?, timeout = ?, retry_count = ?, "
     "retry_interval = ?, retry_backoff = ?, retry_intervals = ?, on_lost = ?, overlap_policy = ?, "
     "update_time = " +
@@ -128,6 +131,7 @@ Params ChangingParams(const StoredJobRow& job, const std::string& intervals) {
           int64_t{job.deleted},
           job.pause_reason,
           d.user_id,
+          d.name_space,
           d.name,
           Name(d.type),
           d.command,

@@ -96,17 +96,35 @@ Result<StoredJob> MysqlStore::GetJob(const JobId& id) {
 Result<JobHead> MysqlStore::GetJobHead(const JobId& id) {
   return InRead(*pool_, "get job", [&](Session& session) -> Result<JobHead> {
     CARILLON_ASSIGN_OR_RETURN(
-        Rows rows, session.Query("SELECT j.job_no, j.segment, j.version, j.user_id, j.enabled FROM "
-                                 "jobs j "
-                                 "WHERE j.job_id = ? AND j.deleted = 0",
+        Rows rows, session.Query("SELECT j.job_no, j.segment, j.version, j.user_id, j.enabled, "
+                                 "j.namespace, j.deleted FROM jobs j WHERE j.job_id = ?",
                                  {id.value()}));
     if (!rows.Next()) return {ErrorCode::kNotFound, "no job " + id.value()};
     return JobHead{.job_no = JobNo(rows.Unsigned(1)),
                    .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(2))),
                    .version = rows.Int(3),
                    .user_id = rows.Text(4),
-                   .enabled = rows.Int(5) != 0};
+                   .name_space = rows.Text(6),
+                   .enabled = rows.Int(5) != 0,
+                   .deleted = rows.Int(7) != 0};
   });
+}
+
+// A loose scan: each namespace costs a few entries of the index, however many jobs it has.
+Result<std::vector<std::string>> MysqlStore::ListNamespaces(const std::string& after,
+                                                            size_t limit) {
+  return InRead(
+      *pool_, "list namespaces", [&](Session& session) -> Result<std::vector<std::string>> {
+        CARILLON_ASSIGN_OR_RETURN(
+            Rows rows,
+            session.Query("SELECT namespace FROM jobs FORCE INDEX (by_namespace) WHERE "
+                          "namespace > ? AND deleted = 0 GROUP BY namespace ORDER BY namespace "
+                          "LIMIT ?",
+                          {after, static_cast<uint64_t>(limit)}));
+        std::vector<std::string> page;
+        while (rows.Next()) page.push_back(rows.Text(1));
+        return page;
+      });
 }
 
 Result<std::vector<JobVersion>> MysqlStore::ListVersions(const JobId& id, int64_t before,
@@ -148,6 +166,15 @@ Result<std::vector<StoredJob>> MysqlStore::ListJobs(const JobFilter& filter) {
   if (filter.user_id) {
     where += " AND j.user_id = ?";
     params.push_back(std::string_view(*filter.user_id));
+  }
+  if (!filter.namespaces.empty()) {
+    const size_t first_namespace = params.size();
+    where += " AND j.namespace IN (";
+    for (const std::string& name_space : filter.namespaces) {
+      where += params.size() > first_namespace ? ", ?" : "?";
+      params.push_back(std::string_view(name_space));
+    }
+    where += ")";
   }
   if (!filter.name.empty()) {
     // LENGTH, since the comparison of texts does not mind blanks at their ends.

@@ -114,6 +114,7 @@ class MysqlStore final : public IdentityStore,
   Result<StoredJob> GetJob(const JobId& id) override;
   Result<JobHead> GetJobHead(const JobId& id) override;
   Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) override;
+  Result<std::vector<std::string>> ListNamespaces(const std::string& after, size_t limit) override;
   Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
                                                size_t limit) override;
   Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,

@@ -20,6 +20,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/identity_store_contract.h"
 #include "tests/contract/job_store_contract.h"
 #include "tests/contract/log_store_contract.h"
+#include "tests/contract/namespace_store_contract.h"
 #include "tests/contract/notice_store_contract.h"
 #include "tests/contract/outcome_unknown_contract.h"
 #include "tests/contract/plan_contract.h"

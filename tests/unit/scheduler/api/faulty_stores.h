@@ -118,6 +118,9 @@ class FaultyJobs : public JobStore {
   Result<JobHead> GetJobHead(const JobId& id) override {
     return plan_.Run("GetJobHead", [&] { return store_.GetJobHead(id); });
   }
+  Result<std::vector<std::string>> ListNamespaces(const std::string& after, size_t limit) override {
+    return plan_.Run("ListNamespaces", [&] { return store_.ListNamespaces(after, limit); });
+  }
   Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) override {
     return plan_.Run("ListJobs", [&] { return store_.ListJobs(filter); });
   }

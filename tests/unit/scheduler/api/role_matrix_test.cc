@@ -40,6 +40,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"POST /api/jobs/{}/revert", {kOwner, 428, "{}"}},
       {"POST /api/apply", {kUsers, 400, "{}"}},
       {"POST /api/bulk", {kUsers, 400, "{}"}},
+      {"GET /api/namespaces", {kKnown, 200}},
       {"GET /api/runs", {kKnown, 200}},
       {"GET /api/runs/{}", {kKnown, 200}},
       {"POST /api/runs/{}/cancel", {kOwner, 202, "{}"}},
