@@ -83,8 +83,11 @@ function Known({ run }: { run: Run }) {
 
 // Why it is as it is, in one sentence, when there is something to say.
 function Sentence({ run }: { run: Run }) {
-  const { t } = useTranslation();
-  const text = run.error
+  const { t, i18n } = useTranslation();
+  const textOr = useTextOr();
+  // Its words are the server's, in English.
+  const error = run.error && <>{i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span></>;
+  const text = error
     ?? (run.state === 'RUNNING' && run.cancel_requested ? t('run.cancelling') : null)
     ?? (run.state === 'PENDING' && run.due_at === null ? t('run.waits_paused') : null)
     ?? (run.state === 'PENDING' ? t('run.waits') : null);
