@@ -63,6 +63,6 @@ export function AuditPage() {
 function ObjectLink({ entry }: { entry: AuditEntry }) {
   if (entry.action.startsWith('job.')) return <Link to="/jobs/$id" params={{ id: entry.object_id }} className="link mono">{entry.object_id}</Link>;
   if (entry.action.startsWith('run.')) return <Link to="/runs/$id" params={{ id: entry.object_id }} className="link mono">{entry.object_id}</Link>;
-  if (entry.action.startsWith('bulk.')) return <Link to="/bulk/$id" params={{ id: entry.object_id }} className="link mono">{entry.object_id}</Link>;
+  if (/^bulk\b/.test(entry.action)) return <Link to="/bulk/$id" params={{ id: entry.object_id }} className="link mono">{entry.object_id}</Link>;
   return <span className="mono">{entry.object_id}</span>;
 }

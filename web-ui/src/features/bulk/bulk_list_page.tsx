@@ -33,7 +33,7 @@ export function BulkListPage() {
           : items.length > 0 ? <ActionsTable actions={items} />
           : filtered ? <EmptyMatch onClear={clear} />
           : <EmptyYet title={t('bulk.none')} hint={t('bulk.none_hint')} action={<Link to="/jobs" className="button">{t('nav.jobs')}</Link>}
-              command="carillon bulk pause --selector 'team = etl' --background" />}
+              command="carillon bulk pause --filter selector=team=etl --background" />}
         <MoreButton query={actions} />
       </div>
     </>

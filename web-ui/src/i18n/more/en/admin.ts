@@ -46,7 +46,7 @@ export const admin = {
   'action.secret.update': 'Changed a secret',
   'action.secret.delete': 'Deleted a secret',
   'action.secret.rewrap': 'Sealed the secrets anew',
-  'action.bulk.create': 'Began an action on many',
+  'action.bulk': 'Began an action on many',
   'action.bulk.cancel': 'Cancelled an action on many',
   'admin.users': 'Users',
   'admin.tokens': 'API tokens',

@@ -48,7 +48,7 @@ export const admin: Record<keyof typeof en, string> = {
   'action.secret.update': '修改了机密',
   'action.secret.delete': '删除了机密',
   'action.secret.rewrap': '重新加密了机密',
-  'action.bulk.create': '开始批量操作',
+  'action.bulk': '开始批量操作',
   'action.bulk.cancel': '取消批量操作',
   'admin.users': '用户',
   'admin.tokens': 'API 令牌',
