@@ -18,6 +18,7 @@ export const en = {
   'nav.executors': 'Executors',
   'nav.system': 'System',
   'nav.audit': 'Audit',
+  'toasts.label': 'Messages',
   'top.label': 'Display',
   'palette.title': 'Go to a page or a job',
   'palette.hint': 'Page or job…',

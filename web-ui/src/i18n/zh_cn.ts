@@ -20,6 +20,7 @@ export const zhCN: Catalogue = {
   'nav.executors': '执行器',
   'nav.system': '系统',
   'nav.audit': '审计',
+  'toasts.label': '消息',
   'top.label': '显示',
   'palette.title': '跳转到页面或任务',
   'palette.hint': '页面或任务…',

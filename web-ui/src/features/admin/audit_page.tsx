@@ -47,7 +47,7 @@ export function AuditPage() {
                       <td>{entry.actor}</td>
                       <td title={t('audit.trace', { id: entry.trace_id })}>{textOr('action.', entry.action)}</td>
                       <td><ObjectLink entry={entry} /></td>
-                      <td className="text-muted" lang={entry.action.startsWith('auth.') ? 'en' : undefined}>{entry.reason}</td>
+                      <td className="text-muted" lang={/^(auth|user|token)\./.test(entry.action) ? 'en' : undefined}>{entry.reason}</td>
                     </tr>
                   ))}
                 </tbody>

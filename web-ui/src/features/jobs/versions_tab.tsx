@@ -95,7 +95,7 @@ function Summary({ version }: { version: JobVersion }) {
       {version.changes.slice(0, FIELDS_NAMED).map((change) => (
         <li key={change.field} className="break-words">
           <span className="mono">{change.field}</span>{' '}
-          <span className="text-muted">{valueText(change.before)} → {valueText(change.after)}</span>
+          <span className="mono text-muted">{valueText(change.before)} → {valueText(change.after)}</span>
         </li>
       ))}
       {version.changes.length > FIELDS_NAMED && <li className="text-muted">{t('schedule.more', { n: version.changes.length - FIELDS_NAMED })}</li>}
