@@ -275,7 +275,7 @@ describe('everywhere', () => {
 
   test('in Chinese nothing is missing, in English nothing is Chinese, and nothing is wider than a phone', async () => {
     for (const [locale, lang] of [['en-GB', 'en'], ['zh-CN', 'zh-CN']]) {
-      await withPerson({ locale, width: 360 }, async (page) => {
+      await withPerson({ locale, width: 360, asked: ['/api/jobs/no-such-job'] }, async (page) => {
         for (const path of await pages()) {
           await open(page, path);
           await settled(page);

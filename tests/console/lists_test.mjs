@@ -83,7 +83,7 @@ describe('many jobs', () => {
       await dialog(page).getByText('The server is at it. It goes on when you leave.').waitFor();
       await dialog(page).getByText('70 done, 0 failed, 0 skipped, of 70').waitFor();
       assert.deepEqual(asked.map((one) => [one.ids.length, one.background]), [[70, true]]);
-      await closeDialog(page);
+      await dialog(page).getByRole('button', { name: 'Close' }).last().click();
       await page.getByTestId('under-way').getByText('70 done, 0 failed, 0 skipped, of 70').waitFor();
       const first = page.getByLabel('Select all 50 shown');
       await until(() => first.evaluate((box) => box === document.activeElement), 'the focus');
