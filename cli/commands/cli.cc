@@ -68,6 +68,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddImportCommands(app, session);
   AddAuthCommands(app, session);
   AddContextCommands(app, session);
+  AddNamespaceCommands(app, session);
   AddUserCommands(app, session);
   AddTokenCommands(app, session);
   AddSecretCommands(app, session);

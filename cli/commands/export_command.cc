@@ -13,15 +13,16 @@ using nlohmann::json;
 
 struct ExportArguments {
   std::string selector;
+  std::vector<std::string> namespaces;
   std::vector<std::string> ids;
   std::string directory;
   bool with_owner = false;
 };
 
 // What stands first in a file, since people look for it first.
-const std::vector<std::string_view> kFirst = {"job_id",          "name",      "description",
-                                              "labels",          "type",      "command",
-                                              "cron_expression", "schedules", "time_zone"};
+const std::vector<std::string_view> kFirst = {
+    "job_id", "name",    "namespace",       "description", "labels",
+    "type",   "command", "cron_expression", "schedules",   "time_zone"};
 
 std::string TextOf(const json& job, Form form) {
   return form == Form::kJson ? job.dump(2, ' ', false, json::error_handler_t::replace) + "\n"
@@ -37,6 +38,7 @@ Outcome<std::vector<json>> Collect(Session& session, const ExportArguments& argu
   if (!arguments.ids.empty()) return jobs;
   ApiRequest request{.path = "/api/jobs"};
   if (!arguments.selector.empty()) request.query.emplace_back("selector", arguments.selector);
+  for (const std::string& one : arguments.namespaces) request.query.emplace_back("namespace", one);
   CARILLON_TRY(session.ReadPages(request, 0, [&](json page) {
     for (const json& job : page["items"]) jobs.push_back(AsWritten(job, arguments.with_owner));
   }));
@@ -65,8 +67,8 @@ Outcome<ExitCode> Export(Session& session, const ExportArguments& arguments) {
   if (form != Form::kTable && form != Form::kYaml && form != Form::kJson) {
     return UsageFailure("export writes -o yaml or -o json");
   }
-  if (!arguments.ids.empty() && !arguments.selector.empty()) {
-    return UsageFailure("export takes --job or --selector, not both");
+  if (!arguments.ids.empty() && (!arguments.selector.empty() || !arguments.namespaces.empty())) {
+    return UsageFailure("export takes --job, or --selector and --namespace, not both");
   }
   CARILLON_ASSIGN_OR_RETURN(const std::vector<json> jobs, Collect(session, arguments));
   if (!arguments.directory.empty()) return WriteFiles(session, jobs, arguments.directory, form);
@@ -86,6 +88,9 @@ void AddExportCommand(CLI::App& app, Session& session) {
   const auto a = std::make_shared<ExportArguments>();  // shared with the callback
   CLI::App* verb = app.add_subcommand("export", "Jobs as files, to be applied again");
   verb->add_option("--selector", a->selector, "With these labels: 'team = etl, !old'")
+      ->check(NotEmpty);
+  verb->add_option("--namespace", a->namespaces, "Of this namespace; may be repeated")
+      ->allow_extra_args(false)
       ->check(NotEmpty);
   verb->add_option("--job", a->ids, "Only this one; may be repeated")->allow_extra_args(false);
   verb->add_option("-d,--directory", a->directory, "A file each, here")->check(NotEmpty);

@@ -21,6 +21,7 @@ constexpr size_t kBatchBytesMax = 900'000;
 struct FileArguments {
   std::vector<std::string> files;
   std::string selector;
+  std::string name_space;
   bool prune = false;
   bool dry_run = false;
 };
@@ -84,6 +85,7 @@ struct Applying {
   bool dry_run = false;
   bool prune = false;
   std::string selector;
+  std::string name_space;  // of documents that name none; empty = `default`
 };
 
 // What the server answers to all documents, as one answer.
@@ -96,6 +98,7 @@ Outcome<json> Send(Session& session, const Documents& documents, const Applying&
     for (size_t i = starts[batch]; i < starts[batch + 1]; ++i) {
       request.body->push_back(documents[i].job);
     }
+    if (!how.name_space.empty()) request.query.emplace_back("namespace", how.name_space);
     if (how.dry_run) request.query.emplace_back("dry_run", "true");
     if (how.prune) {
       request.query.emplace_back("prune", "true");
@@ -130,7 +133,7 @@ Outcome<json> SendAll(Session& session, const Documents& documents, const Applyi
     return Send(session, documents, how);
   }
   CARILLON_TRY(Batches(documents, true));  // before anything is done
-  CARILLON_ASSIGN_OR_RETURN(json applied, Send(session, documents, {}));
+  CARILLON_ASSIGN_OR_RETURN(json applied, Send(session, documents, {.name_space = how.name_space}));
   applied["prune_complete"] = false;
   if (Count(applied, "error") > 0) return applied;
   CARILLON_ASSIGN_OR_RETURN(const json pruned, Send(session, documents, how));
@@ -228,11 +231,17 @@ Outcome<ExitCode> CheckPrune(const FileArguments& arguments) {
   return ExitCode::kDone;
 }
 
+Applying HowOf(const FileArguments& arguments, bool dry_run) {
+  return {.dry_run = dry_run,
+          .prune = arguments.prune,
+          .selector = arguments.selector,
+          .name_space = arguments.name_space};
+}
+
 Outcome<ExitCode> Apply(Session& session, const FileArguments& arguments) {
   CARILLON_TRY(CheckPrune(arguments));
   CARILLON_ASSIGN_OR_RETURN(const Documents documents, ReadAll(session, arguments));
-  const Applying how{
-      .dry_run = arguments.dry_run, .prune = arguments.prune, .selector = arguments.selector};
+  const Applying how = HowOf(arguments, arguments.dry_run);
   CARILLON_ASSIGN_OR_RETURN(const bool go, AskToPrune(session, documents, how));
   if (!go) return ExitCode::kFailure;
   if (documents.empty()) return ExitCode::kDone;
@@ -263,10 +272,7 @@ Outcome<ExitCode> Diff(Session& session, const FileArguments& arguments) {
   CARILLON_TRY(CheckPrune(arguments));
   CARILLON_ASSIGN_OR_RETURN(const Documents documents, ReadAll(session, arguments));
   if (documents.empty()) return ExitCode::kDone;
-  CARILLON_ASSIGN_OR_RETURN(
-      const json would,
-      Send(session, documents,
-           {.dry_run = true, .prune = arguments.prune, .selector = arguments.selector}));
+  CARILLON_ASSIGN_OR_RETURN(const json would, Send(session, documents, HowOf(arguments, true)));
   Printer print = session.Print();
   if (print.form() != Form::kTable) {
     PrintApplied(session, would);
@@ -302,7 +308,9 @@ json Checked(const JobDocument& document, std::set<std::string>& ids) {
     return checked;
   }
   const bool has_id = !parsed->job_id.empty();
-  const std::string key = has_id ? "id " + parsed->job_id : "name " + parsed->definition.name;
+  const std::string key =
+      has_id ? "id " + parsed->job_id
+             : "name " + parsed->definition.name_space + "/" + parsed->definition.name;
   if (!ids.insert(key).second) {
     refuse(has_id ? "/job_id" : "/name",
            "another job of these files has the same " + std::string(has_id ? "job_id" : "name"));
@@ -344,6 +352,9 @@ void AddPrune(CLI::App* verb, FileArguments& arguments) {
   verb->add_flag("--prune", arguments.prune,
                  "Also delete what --selector matches and the files have not");
   verb->add_option("--selector", arguments.selector, "With these labels: 'team = etl, !old'")
+      ->check(NotEmpty);
+  verb->add_option("--namespace", arguments.name_space,
+                   "Of jobs that name none, and where --prune looks")
       ->check(NotEmpty);
 }
 

@@ -13,6 +13,7 @@ using nlohmann::json;
 struct ImportArguments {
   std::string file = "-";
   std::string zone;
+  std::string name_space;
   bool system = false;
   bool apply = false;
 };
@@ -50,7 +51,10 @@ Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& argumen
   }
   CARILLON_TRY(Zone::Load(options.time_zone));
   CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadInput(session.host(), arguments.file));
-  const CrontabImport import = ParseCrontab(text, options);
+  CrontabImport import = ParseCrontab(text, options);
+  if (!arguments.name_space.empty()) {
+    for (json& job : import.jobs) job["namespace"] = arguments.name_space;
+  }
   Tell(session, "note on", import.remarks);
   Tell(session, "no job of", import.refused);
   if (arguments.apply) {
@@ -81,6 +85,7 @@ void AddImportCommands(CLI::App& app, Session& session) {
   crontab->add_option("file", a->file, "File, - for standard input (the default)");
   crontab->add_flag("--system", a->system, "A sixth field names the user, as in /etc/crontab");
   crontab->add_option("--tz", a->zone, "Time zone of the entries; that of this machine");
+  crontab->add_option("--namespace", a->name_space, "Where the jobs belong")->check(NotEmpty);
   crontab->add_flag("--apply", a->apply, "Create the jobs");
   session.On(crontab, [&session, a] { return ImportCrontab(session, *a); });
 }

@@ -21,6 +21,7 @@ struct JobArguments {
   std::string user;
   std::string search;
   std::string selector;
+  std::vector<std::string> namespaces;
   std::optional<int64_t> limit;
   RunListFlags history;
   std::vector<std::string> parameters;
@@ -39,6 +40,7 @@ Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
   if (!arguments.user.empty()) request.query.emplace_back("user_id", arguments.user);
   if (!arguments.search.empty()) request.query.emplace_back("q", arguments.search);
   if (!arguments.selector.empty()) request.query.emplace_back("selector", arguments.selector);
+  for (const std::string& one : arguments.namespaces) request.query.emplace_back("namespace", one);
   return session.List(request,
                       {.view = JobView(), .limit = arguments.limit, .for_table = [](json& job) {
                          job["schedule"] = ScheduleSummary(job);
@@ -161,6 +163,9 @@ void AddReadVerbs(CLI::App& job, Session& session, const std::shared_ptr<JobArgu
   list->add_option("--user", a->user, "Owner");
   list->add_option("--search", a->search, "In name or id");
   list->add_option("--selector", a->selector, "With these labels: 'team = etl, !old'");
+  list->add_option("--namespace", a->namespaces, "Of this namespace; may be repeated")
+      ->allow_extra_args(false)
+      ->check(NotEmpty);
   AddLimit(list, a->limit, "jobs");
   session.On(list, [&session, a] { return List(session, *a); });
 

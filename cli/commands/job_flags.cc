@@ -49,6 +49,7 @@ constexpr std::array kFieldFlags = {
     FieldFlag{"--selector", "executor_selector", Kind::kText,
               "Runs where the labels match, e.g. 'zone = a, !spare'"},
     FieldFlag{"--description", "description", Kind::kText, "Free text"},
+    FieldFlag{"--namespace", "namespace", Kind::kText, "Where it belongs, default `default`"},
     FieldFlag{"--user", "user_id", Kind::kText, "Owner, default the caller"},
 };
 

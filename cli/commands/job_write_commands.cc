@@ -88,8 +88,8 @@ Outcome<ExitCode> EditByFlags(Session& session, const WriteArguments& arguments)
 
 // What a person edits: without what only the server fills in, and with one view of a schedule.
 json Editable(json job) {
-  constexpr std::array kReadOnly = {"version",     "state",       "next_fire_time",
-                                    "create_time", "update_time", "pause_reason"};
+  constexpr std::array kReadOnly = {"version",     "state",        "next_fire_time", "create_time",
+                                    "update_time", "pause_reason", "allowed_actions"};
   for (const char* name : kReadOnly) job.erase(name);
   if (job.contains("cron_expression") && !job["cron_expression"].is_null()) {
     job.erase("schedules");

@@ -12,6 +12,8 @@ struct UserArguments {
   std::string name;
   std::string role;
   std::string display_name;
+  std::vector<std::string> shares;  // NAMESPACE or NAMESPACE:SELECTOR
+  bool no_shares = false;
   std::string reason;
   bool enable = false;
   bool disable = false;
@@ -31,7 +33,8 @@ const View& UserView() {
                           {"DISPLAY NAME", "display_name"},
                           {"ROLE", "role"},
                           {"DISABLED", "disabled"}},
-                         "user_id"};
+                         "user_id",
+                         {{"SHARES", "shares"}}};
   return view;
 }
 
@@ -73,10 +76,21 @@ Outcome<ExitCode> GetUser(Session& session, const UserArguments& arguments) {
   return ExitCode::kDone;
 }
 
+json SharesOf(const std::vector<std::string>& texts) {
+  json shares = json::array();
+  for (const std::string& text : texts) {
+    const size_t colon = text.find(':');
+    json& share = shares.emplace_back(json{{"namespace", text.substr(0, colon)}});
+    if (colon != std::string::npos) share["selector"] = text.substr(colon + 1);
+  }
+  return shares;
+}
+
 Outcome<ExitCode> CreateUser(Session& session, const UserArguments& arguments) {
   json body = {{"name", arguments.name}};
   if (!arguments.role.empty()) body["role"] = arguments.role;
   if (!arguments.display_name.empty()) body["display_name"] = arguments.display_name;
+  if (!arguments.shares.empty()) body["shares"] = SharesOf(arguments.shares);
   CARILLON_ASSIGN_OR_RETURN(body["password"],
                             ReadPassword(session, "Password of " + arguments.name + ": "));
   CARILLON_ASSIGN_OR_RETURN(
@@ -91,13 +105,15 @@ Outcome<ExitCode> EditUser(Session& session, const UserArguments& arguments, boo
   if (!arguments.role.empty()) body["role"] = arguments.role;
   if (named) body["display_name"] = arguments.display_name;
   if (arguments.enable || arguments.disable) body["disabled"] = arguments.disable;
+  if (!arguments.shares.empty() || arguments.no_shares) body["shares"] = SharesOf(arguments.shares);
   if (arguments.password) {
     CARILLON_ASSIGN_OR_RETURN(body["password"],
                               ReadPassword(session, "New password of " + arguments.user + ": "));
   }
   if (body.empty()) {
     return UsageFailure(
-        "nothing to change: --role, --display-name, --enable, --disable, --password");
+        "nothing to change: --role, --display-name, --share, --no-shares, --enable, --disable, "
+        "--password");
   }
   if (!arguments.reason.empty()) body["reason"] = arguments.reason;
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse before, FindUser(session, arguments.user));
@@ -189,6 +205,15 @@ void AddUserCommands(CLI::App& app, Session& session) {
     verb->add_option("--role", a->role, "admin, user or read_only")->check(NotEmpty);
     named = verb->add_option("--display-name", a->display_name, "Name to show");
   }
+  CLI::Option* share = nullptr;
+  for (CLI::App* verb : {create, edit}) {
+    share = verb->add_option("--share", a->shares,
+                             "Jobs of others to act on, NAMESPACE[:SELECTOR]; may be repeated, "
+                             "and takes the place of all that was shared")
+                ->allow_extra_args(false)
+                ->check(NotEmpty);
+  }
+  edit->add_flag("--no-shares", a->no_shares, "Nothing of others any more")->excludes(share);
   CLI::Option* disable = edit->add_flag("--disable", a->disable, "Ends his sessions and tokens");
   edit->add_flag("--enable", a->enable, "Lets him sign in again")->excludes(disable);
   edit->add_flag("--password", a->password, "Gives a new password, asked for or read");

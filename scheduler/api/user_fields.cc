@@ -46,7 +46,7 @@ Outcome<std::string> ReadRole(const json& body, const std::string& otherwise) {
 
 Outcome<std::vector<Share>> ReadShares(const json& body) {
   const auto found = body.find("shares");
-  if (found == body.end() || found->is_null()) return std::vector<Share>();
+  if (found == body.end()) return std::vector<Share>();
   auto shares = SharesFromJson(*found);
   if (!shares.ok()) return shares.error();
   return std::move(shares).value();

@@ -5,6 +5,7 @@
 #include "common/adapters/mysql/migrations.h"
 #include "common/adapters/mysql/partitions.h"
 #include "common/adapters/mysql/server_checks.h"
+#include "common/wire/job_json.h"
 #include "tests/contract/mysql/mysql_handle.h"
 #include "tests/support/failpoint_on.h"
 
@@ -109,6 +110,61 @@ TEST_F(SchemaTest, RunsThatEndedBeforeTheIndexOfEndsAreFoundByIt) {
   ASSERT_EQ(failed.runs.size(), 1u);
   EXPECT_EQ(failed.runs[0].row.key.fire, FromUnixMicros(10));
   EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM job_runs WHERE ended_as IS NULL"), 2);
+}
+
+TEST_F(SchemaTest, JobsOfBeforeAreInDefaultAndUsersOfBeforeHaveNoShares) {
+  const auto session = EmptyDatabase();
+  std::vector<mysql::Migration> before = mysql::EmbeddedMigrations();
+  std::erase_if(before, [](const mysql::Migration& migration) { return migration.version > 10; });
+  ASSERT_OK(mysql::Migrate(*session, before));
+  const JobDefinition written{.name = "old", .type = JobType::kNoop, .user_id = "user-anna"};
+  std::string text = DefinitionToText(written);
+  const std::string named = R"("namespace":"default",)";
+  ASSERT_NE(text.find(named), std::string::npos) << text;
+  text.erase(text.find(named), named.size());  // as it was written then
+  ASSERT_OK(session->Run(
+      "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, "
+      "pause_reason, user_id, name, type, command, priority, timeout, retry_count, retry_interval, "
+      "retry_backoff, retry_intervals, on_lost, overlap_policy, create_time, update_time) VALUES "
+      "(7, 'old', 0, 1, 9, 1, '', 'user-anna', 'old', 'noop', '', 0, 0, 0, 0, 'fixed', '', 'fail', "
+      "'allow', NOW(), NOW())"));
+  ASSERT_OK(session->Execute(
+      "INSERT INTO job_versions (job_no, version, name, definition) VALUES (7, 1, 'old', ?)",
+      {text}));
+  ASSERT_OK(session->Run(
+      "INSERT INTO users (user_id, name, role, password_hash, created_us, updated_us) VALUES "
+      "('user-anna', 'anna', 'user', 'x', 1, 1)"));
+  const auto store = database_.Open(8);
+  const StoredJob job = StoreDriver::v(store->GetJob(JobId("old")));
+  EXPECT_EQ(job.definition, written);  // so that applying it again changes nothing
+  EXPECT_EQ(job.definition.name_space, "default");
+  EXPECT_EQ(StoreDriver::v(store->ListNamespaces("", 5)), std::vector<std::string>{"default"});
+  EXPECT_EQ(StoreDriver::v(store->ListJobs({.namespaces = {"default"}, .name = "old", .limit = 2}))
+                .size(),
+            1u);
+  UserRecord user = StoreDriver::v(store->GetUser("user-anna"));
+  EXPECT_TRUE(user.shares.empty());
+  user.shares = {{"payroll"}};
+  EXPECT_EQ(StoreDriver::v(store->UpdateUser(user, kT0)).shares, user.shares);
+  // What was cut short is started over.
+  for (const mysql::Migration& migration : mysql::EmbeddedMigrations()) {
+    if (migration.name != "namespaces") continue;
+    ASSERT_OK(session->Run("DELETE FROM schema_migrations WHERE version = 11"));
+    ASSERT_OK(mysql::Migrate(*session, mysql::EmbeddedMigrations()));
+  }
+  EXPECT_EQ(StoreDriver::v(store->GetUser("user-anna")).shares, user.shares);
+}
+
+// A member of before this column writes a definition without it.
+TEST_F(SchemaTest, AnOlderMembersEditLeavesAJobWhereItIs) {
+  const auto store = database_.Open(8);
+  const auto session = database_.Connect();
+  JobDefinition definition{.name = "a", .type = JobType::kNoop, .name_space = "payroll"};
+  StoreDriver::v(store->CreateJob(JobId("a"), definition, {.now = kT0}));
+  ASSERT_OK(
+      session->Run("UPDATE job_versions SET definition = REPLACE(definition, "
+                   "'\"namespace\":\"payroll\",', '')"));
+  EXPECT_EQ(StoreDriver::v(store->GetJob(JobId("a"))).definition, definition);
 }
 
 TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {

@@ -275,6 +275,30 @@ TEST_F(StoreReadsTest, ScansReadNoMoreThanTheyAnswer) {
   EXPECT_LT(RowsRead(newest), kReadsMax);
 }
 
+TEST_F(StoreReadsTest, NamespacesAndNamesAreFoundWithoutReadingTheJobsOfOne) {
+  constexpr int64_t kReadsMax = 1'500;
+  StoreDriver s = driver();
+  ASSERT_OK(outside_->Run(
+      "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, "
+      "pause_reason, name, type, command, priority, timeout, retry_count, retry_interval, "
+      "retry_backoff, retry_intervals, on_lost, overlap_policy, create_time, update_time, "
+      "namespace) SELECT 1000000 + seq, CONCAT('many-', seq), 0, 1, 9, 1, '', CONCAT('job ', seq "
+      "MOD 500), 'noop', '', 0, 0, 0, 0, 'fixed', '', 'fail', 'allow', NOW(), NOW(), "
+      "CONCAT('team-', seq MOD 4) FROM seq_1_to_20000"));
+  ASSERT_OK(outside_->Ask("ANALYZE TABLE jobs"));
+  std::vector<std::string> names;
+  const auto namespaces = [&] { names = s.v(s.jobs.ListNamespaces("", 51)); };
+  namespaces();
+  EXPECT_LT(RowsRead(namespaces), kReadsMax);
+  EXPECT_EQ(names, (std::vector<std::string>{"default", "team-0", "team-1", "team-2", "team-3"}));
+  const auto name = [&] {
+    s.v(s.jobs.ListJobs({.namespaces = {"team-1"}, .name = "job 1", .limit = 2}));
+  };
+  EXPECT_LT(RowsRead(name), kReadsMax);
+  const auto page = [&] { s.v(s.jobs.ListJobs({.namespaces = {"team-2"}, .limit = 8})); };
+  EXPECT_LT(RowsRead(page), kReadsMax);
+}
+
 TEST_F(StoreReadsTest, ThePageAfterTheFirstIsFoundByTheIndex) {
   constexpr int64_t kReadsMax = 1'500;
   StoreDriver s = driver();

@@ -66,6 +66,7 @@ TEST_F(SharesTest, ThoseThatAreWrongAreRefusedWithTheirPlace) {
   EXPECT_EQ(refused({{{"namespace", "No"}}}), "/shares/0/namespace");
   EXPECT_EQ(refused({{{"namespace", "a"}, {"selector", "="}}}), "/shares/0/selector");
   EXPECT_EQ(refused("a"), "/shares");
+  EXPECT_EQ(refused(nullptr), "/shares");
   EXPECT_EQ(refused(std::vector<json>(33, {{"namespace", "a"}})), "/shares");
   const json body = {{"name", "carl"}, {"password", kPassword}, {"shares", OfPayroll()}};
   const Answer made = Post("/api/users", body);
@@ -270,16 +271,40 @@ TEST_F(SharesTest, AJobThatCannotBeReadIsReachedByItsNamespaceAlone) {
   EXPECT_EQ(mended.body()["namespace"], "payroll");
 }
 
-// Between the look of the request and its write somebody else takes the job away: the write builds
-// on the version that was looked at, so it is stale.
+// Somebody else moves the job when the request has been let in, and when its write is on its way.
 TEST_F(SharesTest, AWriteCannotOutrunAMove) {
   Share(bert_, OfPayroll());
-  const std::string id = Make({{"namespace", "payroll"}});
-  const Answer read = As(bert_.access_token, "GET", "/api/jobs/" + id);
-  EXPECT_EQ(Send("PATCH", "/api/jobs/" + id, R"({"namespace": "web"})", kAny).status, 200);
-  const Answer late = As(bert_.access_token, "PATCH", "/api/jobs/" + id, R"({"name": "x"})",
-                         {{"If-Match", read.header("etag")}});
-  EXPECT_EQ(late.status, 403);
+  const std::map<std::string, int> moments = {{"GetJob", 403}, {"ReplaceJob", 412}};
+  for (const auto& [moment, expected] : moments) {
+    const JobId id(Make({{"namespace", "payroll"}}));
+    faults_.plan.OnCall([&, this](const std::string& operation) {
+      const StoredJob job = *store_.GetJob(id);
+      if (operation != moment || job.version > 1) return;
+      JobDefinition moved = job.definition;
+      moved.name_space = "web";
+      EXPECT_TRUE(store_.ReplaceJob(id, 1, moved, {.now = clock_.Wall()}).ok());
+    });
+    const Answer late = Patch(bert_, id.value(), {{"name", "x"}});
+    faults_.plan.OnCall(nullptr);
+    EXPECT_EQ(late.status, expected) << moment << late.text;
+    EXPECT_EQ(store_.GetJob(id)->definition.name, "Nightly") << moment;
+  }
+}
+
+TEST_F(SharesTest, ADeletionCannotOutrunAMove) {
+  Share(bert_, OfPayroll());
+  const JobId id(Make({{"namespace", "payroll"}}));
+  faults_.plan.OnCall([&, this](const std::string& operation) {
+    const StoredJob job = *store_.GetJob(id);
+    if (operation != "GetJob" || job.version > 1) return;
+    JobDefinition moved = job.definition;
+    moved.name_space = "web";
+    EXPECT_TRUE(store_.ReplaceJob(id, 1, moved, {.now = clock_.Wall()}).ok());
+  });
+  const Answer late = As(bert_.access_token, "DELETE", "/api/jobs/" + id.value(), "", kAny);
+  faults_.plan.OnCall(nullptr);
+  EXPECT_EQ(late.status, 403) << late.text;
+  EXPECT_TRUE(store_.GetJob(id).ok());
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.h"
+
+namespace carillon::cli {
+
+void AddNamespaceCommands(CLI::App& app, Session& session) {
+  CLI::App* verbs = app.add_subcommand("namespace", "Namespaces: where jobs belong");
+  verbs->require_subcommand(1);
+  const auto limit = std::make_shared<std::optional<int64_t>>();  // shared with the callback
+  CLI::App* list = verbs->add_subcommand("list", "List those that have a job");
+  AddLimit(list, *limit, "namespaces");
+  static const View view{{{"NAMESPACE", "namespace"}}, "namespace"};
+  session.On(list, [&session, limit] {
+    return session.List({.path = "/api/namespaces"}, {.view = view, .limit = *limit});
+  });
+}
+
+}  // namespace carillon::cli
