@@ -16,6 +16,7 @@ export function useBulk(id: string) {
   return useQuery({
     queryKey: [bulkPath(id)],
     queryFn: ({ signal }) => get<BulkAction>(bulkPath(id), {}, signal),
-    refetchInterval: (query) => (query.state.data && query.state.data.state !== 'RUNNING' ? false : isTold('bulk') ? calm : fast),
+    // One that was cancelled still finishes what it had begun.
+    refetchInterval: (query) => (query.state.data && query.state.data.end_time !== null ? false : isTold('bulk') ? calm : fast),
   });
 }
