@@ -59,7 +59,7 @@ test('paused means paused: the log stands still and says so, and goes on from th
     const streams = [];
     page.on('request', (request) => request.url().includes('/logs/stream') && streams.push(request));
     await page.getByRole('button', { name: 'Pause updates' }).click();
-    await page.getByText('Updates are paused: the log is not followed.').waitFor();
+    await page.getByText('Updates are paused: the log stands still.').waitFor();
     const last = () => page.locator('[data-line]').last().getAttribute('data-line');
     const before = await last();
     // Others see that it goes on.

@@ -239,7 +239,7 @@ export const en = {
   'output.download': 'Download',
   'output.download_failed': 'The output was not downloaded',
   'output.follow': 'Follow',
-  'output.paused': 'Updates are paused: the log is not followed. What has come stays.',
+  'output.paused': 'Updates are paused: the log stands still.',
   'output.times': 'Times',
   'output.full': 'Full screen',
   'output.incomplete': 'A part of this log did not arrive.',

@@ -241,7 +241,7 @@ export const zhCN: Catalogue = {
   'output.download': '下载',
   'output.download_failed': '下载失败',
   'output.follow': '跟随',
-  'output.paused': '更新已暂停：日志不再跟随，已收到的内容保留。',
+  'output.paused': '更新已暂停：日志不再跟随。',
   'output.times': '时间',
   'output.full': '全屏',
   'output.incomplete': '此日志有一部分未送达。',

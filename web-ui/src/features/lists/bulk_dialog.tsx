@@ -133,7 +133,7 @@ function Going({ asked, of }: { asked: number; of: number }) {
   const { t } = useTranslation();
   return (
     <div className="grid gap-2">
-      <progress className="w-full" aria-label={t('bulk.progress')} max={of} value={asked} />
+      <progress className="progress" aria-label={t('bulk.progress')} max={of} value={asked} />
       <p role="status">{t('bulk.asked', { asked, n: of })}</p>
     </div>
   );
