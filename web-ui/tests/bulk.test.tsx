@@ -171,6 +171,7 @@ describe('one action', () => {
   const item = (position: number, result: string, more: object = {}) => ({ position, id: 'job-' + position, result, run_id: null, error: null, ...more });
   function answer(bulk: object) {
     const asked: string[] = [];
+    const names: string[] = [];
     const now = { bulk };
     server.use(
       http.get(at('bulk/blk-1'), () => HttpResponse.json(now.bulk)),
@@ -180,9 +181,12 @@ describe('one action', () => {
         const wanted = new URL(request.url).searchParams.get('result');
         return HttpResponse.json({ items: all.filter((one) => !wanted || one.result === wanted), next_page_token: null });
       }),
-      http.get(at('jobs/:id'), ({ params }) => HttpResponse.json({ name: 'Name of ' + String(params.id) })),
+      http.get(at('jobs/:id'), ({ params }) => {
+        names.push(String(params.id));
+        return HttpResponse.json({ name: 'Name of ' + String(params.id) });
+      }),
     );
-    return { asked, now };
+    return { asked, names, now };
   }
   const page = (search = '') => show('/bulk/$id', BulkPage, '/bulk/blk-1' + search);
 
@@ -199,14 +203,17 @@ describe('one action', () => {
   });
 
   it('is read anew when it is told that it has changed', async () => {
-    const { now } = answer(running);
+    const { now, names } = answer(running);
     page();
     await screen.findByText('300 done, 2 failed, 898 of 1,200 to go');
+    await screen.findByRole('link', { name: 'Name of job-0' });
+    const asked = names.length;
     now.bulk = { ...running, state: 'DONE', done: 1198, end_time: '2026-03-01T02:02:00Z' };
     const stream = new ChangeStream(queryClient);
-    stream.take([{ name: 'change', id: '', data: JSON.stringify({ changes: [{ topic: 'bulk', id: 'blk-1' }] }) }]);
+    stream.take([{ name: 'change', id: '', data: JSON.stringify({ changes: [{ topic: 'bulk', id: 'blk-1' }, { topic: 'jobs' }] }) }]);
     await screen.findAllByText('1,198 done, 2 failed, 0 skipped, of 1,200');
     stream.stop();
+    expect(names).toHaveLength(asked); // names do not change with it
     expect(screen.queryByRole('button', { name: 'Cancel the rest' })).toBeNull();
   });
 

@@ -7,7 +7,7 @@ import { nameOfRun } from '../runs/run_text';
 
 export function ItemName({ kind, id, name }: { kind: string; id: string; name?: string }) {
   const read = useQuery({
-    queryKey: [kind === 'job' ? 'jobs' : 'runs', id, 'name'],
+    queryKey: ['name', kind, id], // of no topic: each change of many would ask for all of them again
     queryFn: async ({ signal }) => kind === 'job'
       ? (await get<Job>('jobs/' + encodeURIComponent(id), {}, signal)).name
       : nameOfRun(await get<Run>('runs/' + encodeURIComponent(id), {}, signal)),
