@@ -10,7 +10,7 @@ export const enProblems = {
   'problem.unauthenticated': 'You are not signed in, or not any more.',
   'problem.wrong_credentials': 'The name or the password is wrong, or the account is disabled.',
   'problem.refresh_invalid': 'There is no session, or it has ended.',
-  'problem.refresh_reused': 'This session was used twice and has ended. Sign in again.',
+  'problem.refresh_reused': 'The session was used twice and has ended. Sign in again.',
   'problem.refresh_header_missing': 'The request to renew the session lacks its header.',
   'problem.forbidden': 'Your role may not do this.',
   'problem.not_owner': 'It belongs to somebody else.',
