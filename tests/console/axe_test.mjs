@@ -9,10 +9,12 @@ let empty;
 let filled;
 let browser;
 let run;
+let bulk;
 before(async () => {
   [empty, filled, browser] = await Promise.all([startServer(), startServer(), startBrowser()]);
   for (const [name, role] of [['anna', 'admin'], ['uma', 'user']]) {
-    await filled.api('POST', 'users', { name, role, password: 'correct horse battery' });
+    const shares = role === 'user' ? [{ namespace: 'payroll' }, { namespace: '*', selector: 'team = x' }] : [];
+    await filled.api('POST', 'users', { name, role, password: 'correct horse battery', shares });
   }
   await filled.api('POST', 'jobs', { job_id: 'green', name: 'Green', command: "printf '\\033[31mred\\033[0m\\n'", cron_expression: '*/10 * * * *', labels: { team: 'x' } });
   await filled.api('PATCH', 'jobs/green', { description: 'second' }, { 'If-Match': '"v1"' });
@@ -21,6 +23,8 @@ before(async () => {
   await filled.api('POST', 'secrets', { name: 'shop_db', value: 'correct horse battery', description: 'the shop' });
   ({ run_id: run } = await filled.api('POST', 'jobs/green/execute', {}));
   await filled.api('POST', 'jobs/red/execute', {});
+  await filled.api('POST', 'jobs', { job_id: 'paid', name: 'Paid', command: 'true', namespace: 'payroll' });
+  ({ bulk_id: bulk } = await filled.api('POST', 'bulk', { action: 'resume', kind: 'job', ids: ['paid', 'no-such-job'], reason: 'back', background: true }));
   await until(async () => (await filled.api('GET', 'runs?state=FAILED&state=COMPLETED')).items.length === 2, 'two runs');
 });
 after(async () => {
@@ -29,11 +33,11 @@ after(async () => {
   await filled?.stop();
 });
 
-const LISTS = ['/', '/jobs', '/jobs/new', '/runs', '/schedule', '/schedule?view=week', '/executors', '/system', '/admin/users',
+const LISTS = ['/', '/jobs', '/jobs/new', '/runs', '/bulk', '/bulk?state=STOPPED', '/schedule', '/schedule?view=week', '/executors', '/system', '/admin/users',
   '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/audit', '/account', '/no-such-page'];
 const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOST', '/jobs/green', '/jobs/green?tab=runs',
   '/jobs/green?tab=configuration', '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z',
-  '/jobs/green/edit', '/runs/' + run, '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z'];
+  '/jobs/green/edit', '/runs/' + run, '/jobs?namespace=payroll', '/bulk/' + bulk, '/bulk/' + bulk + '?result=error', '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z'];
 
 const settled = async (page) => {
   await page.locator('h1, [role=alert]').first().waitFor();

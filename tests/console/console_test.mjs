@@ -261,10 +261,11 @@ describe('lists', () => {
 });
 
 describe('everywhere', () => {
+  const many = () => server.api('POST', 'bulk', { action: 'resume', kind: 'job', ids: ['greeter', 'no-such-job'], background: true });
   const pages = async () => {
     const runs = await server.api('GET', 'runs?state=COMPLETED&page_size=1');
     return ['/', '/jobs', '/jobs/new', '/jobs/greeter', '/jobs/greeter?tab=configuration', '/jobs/greeter/edit', '/runs',
-      '/runs/' + runs.items[0].run_id, '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/audit', '/account', '/schedule', '/schedule?view=week', '/jobs/greeter?tab=versions', '/jobs/greeter?tab=why', '/no-such-page'];
+      '/runs/' + runs.items[0].run_id, '/bulk', '/bulk/' + (await many()).bulk_id, '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/audit', '/account', '/schedule', '/schedule?view=week', '/jobs/greeter?tab=versions', '/jobs/greeter?tab=why', '/no-such-page'];
   };
   // Loaded: a heading, and nothing that says it is still coming.
   const settled = async (page) => {
@@ -274,19 +275,31 @@ describe('everywhere', () => {
 
   test('in Chinese nothing is missing, in English nothing is Chinese, and nothing is wider than a phone', async () => {
     for (const [locale, lang] of [['en-GB', 'en'], ['zh-CN', 'zh-CN']]) {
-      await withPerson({ locale, width: 360 }, async (page) => {
+      await withPerson({ locale, width: 360, asked: ['/api/jobs/no-such-job'] }, async (page) => {
         for (const path of await pages()) {
           await open(page, path);
           await settled(page);
           const text = await page.locator('body').innerText();
           assert.equal(await page.locator('html').getAttribute('lang'), lang);
           assert.equal(/[\u4e00-\u9fff]/.test(text), lang !== 'en', `${lang} ${path}: ${text.slice(0, 300)}`);
-          assert.doesNotMatch(text, /\b(nav|jobs|runs|run|form|state|option|system|audit|users|tokens|secrets|deliveries|notice|channel|account|role|lifetime|plan|why|versions|hint)\.[a-z_]+\b/, path);
+          assert.doesNotMatch(text, /\b(nav|jobs|runs|run|form|state|option|system|audit|users|tokens|secrets|deliveries|notice|channel|account|role|lifetime|plan|bulk|bulk_title|shares|problem|field|why|versions|hint)\.[a-z_]+\b/, path);
           const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
           assert.ok(wide <= 0, `${path} is ${wide} px too wide`);
         }
       });
     }
+  });
+
+  test('the failures by hour are wholly in sight on a common screen', async () => {
+    await job('broken', { command: 'exit 3' });
+    await server.api('POST', 'jobs/broken/execute', {});
+    await until(async () => (await server.api('GET', 'runs?state=FAILED&job_id=broken')).items.length === 1, 'a failure');
+    await withPerson({ width: 1280 }, async (page) => {
+      await open(page, '/');
+      const frame = page.getByRole('region', { name: 'Failures of the last seven days, by hour' }).last();
+      await frame.getByRole('link').first().waitFor();
+      assert.deepEqual(await frame.evaluate((box) => box.scrollWidth - box.clientWidth), 0);
+    });
   });
 
   test('the keyboard goes everywhere: skip link, g and a letter, the palette', async () => {

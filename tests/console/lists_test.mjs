@@ -78,11 +78,13 @@ describe('many jobs', () => {
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
       await dialog(page).getByText('70 of 70 can be acted on').waitFor();
       const asked = [];
-      page.on('request', (request) => request.url().endsWith('/api/bulk') && asked.push(JSON.parse(request.postData()).ids.length));
+      page.on('request', (request) => request.url().endsWith('/api/bulk') && request.method() === 'POST' && asked.push(JSON.parse(request.postData())));
       await dialog(page).getByRole('button', { name: 'Pause' }).click();
-      await dialog(page).getByText('70 done, 0 failed').waitFor();
-      assert.deepEqual(asked, [50, 20]);
-      await closeDialog(page);
+      await dialog(page).getByText('The server is at it. It goes on when you leave.').waitFor();
+      await dialog(page).getByText('70 done, 0 failed, 0 skipped, of 70').waitFor();
+      assert.deepEqual(asked.map((one) => [one.ids.length, one.background]), [[70, true]]);
+      await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+      await page.getByTestId('under-way').getByText('70 done, 0 failed, 0 skipped, of 70').waitFor();
       const first = page.getByLabel('Select all 50 shown');
       await until(() => first.evaluate((box) => box === document.activeElement), 'the focus');
       assert.equal(await page.getByText(/selected/).count(), 0);

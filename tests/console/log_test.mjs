@@ -51,6 +51,30 @@ test('lines come while it runs; who scrolls up is left in peace, and can follow 
   });
 });
 
+test('paused means paused: the log stands still and says so, and goes on from there', async () => {
+  const run = await start('chatters', 'for i in $(seq 1 2000); do echo word $i; sleep 0.05; done');
+  await person({}, async (page) => {
+    await page.goto(`${server.url}/runs/${run}`);
+    await page.getByRole('log').getByText(/^word \d+$/).first().waitFor();
+    const streams = [];
+    page.on('request', (request) => request.url().includes('/logs/stream') && streams.push(request));
+    await page.getByRole('button', { name: 'Pause updates' }).click();
+    await page.getByText('Updates are paused: the log stands still.').waitFor();
+    const last = () => page.locator('[data-line]').last().getAttribute('data-line');
+    const before = await last();
+    // Others see that it goes on.
+    const log = async () => (await (await fetch(`${server.url}/api/runs/${run}/logs`, { headers: { Authorization: 'Bearer ' + server.token, Accept: 'text/plain' } })).text()).split('\n').length;
+    const written = await log();
+    await until(async () => (await log()) > written + 20, 'more of the log');
+    assert.deepEqual([await last(), streams.length], [before, 0]);
+    await page.getByRole('log').locator('xpath=..').getByRole('button', { name: 'Resume updates' }).click();
+    await until(async () => Number(await last()) > Number(before) + 20, 'the log to go on');
+    assert.equal(streams.length, 1);
+    assert.ok(streams[0].headers()['last-event-id'] > 0);
+    await server.api('POST', `runs/${run}/cancel`, {});
+  });
+});
+
 test('a hundred thousand lines are all there, and few of them in the document', async () => {
   const run = await start('long', 'seq 1 100000; printf "<img src=x onerror=alert(1)> \\033[31mred\\n"; echo still');
   await person({}, async (page) => {

@@ -11,6 +11,8 @@ const PAGES_KIB = {
   'jobs/form_page': 240,
   'runs/runs_page': 160,
   'runs/run_page': 160,
+  'bulk/bulk_list_page': 170,
+  'bulk/bulk_page': 170,
   'executors/executors_page': 170,
   'system/system_page': 170,
   'admin/audit_page': 170,

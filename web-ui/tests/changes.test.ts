@@ -15,6 +15,9 @@ describe('concerns', () => {
     expect(concerns(['gaps', {}], 'runs')).toBe(true);
     expect(concerns(['system', 'config'], 'config')).toBe(true);
     expect(concerns(['jobsomething', {}], 'jobs')).toBe(false);
+    expect(concerns(['deliveries', {}], 'deliveries')).toBe(true);
+    expect(concerns(['bulk/blk-1/items', {}], 'bulk')).toBe(true);
+    expect(concerns(['name', 'job', 'nightly'], 'jobs')).toBe(false);
   });
 });
 

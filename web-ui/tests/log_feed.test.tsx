@@ -35,7 +35,7 @@ const see = (seen: boolean) => act(() => {
 });
 
 it('a hidden tab lets go of its stream, and goes on from the last line when it is seen', async () => {
-  const { result, unmount } = renderHook(() => useLog('run', 1));
+  const { result, unmount } = renderHook(() => useLog('run', 1, true));
   await pass(0);
   connections[0]!.say(entry(1) + entry(2));
   await pass(200);
@@ -56,9 +56,22 @@ it('a hidden tab lets go of its stream, and goes on from the last line when it i
   expect([open(), connections.length]).toEqual([0, 2]);
 });
 
+it('a paused tab lets go of its stream and keeps what has come, and goes on from there', async () => {
+  const { result, rerender } = renderHook(({ on }) => useLog('run', 1, on), { initialProps: { on: true } });
+  await pass(0);
+  connections[0]!.say(entry(1));
+  await pass(200);
+  rerender({ on: false });
+  await pass(60_000);
+  expect([open(), connections.length, result.current.lines.length]).toEqual([0, 1, 1]);
+  rerender({ on: true });
+  await pass(0);
+  expect(connections.map(({ from }) => from)).toEqual([undefined, '1']);
+});
+
 it('a tab that is hidden from the beginning asks for nothing', async () => {
   hidden = true;
-  renderHook(() => useLog('run', 1));
+  renderHook(() => useLog('run', 1, true));
   await pass(60_000);
   expect(connections).toHaveLength(0);
 });

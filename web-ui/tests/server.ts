@@ -2,8 +2,11 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 
-export const server = setupServer();
 export const at = (path: string) => 'http://console.test/api/' + path;
+// What is asked for beside what a test is about.
+export const server = setupServer(
+  http.get(at('namespaces'), () => HttpResponse.json({ items: [{ namespace: 'default' }, { namespace: 'payroll' }], next_page_token: null })),
+);
 
 export const problem = (status: number, code: string, detail: string, more: object = {}) =>
   HttpResponse.json({ type: 'urn:carillon:problem:' + code, title: code, status, code, detail, trace_id: 'abc', errors: [], ...more }, {

@@ -2,10 +2,10 @@ import { act, cleanup, render, renderHook, screen } from '@testing-library/react
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { call } from '../src/api/client';
 import SignInPage from '../src/auth/sign_in_page';
-import { entered, signOut, start, useSession, type Session } from '../src/auth/session';
+import { authorization, entered, signOut, start, useSession, type Session } from '../src/auth/session';
 
 // What the server answers: a status, or what it answers with 200; nothing at all where it does not.
-const answers: Record<string, number | object> = {};
+const answers: Record<string, number | object | Promise<object>> = {};
 const asked: string[] = [];
 const count = (path: string) => asked.filter((one) => one === path).length;
 
@@ -20,7 +20,7 @@ beforeEach(() => {
     asked.push(path);
     const answer = path === 'runs' && init.headers?.Authorization === 'Bearer renewed' ? { items: [] } : answers[path];
     if (answer === undefined) return Promise.reject(new TypeError('Failed to fetch'));
-    return Promise.resolve(typeof answer === 'number' ? new Response(null, { status: answer }) : Response.json(answer));
+    return Promise.resolve(answer).then((one) => (typeof one === 'number' ? new Response(null, { status: one }) : Response.json(one)));
   });
 });
 afterEach(async () => {
@@ -69,6 +69,41 @@ describe('a renewal', () => {
     Object.assign(answers, { 'auth/refresh': { access_token: 'renewed' }, 'auth/me': PERSON });
     await call('GET', 'runs');
     expect(session()).toMatchObject({ state: 'signed_in', person: PERSON });
+  });
+});
+
+describe('a sign-out', () => {
+  // The renewal that a request waits for, and how it is answered.
+  async function renewing() {
+    await signedIn();
+    let answer: (body: object) => void = () => {};
+    Object.assign(answers, { 'auth/refresh': new Promise<object>((resolve) => { answer = resolve; }), 'auth/logout': 204 });
+    const request = expect(call('GET', 'runs')).rejects.toMatchObject({ status: 401 });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(count('auth/refresh')).toBe(1);
+    return { request, answer };
+  }
+
+  it('during a renewal wins, and ends the session that comes of it', async () => {
+    const { request, answer } = await renewing();
+    const leaving = signOut();
+    expect(session()).toMatchObject({ state: 'signed_out', expired: false });
+    expect(count('auth/logout')).toBe(0); // its cookie is not the last one yet
+    answer({ access_token: 'renewed' });
+    await Promise.all([leaving, request]);
+    expect(session()).toMatchObject({ state: 'signed_out', expired: false });
+    expect(localStorage.getItem('carillon.session')).toBeNull();
+    expect([count('auth/logout'), authorization()]).toEqual([1, '']);
+  });
+
+  it('does not sign out who came in after it', async () => {
+    const { request, answer } = await renewing();
+    const leaving = signOut();
+    await entered('password', 'of somebody else');
+    answer({ access_token: 'renewed' });
+    await Promise.all([leaving, request]);
+    expect(session()).toMatchObject({ state: 'signed_in' });
+    expect([count('auth/logout'), authorization()]).toEqual([0, 'Bearer of somebody else']);
   });
 });
 

@@ -2,12 +2,14 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { en as enFirst } from '../src/i18n/en';
-import { enMore } from '../src/i18n/en_more';
+import { enMore } from '../src/i18n/more/en';
 import { zhCN as zhCNFirst } from '../src/i18n/zh_cn';
-import { zhCNMore } from '../src/i18n/zh_cn_more';
+import { zhCNMore } from '../src/i18n/more/zh_cn';
+import { enProblems } from '../src/i18n/problems/en';
+import { zhCNProblems } from '../src/i18n/problems/zh_cn';
 
-const en = { ...enFirst, ...enMore };
-const zhCN = { ...zhCNFirst, ...zhCNMore };
+const en = { ...enFirst, ...enMore, ...enProblems };
+const zhCN = { ...zhCNFirst, ...zhCNMore, ...zhCNProblems };
 const CJK = /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]/;
 const placeholders = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1]).sort();
 
@@ -65,5 +67,44 @@ describe('the catalogues', () => {
       if (CJK.test(text)) found.push(`${path}: Chinese`);
     }
     expect(found).toEqual([]);
+  });
+});
+
+const codesIn = (text: string) => [...text.matchAll(/`([a-z_]+)`/g)].map((match) => match[1]!);
+const spoken = (kind: string) => Object.keys(enProblems).filter((key) => key.startsWith(kind + '.')).map((key) => key.slice(kind.length + 1));
+const sorted = (codes: string[]) => [...new Set(codes)].sort();
+
+describe('what the server refuses', () => {
+  const api = readFileSync('../docs/api.md', 'utf8').split('## All codes')[1]!;
+  const errors = readFileSync('../docs/errors.md', 'utf8');
+  // What never leaves a member, by its line of the table; and what is no code.
+  const inside = new Set(['fenced']);
+  const rows = (text: string) => text.split('\n').filter((line) => line.startsWith('|') && !line.startsWith('| status'));
+
+  it('has a sentence for every code of an answer', () => {
+    const listed = rows(errors).flatMap((line) => codesIn(line.split('|')[1]!));
+    const answered = rows(api).flatMap((line) => codesIn(line.split('|')[2]!.replace(/\(with[^)]*\)/g, '').replace(/;.*/, '')));
+    const codes = sorted([...listed, ...answered]).filter((code) => !inside.has(code));
+    expect(codes.length).toBeGreaterThan(45);
+    expect(codes.filter((code) => !spoken('problem').includes(code))).toEqual([]);
+  });
+
+  it('has a sentence for every code of a field', () => {
+    const codes = sorted(codesIn(api.slice(api.indexOf('Codes of single'))).filter((code) => code !== 'errors'));
+    expect(codes.length).toBeGreaterThan(30);
+    expect(codes.filter((code) => !spoken('field').includes(code))).toEqual([]);
+  });
+});
+
+describe('what the audit records', () => {
+  const source = (name: string) => readFileSync('../scheduler/api/' + name, 'utf8');
+  const quoted = (text: string) => [...text.matchAll(/"([a-z_]+\.[a-z_]+)"/g)].map((match) => match[1]!);
+
+  it('has words for every action that the server names', () => {
+    const routes = quoted(source('route.cc')).concat('bulk');
+    const applied = [...source('job_applier.cc').matchAll(/Record\("([a-z_.]+)"/g)].map((match) => match[1]!);
+    const entering = quoted(source('auth_routes.cc')).filter((action) => action.startsWith('auth.'));
+    expect(Math.min(routes.length, applied.length, entering.length)).toBeGreaterThan(1);
+    expect(sorted([...routes, ...applied, ...entering]).filter((action) => !('action.' + action in en))).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ const AGAIN_LONGEST_MS = 30_000;
 const APART_MS = 2000; // between two readings of the same list, however much changes
 // Lists whose every change is told; the others show what moves untold: the load of a host, the next fire of a
 // job, the last use of a token.
-const TOLD = new Set(['runs', 'users', 'secrets', 'audit']);
+const TOLD = new Set(['runs', 'users', 'secrets', 'audit', 'bulk']);
 
 export interface Change { topic: string; id?: string }
 

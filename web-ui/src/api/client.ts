@@ -3,6 +3,7 @@
 // Errors   Everything that goes wrong is an ApiError; `code` is stable (docs/api.md), "unreachable" is
 //          ours, for a server that did not answer.
 import { authorization, renew } from '../auth/session';
+import { fetchProblems, problemText } from '../i18n/problems';
 import { heard, lost } from './reachability';
 import type { FieldError, Problem } from './types';
 
@@ -19,7 +20,7 @@ export class ApiError extends Error {
     this.status = status;
     this.code = code;
     this.traceId = problem?.trace_id ?? '';
-    this.errors = problem?.errors ?? [];
+    this.errors = (problem?.errors ?? []).map((one) => ({ ...one, detail: problemText('field', one.code, one.detail) }));
     this.problem = problem;
   }
 }
@@ -80,6 +81,7 @@ async function problemOf(response: Response): Promise<ApiError> {
   if (type.includes('json')) {
     try {
       const problem = (await response.json()) as Problem;
+      if (!problem.detail) await fetchProblems();
       return new ApiError(response.status, problem.code ?? 'unknown', problem.detail ?? '', problem);
     } catch {
       // Cut off on its way: what the status says is all there is.

@@ -10,6 +10,8 @@ import type {
 const TRIES = 2;
 const PAGE_SIZE = 50;
 const SELDOM = 5;
+const NAMESPACES_MAX = 500; // to choose from; any other can be typed
+const NAMESPACES_STALE_MS = 30_000;
 export const FAST_MS = 2000;
 export const CALM_MS = 5000;
 
@@ -32,7 +34,7 @@ export function useEvery(ms: number): number | false {
   return usePreferences().live ? ms : false;
 }
 
-function useList<T>(path: string, query: Query, every: number, enabled = true) {
+export function useList<T>(path: string, query: Query, every: number, enabled = true) {
   const refetchInterval = useEvery(every);
   return useInfiniteQuery({
     queryKey: [path, query],
@@ -59,6 +61,16 @@ export const useUsers = (enabled = true) => useList<User>('users', {}, CALM_MS, 
 export const useTokens = () => useList<ApiToken>('tokens', {}, CALM_MS);
 export const useSecrets = () => useList<Secret>('secrets', {}, CALM_MS);
 export const useDeliveries = (query: Query) => useList<Delivery>('deliveries', query, CALM_MS);
+
+// Those that jobs are in, by name. A server from before there were any has none.
+export function useNamespaces(): string[] {
+  const namespaces = useQuery({
+    queryKey: ['jobs', 'namespaces'],
+    queryFn: ({ signal }) => get<Page<{ namespace: string }>>('namespaces', { page_size: NAMESPACES_MAX }, signal),
+    staleTime: NAMESPACES_STALE_MS,
+  });
+  return namespaces.data?.items.map((one) => one.namespace) ?? [];
+}
 
 export const useVersions = (id: string) => useList<JobVersion>(`jobs/${encodeURIComponent(id)}/versions`, {}, CALM_MS);
 

@@ -19,6 +19,9 @@ export interface Page<T> {
   searched_to?: string;
 }
 
+// What the caller may do to it, by right and whatever its state; absent: only its own answer says it.
+export interface Reachable { allowed_actions?: string[] }
+
 export type Schedule =
   | { kind: 'cron'; cron_expression: string; time_zone?: string; schedule_id?: number }
   | { kind: 'rate'; every_ms: number; start_time?: string; schedule_id?: number }
@@ -27,9 +30,10 @@ export type Schedule =
 // Of a job; what is absent is the cluster's.
 export interface Notify { on?: string[]; late_after_s?: number; mail_to?: string[] }
 
-export interface Job {
+export interface Job extends Reachable {
   job_id: string;
   name: string;
+  namespace?: string; // absent: of a server before there were any
   description: string;
   type: string;
   command?: string;
@@ -113,7 +117,7 @@ export interface Attempt {
   output_truncated?: boolean;
 }
 
-export interface Run {
+export interface Run extends Reachable {
   run_id: string;
   job_id: string;
   job_name: string;
@@ -222,11 +226,15 @@ export interface Why {
   gap: Gap | null;
 }
 
+// Jobs of others that are to a user as their own: all of a namespace, or those of its that the selector fits.
+export interface Share { namespace: string; selector?: string }
+
 export interface User {
   user_id: string;
   name: string;
   display_name: string;
   role: string;
+  shares?: Share[];
   disabled: boolean;
   version: number;
   create_time: string;
@@ -278,6 +286,39 @@ export interface Delivery {
 }
 
 export interface TestOutcome { channel: string; delivered: boolean; status: number | null; error: string | null }
+
+export type BulkState = 'RUNNING' | 'DONE' | 'CANCELLED' | 'STOPPED';
+export const BULK_STATES: readonly BulkState[] = ['RUNNING', 'DONE', 'CANCELLED', 'STOPPED'];
+
+export interface BulkAction extends Reachable {
+  bulk_id: string;
+  action: string;
+  kind: string;
+  state: string;
+  reason: string | null;
+  confirm_overlap: boolean;
+  total: number;
+  done: number;
+  failed: number;
+  skipped: number;
+  actor: string;
+  user_id: string | null;
+  error: string | null;
+  create_time: string;
+  update_time: string;
+  end_time: string | null;
+}
+
+export type BulkResult = 'pending' | 'done' | 'error' | 'skipped';
+export const BULK_RESULTS: readonly BulkResult[] = ['pending', 'done', 'error', 'skipped'];
+
+export interface BulkItem {
+  position: number;
+  id: string;
+  result: string;
+  run_id: string | null;
+  error: Pick<Problem, 'code' | 'detail'> | null;
+}
 
 export interface FieldError { pointer: string; code: string; detail: string }
 

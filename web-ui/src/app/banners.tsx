@@ -24,7 +24,7 @@ export function Banners() {
         </Banner>
       )}
       {lostSince === null && data?.store_reachable && data.store.state === 'held' && (
-        <Banner icon={<DatabaseZap aria-hidden size={17} />}>{t('banner.held')} {data.store.detail}</Banner>
+        <Banner icon={<DatabaseZap aria-hidden size={17} />}>{t('banner.held')} <span lang="en">{data.store.detail}</span></Banner>
       )}
     </div>
   );

@@ -3,7 +3,7 @@ import {
   createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect,
 } from '@tanstack/react-router';
 import { LoadFailure, Loading } from '../shared/ui';
-import { DELIVERY_STATES, NOTICE_KINDS, RUN_STATES, type DeliveryState, type Job, type NoticeKind } from '../api/types';
+import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
 import type { Level } from '../features/runs/log_levels';
 import { many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
 import { NotFound, Shell } from './shell';
@@ -19,8 +19,9 @@ const overview = createRoute({
 const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  validateSearch: (search): { q?: string; status?: Job['state'] } => ({
+  validateSearch: (search): { q?: string; status?: Job['state']; namespace?: string[] } => ({
     q: one(search.q),
+    namespace: many(search.namespace),
     status: oneOf(search.status, ['ENABLED', 'PAUSED']),
   }),
   component: lazyRouteComponent(() => import('../features/jobs/jobs_page'), 'JobsPage'),
@@ -91,6 +92,20 @@ const run = createRoute({
     level: oneOf(search.level, ['ERROR', 'WARN', 'INFO', 'DEBUG']),
   }),
   component: lazyRouteComponent(() => import('../features/runs/run_page'), 'RunPage'),
+});
+
+const bulks = createRoute({
+  getParentRoute: () => root,
+  path: '/bulk',
+  validateSearch: (search): { state?: BulkState; user_id?: string } => ({ state: oneOf(search.state, BULK_STATES), user_id: one(search.user_id) }),
+  component: lazyRouteComponent(() => import('../features/bulk/bulk_list_page'), 'BulkListPage'),
+});
+
+const bulk = createRoute({
+  getParentRoute: () => root,
+  path: '/bulk/$id',
+  validateSearch: (search): { result?: BulkResult } => ({ result: oneOf(search.result, BULK_RESULTS) }),
+  component: lazyRouteComponent(() => import('../features/bulk/bulk_page'), 'BulkPage'),
 });
 
 const executors = createRoute({
@@ -168,7 +183,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, editJob, job, runs, run, executors, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
+  overview, jobs, newJob, editJob, job, runs, run, bulks, bulk, executors, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
 ]);
 
 export const router = createRouter({

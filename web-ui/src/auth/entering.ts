@@ -1,4 +1,6 @@
 // The ways in: an API token, a name and password, the one-time setup link; and another password.
+import type { Problem } from '../api/types';
+import { problemText } from '../i18n/problems';
 import { ask, authorization, entered, goOnWith, renew, setUpDone } from './session';
 
 // `detail`: what the server says about it, in its words.
@@ -14,9 +16,10 @@ async function resultOf(response: Response): Promise<SignInResult> {
   let detail: string | undefined;
   let pointer: string | undefined;
   try {
-    const problem = (await response.json()) as { detail?: string; errors?: { detail: string; pointer: string }[] };
-    detail = problem.errors?.[0]?.detail ?? problem.detail;
-    pointer = problem.errors?.[0]?.pointer;
+    const problem = (await response.json()) as Partial<Problem>;
+    const field = problem.errors?.[0];
+    detail = (field ? problemText('field', field.code, field.detail) : problemText('problem', problem.code ?? '', problem.detail ?? '')) || undefined;
+    pointer = field?.pointer;
   } catch {
     // No problem document: the outcome is all there is.
   }

@@ -4,6 +4,7 @@
 // Whether anybody can have a password yet is asked until it is known: GET /api/auth/state.
 import { useSyncExternalStore } from 'react';
 import { apiUrl } from '../api/client';
+import type { Reachable, Share } from '../api/types';
 
 export interface Person {
   kind: string;
@@ -12,6 +13,7 @@ export interface Person {
   display_name: string;
   role: string;
   permissions: string[];
+  shares?: Share[];
 }
 
 export type Session =
@@ -30,6 +32,7 @@ let users = false;
 let setupNeeded = false;
 let unsure = false; // of these two: the server has not said
 let asking = false;
+let era = 0; // moves on with each sign-in and sign-out: what was under way before means nothing after
 let renewing: Promise<Renewal> | null = null;
 const listeners = new Set<() => void>();
 
@@ -56,6 +59,18 @@ export function useMay(permission: Permission): boolean {
   if (current.state !== 'signed_in' || current.person === null) return true;
   const { permissions } = current.person;
   return permissions.includes(permission) || permissions.includes(permission + ':own');
+}
+
+const RUNNING = new Set(['execute', 'cancel', 'retry']);
+
+// Why something may not be done to it, as a key of the texts; undefined: it may. The list that comes with it says whose
+// it is; where there is none, the role alone is known.
+export function useDenied(): (it: Reachable, action: string) => string | undefined {
+  const mayRun = useMay('jobs:run');
+  const mayWrite = useMay('jobs:write');
+  return ({ allowed_actions: allowed }, action) =>
+    !(RUNNING.has(action) ? mayRun : mayWrite) ? 'denied.write'
+      : allowed?.includes(action) === false ? 'denied.own' : undefined;
 }
 
 export async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
@@ -153,30 +168,41 @@ function noteSession(exists: boolean): void {
 type Renewal = 'renewed' | 'ended' | 'not_now';
 
 // One tab at a time: a cookie that was exchanged already ends the session.
+async function inTurn<T>(act: () => Promise<T>): Promise<T> {
+  return navigator.locks ? navigator.locks.request('carillon.refresh', act) : act();
+}
 async function refresh(): Promise<Renewal> {
-  return navigator.locks ? navigator.locks.request('carillon.refresh', exchange) : exchange();
+  const of = era;
+  return inTurn(() => exchange(of));
 }
 
-async function exchange(): Promise<Renewal> {
+async function exchange(of: number): Promise<Renewal> {
+  if (of !== era) return 'not_now';
   try {
     const response = await ask('POST', 'auth/refresh', { headers: { 'X-Carillon-Refresh': '1' } });
+    if (of !== era) return 'not_now';
     if (response.status === 401 || response.status === 403) {
       noteSession(false);
       return 'ended';
     }
     if (!response.ok) return 'not_now';
-    bearer = ((await response.json()) as { access_token: string }).access_token;
+    const token = ((await response.json()) as { access_token: string }).access_token;
+    if (of !== era) return 'not_now';
+    bearer = token;
   } catch {
     return 'not_now';
   }
   if (session.state !== 'signed_in' || session.person === null) {
-    become({ state: 'signed_in', by: 'password', person: await whoAmI() });
+    const person = await whoAmI();
+    if (of !== era) return 'not_now';
+    become({ state: 'signed_in', by: 'password', person });
   }
   return 'renewed';
 }
 
 // Somebody came in by an API token, or by a password with its access token.
 export async function entered(by: 'token' | 'password', token: string): Promise<void> {
+  era += 1;
   bearer = token;
   if (by === 'token') store(token);
   else noteSession(true);
@@ -198,8 +224,9 @@ export async function renew(): Promise<boolean> {
     renewing ??= refresh().finally(() => {
       renewing = null;
     });
+    const of = era;
     const renewal = await renewing;
-    if (renewal !== 'ended') return renewal === 'renewed';
+    if (renewal !== 'ended' || of !== era) return renewal === 'renewed' && of === era;
   }
   bearer = '';
   store('');
@@ -210,13 +237,19 @@ export async function renew(): Promise<boolean> {
 export async function signOut(): Promise<void> {
   const password = session.state === 'signed_in' && session.by === 'password';
   const had = authorization();
+  const of = ++era;
   bearer = '';
   store('');
   leave(false);
   if (!password) return;
   noteSession(false);
   try {
-    await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
+    // After a renewal that is under way: a session ends by its cookie, which that one exchanges.
+    await renewing;
+    await inTurn(async () => {
+      // Whoever came in meanwhile has that cookie now.
+      if (of === era) await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
+    });
   } catch {
     // The access token ends by itself within minutes.
   }

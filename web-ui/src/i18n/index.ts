@@ -1,5 +1,5 @@
 // Texts by key: a flat catalogue a language. English is the measure, the other one is fetched when used.
-// English itself comes in two parts, so that the first page does not wait for the texts of all (./more.ts).
+// English itself comes in two parts, so that the first page does not wait for the texts of all (./more).
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { onPreferences, preferences } from '../shared/preferences';
@@ -12,13 +12,18 @@ let english: Record<string, string> = en;
 // Pages may be loaded before the texts are started, or after.
 export function addEnglish(texts: Record<string, string>): void {
   english = { ...english, ...texts };
-  if (i18next.isInitialized) i18next.addResourceBundle('en', 'translation', texts);
+  if (i18next.isInitialized) addTexts('en', texts);
 }
+
+export const addTexts = (language: string, texts: Record<string, string>): void => {
+  i18next.addResourceBundle(language, 'translation', texts, true, true);
+};
 
 async function show(language: string): Promise<void> {
   if (language === 'zh-CN' && !i18next.hasResourceBundle(language, 'translation')) {
-    const [{ zhCN }, { zhCNMore }] = await Promise.all([import('./zh_cn'), import('./zh_cn_more')]);
-    i18next.addResourceBundle(language, 'translation', { ...zhCN, ...zhCNMore });
+    const [{ zhCN }, { zhCNMore }, { zhCNProblems }] =
+      await Promise.all([import('./zh_cn'), import('./more/zh_cn'), import('./problems/zh_cn')]);
+    addTexts(language, { ...zhCN, ...zhCNMore, ...zhCNProblems });
   }
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;

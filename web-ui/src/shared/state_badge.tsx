@@ -26,6 +26,8 @@ const SHAPES: Record<string, readonly [LucideIcon, Tone]> = {
   DRAINING: [Wrench, 'warn'],
   DELIVERED: [CircleCheck, 'ok'],
   GIVEN_UP: [CircleX, 'bad'],
+  DONE: [CircleCheck, 'ok'],
+  STOPPED: [CircleX, 'bad'],
 };
 const TONES: Record<Tone, string> = {
   ok: 'bg-ok-soft text-ok',

@@ -5,10 +5,11 @@ import { useTranslation } from 'react-i18next';
 import { manager } from './toasts';
 
 export default function ToastList() {
+  const { t } = useTranslation();
   return (
     <Toast.Provider toastManager={manager}>
       <Toast.Portal>
-        <Toast.Viewport className="fixed right-4 bottom-4 z-50 flex w-[min(380px,calc(100vw-32px))] flex-col gap-2">
+        <Toast.Viewport aria-label={t('toasts.label')} className="fixed right-4 bottom-4 z-50 flex w-[min(380px,calc(100vw-32px))] flex-col gap-2">
           <List />
         </Toast.Viewport>
       </Toast.Portal>

@@ -3,6 +3,7 @@ import { Ban, Inbox, RefreshCw, SearchX, TriangleAlert } from 'lucide-react';
 import { useEffect, useId, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client';
+import { partsOf, problemText } from '../i18n/problems';
 import { Time } from './time';
 
 export function Card(props: { title?: ReactNode; actions?: ReactNode; children: ReactNode; className?: string; flush?: boolean }) {
@@ -97,7 +98,7 @@ export function LoadFailure(props: { error: unknown; onRetry?: () => void }) {
   const denied = error instanceof ApiError && error.status === 403;
   return (
     <Nothing icon={denied ? <Ban aria-hidden size={28} /> : <TriangleAlert aria-hidden size={28} />}
-      title={denied ? t('empty.denied') : t('empty.failed')} hint={explain(error, t)} alert>
+      title={denied ? t('empty.denied') : t('empty.failed')} hint={<Explained error={error} />} alert>
       {error instanceof ApiError && (
         <p className="mono text-muted">{error.code}{error.traceId && ' · ' + error.traceId}</p>
       )}
@@ -126,12 +127,25 @@ export function Loading() {
   return <p className="px-4 py-12 text-center text-muted" role="status">{t('loading')}</p>;
 }
 
-// What an error says to a person. Details come from the server, in English.
+// What an error says to a person.
 export function explain(error: unknown, t: (key: string) => string): string {
   if (error instanceof ApiError) {
-    return error.code === 'unreachable' ? t('error.unreachable') : error.message || t('error.unknown');
+    return error.code === 'unreachable' ? t('error.unreachable') : problemText('problem', error.code, error.message) || t('error.unknown');
   }
   return error instanceof Error ? error.message : t('error.unknown');
+}
+
+// The same, with the server's own words marked as what they are: English.
+function Explained({ error }: { error: unknown }) {
+  const { t } = useTranslation();
+  if (!(error instanceof ApiError) || error.code === 'unreachable') return explain(error, t);
+  return <Problem code={error.code} detail={error.message} />;
+}
+
+export function Problem({ code, detail }: { code: string; detail: string }) {
+  const { said } = partsOf('problem', code, detail);
+  if (said === '' && detail === '') return code;
+  return <>{said}{said && detail && ' '}{detail && <span lang="en">{detail}</span>}</>;
 }
 
 export interface Choice { value: string; label: string }

@@ -10,6 +10,7 @@ import { Field } from '../../shared/field';
 import { toast } from '../../shared/toasts';
 import { ZONES, isZone } from '../../shared/zones';
 import { Card, Facts, PageHeader } from '../../shared/ui';
+import { useShareText } from '../admin/share_text';
 
 export function AccountPage() {
   const { t } = useTranslation();
@@ -33,11 +34,15 @@ export function AccountPage() {
 function Who({ person }: { person: Person }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
+  const shareText = useShareText();
+  const { shares } = person;
   return (
     <Facts items={[
       [t('auth.name'), person.display_name ? `${person.name} (${person.display_name})` : person.name],
       [t('account.by'), person.kind === 'token' ? t('auth.token') : t('auth.password')],
       [t('users.role'), textOr('role.', person.role)],
+      ...(shares === undefined ? [] : [[t('account.shared'), shares.length === 0 ? t('account.shared_none')
+        : <ul key="s" className="wrap-anywhere">{shares.map((share) => <li key={shareText(share)}>{shareText(share)}</li>)}</ul>] as const]),
       [t('account.permissions'), <ul key="p" className="mono">{person.permissions.map((one) => <li key={one}>{one}</li>)}</ul>],
     ]} />
   );

@@ -47,7 +47,7 @@ export function AuditPage() {
                       <td>{entry.actor}</td>
                       <td title={t('audit.trace', { id: entry.trace_id })}>{textOr('action.', entry.action)}</td>
                       <td><ObjectLink entry={entry} /></td>
-                      <td className="text-muted">{entry.reason}</td>
+                      <td className="text-muted" lang={/^(auth|user|token)\./.test(entry.action) ? 'en' : undefined}>{entry.reason}</td>
                     </tr>
                   ))}
                 </tbody>
@@ -63,5 +63,6 @@ export function AuditPage() {
 function ObjectLink({ entry }: { entry: AuditEntry }) {
   if (entry.action.startsWith('job.')) return <Link to="/jobs/$id" params={{ id: entry.object_id }} className="link mono">{entry.object_id}</Link>;
   if (entry.action.startsWith('run.')) return <Link to="/runs/$id" params={{ id: entry.object_id }} className="link mono">{entry.object_id}</Link>;
+  if (/^bulk\b/.test(entry.action)) return <Link to="/bulk/$id" params={{ id: entry.object_id }} className="link mono">{entry.object_id}</Link>;
   return <span className="mono">{entry.object_id}</span>;
 }

@@ -106,7 +106,7 @@ function DeliveriesTable({ deliveries, may }: { deliveries: Delivery[]; may: boo
     { id: 'time', header: t('deliveries.time'), cell: (one) => <Time at={one.create_time} /> },
     { id: 'tries', header: t('deliveries.tries'), cell: (one) => <><OnCard>{t('deliveries.tries')}</OnCard><span className="tabular-nums">{one.attempts}</span></> },
     { id: 'next', header: t('deliveries.next'), cell: (one) => one.next_try_time && <><OnCard>{t('deliveries.next')}</OnCard><Time at={one.next_try_time} /></> },
-    { id: 'error', header: t('deliveries.error'), cell: (one) => <p className="max-w-96 min-w-32 text-muted wrap-anywhere">{errorOf(one)}</p> },
+    { id: 'error', header: t('deliveries.error'), cell: (one) => <p lang="en" className="max-w-96 min-w-32 text-muted wrap-anywhere">{errorOf(one)}</p> },
     { id: 'actions', header: <span className="sr-only">{t('actions')}</span>, cell: (one) => {
       const label = t('deliveries.resend_named', { id: one.id, job: one.job_id });
       return (

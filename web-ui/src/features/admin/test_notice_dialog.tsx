@@ -41,7 +41,7 @@ function Outcomes({ outcomes }: { outcomes: TestOutcome[] }) {
             <StateBadge state={one.delivered ? 'DELIVERED' : 'FAILED'} />
             {one.status !== null && <span className="mono text-muted">{one.status}</span>}
           </span>
-          {one.error && <span className="wrap-anywhere">{one.error}</span>}
+          {one.error && <span lang="en" className="wrap-anywhere">{one.error}</span>}
         </li>
       ))}
     </ul>

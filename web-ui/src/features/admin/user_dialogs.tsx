@@ -3,10 +3,12 @@ import '../../i18n/more';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';
-import type { User } from '../../api/types';
+import type { Share, User } from '../../api/types';
 import { Field } from '../../shared/field';
 import { toast } from '../../shared/toasts';
 import { FormDialog } from '../../shared/form_dialog';
+import { ShareFields, type ShareFieldsProps } from './share_fields';
+import { pointersOf, sameShares, sharesFrom } from './share_values';
 
 export const ROLES = ['admin', 'user', 'read_only'] as const;
 
@@ -27,16 +29,24 @@ function RoleSelect(props: { value: string; onChange: (role: string) => void; er
   );
 }
 
+// An administrator reaches everything without, and who only looks gains nothing by one.
+function Shares({ role, ...fields }: ShareFieldsProps & { role: string }) {
+  return role === 'user' || fields.rows.length > 0 ? <ShareFields {...fields} /> : null;
+}
+
 export function CreateUserDialog({ onClose, onDone }: Props) {
   const { t } = useTranslation();
   const [name, setName] = useState('');
   const [shown, setShown] = useState('');
   const [role, setRole] = useState('user');
   const [password, setPassword] = useState('');
+  const [rows, setRows] = useState<Share[]>([]);
   return (
-    <FormDialog title={t('users.new')} save={t('users.create')} onClose={onClose} pointers={['/name', '/display_name', '/role', '/password']}
+    <FormDialog title={t('users.new')} save={t('users.create')} onClose={onClose} pointers={['/name', '/display_name', '/role', '/password', ...pointersOf(rows)]}
       onSave={async () => {
-        await call<User>('POST', 'users', { body: { name: name.trim(), display_name: shown.trim(), role, password } });
+        const shares = sharesFrom(rows);
+        setRows(shares); // the server's pointers count these
+        await call<User>('POST', 'users', { body: { name: name.trim(), display_name: shown.trim(), role, password, ...(shares.length > 0 ? { shares } : {}) } });
         toast(t('users.created', { name: name.trim() }));
         onDone();
       }}>
@@ -51,6 +61,7 @@ export function CreateUserDialog({ onClose, onDone }: Props) {
         <Field label={t('auth.password')} error={errorOf('/password')} hint={t('users.password_hint')}>
           <input className="input" type="password" autoComplete="new-password" value={password} onChange={(event) => setPassword(event.target.value)} />
         </Field>
+        <Shares role={role} rows={rows} errorOf={errorOf} onChange={setRows} />
       </>)}
     </FormDialog>
   );
@@ -61,10 +72,14 @@ export function EditUserDialog({ user, onClose, onDone }: OfUser) {
   const [shown, setShown] = useState(user.display_name);
   const [role, setRole] = useState(user.role);
   const [disabled, setDisabled] = useState(user.disabled);
+  const before = user.shares ?? [];
+  const [rows, setRows] = useState<Share[]>(before);
   return (
-    <FormDialog title={t('users.edit_named', { name: user.name })} save={t('form.save')} onClose={onClose} pointers={['/display_name', '/role']}
+    <FormDialog title={t('users.edit_named', { name: user.name })} save={t('form.save')} onClose={onClose} pointers={['/display_name', '/role', ...pointersOf(rows)]}
       onSave={async () => {
-        await change(user, { display_name: shown.trim(), role, disabled });
+        const shares = sharesFrom(rows);
+        setRows(shares); // the server's pointers count these
+        await change(user, { display_name: shown.trim(), role, disabled, ...(sameShares(shares, before) ? {} : { shares }) });
         toast(t('users.changed', { name: user.name }));
         onDone();
       }}>
@@ -73,6 +88,7 @@ export function EditUserDialog({ user, onClose, onDone }: OfUser) {
           <input className="input" autoComplete="off" value={shown} onChange={(event) => setShown(event.target.value)} />
         </Field>
         <RoleSelect value={role} onChange={setRole} error={errorOf('/role')} />
+        <Shares role={role} rows={rows} errorOf={errorOf} onChange={setRows} />
         <label className="flex items-start gap-2">
           <input type="checkbox" className="mt-0.5 size-4" checked={disabled} onChange={(event) => setDisabled(event.target.checked)} />
           <span>{t('users.disabled')}<span className="block text-xs text-muted">{t('users.disabled_hint')}</span></span>

@@ -13,6 +13,7 @@ import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
 import { EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../shared/ui';
 import { AdminTabs } from './admin_tabs';
+import { useShareText } from './share_text';
 import { CreateUserDialog, DeleteUserDialog, EditUserDialog, PasswordDialog } from './user_dialogs';
 
 type Open = { what: 'create' } | { what: 'edit' | 'password' | 'delete'; user: User } | null;
@@ -55,6 +56,12 @@ const iconButton = (label: string, icon: ReactNode, onClick: () => void, danger 
   <button type="button" className={'button button-plain button-icon' + (danger ? ' button-danger' : '')} aria-label={label} title={label} onClick={onClick}>{icon}</button>
 );
 
+function SharedWith({ user }: { user: User }) {
+  const shareText = useShareText();
+  if (!user.shares?.length) return null;
+  return <ul className="text-xs text-muted wrap-anywhere">{user.shares.map((share) => <li key={shareText(share)}>{shareText(share)}</li>)}</ul>;
+}
+
 function UsersTable({ users, onOpen }: { users: User[]; onOpen: (open: Open) => void }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
@@ -62,7 +69,7 @@ function UsersTable({ users, onOpen }: { users: User[]; onOpen: (open: Open) => 
     { id: 'name', header: t('auth.name'), cell: (user) => (
       <div><span className="font-medium">{user.name}</span>{user.display_name && <div className="text-muted">{user.display_name}</div>}</div>
     ) },
-    { id: 'role', header: t('users.role'), cell: (user) => textOr('role.', user.role) },
+    { id: 'role', header: t('users.role'), cell: (user) => <>{textOr('role.', user.role)}<SharedWith user={user} /></> },
     { id: 'state', header: t('jobs.state'), cell: (user) => <StateBadge state={user.disabled ? 'DISABLED' : 'ENABLED'} /> },
     { id: 'created', header: t('jobs.created'), cell: (user) => <Time at={user.create_time} /> },
     { id: 'changed', header: t('jobs.changed'), cell: (user) => <Time at={user.update_time} /> },

@@ -1,8 +1,10 @@
 // The sections of the form: what, when, where, on failure; what is told is in ./tell_section.
 import '../../i18n/more';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useRef, type ReactNode } from 'react';
 import { useFormContext, useWatch } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
+import { useNamespaces } from '../../api/queries';
+import { problemText } from '../../i18n/problems';
 import { Field } from '../../shared/field';
 import { Card } from '../../shared/ui';
 import { COLUMNS, Choose, Text, useError } from './form_fields';
@@ -32,7 +34,8 @@ function What({ isNew }: { isNew: boolean }) {
       <div className={COLUMNS}>
         <Text name="name" label={t('form.name')} />
         {isNew ? <Text name="job_id" label={t('form.job_id')} mono hint={t('form.job_id_hint')} /> : <span />}
-        <Text name="description" label={t('form.description')} className="sm:col-span-2" />
+        <Text name="description" label={t('form.description')} />
+        <Namespace />
         <Choose name="type" label={t('form.type')} values={['shell', 'noop']} />
         <label className="flex items-center gap-2 self-center">
           <input type="checkbox" className="size-4 accent-accent" {...register('enabled')} />{t('form.enabled')}
@@ -41,15 +44,40 @@ function What({ isNew }: { isNew: boolean }) {
           <Text name="command" label={t('form.command')} mono rows={5} hint={t('form.command_hint')} className="sm:col-span-2" />
         )}
       </div>
-      <details className="mt-3">
-        <summary className="py-1 text-accent">{t('form.more_what')}</summary>
-        <div className={COLUMNS + ' mt-2'}>
+      <More label={t('form.more_what')} names={['labels', 'env', 'parameters']}>
           <Text name="labels" label={t('form.labels')} mono rows={3} hint={t('form.lines_hint')} />
           <Text name="env" label={t('form.env')} mono rows={3} hint={t('form.lines_hint')} />
           <Text name="parameters" label={t('form.parameters')} mono rows={3} hint={t('form.parameters_hint')} className="sm:col-span-2" />
-        </div>
-      </details>
+      </More>
     </Card>
+  );
+}
+
+// Fields that are seldom needed; opens by itself where one of them is refused.
+function More({ label, names, children }: { label: string; names: readonly (keyof FormValues)[]; children: ReactNode }) {
+  const { formState: { errors } } = useFormContext<FormValues>();
+  const box = useRef<HTMLDetailsElement>(null);
+  const wrong = names.some((name) => errors[name] !== undefined);
+  useEffect(() => {
+    if (wrong) box.current!.open = true;
+  }, [wrong]);
+  return (
+    <details ref={box} className="mt-3">
+      <summary className="py-1 text-accent">{label}</summary>
+      <div className={COLUMNS + ' mt-2'}>{children}</div>
+    </details>
+  );
+}
+
+// Those in use are offered; any other makes one.
+function Namespace() {
+  const { t } = useTranslation();
+  const namespaces = useNamespaces();
+  return (
+    <div>
+      <Text name="namespace" label={t('jobs.namespace')} hint={t('form.namespace_hint')} list="namespaces" placeholder="default" />
+      <datalist id="namespaces">{namespaces.map((one) => <option key={one} value={one}>{one}</option>)}</datalist>
+    </div>
   );
 }
 
@@ -70,8 +98,10 @@ function When({ base }: { base: Definition }) {
     schedules: schedulesOf(values, kept), time_zone: values.time_zone.trim() || 'UTC',
     dst_gap: values.dst_gap, dst_repeat: values.dst_repeat, ...(typeof base.job_id === 'string' ? { job_id: base.job_id } : {}),
   });
-  const wrong = (field: keyof FormValues) =>
-    known(field) ?? (empty ? undefined : preview.data?.errors.find((one) => fieldOf(one.pointer) === field)?.detail);
+  const wrong = (field: keyof FormValues) => {
+    const found = empty ? undefined : preview.data?.errors.find((one) => fieldOf(one.pointer) === field);
+    return known(field) ?? (found && problemText('field', found.code, found.detail));
+  };
   return (
     <Card title={t('form.when')}>
       <div className="grid gap-x-6 gap-y-4 lg:grid-cols-2">
@@ -89,15 +119,12 @@ function When({ base }: { base: Definition }) {
           <PreviewPanel preview={preview} cron={values.cron_expression} active={!empty} manual={values.kind === 'manual'} />
         </div>
       </div>
-      <details className="mt-3">
-        <summary className="py-1 text-accent">{t('form.more_when')}</summary>
-        <div className={COLUMNS + ' mt-2'}>
+      <More label={t('form.more_when')} names={['misfire_policy', 'overlap_policy', 'dst_gap', 'dst_repeat']}>
           <Choose name="misfire_policy" label={t('form.misfire_policy')} values={['skip', 'latest', 'all']} />
           <Choose name="overlap_policy" label={t('form.overlap_policy')} values={['allow', 'skip']} />
           <Choose name="dst_gap" label={t('form.dst_gap')} values={['fire', 'skip']} />
           <Choose name="dst_repeat" label={t('form.dst_repeat')} values={['auto', 'both', 'early', 'late']} />
-        </div>
-      </details>
+      </More>
     </Card>
   );
 }

@@ -19,9 +19,13 @@ const checked = (wrong: (text: string) => string | undefined) =>
   z.string().check(z.refine((text) => wrong(text) === undefined, { error: (issue) => wrong(String(issue.input)) }));
 const json = z.string().check(z.refine((text) => parametersOf(text) !== null, { error: 'json' }));
 
+const NAMESPACE = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$/;
+const NO_NAMESPACE = 'default';
+
 export const formSchema = z.object({
   name: z.string().check(z.refine((text) => text.trim() !== '', { error: 'required' }), z.maxLength(200, 'too_long:200')),
   job_id: z.string().check(z.refine((text) => text === '' || /^[a-z0-9][a-z0-9_-]{0,62}$/.test(text), { error: 'job_id' })),
+  namespace: z.string().check(z.refine((text) => NAMESPACE.test(text.trim()), { error: 'namespace' })),
   description: z.string(),
   type: z.string(),
   command: z.string(),
@@ -70,11 +74,11 @@ const TEXTS = [
 const NUMBERS = ['priority', 'timeout', 'queue_timeout', 'kill_grace', 'retry_count', 'retry_interval'] as const;
 // Of an answer, and no part of the definition.
 const NOT_DEFINED = new Set([
-  'version', 'state', 'pause_reason', 'next_fire_time', 'create_time', 'update_time',
+  'version', 'state', 'pause_reason', 'next_fire_time', 'create_time', 'update_time', 'allowed_actions',
 ]);
 
 export const DEFAULTS: FormValues = {
-  name: '', job_id: '', description: '', type: 'shell', command: '', labels: '', env: '', parameters: '',
+  name: '', job_id: '', namespace: NO_NAMESPACE, description: '', type: 'shell', command: '', labels: '', env: '', parameters: '',
   enabled: true, kind: 'cron', cron_expression: '', time_zone: 'UTC', every_s: '300', at: '',
   misfire_policy: 'latest', overlap_policy: 'allow', dst_gap: 'fire', dst_repeat: 'auto',
   executor_selector: '', executor_id: '', routing: 'round_robin', priority: '0', timeout: '3600',
@@ -141,6 +145,7 @@ export function valuesOf(definition: Definition): FormValues {
   for (const name of TEXTS) if (typeof full[name] === 'string') values[name] = full[name];
   for (const name of NUMBERS) if (typeof full[name] === 'number') values[name] = String(full[name]);
   if (typeof full.job_id === 'string') values.job_id = full.job_id;
+  if (typeof full.namespace === 'string') values.namespace = full.namespace;
   if (typeof full.command === 'string') values.command = full.command;
   if (typeof full.enabled === 'boolean') values.enabled = full.enabled;
   values.labels = linesFrom(full.labels);
@@ -189,6 +194,8 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   else delete out.command;
   if (values.job_id) out.job_id = values.job_id;
   else delete out.job_id;
+  const namespace = values.namespace.trim() || NO_NAMESPACE;
+  if ('namespace' in base || namespace !== NO_NAMESPACE) out.namespace = namespace;
   out.labels = linesOf(values.labels) ?? {};
   out.env = linesOf(values.env) ?? {};
   out.parameters = parametersOf(values.parameters) ?? {};

@@ -93,7 +93,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
       } else if (error.errors.length > 0) {
         showErrors(error.errors);
       } else if (error.code === 'exists') {
-        showErrors([{ pointer: '/job_id', code: 'exists', detail: error.message }]);
+        showErrors([{ pointer: '/job_id', code: 'exists', detail: explain(error, t) }]);
       } else {
         toastError(t('form.not_saved'), explain(error, t));
       }

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { stringify } from 'yaml';
 import { itemsOf, useGaps, useJob, useNextFires, useRuns } from '../../api/queries';
 import { RUN_STATES, type Job } from '../../api/types';
-import { useMay } from '../../auth/session';
+import { useDenied, useMay } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
@@ -44,7 +44,7 @@ export function JobPage() {
   return (
     <>
       <PageHeader documentTitle={data.name} title={<><span>{data.name}</span><StateBadge state={data.state} /></>}
-        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{data.job_id}</span><Labels labels={data.labels} /></span>}
+        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{data.job_id}</span><NamespaceLink job={data} /><Labels labels={data.labels} /></span>}
         actions={<Actions job={data} />} />
       {data.description && <p className="mb-4 max-w-prose">{data.description}</p>}
       {data.state === 'PAUSED' && (
@@ -72,29 +72,41 @@ export function JobPage() {
   );
 }
 
+// To its neighbours.
+function NamespaceLink({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  if (!job.namespace) return null;
+  return <Link to="/jobs" search={{ namespace: [job.namespace] }} className="link inline-flex min-h-6 items-center" title={t('jobs.namespace')}>{job.namespace}</Link>;
+}
+
 function Actions({ job }: { job: Job }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const may = useMay('jobs:write');
-  const mayRun = useMay('jobs:run');
-  const why = may ? undefined : t('denied.write');
+  const denied = useDenied();
+  const why = (action: string) => {
+    const reason = denied(job, action);
+    return { disabled: reason !== undefined, title: reason && t(reason) };
+  };
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob(() => void navigate({ to: '/jobs' }));
   const [dialog, setDialog] = useState<'pause' | 'delete' | null>(null);
   const paused = job.state === 'PAUSED';
+  const run = why('execute');
+  const turn = why(paused ? 'resume' : 'pause');
   return (
     <>
-      <button type="button" className="button button-primary" disabled={!mayRun || runNow.isPending} title={mayRun ? undefined : t('denied.write')} onClick={() => runNow.mutate(job.job_id)}>
+      <button type="button" {...run} className="button button-primary" disabled={run.disabled || runNow.isPending} onClick={() => runNow.mutate(job.job_id)}>
         <Zap aria-hidden size={15} />{t('jobs.run')}
       </button>
-      <button type="button" className="button" disabled={!may || setEnabled.isPending} title={why}
+      <button type="button" {...turn} className="button" disabled={turn.disabled || setEnabled.isPending}
         onClick={() => (paused ? setEnabled.mutate({ id: job.job_id, enabled: true }) : setDialog('pause'))}>
         {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}{paused ? t('jobs.resume') : t('jobs.pause')}
       </button>
-      <Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="button" disabled={!may}><Pencil aria-hidden size={15} />{t('jobs.edit')}</Link>
-      <Link to="/jobs/new" search={{ from: job.job_id }} className="button" disabled={!may}><Copy aria-hidden size={15} />{t('jobs.duplicate')}</Link>
-      <button type="button" className="button button-danger" disabled={!may} title={why} onClick={() => setDialog('delete')}>
+      <Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="button" {...why('edit')}><Pencil aria-hidden size={15} />{t('jobs.edit')}</Link>
+      <Link to="/jobs/new" search={{ from: job.job_id }} className="button" disabled={!may} title={may ? undefined : t('denied.write')}><Copy aria-hidden size={15} />{t('jobs.duplicate')}</Link>
+      <button type="button" className="button button-danger" {...why('delete')} onClick={() => setDialog('delete')}>
         <Trash2 aria-hidden size={15} />{t('jobs.delete')}
       </button>
       <PauseDialog job={dialog === 'pause' ? job : null} onClose={() => setDialog(null)}
@@ -193,6 +205,7 @@ function Configuration({ job }: { job: Job }) {
         <Facts items={[
           [t('form.type'), textOr('option.type.', job.type)],
           ...(job.command === undefined ? [] : [[t('form.command'), <pre key="c" className="mono overflow-x-auto rounded bg-code p-3 whitespace-pre-wrap">{job.command}</pre>] as const]),
+          ...(job.namespace ? [[t('jobs.namespace'), <NamespaceLink key="ns" job={job} />] as const] : []),
           [t('jobs.owner'), job.user_id],
           [t('jobs.version'), 'v' + job.version],
           [t('jobs.changed'), <Time key="u" at={job.update_time} zone={zoneOf(job)} />],

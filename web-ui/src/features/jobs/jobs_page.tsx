@@ -1,4 +1,5 @@
 // All jobs: what each is, when it fires next, and what is most often done to one, or to many.
+import '../../i18n/more';
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Copy, Ellipsis, Pause, Pencil, Play, Plus, Trash2, Zap } from 'lucide-react';
@@ -6,7 +7,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, useJobs } from '../../api/queries';
 import type { Job } from '../../api/types';
-import { useMay } from '../../auth/session';
+import { useDenied, useMay } from '../../auth/session';
 import { DataTable, type Column } from '../../shared/data_table';
 import { SearchField } from '../../shared/search_field';
 import { StateBadge } from '../../shared/state_badge';
@@ -15,6 +16,7 @@ import { EmptyMatch, EmptyYet, Labels, LoadFailure, Loading, MoreButton, PageHea
 import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn, type List } from '../lists/list_bar';
 import { DeleteDialog, PauseDialog } from './confirm';
+import { NamespaceFilter } from './namespace_filter';
 import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 
@@ -26,13 +28,14 @@ export function JobsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay('jobs:write');
-  const jobs = useJobs({ q: search.q, status: search.status });
+  const jobs = useJobs({ ...search });
   const items = itemsOf(jobs.data);
-  const filtered = Boolean(search.q || search.status);
+  const filtered = Boolean(search.q || search.status || search.namespace);
   const columns = useColumns('job', [
     { id: 'state', label: t('jobs.state'), usual: true },
     { id: 'schedule', label: t('jobs.schedule'), usual: true },
     { id: 'next', label: t('jobs.next'), usual: true },
+    { id: 'namespace', label: t('jobs.namespace'), usual: false },
     { id: 'owner', label: t('jobs.owner'), usual: true },
     { id: 'changed', label: t('jobs.changed'), usual: false },
   ]);
@@ -51,6 +54,7 @@ export function JobsPage() {
           { value: 'PAUSED', label: t('state.PAUSED') },
         ]} onChange={(status) =>
           void navigate({ search: (before) => ({ ...before, status: (status || undefined) as typeof before.status }) })} />
+        <NamespaceFilter chosen={search.namespace} onChange={(namespace) => void navigate({ search: (before) => ({ ...before, namespace }) })} />
       </div>
       <ListBar list={list} always={t('jobs.name')} />
       <div className="card overflow-hidden">
@@ -80,6 +84,7 @@ function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
     { id: 'state', header: t('jobs.state'), cell: (job) => <StateBadge state={job.state} /> },
     { id: 'schedule', header: t('jobs.schedule'), cell: (job) => <ScheduleCell job={job} /> },
     { id: 'next', header: t('jobs.next'), cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} /> },
+    { id: 'namespace', header: t('jobs.namespace'), cell: (job) => <span className="text-muted">{job.namespace}</span> },
     { id: 'owner', header: t('jobs.owner'), cell: (job) => <span className="text-muted">{job.user_id}</span> },
     { id: 'changed', header: t('jobs.changed'), cell: (job) => <Time at={job.update_time} /> },
     {
@@ -132,12 +137,16 @@ function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onPause
   const { t } = useTranslation();
   const { job } = props;
   const may = useMay('jobs:write');
-  const mayRun = useMay('jobs:run');
-  const why = mayRun ? undefined : t('denied.write');
+  const denied = useDenied();
+  const why = (action: string) => {
+    const reason = denied(job, action);
+    return { disabled: reason !== undefined, title: reason && t(reason) };
+  };
+  const run = why('execute');
   const paused = job.state === 'PAUSED';
   return (
     <div className="flex justify-end gap-1">
-      <button type="button" className="button" disabled={props.busy || !mayRun} title={why} onClick={props.onRun}
+      <button type="button" className="button" title={run.title} disabled={props.busy || run.disabled} onClick={props.onRun}
         aria-label={t('jobs.run_named', { name: job.name })}>
         <Zap aria-hidden size={15} />{t('jobs.run')}
       </button>
@@ -148,17 +157,17 @@ function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onPause
         <Menu.Portal>
           <Menu.Positioner className="z-40" align="end" sideOffset={4}>
             <Menu.Popup className="popup min-w-44 p-1">
-              <Menu.Item className="menu-item" disabled={!may} onClick={paused ? props.onResume : props.onPause}>
+              <Menu.Item className="menu-item" {...why(paused ? 'resume' : 'pause')} onClick={paused ? props.onResume : props.onPause}>
                 {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}
                 {paused ? t('jobs.resume') : t('jobs.pause')}
               </Menu.Item>
-              <Menu.Item className="menu-item" disabled={!may} render={<Link to="/jobs/$id/edit" params={{ id: job.job_id }} />}>
+              <Menu.Item className="menu-item" {...why('edit')} render={<Link to="/jobs/$id/edit" params={{ id: job.job_id }} />}>
                 <Pencil aria-hidden size={15} />{t('jobs.edit')}
               </Menu.Item>
-              <Menu.Item className="menu-item" disabled={!may} render={<Link to="/jobs/new" search={{ from: job.job_id }} />}>
+              <Menu.Item className="menu-item" disabled={!may} title={may ? undefined : t('denied.write')} render={<Link to="/jobs/new" search={{ from: job.job_id }} />}>
                 <Copy aria-hidden size={15} />{t('jobs.duplicate')}
               </Menu.Item>
-              <Menu.Item className="menu-item text-bad" disabled={!may} onClick={props.onDelete}>
+              <Menu.Item className="menu-item text-bad" {...why('delete')} onClick={props.onDelete}>
                 <Trash2 aria-hidden size={15} />{t('jobs.delete')}
               </Menu.Item>
             </Menu.Popup>

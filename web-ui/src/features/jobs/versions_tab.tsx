@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { call, get } from '../../api/client';
 import { itemsOf, useVersions } from '../../api/queries';
 import type { FieldChange, Job, JobVersion } from '../../api/types';
-import { useMay } from '../../auth/session';
+import { useDenied } from '../../auth/session';
 import { FormDialog } from '../../shared/form_dialog';
 import { Time } from '../../shared/time';
 import { toast } from '../../shared/toasts';
@@ -52,7 +52,7 @@ export default function VersionsTab({ job }: { job: Job }) {
 
 function VersionTable(props: { job: Job; versions: JobVersion[]; chosen: number[]; onPick: (version: number) => void; onRevert: (version: JobVersion) => void }) {
   const { t } = useTranslation();
-  const may = useMay('jobs:write');
+  const denied = useDenied()(props.job, 'revert');
   return (
     <TableFrame label={t('jobs.tab_versions')}>
       <table className="table cards">
@@ -71,7 +71,7 @@ function VersionTable(props: { job: Job; versions: JobVersion[]; chosen: number[
               <td className="min-w-40"><Summary version={one} /></td>
               <td data-column="actions" className="text-right">
                 {one.version !== props.job.version && (
-                  <button type="button" className="button" disabled={!may || !one.readable} title={may ? undefined : t('denied.write')}
+                  <button type="button" className="button" disabled={Boolean(denied) || !one.readable} title={denied && t(denied)}
                     aria-label={t('versions.revert_named', { version: one.version })} onClick={() => props.onRevert(one)}>
                     <Undo2 aria-hidden size={15} />{t('versions.revert')}
                   </button>
@@ -95,7 +95,7 @@ function Summary({ version }: { version: JobVersion }) {
       {version.changes.slice(0, FIELDS_NAMED).map((change) => (
         <li key={change.field} className="break-words">
           <span className="mono">{change.field}</span>{' '}
-          <span className="text-muted">{valueText(change.before)} → {valueText(change.after)}</span>
+          <span className="mono text-muted">{valueText(change.before)} → {valueText(change.after)}</span>
         </li>
       ))}
       {version.changes.length > FIELDS_NAMED && <li className="text-muted">{t('schedule.more', { n: version.changes.length - FIELDS_NAMED })}</li>}

@@ -61,7 +61,7 @@ function Answer({ job, at }: { job: Job; at: string }) {
   return (
     <Card title={textOr('why.outcome.', answer.outcome)}>
       <div role="status">
-        <p className="mb-4 font-medium" data-testid="why">{answer.explanation}</p>
+        <p lang="en" className="mb-4 font-medium" data-testid="why">{answer.explanation}</p>
       </div>
       <Facts items={[
         [t('why.asked'), <Time key="a" at={answer.at} zone={zoneOf(job)} absolute />],

@@ -1,7 +1,7 @@
 // One action on many jobs or runs: what it means, and asking for it piece by piece, so that a piece that fails
 // leaves the others done and told, and the progress is known.
 import { ApiError, call } from '../../api/client';
-import { RUN_STATES, type Problem } from '../../api/types';
+import { RUN_STATES, type BulkAction, type Problem } from '../../api/types';
 import { newKey } from '../../api/keys';
 import type { Selection } from './selection';
 
@@ -21,7 +21,7 @@ export interface Row { id: string; name: string; state: string }
 export interface Item { id: string; result: string; run_id: string | null; error: Pick<Problem, 'code' | 'detail'> | null }
 export interface Answer { total: number; more: boolean; items: Item[] }
 
-const PIECE = 50; // answered well before a request is given up
+const PIECE = 50; // answered well before a request is given up; more than that goes on without this page
 const IDS_MAX = 1000; // of a request
 const TRIES = 4; // of a piece, all with one key
 const AGAIN_MS = 1000;
@@ -65,6 +65,9 @@ export async function preview(kind: Kind, action: Action, target: Target, signal
   return { total: items.length, more: answers.some(({ data }) => data.more), items };
 }
 
+// Whether the server goes on with it by itself: what nobody has to wait for, and what is more than a preview shows.
+export const goesOnAlone = (answer: Answer): boolean => answer.more || answer.items.length > PIECE;
+
 export interface Options { reason?: string; confirm_overlap?: boolean }
 
 export interface Progress {
@@ -79,15 +82,14 @@ export interface Progress {
 const pauseFor = (n: number) => new Promise<void>((resolve) => setTimeout(resolve, AGAIN_MS * 2 ** (n - 1)));
 
 // No answer, half of one, or that of a proxy that had none, says nothing about what was done.
-const isUnsure = (error: unknown) =>
+export const isUnsure = (error: unknown) =>
   !(error instanceof ApiError) || [0, 502, 504].includes(error.status) || ['outcome_unknown', 'request_in_flight'].includes(error.code);
 
 // With the same key it is done once, however often it is asked for.
-async function askSurely(body: object, pause: (n: number) => Promise<void>): Promise<Answer> {
-  const idempotencyKey = newKey();
+async function askSurely<T>(body: object, idempotencyKey: string, pause: (n: number) => Promise<void>): Promise<T> {
   for (let tries = 1; ; ++tries) {
     try {
-      return (await call<Answer>('POST', 'bulk', { body, idempotencyKey })).data;
+      return (await call<T>('POST', 'bulk', { body, idempotencyKey })).data;
     } catch (error) {
       if (!isUnsure(error) || tries === TRIES) throw error;
       await pause(tries);
@@ -104,7 +106,7 @@ export async function act(kind: Kind, action: Action, ids: readonly string[], op
     asked += piece.length;
     let broken = false;
     try {
-      items.push(...(await askSurely({ action, kind, ids: piece, ...options }, progress.pause ?? pauseFor)).items);
+      items.push(...(await askSurely<Answer>({ action, kind, ids: piece, ...options }, newKey(), progress.pause ?? pauseFor)).items);
     } catch (error) {
       fail(piece, error instanceof ApiError ? error.code : 'unknown', progress.explain(error), isUnsure(error) ? UNSURE : 'error');
       broken = true;
@@ -114,4 +116,10 @@ export async function act(kind: Kind, action: Action, ids: readonly string[], op
     break;
   }
   return items;
+}
+
+// Hands it to the server, which goes on with it. Who looked at all of it means those; of more, whatever matches now.
+export async function hand(kind: Kind, action: Action, target: Target, seen: Answer, options: Options, key: string, pause = pauseFor): Promise<BulkAction> {
+  const meant = seen.more ? target : { ids: seen.items.map((item) => item.id) };
+  return askSurely<BulkAction>({ action, kind, ...meant, ...options, background: true }, key, pause);
 }

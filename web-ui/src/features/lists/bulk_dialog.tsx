@@ -5,22 +5,25 @@ import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { get } from '../../api/client';
-import type { Job, Run } from '../../api/types';
+import { newKey } from '../../api/keys';
+import type { BulkAction } from '../../api/types';
 import { Field } from '../../shared/field';
 import { Modal } from '../../shared/modal';
-import { Loading, explain } from '../../shared/ui';
-import { nameOfRun } from '../runs/run_text';
-import { UNSURE, act, preview, type Action, type Item, type Kind, type Row, type Target } from './bulk';
+import { Loading, Problem, explain } from '../../shared/ui';
+import { ItemName } from '../bulk/item_name';
+import { Progress } from '../bulk/progress';
+import { useBulk } from '../bulk/reads';
+import { UNSURE, act, goesOnAlone, hand, isUnsure, preview, type Action, type Answer, type Item, type Kind, type Row, type Target } from './bulk';
 
 const REASON_MAX = 1000;
 const ITEMS_SHOWN = 50; // of each outcome
 
-type Stage = { at: 'asking' } | { at: 'going'; asked: number } | { at: 'done'; items: Item[] };
+type Stage = { at: 'asking'; error?: unknown } | { at: 'handing' } | { at: 'handed'; bulk: BulkAction } | { at: 'going'; asked: number } | { at: 'done'; items: Item[] };
 
 export default function BulkDialog(props: {
   kind: Kind; action: Action; target: Target; leftOut: number; rows: readonly Row[];
   finalFocus: () => HTMLElement | null; onClose: () => void; onDone: (failed: string[]) => void;
+  onHanded: (bulk: BulkAction) => void;
 }) {
   const { t } = useTranslation();
   const client = useQueryClient();
@@ -29,17 +32,33 @@ export default function BulkDialog(props: {
   const [reason, setReason] = useState('');
   const [overlap, setOverlap] = useState(false);
   const stop = useRef(false);
+  const submission = useRef({ options: '', key: '' }); // asked for again it is the same one
   const look = useQuery({
-    queryKey: ['bulk', kind, action, target],
+    queryKey: ['preview', 'bulk', kind, action, target],
     queryFn: ({ signal }) => preview(kind, action, target, signal),
     staleTime: Infinity,
     gcTime: 0,
     retry: false,
   });
   const ids = look.data?.items.map((item) => item.id) ?? [];
+  const options = { reason: reason.trim() || undefined, confirm_overlap: overlap || undefined };
+  const handOver = async (seen: Answer) => {
+    const said = JSON.stringify(options);
+    if (submission.current.options !== said) submission.current = { options: said, key: newKey() };
+    setStage({ at: 'handing' });
+    try {
+      const bulk = await hand(kind, action, target, seen, options, submission.current.key);
+      setStage({ at: 'handed', bulk });
+      props.onHanded(bulk);
+      void client.invalidateQueries({ queryKey: ['bulk'] });
+    } catch (error) {
+      setStage({ at: 'asking', error });
+    }
+  };
   const go = async () => {
+    if (look.data && goesOnAlone(look.data)) return handOver(look.data);
     setStage({ at: 'going', asked: 0 });
-    const items = await act(kind, action, ids, { reason: reason.trim() || undefined, confirm_overlap: overlap || undefined }, {
+    const items = await act(kind, action, ids, options, {
       go: (asked) => {
         setStage({ at: 'going', asked });
         return !stop.current;
@@ -53,27 +72,32 @@ export default function BulkDialog(props: {
     for (const queryKey of [['jobs'], ['runs']]) void client.invalidateQueries({ queryKey });
   };
   const close = () => {
-    if (stage.at !== 'going') props.onClose();
+    if (stage.at !== 'going' && stage.at !== 'handing') props.onClose();
   };
   const possible = look.data?.items.some((item) => !item.error) ?? false;
   return (
     <Modal open onClose={close} finalFocus={props.finalFocus} title={t(`bulk.title_${action}`)} actions={
       stage.at === 'going' ? <button type="button" className="button" onClick={() => { stop.current = true; }}>{t('bulk.stop')}</button>
         : stage.at === 'done' ? <button type="button" className="button button-primary" onClick={close}>{t('close')}</button>
+        : stage.at === 'handed' ? <>
+            <button type="button" className="button" onClick={close}>{t('close')}</button>
+            <Link to="/bulk/$id" params={{ id: stage.bulk.bulk_id }} className="button button-primary">{t('bulk.follow')}</Link>
+          </>
         : <>
             <button type="button" className="button" onClick={close}>{t('cancel')}</button>
-            <button type="button" className={'button ' + (action === 'cancel' ? 'button-danger' : 'button-primary')} disabled={!possible}
+            <button type="button" className={'button ' + (action === 'cancel' ? 'button-danger' : 'button-primary')} disabled={!possible || stage.at === 'handing'}
               onClick={() => void go()}>{t(`bulk.${action}`)}</button>
           </>
     }>
       {stage.at === 'going' ? <Going asked={stage.asked} of={ids.length} />
         : stage.at === 'done' ? <Done kind={kind} items={stage.items} rows={props.rows} />
+        : stage.at === 'handed' ? <Handed bulk={stage.bulk} />
         : look.isPending ? <Loading />
         : look.isError ? <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">{explain(look.error, t)}</p>
         : (
           <div className="grid gap-3">
             <Foreseen kind={kind} items={look.data.items} more={look.data.more} leftOut={props.leftOut} rows={props.rows} />
-            <p className="text-muted">{t(`bulk.explain_${action}`)}</p>
+            <p className="text-muted">{t(`bulk.explain_${action}`)} {goesOnAlone(look.data) && t('bulk.alone')}</p>
             {action === 'pause' && (
               <Field label={t('reason.label')}>
                 <input className="input" maxLength={REASON_MAX} value={reason} onChange={(event) => setReason(event.target.value)} />
@@ -85,6 +109,7 @@ export default function BulkDialog(props: {
                 <span>{t('bulk.overlap')}<span className="block text-xs text-muted">{t('bulk.overlap_hint')}</span></span>
               </label>
             )}
+            {stage.at === 'asking' && stage.error !== undefined && <NotHanded error={stage.error} />}
           </div>
         )}
     </Modal>
@@ -97,7 +122,7 @@ function Foreseen(props: { kind: Kind; items: Item[]; more: boolean; leftOut: nu
   return (
     <>
       <p role="status" className="font-medium">{t('bulk.would', { would: props.items.length - refused.length, n: props.items.length })}</p>
-      {props.more && <p className="text-warn">{t('bulk.more', { n: props.items.length })}</p>}
+      {props.more && <p className="text-warn">{t('bulk.alone_more', { n: props.items.length })}</p>}
       {props.leftOut > 0 && <p className="text-muted">{t('bulk.left_out', { n: props.leftOut })}</p>}
       {refused.length > 0 && <Items label={t('bulk.refused')} kind={props.kind} items={refused} rows={props.rows} />}
     </>
@@ -108,8 +133,28 @@ function Going({ asked, of }: { asked: number; of: number }) {
   const { t } = useTranslation();
   return (
     <div className="grid gap-2">
-      <progress className="w-full" aria-label={t('bulk.progress')} max={of} value={asked} />
+      <progress className="progress" aria-label={t('bulk.progress')} max={of} value={asked} />
       <p role="status">{t('bulk.asked', { asked, n: of })}</p>
+    </div>
+  );
+}
+
+function Handed({ bulk }: { bulk: BulkAction }) {
+  const { t } = useTranslation();
+  return (
+    <div className="grid gap-3">
+      <p role="status" className="font-medium">{t('bulk.handed')}</p>
+      <Progress bulk={useBulk(bulk.bulk_id).data ?? bulk} />
+    </div>
+  );
+}
+
+function NotHanded({ error }: { error: unknown }) {
+  const { t } = useTranslation();
+  return (
+    <div role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
+      <p>{explain(error, t)}</p>
+      {isUnsure(error) && <p>{t('bulk.maybe_handed')} <Link to="/bulk" className="underline">{t('bulk.title')}</Link></p>}
     </div>
   );
 }
@@ -144,8 +189,8 @@ function Items(props: { label: string; hint?: string; kind: Kind; items: Item[];
           <li key={item.id} className="flex min-h-6 items-start gap-2 break-words" data-item={item.id}>
             {item.error ? <CircleX aria-hidden size={15} className="mt-0.5 shrink-0 text-bad" /> : <CircleCheck aria-hidden size={15} className="mt-0.5 shrink-0 text-ok" />}
             <span className="min-w-0">
-              <Name kind={props.kind} id={item.id} name={names.get(item.id)} />
-              {item.error && <span className="block text-muted">{item.error.detail || item.error.code}</span>}
+              <ItemName kind={props.kind} id={item.id} name={names.get(item.id)} />
+              {item.error && <span className="block text-muted"><Problem {...item.error} /></span>}
               {item.run_id && <>{' · '}<Link to="/runs/$id" params={{ id: item.run_id }} className="link underline">{t('bulk.its_run')}</Link></>}
             </span>
           </li>
@@ -153,21 +198,5 @@ function Items(props: { label: string; hint?: string; kind: Kind; items: Item[];
       </ul>
       {props.items.length > ITEMS_SHOWN && <p className="text-muted">{t('schedule.more', { n: props.items.length - ITEMS_SHOWN })}</p>}
     </section>
-  );
-}
-
-// A name, never a bare id: of what is not in the list it is asked for.
-function Name({ kind, id, name }: { kind: Kind; id: string; name: string | undefined }) {
-  const read = useQuery({
-    queryKey: [kind === 'job' ? 'jobs' : 'runs', id, 'name'],
-    queryFn: async ({ signal }) => kind === 'job'
-      ? (await get<Job>('jobs/' + encodeURIComponent(id), {}, signal)).name
-      : nameOfRun(await get<Run>('runs/' + encodeURIComponent(id), {}, signal)),
-    enabled: name === undefined,
-    staleTime: Infinity,
-    retry: false,
-  });
-  return (
-    <Link to={kind === 'job' ? '/jobs/$id' : '/runs/$id'} params={{ id }} className="link underline">{name ?? read.data ?? id}</Link>
   );
 }

@@ -2,12 +2,17 @@
 // Fetched once the page is there.
 import '../../i18n/more';
 import { useMutation } from '@tanstack/react-query';
-import { Ban, Pause, Play, RotateCcw, X, Zap, type LucideIcon } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
+import { Ban, Layers, Pause, Play, RotateCcw, X, Zap, type LucideIcon } from 'lucide-react';
 import { Suspense, lazy, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { BulkAction } from '../../api/types';
 import { useMay } from '../../auth/session';
+import { StateBadge } from '../../shared/state_badge';
 import { toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
+import { useBulkTitle, useProgressText } from '../bulk/bulk_text';
+import { useBulk } from '../bulk/reads';
 import { ColumnsPanel } from './columns_panel';
 import { ACTIONS, filterOf, preview, targetOf, type Action, type Target } from './bulk';
 import type { List } from './list_bar';
@@ -21,10 +26,14 @@ const ICONS: Record<Action, LucideIcon> = { run: Zap, pause: Pause, resume: Play
 interface Asked { action: Action; target: Target; leftOut: number; opener: HTMLElement }
 
 export default function ListTools({ list, always }: { list: List; always: string }) {
+  const { t } = useTranslation();
+  const [handed, setHanded] = useState<BulkAction | null>(null);
   return (
     <>
-      {list.rows.length > 0 && <Chosen {...list} />}
+      {list.rows.length > 0 && <Chosen {...list} onHanded={setHanded} />}
+      {handed && <Under bulk={handed} />}
       <div className="ml-auto flex min-w-0 gap-2">
+        <Link to="/bulk" className="button button-icon" aria-label={t('bulk.title')} title={t('bulk.title')}><Layers aria-hidden size={15} /></Link>
         <ViewsPanel kind={list.kind} />
         <ColumnsPanel columns={list.columns} always={always} />
       </div>
@@ -32,7 +41,20 @@ export default function ListTools({ list, always }: { list: List; always: string
   );
 }
 
-function Chosen(props: List) {
+// What was begun here last, while the list goes on to be of use.
+function Under({ bulk }: { bulk: BulkAction }) {
+  const now = useBulk(bulk.bulk_id).data ?? bulk;
+  const title = useBulkTitle()(now);
+  return (
+    <p className="flex min-w-0 flex-wrap items-center gap-x-2" data-testid="under-way">
+      <StateBadge state={now.state} />
+      <Link to="/bulk/$id" params={{ id: now.bulk_id }} className="link inline-flex min-h-6 items-center">{title}</Link>
+      <span className="text-muted tabular-nums">{useProgressText()(now)}</span>
+    </p>
+  );
+}
+
+function Chosen(props: List & { onHanded: (bulk: BulkAction) => void }) {
   const { t } = useTranslation();
   const { kind, rows, selection, onSelect } = props;
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -68,7 +90,8 @@ function Chosen(props: List) {
         <Suspense>
           <BulkDialog action={asked.action} target={asked.target} leftOut={asked.leftOut} kind={kind} rows={rows}
             finalFocus={() => (asked.opener.isConnected ? asked.opener : box.current)}
-            onClose={() => setAsked(null)} onDone={(failed) => onSelect(only(failed))} />
+            onClose={() => setAsked(null)} onDone={(failed) => onSelect(only(failed))}
+            onHanded={(bulk) => { onSelect(NOTHING); props.onHanded(bulk); }} />
         </Suspense>
       )}
     </>

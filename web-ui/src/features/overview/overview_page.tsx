@@ -48,10 +48,10 @@ export function OverviewPage() {
               : failed.length > 0 ? <RunTable runs={failed} withJob brief />
               : <p className="flex items-center justify-center gap-2 p-8 text-muted"><CircleCheck aria-hidden size={17} className="text-ok" />{t('overview.no_failures')}</p>}
           </Card>
-          {failed.length > 0 && <Suspense><FailureMap /></Suspense>}
         </div>
         <NextFires />
       </div>
+      {failed.length > 0 && <div className="mt-4"><Suspense><FailureMap /></Suspense></div>}
     </>
   );
 }

@@ -86,8 +86,9 @@ export class LogFeed {
   }
 }
 
-export function useLog(runId: string, attempt: number): LogSight {
+// `on`: whether it is read; what has been read stays.
+export function useLog(runId: string, attempt: number, on: boolean): LogSight {
   const feed = useMemo(() => new LogFeed(runId, attempt), [runId, attempt]);
-  useEffect(() => whileSeen(feed), [feed]);
+  useEffect(() => (on ? whileSeen(feed) : undefined), [feed, on]);
   return useSyncExternalStore(feed.subscribe, feed.look);
 }

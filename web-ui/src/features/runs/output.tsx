@@ -1,7 +1,7 @@
 // What a run writes, while it writes: only the lines in sight are in the document. ANSI colours, search, levels,
 // times, wrapping, download. Text stays text: anser only splits it into parts, and React writes each as text.
 import Anser from 'anser';
-import { ArrowDownToLine, ChevronDown, ChevronUp, Clock, Download, Maximize2, WrapText } from 'lucide-react';
+import { ArrowDownToLine, ChevronDown, ChevronUp, Clock, Download, Maximize2, Play, WrapText } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { send } from '../../api/client';
@@ -42,12 +42,14 @@ const NEAR_END_PX = 40;
 const SAMPLE = '0'.repeat(100);
 
 export function Output(props: {
-  runId: string; attempt: number; search: string; level: Level | undefined;
+  runId: string; attempt: number; open: boolean; search: string; level: Level | undefined;
   onSearch: (text: string) => void; onLevel: (level: Level | undefined) => void; onLink: (hash: string) => void;
 }) {
   const { t } = useTranslation();
   const { wrap, live } = usePreferences();
-  const log = useLog(props.runId, props.attempt);
+  // Of an attempt that is over nothing changes any more: its log is read to its end, also while updates are paused.
+  const log = useLog(props.runId, props.attempt, live || !props.open);
+  const paused = !live && props.open && log.end === null;
   const { level } = props;
   // Places in the log of the lines that are shown; null: all of them.
   const places = useMemo(
@@ -158,7 +160,7 @@ export function Output(props: {
         )}
         <LevelFilter lines={log.lines} sight={log} level={level} shown={lines.length} onChange={props.onLevel} />
         <span className="flex-1" />
-        {log.end === null && (
+        {log.end === null && !paused && (
           <button type="button" className="button" aria-pressed={following} onClick={() => setFollowing(!following)}>
             <ArrowDownToLine aria-hidden size={15} />{t('output.follow')}
           </button>
@@ -175,11 +177,17 @@ export function Output(props: {
         <DownloadButton runId={props.runId} attempt={props.attempt} />
       </div>
       {log.error && <p className="border-b bg-bad-soft px-4 py-2 text-bad" role="alert">{explain(log.error, t)}</p>}
+      {paused && (
+        <p role="status" className="flex flex-wrap items-center gap-3 border-b bg-warn-soft px-4 py-2 text-warn">
+          {t('output.paused')}
+          <button type="button" className="button" onClick={() => setPreferences({ live: true })}><Play aria-hidden size={15} />{t('live.resume')}</button>
+        </p>
+      )}
       {log.end && !log.end.complete && <p className="border-b bg-warn-soft px-4 py-2 text-warn">{t('output.incomplete')}</p>}
       <p className="sr-only" role="status">
-        {t(log.end ? 'output.said_end' : log.waiting ? 'output.said_waiting' : 'output.said_live', { count: log.lines.length })}
+        {!paused && t(log.end ? 'output.said_end' : log.waiting ? 'output.said_waiting' : 'output.said_live', { count: log.lines.length })}
       </p>
-      {lines.length === 0 && (
+      {lines.length === 0 && !(paused && log.lines.length === 0) && (
         <p className="p-8 text-center text-muted">{t(log.lines.length > 0 ? 'output.level_none' : log.end ? 'output.none' : 'output.nothing_yet')}</p>
       )}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex, jsx-a11y/no-noninteractive-element-interactions -- what scrolls has to be reachable, and its keys are told under its label */}

@@ -9,7 +9,7 @@ import { FAST_MS, useEvery } from '../../api/queries';
 import { ApiError, call, get } from '../../api/client';
 import { newKey } from '../../api/keys';
 import { FINAL_STATES, type Attempt, type Run } from '../../api/types';
-import { useMay } from '../../auth/session';
+import { useDenied } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { useNow } from '../../shared/clock';
 import { span } from '../../shared/format';
@@ -83,8 +83,11 @@ function Known({ run }: { run: Run }) {
 
 // Why it is as it is, in one sentence, when there is something to say.
 function Sentence({ run }: { run: Run }) {
-  const { t } = useTranslation();
-  const text = run.error
+  const { t, i18n } = useTranslation();
+  const textOr = useTextOr();
+  // Its words are the server's, in English.
+  const error = run.error && <>{i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span></>;
+  const text = error
     ?? (run.state === 'RUNNING' && run.cancel_requested ? t('run.cancelling') : null)
     ?? (run.state === 'PENDING' && run.due_at === null ? t('run.waits_paused') : null)
     ?? (run.state === 'PENDING' ? t('run.waits') : null);
@@ -96,8 +99,8 @@ function Sentence({ run }: { run: Run }) {
 function Actions({ run }: { run: Run }) {
   const { t } = useTranslation();
   const client = useQueryClient();
-  const may = useMay('jobs:run');
-  const why = may ? undefined : t('denied.write');
+  const denied = useDenied();
+  const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | null>(null);
   const key = useRef(newKey());
   const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
@@ -128,13 +131,13 @@ function Actions({ run }: { run: Run }) {
   return (
     <>
       {!FINAL_STATES.has(run.state) && (
-        <button type="button" className="button button-danger" disabled={!may || cancel.isPending || run.cancel_requested} title={why}
+        <button type="button" className="button button-danger" disabled={Boolean(noCancel) || cancel.isPending || run.cancel_requested} title={noCancel && t(noCancel)}
           onClick={() => (run.state === 'HELD' ? setConfirm('cancel') : cancel.mutate(false))}>
           <Ban aria-hidden size={15} />{t('run.cancel')}
         </button>
       )}
       {RETRIABLE.has(run.state) && (
-        <button type="button" className="button" disabled={!may || retry.isPending} title={why} onClick={() => retry.mutate(false)}>
+        <button type="button" className="button" disabled={Boolean(noRetry) || retry.isPending} title={noRetry && t(noRetry)} onClick={() => retry.mutate(false)}>
           <RotateCcw aria-hidden size={15} />{t('run.retry')}
         </button>
       )}
@@ -220,7 +223,7 @@ function OutputCard({ run }: { run: Run }) {
   const chosen = search.attempt ? Number(search.attempt) : run.attempt;
   return (
     <Card title={<>{t('run.output')}{chosen !== run.attempt && <span className="text-muted"> · {t('runs.attempt_n', { n: chosen })}</span>}</>} flush>
-      <Output runId={run.run_id} attempt={chosen} search={search.q ?? ''} level={search.level}
+      <Output runId={run.run_id} attempt={chosen} open={chosen === run.attempt && !FINAL_STATES.has(run.state)} search={search.q ?? ''} level={search.level}
         onLevel={(level) => void navigate({ search: (before) => ({ ...before, level }), hash: true, replace: true, resetScroll: false })}
         onSearch={(q) => void navigate({ search: (before) => ({ ...before, q: q || undefined }), hash: true, replace: true, resetScroll: false })}
         onLink={(hash) => void navigate({ search: true, hash, replace: true, resetScroll: false, hashScrollIntoView: false })} />

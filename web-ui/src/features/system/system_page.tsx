@@ -95,7 +95,7 @@ function Store({ status }: { status: SystemStatus }) {
       <Facts items={[
         [t('system.store_reachable'), status.store_reachable ? t('yes') : <span key="n" className="text-bad">{t('no')}, <Time at={status.unknown_since} /></span>],
         [t('system.store_state'), <span key="s" className={store.state === 'trusted' ? '' : 'text-warn'}>{textOr('store.', store.state)}</span>],
-        ...(store.detail ? [[t('run.reason'), store.detail] as const] : []),
+        ...(store.detail ? [[t('run.reason'), <span key="d" lang="en">{store.detail}</span>] as const] : []),
         [t('system.store_since'), <Time key="t" at={store.since} />],
         [t('system.store_id'), <span key="i" className="mono break-all">{store.seen?.store_id ?? '–'}</span>],
         [t('system.server_id'), <span key="v" className="mono break-all">{store.seen?.server_id ?? '–'}</span>],

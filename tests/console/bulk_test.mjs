@@ -1,0 +1,135 @@
+// Actions on many that the server goes on with: followed live, left and found again, cancelled.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { heading, look, signIn, startBrowser, startServer, until, withPerson } from './server.mjs';
+
+const password = 'correct horse battery';
+let server;
+let browser;
+before(async () => {
+  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+  for (const [name, role] of [['anna', 'admin'], ['uma', 'user']]) await server.api('POST', 'users', { name, role, password });
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
+const as = (name, path, body) => withPerson(browser, { asked: ['/api/auth/'] }, async (page) => {
+  await page.goto(server.url + path);
+  await signIn(page, name, password);
+  await body(page);
+});
+// Jobs that only an administrator reaches.
+async function jobs(prefix, n) {
+  const all = Array.from({ length: n }, (_, i) => ({ job_id: `${prefix}-${i}`, name: `Job ${prefix}-${i}`, command: 'true' }));
+  for (let at = 0; at < n; at += 500) await server.api('POST', 'apply', all.slice(at, at + 500));
+  return all.map((one) => one.job_id);
+}
+const begin = (action, ids, more = {}) => server.api('POST', 'bulk', { action, kind: 'job', ids, background: true, ...more });
+const dialog = (page) => page.locator('.dialog');
+
+describe('an action on many', () => {
+  test('begins in a list, goes on while its page is left, and ends without a reload', async () => {
+    const ids = await jobs('leave', 300);
+    await as('anna', '/jobs?q=leave-', async (page) => {
+      await page.getByLabel('Select all 50 shown').check();
+      await page.getByRole('button', { name: 'Select all that match' }).click();
+      await page.getByText('All 300 that match are selected').waitFor();
+      await page.getByRole('button', { name: 'Pause', exact: true }).click();
+      await dialog(page).getByText('300 of 300 can be acted on').waitFor();
+      await dialog(page).getByLabel('Reason (optional)').fill('moving house');
+      await dialog(page).getByRole('button', { name: 'Pause' }).click();
+      await dialog(page).getByRole('link', { name: 'Show its progress' }).click();
+      await heading(page, /Pause 300 jobs/);
+      await page.getByRole('link', { name: 'Overview' }).click();
+      await heading(page, 'Overview');
+      await page.goto(server.url + '/jobs');
+      await page.getByRole('link', { name: 'Actions on many' }).click();
+      await heading(page, 'Actions on many');
+      await page.getByLabel('Only mine').check();
+      await page.getByRole('link', { name: 'Pause 300 jobs' }).click();
+      await page.locator('h1 [data-state=DONE]').waitFor({ timeout: 60_000 });
+      await page.getByText('300 done, 0 failed, 0 skipped, of 300').first().waitFor();
+      await page.getByText('moving house').waitFor();
+      assert.equal(await page.getByRole('button', { name: 'Cancel the rest' }).count(), 0);
+    });
+    const states = await Promise.all([ids[0], ids.at(-1)].map((id) => server.api('GET', 'jobs/' + id)));
+    assert.deepEqual(states.map((one) => [one.state, one.pause_reason]), [['PAUSED', 'moving house'], ['PAUSED', 'moving house']]);
+  });
+
+  test('shows those that failed with their reason, by the filter of the address', async () => {
+    const [one] = await jobs('partly', 1);
+    const { bulk_id: id } = await begin('resume', [one, 'no-such-job']);
+    await person({ asked: ['/api/jobs/no-such-job'] }, async (page) => {
+      await page.goto(`${server.url}/bulk/${id}`);
+      await page.getByText('1 done, 1 failed, 0 skipped, of 2').first().waitFor();
+      await page.getByRole('link', { name: 'Job partly-0' }).waitFor();
+      await page.getByRole('button', { name: 'Failed (1)' }).click();
+      await page.waitForURL('**/bulk/*?result=error');
+      await page.getByRole('link', { name: 'Job partly-0' }).waitFor({ state: 'detached' });
+      await page.reload();
+      const row = page.locator('tr', { hasText: 'no-such-job' });
+      await row.locator('[data-state=FAILED]').waitFor();
+      assert.ok((await row.locator('[lang=en]').textContent()).length > 0);
+      await page.getByRole('button', { name: /^Skipped/ }).click();
+      await page.getByText('Nothing matches').waitFor();
+    });
+  });
+
+  test('is cancelled in the middle, once that was asked, and adds up', async () => {
+    const ids = await jobs('halfway', 1500);
+    await person({}, async (page) => {
+      const { bulk_id: id } = await begin('pause', ids);
+      await page.goto(`${server.url}/bulk/${id}`);
+      await page.getByRole('button', { name: 'Cancel the rest' }).click();
+      await dialog(page).getByText(/have not been done yet/).waitFor();
+      await dialog(page).getByRole('button', { name: 'Cancel the rest' }).click();
+      await page.locator('h1 [data-state=CANCELLED]').waitFor();
+      const ended = await until(async () => {
+        const now = await server.api('GET', 'bulk/' + id);
+        return now.end_time && now.done + now.failed + now.skipped === now.total && now;
+      }, 'its end');
+      assert.ok(ended.skipped > 0, 'it was in the middle');
+      await page.getByText(new RegExp(`${ended.skipped.toLocaleString('en')} skipped, of 1,500`)).first().waitFor();
+      await page.goto(server.url + '/admin/audit');
+      await page.getByText('Cancelled an action on many').first().waitFor();
+    });
+  });
+
+  test('of somebody else is shown, and cannot be cancelled', async () => {
+    const ids = await jobs('hers', 1500);
+    const { bulk_id: id } = await begin('pause', ids);
+    await as('uma', '/bulk/' + id, async (page) => {
+      const button = page.getByRole('button', { name: 'Cancel the rest' });
+      await button.waitFor();
+      assert.ok(await button.isDisabled());
+      assert.match(await button.getAttribute('title'), /belongs to somebody else/);
+    });
+    await server.api('POST', `bulk/${id}/cancel`, {});
+  });
+
+  test('is found and read by the keyboard, on a phone, in both themes; axe finds nothing', async () => {
+    const [one] = await jobs('small', 1);
+    const { bulk_id: id } = await begin('resume', [one, 'no-such-job']);
+    await until(async () => (await server.api('GET', 'bulk/' + id)).state === 'DONE', 'its end');
+    for (const theme of ['light', 'dark']) {
+      await person({ theme, width: 360, asked: ['/api/jobs/no-such-job'] }, async (page) => {
+        const told = [];
+        for (const path of ['/bulk', '/bulk/' + id]) {
+          await page.goto(server.url + path);
+          await page.locator('table').waitFor();
+          told.push(...(await look(page, path)));
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+          assert.ok(wide <= 0, `${path} is ${wide} px too wide`);
+        }
+        const filter = page.getByRole('button', { name: 'Failed (1)' });
+        await filter.focus();
+        await page.keyboard.press('Enter');
+        await until(async () => (await filter.getAttribute('aria-pressed')) === 'true', 'the filter');
+        assert.deepEqual(told, []);
+      });
+    }
+  });
+});

@@ -1,0 +1,13 @@
+// A share in words.
+import '../../i18n/more';
+import { useTranslation } from 'react-i18next';
+import type { Share } from '../../api/types';
+import { EVERYWHERE } from './share_values';
+
+export function useShareText(): (share: Share) => string {
+  const { t } = useTranslation();
+  return ({ namespace, selector }) => {
+    if (!selector) return t('shares.whole', { namespace });
+    return namespace === EVERYWHERE ? t('shares.selected_anywhere', { selector }) : t('shares.selected', { namespace, selector });
+  };
+}

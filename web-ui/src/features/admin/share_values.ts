@@ -1,0 +1,18 @@
+// What is shared with a user, between the server's list and the fields. Pure.
+import type { Share } from '../../api/types';
+
+export const SHARES_MOST = 32;
+export const EVERYWHERE = '*';
+
+// Rows without anything in them mean nothing.
+export const sharesFrom = (rows: readonly Share[]): Share[] =>
+  rows.map((row) => ({ namespace: row.namespace.trim(), selector: row.selector?.trim() ?? '' }))
+    .filter((row) => row.namespace !== '' || row.selector !== '')
+    .map(({ namespace, selector }) => (selector === '' ? { namespace } : { namespace, selector }));
+
+export const sameShares = (a: readonly Share[], b: readonly Share[]) =>
+  JSON.stringify(sharesFrom(a)) === JSON.stringify(sharesFrom(b));
+
+// Where the server's word about a share is shown: those about all of one belong to its namespace.
+export const pointersOf = (rows: readonly Share[]): string[] =>
+  ['/shares', ...rows.flatMap((_, i) => [`/shares/${i}`, `/shares/${i}/namespace`, `/shares/${i}/selector`])];

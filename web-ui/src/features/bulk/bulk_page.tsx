@@ -1,0 +1,87 @@
+// One action on many: how far it is, live, and what became of each; it can be cancelled.
+import '../../i18n/more';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { Ban } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client';
+import type { BulkAction } from '../../api/types';
+import { useDenied } from '../../auth/session';
+import { FormDialog } from '../../shared/form_dialog';
+import { StateBadge } from '../../shared/state_badge';
+import { Time } from '../../shared/time';
+import { toast } from '../../shared/toasts';
+import { Card, Facts, LoadFailure, Loading, PageHeader } from '../../shared/ui';
+import { BulkItems } from './bulk_items';
+import { leftOf, useBulkTitle, useProgressText } from './bulk_text';
+import { Progress } from './progress';
+import { bulkPath, useBulk } from './reads';
+
+const route = getRouteApi('/bulk/$id');
+
+export function BulkPage() {
+  const { id } = route.useParams();
+  const bulk = useBulk(id);
+  if (bulk.isPending) return <Loading />;
+  if (!bulk.data) return <LoadFailure error={bulk.error} onRetry={() => void bulk.refetch()} />;
+  return <Known bulk={bulk.data} />;
+}
+
+function Known({ bulk }: { bulk: BulkAction }) {
+  const { t } = useTranslation();
+  const title = useBulkTitle()(bulk);
+  const ended = useProgressText()(bulk);
+  return (
+    <>
+      <PageHeader documentTitle={title} title={<><span>{title}</span><StateBadge state={bulk.state} /></>}
+        under={<><Link to="/bulk" className="link inline-flex min-h-6 items-center">{t('bulk.title')}</Link>{' · '}<span className="mono">{bulk.bulk_id}</span></>}
+        actions={<Cancel bulk={bulk} />} />
+      {bulk.error && <p role="alert" className="mb-4 rounded-md bg-bad-soft px-4 py-2.5 text-bad">{t('bulk.halted')} <span lang="en">{bulk.error}</span></p>}
+      <div className="grid gap-4">
+        <Card title={t('bulk.progress')}>
+          <Progress bulk={bulk} />
+          {/* Numbers that move are not read out; that it has ended is. */}
+          <p role="status" className="sr-only">{bulk.state !== 'RUNNING' && ended}</p>
+          <div className="mt-4">
+            <Facts items={[
+              [t('audit.actor'), bulk.actor],
+              ...(bulk.reason ? [[t('bulk.reason'), bulk.reason] as const] : []),
+              ...(bulk.confirm_overlap ? [[t('bulk.overlap'), t('yes')] as const] : []),
+              [t('bulk.begun'), <Time key="b" at={bulk.create_time} />],
+              [t('step.ended'), <Time key="e" at={bulk.end_time} />],
+            ]} />
+          </div>
+        </Card>
+        <BulkItems bulk={bulk} />
+      </div>
+    </>
+  );
+}
+
+function Cancel({ bulk }: { bulk: BulkAction }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const denied = useDenied()(bulk, 'cancel');
+  const [asking, setAsking] = useState(false);
+  if (bulk.state !== 'RUNNING') return null;
+  return (
+    <>
+      <button type="button" className="button button-danger" disabled={Boolean(denied)} title={denied && t(denied)} onClick={() => setAsking(true)}>
+        <Ban aria-hidden size={15} />{t('bulk.call_off')}
+      </button>
+      {asking && (
+        <FormDialog title={t('bulk.call_off_title')} save={t('bulk.call_off')} danger pointers={[]} onClose={() => setAsking(false)}
+          onSave={async () => {
+            const { data } = await call<BulkAction>('POST', bulkPath(bulk.bulk_id) + '/cancel', { body: {} });
+            client.setQueryData([bulkPath(bulk.bulk_id)], data);
+            await client.invalidateQueries({ queryKey: [bulkPath(bulk.bulk_id) + '/items'] });
+            if (data.state === 'DONE') toast(t('bulk.ended_before'));
+            setAsking(false);
+          }}>
+          {() => <p className="text-muted">{t('bulk.call_off_explain', { n: leftOf(bulk) })}</p>}
+        </FormDialog>
+      )}
+    </>
+  );
+}

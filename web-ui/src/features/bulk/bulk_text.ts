@@ -1,0 +1,30 @@
+// An action on many in words, and how far it is.
+import '../../i18n/more';
+import { useTranslation } from 'react-i18next';
+import type { BulkAction } from '../../api/types';
+import { count } from '../../shared/format';
+import { usePreferences } from '../../shared/preferences';
+
+export const leftOf = ({ total, done, failed, skipped }: BulkAction) => Math.max(0, total - done - failed - skipped);
+
+// "Pause 1,234 jobs"; of an action that is not known here its name.
+export function useBulkTitle(): (bulk: BulkAction) => string {
+  const { t, i18n } = useTranslation();
+  const { language } = usePreferences();
+  return ({ action, kind, total }) => {
+    const key = `bulk_title.${kind}.${action}`;
+    const n = count(total, language);
+    return i18n.exists(key) ? t(key, { n }) : `${action} (${n})`;
+  };
+}
+
+export function useProgressText(): (bulk: BulkAction) => string {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  return (bulk) => {
+    const { done, failed, skipped, total } = bulk;
+    const numbers: Record<string, string> = {};
+    for (const [name, n] of Object.entries({ done, failed, skipped, total, left: leftOf(bulk) })) numbers[name] = count(n, language);
+    return t(bulk.state === 'RUNNING' ? 'bulk.so_far' : 'bulk.in_the_end', numbers);
+  };
+}

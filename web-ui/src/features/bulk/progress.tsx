@@ -1,0 +1,16 @@
+// How far an action on many is: a bar, and the numbers that it shows.
+import '../../i18n/more';
+import { useTranslation } from 'react-i18next';
+import type { BulkAction } from '../../api/types';
+import { leftOf, useProgressText } from './bulk_text';
+
+export function Progress({ bulk }: { bulk: BulkAction }) {
+  const { t } = useTranslation();
+  const text = useProgressText()(bulk);
+  return (
+    <div className="grid min-w-40 gap-1">
+      <progress className="progress" aria-label={t('bulk.progress')} max={Math.max(1, bulk.total)} value={bulk.total - leftOf(bulk)} />
+      <p className="text-muted tabular-nums">{text}</p>
+    </div>
+  );
+}

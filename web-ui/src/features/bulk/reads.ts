@@ -1,0 +1,22 @@
+// What is read of actions on many. Their changes are told (topic bulk); without the stream they are asked for.
+import { useQuery } from '@tanstack/react-query';
+import { isTold } from '../../api/changes';
+import { get, type Query } from '../../api/client';
+import { CALM_MS, FAST_MS, useEvery, useList } from '../../api/queries';
+import type { BulkAction, BulkItem } from '../../api/types';
+
+export const bulkPath = (id: string) => 'bulk/' + encodeURIComponent(id);
+
+export const useBulkActions = (query: Query) => useList<BulkAction>('bulk', query, CALM_MS);
+export const useBulkItems = (id: string, query: Query) => useList<BulkItem>(bulkPath(id) + '/items', query, CALM_MS);
+
+export function useBulk(id: string) {
+  const fast = useEvery(FAST_MS);
+  const calm = useEvery(CALM_MS);
+  return useQuery({
+    queryKey: [bulkPath(id)],
+    queryFn: ({ signal }) => get<BulkAction>(bulkPath(id), {}, signal),
+    // One that was cancelled still finishes what it had begun.
+    refetchInterval: (query) => (query.state.data && query.state.data.end_time !== null ? false : isTold('bulk') ? calm : fast),
+  });
+}

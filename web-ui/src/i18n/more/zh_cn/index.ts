@@ -1,0 +1,14 @@
+// Simplified Chinese of what ../en holds.
+import type { MoreCatalogue } from '..';
+import { admin } from './admin';
+import { bulk } from './bulk';
+import { cluster } from './cluster';
+import { first } from './first';
+import { form } from './form';
+import { job } from './job';
+import { lists } from './lists';
+import { notices } from './notices';
+import { plan } from './plan';
+import { secrets } from './secrets';
+
+export const zhCNMore: MoreCatalogue = { ...form, ...cluster, ...lists, ...bulk, ...admin, ...secrets, ...notices, ...job, ...plan, ...first };

@@ -1,0 +1,32 @@
+// Secrets.
+import type { secrets as en } from '../en/secrets';
+
+export const secrets: Record<keyof typeof en, string> = {
+  'secrets.under': '供任务环境变量使用的值，以 {{form}} 引用。只能写入，不会显示。',
+  'secrets.none': '尚无机密',
+  'secrets.none_hint': '任务所需的密码或密钥保存在此处，而不写入任务定义。',
+  'secrets.new': '新建机密',
+  'secrets.create': '创建机密',
+  'secrets.created': '{{name}} 已保存',
+  'secrets.changed': '{{name}} 已修改',
+  'secrets.replaced': '{{name}} 的值已更换',
+  'secrets.deleted': '{{name}} 已删除',
+  'secrets.name_hint': '以字母或 _ 开头，后接字母、数字和 _；之后不可更改',
+  'secrets.value': '值',
+  'secrets.value_hint': '至少 8 字节，按输入原样保存。以后不再显示。',
+  'secrets.new_value': '新值（可选）',
+  'secrets.new_value_hint': '留空则保持不变。此后启动的运行使用新值。',
+  'secrets.show': '显示输入内容',
+  'secrets.description': '描述（可选）',
+  'secrets.shared': '所有人的任务均可使用',
+  'secrets.shared_hint': '否则仅限其所有者的任务。',
+  'secrets.shared_denied': '只有管理员可以共享机密。',
+  'secrets.use': '适用任务',
+  'secrets.use_all': '所有人的任务',
+  'secrets.use_own': '所有者的任务',
+  'secrets.only_own': '仅限其所有者或管理员。',
+  'secrets.edit_named': '编辑 {{name}}',
+  'secrets.delete_named': '删除 {{name}}',
+  'secrets.delete_title': '删除 {{name}}？',
+  'secrets.delete_explain': '引用它的任务仍会保留，但此后的运行将失败。其值无法找回。',
+};
