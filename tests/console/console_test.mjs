@@ -231,6 +231,28 @@ describe('lists', () => {
     });
   });
 
+  test('runs are found by what made them and by whose job they are', async () => {
+    await job('by-hand', { user_id: 'somebody-else' });
+    const { run_id } = await server.api('POST', 'jobs/by-hand/execute', {});
+    await withPerson({}, async (page) => {
+      await open(page, '/runs?job_id=by-hand');
+      const row = page.getByRole('link', { name: 'by-hand' });
+      await row.first().waitFor();
+      await page.getByLabel('Trigger').selectOption({ label: 'Schedule' });
+      await page.waitForURL(/kind=/);
+      await page.getByText('Nothing matches').waitFor();
+      await page.getByLabel('Trigger').selectOption({ label: 'By hand' });
+      await row.first().waitFor();
+      await open(page, '/runs?job_id=by-hand&user_id=nobody');
+      await page.getByText('Nothing matches').waitFor();
+      assert.equal(await page.getByLabel('Owner').inputValue(), 'nobody');
+      await page.getByLabel('Owner').selectOption({ label: 'Anybody’s jobs' });
+      await row.first().waitFor();
+      await open(page, '/runs/' + run_id);
+      await page.getByText((await server.api('GET', 'runs/' + run_id)).trace_id).waitFor();
+    });
+  });
+
   test('an executor is drained and enabled again', async () => {
     await withPerson({}, async (page) => {
       await open(page, '/executors');

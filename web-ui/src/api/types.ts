@@ -141,6 +141,7 @@ export interface Run extends Reachable {
   job_version: number;
   cancel_requested: boolean;
   parameters?: Record<string, unknown> | null;
+  trace_id?: string;
 }
 
 export interface Executor {

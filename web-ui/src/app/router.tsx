@@ -64,7 +64,10 @@ const job = createRoute({
 
 interface RunsSearch {
   state?: string[];
+  kind?: string[];
   job_id?: string;
+  namespace?: string[];
+  user_id?: string;
   executor_id?: string;
   since?: string;
   until?: string;
@@ -75,7 +78,10 @@ const runs = createRoute({
   path: '/runs',
   validateSearch: (search): RunsSearch => ({
     state: many(search.state)?.filter((state) => RUN_STATES.includes(state as never)),
+    kind: many(search.kind),
     job_id: one(search.job_id),
+    namespace: many(search.namespace),
+    user_id: one(search.user_id),
     executor_id: one(search.executor_id),
     since: one(search.since),
     until: one(search.until),

@@ -212,6 +212,7 @@ export const en = {
   'run.attempts': 'Attempts',
   'run.exit_code': 'Exit code',
   'run.reason': 'Reason',
+  'run.trace': 'Trace id',
   'run.definition': 'Definition',
   'run.output': 'Output',
   'run.cancel': 'Cancel run',

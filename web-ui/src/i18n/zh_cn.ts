@@ -214,6 +214,7 @@ export const zhCN: Catalogue = {
   'run.attempts': '尝试记录',
   'run.exit_code': '退出码',
   'run.reason': '原因',
+  'run.trace': '跟踪 ID',
   'run.definition': '定义版本',
   'run.output': '输出',
   'run.cancel': '取消运行',

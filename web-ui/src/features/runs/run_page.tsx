@@ -70,6 +70,7 @@ function Known({ run }: { run: Run }) {
               [t('run.reason'), run.reason ? textOr('reason.', run.reason) : '–'],
               [t('run.priority'), run.priority],
               [t('run.definition'), 'v' + run.job_version],
+              [t('run.trace'), <code key="t" className="mono break-all">{run.trace_id ?? '–'}</code>],
               ...(run.parameters && Object.keys(run.parameters).length > 0
                 ? [[t('run.parameters'), <code key="p" className="mono break-all">{JSON.stringify(run.parameters)}</code>] as const]
                 : []),

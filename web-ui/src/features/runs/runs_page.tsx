@@ -9,6 +9,8 @@ import { Time } from '../../shared/time';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, searchedTo } from '../../shared/ui';
 import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn } from '../lists/list_bar';
+import { NamespaceFilter } from '../jobs/namespace_filter';
+import { KindFilter, OwnerFilter } from './run_filters';
 import { RunTable } from './run_table';
 import { nameOfRun } from './run_text';
 import { StateFilter } from './state_filter';
@@ -52,6 +54,9 @@ export function RunsPage() {
             )}
             {executors.map((one) => <option key={one.executor_id} value={one.executor_id}>{one.executor_id}</option>)}
           </select>
+          <KindFilter chosen={search.kind} onChange={(kind) => set({ kind })} />
+          <NamespaceFilter chosen={search.namespace} onChange={(namespace) => set({ namespace })} />
+          <OwnerFilter chosen={search.user_id} onChange={(user_id) => set({ user_id })} />
           <Since value={search.since} onChange={(since) => set({ since })} />
           {search.until && <span className="text-muted">{t('runs.until', { at: search.until })}</span>}
           {filtered && (

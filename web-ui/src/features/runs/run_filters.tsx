@@ -1,0 +1,38 @@
+// What made a run, and whose job it is of.
+import '../../i18n/more';
+import { useTranslation } from 'react-i18next';
+import { useSession } from '../../auth/session';
+
+export const RUN_KINDS = ['cron', 'rate', 'once', 'manual'] as const;
+
+interface Choice { chosen?: string[]; onChange: (chosen: string[] | undefined) => void }
+
+export function KindFilter({ chosen = [], onChange }: Choice) {
+  const { t } = useTranslation();
+  const value = chosen.join(' ');
+  const named = chosen.map((kind) => t(`kind.${kind}`)).join(', ');
+  return (
+    <select className="input w-auto" aria-label={t('runs.kind')} value={value}
+      onChange={(event) => onChange(event.target.value ? event.target.value.split(' ') : undefined)}>
+      <option value="">{t('runs.any_kind')}</option>
+      {chosen.length > 1 && <option value={value}>{named}</option>}
+      {RUN_KINDS.map((kind) => <option key={kind} value={kind}>{t(`kind.${kind}`)}</option>)}
+    </select>
+  );
+}
+
+// One's own, or whoever the address names.
+export function OwnerFilter(props: { chosen: string | undefined; onChange: (user_id: string | undefined) => void }) {
+  const { t } = useTranslation();
+  const session = useSession();
+  const mine = session.state === 'signed_in' ? session.person?.user_id : null;
+  if (!mine && !props.chosen) return null;
+  return (
+    <select className="input w-auto max-w-full" aria-label={t('jobs.owner')} value={props.chosen ?? ''}
+      onChange={(event) => props.onChange(event.target.value || undefined)}>
+      <option value="">{t('runs.any_owner')}</option>
+      {mine && <option value={mine}>{t('runs.mine')}</option>}
+      {props.chosen && props.chosen !== mine && <option value={props.chosen}>{props.chosen}</option>}
+    </select>
+  );
+}
