@@ -24,6 +24,10 @@ Result<Share> ReadShare(const json& body, const std::string& pointer) {
     if (!value.is_string()) return WrongAt(place, "must be a string");
     (name == "namespace" ? share.name_space : share.selector) = value.get<std::string>();
   }
+  // A variable that was not set must not share a whole namespace.
+  if (body.contains("selector") && share.selector.empty()) {
+    return WrongAt(pointer + "/selector", "is empty; leave it out to share every label");
+  }
   return share;
 }
 

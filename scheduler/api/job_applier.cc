@@ -161,6 +161,7 @@ Outcome<JobApplier::Fate> JobApplier::Create(const json& document,
   const std::string id = TextOf(document, "job_id");
   Fate fate{.result = "created", .changes = JobChanges(definition)};
   if (!id.empty()) fate.id = JobId(id);
+  if (id.empty()) CARILLON_TRY(CheckNotMoved(definition));
   if (options_.dry_run) {
     CARILLON_TRY(CheckEdit(call_, nullptr, definition));
     return fate;
@@ -177,10 +178,32 @@ Outcome<JobApplier::Fate> JobApplier::Create(const json& document,
 
 // The first id that is tried follows from the name, so that two who apply the same list at the
 // same time do not make two jobs.
-Outcome<StoredJob> JobApplier::StoreUnnamed(const JobDefinition& definition) {
+JobId JobApplier::FirstIdOf(const JobDefinition& definition) {
   const bool elsewhere = definition.name_space != kDefaultNamespace;
   const std::string key = (elsewhere ? definition.name_space + "/" : "") + definition.name;
-  JobId id = Identifiers::JobIdForKey(definition.name, "apply " + key);
+  return Identifiers::JobIdForKey(definition.name, "apply " + key);
+}
+
+// A job that this document has made and somebody has moved since: a second one would fire beside
+// it.
+Outcome<bool> JobApplier::CheckNotMoved(const JobDefinition& definition) const {
+  const JobId id = FirstIdOf(definition);
+  const auto made = call_.api.jobs.GetJob(id);
+  if (!made.ok()) {
+    const bool none = made.code() == ErrorCode::kNotFound || made.code() == ErrorCode::kCorrupt;
+    if (none) return true;
+    return made.error();
+  }
+  const JobDefinition& now = made->definition;
+  if (now.name != definition.name || now.name_space == definition.name_space) return true;
+  return Item(409, "conflict", "/name",
+              fmt::format("Job {} of this name is in namespace {} now; give that namespace, or the "
+                          "job_id.",
+                          id.value(), now.name_space));
+}
+
+Outcome<StoredJob> JobApplier::StoreUnnamed(const JobDefinition& definition) {
+  JobId id = FirstIdOf(definition);
   for (int attempt = 0;; ++attempt) {
     auto made = StoreNew(call_, id, definition, now_);
     if (made.ok() || made.error().code != "exists") return made;
@@ -221,7 +244,9 @@ void JobApplier::Prune() {
   if (counts_["error"] != 0) return;
   JobFilter filter{.limit = kPruneBatch};
   if (options_.name_space) filter.namespaces = {*options_.name_space};
-  if (!call_.owns_all && call_.caller.shared.empty()) filter.user_id = call_.caller.user_id;
+  // What is shared is deleted only where somebody says that he means that place: a share that is
+  // given to a person must not widen what his pipelines clear away.
+  if (!call_.owns_all && !options_.name_space) filter.user_id = call_.caller.user_id;
   for (size_t seen = 0; seen < kPruneScanMax;) {
     const auto jobs = call_.api.jobs.ListJobs(filter);
     if (!jobs.ok()) {

@@ -57,6 +57,8 @@ class JobApplier {
   std::string NamespaceOf(const nlohmann::json& document) const;
   Outcome<JobDefinition> Read(const nlohmann::json& document, const JobBase* base) const;
   Outcome<Fate> Create(const nlohmann::json& document, const JobDefinition& definition);
+  static JobId FirstIdOf(const JobDefinition& definition);
+  Outcome<bool> CheckNotMoved(const JobDefinition& definition) const;
   Outcome<StoredJob> StoreUnnamed(const JobDefinition& definition);
   Outcome<Fate> Change(const JobBase& base, const JobDefinition& definition);
   void Prune();

@@ -51,13 +51,13 @@ Problem UnreadableVersion(int64_t version) {
           .detail = fmt::format("What is stored of version {} cannot be read.", version)};
 }
 
-// Whether the job runs and whose it is are no part of what a version brings back; where it belongs
-// is.
+// Whether the job runs, whose it is and where it belongs are no part of what a version brings back.
 Outcome<JobDefinition> DefinitionToRevertTo(const JobVersion& version, const JobBase& base) {
   if (!version.definition) return UnreadableVersion(version.version);
   JobDefinition definition = *version.definition;
   definition.enabled = base.job.definition.enabled;
   definition.user_id = base.job.definition.user_id;
+  definition.name_space = base.job.definition.name_space;
   const Status valid = ValidateJob(definition);
   if (valid.ok()) return definition;
   return Problem{

@@ -33,7 +33,7 @@ class Notifier final : public Stepper {
   static constexpr Duration kBacklogEvery = 15s;
   static constexpr Duration kChannelRest = 5s;
   static constexpr size_t kBatch = 50;
-  static constexpr size_t kDecidedAtOnce = 500;
+  static constexpr size_t kDecidedAtOnce = 200;
 
   struct Ports {
     const Clock& clock;

@@ -17,7 +17,7 @@ describe('a definition', () => {
       description: '', misfire_policy: 'all', overlap_policy: 'skip', dst_gap: 'skip', dst_repeat: 'both',
       executor_selector: '', executor_id: '', routing: 'random', retry_backoff: 'fixed', on_lost: 'hold',
     });
-    expect(definitionFrom(valuesOf(job), job)).toEqual(job);
+    expect(definitionFrom(valuesOf(job), job)).toEqual({ ...job, namespace: 'default' });
   });
 
   it('says the same in both views of its schedules', () => {

@@ -32,11 +32,11 @@ beforeEach(() => {
 });
 
 describe('the namespace of a job', () => {
-  it('comes out of the form as it went in; what is not said stays unsaid', () => {
+  it('comes out of the form as the form shows it', () => {
     const definition = definitionOf(job);
     expect(definition).not.toHaveProperty('allowed_actions');
     expect(definitionFrom(valuesOf(definition), definition).namespace).toBe('payroll');
-    expect(definitionFrom(valuesOf({ name: 'a' }), { name: 'a' })).not.toHaveProperty('namespace');
+    expect(definitionFrom(valuesOf({ name: 'a' }), { name: 'a' }).namespace).toBe('default');
     expect(definitionFrom({ ...DEFAULTS, name: 'a', namespace: ' etl ' }, {}).namespace).toBe('etl');
     // Left out it would stay where it was.
     expect(definitionFrom({ ...valuesOf(definition), namespace: '' }, definition).namespace).toBe('default');

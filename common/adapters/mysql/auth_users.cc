@@ -157,6 +157,8 @@ Result<UserRecord> MysqlStore::UpdateUser(const UserRecord& wanted, WallTime now
                                    user.password_hash != wanted.password_hash;
         user.display_name = wanted.display_name;
         user.role = wanted.role;
+        // What a newer member wrote and this one cannot read stays what it is.
+        const bool same_shares = user.shares == wanted.shares;
         user.shares = wanted.shares;
         user.disabled = wanted.disabled;
         user.password_hash = wanted.password_hash;
@@ -164,11 +166,11 @@ Result<UserRecord> MysqlStore::UpdateUser(const UserRecord& wanted, WallTime now
         user.session_epoch += ends_sessions ? 1 : 0;
         user.updated = now;
         CARILLON_TRY(session.Execute(
-            "UPDATE users SET display_name = ?, role = ?, shares = ?, disabled = ?, "
+            "UPDATE users SET display_name = ?, role = ?, shares = IF(?, shares, ?), disabled = ?, "
             "password_hash = ?, version = ?, session_epoch = ?, updated_us = ? WHERE user_id = ?",
-            {user.display_name, user.role, SharesToText(user.shares), int64_t{user.disabled},
-             user.password_hash, user.version, user.session_epoch, ToUnixMicros(now),
-             user.user_id}));
+            {user.display_name, user.role, int64_t{same_shares}, SharesToText(user.shares),
+             int64_t{user.disabled}, user.password_hash, user.version, user.session_epoch,
+             ToUnixMicros(now), user.user_id}));
         if (ends_sessions) CARILLON_TRY(DeleteSessionsOf(session, user.user_id));
         return user;
       });

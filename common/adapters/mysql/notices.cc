@@ -213,15 +213,16 @@ Result<std::vector<Watched>> FetchWatched(Session& session, const std::string& s
   return watched;
 }
 
-// Of the newest fires, so that a job of which nothing but skips followed a failure is not read
-// whole each time; and the failed run itself, whenever its success was reported.
-constexpr uint64_t kFiresLookedAt = 1000;
+// Of the newest fires that were due, so that a job of which nothing but skips followed a failure is
+// not read whole each time; and the failed run itself, whenever its success was reported.
+constexpr uint64_t kFiresLookedAt = 5000;
 
 Result<std::optional<Recovery>> FindRecovery(Session& session, const Watched& watched) {
   static const std::string statement = fmt::format(
       "SELECT x.fire_us, x.schedule_id, x.shard, x.attempt FROM ((SELECT fire_us, schedule_id, "
       "shard, attempt, state, ended_us FROM job_runs FORCE INDEX (by_job) WHERE job_no = ? AND "
-      "fire_us > ? ORDER BY fire_us DESC, schedule_id DESC, shard DESC LIMIT {}) UNION ALL (SELECT "
+      "fire_us > ? AND fire_us <= UNIX_TIMESTAMP(NOW(6)) * 1000000 ORDER BY fire_us DESC, "
+      "schedule_id DESC, shard DESC LIMIT {}) UNION ALL (SELECT "
       "fire_us, schedule_id, shard, attempt, state, ? + 1 FROM job_runs FORCE INDEX (by_job) WHERE "
       "job_no = ? AND fire_us = ?)) x WHERE x.state = 'COMPLETED' AND x.ended_us > ? ORDER BY "
       "x.fire_us, x.schedule_id, x.shard LIMIT 1",

@@ -31,6 +31,8 @@ TEST(ShareJsonTest, PointsAtWhatIsWrong) {
   EXPECT_EQ(PointerOf({{{"namespace", "a"}, {"labels", "x"}}}), "/shares/0/labels");
   EXPECT_EQ(PointerOf({{{"selector", "a = b"}}}), "/shares/0/namespace");
   EXPECT_EQ(PointerOf({{{"namespace", "a"}}, {{"namespace", "*"}}}), "/shares/1/selector");
+  EXPECT_EQ(PointerOf({{{"namespace", "a"}, {"selector", ""}}}), "/shares/0/selector")
+      << "of a variable that was not set";
 }
 
 TEST(ShareJsonTest, WhatIsStoredIsReadUnderTheRulesOfBeforeToo) {

@@ -65,7 +65,7 @@ export const useDeliveries = (query: Query) => useList<Delivery>('deliveries', q
 // Those that jobs are in, by name. A server from before there were any has none.
 export function useNamespaces(): string[] {
   const namespaces = useQuery({
-    queryKey: ['jobs', 'namespaces'],
+    queryKey: ['jobs', '', 'namespaces'], // no job has an empty id
     queryFn: ({ signal }) => get<Page<{ namespace: string }>>('namespaces', { page_size: NAMESPACES_MAX }, signal),
     staleTime: NAMESPACES_STALE_MS,
   });

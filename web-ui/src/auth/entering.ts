@@ -1,7 +1,7 @@
 // The ways in: an API token, a name and password, the one-time setup link; and another password.
 import type { Problem } from '../api/types';
 import { problemText } from '../i18n/problems';
-import { ask, authorization, entered, goOnWith, renew, setUpDone } from './session';
+import { ask, authorization, entered, goOnWith, inTurn, renew, setUpDone } from './session';
 
 // `detail`: what the server says about it, in its words.
 export interface SignInResult {
@@ -54,10 +54,10 @@ export async function setUp(token: string, name: string, password: string): Prom
 async function enter(path: string, body: object): Promise<SignInResult> {
   let token;
   try {
-    const response = await ask('POST', path, {
+    const response = await inTurn(() => ask('POST', path, {
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
-    });
+    }));
     const result = await resultOf(response);
     if (result.outcome !== 'ok') return result;
     token = ((await response.json()) as { access_token: string }).access_token;

@@ -167,8 +167,9 @@ function noteSession(exists: boolean): void {
 // Only a refusal ends a session; a server that is busy, away or restarting is asked again at the next request.
 type Renewal = 'renewed' | 'ended' | 'not_now';
 
-// One tab at a time: a cookie that was exchanged already ends the session.
-async function inTurn<T>(act: () => Promise<T>): Promise<T> {
+// One at a time, over all tabs, of what sets or spends the cookie: one that was exchanged already ends the
+// session, and a late answer to one's renewal would put its cookie over the next one's.
+export async function inTurn<T>(act: () => Promise<T>): Promise<T> {
   return navigator.locks ? navigator.locks.request('carillon.refresh', act) : act();
 }
 async function refresh(): Promise<Renewal> {

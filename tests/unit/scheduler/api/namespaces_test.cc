@@ -91,6 +91,36 @@ TEST_F(NamespacesTest, ANameIsAKeyWithinOne) {
   EXPECT_EQ(Ids("namespace=web").empty(), false);
 }
 
+TEST_F(NamespacesTest, WhatWasMovedSinceIsNotMadeASecondTime) {
+  const json nightly = JobBody({{"name", "Nightly"}});
+  const std::string id = Apply({nightly})[0]["job_id"];
+  const HttpHeaders any = {{"If-Match", "*"}};
+  ASSERT_EQ(Send("PATCH", "/api/jobs/" + id, R"({"namespace": "payroll"})", any).status, 200);
+  for (const char* how : {"", "?dry_run=true"}) {
+    const json again = Apply({nightly}, how)[0];
+    EXPECT_EQ(again["result"], "error") << how;
+    EXPECT_EQ(again["error"]["code"], "conflict") << how;
+  }
+  json there = nightly;
+  there["namespace"] = "payroll";
+  EXPECT_EQ(Apply({there})[0]["result"], "unchanged");
+  // Another name is another job, and so is one after the first is gone.
+  EXPECT_EQ(Apply({JobBody({{"name", "Weekly"}})})[0]["result"], "created");
+  ASSERT_EQ(Send("DELETE", "/api/jobs/" + id, "", any).status, 204);
+  EXPECT_EQ(Apply({nightly})[0]["result"], "created");
+}
+
+TEST_F(NamespacesTest, ARevertLeavesAJobWhereItIs) {
+  Create({{"job_id", "a"}, {"description", "first"}});
+  const HttpHeaders any = {{"If-Match", "*"}};
+  ASSERT_EQ(
+      Send("PATCH", "/api/jobs/a", R"({"namespace": "payroll", "description": "x"})", any).status,
+      200);
+  const json back = Send("POST", "/api/jobs/a/revert", R"({"version": 1})", any).body();
+  EXPECT_EQ(back["description"], "first");
+  EXPECT_EQ(back["namespace"], "payroll");
+}
+
 TEST_F(NamespacesTest, AJobThatIsNamedByItsIdStaysUnlessSomethingSaysOtherwise) {
   Create({{"job_id", "a"}, {"namespace", "payroll"}});
   const json document = JobBody({{"job_id", "a"}});

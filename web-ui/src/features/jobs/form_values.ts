@@ -194,8 +194,7 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   else delete out.command;
   if (values.job_id) out.job_id = values.job_id;
   else delete out.job_id;
-  const namespace = values.namespace.trim() || NO_NAMESPACE;
-  if ('namespace' in base || namespace !== NO_NAMESPACE) out.namespace = namespace;
+  out.namespace = values.namespace.trim() || NO_NAMESPACE;
   out.labels = linesOf(values.labels) ?? {};
   out.env = linesOf(values.env) ?? {};
   out.parameters = parametersOf(values.parameters) ?? {};
