@@ -34,10 +34,14 @@ bool IsRecorded(const Call& call, const BulkVerb& verb, const BulkItem& item) {
 }
 
 // A key that is in flight is of an earlier try of this item: what it did is kept with its key in
-// one transaction, so it may be taken from it at once.
+// one transaction, so it may be taken from it at once. Who held it may only have been slow: when he
+// settles or drops the key in between, this try is the one that conflicts, and changes nothing. The
+// key tells then what he did; a conflict of the item's own is the same once more.
 Reply DoAnew(const Call& call, const BulkDeed& deed, const BulkItem& item, AuditNote& note,
              const ItemKey& key) {
   CARILLON_TRY(call.api.admin.AbandonRequest(key.scope, key.key));
+  Reply reply = DoItem(call, deed, item.id, note, key);
+  if (reply.ok() || reply.error().code != "conflict") return reply;
   return DoItem(call, deed, item.id, note, key);
 }
 

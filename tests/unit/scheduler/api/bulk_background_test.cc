@@ -10,7 +10,9 @@ using scheduler::BulkWorker;
 using scheduler::Call;
 using scheduler::Caller;
 using scheduler::Grant;
+using scheduler::ItemOutcome;
 using scheduler::RouteDoer;
+using scheduler::Tried;
 
 class BulkBackgroundTest : public PeopleEnv {
  protected:
@@ -233,6 +235,13 @@ class BulkByHandTest : public BulkBackgroundTest {
     }
     FAIL() << "it does not get there";
   }
+  // The first item of the action.
+  ItemOutcome Do(Tried tried) {
+    const BulkOrder order = store_.GetBulk("b")->order;
+    const auto resumed = authenticator_.Resume(
+        {.user_id = order.user_id, .token_id = order.token_id, .role = order.role});
+    return doer_.Do(order, *resumed->caller, store_.ListBulkItems("b", {})->front(), tried);
+  }
   BulkAction ToEnd(BulkWorker& worker) {
     Turns(worker, [this] { return HasEnded(*store_.GetBulk("b")); });
     return *store_.GetBulk("b");
@@ -313,6 +322,43 @@ TEST_F(BulkByHandTest, AKeyThatADeadMemberHeldIsTakenOver) {
   Turns(*next, [&] { return Runs() > 0; });  // no minute goes by
   EXPECT_EQ(ToEnd(*next).done, 2);
   EXPECT_EQ(Runs(), 2u);
+}
+
+TEST_F(BulkByHandTest, WhatASlowMemberHasDoneMeanwhileIsDone) {
+  CreateJobs(1);
+  CreateAction("run", "job", {"j0"});
+  std::string run_id;  // of the slow one, which comes to its end inside the other's try
+  faults_.plan.OnCall([&](const std::string& name) {
+    if (name != "ExecuteJob" || !run_id.empty()) return;
+    const auto made = store_.ExecuteJob(
+        {.job_id = JobId("j0"),
+         .keyed =
+             KeyedAnswer<CreatedRun>{.scope = "bulk b",
+                                     .key = "0",
+                                     .answer =
+                                         [](const CreatedRun& run) {
+                                           const json body = {{"run_id", EncodeRunId(run.key)}};
+                                           return StoredAnswer{202, body.dump()};
+                                         }}},
+        {.now = clock_.Wall()});
+    ASSERT_TRUE(made.ok());
+    run_id = EncodeRunId(made->key);
+  });
+  const auto outcome = Do(Tried::kPerhaps);
+  faults_.plan.OnCall(nullptr);
+  EXPECT_EQ(outcome.verdict, ItemOutcome::Verdict::kDone) << outcome.error_json;
+  EXPECT_FALSE(run_id.empty());
+  EXPECT_EQ(outcome.run_id, run_id);
+  EXPECT_EQ(Runs(), 1u);
+}
+
+TEST_F(BulkByHandTest, AConflictOfItsOwnStaysOne) {
+  CreateJobs(1);
+  const auto made = store_.ExecuteJob({.job_id = JobId("j0")}, {.now = clock_.Wall()});
+  CreateAction("retry", "run", {EncodeRunId(made->key)});  // it has not ended
+  const auto outcome = Do(Tried::kPerhaps);
+  EXPECT_EQ(outcome.verdict, ItemOutcome::Verdict::kFailed);
+  EXPECT_NE(outcome.error_json.find("\"conflict\""), std::string::npos) << outcome.error_json;
 }
 
 TEST_F(BulkByHandTest, ARunIsRetriedOnceThoughItsMemberDies) {
