@@ -25,12 +25,28 @@ ItemOutcome Unsuccessful(const BulkVerb& verb, Verdict verdict, const BulkItem& 
 }
 
 // By an earlier try of this very action.
-bool IsRecorded(const Call& call, const BulkVerb& verb, const BulkItem& item) {
-  const auto records = call.api.admin.ListAudit({.object_id = item.id, .limit = kAuditLookedAt});
-  return records.ok() &&
-         std::any_of(records->begin(), records->end(), [&](const AuditRecord& record) {
-           return record.trace_id == call.trace_id && record.action == verb.AuditAction();
-         });
+Result<bool> IsRecorded(const Call& call, const BulkVerb& verb, const BulkItem& item) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const auto records,
+      call.api.admin.ListAudit({.object_id = item.id, .limit = kAuditLookedAt}));
+  return std::any_of(records.begin(), records.end(), [&](const AuditRecord& record) {
+    return record.trace_id == call.trace_id && record.action == verb.AuditAction();
+  });
+}
+
+Status RecordOnce(const Call& call, const BulkDeed& deed, const BulkItem& item, Tried tried,
+                  const AuditNote& note) {
+  if (tried == Tried::kPerhaps) {
+    CARILLON_ASSIGN_OR_RETURN(const bool recorded, IsRecorded(call, *deed.verb, item));
+    if (recorded) return {};
+  }
+  return RecordItem(call, deed, item.id, note);
+}
+
+Problem NotRecorded(const Error& error) {
+  Problem problem = ToProblem(error);
+  problem.detail = "This was done, but the audit could not be written.";
+  return problem;
 }
 
 // A key that is in flight is of an earlier try of this item: what it did is kept with its key in
@@ -55,8 +71,11 @@ ItemOutcome DoOne(const Call& call, const BulkDeed& deed, const BulkOrder& order
   if (verdict != Verdict::kDone) {
     return Unsuccessful(*deed.verb, verdict, item, reply.error(), call.trace_id);
   }
-  const bool recorded = tried == Tried::kPerhaps && IsRecorded(call, *deed.verb, item);
-  if (!recorded) RecordItem(call, deed, item.id, note);
+  const Status recorded = RecordOnce(call, deed, item, tried, note);
+  if (!recorded.ok()) {
+    return Unsuccessful(*deed.verb, Verdict::kAgain, item, NotRecorded(recorded.error()),
+                        call.trace_id);
+  }
   if (!reply.ok()) return {};
   const nlohmann::json run_id = RunIdOf(*deed.verb, *reply);
   return {.run_id = run_id.is_string() ? run_id.get<std::string>() : ""};

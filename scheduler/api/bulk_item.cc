@@ -96,15 +96,15 @@ Reply LookAtItem(const Call& call, const BulkDeed& deed, const std::string& id) 
              {});
 }
 
-void RecordItem(const Call& call, const BulkDeed& deed, const std::string& id,
-                const AuditNote& note) {
-  RecordAudit(call, {.at = {},
-                     .actor = call.caller.Actor(),
-                     .action = deed.verb->AuditAction(),
-                     .object_id = id,
-                     .reason = deed.reason,
-                     .trace_id = {},
-                     .changes_json = note.changes_json});
+Status RecordItem(const Call& call, const BulkDeed& deed, const std::string& id,
+                  const AuditNote& note) {
+  return TryRecordAudit(call, {.at = {},
+                               .actor = call.caller.Actor(),
+                               .action = deed.verb->AuditAction(),
+                               .object_id = id,
+                               .reason = deed.reason,
+                               .trace_id = {},
+                               .changes_json = note.changes_json});
 }
 
 json ItemProblem(const BulkVerb& verb, const std::string& id, Problem problem,

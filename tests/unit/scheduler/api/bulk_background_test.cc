@@ -289,10 +289,29 @@ TEST_F(BulkByHandTest, DyingBetweenTheRunAndItsAuditTellsItStill) {
   CreateJobs(3);
   CreateAction("run", "job", Ids("j", 3));
   faults_.plan.Arm("RecordAudit", Fault::kUnavailable);  // as if it had died there
-  EXPECT_EQ(WithADeathAfter(2, [this] { return Runs(); }).done, 3);
+  EXPECT_EQ(WithADeathAfter(1, [this] { return Runs(); }).done, 3);
   EXPECT_EQ(Runs(), 3u);
   EXPECT_EQ(AuditCounts("job.execute"),
             (std::map<std::string, int>{{"j0", 1}, {"j1", 1}, {"j2", 1}}));
+}
+
+TEST_F(BulkByHandTest, AStoreAwayAfterTheActLosesNoRecord) {
+  CreateJobs(3);
+  CreateAction("run", "job", Ids("j", 3));
+  faults_.plan.Arm("RecordAudit", Fault::kUnavailable, 2);
+  EXPECT_EQ(ToEnd(*Worker()).done, 3);
+  EXPECT_EQ(Runs(), 3u);
+  EXPECT_EQ(AuditCounts("job.execute"),
+            (std::map<std::string, int>{{"j0", 1}, {"j1", 1}, {"j2", 1}}));
+}
+
+TEST_F(BulkByHandTest, ARecordOfUnknownOutcomeIsLookedFor) {
+  CreateJobs(2);
+  CreateAction("pause", "job", Ids("j", 2));
+  faults_.plan.Arm("RecordAudit", Fault::kTimeoutAfter);
+  faults_.plan.Arm("ListAudit", Fault::kUnavailable);
+  EXPECT_EQ(ToEnd(*Worker()).done, 2);
+  EXPECT_EQ(AuditCounts("job.pause"), (std::map<std::string, int>{{"j0", 1}, {"j1", 1}}));
 }
 
 TEST_F(BulkByHandTest, AnUnknownOutcomeIsAskedForAgain) {
