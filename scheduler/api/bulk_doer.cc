@@ -24,20 +24,23 @@ ItemOutcome Unsuccessful(const BulkVerb& verb, Verdict verdict, const BulkItem& 
           .error_json = JsonToText(ItemProblem(verb, item.id, problem, trace_id))};
 }
 
-// By an earlier try of this very action.
-Result<bool> IsRecorded(const Call& call, const BulkVerb& verb, const BulkItem& item) {
+// By an earlier try of this very action. The trace id is the client's, who may have done the same
+// before under it.
+Result<bool> IsRecorded(const Call& call, const BulkVerb& verb, const BulkOrder& order,
+                        const BulkItem& item) {
   CARILLON_ASSIGN_OR_RETURN(
       const auto records,
       call.api.admin.ListAudit({.object_id = item.id, .limit = kAuditLookedAt}));
   return std::any_of(records.begin(), records.end(), [&](const AuditRecord& record) {
-    return record.trace_id == call.trace_id && record.action == verb.AuditAction();
+    return record.at >= order.created && record.trace_id == call.trace_id &&
+           record.action == verb.AuditAction();
   });
 }
 
-Status RecordOnce(const Call& call, const BulkDeed& deed, const BulkItem& item, Tried tried,
-                  const AuditNote& note) {
+Status RecordOnce(const Call& call, const BulkDeed& deed, const BulkOrder& order,
+                  const BulkItem& item, Tried tried, const AuditNote& note) {
   if (tried == Tried::kPerhaps) {
-    CARILLON_ASSIGN_OR_RETURN(const bool recorded, IsRecorded(call, *deed.verb, item));
+    CARILLON_ASSIGN_OR_RETURN(const bool recorded, IsRecorded(call, *deed.verb, order, item));
     if (recorded) return {};
   }
   return RecordItem(call, deed, item.id, note);
@@ -71,7 +74,7 @@ ItemOutcome DoOne(const Call& call, const BulkDeed& deed, const BulkOrder& order
   if (verdict != Verdict::kDone) {
     return Unsuccessful(*deed.verb, verdict, item, reply.error(), call.trace_id);
   }
-  const Status recorded = RecordOnce(call, deed, item, tried, note);
+  const Status recorded = RecordOnce(call, deed, order, item, tried, note);
   if (!recorded.ok()) {
     return Unsuccessful(*deed.verb, Verdict::kAgain, item, NotRecorded(recorded.error()),
                         call.trace_id);

@@ -314,6 +314,22 @@ TEST_F(BulkByHandTest, ARecordOfUnknownOutcomeIsLookedFor) {
   EXPECT_EQ(AuditCounts("job.pause"), (std::map<std::string, int>{{"j0", 1}, {"j1", 1}}));
 }
 
+TEST_F(BulkByHandTest, AnEarlierActionUnderTheSameTraceIsAnother) {
+  CreateJobs(1);
+  CreateAction("run", "job", {"j0"});
+  ASSERT_TRUE(store_
+                  .RecordAudit({.at = clock_.Wall() - 1s,
+                                .actor = "token/admin",
+                                .action = "job.execute",
+                                .object_id = "j0",
+                                .trace_id = store_.GetBulk("b")->order.trace_id})
+                  .ok());
+  EXPECT_EQ(Do(Tried::kPerhaps).verdict, ItemOutcome::Verdict::kDone);
+  EXPECT_EQ(AuditCounts("job.execute")["j0"], 2);
+  EXPECT_EQ(Do(Tried::kPerhaps).verdict, ItemOutcome::Verdict::kDone);
+  EXPECT_EQ(AuditCounts("job.execute")["j0"], 2);
+}
+
 TEST_F(BulkByHandTest, AnUnknownOutcomeIsAskedForAgain) {
   CreateJobs(4);
   CreateAction("run", "job", Ids("j", 4));
