@@ -125,10 +125,15 @@ std::optional<ItemOutcome> RouteDoer::Foresee(const BulkOrder& order, const Call
   const HttpRequest none;
   AuditNote unused;
   const Call call = make_call_(none, caller, order.trace_id, unused);
-  const Reply reply = LookAtItem(call, DeedOf(order, *verb), item.id);
-  if (reply.ok() || reply.error().code == "corrupt") return std::nullopt;
-  const Verdict verdict = JudgeItem(*verb, reply, Tried::kNever);
-  return Unsuccessful(*verb, verdict, item, reply.error(), order.trace_id);
+  try {
+    const Reply reply = LookAtItem(call, DeedOf(order, *verb), item.id);
+    if (reply.ok() || reply.error().code == "corrupt") return std::nullopt;
+    const Verdict verdict = JudgeItem(*verb, reply, Tried::kNever);
+    return Unsuccessful(*verb, verdict, item, reply.error(), order.trace_id);
+  } catch (const std::exception& error) {  // the item's own error once it is done
+    log::Error("bulk", "{} {}: {} (trace {})", order.action, item.id, error.what(), order.trace_id);
+    return std::nullopt;
+  }
 }
 
 }  // namespace carillon::scheduler

@@ -432,6 +432,21 @@ TEST_F(BulkByHandTest, WhatItHasDeletedItselfIsDone) {
   for (const auto& [id, count] : audit) EXPECT_EQ(count, 1) << id;
 }
 
+TEST_F(BulkByHandTest, AHandlerThatThrowsIsTheItemsErrorAlone) {
+  CreateJobs(2);
+  CreateAction("delete", "job", Ids("j", 2));
+  std::set<std::string> thrown;  // at a look beforehand and at an act, once each
+  faults_.plan.OnCall([&](const std::string& name) {
+    const bool bad = name == "GetJob" || name == "DeleteJob";
+    if (bad && thrown.insert(name).second) throw std::runtime_error("a bug");
+  });
+  const BulkAction ended = ToEnd(*Worker());
+  faults_.plan.OnCall(nullptr);
+  EXPECT_EQ(thrown.size(), 2u);
+  EXPECT_EQ(ended.done, 1);
+  EXPECT_EQ(ended.failed, 1);
+}
+
 TEST_F(BulkByHandTest, PausingAndCancellingTwiceIsNoError) {
   CreateJobs(4);
   CreateAction("pause", "job", Ids("j", 4));
