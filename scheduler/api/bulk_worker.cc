@@ -43,8 +43,7 @@ SteadyTime BulkWorker::Step(SteadyTime now) {
 }
 
 void BulkWorker::Leave() {
-  const auto cluster_now = ports_.cluster_now();
-  if (work_ && !work_->finished.empty() && cluster_now.ok()) Record(*cluster_now);
+  if (work_ && !work_->finished.empty()) Record();
   if (work_) static_cast<void>(ports_.store.ReleaseBulk(work_->lease));
   work_.reset();
 }
@@ -67,7 +66,7 @@ SteadyTime BulkWorker::Take(SteadyTime now, WallTime cluster_now) {
 
 SteadyTime BulkWorker::NextPiece(SteadyTime now, WallTime cluster_now) {
   Work& work = *work_;
-  if (!work.finished.empty() && !Record(cluster_now)) return WaitUntil(now + kRetry);
+  if (!work.finished.empty() && !Record()) return WaitUntil(now + kRetry);
   if (HasEnded(work.action)) {
     Drop(Name(work.action.state));
     return WaitUntil(now);
@@ -89,32 +88,35 @@ SteadyTime BulkWorker::NextPiece(SteadyTime now, WallTime cluster_now) {
     return WaitUntil(now);
   }
   if (!Foresee(*items)) return WaitUntil(now + kRetry);
-  if (!work.finished.empty() && !Record(cluster_now)) return WaitUntil(now + kRetry);
-  const SteadyTime asked = ports_.clock.Steady();
-  auto begun = ports_.store.BeginBulkItems(work.lease, items->back().position, cluster_now,
-                                           cluster_now + kLease);
+  if (!work.finished.empty() && !Record()) return WaitUntil(now + kRetry);
+  const auto asked = ReadTime();
+  if (!asked.ok()) {
+    Failed(asked.error());
+    return WaitUntil(now + kRetry);
+  }
+  auto begun = ports_.store.BeginBulkItems(work.lease, items->back().position, asked->cluster,
+                                           asked->cluster + kLease);
   if (!begun.ok()) {
     Failed(begun.error());
     return WaitUntil(now + kRetry);
   }
-  work.held_until = asked + kLease;
-  work.record_at = asked + kRecordEvery;
+  work.held_until = asked->steady + kLease;
+  work.record_at = asked->steady + kRecordEvery;
   work.todo.assign(begun->begin(), begun->end());
   return WaitUntil(now + kRest);
 }
 
 SteadyTime BulkWorker::DoNext(SteadyTime now, WallTime cluster_now) {
   Work& work = *work_;
-  const bool record =
-      now + kLeaseSpare > work.held_until || (now >= work.record_at && !work.finished.empty());
-  if (record && !Record(cluster_now)) return WaitUntil(now + kRetry);
+  const bool record = LeaseIsShort(now) || (now >= work.record_at && !work.finished.empty());
+  if (record && !Record()) return WaitUntil(now + kRetry);
   const BulkItem item = work.todo.front();
   const Tried tried = item.begun || work.tries > 0 ? Tried::kPerhaps : Tried::kNever;
   const ItemOutcome outcome = ports_.doer.Do(work.action.order, work.caller, item, tried);
   if (outcome.verdict == ItemOutcome::Verdict::kAgain) {
     // A try counts while the store answers this: what is in the way is the item's own then.
     const int tries = ++work.tries;
-    const bool answers = Record(cluster_now);
+    const bool answers = Record();
     if (!work_) return WaitUntil(now);
     if (!answers) work.tries = 1;
     if (tries < kTriesMax || !answers) return WaitUntil(now + Backoff(work.tries));
@@ -135,11 +137,21 @@ void BulkWorker::Finish(const BulkItem& item, const ItemOutcome& outcome) {
   ++work_->turn;
 }
 
-bool BulkWorker::Record(WallTime cluster_now) {
+Result<BulkWorker::Moment> BulkWorker::ReadTime() const {
+  const SteadyTime steady = ports_.clock.Steady();
+  CARILLON_ASSIGN_OR_RETURN(const WallTime cluster, ports_.cluster_now());
+  return Moment{.steady = steady, .cluster = cluster};
+}
+
+bool BulkWorker::Record() {
   Work& work = *work_;
-  const SteadyTime asked = ports_.clock.Steady();
-  auto recorded =
-      ports_.store.RecordBulkItems(work.lease, work.finished, cluster_now, cluster_now + kLease);
+  const auto asked = ReadTime();
+  if (!asked.ok()) {
+    Failed(asked.error());
+    return false;
+  }
+  auto recorded = ports_.store.RecordBulkItems(work.lease, work.finished, asked->cluster,
+                                               asked->cluster + kLease);
   if (!recorded.ok()) {
     Failed(recorded.error());
     return false;
@@ -149,8 +161,8 @@ bool BulkWorker::Record(WallTime cluster_now) {
   }
   work.action = std::move(recorded).value();
   work.finished.clear();
-  work.held_until = asked + kLease;
-  work.record_at = asked + kRecordEvery;
+  work.held_until = asked->steady + kLease;
+  work.record_at = asked->steady + kRecordEvery;
   return true;
 }
 
@@ -180,6 +192,7 @@ bool BulkWorker::Resume(WallTime cluster_now) {
 bool BulkWorker::Foresee(const std::vector<BulkItem>& items) {
   for (const BulkItem& item : items) {
     if (item.begun) continue;
+    if (LeaseIsShort(ports_.clock.Steady()) && !Record()) return false;
     const auto outcome = ports_.doer.Foresee(work_->action.order, work_->caller, item);
     if (!outcome) continue;
     if (outcome->verdict == ItemOutcome::Verdict::kAgain) return false;

@@ -94,11 +94,20 @@ class BulkWorker final : public Stepper {
     int tries = 0;                        // of the next item
   };
 
+  // In this order: a lease until `cluster` + kLease is not over before `steady` + kLease. Read anew
+  // for each renewal, as an item may take longer than a lease.
+  struct Moment {
+    SteadyTime steady;
+    WallTime cluster;
+  };
+
   SteadyTime Take(SteadyTime now, WallTime cluster_now);
   SteadyTime NextPiece(SteadyTime now, WallTime cluster_now);
   SteadyTime DoNext(SteadyTime now, WallTime cluster_now);
   // False: it was not recorded; the work may be lost with its lease.
-  bool Record(WallTime cluster_now);
+  bool Record();
+  Result<Moment> ReadTime() const;
+  bool LeaseIsShort(SteadyTime now) const { return now + kLeaseSpare > work_->held_until; }
   // True when the caller may go on; false: he may not, or that is not known.
   bool Resume(WallTime cluster_now);
   // Gives those their result that need not be begun; false: that is not known of all.

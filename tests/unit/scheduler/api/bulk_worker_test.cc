@@ -33,6 +33,8 @@ class FakeDoer final : public BulkDoer {
   }
   std::optional<ItemOutcome> Foresee(const BulkOrder& /*order*/, const Caller& /*caller*/,
                                      const BulkItem& item) override {
+    ++looks;
+    if (on_foresee) on_foresee();
     if (foreseen.contains(item.id)) return ItemOutcome{Verdict::kFailed, "", "{}"};
     return std::nullopt;
   }
@@ -44,7 +46,9 @@ class FakeDoer final : public BulkDoer {
   std::set<std::string> perhaps;
   std::map<std::string, ItemOutcome> outcomes;
   std::set<std::string> foreseen;
+  int looks = 0;
   std::function<void()> on_act;
+  std::function<void()> on_foresee;
 };
 
 class BulkWorkerTest : public ::testing::Test {
@@ -198,6 +202,33 @@ TEST_F(BulkWorkerTest, ALongPieceKeepsItsLease) {
     other->Step(clock_.Steady());
     return HasEnded(Get("b"));
   });
+  EXPECT_EQ(doer_.total(), 50u);
+}
+
+TEST_F(BulkWorkerTest, ALeaseIsRenewedFromWhenAnItemHasEnded) {
+  Create("b", 2);
+  doer_.on_act = [&] { clock_.Advance(20s); };
+  doer_.outcomes["b0"] = {Verdict::kAgain, "", "{}"};
+  const auto slow = Worker();
+  RunActs(*slow, 1);
+  clock_.Advance(BulkWorker::kLease - 1s);
+  const auto other = Worker();
+  for (int i = 0; i < 5; ++i) other->Step(clock_.Steady());
+  EXPECT_EQ(doer_.total(), 1u);
+  EXPECT_TRUE(other->Step(clock_.Steady()) > clock_.Steady());
+}
+
+TEST_F(BulkWorkerTest, ALongLookAheadKeepsItsLease) {
+  Create("b", 50);
+  const auto slow = Worker();
+  const auto other = Worker();
+  doer_.on_foresee = [&] {
+    clock_.Advance(3s);
+    if (doer_.looks > 50) return;  // the other one's
+    other->Step(clock_.Steady());
+  };
+  RunToEnd(*slow, "b");
+  EXPECT_EQ(doer_.looks, 50);
   EXPECT_EQ(doer_.total(), 50u);
 }
 
