@@ -11,14 +11,22 @@ namespace {
 
 constexpr const char* kRoom = "bulk";
 
-// Of an item that a member has begun before it died, of an action that nobody may go on with.
-std::string PerhapsDone(const BulkOrder& order) {
-  const Problem problem{.status = 504,
-                        .code = "outcome_unknown",
-                        .detail =
-                            "Whether this was done is not known: the member that had begun "
-                            "it went away, and the action was stopped."};
+std::string ErrorOf(const BulkOrder& order, const Problem& problem) {
   return JsonToText(ProblemBody(problem, "/api/bulk/" + order.bulk_id, order.trace_id));
+}
+
+// Of an item that a member has begun, of an action that nobody may go on with.
+std::string PerhapsDone(const BulkOrder& order) {
+  return ErrorOf(order, {.status = 504,
+                         .code = "outcome_unknown",
+                         .detail = "Whether this was done is not known: it had been begun when the "
+                                   "action was stopped."});
+}
+// The same, while the member knows better.
+std::string NotDone(const BulkOrder& order) {
+  return ErrorOf(order, {.status = 403,
+                         .code = "forbidden",
+                         .detail = "This was not done: the action was stopped before."});
 }
 
 Duration Backoff(int tries) {
@@ -108,8 +116,11 @@ SteadyTime BulkWorker::NextPiece(SteadyTime now, WallTime cluster_now) {
 
 SteadyTime BulkWorker::DoNext(SteadyTime now, WallTime cluster_now) {
   Work& work = *work_;
-  const bool record = LeaseIsShort(now) || (now >= work.record_at && !work.finished.empty());
+  const bool anew = now - work.resumed >= kRightsFor;
+  const bool record =
+      LeaseIsShort(now) || ((anew || now >= work.record_at) && !work.finished.empty());
   if (record && !Record()) return WaitUntil(now + kRetry);
+  if (anew && !Resume(cluster_now)) return WaitUntil(now + (work_ ? kRetry : Duration::zero()));
   const BulkItem item = work.todo.front();
   const Tried tried = item.begun || work.tries > 0 ? Tried::kPerhaps : Tried::kNever;
   const ItemOutcome outcome = ports_.doer.Do(work.action.order, work.caller, item, tried);
@@ -169,6 +180,7 @@ bool BulkWorker::Record() {
 bool BulkWorker::Resume(WallTime cluster_now) {
   Work& work = *work_;
   const BulkOrder& order = work.action.order;
+  const SteadyTime asked = ports_.clock.Steady();
   auto resumed =
       ports_.resume({.user_id = order.user_id, .token_id = order.token_id, .role = order.role});
   if (!resumed.ok()) {
@@ -177,10 +189,14 @@ bool BulkWorker::Resume(WallTime cluster_now) {
   }
   if (resumed->caller) {
     work.caller = *std::move(resumed->caller);
+    work.resumed = asked;
     return true;
   }
-  const auto stopped =
-      ports_.store.StopBulk(work.lease, resumed->ended, PerhapsDone(order), cluster_now);
+  const auto tried = [](const BulkItem& item) { return item.begun; };
+  const bool untouched = !work.todo.empty() && work.tries == 0 &&
+                         std::none_of(work.todo.begin(), work.todo.end(), tried);
+  const auto stopped = ports_.store.StopBulk(
+      work.lease, resumed->ended, untouched ? NotDone(order) : PerhapsDone(order), cluster_now);
   if (!stopped.ok()) {
     Failed(stopped.error());
   } else {

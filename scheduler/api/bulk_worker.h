@@ -55,6 +55,7 @@ class BulkWorker final : public Stepper {
   static constexpr Duration kLookEvery = 5s;  // for what dead members have left
   static constexpr Duration kLease = 30s;
   static constexpr Duration kLeaseSpare = 15s;
+  static constexpr Duration kRightsFor = kLease;  // without a new look at the caller
   static constexpr Duration kRecordEvery = 1s;
   static constexpr Duration kRest = 50ms;  // between pieces
   static constexpr Duration kRetry = 1s;
@@ -86,6 +87,7 @@ class BulkWorker final : public Stepper {
     BulkAction action;
     BulkLease lease;
     SteadyTime held_until;
+    SteadyTime resumed = {};  // `caller` is as he was then
     Caller caller = {};
     std::deque<BulkItem> todo = {};       // begun
     std::vector<BulkItem> finished = {};  // not recorded yet

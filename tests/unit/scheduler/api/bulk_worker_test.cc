@@ -259,6 +259,29 @@ TEST_F(BulkWorkerTest, NobodyActsForOneWhoMayNot) {
   EXPECT_EQ(doer_.roles, (std::set<std::string>{"read_only"}));
 }
 
+TEST_F(BulkWorkerTest, RightsOfBeforeALongWaitAreNotUsed) {
+  Create("b", 60);
+  const auto worker = Worker();
+  RunActs(*worker, 10);
+  resume_ = [](const Grant&) { return Resumed{.caller = Caller{.role = "read_only"}}; };
+  RunActs(*worker, 1);
+  EXPECT_FALSE(doer_.roles.contains("read_only"));
+  trusted_ = false;
+  worker->Step(clock_.Steady());
+  clock_.Advance(BulkWorker::kRightsFor);
+  trusted_ = true;
+  RunActs(*worker, 1);
+  EXPECT_TRUE(doer_.roles.contains("read_only"));
+  resume_ = [](const Grant&) { return Resumed{.ended = "disabled"}; };
+  clock_.Advance(BulkWorker::kRightsFor);
+  RunToEnd(*worker, "b");
+  EXPECT_EQ(Get("b").state, BulkState::kStopped);
+  EXPECT_EQ(Sum(Get("b")), "12+38+10");
+  EXPECT_EQ(doer_.total(), 12u);
+  const auto items = *store_.ListBulkItems("b", {.result = BulkResult::kError, .limit = 1});
+  EXPECT_NE(items[0].error_json.find("forbidden"), std::string::npos) << items[0].error_json;
+}
+
 TEST_F(BulkWorkerTest, AStopTellsWhatADeadMemberMayHaveDone) {
   Create("b", 60);
   auto dead = Worker();
