@@ -145,32 +145,41 @@ TEST_F(BulkBackgroundTest, OnlyItsOwnerAndAdministratorsCancel) {
   AddUser("bob", "user");
   const SignedIn ann = SignIn("ann");
   const SignedIn bob = SignIn("bob");
-  server_.reset();  // nobody works on it
-  CreateJobs(2, ann.user_id);
-  ASSERT_TRUE(store_
-                  .CreateBulk({.bulk_id = "b",
-                               .action = "pause",
-                               .kind = "job",
-                               .user_id = ann.user_id,
-                               .role = "user",
-                               .created = clock_.Wall()},
-                              {"j0", "j1"}, {})
-                  .ok());
-  SetStanding({.state = StoreState::kHeld});  // until the look at its rights is over
-  Serve("");
+  CreateJobs(60, ann.user_id);
+  Hang hang(faults_.plan, "PauseJob");  // of the first item
+  json body = {{"action", "pause"}, {"ids", Ids("j", 60)}, {"background", true}};
+  const std::string id = As(ann.access_token, "POST", "/api/bulk", body.dump()).body()["bulk_id"];
+  ASSERT_TRUE(hang.Await(1));
+  const std::string path = "/api/bulk/" + id;
   const auto allowed = [&](const SignedIn& who) {
-    return As(who.access_token, "GET", "/api/bulk/b").body()["allowed_actions"].size();
+    return As(who.access_token, "GET", path).body()["allowed_actions"].size();
   };
   EXPECT_EQ(allowed(ann), 1u);
   EXPECT_EQ(allowed(bob), 0u);
-  EXPECT_EQ(As(bob.access_token, "POST", "/api/bulk/b/cancel").code(), "not_owner");
-  ASSERT_TRUE(store_.CancelBulk("b", clock_.Wall()).ok());
-  SetStanding({.state = StoreState::kTrusted});
-  const Answer cancelled = As(ann.access_token, "POST", "/api/bulk/b/cancel");
-  EXPECT_EQ(cancelled.status, 202);
+  EXPECT_EQ(As(bob.access_token, "POST", path + "/cancel").code(), "not_owner");
+  EXPECT_EQ(Get(path).body()["state"], "RUNNING");
+  const Answer cancelled = As(ann.access_token, "POST", path + "/cancel");
+  EXPECT_EQ(cancelled.status, 202) << cancelled.text;
   EXPECT_EQ(cancelled.body()["state"], "CANCELLED");
-  EXPECT_EQ(cancelled.body()["skipped"], 2);
-  EXPECT_EQ(Get("/api/jobs/j0").body()["state"], "ENABLED");
+  EXPECT_EQ(cancelled.body()["skipped"], 10);  // a piece of 50 is begun
+  hang.Release();
+  const json ended = Ended(id);
+  EXPECT_EQ(ended["state"], "CANCELLED");
+  EXPECT_EQ(ended["done"], 50);
+  EXPECT_EQ(ended["skipped"], 10);
+  EXPECT_EQ(Get("/api/jobs/j49").body()["state"], "PAUSED");
+  EXPECT_EQ(Get("/api/jobs/j50").body()["state"], "ENABLED");
+}
+
+TEST_F(BulkBackgroundTest, AnAdministratorCancelsThatOfAnother) {
+  AddUser("ann", "user");
+  const SignedIn ann = SignIn("ann");
+  CreateJobs(2, ann.user_id);
+  Hang hang(faults_.plan, "PauseJob");
+  json body = {{"action", "pause"}, {"ids", Ids("j", 2)}, {"background", true}};
+  const std::string id = As(ann.access_token, "POST", "/api/bulk", body.dump()).body()["bulk_id"];
+  ASSERT_TRUE(hang.Await(1));
+  EXPECT_EQ(Post("/api/bulk/" + id + "/cancel").body()["state"], "CANCELLED");
 }
 
 TEST_F(BulkBackgroundTest, SoManyAtOnce) {
