@@ -169,11 +169,24 @@ Outcome<bool> MeansActions(const BulkArguments& arguments) {
   return UsageFailure("bulk cancel takes ids of runs or of bulk actions, not both");
 }
 
+Outcome<ExitCode> CancelActions(Session& session, const BulkArguments& arguments) {
+  if (arguments.dry_run || arguments.background || arguments.wait || arguments.confirm_overlap ||
+      !arguments.filter.empty()) {
+    return UsageFailure("bulk cancel of bulk actions takes their ids and --reason, nothing else");
+  }
+  CARILLON_ASSIGN_OR_RETURN(
+      const bool go,
+      session.Confirm("cancel " +
+                      Counted(static_cast<int64_t>(arguments.ids.size()), "bulk action") + "?"));
+  if (!go) return ExitCode::kFailure;
+  return CancelBulkActions(session, arguments.ids, arguments.reason);
+}
+
 Outcome<ExitCode> Bulk(Session& session, const std::string& action,
                        const BulkArguments& arguments) {
   if (action == "cancel") {
     CARILLON_ASSIGN_OR_RETURN(const bool actions, MeansActions(arguments));
-    if (actions) return CancelBulkActions(session, arguments.ids, arguments.reason);
+    if (actions) return CancelActions(session, arguments);
   }
   if (arguments.background) return InBackground(session, action, arguments);
   if (arguments.wait) return UsageFailure("--wait is for --background");

@@ -316,7 +316,7 @@ Reply ApiHandler::Dispatch(const Route& route, Call& call) {
   if (!route.action.empty() && !route.on_any_store) {
     if (auto held = HeldProblem(context_.store_standing())) return std::move(*held);
   }
-  if (route.keyed == Keyed::kYes) {
+  if (route.keyed != Keyed::kNo) {
     CARILLON_ASSIGN_OR_RETURN(call.idempotency_key, ReadKey(call.request));
   }
   if (!call.idempotency_key.empty()) call.idempotency_scope = ScopeOf(route, call);

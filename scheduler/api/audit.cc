@@ -1,16 +1,23 @@
 #include "scheduler/api/audit.h"
 
+#include <utility>
+
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
 
 void RecordAudit(const Call& call, AuditRecord record) {
+  static_cast<void>(TryRecordAudit(call, std::move(record)));
+}
+
+Status TryRecordAudit(const Call& call, AuditRecord record) {
   record.at = call.api.cluster_now().value_or(call.api.clock.Wall());
   record.trace_id = call.trace_id;
   const Status kept = call.api.admin.RecordAudit(record);
-  if (kept.ok()) return;
+  if (kept.ok()) return kept;
   log::Warn("api", "not in the audit: {} {} by {}, reason '{}' (trace {}): {}", record.action,
             record.object_id, record.actor, record.reason, record.trace_id, kept.error().message);
+  return kept;
 }
 
 }  // namespace carillon::scheduler

@@ -7,5 +7,7 @@ namespace carillon::scheduler {
 
 // Fills in time and trace. What cannot be stored goes to the log: the deed is done.
 void RecordAudit(const Call& call, AuditRecord record);
+// As RecordAudit, for who will try again.
+Status TryRecordAudit(const Call& call, AuditRecord record);
 
 }  // namespace carillon::scheduler

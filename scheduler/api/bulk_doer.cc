@@ -24,20 +24,43 @@ ItemOutcome Unsuccessful(const BulkVerb& verb, Verdict verdict, const BulkItem& 
           .error_json = JsonToText(ItemProblem(verb, item.id, problem, trace_id))};
 }
 
-// By an earlier try of this very action.
-bool IsRecorded(const Call& call, const BulkVerb& verb, const BulkItem& item) {
-  const auto records = call.api.admin.ListAudit({.object_id = item.id, .limit = kAuditLookedAt});
-  return records.ok() &&
-         std::any_of(records->begin(), records->end(), [&](const AuditRecord& record) {
-           return record.trace_id == call.trace_id && record.action == verb.AuditAction();
-         });
+// By an earlier try of this very action. The trace id is the client's, who may have done the same
+// before under it.
+Result<bool> IsRecorded(const Call& call, const BulkVerb& verb, const BulkOrder& order,
+                        const BulkItem& item) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const auto records,
+      call.api.admin.ListAudit({.object_id = item.id, .limit = kAuditLookedAt}));
+  return std::any_of(records.begin(), records.end(), [&](const AuditRecord& record) {
+    return record.at >= order.created && record.trace_id == call.trace_id &&
+           record.action == verb.AuditAction();
+  });
+}
+
+Status RecordOnce(const Call& call, const BulkDeed& deed, const BulkOrder& order,
+                  const BulkItem& item, Tried tried, const AuditNote& note) {
+  if (tried == Tried::kPerhaps) {
+    CARILLON_ASSIGN_OR_RETURN(const bool recorded, IsRecorded(call, *deed.verb, order, item));
+    if (recorded) return {};
+  }
+  return RecordItem(call, deed, item.id, note);
+}
+
+Problem NotRecorded(const Error& error) {
+  Problem problem = ToProblem(error);
+  problem.detail = "This was done, but the audit could not be written.";
+  return problem;
 }
 
 // A key that is in flight is of an earlier try of this item: what it did is kept with its key in
-// one transaction, so it may be taken from it at once.
+// one transaction, so it may be taken from it at once. Who held it may only have been slow: when he
+// settles or drops the key in between, this try is the one that conflicts, and changes nothing. The
+// key tells then what he did; a conflict of the item's own is the same once more.
 Reply DoAnew(const Call& call, const BulkDeed& deed, const BulkItem& item, AuditNote& note,
              const ItemKey& key) {
   CARILLON_TRY(call.api.admin.AbandonRequest(key.scope, key.key));
+  Reply reply = DoItem(call, deed, item.id, note, key);
+  if (reply.ok() || reply.error().code != "conflict") return reply;
   return DoItem(call, deed, item.id, note, key);
 }
 
@@ -51,8 +74,11 @@ ItemOutcome DoOne(const Call& call, const BulkDeed& deed, const BulkOrder& order
   if (verdict != Verdict::kDone) {
     return Unsuccessful(*deed.verb, verdict, item, reply.error(), call.trace_id);
   }
-  const bool recorded = tried == Tried::kPerhaps && IsRecorded(call, *deed.verb, item);
-  if (!recorded) RecordItem(call, deed, item.id, note);
+  const Status recorded = RecordOnce(call, deed, order, item, tried, note);
+  if (!recorded.ok()) {
+    return Unsuccessful(*deed.verb, Verdict::kAgain, item, NotRecorded(recorded.error()),
+                        call.trace_id);
+  }
   if (!reply.ok()) return {};
   const nlohmann::json run_id = RunIdOf(*deed.verb, *reply);
   return {.run_id = run_id.is_string() ? run_id.get<std::string>() : ""};
@@ -99,10 +125,15 @@ std::optional<ItemOutcome> RouteDoer::Foresee(const BulkOrder& order, const Call
   const HttpRequest none;
   AuditNote unused;
   const Call call = make_call_(none, caller, order.trace_id, unused);
-  const Reply reply = LookAtItem(call, DeedOf(order, *verb), item.id);
-  if (reply.ok() || reply.error().code == "corrupt") return std::nullopt;
-  const Verdict verdict = JudgeItem(*verb, reply, Tried::kNever);
-  return Unsuccessful(*verb, verdict, item, reply.error(), order.trace_id);
+  try {
+    const Reply reply = LookAtItem(call, DeedOf(order, *verb), item.id);
+    if (reply.ok() || reply.error().code == "corrupt") return std::nullopt;
+    const Verdict verdict = JudgeItem(*verb, reply, Tried::kNever);
+    return Unsuccessful(*verb, verdict, item, reply.error(), order.trace_id);
+  } catch (const std::exception& error) {  // the item's own error once it is done
+    log::Error("bulk", "{} {}: {} (trace {})", order.action, item.id, error.what(), order.trace_id);
+    return std::nullopt;
+  }
 }
 
 }  // namespace carillon::scheduler

@@ -2,8 +2,9 @@
 //
 // Always   Doing an item again, after a try of which nobody knows the end, is harmless: `run` and
 //          `retry` are keyed by action and position, a job that is gone after a `delete` of it
-//          counts as deleted, the rest is idempotent. The audit has each once; that it is told
-//          again takes a second crash between the record and the item's result.
+//          counts as deleted, the rest is idempotent. What the audit does not have yet is not done
+//          but to be tried again. It has each once; that it is told again takes a second crash
+//          between the record and the item's result.
 #pragma once
 
 #include <functional>

@@ -44,7 +44,7 @@ Reply Ask(const Call& call, const HttpRequest& request, AuditNote& note, Asking 
   if (match.route == nullptr) return NotFound("There is no such id.");
   const Permission permission = match.route->permission;
   if (ReachOf(call.caller.role, permission) == Reach::kNone) return Forbidden(permission);
-  const bool keyed = key && match.route->keyed == Keyed::kYes;
+  const bool keyed = key && match.route->keyed != Keyed::kNo;
   const Call single = Single(call, request, match, note, keyed ? key : std::nullopt);
   if (!single.owns_all) CARILLON_TRY(CheckOwned(*match.route, single));
   if (asking == Asking::kOnlyMay) return HttpResponse{};
@@ -96,15 +96,15 @@ Reply LookAtItem(const Call& call, const BulkDeed& deed, const std::string& id) 
              {});
 }
 
-void RecordItem(const Call& call, const BulkDeed& deed, const std::string& id,
-                const AuditNote& note) {
-  RecordAudit(call, {.at = {},
-                     .actor = call.caller.Actor(),
-                     .action = deed.verb->AuditAction(),
-                     .object_id = id,
-                     .reason = deed.reason,
-                     .trace_id = {},
-                     .changes_json = note.changes_json});
+Status RecordItem(const Call& call, const BulkDeed& deed, const std::string& id,
+                  const AuditNote& note) {
+  return TryRecordAudit(call, {.at = {},
+                               .actor = call.caller.Actor(),
+                               .action = deed.verb->AuditAction(),
+                               .object_id = id,
+                               .reason = deed.reason,
+                               .trace_id = {},
+                               .changes_json = note.changes_json});
 }
 
 json ItemProblem(const BulkVerb& verb, const std::string& id, Problem problem,

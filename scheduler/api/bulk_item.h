@@ -36,8 +36,8 @@ Reply DoItem(const Call& call, const BulkDeed& deed, const std::string& id, Audi
              const std::optional<ItemKey>& key = {});
 // Whether it is there, and the caller's to act on.
 Reply LookAtItem(const Call& call, const BulkDeed& deed, const std::string& id);
-void RecordItem(const Call& call, const BulkDeed& deed, const std::string& id,
-                const AuditNote& note);
+Status RecordItem(const Call& call, const BulkDeed& deed, const std::string& id,
+                  const AuditNote& note);
 
 // As an item's `error` shows it.
 nlohmann::json ItemProblem(const BulkVerb& verb, const std::string& id, Problem problem,

@@ -28,7 +28,7 @@ class BulkRun {
       AuditNote note;
       const Reply reply = stopped_ ? Reply(NotTried()) : AskOne(id, note);
       if (!reply.ok() && reply.error().status >= 503 && !stopped_) stopped_ = reply.error();
-      if (reply.ok() && !dry_run_) RecordItem(call_, deed_, id, note);
+      if (reply.ok() && !dry_run_) static_cast<void>(RecordItem(call_, deed_, id, note));
       Add(id, reply);
     }
     if (stopped_ && failed_ == items_.size()) return *stopped_;

@@ -11,14 +11,22 @@ namespace {
 
 constexpr const char* kRoom = "bulk";
 
-// Of an item that a member has begun before it died, of an action that nobody may go on with.
-std::string PerhapsDone(const BulkOrder& order) {
-  const Problem problem{.status = 504,
-                        .code = "outcome_unknown",
-                        .detail =
-                            "Whether this was done is not known: the member that had begun "
-                            "it went away, and the action was stopped."};
+std::string ErrorOf(const BulkOrder& order, const Problem& problem) {
   return JsonToText(ProblemBody(problem, "/api/bulk/" + order.bulk_id, order.trace_id));
+}
+
+// Of an item that a member has begun, of an action that nobody may go on with.
+std::string PerhapsDone(const BulkOrder& order) {
+  return ErrorOf(order, {.status = 504,
+                         .code = "outcome_unknown",
+                         .detail = "Whether this was done is not known: it had been begun when the "
+                                   "action was stopped."});
+}
+// The same, while the member knows better.
+std::string NotDone(const BulkOrder& order) {
+  return ErrorOf(order, {.status = 403,
+                         .code = "forbidden",
+                         .detail = "This was not done: the action was stopped before."});
 }
 
 Duration Backoff(int tries) {
@@ -43,8 +51,7 @@ SteadyTime BulkWorker::Step(SteadyTime now) {
 }
 
 void BulkWorker::Leave() {
-  const auto cluster_now = ports_.cluster_now();
-  if (work_ && !work_->finished.empty() && cluster_now.ok()) Record(*cluster_now);
+  if (work_ && !work_->finished.empty()) Record();
   if (work_) static_cast<void>(ports_.store.ReleaseBulk(work_->lease));
   work_.reset();
 }
@@ -67,7 +74,7 @@ SteadyTime BulkWorker::Take(SteadyTime now, WallTime cluster_now) {
 
 SteadyTime BulkWorker::NextPiece(SteadyTime now, WallTime cluster_now) {
   Work& work = *work_;
-  if (!work.finished.empty() && !Record(cluster_now)) return WaitUntil(now + kRetry);
+  if (!work.finished.empty() && !Record()) return WaitUntil(now + kRetry);
   if (HasEnded(work.action)) {
     Drop(Name(work.action.state));
     return WaitUntil(now);
@@ -89,32 +96,38 @@ SteadyTime BulkWorker::NextPiece(SteadyTime now, WallTime cluster_now) {
     return WaitUntil(now);
   }
   if (!Foresee(*items)) return WaitUntil(now + kRetry);
-  if (!work.finished.empty() && !Record(cluster_now)) return WaitUntil(now + kRetry);
-  const SteadyTime asked = ports_.clock.Steady();
-  auto begun = ports_.store.BeginBulkItems(work.lease, items->back().position, cluster_now,
-                                           cluster_now + kLease);
+  if (!work.finished.empty() && !Record()) return WaitUntil(now + kRetry);
+  const auto asked = ReadTime();
+  if (!asked.ok()) {
+    Failed(asked.error());
+    return WaitUntil(now + kRetry);
+  }
+  auto begun = ports_.store.BeginBulkItems(work.lease, items->back().position, asked->cluster,
+                                           asked->cluster + kLease);
   if (!begun.ok()) {
     Failed(begun.error());
     return WaitUntil(now + kRetry);
   }
-  work.held_until = asked + kLease;
-  work.record_at = asked + kRecordEvery;
+  work.held_until = asked->steady + kLease;
+  work.record_at = asked->steady + kRecordEvery;
   work.todo.assign(begun->begin(), begun->end());
   return WaitUntil(now + kRest);
 }
 
 SteadyTime BulkWorker::DoNext(SteadyTime now, WallTime cluster_now) {
   Work& work = *work_;
+  const bool anew = now - work.resumed >= kRightsFor;
   const bool record =
-      now + kLeaseSpare > work.held_until || (now >= work.record_at && !work.finished.empty());
-  if (record && !Record(cluster_now)) return WaitUntil(now + kRetry);
+      LeaseIsShort(now) || ((anew || now >= work.record_at) && !work.finished.empty());
+  if (record && !Record()) return WaitUntil(now + kRetry);
+  if (anew && !Resume(cluster_now)) return WaitUntil(now + (work_ ? kRetry : Duration::zero()));
   const BulkItem item = work.todo.front();
   const Tried tried = item.begun || work.tries > 0 ? Tried::kPerhaps : Tried::kNever;
   const ItemOutcome outcome = ports_.doer.Do(work.action.order, work.caller, item, tried);
   if (outcome.verdict == ItemOutcome::Verdict::kAgain) {
     // A try counts while the store answers this: what is in the way is the item's own then.
     const int tries = ++work.tries;
-    const bool answers = Record(cluster_now);
+    const bool answers = Record();
     if (!work_) return WaitUntil(now);
     if (!answers) work.tries = 1;
     if (tries < kTriesMax || !answers) return WaitUntil(now + Backoff(work.tries));
@@ -135,11 +148,21 @@ void BulkWorker::Finish(const BulkItem& item, const ItemOutcome& outcome) {
   ++work_->turn;
 }
 
-bool BulkWorker::Record(WallTime cluster_now) {
+Result<BulkWorker::Moment> BulkWorker::ReadTime() const {
+  const SteadyTime steady = ports_.clock.Steady();
+  CARILLON_ASSIGN_OR_RETURN(const WallTime cluster, ports_.cluster_now());
+  return Moment{.steady = steady, .cluster = cluster};
+}
+
+bool BulkWorker::Record() {
   Work& work = *work_;
-  const SteadyTime asked = ports_.clock.Steady();
-  auto recorded =
-      ports_.store.RecordBulkItems(work.lease, work.finished, cluster_now, cluster_now + kLease);
+  const auto asked = ReadTime();
+  if (!asked.ok()) {
+    Failed(asked.error());
+    return false;
+  }
+  auto recorded = ports_.store.RecordBulkItems(work.lease, work.finished, asked->cluster,
+                                               asked->cluster + kLease);
   if (!recorded.ok()) {
     Failed(recorded.error());
     return false;
@@ -149,14 +172,15 @@ bool BulkWorker::Record(WallTime cluster_now) {
   }
   work.action = std::move(recorded).value();
   work.finished.clear();
-  work.held_until = asked + kLease;
-  work.record_at = asked + kRecordEvery;
+  work.held_until = asked->steady + kLease;
+  work.record_at = asked->steady + kRecordEvery;
   return true;
 }
 
 bool BulkWorker::Resume(WallTime cluster_now) {
   Work& work = *work_;
   const BulkOrder& order = work.action.order;
+  const SteadyTime asked = ports_.clock.Steady();
   auto resumed =
       ports_.resume({.user_id = order.user_id, .token_id = order.token_id, .role = order.role});
   if (!resumed.ok()) {
@@ -165,10 +189,14 @@ bool BulkWorker::Resume(WallTime cluster_now) {
   }
   if (resumed->caller) {
     work.caller = *std::move(resumed->caller);
+    work.resumed = asked;
     return true;
   }
-  const auto stopped =
-      ports_.store.StopBulk(work.lease, resumed->ended, PerhapsDone(order), cluster_now);
+  const auto tried = [](const BulkItem& item) { return item.begun; };
+  const bool untouched = !work.todo.empty() && work.tries == 0 &&
+                         std::none_of(work.todo.begin(), work.todo.end(), tried);
+  const auto stopped = ports_.store.StopBulk(
+      work.lease, resumed->ended, untouched ? NotDone(order) : PerhapsDone(order), cluster_now);
   if (!stopped.ok()) {
     Failed(stopped.error());
   } else {
@@ -180,6 +208,7 @@ bool BulkWorker::Resume(WallTime cluster_now) {
 bool BulkWorker::Foresee(const std::vector<BulkItem>& items) {
   for (const BulkItem& item : items) {
     if (item.begun) continue;
+    if (LeaseIsShort(ports_.clock.Steady()) && !Record()) return false;
     const auto outcome = ports_.doer.Foresee(work_->action.order, work_->caller, item);
     if (!outcome) continue;
     if (outcome->verdict == ItemOutcome::Verdict::kAgain) return false;

@@ -55,6 +55,7 @@ class BulkWorker final : public Stepper {
   static constexpr Duration kLookEvery = 5s;  // for what dead members have left
   static constexpr Duration kLease = 30s;
   static constexpr Duration kLeaseSpare = 15s;
+  static constexpr Duration kRightsFor = kLease;  // without a new look at the caller
   static constexpr Duration kRecordEvery = 1s;
   static constexpr Duration kRest = 50ms;  // between pieces
   static constexpr Duration kRetry = 1s;
@@ -86,6 +87,7 @@ class BulkWorker final : public Stepper {
     BulkAction action;
     BulkLease lease;
     SteadyTime held_until;
+    SteadyTime resumed = {};  // `caller` is as he was then
     Caller caller = {};
     std::deque<BulkItem> todo = {};       // begun
     std::vector<BulkItem> finished = {};  // not recorded yet
@@ -94,11 +96,20 @@ class BulkWorker final : public Stepper {
     int tries = 0;                        // of the next item
   };
 
+  // In this order: a lease until `cluster` + kLease is not over before `steady` + kLease. Read anew
+  // for each renewal, as an item may take longer than a lease.
+  struct Moment {
+    SteadyTime steady;
+    WallTime cluster;
+  };
+
   SteadyTime Take(SteadyTime now, WallTime cluster_now);
   SteadyTime NextPiece(SteadyTime now, WallTime cluster_now);
   SteadyTime DoNext(SteadyTime now, WallTime cluster_now);
   // False: it was not recorded; the work may be lost with its lease.
-  bool Record(WallTime cluster_now);
+  bool Record();
+  Result<Moment> ReadTime() const;
+  bool LeaseIsShort(SteadyTime now) const { return now + kLeaseSpare > work_->held_until; }
   // True when the caller may go on; false: he may not, or that is not known.
   bool Resume(WallTime cluster_now);
   // Gives those their result that need not be begun; false: that is not known of all.

@@ -46,13 +46,13 @@ Reply AskOnce(const Route& route, const Call& call, const std::string& fingerpri
   }
   Reply reply = route.handler(call);
   Status kept;
-  if (reply.ok()) {
+  if (reply.ok() && route.keyed != Keyed::kInWrite) {
     kept = admin.FinishRequest(scope, key,
                                {.status = reply->status,
                                 .body = reply->body,
                                 .location = HeaderOf(*reply, "Location"),
                                 .etag = HeaderOf(*reply, "ETag")});
-  } else if (reply.error().code != "outcome_unknown") {
+  } else if (!reply.ok() && reply.error().code != "outcome_unknown") {
     // Nothing was done: the same key may try again. While the outcome is unknown the key stays in
     // flight for the store's minute, so that a hasty repetition does not do it twice.
     kept = admin.AbandonRequest(scope, key);

@@ -48,7 +48,11 @@ struct Call {
 };
 
 // Whether Idempotency-Key is honoured.
-enum class Keyed { kNo, kYes };
+enum class Keyed {
+  kNo,
+  kYes,
+  kInWrite,  // a handler that succeeds has kept the answer in the transaction of its write
+};
 
 // What the first {} of the path names: somebody's, when the caller's permission reaches only to his
 // own.

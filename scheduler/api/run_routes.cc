@@ -101,9 +101,7 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
   return shown;
 }
 
-// Kept with its Idempotency-Key inside the write, where nothing else can be asked any more.
-StoredAnswer RetriedAnswer(const RunDetail& run, const json& allowed_actions) {
-  json shown = RunToJson(run, true);
+StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed_actions) {
   shown["allowed_actions"] = allowed_actions;
   return {.status = 202,
           .body = JsonToText(shown),
@@ -111,9 +109,18 @@ StoredAnswer RetriedAnswer(const RunDetail& run, const json& allowed_actions) {
           .etag = {}};
 }
 
+// Kept with its Idempotency-Key inside the write, where nothing else can be asked any more. Without
+// what the attempts have printed: a day's keys would hold gigabytes of it.
+StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
+  json shown = RunToJson(run, false);
+  shown["output"] = "";
+  shown["attempts"] = json::array();
+  return RetriedAnswer(run, std::move(shown), allowed_actions);
+}
+
 HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json& allowed_actions) {
   call.api.nudge(run.row.segment);
-  return FromStored(RetriedAnswer(run, allowed_actions));
+  return FromStored(RetriedAnswer(run, RunToJson(run, true), allowed_actions));
 }
 
 }  // namespace
@@ -196,14 +203,17 @@ Reply RetryRun(const Call& call) {
     request.keyed = KeyedAnswer<RunDetail>{
         .scope = call.idempotency_scope,
         .key = call.idempotency_key,
-        .answer = [&allowed](const RunDetail& run) { return RetriedAnswer(run, allowed); }};
+        .answer = [&allowed](const RunDetail& run) { return KeptAnswer(run, allowed); }};
   }
   const auto retried = call.api.runs.RetryRun(request, write.context());
   if (retried.ok()) return RetriedResponse(call, *retried, allowed);
   if (retried.code() != ErrorCode::kTimeout) return retried.error();
-  const auto after = call.api.runs.GetRun(key);
-  if (after.ok() && after->row.attempt > before.row.attempt)
-    return RetriedResponse(call, *after, allowed);
+  // A key tells by its next use whether it was this request; what the run says may be another's.
+  if (call.idempotency_key.empty()) {
+    const auto after = call.api.runs.GetRun(key);
+    if (after.ok() && after->row.attempt > before.row.attempt)
+      return RetriedResponse(call, *after, allowed);
+  }
   return OutcomeUnknown("Whether the run will be tried again is not known; GET it first.",
                         retried.error());
 }

@@ -100,7 +100,7 @@ class BulkTest(unittest.TestCase):
         code, out, err = cli(self.server, "bulk", "items", bulk_id, "--result", "error")
         self.assertEqual(code, 0, err)
         self.assertIn("nobody", out)
-        code, out, err = cli(self.server, "bulk", "cancel", bulk_id)
+        code, out, err = cli(self.server, "bulk", "cancel", bulk_id, "--yes")
         self.assertEqual(code, 0, err)
         self.assertIn("DONE", out)
 

@@ -162,11 +162,28 @@ TEST_F(BulkCommandsTest, BulkActionsAreListedAndCancelled) {
             "POSITION  ID  RESULT  RUN  WHY\n"
             "7         j7  error   -    it has ended\n");
   Answer("POST /api/bulk/bulk-1a2b/cancel", Action("CANCELLED", 700, 3, 1297), 202);
-  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "--reason", "wrong ones", "-o", "name"}), 0);
+  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "--reason", "wrong ones", "--yes", "-o", "name"}),
+            0);
   EXPECT_EQ(SentBody(3), (json{{"reason", "wrong ones"}}));
   EXPECT_EQ(out(), "bulk-1a2b\n");
   EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "069FNJDGV00000000000020000"}), 2);
   EXPECT_EQ(server_.requests.size(), 4u);
+}
+
+TEST_F(BulkCommandsTest, ABulkActionIsNotCancelledByMistake) {
+  Answer("POST /api/bulk/bulk-1a2b/cancel", Action("CANCELLED", 700, 3, 1297), 202);
+  for (const char* flag : {"--dry-run", "--background", "--wait", "--confirm-overlap"}) {
+    EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "--yes", flag}), 2) << flag;
+  }
+  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "--yes", "--filter", "state=RUNNING"}), 2);
+  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b"}), 2);  // nobody to ask
+  tty_ = true;
+  in_.str("n\n");
+  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b"}), 1);
+  EXPECT_EQ(server_.requests.size(), 0u);
+  in_.str("y\n");
+  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b"}), 0);
+  EXPECT_EQ(server_.requests.size(), 1u);
 }
 
 TEST_F(BulkCommandsTest, TheAuditShowsWhatChanged) {

@@ -1,6 +1,7 @@
 // How a member works on bulk actions: by turns, on a clock that stands still.
 #include <map>
 #include <set>
+#include <utility>
 
 #include "common/adapters/memory/memory_store.h"
 #include "scheduler/api/bulk_worker.h"
@@ -33,6 +34,8 @@ class FakeDoer final : public BulkDoer {
   }
   std::optional<ItemOutcome> Foresee(const BulkOrder& /*order*/, const Caller& /*caller*/,
                                      const BulkItem& item) override {
+    ++looks;
+    if (on_foresee) on_foresee();
     if (foreseen.contains(item.id)) return ItemOutcome{Verdict::kFailed, "", "{}"};
     return std::nullopt;
   }
@@ -44,7 +47,9 @@ class FakeDoer final : public BulkDoer {
   std::set<std::string> perhaps;
   std::map<std::string, ItemOutcome> outcomes;
   std::set<std::string> foreseen;
+  int looks = 0;
   std::function<void()> on_act;
+  std::function<void()> on_foresee;
 };
 
 class BulkWorkerTest : public ::testing::Test {
@@ -201,6 +206,37 @@ TEST_F(BulkWorkerTest, ALongPieceKeepsItsLease) {
   EXPECT_EQ(doer_.total(), 50u);
 }
 
+TEST_F(BulkWorkerTest, ALeaseIsRenewedFromWhenAnItemHasEnded) {
+  Create("b", 2);
+  doer_.on_act = [&] { clock_.Advance(20s); };
+  doer_.outcomes["b0"] = {Verdict::kAgain, "", "{}"};
+  const auto slow = Worker();
+  RunActs(*slow, 1);
+  clock_.Advance(BulkWorker::kLease - 1s);
+  const auto other = Worker();
+  for (int i = 0; i < 5; ++i) {
+    other->Step(clock_.Steady());
+    clock_.Advance(BulkWorker::kRest);
+  }
+  EXPECT_EQ(doer_.total(), 1u);
+}
+
+TEST_F(BulkWorkerTest, ALongLookAheadKeepsItsLease) {
+  Create("b", 50);
+  const auto slow = Worker();
+  const auto other = Worker();
+  bool within = false;  // the other one's look
+  doer_.on_foresee = [&] {
+    clock_.Advance(3s);
+    if (std::exchange(within, true)) return;
+    other->Step(clock_.Steady());
+    within = false;
+  };
+  RunToEnd(*slow, "b");
+  EXPECT_EQ(doer_.looks, 50);
+  EXPECT_EQ(doer_.total(), 50u);
+}
+
 TEST_F(BulkWorkerTest, ACancelLeavesTheRest) {
   Create("b", 120);
   const auto worker = Worker();
@@ -226,6 +262,30 @@ TEST_F(BulkWorkerTest, NobodyActsForOneWhoMayNot) {
   EXPECT_EQ(Get("b").error, "The user who asked for it was disabled.");
   EXPECT_EQ(Sum(Get("b")), "50+0+70");
   EXPECT_EQ(doer_.roles, (std::set<std::string>{"read_only"}));
+}
+
+TEST_F(BulkWorkerTest, RightsOfBeforeALongWaitAreNotUsed) {
+  Create("b", 60);
+  const auto worker = Worker();
+  RunActs(*worker, 10);
+  resume_ = [](const Grant&) { return Resumed{.caller = Caller{.role = "read_only"}}; };
+  RunActs(*worker, 1);
+  EXPECT_FALSE(doer_.roles.contains("read_only"));
+  trusted_ = false;
+  worker->Step(clock_.Steady());
+  clock_.Advance(BulkWorker::kRightsFor);
+  trusted_ = true;
+  RunActs(*worker, 1);
+  EXPECT_TRUE(doer_.roles.contains("read_only"));
+  resume_ = [](const Grant&) { return Resumed{.ended = "disabled"}; };
+  clock_.Advance(BulkWorker::kRightsFor);
+  RunToEnd(*worker, "b");
+  EXPECT_EQ(Get("b").state, BulkState::kStopped);
+  EXPECT_EQ(Sum(Get("b")), "12+38+10");
+  EXPECT_EQ(doer_.total(), 12u);
+  const auto items = *store_.ListBulkItems("b", {.result = BulkResult::kError, .limit = 1});
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_NE(items[0].error_json.find("forbidden"), std::string::npos) << items[0].error_json;
 }
 
 TEST_F(BulkWorkerTest, AStopTellsWhatADeadMemberMayHaveDone) {

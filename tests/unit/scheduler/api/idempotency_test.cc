@@ -42,6 +42,23 @@ TEST_F(IdempotencyTest, KeysAreOfOneRoute) {
   EXPECT_NE(first.text, other.text);
 }
 
+TEST_F(IdempotencyTest, ARetryIsKeptWithoutWhatWasPrinted) {
+  const std::string run_id = Execute(Create().value("job_id", ""));
+  Finish(run_id, {.state = RunState::kFailed, .exit_code = 3, .output = "a long story"});
+  const HttpHeaders key = {{"Idempotency-Key", "k"}};
+  const Answer first = Post("/api/runs/" + run_id + "/retry", json::object(), key);
+  ASSERT_EQ(first.status, 202) << first.text;
+  EXPECT_EQ(first.body()["attempts"][0]["output"], "a long story");
+  const Answer second = Post("/api/runs/" + run_id + "/retry", json::object(), key);
+  ASSERT_EQ(second.status, 202) << second.text;
+  EXPECT_EQ(second.header("idempotent-replayed"), "true");
+  EXPECT_EQ(second.text.find("a long story"), std::string::npos);
+  json expected = first.body();
+  expected["output"] = "";
+  expected["attempts"] = json::array();
+  EXPECT_EQ(second.body(), expected);
+}
+
 TEST_F(IdempotencyTest, ConcurrentDuplicatesDoItOnce) {
   const std::string path = "/api/jobs/" + Create().value("job_id", "") + "/execute";
   for (int round = 0; round < 10; ++round) {

@@ -91,7 +91,7 @@ TEST_F(UnknownOutcomeTest, ARepeatedExecuteWithItsKeyMakesOneRun) {
   const Answer found = Post(path_ + "/execute", json::object(), key);
   EXPECT_EQ(found.status, 202) << found.text;
   EXPECT_EQ(found.header("idempotent-replayed"), "true");
-  // The member dies between the run and the end of the request.
+  // Nothing else is written for it: a store that goes away after the run takes nothing with it.
   const HttpHeaders other = {{"Idempotency-Key", "other"}};
   faults_.plan.Arm("FinishRequest", Fault::kUnavailable);
   const Answer first = Post(path_ + "/execute", json::object(), other);
@@ -125,9 +125,22 @@ TEST_F(UnknownOutcomeTest, ARetryIsReadBack) {
   EXPECT_EQ(retried.body()["attempt"], 2);
 }
 
+TEST_F(UnknownOutcomeTest, ARepeatedRetryWithItsKeyMakesOneAttempt) {
+  AddExecutor("executor-1");
+  const std::string run_id = Execute(job_id_);
+  Finish(run_id, {.state = RunState::kFailed, .reason = "exit_code", .exit_code = 1});
+  const HttpHeaders key = {{"Idempotency-Key", "k"}};
+  Lose("RetryRun");
+  EXPECT_EQ(Post("/api/runs/" + run_id + "/retry", json::object(), key).code(), "outcome_unknown");
+  const Answer found = Post("/api/runs/" + run_id + "/retry", json::object(), key);
+  EXPECT_EQ(found.status, 202) << found.text;
+  EXPECT_EQ(found.header("idempotent-replayed"), "true");
+  EXPECT_EQ(found.body()["attempt"], 2);
+}
+
 TEST_F(UnknownOutcomeTest, AnAnswerThatCouldNotBeKeptIsStillGiven) {
   faults_.plan.Arm("FinishRequest", Fault::kUnavailable);
-  EXPECT_EQ(Post(path_ + "/execute", json::object(), {{"Idempotency-Key", "k"}}).status, 202);
+  EXPECT_EQ(Post("/api/jobs", JobBody(), {{"Idempotency-Key", "k"}}).status, 201);
 }
 
 }  // namespace
