@@ -42,6 +42,15 @@ TEST_F(AdminTokenTest, IsMadeOnceByTheFirstMember) {
   EXPECT_TRUE(*known);
 }
 
+TEST_F(AdminTokenTest, NoFileIsThereForAMomentWhereAnotherMemberHasIt) {
+  ASSERT_TRUE(Ensure(*Open("a"), TokenOwner::kAnyMember).ok());
+  const auto second = Open("b");
+  const auto long_ago = std::filesystem::last_write_time(second->path()) - 1h;
+  std::filesystem::last_write_time(second->path(), long_ago);
+  ASSERT_TRUE(Ensure(*second, TokenOwner::kAnyMember).ok());
+  EXPECT_EQ(std::filesystem::last_write_time(second->path()), long_ago);
+}
+
 TEST_F(AdminTokenTest, LostFileOfAServerOfItsOwnIsTold) {
   const auto directory = Open("a");
   ASSERT_TRUE(Ensure(*directory, TokenOwner::kThisDirectory).ok());
