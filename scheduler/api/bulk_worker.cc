@@ -46,7 +46,7 @@ SteadyTime BulkWorker::Step(SteadyTime now) {
     return WaitUntil(now + kRetry);
   }
   if (!work_) return Take(now, *cluster_now);
-  if (work_->todo.empty()) return NextPiece(now, *cluster_now);
+  if (work_->piece.empty()) return NextPiece(now, *cluster_now);
   return DoNext(now, *cluster_now);
 }
 
@@ -110,7 +110,7 @@ SteadyTime BulkWorker::NextPiece(SteadyTime now, WallTime cluster_now) {
   }
   work.held_until = asked->steady + kLease;
   work.record_at = asked->steady + kRecordEvery;
-  work.todo.assign(begun->begin(), begun->end());
+  work.piece.assign(begun->begin(), begun->end());
   return WaitUntil(now + kRest);
 }
 
@@ -121,7 +121,7 @@ SteadyTime BulkWorker::DoNext(SteadyTime now, WallTime cluster_now) {
       LeaseIsShort(now) || ((anew || now >= work.record_at) && !work.finished.empty());
   if (record && !Record()) return WaitUntil(now + kRetry);
   if (anew && !Resume(cluster_now)) return WaitUntil(now + (work_ ? kRetry : Duration::zero()));
-  const BulkItem item = work.todo.front();
+  const BulkItem item = work.piece.front();
   const Tried tried = item.begun || work.tries > 0 ? Tried::kPerhaps : Tried::kNever;
   const ItemOutcome outcome = ports_.doer.Do(work.action.order, work.caller, item, tried);
   if (outcome.verdict == ItemOutcome::Verdict::kAgain) {
@@ -132,7 +132,7 @@ SteadyTime BulkWorker::DoNext(SteadyTime now, WallTime cluster_now) {
     if (!answers) work.tries = 1;
     if (tries < kTriesMax || !answers) return WaitUntil(now + Backoff(work.tries));
   }
-  work.todo.pop_front();
+  work.piece.pop_front();
   Finish(item, outcome);
   return WaitUntil(now);
 }
@@ -193,8 +193,8 @@ bool BulkWorker::Resume(WallTime cluster_now) {
     return true;
   }
   const auto tried = [](const BulkItem& item) { return item.begun; };
-  const bool untouched = !work.todo.empty() && work.tries == 0 &&
-                         std::none_of(work.todo.begin(), work.todo.end(), tried);
+  const bool untouched = !work.piece.empty() && work.tries == 0 &&
+                         std::none_of(work.piece.begin(), work.piece.end(), tried);
   const auto stopped = ports_.store.StopBulk(
       work.lease, resumed->ended, untouched ? NotDone(order) : PerhapsDone(order), cluster_now);
   if (!stopped.ok()) {

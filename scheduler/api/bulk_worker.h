@@ -89,7 +89,7 @@ class BulkWorker final : public Stepper {
     SteadyTime held_until;
     SteadyTime resumed = {};  // `caller` is as he was then
     Caller caller = {};
-    std::deque<BulkItem> todo = {};       // begun
+    std::deque<BulkItem> piece = {};      // begun
     std::vector<BulkItem> finished = {};  // not recorded yet
     SteadyTime record_at = {};            // what is finished
     int64_t turn = 0;                     // items so far
