@@ -130,9 +130,11 @@ class NoticeStore {
   // Late ones that a look has found, and recoveries, which end the watch for one. Those that are
   // there stay as they are.
   virtual Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) = 0;
-  // Jobs of `segments` after `after`, `limit` of them looked at. No locks.
+  // Jobs of `segments` after `after`, `limit` of them looked at, by their fires up to `now` (of
+  // very many the newest). No locks.
   virtual Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
-                                              std::optional<JobNo> after, size_t limit) = 0;
+                                              std::optional<JobNo> after, WallTime now,
+                                              size_t limit) = 0;
 
   // PENDING, due and through one of `channels`, the longest due first. No locks.
   virtual Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,

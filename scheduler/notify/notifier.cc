@@ -116,7 +116,8 @@ void Notifier::WarnOfNobody(const JobId& job_id) {
 }
 
 void Notifier::LookForRecoveries(const OwnedView& view, WallTime cluster_now) {
-  const auto page = ports_.store.ScanRecoveries(view.ActiveSegments(), recovery_cursor_, kBatch);
+  const auto page =
+      ports_.store.ScanRecoveries(view.ActiveSegments(), recovery_cursor_, cluster_now, kBatch);
   if (!page.ok()) return Failed(page.error());
   recovery_cursor_ = page->next;
   if (page->recoveries.empty()) return;

@@ -5,6 +5,8 @@
 
 namespace carillon::test {
 
+inline constexpr WallTime kLater = kT0 + 400 * 24h;  // than everything here
+
 template <typename Factory>
 class NoticeStoreContract : public StoreContract<Factory> {
  protected:
@@ -245,7 +247,9 @@ TYPED_TEST(NoticeStoreContract, TheFirstSuccessAfterAToldFailureIsFoundOnce) {
   const Fence fence = s.Take();
   const StoredJob job = s.Create("j", s.Manual());
   const StoredJob other = s.Create("o", s.Manual());
-  const auto find = [&] { return s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10)); };
+  const auto find = [&] {
+    return s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, kLater, 10));
+  };
   this->Succeed(s, job, fence, kT0, 1);
   this->Fail(s, job, fence, kT0 + 10s, 2);
   this->Fail(s, other, fence, kT0 + 10s, 3);
@@ -289,7 +293,7 @@ TYPED_TEST(NoticeStoreContract, WhoRecoveredIsRememberedAsSuchUntilTheNextFailur
   fail_and_decide(NoticeVerdict::kTell, kT0, 1);
   EXPECT_FALSE(fail_and_decide(NoticeVerdict::kHoldBack, kT0 + 10s, 2).recovered);
   this->Succeed(s, job, fence, kT0 + 20s, 3);
-  const RecoveryPage page = s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10));
+  const RecoveryPage page = s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, kLater, 10));
   ASSERT_EQ(page.recoveries.size(), 1u);
   ASSERT_OK(s.notices.AddNotices({{.kind = NoticeKind::kRecovered,
                                    .segment = page.recoveries[0].segment,
@@ -353,9 +357,11 @@ TYPED_TEST(NoticeStoreContract, ManyAreDecidedAtOnceAsOneAfterTheOther) {
   }
   // A success that ended before the last failure that was held back is none.
   this->Succeed(s, a, fence, kT0 + 15s, 11);
-  EXPECT_TRUE(s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10)).recoveries.empty());
+  EXPECT_TRUE(s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, kLater, 10)).recoveries.empty());
   this->Succeed(s, a, fence, kT0 + 300s, 12);
-  EXPECT_EQ(s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10)).recoveries.size(), 1u);
+  EXPECT_TRUE(
+      s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, kT0 + 299s, 10)).recoveries.empty());
+  EXPECT_EQ(s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, kLater, 10)).recoveries.size(), 1u);
 }
 
 TYPED_TEST(NoticeStoreContract, TheFailedRunItselfMaySucceedInTheEnd) {
@@ -367,7 +373,7 @@ TYPED_TEST(NoticeStoreContract, TheFailedRunItselfMaySucceedInTheEnd) {
   s.v(s.runs.RetryRun({.key = row.key}, {.now = kT0 + 3s}));
   const RunRow again = s.Start(s.Get(row.key).row, 2, fence, kT0 + 4s);
   s.Apply(s.ReportOf(again, RunState::kCompleted, kT0 + 5s), fence, kT0 + 5s);
-  const RecoveryPage page = s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10));
+  const RecoveryPage page = s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, kLater, 10));
   ASSERT_EQ(page.recoveries.size(), 1u);
   EXPECT_EQ(page.recoveries[0].attempt, 2);
 }
@@ -384,7 +390,7 @@ TYPED_TEST(NoticeStoreContract, RecoveriesAreLookedForInPages) {
   std::set<JobNo> found;
   std::optional<JobNo> after;
   for (int pages = 0; pages < 3; ++pages) {
-    const RecoveryPage page = s.v(s.notices.ScanRecoveries(s.All(), after, 2));
+    const RecoveryPage page = s.v(s.notices.ScanRecoveries(s.All(), after, kLater, 2));
     for (const Recovery& one : page.recoveries) found.insert(one.job_no);
     after = page.next;
     if (!after) break;
@@ -400,7 +406,7 @@ TYPED_TEST(NoticeStoreContract, ASuccessIsWaitedForAYear) {
   this->Fail(s, job, fence, kT0, 1);
   ASSERT_OK(s.notices.DecideNotices({this->Told(this->OnlyOpen(s))}, fence, kT0 + 2s));
   const auto found = [&] {
-    return s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, 10)).recoveries.size();
+    return s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, kLater, 10)).recoveries.size();
   };
   s.v(s.admin.Maintain(kT0 + 48h, 24h));
   this->Succeed(s, job, fence, kT0 + 49h, 2);

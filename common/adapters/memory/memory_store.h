@@ -143,7 +143,8 @@ class MemoryStore final : public MemoryPeople,
                        WallTime now) override;
   Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) override;
   Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
-                                      std::optional<JobNo> after, size_t limit) override;
+                                      std::optional<JobNo> after, WallTime now,
+                                      size_t limit) override;
   Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,
                                                const std::vector<DeliveryChannel>& channels,
                                                WallTime now, size_t limit) override;

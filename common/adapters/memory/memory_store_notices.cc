@@ -23,10 +23,11 @@ Delivery WithoutMessage(const Delivery& delivery) {
 
 // The failed run itself counts as well, whenever its success was reported.
 std::optional<Recovery> FindRecovery(const Tables& tables, JobNo job_no,
-                                     const NoticeMemoryEntry& memory) {
+                                     const NoticeMemoryEntry& memory, WallTime now) {
   const std::map<RunKey, RunEntry>& runs = tables.runs();
   for (auto it = runs.lower_bound({memory.failed_fire, {}, 0}); it != runs.end(); ++it) {
     const RunEntry& run = it->second;
+    if (it->first.fire > now) break;
     if (run.row.job_no != job_no || run.row.state != RunState::kCompleted) continue;
     const bool since = run.result.ended > memory.failed || run.row.key.fire == memory.failed_fire;
     if (!since) continue;
@@ -152,14 +153,15 @@ Status MemoryStore::AddNotices(const std::vector<Notice>& notices, const Fence& 
 }
 
 Result<RecoveryPage> MemoryStore::ScanRecoveries(const std::vector<SegmentId>& segments,
-                                                 std::optional<JobNo> after, size_t limit) {
+                                                 std::optional<JobNo> after, WallTime now,
+                                                 size_t limit) {
   MutexLock lock(mu_);
   RecoveryPage page;
   size_t looked_at = 0;
   for (const auto& [place, memory] : tables_.notice_memories) {
     if (!memory.watched || !IsIn(segments, memory.segment)) continue;
     if (after && place.first <= *after) continue;
-    if (const auto found = FindRecovery(tables_, place.first, memory))
+    if (const auto found = FindRecovery(tables_, place.first, memory, now))
       page.recoveries.push_back(*found);
     if (++looked_at < limit) continue;
     page.next = place.first;

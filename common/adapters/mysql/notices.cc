@@ -217,20 +217,22 @@ Result<std::vector<Watched>> FetchWatched(Session& session, const std::string& s
 // not read whole each time; and the failed run itself, whenever its success was reported.
 constexpr uint64_t kFiresLookedAt = 5000;
 
-Result<std::optional<Recovery>> FindRecovery(Session& session, const Watched& watched) {
+Result<std::optional<Recovery>> FindRecovery(Session& session, const Watched& watched,
+                                             WallTime now) {
   static const std::string statement = fmt::format(
       "SELECT x.fire_us, x.schedule_id, x.shard, x.attempt FROM ((SELECT fire_us, schedule_id, "
       "shard, attempt, state, ended_us FROM job_runs FORCE INDEX (by_job) WHERE job_no = ? AND "
-      "fire_us > ? AND fire_us <= UNIX_TIMESTAMP(NOW(6)) * 1000000 ORDER BY fire_us DESC, "
+      "fire_us > ? AND fire_us <= ? ORDER BY fire_us DESC, "
       "schedule_id DESC, shard DESC LIMIT {}) UNION ALL (SELECT "
       "fire_us, schedule_id, shard, attempt, state, ? + 1 FROM job_runs FORCE INDEX (by_job) WHERE "
       "job_no = ? AND fire_us = ?)) x WHERE x.state = 'COMPLETED' AND x.ended_us > ? ORDER BY "
       "x.fire_us, x.schedule_id, x.shard LIMIT 1",
       kFiresLookedAt);
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query(statement, {watched.job_no.value(), watched.failed_fire_us,
-                                           watched.failed_us, watched.job_no.value(),
-                                           watched.failed_fire_us, watched.failed_us}));
+      Rows rows,
+      session.Query(statement, {watched.job_no.value(), watched.failed_fire_us, ToUnixMicros(now),
+                                watched.failed_us, watched.job_no.value(), watched.failed_fire_us,
+                                watched.failed_us}));
   if (!rows.Next()) return std::optional<Recovery>();
   return std::optional<Recovery>(Recovery{
       .segment = watched.segment,
@@ -333,7 +335,8 @@ Status MysqlStore::AddNotices(const std::vector<Notice>& notices, const Fence& f
 }
 
 Result<RecoveryPage> MysqlStore::ScanRecoveries(const std::vector<SegmentId>& segments,
-                                                std::optional<JobNo> after, size_t limit) {
+                                                std::optional<JobNo> after, WallTime now,
+                                                size_t limit) {
   if (segments.empty()) return RecoveryPage{};
   const std::string list = SegmentList(segments);
   return InRead(*pool_, "recoveries", [&](Session& session) -> Result<RecoveryPage> {
@@ -341,7 +344,8 @@ Result<RecoveryPage> MysqlStore::ScanRecoveries(const std::vector<SegmentId>& se
                               FetchWatched(session, list, after, limit));
     RecoveryPage page;
     for (const Watched& job : watched) {
-      CARILLON_ASSIGN_OR_RETURN(const std::optional<Recovery> found, FindRecovery(session, job));
+      CARILLON_ASSIGN_OR_RETURN(const std::optional<Recovery> found,
+                                FindRecovery(session, job, now));
       if (found) page.recoveries.push_back(*found);
     }
     if (watched.size() == limit) page.next = watched.back().job_no;

@@ -48,8 +48,9 @@ class ForgetfulStore final : public NoticeStore {
     return store_.AddNotices(notices, fence);
   }
   Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
-                                      std::optional<JobNo> after, size_t limit) override {
-    return store_.ScanRecoveries(segments, after, limit);
+                                      std::optional<JobNo> after, WallTime now,
+                                      size_t limit) override {
+    return store_.ScanRecoveries(segments, after, now, limit);
   }
   Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,
                                                const std::vector<DeliveryChannel>& channels,
