@@ -107,19 +107,24 @@ void SegmentOwner::FollowAssignment(SteadyTime now) {
     }
   }
   GiveUp(dropped, DropCause::kReassigned);
+  ports_.table.Keep(assignment->generation);
   if (!clock_trusted() || !options_.store_trusted()) return;
   const std::vector<SegmentId> missing = Missing(*assignment, now);
   if (!missing.empty()) TakeMissing(*assignment, missing);
 }
 
 // What this member wants and may take now. A former owner that lives has a moment to finish what
-// it has begun and to release; ending its connections would disturb its other segments.
+// it has begun and to release; ending its connections would disturb its other segments. What this
+// member holds under a generation whose successor it did not see is taken again: its session
+// proves nothing about it, and no store may be there to ask when that matters.
 std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, SteadyTime now) {
   const auto view = ports_.table.View();
   waits_ = false;
   std::vector<SegmentId> missing;
   for (const auto& [segment, member] : assignment.owners) {
-    if (member == options_.self && view->Find(segment) == nullptr) missing.push_back(segment);
+    if (member != options_.self) continue;
+    const OwnedSegment* owned = view->Find(segment);
+    if (owned == nullptr || owned->generation < assignment.generation) missing.push_back(segment);
   }
   if (missing.empty()) return missing;
   if (waiting_for_ != assignment.generation) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/failpoint.h"
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
@@ -119,6 +120,20 @@ void SegmentTable::Proved(const Fence& fence, SteadyTime sent) {
     if (found == held_.end() || found->second.segment.epoch != item.epoch) continue;
     found->second.proved = std::max(found->second.proved, sent);
   }
+}
+
+void SegmentTable::Keep(Generation generation) {
+  const bool skip = failpoint::Broken("keep.skipped");
+  MutexLock lock(mu_);
+  bool changed = false;
+  for (auto& [segment, held] : held_) {
+    const uint64_t before = held.segment.generation.value();
+    const bool next = before + 1 == generation.value();
+    if (!next && !(skip && before < generation.value())) continue;
+    held.segment.generation = generation;
+    changed = true;
+  }
+  if (changed) PublishLocked();
 }
 
 void SegmentTable::ProvedBySession(Generation generation, SteadyTime sent) {

@@ -24,7 +24,7 @@ namespace carillon::scheduler {
 struct OwnedSegment {
   SegmentId segment;
   Epoch epoch;
-  Generation generation;  // of the assignment it was taken under
+  Generation generation;  // of the assignment it was taken under, or the last it was kept under
   SteadyTime taken;       // when Take had returned: at or after the epoch's commit
   bool active = false;    // recovered: may be planned
 };
@@ -68,15 +68,19 @@ class SegmentTable {
   void Activate(const Fence& fence);
   // A fenced operation that was sent at `sent` found these epochs in force.
   void Proved(const Fence& fence, SteadyTime sent);
+  // The assignment `generation` gives everything that is held here to this member. What was held
+  // under the generation just before it is held under this one from now on: nobody was ever told
+  // to take it. What missed a generation is not: another member may have taken it under that one.
+  void Keep(Generation generation);
   // Our session lived after `sent` while `generation` was the assignment's: proves what was taken
-  // under exactly that generation.
+  // or kept under exactly that generation.
   void ProvedBySession(Generation generation, SteadyTime sent);
 
   // Leases may be renewed: owned by this epoch with a proof younger than the limit.
   bool MayRenew(SegmentId segment, Epoch epoch, SteadyTime now) const;
 
   std::shared_ptr<const OwnedView> View() const;
-  // Moves with every Add, Drop and Activate.
+  // Moves with every Add, Drop, Activate and Keep.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:

@@ -20,6 +20,7 @@ HELD_WITHIN_S = 10
 IN_FLIGHT_S = 3  # a claim that was granted before may start within its lease's first moments
 LEASE_S = 20
 LONG_S = 600  # outlasts the test
+LONG_RUNS = 10  # in so many segments that each member owns some of theirs
 OLD_S = 12    # of history that is taken back; the mark moves every 5 s
 
 
@@ -30,7 +31,7 @@ class StoreTest(unittest.TestCase):
         self.cluster = ClusterUnderTest("--session-timeout-ms", "3000", "--slots", "32")
         self.addCleanup(self.finish)
         self.load = Load(self.cluster, 10, long_jobs=0)
-        self.start_long_run()
+        self.start_long_runs()
         self.load.run_for(8)
         self.load.await_fires()
 
@@ -47,19 +48,27 @@ class StoreTest(unittest.TestCase):
     def members(self):
         return [p["name"] for p in self.cluster.status["processes"] if p["kind"] == "scheduler"]
 
-    def start_long_run(self):
-        self.pid_file = os.path.join(self.cluster.scratch, "long.pid")
+    def start_long_runs(self):
         api = self.cluster.api()
-        api.post("/api/jobs", {"name": "long", "job_id": "long", "timeout": LONG_S,
-                               "command": f"echo $$ >{self.pid_file}; exec sleep {LONG_S}"})
-        api.post("/api/jobs/long/execute", {})
-        wait_until(lambda: os.path.exists(self.pid_file), 30, "the long run to start")
-        with open(self.pid_file, encoding="utf-8") as f:
-            self.long_pid = int(f.read())
+        files = [os.path.join(self.cluster.scratch, f"long-{i}.pid") for i in range(LONG_RUNS)]
+        for i, path in enumerate(files):
+            api.post("/api/jobs", {"name": f"long-{i}", "job_id": f"long-{i}", "timeout": LONG_S,
+                                   "command": f"echo $$ >{path}.new; mv {path}.new {path}; "
+                                              f"exec sleep {LONG_S}"})
+            api.post(f"/api/jobs/long-{i}/execute", {})
+        self.long_pids = []
+        for path in files:
+            wait_until(lambda path=path: os.path.exists(path), 30, "the long runs to start")
+            with open(path, encoding="utf-8") as f:
+                self.long_pids.append(int(f.read()))
+        wait_until(lambda: self.long_runs_killed() == [], 10, "the long runs to be commands")
 
-    def long_run_lives(self):
+    def long_runs_killed(self):
+        return [f"long-{i}" for i, pid in enumerate(self.long_pids) if not self.sleeps(pid)]
+
+    def sleeps(self, pid):
         try:
-            with open(f"/proc/{self.long_pid}/cmdline", "rb") as f:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
                 return f.read().split(b"\0")[:2] == [b"sleep", str(LONG_S).encode()]
         except OSError:
             return False
@@ -151,7 +160,7 @@ class StoreTest(unittest.TestCase):
         self.assertEqual(self.published(), published, "published while the store is held")
         self.assertEqual(self.claimed(), claimed, "claimed while the store is held")
         self.assertEqual(self.starts(), starts, "started while the store is held")
-        self.assertTrue(self.long_run_lives(), "what ran was killed")
+        self.assertEqual(self.long_runs_killed(), [], "what ran was killed")
         for name in self.members():
             self.assertTrue(self.held(name))
 
@@ -200,7 +209,7 @@ class StoreTest(unittest.TestCase):
         # The trusted one, restarted with all it had: nobody needs to be asked.
         self.cluster.run("start", "mariadb")
         self.expect_work()
-        self.assertTrue(self.long_run_lives())
+        self.assertEqual(self.long_runs_killed(), [])
         shutil.rmtree(os.path.join(self.home(), "copy"))
 
     def restored_in_place(self):

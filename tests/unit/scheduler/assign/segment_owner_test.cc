@@ -244,13 +244,56 @@ TEST_F(SegmentOwnerTest, SessionProvesOwnershipWhileTheStoreIsAway) {
   EXPECT_EQ(owned(), 4u);  // goes on: the fence decides
 }
 
-TEST_F(SegmentOwnerTest, SessionProvesNothingUnderANewerGeneration) {
+TEST_F(SegmentOwnerTest, SessionProvesWhatWasKeptWhenMembersChanged) {
+  Assign("m1");
+  Step();
+  const Epoch taken = table_.View()->all().at(0).epoch;
   Assign("m1");
   Step();
   segments_.away = true;
+  for (int i = 0; i < 20; ++i) Step();
+  EXPECT_TRUE(MayRenew());
+  Assign("m1");  // also while the store is away
+  for (int i = 0; i < 20; ++i) Step();
+  EXPECT_TRUE(MayRenew());
+  EXPECT_EQ(table_.View()->all().at(0).epoch, taken);
+}
+
+TEST_F(SegmentOwnerTest, SessionProvesWhatWasKeptAndSuspended) {
+  Assign("m1");
+  Step();
+  Assign("m1");
+  Step();
+  const OwnedSegment first = table_.View()->all().at(0);
+  segments_.away = true;
+  const auto view = table_.View();
+  table_.Drop(view->FenceFor(view->Segments()), DropCause::kStoreHeld);
+  for (int i = 0; i < 20; ++i) Step();
+  EXPECT_TRUE(table_.MayRenew(first.segment, first.epoch, clock_.Steady()));
+}
+
+// Somebody else may have been told to take it by the generation that was not seen.
+TEST_F(SegmentOwnerTest, SessionProvesNothingAfterAGenerationThatWasNotSeen) {
+  Assign("m1");
+  Step();
+  segments_.away = true;
+  Assign("m2");
   Assign("m1");
   for (int i = 0; i < 5; ++i) Step();
   EXPECT_FALSE(MayRenew());
+}
+
+TEST_F(SegmentOwnerTest, WhatMissedAGenerationIsTakenAgain) {
+  Assign("m1");
+  Step();
+  const Epoch before = table_.View()->all().at(0).epoch;
+  Assign("m1");
+  Assign("m1");
+  for (int i = 0; i < 2; ++i) Step();
+  EXPECT_EQ(table_.View()->all().at(0).epoch, Epoch(before.value() + 1));
+  segments_.away = true;
+  for (int i = 0; i < 20; ++i) Step();
+  EXPECT_TRUE(MayRenew());
 }
 
 TEST_F(SegmentOwnerTest, UnknownOutcomeAtTheBeginningOfAnOutageStopsNoRenewal) {
