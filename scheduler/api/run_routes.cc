@@ -101,6 +101,14 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
   return shown;
 }
 
+// Why it has not been started; null when that is no question.
+Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
+  if (run.row.state != RunState::kPending) return json(nullptr);
+  CARILLON_ASSIGN_OR_RETURN(const auto waiting, WhyItWaits(call, run));
+  if (!waiting) return json(nullptr);
+  return json{{"code", waiting->code}, {"detail", waiting->detail}};
+}
+
 StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed_actions) {
   shown["allowed_actions"] = allowed_actions;
   return {.status = 202,
@@ -124,6 +132,20 @@ HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json&
 }
 
 }  // namespace
+
+Outcome<std::optional<Waiting>> WhyItWaits(const Call& call, const RunDetail& run) {
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  WaitingEvidence evidence{.now = now, .row = run.row};
+  if (IsDue(evidence)) {
+    auto found = call.api.jobs.ListVersions(run.job_id, run.row.def_version + 1, 1);
+    if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
+    if (found.ok() && !found->empty() && found->front().version == run.row.def_version) {
+      evidence.definition = std::move(found->front().definition);
+    }
+    CARILLON_ASSIGN_OR_RETURN(evidence.executors, call.api.executors.ListExecutors());
+  }
+  return WhatItWaitsFor(evidence);
+}
 
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   CARILLON_ASSIGN_OR_RETURN(
@@ -161,7 +183,8 @@ Reply GetRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
-  CARILLON_ASSIGN_OR_RETURN(const json shown, ShowRun(call, run));
+  CARILLON_ASSIGN_OR_RETURN(json shown, ShowRun(call, run));
+  CARILLON_ASSIGN_OR_RETURN(shown["waiting"], ShowWaiting(call, run));
   HttpResponse response = JsonResponse(200, shown);
   response.headers.emplace_back("ETag", "\"" + ShortHash(response.body) + "\"");
   return response;

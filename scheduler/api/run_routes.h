@@ -3,6 +3,7 @@
 
 #include "common/domain/run_id.h"
 #include "scheduler/api/route.h"
+#include "scheduler/api/waiting.h"
 
 namespace carillon::scheduler {
 
@@ -14,6 +15,9 @@ Reply ListGaps(const Call& call);
 
 // The run that the path names.
 Outcome<RunKey> PathRunKey(const Call& call);
+
+// nullopt: it does not wait.
+Outcome<std::optional<Waiting>> WhyItWaits(const Call& call, const RunDetail& run);
 
 // The runs of one job, as both /api/runs?job_id= and /api/jobs/{}/history show them.
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id);

@@ -19,12 +19,10 @@ std::string SkipSentence(std::string_view why) {
   return fmt::format("It was skipped ({}).", why);
 }
 
-std::string RunSentence(const RunDetail& run) {
+std::string RunSentence(const RunDetail& run, const std::string& waits_for) {
   const std::string when = FormatRfc3339(run.row.key.fire);
   switch (run.row.state) {
-    case RunState::kPending:
-      return "Its run waits: for its time, for room on an executor that matches, or for the next "
-             "try.";
+    case RunState::kPending: return "Its run waits. " + waits_for;
     case RunState::kRunning: return "It fired: its run is being executed.";
     case RunState::kHeld:
       return "It fired; whether its run has ended is not known, and a person has to say.";
@@ -59,7 +57,7 @@ std::string GapSentence(GapReason why) {
 FireAnswer WhyDidItFire(const FireEvidence& evidence) {
   if (evidence.run) {
     const bool skipped = evidence.run->row.state == RunState::kSkipped;
-    return {skipped ? "skipped" : "run", RunSentence(*evidence.run)};
+    return {skipped ? "skipped" : "run", RunSentence(*evidence.run, evidence.run_waits_for)};
   }
   if (evidence.gap) return {"gap", GapSentence(evidence.gap->range.reason)};
   if (evidence.at + kWhyWindow <= evidence.created) {

@@ -24,6 +24,7 @@ struct FireEvidence {
   std::optional<WallTime> due = {};  // the first fire of that definition in the window
   // Of the window: the run that answers best (one that ran before one that was skipped).
   std::optional<RunDetail> run = {};
+  std::string run_waits_for = {};  // a sentence, when that run is PENDING
   std::optional<GapRecord> gap = {};
 };
 

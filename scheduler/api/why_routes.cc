@@ -4,6 +4,7 @@
 #include "scheduler/api/fires.h"
 #include "scheduler/api/job_edit.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/run_routes.h"
 #include "scheduler/api/why.h"
 
 namespace carillon::scheduler {
@@ -99,6 +100,10 @@ Reply WhyJob(const Call& call) {
     }
   }
   CARILLON_ASSIGN_OR_RETURN(evidence.run, RunAt(call, id, *at, now));
+  if (evidence.run) {
+    CARILLON_ASSIGN_OR_RETURN(const auto waiting, WhyItWaits(call, *evidence.run));
+    if (waiting) evidence.run_waits_for = waiting->detail;
+  }
   CARILLON_ASSIGN_OR_RETURN(evidence.gap, GapAt(call, id, *at));
   const FireAnswer answer = WhyDidItFire(evidence);
   json body = {{"job_id", id.value()},

@@ -1,0 +1,37 @@
+// Why a run that is PENDING has not been started: the decision, from what is on record. Pure.
+//
+// Always   Tells what routing would find, from the executors as the store has them: their room and
+//          health are those of the last heartbeats that were written down.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/job.h"
+#include "common/domain/run.h"
+#include "common/ports/executor_store.h"
+
+namespace carillon::scheduler {
+
+struct WaitingEvidence {
+  WallTime now;  // cluster time
+  const RunRow& row;
+  // That the run executes; nullopt: it cannot be read.
+  std::optional<JobDefinition> definition = {};
+  std::vector<ExecutorRecord> executors = {};
+};
+
+struct Waiting {
+  // paused, not_due, unreadable, no_executor, pinned_unknown, no_match, away, no_room, queued.
+  std::string_view code;
+  std::string detail;  // a sentence
+};
+
+// It is due, so only its definition and the executors can say more.
+bool IsDue(const WaitingEvidence& evidence);
+// nullopt: it does not wait.
+std::optional<Waiting> WhatItWaitsFor(const WaitingEvidence& evidence);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,120 @@
+// Why a PENDING run has not been started: the decision, and where it is shown.
+#include "scheduler/api/waiting.h"
+
+#include "tests/unit/scheduler/api/api_env.h"
+
+namespace carillon::test {
+namespace {
+
+using scheduler::WaitingEvidence;
+using scheduler::WhatItWaitsFor;
+
+const WallTime kNow = FromUnixMicros(1'772'332'200'000'000);
+
+ExecutorRecord Executor(const std::string& id, std::map<std::string, std::string> labels = {}) {
+  ExecutorRecord executor{.id = ExecutorId(id), .labels = std::move(labels)};
+  executor.slots = 2;
+  return executor;
+}
+
+class WaitingTest : public ::testing::Test {
+ protected:
+  WaitingTest() {
+    row_.due = kNow;
+    job_.executor_selector = "team=etl";
+  }
+  std::string Code() {
+    const auto waiting = Look();
+    return waiting ? std::string(waiting->code) : "";
+  }
+  std::string Detail() { return Look()->detail; }
+
+  RunRow row_;
+  JobDefinition job_;
+  std::vector<ExecutorRecord> executors_;
+
+ private:
+  std::optional<scheduler::Waiting> Look() {
+    return WhatItWaitsFor({.now = kNow, .row = row_, .definition = job_, .executors = executors_});
+  }
+};
+
+TEST_F(WaitingTest, OnlyWhatIsPendingWaits) {
+  row_.state = RunState::kRunning;
+  EXPECT_EQ(Code(), "");
+}
+
+TEST_F(WaitingTest, ItsTimeComesFirst) {
+  row_.due = kNever;
+  EXPECT_EQ(Code(), "paused");
+  row_.due = kNow + 1s;
+  EXPECT_EQ(Code(), "not_due");
+  EXPECT_NE(Detail().find(FormatRfc3339(kNow + 1s)), std::string::npos);
+}
+
+TEST_F(WaitingTest, NobodyMatches) {
+  EXPECT_EQ(Code(), "no_executor");
+  executors_ = {Executor("a"), Executor("b", {{"team", "web"}})};
+  EXPECT_EQ(Code(), "no_match");
+  EXPECT_EQ(Detail(), "No executor has labels that match \"team=etl\"; 2 are registered.");
+  job_.executor_selector = "team=";  // as routing: what cannot be read selects nobody
+  EXPECT_EQ(Code(), "no_match");
+}
+
+TEST_F(WaitingTest, ThoseThatMatchAreAway) {
+  executors_ = {Executor("a", {{"team", "etl"}}), Executor("b", {{"team", "etl"}}),
+                Executor("c", {{"team", "etl"}}), Executor("d", {{"team", "etl"}}), Executor("e")};
+  executors_[0].state = ExecutorState::kLost;
+  executors_[1].enabled = false;
+  executors_[2].draining = true;
+  executors_[3].state = ExecutorState::kOffline;
+  EXPECT_EQ(Code(), "away");
+  EXPECT_EQ(Detail(),
+            "Every executor that may run it takes no work: a is lost, b is disabled, c is "
+            "draining, and 1 more.");
+}
+
+TEST_F(WaitingTest, ThePinnedOneAlone) {
+  executors_ = {Executor("a", {{"team", "etl"}}), Executor("b", {{"team", "etl"}})};
+  row_.pinned_executor = ExecutorId("z");
+  EXPECT_EQ(Code(), "pinned_unknown");
+  row_.pinned_executor = ExecutorId("b");
+  executors_[1].state = ExecutorState::kUnhealthy;
+  EXPECT_EQ(Code(), "away");
+  row_.pinned_executor = ExecutorId();
+  job_.executor_id = "b";  // the job's own
+  EXPECT_EQ(Code(), "away");
+  executors_[1].state = ExecutorState::kOnline;
+  executors_[1].labels.clear();  // pinned: the selector does not count
+  EXPECT_EQ(Code(), "queued");
+}
+
+TEST_F(WaitingTest, ThoseThatMatchAreFull) {
+  executors_ = {Executor("a", {{"team", "etl"}}), Executor("b")};
+  executors_[0].running = 2;
+  EXPECT_EQ(Code(), "no_room");
+  EXPECT_EQ(Detail(), "All slots of a are taken, which alone may run it now.");
+  executors_.push_back(executors_[0]);
+  EXPECT_EQ(Detail(), "All slots of the 2 executors that may run it are taken.");
+  executors_[2].running = 1;
+  EXPECT_EQ(Code(), "queued");
+  executors_[2].running = 2;
+  job_.type = JobType::kNoop;  // has slots of its own
+  EXPECT_EQ(Code(), "queued");
+}
+
+class WaitingRouteTest : public ApiEnv {};
+
+TEST_F(WaitingRouteTest, IsShownWithTheRunAndByWhy) {
+  Create({{"job_id", "a"}, {"executor_selector", "team=etl"}});
+  AddExecutor("e1");
+  const std::string id = Post("/api/jobs/a/execute").body()["run_id"];
+  EXPECT_EQ(Get("/api/runs/" + id).body()["waiting"]["code"], "no_match");
+  ASSERT_EQ(Send("PATCH", "/api/executors/e1", R"({"labels": {"team": "etl"}})").status, 200);
+  EXPECT_EQ(Get("/api/runs/" + id).body()["waiting"]["code"], "queued");
+  Post("/api/runs/" + id + "/cancel");
+  EXPECT_TRUE(Get("/api/runs/" + id).body()["waiting"].is_null());
+}
+
+}  // namespace
+}  // namespace carillon::test
