@@ -47,10 +47,14 @@ json Told(const json& value) {
 
 }  // namespace
 
-json JobChanges(const JobDefinition& from, const JobDefinition& to) {
+json Changes(const json& from, const json& to) {
   json changes = json::array();
-  CompareObjects("", DefinitionToJson(from), DefinitionToJson(to), changes);
+  CompareObjects("", from, to, changes);
   return changes;
+}
+
+json JobChanges(const JobDefinition& from, const JobDefinition& to) {
+  return Changes(DefinitionToJson(from), DefinitionToJson(to));
 }
 
 json JobChanges(const JobDefinition& made) {

@@ -12,6 +12,8 @@
 
 namespace carillon {
 
+// Of any two objects, member by member and within their members.
+nlohmann::json Changes(const nlohmann::json& from, const nlohmann::json& to);
 nlohmann::json JobChanges(const JobDefinition& from, const JobDefinition& to);
 // Of a job that is new: every field that is not its default.
 nlohmann::json JobChanges(const JobDefinition& made);

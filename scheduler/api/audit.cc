@@ -2,9 +2,18 @@
 
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "common/base/log.h"
+#include "common/wire/job_changes.h"
+#include "common/wire/json_text.h"
 
 namespace carillon::scheduler {
+
+void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann::json& after) {
+  const nlohmann::json changes = Changes(before, after);
+  call.note.changes_json = changes.empty() ? "" : JsonToText(ToldChanges(changes));
+}
 
 void RecordAudit(const Call& call, AuditRecord record) {
   static_cast<void>(TryRecordAudit(call, std::move(record)));

@@ -1,12 +1,17 @@
 // The audit's record of what somebody did, or tried.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "scheduler/api/route.h"
 
 namespace carillon::scheduler {
 
 // Fills in time and trace. What cannot be stored goes to the log: the deed is done.
 void RecordAudit(const Call& call, AuditRecord record);
+// What this request changes of the object that it names, for its record; {} = it is made. Never a
+// secret: what is in here is kept for a year.
+void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann::json& after);
 // As RecordAudit, for who will try again.
 Status TryRecordAudit(const Call& call, AuditRecord record);
 

@@ -6,6 +6,7 @@
 
 #include "common/config/config_table.h"
 #include "common/wire/json_text.h"
+#include "scheduler/api/audit.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 
@@ -136,6 +137,7 @@ Reply ChangeConfig(const Call& call) {
   if (!tags.MatchesStrongly(VersionTag(stored.version))) return StaleVersion(call, stored);
   CARILLON_ASSIGN_OR_RETURN(const Values wanted, ReadChange(settings, stored.values));
   if (wanted == stored.values) return ConfigResponse(call, stored);
+  NoteChanges(call, stored.values, wanted);
   const auto written = call.api.admin.WriteSettings(stored.version, wanted);
   if (!written.ok() && written.code() == ErrorCode::kConflict) {
     CARILLON_ASSIGN_OR_RETURN(const ClusterSettings current, call.api.admin.ReadSettings());

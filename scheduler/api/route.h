@@ -23,7 +23,7 @@ namespace carillon::scheduler {
 // What a handler adds to the audit's record of what it did.
 struct AuditNote {
   std::string reason = {};        // before the words of the caller
-  std::string changes_json = {};  // of a job's fields
+  std::string changes_json = {};  // of the object's members
   bool told = false;              // the handler recorded what it did itself
 };
 

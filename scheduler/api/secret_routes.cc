@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/template.h"
+#include "scheduler/api/audit.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 
@@ -122,14 +123,8 @@ Outcome<bool> ReadShared(const Call& call, const json& body, bool now) {
   return problem;
 }
 
-// What changed, for the audit.
-std::string Difference(const SecretRecord& before, const SecretRecord& after, bool value) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (value) add("value");
-  if (before.description != after.description) add("description");
-  if (before.shared != after.shared) add(after.shared ? "shared" : "not shared any more");
-  return text;
+json ForTheAudit(const SecretRecord& secret) {
+  return {{"description", secret.description}, {"shared", secret.shared}};
 }
 
 struct Rewrapping {
@@ -202,7 +197,7 @@ Reply CreateSecret(const Call& call) {
                    .errors = {{"/name", "exists", "The name is taken."}}};
   }
   if (!made.ok()) return Refused(call, made.error());
-  if (record.shared) call.note.reason = "shared";
+  NoteChanges(call, {}, ForTheAudit(record));
   HttpResponse response = SecretResponse(201, record);
   response.headers.emplace_back("Location", "/api/secrets/" + record.name);
   return response;
@@ -232,8 +227,10 @@ Reply UpdateSecret(const Call& call) {
     CARILLON_ASSIGN_OR_RETURN(const auto keys, ReadKeys(call));
     wanted.value = keys->Seal(secret.record.name, *value);
   }
-  call.note.reason = Difference(secret.record, wanted.record, value.has_value());
-  if (call.note.reason.empty()) return SecretResponse(200, secret.record);
+  json told = ForTheAudit(wanted.record);
+  if (value) told["value"] = "***";
+  if (told == ForTheAudit(secret.record)) return SecretResponse(200, secret.record);
+  NoteChanges(call, ForTheAudit(secret.record), told);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const auto updated = call.api.secrets.UpdateSecret(wanted, now);
   if (!updated.ok()) return Refused(call, updated.error());

@@ -6,6 +6,7 @@
 
 #include "common/domain/executor_state.h"
 #include "common/wire/job_json.h"
+#include "scheduler/api/audit.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
@@ -64,12 +65,17 @@ HttpResponse ExecutorResponse(const Call& call, const ExecutorRecord& stored) {
   return response;
 }
 
+json ForTheAudit(const ExecutorRecord& executor) {
+  return {{"enabled", executor.enabled}, {"draining", executor.draining}};
+}
+
 // Setting a flag is idempotent: an unknown outcome is simply tried once more.
 using SetFlag = Result<ExecutorRecord> (ExecutorStore::*)(const ExecutorId&, bool);
-Outcome<ExecutorRecord> Set(const Call& call, const ExecutorId& id, SetFlag set, bool value) {
-  auto changed = (call.api.executors.*set)(id, value);
+Outcome<ExecutorRecord> Set(const Call& call, const ExecutorRecord& before, SetFlag set,
+                            bool value) {
+  auto changed = (call.api.executors.*set)(before.id, value);
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    changed = (call.api.executors.*set)(id, value);
+    changed = (call.api.executors.*set)(before.id, value);
   }
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown(
@@ -78,16 +84,19 @@ Outcome<ExecutorRecord> Set(const Call& call, const ExecutorId& id, SetFlag set,
         changed.error());
   }
   if (!changed.ok()) return changed.error();
+  NoteChanges(call, ForTheAudit(before), ForTheAudit(*changed));
   call.api.nudge_executors();
   return std::move(changed).value();
 }
 
-Outcome<ExecutorId> ReadAction(const Call& call) {
+// The executor that is acted on, as it is before.
+Outcome<ExecutorRecord> ReadAction(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(ExecutorId id, PathExecutorId(call));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
-  return id;
+  CARILLON_ASSIGN_OR_RETURN(ExecutorRecord before, call.api.executors.GetExecutor(id));
+  return before;
 }
 
 // Labels follow the rules of a job's labels.
@@ -225,29 +234,30 @@ Reply PatchExecutor(const Call& call) {
                           changed.error());
   }
   if (!changed.ok()) return changed.error();
+  NoteChanges(call, {{"labels", before.labels}}, {{"labels", labels}});
   call.api.nudge_executors();
   return ExecutorResponse(call, *changed);
 }
 
 Reply EnableExecutor(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, ReadAction(call));
-  CARILLON_TRY(Set(call, id, &ExecutorStore::SetExecutorDraining, false));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, ReadAction(call));
+  CARILLON_TRY(Set(call, before, &ExecutorStore::SetExecutorDraining, false));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
-                            Set(call, id, &ExecutorStore::SetExecutorEnabled, true));
+                            Set(call, before, &ExecutorStore::SetExecutorEnabled, true));
   return ExecutorResponse(call, executor);
 }
 
 Reply DisableExecutor(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, ReadAction(call));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, ReadAction(call));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
-                            Set(call, id, &ExecutorStore::SetExecutorEnabled, false));
+                            Set(call, before, &ExecutorStore::SetExecutorEnabled, false));
   return ExecutorResponse(call, executor);
 }
 
 Reply DrainExecutor(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, ReadAction(call));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, ReadAction(call));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
-                            Set(call, id, &ExecutorStore::SetExecutorDraining, true));
+                            Set(call, before, &ExecutorStore::SetExecutorDraining, true));
   return ExecutorResponse(call, executor);
 }
 

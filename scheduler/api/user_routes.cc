@@ -6,6 +6,7 @@
 
 #include "common/wire/json_text.h"
 #include "common/wire/share_json.h"
+#include "scheduler/api/audit.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/user_fields.h"
@@ -79,26 +80,18 @@ Problem Refused(const Call& call, const Error& error) {
   return current.ok() ? StaleVersion(*current) : current.error();
 }
 
-// What changed, for the audit; never a password.
-std::string Difference(const UserRecord& before, const UserRecord& after) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (before.role != after.role) add("role " + before.role + " -> " + after.role);
-  if (before.disabled != after.disabled) add(after.disabled ? "disabled" : "enabled");
-  if (before.display_name != after.display_name) {
-    add("display_name '" + before.display_name + "' -> '" + after.display_name + "'");
-  }
-  if (before.shares != after.shares) add("shares");
-  if (before.password_hash != after.password_hash) add("password reset");
-  return text;
+json ForTheAudit(const UserRecord& user) {
+  return {{"role", user.role},
+          {"display_name", user.display_name},
+          {"disabled", user.disabled},
+          {"shares", SharesToJson(user.shares)}};
 }
 
-// What is shared from now on and what was before, for the audit.
-void NoteShares(const Call& call, const std::vector<Share>& before,
-                const std::vector<Share>& after) {
-  if (before == after) return;
-  call.note.changes_json = JsonToText(json::array(
-      {{{"path", "/shares"}, {"from", SharesToJson(before)}, {"to", SharesToJson(after)}}}));
+// Never a password.
+void NotePatch(const Call& call, const UserRecord& before, const UserRecord& after) {
+  json to = ForTheAudit(after);
+  if (before.password_hash != after.password_hash) to["password"] = "***";
+  NoteChanges(call, ForTheAudit(before), to);
 }
 
 Outcome<UserRecord> Patched(const Call& call, UserRecord user, const json& body) {
@@ -157,7 +150,7 @@ Reply CreateUser(const Call& call) {
   }
   if (!made.ok()) return Refused(call, made.error());
   call.note.reason = user.name + " as " + user.role;
-  NoteShares(call, {}, user.shares);
+  NoteChanges(call, {}, ForTheAudit(user));
   HttpResponse response = UserResponse(201, user);
   response.headers.emplace_back("Location", "/api/users/" + user.user_id);
   return response;
@@ -177,8 +170,7 @@ Reply PatchUser(const Call& call) {
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadAtVersion(call));
   CARILLON_ASSIGN_OR_RETURN(const UserRecord wanted, Patched(call, user, body));
-  call.note.reason = Difference(user, wanted);
-  NoteShares(call, user.shares, wanted.shares);
+  NotePatch(call, user, wanted);
   if (wanted == user) return UserResponse(200, user);
   const auto changed = call.api.auth.UpdateUser(wanted, call.authenticator.Wall());
   if (!changed.ok()) return Refused(call, changed.error());
