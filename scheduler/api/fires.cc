@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -94,6 +95,31 @@ Result<json> UpcomingFires(const JobDefinition& job, WallTime after, size_t coun
     first->next = first->schedule.Next(first->next->time);
   }
   return items;
+}
+
+Result<json> SkippedByDst(const JobDefinition& job, WallTime after, const json& fires) {
+  json skipped = json::array();
+  const bool all = job.dst_gap == DstGap::kFire && job.dst_repeat == DstRepeat::kBoth;
+  if (fires.empty() || all) return skipped;
+  CARILLON_ASSIGN_OR_RETURN(const WallTime last,
+                            ParseRfc3339(fires.back()["fire_time"].get<std::string>()));
+  std::set<std::pair<size_t, std::string>> there;
+  for (const json& fire : fires) there.emplace(fire["schedule"], fire["fire_time"]);
+  JobDefinition other = job;
+  other.dst_gap = DstGap::kFire;
+  other.dst_repeat = DstRepeat::kBoth;
+  CARILLON_ASSIGN_OR_RETURN(const auto sources, CompileAll(other));
+  for (size_t i = 0; i < sources.size(); ++i) {
+    auto fire = sources[i].schedule.Next(after);
+    for (; fire && fire->time <= last; fire = sources[i].schedule.Next(fire->time)) {
+      if (fire->note == DstNote::kNone || there.contains({i, FormatRfc3339(fire->time)})) continue;
+      if (skipped.size() == static_cast<size_t>(kFiresMax)) return skipped;
+      CARILLON_ASSIGN_OR_RETURN(json item, FireToJson(*fire, i, sources[i].zone));
+      item["dst"] = fire->note == DstNote::kMovedByGap ? "skipped_by_gap" : "not_repeated";
+      skipped.push_back(std::move(item));
+    }
+  }
+  return skipped;
 }
 
 Result<std::vector<std::string>> Explain(const JobDefinition& job) {

@@ -18,6 +18,13 @@ inline constexpr int64_t kFiresDefault = 10;
 // "repeated".
 Result<nlohmann::json> UpcomingFires(const JobDefinition& job, WallTime after, size_t count);
 
+// What a clock change takes away after `after` and up to the last of `fires`, which are
+// UpcomingFires of the same job: fires that would come under the other dst_gap or dst_repeat, as
+// above, with dst "skipped_by_gap" or "not_repeated" and the time they would have. At most
+// kFiresMax.
+Result<nlohmann::json> SkippedByDst(const JobDefinition& job, WallTime after,
+                                    const nlohmann::json& fires);
+
 // One sentence a schedule, in the job's order.
 Result<std::vector<std::string>> Explain(const JobDefinition& job);
 

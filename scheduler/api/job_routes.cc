@@ -305,7 +305,8 @@ Reply NextFires(const Call& call) {
   const StoredJob& job = *read;
   json body = {{"job_id", id.value()},
                {"state", job.definition.enabled ? "ENABLED" : "PAUSED"},
-               {"items", json::array()}};
+               {"items", json::array()},
+               {"skipped", json::array()}};
   if (!job.definition.enabled) {
     body["pause_reason"] = job.pause_reason;
     return JsonResponse(200, body);
@@ -313,6 +314,7 @@ Reply NextFires(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(
       body["items"],
       UpcomingFires(job.definition, now, static_cast<size_t>(count.value_or(kFiresDefault))));
+  CARILLON_ASSIGN_OR_RETURN(body["skipped"], SkippedByDst(job.definition, now, body["items"]));
   return JsonResponse(200, body);
 }
 

@@ -159,11 +159,9 @@ Reply PreviewSchedule(const Call& call) {
                             TextMember(body, "job_id", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime after, ReadAfter(call, body));
   CARILLON_ASSIGN_OR_RETURN(const auto parsed, ReadPreview(body));
-  json answer = {{"valid", false},
-                 {"errors", json::array()},
-                 {"explanations", json::array()},
-                 {"items", json::array()},
-                 {"warnings", json::array()}};
+  json answer = {
+      {"valid", false},         {"errors", json::array()},  {"explanations", json::array()},
+      {"items", json::array()}, {"skipped", json::array()}, {"warnings", json::array()}};
   const auto fires = parsed.ok() ? UpcomingFires(parsed->definition, after,
                                                  static_cast<size_t>(count.value_or(kFiresDefault)))
                                  : Result<json>(parsed.error());
@@ -175,6 +173,7 @@ Reply PreviewSchedule(const Call& call) {
   answer["valid"] = true;
   answer["explanations"] = explanations;
   answer["items"] = *fires;
+  CARILLON_ASSIGN_OR_RETURN(answer["skipped"], SkippedByDst(parsed->definition, after, *fires));
   answer["warnings"] = Warnings(call, parsed->definition, *fires, after, own);
   return JsonResponse(200, answer);
 }

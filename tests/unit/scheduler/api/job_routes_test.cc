@@ -305,6 +305,30 @@ TEST_F(JobRoutesTest, NextListsFiresWithTheirOffsets) {
   EXPECT_EQ(Get("/api/jobs/" + job.value("job_id", "") + "/next?n=101").pointer(), "?n");
 }
 
+TEST_F(JobRoutesTest, NextTellsWhatAClockChangeTakesAway) {
+  const json gap = Create({{"job_id", "gap"},
+                           {"time_zone", "Europe/Paris"},
+                           {"cron_expression", "30 2 * * *"},
+                           {"dst_gap", "skip"}});
+  EXPECT_TRUE(Get("/api/jobs/gap/next?n=28").body()["skipped"].empty());  // ends before the day
+  const json skipped = Get("/api/jobs/gap/next?n=29").body()["skipped"];
+  ASSERT_EQ(skipped.size(), 1u);
+  EXPECT_EQ(skipped[0]["dst"], "skipped_by_gap");
+  EXPECT_EQ(skipped[0]["fire_time"], "2026-03-29T01:00:00.000000Z");
+  const json preview = {{"cron_expression", "30 2 * * *"},
+                        {"time_zone", "Europe/Paris"},
+                        {"after", "2026-10-24T12:00:00Z"},
+                        {"n", 2}};
+  const json once = Post("/api/schedules/preview", preview).body();
+  ASSERT_EQ(once["skipped"].size(), 1u);
+  EXPECT_EQ(once["skipped"][0]["dst"], "not_repeated");
+  EXPECT_EQ(once["skipped"][0]["fire_time"], "2026-10-25T01:30:00.000000Z");
+  EXPECT_EQ(once["items"][0]["fire_time"], "2026-10-25T00:30:00.000000Z");
+  json both = preview;
+  both["dst_repeat"] = "both";
+  EXPECT_TRUE(Post("/api/schedules/preview", both).body()["skipped"].empty());
+}
+
 TEST_F(JobRoutesTest, UnknownAndImpossibleIdsAreNotFound) {
   for (const char* id :
        {"no-such-job", "NOPE", "..", "%2e%2e%2fetc%2fpasswd", "a%20b", "%E2%82%AC"}) {
