@@ -25,6 +25,7 @@ struct TokenArguments {
   std::string name;
   std::string role;
   std::string expires_at;
+  std::vector<std::string> scopes;
 };
 
 const View& UserView() {
@@ -42,6 +43,7 @@ const View& TokenView() {
   static const View view{{{"TOKEN", "token_id"},
                           {"NAME", "name"},
                           {"ROLE", "role"},
+                          {"SCOPES", "scopes"},
                           {"PREFIX", "prefix"},
                           {"USER", "user_id"},
                           {"EXPIRES", "expires_at"},
@@ -156,6 +158,7 @@ Outcome<ExitCode> MakeSetupLink(Session& session) {
 Outcome<ExitCode> CreateToken(Session& session, const TokenArguments& arguments) {
   json body = {{"name", arguments.name}};
   if (!arguments.role.empty()) body["role"] = arguments.role;
+  if (!arguments.scopes.empty()) body["scopes"] = arguments.scopes;
   if (!arguments.expires_at.empty()) {
     const auto life = ParseDuration(arguments.expires_at);
     body["expires_at"] =
@@ -240,6 +243,11 @@ void AddTokenCommands(CLI::App& app, Session& session) {
   create->add_option("name", a->name, "What it is for")->required();
   create->add_option("--role", a->role, "admin, user or read_only; your own unless given")
       ->check(NotEmpty);
+  create
+      ->add_option("--scope", a->scopes,
+                   "No more than this permission of its role, such as jobs:run; may be repeated")
+      ->check(NotEmpty)
+      ->allow_extra_args(false);
   create->add_option("--expires", a->expires_at, "When it ends: 90d, or 2030-03-01T02:00:00Z")
       ->check(NotEmpty);
   session.On(create, [&session, a] { return CreateToken(session, *a); });

@@ -40,6 +40,7 @@ struct TokenRecord {
   std::string user_id = {};                // of its owner; empty = nobody's
   std::optional<WallTime> expires = {};    // nullopt = never
   std::optional<WallTime> last_used = {};  // to the minute
+  std::vector<std::string> scopes = {};    // no more than these permissions; none = all of its role
 };
 
 // A token with its owner as he is now; a token whose owner was deleted is not found.

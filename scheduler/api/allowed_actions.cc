@@ -39,7 +39,7 @@ json AllowedActions(const Caller& caller, Owned kind, const JobPlace& job) {
   const bool within = MayAct(caller, job);
   json allowed = json::array();
   for (const auto& [action, permission] : KnownActionsOn(kind)) {
-    const Reach reach = ReachOf(caller.role, permission);
+    const Reach reach = caller.ReachFor(permission);
     if (reach == Reach::kAll || (reach == Reach::kOwn && within)) allowed.push_back(action);
   }
   return allowed;

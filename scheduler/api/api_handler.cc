@@ -258,7 +258,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   trace.route = match.route->path;
   trace.method = match.route->method;
   const Permission permission = match.route->permission;
-  const Reach reach = for_anyone ? Reach::kAll : ReachOf(caller.role, permission);
+  const Reach reach = for_anyone ? Reach::kAll : caller.ReachFor(permission);
   if (reach == Reach::kNone) return Forbidden(permission);
   if (defect) return *defect;
   AuditNote note;

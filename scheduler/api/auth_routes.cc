@@ -213,7 +213,7 @@ Reply WhoAmI(const Call& call) {
                        {"display_name", token ? json("") : json(caller.display_name)},
                        {"token_id", token ? json(caller.credential) : json(nullptr)},
                        {"role", caller.role},
-                       {"permissions", PermissionsOf(caller.role)},
+                       {"permissions", PermissionsOf(caller.role, caller.scopes)},
                        {"shares", SharesToJson(caller.shared.shares())}});
 }
 

@@ -33,7 +33,7 @@ Call Single(const Call& call, const HttpRequest& request, const RouteMatch& matc
           .arguments = match.arguments,
           .trace_id = call.trace_id,
           .note = note,
-          .owns_all = ReachOf(call.caller.role, match.route->permission) == Reach::kAll,
+          .owns_all = call.caller.ReachFor(match.route->permission) == Reach::kAll,
           .idempotency_key = key.value_or(none).key,
           .idempotency_scope = key.value_or(none).scope};
 }
@@ -43,7 +43,7 @@ Reply Ask(const Call& call, const HttpRequest& request, AuditNote& note, Asking 
   const RouteMatch match = MatchRoute(request.method, request.segments);
   if (match.route == nullptr) return NotFound("There is no such id.");
   const Permission permission = match.route->permission;
-  if (ReachOf(call.caller.role, permission) == Reach::kNone) return Forbidden(permission);
+  if (call.caller.ReachFor(permission) == Reach::kNone) return Forbidden(permission);
   const bool keyed = key && match.route->keyed != Keyed::kNo;
   const Call single = Single(call, request, match, note, keyed ? key : std::nullopt);
   if (!single.owns_all) CARILLON_TRY(CheckOwned(*match.route, single));

@@ -80,7 +80,7 @@ json TextOrNull(const std::string& text) { return text.empty() ? json(nullptr) :
 
 bool MayCancel(const Caller& caller, const BulkAction& action) {
   if (action.state != BulkState::kRunning) return false;
-  const Reach reach = ReachOf(caller.role, Permission::kRunJobs);
+  const Reach reach = caller.ReachFor(Permission::kRunJobs);
   const bool own = !caller.user_id.empty() && caller.user_id == action.order.user_id;
   return reach == Reach::kAll || (reach == Reach::kOwn && own);
 }

@@ -1,8 +1,11 @@
 #include "scheduler/api/token_routes.h"
 
+#include <algorithm>
+#include <set>
+
 #include <nlohmann/json.hpp>
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
@@ -24,6 +27,7 @@ json TokenToJson(const TokenRecord& token) {
   return {{"token_id", token.token_id},
           {"name", token.name},
           {"role", token.role},
+          {"scopes", token.scopes.empty() ? json(nullptr) : json(token.scopes)},
           {"prefix", token.prefix},
           {"user_id", token.user_id.empty() ? json(nullptr) : json(token.user_id)},
           {"create_time", FormatRfc3339(token.created)},
@@ -60,6 +64,35 @@ Outcome<std::string> ReadTokenRole(const Call& call, const json& body) {
   return problem;
 }
 
+// What the token may do of what its role may. One that is made with a token may do no more than
+// that one.
+Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body) {
+  const std::vector<std::string>& own = call.caller.scopes;
+  if (!body.contains("scopes") || body["scopes"].is_null()) return own;
+  const json& wanted = body["scopes"];
+  if (!wanted.is_array() || wanted.empty()) {
+    return InvalidField("/scopes", "wrong_type",
+                        "This has to be a list of permissions, such as [\"read\", \"jobs:run\"].");
+  }
+  std::set<std::string> scopes;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const std::string pointer = fmt::format("/scopes/{}", i);
+    const std::string name = wanted[i].is_string() ? wanted[i].get<std::string>() : "";
+    if (!IsScope(name)) {
+      return InvalidField(pointer, "unknown_value",
+                          "There is no such permission; docs/security.md lists them.");
+    }
+    if (!own.empty() && std::find(own.begin(), own.end(), name) == own.end()) {
+      return Problem{.status = 403,
+                     .code = "scope_too_wide",
+                     .detail = "A token made with a token may do no more than that one.",
+                     .errors = {{pointer, "scope_too_wide", "The token has no " + name + "."}}};
+    }
+    scopes.insert(name);
+  }
+  return std::vector<std::string>(scopes.begin(), scopes.end());
+}
+
 }  // namespace
 
 Reply ListTokens(const Call& call) {
@@ -78,8 +111,9 @@ Reply ListTokens(const Call& call) {
 
 // Without Idempotency-Key: its stored answer would keep the whole token.
 Reply CreateToken(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired,
-                                                        {"name", "role", "expires_at", "reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kRequired,
+                                       {"name", "role", "scopes", "expires_at", "reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
   const WallTime now = call.authenticator.Wall();
   const std::string whole = NewToken();
@@ -87,9 +121,13 @@ Reply CreateToken(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(token.name, RequiredText(body, "name", kTokenNameCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(token.role, ReadTokenRole(call, body));
   CARILLON_ASSIGN_OR_RETURN(token.expires, ReadExpiry(call, body, now));
+  CARILLON_ASSIGN_OR_RETURN(token.scopes, ReadScopes(call, body));
   token.user_id = call.caller.user_id;
   CARILLON_TRY(call.api.auth.CreateToken(token));
   call.note.reason = token.name + " as " + token.role;
+  if (!token.scopes.empty()) {
+    call.note.reason += fmt::format(", no more than {}", fmt::join(token.scopes, " "));
+  }
   json shown = TokenToJson(token);
   shown["token"] = whole;
   HttpResponse response = JsonResponse(201, shown);

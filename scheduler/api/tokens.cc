@@ -1,7 +1,6 @@
 #include "scheduler/api/tokens.h"
 
 #include "scheduler/auth/access_token.h"
-#include "scheduler/auth/roles.h"
 #include "scheduler/auth/secrets.h"
 
 namespace carillon::scheduler {
@@ -40,7 +39,8 @@ Caller CallerOf(const FoundToken& found) {
                 .role = token.role,
                 .user_id = token.user_id,
                 .credential = token.token_id,
-                .expires = token.expires};
+                .expires = token.expires,
+                .scopes = token.scopes};
   if (!found.owner) return caller;
   caller.role = LesserRole(token.role, found.owner->role);
   caller.display_name = found.owner->name;

@@ -19,6 +19,7 @@
 #include "common/domain/share.h"
 #include "common/ports/auth_store.h"
 #include "scheduler/api/aside.h"
+#include "scheduler/auth/roles.h"
 
 namespace carillon::scheduler {
 
@@ -47,6 +48,9 @@ struct Caller {
   std::string credential = {};           // the session, or the token's id
   std::optional<WallTime> expires = {};  // of the token
   SharedJobs shared = {};                // with the user
+  std::vector<std::string> scopes = {};  // of the token; none = all that the role may
+
+  Reach ReachFor(Permission permission) const { return ReachOf(role, scopes, permission); }
 
   // As the audit names him: "anna", "anna/ci", "token/admin".
   std::string Actor() const;

@@ -46,6 +46,20 @@ std::string_view Name(Permission permission) { return RowOf(permission).name; }
 
 Reach ReachOf(std::string_view role, Permission permission) { return Of(RowOf(permission), role); }
 
+Reach ReachOf(std::string_view role, const std::vector<std::string>& scopes,
+              Permission permission) {
+  const Row& row = RowOf(permission);
+  const bool within = scopes.empty() || permission == Permission::kAnyone ||
+                      std::find(scopes.begin(), scopes.end(), row.name) != scopes.end();
+  return within ? Of(row, role) : kNone;
+}
+
+bool IsScope(std::string_view name) {
+  return std::any_of(kTable.begin(), kTable.end(), [&](const Row& row) {
+    return row.permission != Permission::kAnyone && row.name == name;
+  });
+}
+
 bool IsRole(std::string_view role) {
   return std::find(kRoles.begin(), kRoles.end(), role) != kRoles.end();
 }
@@ -56,11 +70,13 @@ std::string_view LesserRole(std::string_view a, std::string_view b) {
                    std::find(kRoles.begin(), kRoles.end(), b));
 }
 
-std::vector<std::string> PermissionsOf(std::string_view role) {
+std::vector<std::string> PermissionsOf(std::string_view role,
+                                       const std::vector<std::string>& scopes) {
   std::vector<std::string> names;
   for (const Row& row : kTable) {
-    if (row.permission == Permission::kAnyone || Of(row, role) == kNone) continue;
-    names.push_back(std::string(row.name) + (Of(row, role) == kOwn ? ":own" : ""));
+    const Reach reach = ReachOf(role, scopes, row.permission);
+    if (row.permission == Permission::kAnyone || reach == kNone) continue;
+    names.push_back(std::string(row.name) + (reach == kOwn ? ":own" : ""));
   }
   return names;
 }

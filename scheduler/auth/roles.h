@@ -33,13 +33,19 @@ enum class Reach {
   kAll,
 };
 Reach ReachOf(std::string_view role, Permission permission);
+// The same for who may do no more than some of it: `scopes` are names of permissions, none = all.
+Reach ReachOf(std::string_view role, const std::vector<std::string>& scopes, Permission permission);
+// A permission by its name; "anyone" is none.
+bool IsScope(std::string_view name);
 
 inline constexpr std::array<std::string_view, 3> kRoles = {"read_only", "user", "admin"};
 bool IsRole(std::string_view role);
 // The lesser of two roles; empty when one of them is none.
 std::string_view LesserRole(std::string_view a, std::string_view b);
 
-// "read", "jobs:write:own", …: what `role` may do, for clients that show or hide actions.
-std::vector<std::string> PermissionsOf(std::string_view role);
+// "read", "jobs:write:own", …: what `role` may do within `scopes`, for clients that show or hide
+// actions.
+std::vector<std::string> PermissionsOf(std::string_view role,
+                                       const std::vector<std::string>& scopes = {});
 
 }  // namespace carillon::scheduler

@@ -247,12 +247,16 @@ TYPED_TEST(AuthStoreContract, TokensComeWithTheirOwnerAndGoWithHim) {
   const UserRecord anna = this->User("anna");
   ASSERT_OK(s.auth.CreateUser(anna));
   ASSERT_OK(s.auth.CreateToken(this->Token("a", anna.user_id)));
-  ASSERT_OK(s.auth.CreateToken(this->Token("b", "")));
+  TokenRecord scoped = this->Token("b", "");
+  scoped.scopes = {"jobs:run", "read"};
+  ASSERT_OK(s.auth.CreateToken(scoped));
   EXPECT_CODE(s.auth.CreateToken(this->Token("a", "")), ErrorCode::kExists);
   const auto found = s.v(s.auth.FindToken("a"));
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->owner, std::optional(anna));
   EXPECT_EQ(found->token.prefix, "carillon_a");
+  EXPECT_TRUE(found->token.scopes.empty());
+  EXPECT_EQ(s.v(s.auth.FindToken("b"))->token.scopes, scoped.scopes);
   EXPECT_EQ(found->token.expires, std::optional(kT0 + 24h));
   // Texts that are nobody's id: not found, whatever their characters.
   EXPECT_CODE(s.auth.GetToken("t\u00f6k"), ErrorCode::kNotFound);

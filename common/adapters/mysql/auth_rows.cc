@@ -1,5 +1,10 @@
 #include "common/adapters/mysql/auth_rows.h"
 
+#include <iterator>
+#include <sstream>
+
+#include <fmt/ranges.h>
+
 #include "common/wire/share_json.h"
 
 namespace carillon::mysql {
@@ -15,6 +20,11 @@ std::vector<Share> ReadShares(const Session& session, const Rows& rows, uint32_t
   if (shares.ok()) return std::move(shares).value();
   session.NoteUnreadable("users", rows.Text(first), shares.error().message);
   return {};
+}
+
+std::vector<std::string> Words(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 }  // namespace
@@ -33,6 +43,10 @@ UserRecord ReadUserRow(const Session& session, const Rows& rows, uint32_t first)
           .updated = rows.Time(first + 9)};
 }
 
+std::string ScopesText(const TokenRecord& token) {
+  return fmt::format("{}", fmt::join(token.scopes, " "));
+}
+
 TokenRecord ReadApiTokenRow(const Rows& rows) {
   return {.token_hash = rows.Text(1),
           .name = rows.Text(2),
@@ -42,7 +56,8 @@ TokenRecord ReadApiTokenRow(const Rows& rows) {
           .prefix = rows.Text(6),
           .user_id = rows.Text(7),
           .expires = TimeOrNone(rows, 8),
-          .last_used = TimeOrNone(rows, 9)};
+          .last_used = TimeOrNone(rows, 9),
+          .scopes = Words(rows.Text(10))};
 }
 
 Status LockIdentity(Session& session) {

@@ -17,9 +17,11 @@ UserRecord ReadUserRow(const Session& session, const Rows& rows, uint32_t first 
 // Of the table under the alias t, from column 1 on.
 inline constexpr const char* kApiTokenColumns =
     "t.token_hash, t.name, t.role, t.created_us, t.token_id, t.prefix, t.user_id, t.expires_us, "
-    "t.last_used_us";
-inline constexpr uint32_t kApiTokenColumnCount = 9;
+    "t.last_used_us, t.scopes";
+inline constexpr uint32_t kApiTokenColumnCount = 10;
 TokenRecord ReadApiTokenRow(const Rows& rows);
+// As the column has them.
+std::string ScopesText(const TokenRecord& token);
 
 // Waits for whoever else changes who may administrate, or makes a first thing of the store.
 Status LockIdentity(Session& session);

@@ -39,6 +39,20 @@ TEST(RolesTest, PermissionsAreNamedWithTheirReach) {
   EXPECT_TRUE(PermissionsOf("nobody").empty());
 }
 
+TEST(RolesTest, ScopesTakeAwayAndNeverAdd) {
+  const std::vector<std::string> scopes = {"jobs:run", "config:write", "of a later version"};
+  EXPECT_EQ(ReachOf("user", scopes, kRunJobs), Reach::kOwn);
+  EXPECT_EQ(ReachOf("admin", scopes, kRunJobs), Reach::kAll);
+  EXPECT_EQ(ReachOf("user", scopes, kRead), Reach::kNone);
+  EXPECT_EQ(ReachOf("user", scopes, kWriteConfig), Reach::kNone);
+  EXPECT_EQ(ReachOf("nobody", scopes, kRunJobs), Reach::kNone);
+  EXPECT_EQ(ReachOf("user", {"unknown"}, kRead), Reach::kNone);
+  EXPECT_EQ(PermissionsOf("user", scopes), std::vector<std::string>{"jobs:run:own"});
+  EXPECT_TRUE(IsScope("users:manage"));
+  EXPECT_FALSE(IsScope("anyone"));
+  EXPECT_FALSE(IsScope("jobs:run:own"));
+}
+
 TEST(RolesTest, OfTwoRolesTheLesserCounts) {
   EXPECT_EQ(LesserRole("admin", "user"), "user");
   EXPECT_EQ(LesserRole("read_only", "admin"), "read_only");
