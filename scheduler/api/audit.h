@@ -7,6 +7,10 @@ namespace carillon::scheduler {
 
 // Fills in time and trace. What cannot be stored goes to the log: the deed is done.
 void RecordAudit(const Call& call, AuditRecord record);
+// The words that a handler and the caller have for it.
+std::string AuditReason(const AuditNote& note, const std::string& said);
+// A kill is told before the caller's words.
+void NoteCancelMode(const Call& call, CancelMode mode);
 // As RecordAudit, for who will try again.
 Status TryRecordAudit(const Call& call, AuditRecord record);
 
