@@ -17,6 +17,7 @@ struct BulkArguments {
   std::string reason;
   bool dry_run = false;
   bool confirm_overlap = false;
+  bool kill = false;
   bool background = false;
   bool wait = false;
 };
@@ -72,6 +73,7 @@ Outcome<json> BodyOf(const std::string& action, const BulkArguments& arguments) 
 void AddManner(json& body, const BulkArguments& arguments) {
   if (!arguments.reason.empty()) body["reason"] = arguments.reason;
   if (arguments.confirm_overlap) body["confirm_overlap"] = true;
+  if (arguments.kill) body["mode"] = "kill";
 }
 
 // What the server would act on, and whether it may.
@@ -171,7 +173,7 @@ Outcome<bool> MeansActions(const BulkArguments& arguments) {
 
 Outcome<ExitCode> CancelActions(Session& session, const BulkArguments& arguments) {
   if (arguments.dry_run || arguments.background || arguments.wait || arguments.confirm_overlap ||
-      !arguments.filter.empty()) {
+      arguments.kill || !arguments.filter.empty()) {
     return UsageFailure("bulk cancel of bulk actions takes their ids and --reason, nothing else");
   }
   CARILLON_ASSIGN_OR_RETURN(
@@ -238,6 +240,7 @@ void AddBulkCommands(CLI::App& app, Session& session) {
     if (action == "cancel") {
       verb->add_option("--kind", a->kind, "run (the default) or job")
           ->check(CLI::IsMember({"job", "run"}));
+      verb->add_flag("--kill", a->kill, kKillHelp);
     }
     if (action == "cancel" || action == "retry") {
       verb->add_flag("--confirm-overlap", a->confirm_overlap,

@@ -29,6 +29,7 @@ struct JobArguments {
   std::string priority;
   bool wait = false;
   bool confirm_overlap = false;
+  bool kill = false;
   std::string longest;
   int fires = 10;
   std::string at;
@@ -93,6 +94,7 @@ Outcome<ExitCode> Cancel(Session& session, const JobArguments& arguments) {
     ApiRequest request{.method = "POST", .path = JobPath(id, "cancel"), .body = json::object()};
     if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
     if (arguments.confirm_overlap) (*request.body)["confirm_overlap"] = true;
+    if (arguments.kill) (*request.body)["mode"] = "kill";
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer, session.Call(request));
     json shown = answer.body;
     shown["job_id"] = id;
@@ -204,6 +206,7 @@ void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArgume
   CLI::App* cancel = job.add_subcommand("cancel", "Cancel every open run of jobs");
   cancel->add_option("job", a->ids, "Job ids")->required();
   cancel->add_option("--reason", a->reason, "Why, for the record");
+  cancel->add_flag("--kill", a->kill, kKillHelp);
   cancel->add_flag("--confirm-overlap", a->confirm_overlap,
                    "Also runs whose process may still be running somewhere");
   session.On(cancel, [&session, a] { return Cancel(session, *a); });

@@ -15,6 +15,7 @@ struct RunArguments {
   std::string reason;
   std::string longest;
   bool confirm_overlap = false;
+  bool kill = false;
   RunListFlags list;
 };
 
@@ -34,6 +35,7 @@ Outcome<ExitCode> Cancel(Session& session, const RunArguments& arguments) {
     ApiRequest request{.method = "POST", .path = PathOf(id, "cancel"), .body = json::object()};
     if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
     if (arguments.confirm_overlap) (*request.body)["confirm_overlap"] = true;
+    if (arguments.kill) (*request.body)["mode"] = "kill";
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer, session.Call(request));
     json shown = answer.body;
     shown["run_id"] = id;
@@ -135,6 +137,7 @@ void AddRunCommands(CLI::App& app, Session& session) {
   session.On(logs, [&session, log_flags] { return ShowLogs(session, *log_flags); });
   CLI::App* cancel = verb("cancel", "Cancel runs", true, &Cancel);
   cancel->add_option("--reason", a->reason, "Why, for the record");
+  cancel->add_flag("--kill", a->kill, kKillHelp);
   CLI::App* retry = verb("retry", "Try ended runs once more", true, &Retry);
   for (CLI::App* added : {cancel, retry}) {
     added->add_flag("--confirm-overlap", a->confirm_overlap,

@@ -11,6 +11,7 @@ constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunSta
                                 RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
                                 RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
 constexpr std::array kKinds = {RunKind::kCron, RunKind::kRate, RunKind::kOnce, RunKind::kManual};
+constexpr std::array kCancelModes = {CancelMode::kGraceful, CancelMode::kKill};
 
 }  // namespace
 
@@ -51,6 +52,21 @@ Result<RunKind> ParseRunKind(std::string_view text) {
     if (Name(kind) == text) return kind;
   }
   return {ErrorCode::kInvalid, "not a kind of run: '" + std::string(text) + "'"};
+}
+
+std::string_view Name(CancelMode mode) {
+  switch (mode) {
+    case CancelMode::kGraceful: return "graceful";
+    case CancelMode::kKill: return "kill";
+  }
+  return "";
+}
+
+Result<CancelMode> ParseCancelMode(std::string_view text) {
+  for (const CancelMode mode : kCancelModes) {
+    if (Name(mode) == text) return mode;
+  }
+  return {ErrorCode::kInvalid, "not a way to cancel: '" + std::string(text) + "'"};
 }
 
 bool MayStillRun(RunState state, std::string_view reason) {

@@ -35,6 +35,14 @@ enum class RunKind { kCron, kRate, kOnce, kManual };
 std::string_view Name(RunKind kind);  // "cron", "manual", …
 Result<RunKind> ParseRunKind(std::string_view text);
 
+// How a run's processes are ended when somebody cancels it; a higher one replaces a lower one.
+enum class CancelMode {
+  kGraceful,  // SIGTERM, the job's kill_grace, SIGKILL to the tree
+  kKill,      // SIGKILL to the tree at once
+};
+std::string_view Name(CancelMode mode);  // "graceful", "kill"
+Result<CancelMode> ParseCancelMode(std::string_view text);
+
 // Stable codes of `reason`. Empty for a plain success.
 namespace reason {
 inline constexpr std::string_view kExitCode = "exit_code";          // FAILED: non-zero exit
@@ -82,7 +90,7 @@ struct RunRow {
   ClaimToken claim_token = {};   // of the last claim; stays until the next one
   ExecutorId executor = {};      // of the last claim
   Incarnation incarnation = {};  // of that executor
-  bool cancel_requested = false;
+  std::optional<CancelMode> cancel_requested = {};
   ExecutorId pinned_executor = {};  // run now on this one only; empty = any
   WallTime claimed = WallTime{};
   bool may_still_run = false;  // MayStillRun of its state and reason

@@ -186,21 +186,26 @@ std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const 
   return AfterLoss(*row, &policy, reason::kExecutorLost, fate, now);
 }
 
-CancelEffect DecideCancel(const RunRow& row, Overlap overlap) {
+CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap) {
+  const CancelEffect asked =
+      row.cancel_requested > mode ? CancelEffect::kAskedHarder : CancelEffect::kRequested;
   switch (row.state) {
     case RunState::kPending: return CancelEffect::kCancelledNow;
     case RunState::kHeld:
-      return row.may_still_run && overlap == Overlap::kUnconfirmed ? CancelEffect::kRequested
+      return row.may_still_run && overlap == Overlap::kUnconfirmed ? asked
                                                                    : CancelEffect::kCancelledNow;
-    case RunState::kRunning: return CancelEffect::kRequested;
+    case RunState::kRunning: return asked;
     default: return CancelEffect::kNothing;
   }
 }
 
-std::string CancelSentence(std::string_view actor, std::string_view reason) {
-  if (reason.empty()) return {};
-  const std::string who(actor.empty() ? "somebody" : actor);
-  return "cancel asked for by " + who + ": " + std::string(reason);
+std::string CancelSentence(const CancelWord& word) {
+  if (word.reason.empty()) return {};
+  // Of what did not run nothing was killed.
+  const bool kills = word.effect == CancelEffect::kRequested && word.mode == CancelMode::kKill;
+  const std::string who(word.actor.empty() ? "somebody" : word.actor);
+  return std::string(kills ? "kill" : "cancel") + " asked for by " + who + ": " +
+         std::string(word.reason);
 }
 
 std::string_view CancelReason(const RunRow& row) {

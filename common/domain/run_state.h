@@ -156,16 +156,23 @@ enum class Overlap {
 
 enum class CancelEffect {
   kNothing,       // already final
+  kAskedHarder,   // it is being killed already: nothing to write
   kCancelledNow,  // write CANCELLED with CancelReason
   kRequested,     // set cancel_requested; CANCELLED is written when the tree is dead
 };
 // PENDING, and HELD of which the process is dead: now. RUNNING, and HELD of which it may still run,
-// are asked; the latter ends now for a person who confirms.
-CancelEffect DecideCancel(const RunRow& row, Overlap overlap);
+// are asked; the latter ends now for a person who confirms. The mode is of those that are asked.
+CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap);
 // Of a run that is cancelled now.
 std::string_view CancelReason(const RunRow& row);
 // What the run says of it afterwards; empty without a reason.
-std::string CancelSentence(std::string_view actor, std::string_view reason);
+struct CancelWord {
+  CancelEffect effect = CancelEffect::kRequested;
+  CancelMode mode = CancelMode::kGraceful;
+  std::string_view actor = {};
+  std::string_view reason = {};
+};
+std::string CancelSentence(const CancelWord& word);
 
 // FAILED, TIMED_OUT, LOST, CANCELLED or HELD -> PENDING, attempt + 1, due now, the current version.
 // kConflict for other states, and for a run whose process may still run unless that is confirmed;

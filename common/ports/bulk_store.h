@@ -14,6 +14,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/bulk.h"
+#include "common/domain/run.h"
 #include "common/ports/admin_store.h"
 
 namespace carillon {
@@ -29,10 +30,11 @@ struct BulkOrder {
   std::string kind;     // "job" or "run"
   std::string reason = {};
   bool confirm_overlap = false;
-  std::string actor = {};     // as the audit names him
-  std::string user_id = {};   // whose it is
-  std::string token_id = {};  // empty: he had signed in
-  std::string role = {};      // that he had then: he never has more
+  CancelMode cancel_mode = CancelMode::kGraceful;  // of a cancel
+  std::string actor = {};                          // as the audit names him
+  std::string user_id = {};                        // whose it is
+  std::string token_id = {};                       // empty: he had signed in
+  std::string role = {};                           // that he had then: he never has more
   std::string trace_id = {};
   WallTime created = WallTime{};
 

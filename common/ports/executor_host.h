@@ -60,8 +60,10 @@ class Warden {
   virtual Status Start(const StartAttempt& start) = 0;
   // Moves lease ends later (never earlier).
   virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
-  // SIGTERM, grace, SIGKILL to the whole tree; ends as CANCELLED when the tree is dead.
-  virtual Status Cancel(const HeldAttempt& attempt) = 0;
+  // SIGTERM, grace, SIGKILL to the whole tree, or SIGKILL at once, also in the middle of a grace;
+  // ends as CANCELLED when the tree is dead. A warden of a version that cannot kill at once gives
+  // the grace.
+  virtual Status Cancel(const HeldAttempt& attempt, CancelMode mode) = 0;
   // Everything it holds: running, and ended but not yet forgotten. For a daemon that comes back.
   struct Inventory {
     std::vector<AttemptStarted> running;

@@ -112,6 +112,8 @@ struct LogsStored {
 
 struct CancelAttempts {
   std::vector<HeldAttempt> attempts;
+  // An executor of a version that does not know it takes it as graceful.
+  CancelMode mode = CancelMode::kGraceful;
 };
 
 using ToExecutor = std::variant<Registered, HeartbeatReply, ClaimBatchReply, ResultsApplied,

@@ -75,6 +75,7 @@ struct WriteContext {
   std::string reason = {};  // why, in the person's words; empty = not said
   // That a run whose process may still run (run_state.h) is dead, or does no harm beside others.
   bool confirm_overlap = false;
+  CancelMode cancel_mode = CancelMode::kGraceful;  // of a cancel
   // Where it is not null: set to what the write itself ended, when it was done.
   EndedRuns* ended = nullptr;
 

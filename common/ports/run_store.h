@@ -104,7 +104,8 @@ class RunStore {
   virtual Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
                                         const WriteContext& context) = 0;
 
-  // See DecideCancel. Returns true if something was cancelled or asked to; `error` of the run says
+  // See DecideCancel; how is `context.cancel_mode`. A kill replaces a graceful request, never the
+  // other way round. Returns true if something was cancelled or asked to; `error` of the run says
   // why, if a reason was given.
   virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
   // Every open run of the job that is due or running; future planned runs are left. Returns how

@@ -345,7 +345,9 @@ Result<std::vector<StoredOutput>> Decode(const v1::LogsStored& from) {
 }
 
 void Encode(const CancelAttempts& from, v1::ToExecutor& message) {
-  Encode(from.attempts, *message.mutable_cancel_attempts()->mutable_attempts());
+  v1::CancelAttempts& to = *message.mutable_cancel_attempts();
+  Encode(from.attempts, *to.mutable_attempts());
+  to.set_kill(from.mode == CancelMode::kKill);
 }
 
 template <typename Message>
@@ -418,7 +420,9 @@ Result<std::variant<Welcome, ToExecutor>> DecodeToExecutor(std::string_view byte
     }
     case v1::ToExecutor::kCancelAttempts: {
       CARILLON_ASSIGN_OR_RETURN(auto attempts, Decode(from->cancel_attempts().attempts()));
-      return Incoming(ToExecutor(CancelAttempts{std::move(attempts)}));
+      const bool kill = from->cancel_attempts().kill();
+      return Incoming(ToExecutor(
+          CancelAttempts{std::move(attempts), kill ? CancelMode::kKill : CancelMode::kGraceful}));
     }
     case v1::ToExecutor::kLogsStored: {
       CARILLON_ASSIGN_OR_RETURN(auto stored, Decode(from->logs_stored()));

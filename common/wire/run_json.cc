@@ -84,7 +84,8 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["executor_id"] = waits ? json(nullptr) : TextOrNull(row.executor.value());
   to["priority"] = row.priority;
   to["job_version"] = row.def_version;
-  to["cancel_requested"] = row.cancel_requested;
+  to["cancel_requested"] = row.cancel_requested.has_value();
+  to["cancel_mode"] = row.cancel_requested ? json(Name(*row.cancel_requested)) : json(nullptr);
   to["parameters"] = ParametersToJson(run.parameters_json);
   to["due_at"] = waits ? TimeOrNull(row.due) : json(nullptr);
   to["trace_id"] = TraceIdOf(row.key, run.trace_id);

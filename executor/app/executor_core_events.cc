@@ -207,7 +207,7 @@ void ExecutorCore::On(const MemberId&, const CancelAttempts& message, SteadyTime
     RunEntry* entry = runs_.FindHeld(held);
     if (entry == nullptr || entry->lane == Lane::kLight) continue;
     if (Next(entry->stage, RunEvent::kCancelAsked).action != RunAction::kCancel) continue;
-    const Status cancelled = ports_.warden.Cancel(entry->held);
+    const Status cancelled = ports_.warden.Cancel(entry->held, message.mode);
     // Said again by the owner until the run is over.
     if (!cancelled.ok()) log::Debug("executor", "cancel: {}", cancelled.error().message);
   }
@@ -303,7 +303,7 @@ void ExecutorCore::CheckLeases(SteadyTime now) {
     const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
     if (!runs || !entry.kill_at_lease_end || entry.lease_end == SteadyTime{}) return;
     if (now < entry.lease_end - kLeaseMargin) return;
-    static_cast<void>(ports_.warden.Cancel(entry.held).ok());
+    static_cast<void>(ports_.warden.Cancel(entry.held, CancelMode::kGraceful).ok());
   });
 }
 

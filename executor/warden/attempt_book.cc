@@ -161,13 +161,13 @@ void AttemptBook::Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lea
   }
 }
 
-void AttemptBook::Cancel(const HeldAttempt& attempt) {
+void AttemptBook::Cancel(const HeldAttempt& attempt, CancelMode mode) {
   Entry* entry = FindHeld(attempt);
   if (entry == nullptr) return;
   entry->cancelled = true;
   if (!entry->live) return;
-  entry->live->End(RunState::kCancelled, reason::kCancelRequested, LiveRun::Grace::kGiven,
-                   clock_.Steady());
+  const auto grace = mode == CancelMode::kKill ? LiveRun::Grace::kNone : LiveRun::Grace::kGiven;
+  entry->live->End(RunState::kCancelled, reason::kCancelRequested, grace, clock_.Steady());
 }
 
 void AttemptBook::Forget(const std::vector<HeldAttempt>& attempts) {

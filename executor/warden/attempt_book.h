@@ -44,7 +44,7 @@ class AttemptBook {
   // ---- from the daemon
   void Start(StartAttempt start);
   void Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end);
-  void Cancel(const HeldAttempt& attempt);
+  void Cancel(const HeldAttempt& attempt, CancelMode mode);
   void Forget(const std::vector<HeldAttempt>& attempts);
   // Logs: who wants them and how much of each, and what has been taken over.
   void Follow(size_t log_bytes_max);

@@ -161,6 +161,7 @@ void LiveRun::KeeperExited() {
 void LiveRun::End(RunState state, std::string_view reason, Grace grace, SteadyTime now) {
   if (finished() || (ending_ && (ending_->killing || grace == Grace::kGiven))) return;
   if (!ending_) ending_ = Ending{.state = state, .reason = std::string(reason)};
+  ending_->kill_requested = state == RunState::kCancelled && grace == Grace::kNone;
   if (grace == Grace::kNone || start_.kill_grace <= Duration::zero()) {
     Kill(now);
     return;
@@ -236,7 +237,9 @@ AttemptResult LiveRun::EndedByWarden() const {
     case RunState::kTimedOut:
       result.error = fmt::format("timed out after {} s", start_.timeout / 1s);
       break;
-    case RunState::kCancelled: result.error = "cancelled on request"; break;
+    case RunState::kCancelled:
+      result.error = ending_->kill_requested ? "killed on request" : "cancelled on request";
+      break;
     default:
       result.error = ending_->reason == reason::kLeaseEnded
                          ? "killed: its lease ended and was not renewed"

@@ -43,7 +43,8 @@ class LiveRun {
   void KeeperExited();
 
   // ---- ending it
-  // The first reason wins. With grace: SIGTERM now, SIGKILL to the tree after kill_grace.
+  // The first reason wins; without grace it ends one that is being given. With grace: SIGTERM now,
+  // SIGKILL to the tree after kill_grace.
   enum class Grace { kGiven, kNone };
   void End(RunState state, std::string_view reason, Grace grace, SteadyTime now);
   // Acts on what is due: timeout, lease, end of the grace, a keeper that does not answer.
@@ -71,7 +72,8 @@ class LiveRun {
     std::string reason;
     SteadyTime kill_at;  // SIGKILL to the tree
     bool killing = false;
-    SteadyTime next_push;  // the keeper did not answer: the warden kills by itself
+    bool kill_requested = false;  // by a person, who gave it no grace or no more of it
+    SteadyTime next_push;         // the keeper did not answer: the warden kills by itself
   };
 
   void Keep(OutputStream stream, std::string_view bytes, Now now);

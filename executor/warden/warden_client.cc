@@ -117,10 +117,15 @@ Status WardenClient::RenewLeases(const std::vector<HeldAttempt>& attempts, Stead
   return {};
 }
 
-Status WardenClient::Cancel(const HeldAttempt& attempt) {
+Status WardenClient::Cancel(const HeldAttempt& attempt, CancelMode mode) {
   {
     MutexLock lock(mu_);
-    CARILLON_TRY(Enqueue(warden_message::Cancel{attempt}));
+    // An older one, that runs since before this daemon was upgraded, would hang up.
+    if (mode == CancelMode::kKill && version_ >= kWardenKills) {
+      CARILLON_TRY(Enqueue(warden_message::Kill{attempt}));
+    } else {
+      CARILLON_TRY(Enqueue(warden_message::Cancel{attempt}));
+    }
   }
   Poke();
   return {};

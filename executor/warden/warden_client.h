@@ -50,7 +50,7 @@ class WardenClient : public Warden {
   Status CanStart() override;
   Status Start(const StartAttempt& start) override;
   Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
-  Status Cancel(const HeldAttempt& attempt) override;
+  Status Cancel(const HeldAttempt& attempt, CancelMode mode) override;
   Result<Inventory> List() override;
   Status Forget(const std::vector<HeldAttempt>& attempts) override;
   Status ConfirmOutput(const std::vector<StoredOutput>& confirmed) override;

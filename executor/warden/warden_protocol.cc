@@ -49,6 +49,7 @@ struct Putter {
     PutHeldList(out, m.attempts);
   }
   void operator()(const Cancel& m) { PutHeld(out, m.attempt); }
+  void operator()(const Kill& m) { PutHeld(out, m.attempt); }
   void operator()(const List& m) { out.U64(m.request); }
   void operator()(const Forget& m) { PutHeldList(out, m.attempts); }
   void operator()(const Leave&) {}
@@ -102,6 +103,7 @@ void Get(ByteReader& in, Renew& m) {
   m.attempts = GetHeldList(in);
 }
 void Get(ByteReader& in, Cancel& m) { m.attempt = GetHeld(in); }
+void Get(ByteReader& in, Kill& m) { m.attempt = GetHeld(in); }
 void Get(ByteReader& in, List& m) { m.request = in.U64(); }
 void Get(ByteReader& in, Forget& m) { m.attempts = GetHeldList(in); }
 void Get(ByteReader&, Leave&) {}

@@ -25,6 +25,8 @@ inline constexpr size_t kHeldPerFrameMax = 4096;
 inline constexpr uint32_t kWardenTellsLogs = 2;
 // From this version on it takes StartMasked.
 inline constexpr uint32_t kWardenMasks = 3;
+// From this version on it takes Kill.
+inline constexpr uint32_t kWardenKills = 4;
 
 namespace warden_message {
 
@@ -53,7 +55,7 @@ struct Leave {};
 
 // ---- warden -> daemon
 struct Welcome {
-  uint32_t version = kWardenMasks;
+  uint32_t version = kWardenKills;
   int64_t pid = 0;
 };
 struct Refused {
@@ -103,6 +105,12 @@ struct StartMasked {
   StartAttempt start;
 };
 
+// ---- only to who knows it, see kWardenKills
+// daemon -> warden: a Cancel without a grace, also in the middle of one
+struct Kill {
+  HeldAttempt attempt;
+};
+
 }  // namespace warden_message
 
 using WardenMessage =
@@ -112,7 +120,7 @@ using WardenMessage =
                  warden_message::Started, warden_message::Ended, warden_message::ListRunning,
                  warden_message::ListEnded, warden_message::ListEnd, warden_message::Readiness,
                  warden_message::Follow, warden_message::OutputKept, warden_message::Output,
-                 warden_message::StartMasked>;
+                 warden_message::StartMasked, warden_message::Kill>;
 
 std::string EncodeFrame(const WardenMessage& message);
 

@@ -208,7 +208,9 @@ void WardenServer::Handle(WardenMessage message) {
   } else if (const auto* renew = std::get_if<Renew>(&message)) {
     book_->Renew(renew->attempts, renew->lease_end);
   } else if (const auto* cancel = std::get_if<Cancel>(&message)) {
-    book_->Cancel(cancel->attempt);
+    book_->Cancel(cancel->attempt, CancelMode::kGraceful);
+  } else if (const auto* killed = std::get_if<Kill>(&message)) {
+    book_->Cancel(killed->attempt, CancelMode::kKill);
   } else if (const auto* forget = std::get_if<Forget>(&message)) {
     book_->Forget(forget->attempts);
   } else if (const auto* list = std::get_if<List>(&message)) {

@@ -332,13 +332,11 @@ void ApiHandler::Audit(const Route& route, const Call& call, const HttpResponse&
   const std::string location = HeaderOf(done, "Location");
   const std::string made =
       location.empty() ? call.request.segments.back() : location.substr(location.rfind('/') + 1);
-  const std::string said = ReasonOf(call.request);
-  const std::string between = call.note.reason.empty() || said.empty() ? "" : ": ";
   RecordAudit(call, {.at = {},
                      .actor = call.caller.Actor(),
                      .action = std::string(route.action),
                      .object_id = call.arguments.empty() ? made : call.arguments[0],
-                     .reason = call.note.reason + between + said,
+                     .reason = AuditReason(call.note, ReasonOf(call.request)),
                      .trace_id = {},
                      .changes_json = call.note.changes_json});
 }

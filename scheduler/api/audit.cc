@@ -19,6 +19,15 @@ void RecordAudit(const Call& call, AuditRecord record) {
   static_cast<void>(TryRecordAudit(call, std::move(record)));
 }
 
+std::string AuditReason(const AuditNote& note, const std::string& said) {
+  const std::string between = note.reason.empty() || said.empty() ? "" : ": ";
+  return note.reason + between + said;
+}
+
+void NoteCancelMode(const Call& call, CancelMode mode) {
+  if (mode == CancelMode::kKill) call.note.reason = Name(mode);
+}
+
 Status TryRecordAudit(const Call& call, AuditRecord record) {
   record.at = call.api.cluster_now().value_or(call.api.clock.Wall());
   record.trace_id = call.trace_id;

@@ -12,6 +12,10 @@ void RecordAudit(const Call& call, AuditRecord record);
 // What this request changes of the object that it names, for its record; {} = it is made. Never a
 // secret: what is in here is kept for a year.
 void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann::json& after);
+// The words that a handler and the caller have for it.
+std::string AuditReason(const AuditNote& note, const std::string& said);
+// A kill is told before the caller's words.
+void NoteCancelMode(const Call& call, CancelMode mode);
 // As RecordAudit, for who will try again.
 Status TryRecordAudit(const Call& call, AuditRecord record);
 

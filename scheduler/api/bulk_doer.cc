@@ -15,7 +15,10 @@ using Verdict = ItemOutcome::Verdict;
 constexpr size_t kAuditLookedAt = 20;  // records of one object
 
 BulkDeed DeedOf(const BulkOrder& order, const BulkVerb& verb) {
-  return {.verb = &verb, .reason = order.reason, .confirm = order.confirm_overlap};
+  return {.verb = &verb,
+          .reason = order.reason,
+          .confirm = order.confirm_overlap,
+          .mode = order.cancel_mode};
 }
 
 ItemOutcome Unsuccessful(const BulkVerb& verb, Verdict verdict, const BulkItem& item,

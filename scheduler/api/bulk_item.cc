@@ -80,6 +80,7 @@ Reply DoItem(const Call& call, const BulkDeed& deed, const std::string& id, Audi
   json body = json::object();
   if (verb.takes_reason && !deed.reason.empty()) body["reason"] = deed.reason;
   if (deed.confirm) body["confirm_overlap"] = true;
+  if (deed.mode != CancelMode::kGraceful) body["mode"] = Name(deed.mode);
   if (verb.method == "POST") {
     request.body = JsonToText(body);
   } else {
@@ -102,7 +103,7 @@ Status RecordItem(const Call& call, const BulkDeed& deed, const std::string& id,
                                .actor = call.caller.Actor(),
                                .action = deed.verb->AuditAction(),
                                .object_id = id,
-                               .reason = deed.reason,
+                               .reason = AuditReason(note, deed.reason),
                                .trace_id = {},
                                .changes_json = note.changes_json});
 }

@@ -18,6 +18,7 @@ struct BulkDeed {
   const BulkVerb* verb = nullptr;
   std::string reason = {};
   bool confirm = false;
+  CancelMode mode = CancelMode::kGraceful;
 };
 
 // Under which an item is done once, where its route knows keys.

@@ -24,8 +24,8 @@ constexpr std::array kVerbs = {
     BulkVerb{"pause", "job", "POST", "pause", true},
     BulkVerb{"resume", "job", "POST", "resume", true},
     BulkVerb{"delete", "job", "DELETE", ""},
-    BulkVerb{"cancel", "run", "POST", "cancel", true, true},
-    BulkVerb{"cancel", "job", "POST", "cancel", true, true},
+    BulkVerb{"cancel", "run", "POST", "cancel", true, true, true},
+    BulkVerb{"cancel", "job", "POST", "cancel", true, true, true},
     BulkVerb{"retry", "run", "POST", "retry", false, true},
 };
 
@@ -109,7 +109,7 @@ Outcome<BulkRequest> ReadBulkRequest(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body,
                             ReadObject(call.request, Body::kRequired,
                                        {"action", "kind", "ids", "filter", "dry_run", "background",
-                                        "reason", "confirm_overlap"}));
+                                        "reason", "confirm_overlap", "mode"}));
   BulkRequest request;
   CARILLON_ASSIGN_OR_RETURN(request.verb, ReadVerb(body));
   CARILLON_ASSIGN_OR_RETURN(request.dry_run, FlagMember(body, "dry_run"));
@@ -128,6 +128,10 @@ Outcome<BulkRequest> ReadBulkRequest(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(request.confirm, FlagMember(body, "confirm_overlap"));
   if (request.confirm && !request.verb->takes_confirm) {
     return InvalidField("/confirm_overlap", "unused", "Only cancel and retry can overlap.");
+  }
+  CARILLON_ASSIGN_OR_RETURN(request.mode, CancelModeMember(body));
+  if (request.mode != CancelMode::kGraceful && !request.verb->takes_mode) {
+    return InvalidField("/mode", "unused", "Only cancel has a mode.");
   }
   CARILLON_ASSIGN_OR_RETURN(request.reason, TextMember(body, "reason", kReasonCharactersMax));
   return request;

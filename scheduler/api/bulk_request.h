@@ -22,6 +22,7 @@ struct BulkVerb {
   std::string_view verb;  // last segment of the path; empty = none
   bool takes_reason = false;
   bool takes_confirm = false;
+  bool takes_mode = false;
 
   std::string_view path() const { return kind == "job" ? "jobs" : "runs"; }
   // Of the audit, as that of its route.
@@ -37,6 +38,7 @@ struct BulkRequest {
   bool dry_run = false;
   bool background = false;
   bool confirm = false;
+  CancelMode mode = CancelMode::kGraceful;
   std::string reason = {};
 
   size_t items_max() const { return background ? kBulkStoredItemsMax : kBulkItemsMax; }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/wire/json_text.h"
+#include "scheduler/api/audit.h"
 #include "scheduler/api/bulk_item.h"
 #include "scheduler/api/bulk_request.h"
 #include "scheduler/api/page.h"
@@ -20,7 +21,7 @@ class BulkRun {
  public:
   BulkRun(const Call& call, const BulkRequest& bulk)
       : call_(call),
-        deed_{.verb = bulk.verb, .reason = bulk.reason, .confirm = bulk.confirm},
+        deed_{.verb = bulk.verb, .reason = bulk.reason, .confirm = bulk.confirm, .mode = bulk.mode},
         dry_run_(bulk.dry_run) {}
 
   Reply Run(const SelectedItems& selected) {
@@ -95,6 +96,7 @@ json BulkToJson(const Caller& caller, const BulkAction& action) {
           {"state", Name(action.state)},
           {"reason", order.reason},
           {"confirm_overlap", order.confirm_overlap},
+          {"mode", order.action == "cancel" ? json(Name(order.cancel_mode)) : json(nullptr)},
           {"total", action.total},
           {"done", action.done},
           {"failed", action.failed},
@@ -130,6 +132,7 @@ BulkOrder OrderOf(const Call& call, const BulkRequest& bulk, WallTime now) {
           .kind = std::string(bulk.verb->kind),
           .reason = bulk.reason,
           .confirm_overlap = bulk.confirm,
+          .cancel_mode = bulk.mode,
           .actor = caller.Actor(),
           .user_id = caller.OwnerId(),
           .token_id = caller.kind == CallerKind::kToken ? caller.credential : "",
@@ -210,6 +213,7 @@ Problem NoSuchBulk() {
 Reply StartBulk(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const BulkRequest bulk, ReadBulkRequest(call));
   call.note.told = !bulk.background;  // item by item
+  NoteCancelMode(call, bulk.mode);
   CARILLON_ASSIGN_OR_RETURN(const SelectedItems selected, SelectItems(call, bulk));
   if (selected.more && !bulk.dry_run) return TooManyItems(bulk);
   if (bulk.background) return StartInBackground(call, bulk, selected);

@@ -7,6 +7,7 @@
 #include "common/domain/executor_state.h"
 #include "common/wire/job_json.h"
 #include "common/wire/json_text.h"
+#include "scheduler/api/audit.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/job_edit.h"
 #include "scheduler/api/namespace_routes.h"
@@ -271,13 +272,15 @@ Reply ExecuteJob(const Call& call) {
 
 Reply CancelJobRuns(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
-  CARILLON_ASSIGN_OR_RETURN(
-      const json body, ReadObject(call.request, Body::kOptional, {"reason", "confirm_overlap"}));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional,
+                                                        {"reason", "confirm_overlap", "mode"}));
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
+  CARILLON_ASSIGN_OR_RETURN(const CancelMode mode, CancelModeMember(body));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  PersonWrite write(call, now, why, confirm);
+  NoteCancelMode(call, mode);
+  PersonWrite write(call, now, why, confirm, mode);
   const auto cancelled = write.Count(call.api.runs.CancelJobRuns(id, write.context()));
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown("How many runs were cancelled is not known; trying again is harmless.",

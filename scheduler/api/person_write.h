@@ -9,12 +9,14 @@ namespace carillon::scheduler {
 
 class PersonWrite {
  public:
-  PersonWrite(const Call& call, WallTime now, std::string reason = {}, bool confirm_overlap = false)
+  PersonWrite(const Call& call, WallTime now, std::string reason = {}, bool confirm_overlap = false,
+              CancelMode cancel_mode = CancelMode::kGraceful)
       : metrics_(call.api.metrics),
         context_{.now = now,
                  .actor = call.caller.Actor(),
                  .reason = std::move(reason),
                  .confirm_overlap = confirm_overlap,
+                 .cancel_mode = cancel_mode,
                  .ended = &ended_} {}
   PersonWrite(const PersonWrite&) = delete;
   PersonWrite& operator=(const PersonWrite&) = delete;

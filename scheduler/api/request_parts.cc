@@ -151,6 +151,15 @@ Outcome<std::string> TextMember(const json& object, std::string_view name, size_
   return text;
 }
 
+Outcome<CancelMode> CancelModeMember(const json& object) {
+  const auto it = object.find("mode");
+  if (it == object.end() || it->is_null()) return CancelMode::kGraceful;
+  if (!it->is_string()) return InvalidField("/mode", "wrong_type", "This has to be a text.");
+  const auto mode = ParseCancelMode(it->get<std::string>());
+  if (mode.ok()) return *mode;
+  return InvalidField("/mode", "unknown_value", "This has to be graceful or kill.");
+}
+
 Outcome<bool> FlagMember(const json& object, std::string_view name) {
   const auto it = object.find(name);
   if (it == object.end() || it->is_null()) return false;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/domain/run.h"
 #include "common/domain/selector.h"
 #include "scheduler/api/problem.h"
 
@@ -32,6 +33,8 @@ Outcome<std::string> TextMember(const nlohmann::json& object, std::string_view n
                                 size_t characters_max);
 // A true or false member, false when absent or null.
 Outcome<bool> FlagMember(const nlohmann::json& object, std::string_view name);
+// `mode` of a cancel, graceful when absent or null.
+Outcome<CancelMode> CancelModeMember(const nlohmann::json& object);
 // A whole number member in [low, high]; nullopt when absent.
 struct Bounds {
   int64_t low;

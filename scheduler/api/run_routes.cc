@@ -6,6 +6,7 @@
 #include "common/wire/job_json.h"
 #include "common/wire/json_text.h"
 #include "scheduler/api/allowed_actions.h"
+#include "scheduler/api/audit.h"
 #include "scheduler/api/job_edit.h"
 #include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/page.h"
@@ -192,13 +193,15 @@ Reply GetRun(const Call& call) {
 
 Reply CancelRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
-  CARILLON_ASSIGN_OR_RETURN(
-      const json body, ReadObject(call.request, Body::kOptional, {"reason", "confirm_overlap"}));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional,
+                                                        {"reason", "confirm_overlap", "mode"}));
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
+  CARILLON_ASSIGN_OR_RETURN(const CancelMode mode, CancelModeMember(body));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  PersonWrite write(call, now, why, confirm);
+  NoteCancelMode(call, mode);
+  PersonWrite write(call, now, why, confirm, mode);
   auto cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
     cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));  // idempotent

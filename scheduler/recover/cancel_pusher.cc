@@ -1,5 +1,8 @@
 #include "scheduler/recover/cancel_pusher.h"
 
+#include <map>
+#include <utility>
+
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
@@ -34,18 +37,23 @@ SteadyTime CancelPusher::Step(SteadyTime now) {
 }
 
 void CancelPusher::Say(const std::vector<RunRow>& asked, SteadyTime now, Said* said) {
-  std::map<ExecutorId, CancelAttempts> messages;
+  std::map<std::pair<ExecutorId, CancelMode>, CancelAttempts> messages;
   for (const RunRow& row : asked) {
+    const CancelMode mode = row.cancel_requested.value_or(CancelMode::kGraceful);
     const auto before = said_.find(row.key);
-    if (before != said_.end() && now - before->second < kSayAgain) {
+    // What is asked harder by now is said at once.
+    if (before != said_.end() && before->second.mode >= mode &&
+        now - before->second.at < kSayAgain) {
       said->insert(*before);
       continue;
     }
-    (*said)[row.key] = now;
-    messages[row.executor].attempts.push_back(
-        {row.key, row.segment, row.job_no, row.attempt, row.claim_token});
+    (*said)[row.key] = {now, mode};
+    CancelAttempts& message = messages[{row.executor, mode}];
+    message.mode = mode;
+    message.attempts.push_back({row.key, row.segment, row.job_no, row.attempt, row.claim_token});
   }
-  for (auto& [executor, message] : messages) {
+  for (auto& [to, message] : messages) {
+    const ExecutorId& executor = to.first;
     // The process that runs there now: it may have inherited the attempt from an earlier one.
     const auto incarnation = ports_.executors.IncarnationOf(executor);
     if (!incarnation) continue;

@@ -33,7 +33,11 @@ class CancelPusher final : public Stepper {
   void Nudge() { nudged_ = true; }
 
  private:
-  using Said = std::unordered_map<RunKey, SteadyTime>;
+  struct Word {
+    SteadyTime at;
+    CancelMode mode;
+  };
+  using Said = std::unordered_map<RunKey, Word>;
   void Say(const std::vector<RunRow>& asked, SteadyTime now, Said* said);
 
   const Ports ports_;

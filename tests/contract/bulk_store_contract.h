@@ -16,6 +16,7 @@ class BulkStoreContract : public StoreContract<Factory> {
             .kind = "run",
             .reason = "moving 例",
             .confirm_overlap = true,
+            .cancel_mode = CancelMode::kKill,
             .actor = "anna",
             .user_id = user,
             .token_id = "tok-1",

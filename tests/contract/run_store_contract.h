@@ -112,7 +112,7 @@ TYPED_TEST(RunStoreContract, ACancelSaysWhoAndWhyToTheEnd) {
   const auto cancel = [&](const RunRow& run) {
     s.v(s.runs.CancelRun(run.key, {.now = kT0 + 2s, .actor = "ann", .reason = "wrong day"}));
   };
-  const std::string sentence = CancelSentence("ann", "wrong day");
+  const std::string sentence = CancelSentence({.actor = "ann", .reason = "wrong day"});
   const RunRow pending = s.Execute(job, kT0);
   cancel(pending);
   EXPECT_EQ(s.Get(pending.key).result.error, sentence);

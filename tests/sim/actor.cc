@@ -162,7 +162,12 @@ void Actor::CancelSomething(const StoredJob& job) {
   const RunRow row = Pick(open);
   const bool confirm = p_.rng.Chance(0.3);
   if (confirm) p_.checker.BeginByHand(row.key, Checker::ByHand::kConfirmed);
-  const auto cancelled = p_.store.CancelRun(row.key, {.now = p_.now(), .confirm_overlap = confirm});
+  // Asked again it is killed, and some at once. Without a draw: kept seeds stay what they are.
+  const bool kill = row.cancel_requested || ToUnixMicros(row.key.fire) % 3 == 0;
+  const auto cancelled = p_.store.CancelRun(
+      row.key, {.now = p_.now(),
+                .confirm_overlap = confirm,
+                .cancel_mode = kill ? CancelMode::kKill : CancelMode::kGraceful});
   p_.checker.EndByHand();
   if (!cancelled.ok() || !*cancelled) return;
   p_.checker.CancelAcknowledged(row.key);

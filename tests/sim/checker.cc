@@ -62,6 +62,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   }
   if (after->attempt > before->attempt) Retried(*after);
   CheckTreeIsDead(*before, *after);
+  CheckCancelStays(*before, *after);
   CheckTransition(*before, *after);
 }
 
@@ -134,6 +135,14 @@ void Checker::CheckTreeIsDead(const RunRow& before, const RunRow& after) {
   if (by_hand_ == after.key && by_hand_confirmed_) confirmed_overlap_.insert(after.key);
   if (confirmed_overlap_.contains(after.key)) return;
   Fail("P4 no overlap between attempts", "cancelled while its process acts: " + Describe(after));
+}
+
+// Until the attempt has ended; and a kill stays one.
+void Checker::CheckCancelStays(const RunRow& before, const RunRow& after) {
+  const bool open = after.state == RunState::kRunning || after.state == RunState::kHeld;
+  if (!open || after.attempt != before.attempt) return;
+  if (after.cancel_requested >= before.cancel_requested) return;
+  Fail("P8 edits are obeyed", "its cancel was taken back: " + Describe(after));
 }
 
 void Checker::CheckTransition(const RunRow& before, const RunRow& after) {

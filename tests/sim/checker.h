@@ -94,6 +94,7 @@ class Checker : public WardenObserver {
   void CheckObeys(const RunRow& row);
   void CheckOverlapPolicy(const RunRow& row);
   void CheckTreeIsDead(const RunRow& before, const RunRow& after);
+  void CheckCancelStays(const RunRow& before, const RunRow& after);
   void CheckTransition(const RunRow& before, const RunRow& after);
   void Retried(const RunRow& after);
 

@@ -59,13 +59,14 @@ class SimWarden final : public Warden {
     Say([&host = host_, attempts, lease_end](bool) { host.Renew(attempts, lease_end); });
     return {};
   }
-  Status Cancel(const HeldAttempt& attempt) override {
+  Status Cancel(const HeldAttempt& attempt, CancelMode mode) override {
     if (!host_.up_) return Away();
-    Say([&host = host_, attempt](bool) {
+    const auto grace =
+        mode == CancelMode::kKill ? SimWardenHost::Grace::kNone : SimWardenHost::Grace::kGiven;
+    Say([&host = host_, attempt, grace](bool) {
       const auto found = host.running_.find(NameOf(attempt));
       if (found == host.running_.end()) return;
-      host.End(found->second, RunState::kCancelled, reason::kCancelRequested,
-               SimWardenHost::Grace::kGiven);
+      host.End(found->second, RunState::kCancelled, reason::kCancelRequested, grace);
     });
     return {};
   }
@@ -259,8 +260,11 @@ void SimWardenHost::Launch(const StartAttempt& start) {
 }
 
 void SimWardenHost::End(Process& process, RunState state, std::string_view why, Grace grace) {
-  if (process.ending) return;
   const SteadyTime now = ports_.clock.Steady();
+  if (process.ending) {  // the first reason wins; a grace can be cut short
+    if (grace == Grace::kNone) process.dies_at = std::min(process.dies_at, now + kKillTakes);
+    return;
+  }
   process.ending = AttemptResult{.state = state, .reason = std::string(why)};
   process.times_out_at = SteadyTime::max();
   const bool obeys = process.term >= Duration::zero() && process.term < process.start.kill_grace;
@@ -276,11 +280,7 @@ void SimWardenHost::Watch(Process& process) {
       executor::DecideWhileRunning(LeaseOf(process.start), now) == executor::LeaseAction::kKill;
   if (over && process.dies_at > now + kKillTakes) {
     // Without grace, whatever it was being ended for.
-    if (!process.ending) {
-      End(process, RunState::kLost, reason::kLeaseEnded, Grace::kNone);
-    } else {
-      process.dies_at = now + kKillTakes;
-    }
+    End(process, RunState::kLost, reason::kLeaseEnded, Grace::kNone);
   }
   if (now >= process.times_out_at) {
     End(process, RunState::kTimedOut, reason::kTimeout, Grace::kGiven);

@@ -50,6 +50,27 @@ TEST_F(SimWardenTest, ProcessInItsGraceDiesAtTheEndOfItsLease) {
   EXPECT_EQ(host_.alive(), 0u);
 }
 
+TEST_F(SimWardenTest, KillCutsAGraceShort) {
+  const StartAttempt start = LongRun();
+  ASSERT_TRUE(warden_->Start(start).ok());
+  RunFor(1s);
+  ASSERT_TRUE(warden_->Cancel(start.attempt, CancelMode::kGraceful).ok());
+  RunFor(5s);
+  EXPECT_EQ(host_.alive(), 1u);
+  ASSERT_TRUE(warden_->Cancel(start.attempt, CancelMode::kKill).ok());
+  RunFor(1s);
+  EXPECT_EQ(host_.alive(), 0u);
+}
+
+TEST_F(SimWardenTest, KillNeedsNoGraceBefore) {
+  const StartAttempt start = LongRun();
+  ASSERT_TRUE(warden_->Start(start).ok());
+  RunFor(1s);
+  ASSERT_TRUE(warden_->Cancel(start.attempt, CancelMode::kKill).ok());
+  RunFor(1s);
+  EXPECT_EQ(host_.alive(), 0u);
+}
+
 TEST_F(SimWardenTest, LeaseThatEndsInAPauseIsEnforcedRightAfterIt) {
   StartAttempt start = LongRun();
   start.timeout = 600s;

@@ -67,18 +67,22 @@ void MemoryStore::ReportEnds(const WriteContext& context) {
 }
 
 bool MemoryStore::CancelEntry(const RunEntry& entry, const WriteContext& context) {
-  const CancelEffect effect = DecideCancel(entry.row, context.overlap());
+  const CancelEffect effect = DecideCancel(entry.row, context.cancel_mode, context.overlap());
   if (effect == CancelEffect::kNothing) return false;
+  if (effect == CancelEffect::kAskedHarder) return true;
   RunEntry changed = entry;
-  const std::string sentence = CancelSentence(context.actor, context.reason);
+  const std::string sentence = CancelSentence({.effect = effect,
+                                               .mode = context.cancel_mode,
+                                               .actor = context.actor,
+                                               .reason = context.reason});
   if (!sentence.empty()) changed.result.error = sentence;
   if (effect == CancelEffect::kRequested) {
-    changed.row.cancel_requested = true;
+    changed.row.cancel_requested = context.cancel_mode;
     tables_.PutRun(std::move(changed));
     return true;
   }
   changed.row.state = RunState::kCancelled;
-  changed.row.cancel_requested = false;
+  changed.row.cancel_requested.reset();
   changed.result.reason = std::string(CancelReason(entry.row));
   changed.result.ended = context.now;
   // What was only believed lost stays marked so: its real end may still be reported.

@@ -164,7 +164,7 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
     row.def_version = change.def_version;
     row.priority = change.priority;
   }
-  if (IsFinal(change.state) || change.state == RunState::kPending) row.cancel_requested = false;
+  if (IsFinal(change.state) || change.state == RunState::kPending) row.cancel_requested.reset();
 }
 
 }  // namespace carillon::memory

@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* kActionColumns =
     "id, bulk_id, action, kind, reason, confirm_overlap, actor, user_id, token_id, role, trace_id, "
-    "created_us, state, total, done, failed, skipped, error, updated_us, ended_us, lease";
-constexpr uint32_t kLeaseColumn = 21;
+    "created_us, state, total, done, failed, skipped, error, updated_us, ended_us, kills, lease";
+constexpr uint32_t kLeaseColumn = 22;
 
 struct ActionRow {
   BulkAction action;
@@ -25,25 +25,27 @@ std::string SelectActions(const std::string& where) {
 }
 
 Result<ActionRow> ReadAction(const Rows& rows) {
-  BulkAction action{.number = rows.Unsigned(1),
-                    .order = {.bulk_id = rows.Text(2),
-                              .action = rows.Text(3),
-                              .kind = rows.Text(4),
-                              .reason = rows.Text(5),
-                              .confirm_overlap = rows.Int(6) != 0,
-                              .actor = rows.Text(7),
-                              .user_id = rows.Text(8),
-                              .token_id = rows.Text(9),
-                              .role = rows.Text(10),
-                              .trace_id = rows.Text(11),
-                              .created = rows.Time(12)},
-                    .total = rows.Int(14),
-                    .done = rows.Int(15),
-                    .failed = rows.Int(16),
-                    .skipped = rows.Int(17),
-                    .error = rows.Text(18),
-                    .updated = rows.Time(19),
-                    .ended = rows.Time(20)};
+  BulkAction action{
+      .number = rows.Unsigned(1),
+      .order = {.bulk_id = rows.Text(2),
+                .action = rows.Text(3),
+                .kind = rows.Text(4),
+                .reason = rows.Text(5),
+                .confirm_overlap = rows.Int(6) != 0,
+                .cancel_mode = rows.Int(21) != 0 ? CancelMode::kKill : CancelMode::kGraceful,
+                .actor = rows.Text(7),
+                .user_id = rows.Text(8),
+                .token_id = rows.Text(9),
+                .role = rows.Text(10),
+                .trace_id = rows.Text(11),
+                .created = rows.Time(12)},
+      .total = rows.Int(14),
+      .done = rows.Int(15),
+      .failed = rows.Int(16),
+      .skipped = rows.Int(17),
+      .error = rows.Text(18),
+      .updated = rows.Time(19),
+      .ended = rows.Time(20)};
   CARILLON_ASSIGN_OR_RETURN(action.state, ParseBulkState(rows.Text(13)));
   return ActionRow{.action = std::move(action), .lease = rows.Int(kLeaseColumn)};
 }
@@ -166,11 +168,12 @@ Result<BulkAction> MysqlBulk::CreateBulk(const BulkOrder& order,
         CARILLON_TRY(session.Execute(
             "INSERT INTO bulk_actions (bulk_id, action, kind, state, is_open, reason, "
             "confirm_overlap, actor, user_id, token_id, role, trace_id, total, error, created_us, "
-            "updated_us) VALUES (?, ?, ?, 'RUNNING', 1, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?)",
+            "updated_us, kills) VALUES (?, ?, ?, 'RUNNING', 1, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, "
+            "?)",
             {order.bulk_id, order.action, order.kind, order.reason, int64_t{order.confirm_overlap},
              order.actor, order.user_id, order.token_id, order.role, order.trace_id,
              static_cast<int64_t>(ids.size()), ToUnixMicros(order.created),
-             ToUnixMicros(order.created)}));
+             ToUnixMicros(order.created), int64_t{order.cancel_mode == CancelMode::kKill}}));
         CARILLON_ASSIGN_OR_RETURN(ActionRow row, LockAction(session, order.bulk_id));
         if (ids.empty()) {
           CARILLON_TRY(WriteTally(session, row.action, order.created));

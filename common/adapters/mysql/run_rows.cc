@@ -60,7 +60,9 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
   row.claim_token.high = rows.Unsigned(column++);
   row.claim_token.low = rows.Unsigned(column++);
   run.incarnation_no = static_cast<uint32_t>(rows.Unsigned(column++));
-  row.cancel_requested = rows.Int(column++) != 0;
+  // As in kRunColumns.
+  const int64_t cancel = rows.Int(column++);
+  if (cancel != 0) row.cancel_requested = cancel == 2 ? CancelMode::kKill : CancelMode::kGraceful;
   row.pinned_executor = ExecutorId(rows.Text(column++));
   row.claimed = rows.Time(column++);
   const int64_t slot = rows.Int(column++);

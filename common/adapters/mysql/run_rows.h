@@ -46,7 +46,8 @@ using LockedRuns = std::unordered_map<RunKey, StoredRun>;
 inline const std::string kRunColumns =
     "r.fire_us, r.schedule_id, r.shard, r.job_no, r.segment, r.kind + 0, r.state + 0, r.attempt, "
     "r.due_us, r.priority, r.def_version, r.token_high, r.token_low, r.incarnation_no, "
-    "r.cancel_requested, r.pinned_executor, r.claimed_us, r.slot_taken, "
+    "IF(r.cancel_requested = 0, 0, IF(r.kill_attempt = r.attempt, 2, 1)), r.pinned_executor, "
+    "r.claimed_us, r.slot_taken, "
     "FIELD(r.reason, 'executor_lost', 'warden_died', 'lease_ended', 'outcome_unknown'), "
     "r.started_us";
 inline constexpr uint32_t kRunColumnCount = 20;

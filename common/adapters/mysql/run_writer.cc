@@ -63,8 +63,9 @@ const std::string kPending = UpdateRuns(
 const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
                                      "r.state = 3, r.reason = k.r", "r.state + 0 = k.o");
 
-const std::string kCancelFlag =
-    UpdateRuns("", "r.cancel_requested = 1", "r.state IN ('RUNNING', 'HELD')");
+const std::string kCancelFlag = UpdateRuns(
+    "x INT PATH '$[4]'", "r.cancel_requested = 1, r.kill_attempt = IF(k.x, r.attempt, 0)",
+    "r.state IN ('RUNNING', 'HELD')");
 
 // The first word about an attempt stays, except that a real end replaces LOST; `state` goes last,
 // because the assignments before it look at it.
@@ -110,7 +111,9 @@ const std::string kSlotsFreed =
 const std::string kCancels =
     "INSERT INTO run_cancels (segment, fire_us, schedule_id, shard) "
     "SELECT k.g, k.f, k.s, k.h FROM " +
-    Keyed("g INT UNSIGNED PATH '$[3]'");
+    Keyed("g INT UNSIGNED PATH '$[3]'") +
+    // One that is asked harder is there already.
+    " ON DUPLICATE KEY UPDATE run_cancels.segment = run_cancels.segment";
 
 const std::string kCancelsDone =
     "DELETE c FROM " + Keyed("g INT UNSIGNED PATH '$[3]'") +
@@ -245,7 +248,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   run.ended_by_loss = result.state == RunState::kLost;
   if (row.cancel_requested && change.state != RunState::kHeld) {
     cancels_done_.Begin().Add(row.key).Add(row.segment.value());
-    row.cancel_requested = false;
+    row.cancel_requested.reset();
   }
   if (change.state == RunState::kPending) {
     row.due = change.due;
@@ -277,7 +280,7 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
   run.row.may_still_run = MayStillRun(state, reason);
   if (run.row.cancel_requested) {
     cancels_done_.Begin().Add(run.row.key).Add(run.row.segment.value());
-    run.row.cancel_requested = false;
+    run.row.cancel_requested.reset();
   }
   if (SkipLeavesDeadLetter(run.row)) {
     dead_letters_.Begin()
@@ -333,12 +336,11 @@ Status RunWriter::RecordAttempt(const RunKey& key, const RunAttempt& attempt) {
   return FlushIfLarge(kAttempt, attempts_, false);
 }
 
-Status RunWriter::RequestCancel(StoredRun& run) {
+Status RunWriter::RequestCancel(StoredRun& run, CancelMode mode) {
   CARILLON_TRY(BeginRun(run.row.key));
-  if (!run.row.cancel_requested) {
-    cancels_.Begin().Add(run.row.key).Add(run.row.segment.value());
-  }
-  run.row.cancel_requested = true;
+  if (run.row.cancel_requested >= mode) return {};
+  cancels_.Begin().Add(run.row.key).Add(run.row.segment.value()).Add(mode == CancelMode::kKill);
+  run.row.cancel_requested = mode;
   return {};
 }
 

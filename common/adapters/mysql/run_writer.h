@@ -33,7 +33,8 @@ class RunWriter {
   void NoteLate(const StoredRun& run, WallTime now);
   // A late word about an attempt that the row is no longer about.
   Status RecordAttempt(const RunKey& key, const RunAttempt& attempt);
-  Status RequestCancel(StoredRun& run);
+  // Nothing where that much is asked for already.
+  Status RequestCancel(StoredRun& run, CancelMode mode);
   // `sentence` becomes the run's error, unless it is empty.
   void Explain(const RunKey& key, std::string_view sentence);
   // What End brought to a final state.

@@ -47,15 +47,19 @@ Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& 
 }
 
 Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext& context) {
-  const CancelEffect effect = DecideCancel(run.row, context.overlap());
+  const CancelEffect effect = DecideCancel(run.row, context.cancel_mode, context.overlap());
   if (effect == CancelEffect::kNothing) return false;
+  if (effect == CancelEffect::kAskedHarder) return true;
   if (effect == CancelEffect::kCancelledNow) {
     const std::string_view why = CancelReason(run.row);
     CARILLON_TRY(writer.End(run, RunState::kCancelled, why, context.now));
   } else {
-    CARILLON_TRY(writer.RequestCancel(run));
+    CARILLON_TRY(writer.RequestCancel(run, context.cancel_mode));
   }
-  writer.Explain(run.row.key, CancelSentence(context.actor, context.reason));
+  writer.Explain(run.row.key, CancelSentence({.effect = effect,
+                                              .mode = context.cancel_mode,
+                                              .actor = context.actor,
+                                              .reason = context.reason}));
   return true;
 }
 

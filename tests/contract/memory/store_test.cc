@@ -45,6 +45,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/admin_store_contract.h"
 #include "tests/contract/auth_store_contract.h"
 #include "tests/contract/bulk_store_contract.h"
+#include "tests/contract/cancel_mode_contract.h"
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
 #include "tests/contract/delivery_contract.h"

@@ -87,6 +87,16 @@ TEST_F(BulkCommandsTest, WithoutAYesNothingIsDone) {
   EXPECT_EQ(server_.requests.size(), 3u);
 }
 
+TEST_F(BulkCommandsTest, KillIsOfWhatIsCancelled) {
+  for (int i = 0; i < 2; ++i) Answer("POST /api/bulk", Answered("would", 2));
+  Answer("POST /api/bulk", Answered("done", 2));
+  EXPECT_EQ(Run({"bulk", "cancel", "a", "b", "--kill", "--dry-run"}), 0);
+  EXPECT_FALSE(SentBody(0).contains("mode"));
+  EXPECT_EQ(Run({"bulk", "cancel", "a", "b", "--kill", "--yes"}), 0);
+  EXPECT_EQ(SentBody(2)["mode"], "kill");
+  EXPECT_EQ(Run({"bulk", "pause", "a", "--kill", "--yes"}), 2);
+}
+
 TEST_F(BulkCommandsTest, TooManyAreLeftAlone) {
   json many = Answered("would", 3);
   many["more"] = true;
@@ -172,7 +182,7 @@ TEST_F(BulkCommandsTest, BulkActionsAreListedAndCancelled) {
 
 TEST_F(BulkCommandsTest, ABulkActionIsNotCancelledByMistake) {
   Answer("POST /api/bulk/bulk-1a2b/cancel", Action("CANCELLED", 700, 3, 1297), 202);
-  for (const char* flag : {"--dry-run", "--background", "--wait", "--confirm-overlap"}) {
+  for (const char* flag : {"--dry-run", "--background", "--wait", "--confirm-overlap", "--kill"}) {
     EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "--yes", flag}), 2) << flag;
   }
   EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "--yes", "--filter", "state=RUNNING"}), 2);

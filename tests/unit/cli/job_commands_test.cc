@@ -233,6 +233,8 @@ TEST_F(JobCommandsTest, CancelSendsItsReasonAndTheConfirmation) {
   EXPECT_EQ(SentBody(0), (json{{"confirm_overlap", true}, {"reason", "moved"}}));
   EXPECT_EQ(Run({"job", "cancel", "j", "-y"}), 0);
   EXPECT_EQ(SentBody(1), json::object());
+  EXPECT_EQ(Run({"job", "cancel", "j", "-y", "--kill"}), 0);
+  EXPECT_EQ(SentBody(2), (json{{"mode", "kill"}}));
 }
 
 TEST_F(JobCommandsTest, AJobThatCannotBeReadIsDeletedAndReplacedAtItsVersion) {

@@ -250,6 +250,15 @@ TEST_F(RunCommandsTest, ConfirmOverlapIsSaidOnlyWhenItIsGiven) {
   EXPECT_EQ(SentBody(3), (json{{"confirm_overlap", true}}));
 }
 
+TEST_F(RunCommandsTest, KillIsSaidOnlyWhenItIsGiven) {
+  Answer("POST /api/runs/R1/cancel", {{"cancelled", 1}}, 202);
+  EXPECT_EQ(Run({"run", "cancel", "R1"}), 0);
+  EXPECT_EQ(Run({"run", "cancel", "R1", "--kill", "--reason", "deaf"}), 0);
+  EXPECT_EQ(SentBody(0), json::object());
+  EXPECT_EQ(SentBody(1), (json{{"mode", "kill"}, {"reason", "deaf"}}));
+  EXPECT_EQ(Run({"run", "retry", "R1", "--kill"}), 2);
+}
+
 TEST_F(CliTest, DeadLettersAreReplayedAndDiscarded) {
   const json letter = {{"id", "17"},
                        {"run_id", "R1"},

@@ -91,7 +91,7 @@ TEST_F(RunStateTest, ClaimRefusesWithTheReason) {
       {"paused", [](auto& r, auto&, auto&) { r.due = kNever; }, ClaimReason::kPaused},
       {"early by a microsecond", [](auto& r, auto&, auto&) { r.due = kNow + 1us; },
        ClaimReason::kNotDue},
-      {"cancelled", [](auto& r, auto&, auto&) { r.cancel_requested = true; },
+      {"cancelled", [](auto& r, auto&, auto&) { r.cancel_requested = CancelMode::kGraceful; },
        ClaimReason::kCancelled},
       {"disabled", [](auto&, auto&, auto& f) { f.executor_enabled = false; },
        ClaimReason::kExecutorDisabled},
@@ -159,7 +159,7 @@ TEST_F(RunStateTest, FailureIsFinalWhenCancelledOrDeletedAndWaitsWhenPaused) {
   EXPECT_EQ(DecideResult(&row, &job, Report(RunState::kTimedOut), kNow).change.state,
             RunState::kTimedOut);
   job = Job(3);
-  row.cancel_requested = true;
+  row.cancel_requested = CancelMode::kGraceful;
   EXPECT_EQ(DecideResult(&row, &job, Report(RunState::kFailed), kNow).change.state,
             RunState::kFailed);
 }
@@ -212,13 +212,13 @@ TEST_F(RunStateTest, LossOfAnAttemptThatMovedIsNothing) {
 
 TEST_F(RunStateTest, LossAfterACancelRequestIsCancelled) {
   RunRow row = Running();
-  row.cancel_requested = true;
+  row.cancel_requested = CancelMode::kGraceful;
   EXPECT_EQ(DecideLost(&row, Job(3), Lost(), kNow)->state, RunState::kCancelled);
 }
 
 TEST_F(RunStateTest, LossOfACancelledAttemptThatIsNotKilledWaits) {
   RunRow row = Running();
-  row.cancel_requested = true;
+  row.cancel_requested = CancelMode::kGraceful;
   for (const OnLost policy : {OnLost::kHold, OnLost::kFail}) {
     const auto change = DecideLost(&row, Job(3, policy), Lost(), kNow);
     EXPECT_EQ(change->state, RunState::kHeld);
@@ -252,16 +252,59 @@ TEST_F(RunStateTest, HeldRunWhoseProcessMayStillRunEndsOnlyWhenConfirmed) {
   RunRow row = Running();
   row.state = RunState::kHeld;
   row.may_still_run = true;
-  EXPECT_EQ(DecideCancel(row, Overlap::kUnconfirmed), CancelEffect::kRequested);
-  EXPECT_EQ(DecideCancel(row, Overlap::kConfirmed), CancelEffect::kCancelledNow);
+  EXPECT_EQ(DecideCancel(row, CancelMode::kGraceful, Overlap::kUnconfirmed),
+            CancelEffect::kRequested);
+  EXPECT_EQ(DecideCancel(row, CancelMode::kGraceful, Overlap::kConfirmed),
+            CancelEffect::kCancelledNow);
   EXPECT_EQ(CancelReason(row), reason::kOutcomeUnknown);
   EXPECT_EQ(DecideRetryByHand(row, Job(0), Overlap::kUnconfirmed, kNow).code(),
             ErrorCode::kConflict);
   EXPECT_TRUE(DecideRetryByHand(row, Job(0), Overlap::kConfirmed, kNow).ok());
   row.may_still_run = false;
-  EXPECT_EQ(DecideCancel(row, Overlap::kUnconfirmed), CancelEffect::kCancelledNow);
+  EXPECT_EQ(DecideCancel(row, CancelMode::kGraceful, Overlap::kUnconfirmed),
+            CancelEffect::kCancelledNow);
   EXPECT_EQ(CancelReason(row), reason::kCancelRequested);
   EXPECT_TRUE(DecideRetryByHand(row, Job(0), Overlap::kUnconfirmed, kNow).ok());
+}
+
+TEST_F(RunStateTest, AKillIsNotTakenBack) {
+  RunRow row = Running();
+  const auto decide = [&row](CancelMode mode) {
+    return DecideCancel(row, mode, Overlap::kUnconfirmed);
+  };
+  for (const RunState state : {RunState::kRunning, RunState::kHeld}) {
+    row.state = state;
+    row.may_still_run = state == RunState::kHeld;
+    row.cancel_requested = CancelMode::kGraceful;
+    EXPECT_EQ(decide(CancelMode::kGraceful), CancelEffect::kRequested);
+    EXPECT_EQ(decide(CancelMode::kKill), CancelEffect::kRequested);
+    row.cancel_requested = CancelMode::kKill;
+    EXPECT_EQ(decide(CancelMode::kKill), CancelEffect::kRequested);
+    EXPECT_EQ(decide(CancelMode::kGraceful), CancelEffect::kAskedHarder);
+  }
+  EXPECT_EQ(DecideCancel(row, CancelMode::kGraceful, Overlap::kConfirmed),
+            CancelEffect::kCancelledNow);
+  row.state = RunState::kCancelled;
+  EXPECT_EQ(decide(CancelMode::kKill), CancelEffect::kNothing);
+}
+
+TEST_F(RunStateTest, CancelSaysWhoAndWhyAndWhetherItKills) {
+  CancelWord word{.mode = CancelMode::kKill, .actor = "ann"};
+  EXPECT_EQ(CancelSentence(word), "");
+  word.reason = "deaf";
+  EXPECT_EQ(CancelSentence(word), "kill asked for by ann: deaf");
+  word.effect = CancelEffect::kCancelledNow;  // nothing was running
+  EXPECT_EQ(CancelSentence(word), "cancel asked for by ann: deaf");
+  word.actor = "";
+  EXPECT_EQ(CancelSentence(word), "cancel asked for by somebody: deaf");
+}
+
+TEST_F(RunStateTest, CancelModesAreReadAsTheyAreWritten) {
+  for (const CancelMode mode : {CancelMode::kGraceful, CancelMode::kKill}) {
+    EXPECT_EQ(*ParseCancelMode(Name(mode)), mode);
+  }
+  EXPECT_FALSE(ParseCancelMode("KILL").ok());
+  EXPECT_FALSE(ParseCancelMode("").ok());
 }
 
 TEST_F(RunStateTest, WordThatAHeldProcessIsDeadIsKeptAndEndsACancel) {
@@ -275,7 +318,7 @@ TEST_F(RunStateTest, WordThatAHeldProcessIsDeadIsKeptAndEndsACancel) {
   EXPECT_EQ(kept.verdict, ResultVerdict::kApplied);
   EXPECT_EQ(kept.change.state, RunState::kHeld);
   EXPECT_FALSE(MayStillRun(kept.change.state, kept.change.reason));
-  row.cancel_requested = true;
+  row.cancel_requested = CancelMode::kGraceful;
   EXPECT_EQ(DecideResult(&row, &job, word, kNow).change.state, RunState::kCancelled);
 }
 

@@ -151,6 +151,9 @@ TEST(ControlCodecTest, AnswersComeBackAsTheyWere) {
   EXPECT_EQ(stored.stored[0].first_seq, 17u);
   EXPECT_EQ(stored.stored[0].attempt.token, Attempt(1).token);
   EXPECT_EQ(ToExecutorAgain(CancelAttempts{{Attempt(1), Attempt(2)}}).attempts.size(), 2u);
+  for (const CancelMode mode : {CancelMode::kGraceful, CancelMode::kKill}) {
+    EXPECT_EQ(ToExecutorAgain(CancelAttempts{{Attempt(1)}, mode}).mode, mode);
+  }
 }
 
 TEST(ControlCodecTest, SecretsComeBackAsTheyWere) {

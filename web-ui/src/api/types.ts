@@ -140,6 +140,7 @@ export interface Run extends Reachable {
   priority: number;
   job_version: number;
   cancel_requested: boolean;
+  cancel_mode?: 'graceful' | 'kill' | null;
   parameters?: Record<string, unknown> | null;
   trace_id?: string;
 }
@@ -298,6 +299,7 @@ export interface BulkAction extends Reachable {
   state: string;
   reason: string | null;
   confirm_overlap: boolean;
+  mode?: 'graceful' | 'kill' | null; // of cancel
   total: number;
   done: number;
   failed: number;

@@ -257,6 +257,12 @@ TEST_F(DaemonClaimTest, CancelReachesTheWardenWithTheRightTokenOnly) {
   EXPECT_TRUE(warden_.cancelled.empty());
   Deliver(CancelAttempts{{HeldOf(claim)}});
   EXPECT_EQ(warden_.cancelled, std::vector<ClaimToken>{claim.token});
+  EXPECT_TRUE(warden_.killed.empty());
+  Deliver(CancelAttempts{{other}, CancelMode::kKill});
+  EXPECT_TRUE(warden_.killed.empty());
+  Deliver(CancelAttempts{{HeldOf(claim)}, CancelMode::kKill});
+  EXPECT_EQ(warden_.killed, std::vector<ClaimToken>{claim.token});
+  EXPECT_EQ(warden_.cancelled.size(), 1u);
 }
 
 TEST_F(DaemonClaimTest, RejectedBundlesAreCountedAndNeverRun) {

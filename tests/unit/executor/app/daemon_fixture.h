@@ -90,8 +90,8 @@ struct TestWarden : Warden {
     for (const HeldAttempt& held : attempts) renewed.emplace_back(held.token, lease_end);
     return {};
   }
-  Status Cancel(const HeldAttempt& attempt) override {
-    cancelled.push_back(attempt.token);
+  Status Cancel(const HeldAttempt& attempt, CancelMode mode) override {
+    (mode == CancelMode::kKill ? killed : cancelled).push_back(attempt.token);
     return {};
   }
   Result<Inventory> List() override {
@@ -116,6 +116,7 @@ struct TestWarden : Warden {
   std::vector<StartAttempt> starts;
   std::vector<std::pair<ClaimToken, SteadyTime>> renewed;
   std::vector<ClaimToken> cancelled;
+  std::vector<ClaimToken> killed;
   std::vector<ClaimToken> forgotten;
   std::vector<StoredOutput> confirmed;
   std::vector<WardenEvent> events;

@@ -101,7 +101,7 @@ TEST_F(WardenDiskTest, LeasesAndTimeoutsAreEnforcedWhileTheDiskHangs) {
   }
   for (const char* file : {"leased", "timed", "cancelled"}) ASSERT_TRUE(WaitForStart(file));
   HangInSync();
-  ASSERT_TRUE(client_->Cancel(cancelled.attempt).ok());
+  ASSERT_TRUE(client_->Cancel(cancelled.attempt, CancelMode::kGraceful).ok());
   EXPECT_TRUE(WaitDead("cancelled"));
   EXPECT_TRUE(WaitDead("timed"));
   EXPECT_TRUE(WaitDead("leased"));
@@ -139,7 +139,7 @@ TEST_F(WardenDiskTest, NothingStartsBeforeItsMarkerIsWritten) {
   ASSERT_TRUE(WaitStalled("write"));
   StartAttempt cancelled = Command("echo 1 >> " + (scratch_ / "ran"));
   ASSERT_TRUE(client_->Start(cancelled).ok());
-  ASSERT_TRUE(client_->Cancel(cancelled.attempt).ok());
+  ASSERT_TRUE(client_->Cancel(cancelled.attempt, CancelMode::kGraceful).ok());
   EXPECT_TRUE(test::WaitUntil([&] { return clock_.Steady() > start.lease_end - 3s; }));
   EXPECT_TRUE(test::ReadFile(scratch_ / "ran").empty());
   Release("write");

@@ -1,6 +1,8 @@
 // Timeouts, cancels, leases: how the warden ends what does not end by itself.
 #include <signal.h>
 
+#include <algorithm>
+
 #include "executor/warden/process_tree.h"
 #include "tests/unit/executor/warden/warden_fixture.h"
 
@@ -9,6 +11,8 @@ namespace {
 
 class WardenEndTest : public WardenFixture {
  protected:
+  // Far below the 60 s of grace, also on a busy machine.
+  static constexpr Duration kKilledWithin = 5s;
   // A command that is deaf to SIGTERM, with a child that forked twice into a session of its own and
   // dropped its environment. All of them note their process ids.
   std::string Stubborn() {
@@ -25,6 +29,11 @@ class WardenEndTest : public WardenFixture {
   }
   bool WaitForPids(size_t count) {
     return test::WaitUntil([&] { return test::ReadPids(scratch_ / "pids").size() == count; });
+  }
+  bool AnyDead() {
+    const auto pids = test::ReadPids(scratch_ / "pids");
+    return std::any_of(pids.begin(), pids.end(),
+                       [](pid_t pid) { return !test::ProcessAlive(pid); });
   }
   void ExpectAllDead() {
     for (const pid_t pid : test::ReadPids(scratch_ / "pids")) {
@@ -61,10 +70,72 @@ TEST_F(WardenEndTest, CancelKillsTheWholeTree) {
   start.kill_grace = 50ms;
   ASSERT_TRUE(client_->Start(start).ok());
   ASSERT_TRUE(WaitForPids(2));
-  ASSERT_TRUE(client_->Cancel(start.attempt).ok());
+  ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kGraceful).ok());
   const AttemptResult result = End(start);
   EXPECT_EQ(result.state, RunState::kCancelled);
   EXPECT_EQ(result.reason, reason::kCancelRequested);
+  ExpectAllDead();
+}
+
+TEST_F(WardenEndTest, KillGivesNoGrace) {
+  StartAttempt start = Command(Stubborn());
+  start.kill_grace = 60s;
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForPids(2));
+  const SteadyTime asked = clock_.Steady();
+  ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kKill).ok());
+  const AttemptResult result = End(start);
+  EXPECT_LT(clock_.Steady() - asked, kKilledWithin);
+  EXPECT_EQ(result.state, RunState::kCancelled);
+  EXPECT_EQ(result.reason, reason::kCancelRequested);
+  EXPECT_EQ(result.error, "killed on request");
+  ExpectAllDead();
+}
+
+TEST_F(WardenEndTest, KillCutsARunningGraceShort) {
+  StartAttempt start = Command(Stubborn());
+  start.kill_grace = 60s;
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForPids(2));
+  ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kGraceful).ok());
+  EXPECT_FALSE(test::WaitUntil([&] { return AnyDead(); }, 200ms));
+  const SteadyTime asked = clock_.Steady();
+  ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kKill).ok());
+  ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kGraceful).ok());  // too late to matter
+  const AttemptResult result = End(start);
+  EXPECT_LT(clock_.Steady() - asked, kKilledWithin);
+  EXPECT_EQ(result.state, RunState::kCancelled);
+  EXPECT_EQ(result.error, "killed on request");
+  ExpectAllDead();
+}
+
+TEST_F(WardenEndTest, KillCutsTheGraceOfATimeoutShortAndKeepsItsReason) {
+  StartAttempt start = Command(Stubborn());
+  start.timeout = 700ms;
+  start.kill_grace = 60s;
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForPids(2));
+  EXPECT_FALSE(test::WaitUntil([&] { return AnyDead(); }, 900ms));
+  ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kKill).ok());
+  const AttemptResult result = End(start);
+  EXPECT_EQ(result.state, RunState::kTimedOut);
+  EXPECT_EQ(result.reason, reason::kTimeout);
+  EXPECT_LT(result.ended - result.started, 10s);
+  ExpectAllDead();
+}
+
+TEST_F(WardenEndTest, KillComesThroughAnotherDaemonThanTheGrace) {
+  StartAttempt start = Command(Stubborn());
+  start.kill_grace = 60s;
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForPids(2));
+  ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kGraceful).ok());
+  Detach();
+  Attach();
+  ASSERT_TRUE(test::WaitUntil([&] {
+    return client_->Cancel(start.attempt, CancelMode::kKill).ok();  // once it is attached
+  }));
+  EXPECT_EQ(End(start).state, RunState::kCancelled);
   ExpectAllDead();
 }
 
@@ -72,7 +143,7 @@ TEST_F(WardenEndTest, CancelBeforeTheStartIsDurable) {
   StartAttempt start = Command("touch " + (scratch_ / "ran") + "; sleep 100");
   start.kill_grace = {};
   ASSERT_TRUE(client_->Start(start).ok());
-  ASSERT_TRUE(client_->Cancel(start.attempt).ok());
+  ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kGraceful).ok());
   EXPECT_EQ(End(start).state, RunState::kCancelled);
 }
 
@@ -81,7 +152,7 @@ TEST_F(WardenEndTest, CancelWithAnotherTokenIsIgnored) {
   ASSERT_TRUE(client_->Start(start).ok());
   HeldAttempt other = start.attempt;
   other.token.low += 1;
-  ASSERT_TRUE(client_->Cancel(other).ok());
+  ASSERT_TRUE(client_->Cancel(other, CancelMode::kGraceful).ok());
   ASSERT_TRUE(test::WaitUntil([&] { return Started(start.attempt); }));
   test::WriteFile(scratch_ / "go", "1");
   EXPECT_EQ(End(start).state, RunState::kCompleted);
@@ -152,7 +223,7 @@ TEST_F(WardenEndTest, KeeperThatWasStoppedDoesNotSaveItsTree) {
   for (const ProcessEntry& entry : ReadProcesses()) {
     if (entry.parent == pid()) kill(entry.pid, SIGSTOP);
   }
-  ASSERT_TRUE(client_->Cancel(start.attempt).ok());
+  ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kGraceful).ok());
   EXPECT_EQ(End(start).state, RunState::kCancelled);
   ExpectAllDead();
 }

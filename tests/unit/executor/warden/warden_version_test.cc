@@ -32,6 +32,8 @@ class OldWarden {
   }
   int starts() const { return starts_; }
   int masked_starts() const { return masked_starts_; }
+  int cancels() const { return cancels_; }
+  int kills() const { return kills_; }
 
  private:
   void Serve() {
@@ -59,6 +61,10 @@ class OldWarden {
       ++starts_;
     } else if (std::holds_alternative<warden_message::StartMasked>(message)) {
       ++masked_starts_;
+    } else if (std::holds_alternative<warden_message::Cancel>(message)) {
+      ++cancels_;
+    } else if (std::holds_alternative<warden_message::Kill>(message)) {
+      ++kills_;
     }
   }
   void Say(const WardenMessage& message) {
@@ -75,6 +81,8 @@ class OldWarden {
   std::atomic<bool> stop_ = false;
   std::atomic<int> starts_ = 0;
   std::atomic<int> masked_starts_ = 0;
+  std::atomic<int> cancels_ = 0;
+  std::atomic<int> kills_ = 0;
   std::thread thread_;
 };
 
@@ -116,6 +124,23 @@ TEST_F(WardenVersionTest, OneThatCanIsSentItAsSuch) {
   EXPECT_TRUE(client->Start(Attempt(1, "hunter22")).ok());
   ASSERT_TRUE(test::WaitUntil([&] { return warden.masked_starts() == 1; }));
   EXPECT_EQ(warden.starts(), 0);
+}
+
+TEST_F(WardenVersionTest, OneThatCannotKillGivesTheGrace) {
+  OldWarden warden(directory(), kWardenMasks);
+  const auto client = Attach();
+  EXPECT_TRUE(client->Cancel(Attempt(1, "").attempt, CancelMode::kKill).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return warden.cancels() == 1; }));
+  EXPECT_EQ(warden.kills(), 0);
+}
+
+TEST_F(WardenVersionTest, OneThatCanIsToldToKill) {
+  OldWarden warden(directory(), kWardenKills);
+  const auto client = Attach();
+  EXPECT_TRUE(client->Cancel(Attempt(1, "").attempt, CancelMode::kGraceful).ok());
+  EXPECT_TRUE(client->Cancel(Attempt(1, "").attempt, CancelMode::kKill).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return warden.kills() == 1; }));
+  EXPECT_EQ(warden.cancels(), 1);
 }
 
 }  // namespace

@@ -104,6 +104,10 @@ TEST_F(BulkTest, SaysWhatIsWrongAndThenDoesNothing) {
       {{{"action", "cancel"}, {"filter", {{"job_id", "a"}}}}, "/filter/state"},
       {{{"action", "cancel"}, {"filter", {{"state", "SLEEPING"}}}}, "/filter/state"},
       {{{"action", "pause"}, {"ids", ids}, {"confirm_overlap", true}}, "/confirm_overlap"},
+      {{{"action", "pause"}, {"ids", ids}, {"mode", "kill"}}, "/mode"},
+      {{{"action", "retry"}, {"ids", ids}, {"mode", "kill"}}, "/mode"},
+      {{{"action", "cancel"}, {"ids", ids}, {"mode", "softly"}}, "/mode"},
+      {{{"action", "cancel"}, {"ids", ids}, {"mode", true}}, "/mode"},
       {{{"action", "pause"}, {"ids", ids}, {"dry_run", "yes"}}, "/dry_run"},
       {{{"action", "pause"}, {"ids", ids}, {"colour", "red"}}, "/colour"},
   };

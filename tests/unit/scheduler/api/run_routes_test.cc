@@ -142,7 +142,7 @@ TEST_F(RunRoutesTest, CancelCountsWhatItDid) {
   const Answer rest = Post("/api/jobs/" + job_id + "/cancel");
   EXPECT_EQ(rest.status, 202);
   EXPECT_EQ(rest.body()["cancelled"], 2);
-  EXPECT_EQ(Post("/api/runs/" + first + "/cancel", {{"mode", "kill"}}).pointer(), "/mode");
+  EXPECT_EQ(Post("/api/runs/" + first + "/cancel", {{"mood", "kill"}}).pointer(), "/mood");
 }
 
 TEST_F(RunRoutesTest, RetryPutsAFinalRunBack) {

@@ -176,6 +176,51 @@ TEST_F(RecoverTest, CancelIsSentToTheProcessThatHoldsTheAttemptNow) {
   EXPECT_EQ(std::get<CancelAttempts>(messages[0].message).attempts.at(0).token, held.token);
 }
 
+TEST_F(RecoverTest, AKillIsSaidAtOnceAfterAGrace) {
+  memory::MemorySwitchboard switchboard;
+  auto hub = switchboard.OpenHub(MemberId("m1"));
+  auto link = switchboard.OpenLink(ExecutorId("x1"), Incarnation("e1"));
+  ExecutorTable executors{{}};
+  executors.Accept({.id = ExecutorId("x1"), .incarnation = Incarnation("e1")}, clock_.Steady());
+  CancelPusher cancels({.store = store_,
+                        .segments = table_,
+                        .leases = leases_,
+                        .executors = executors,
+                        .hub = *hub,
+                        .metrics = metrics_});
+  const HeldAttempt deaf = Start(0);
+  const HeldAttempt other = Claim(Execute(CreateJob("other", {.type = JobType::kNoop})), 2);
+  const auto cancel = [&](const HeldAttempt& held, CancelMode mode) {
+    EXPECT_TRUE(store_.CancelRun(held.key, {.now = clock_.Wall(), .cancel_mode = mode}).ok());
+  };
+  // What is said in one step, by token; nothing of it is said twice.
+  const auto said = [&] {
+    cancels.Nudge();
+    cancels.Step(clock_.Steady());
+    std::map<uint64_t, CancelMode> words;
+    for (const MemberMessage& message : link->Receive(10)) {
+      const auto& cancelled = std::get<CancelAttempts>(message.message);
+      for (const HeldAttempt& held : cancelled.attempts) {
+        EXPECT_TRUE(words.emplace(held.token.low, cancelled.mode).second);
+      }
+    }
+    return words;
+  };
+  using Words = std::map<uint64_t, CancelMode>;
+  cancel(deaf, CancelMode::kGraceful);
+  cancel(other, CancelMode::kGraceful);
+  EXPECT_EQ(said(), (Words{{deaf.token.low, CancelMode::kGraceful},
+                           {other.token.low, CancelMode::kGraceful}}));
+  EXPECT_EQ(said(), Words{});  // they have it
+  cancel(deaf, CancelMode::kKill);
+  EXPECT_EQ(said(), (Words{{deaf.token.low, CancelMode::kKill}}));
+  cancel(deaf, CancelMode::kGraceful);
+  EXPECT_EQ(said(), Words{});
+  clock_.Advance(2s);
+  EXPECT_EQ(said(),
+            (Words{{deaf.token.low, CancelMode::kKill}, {other.token.low, CancelMode::kGraceful}}));
+}
+
 TEST_F(RecoverTest, EveryCancelIsSentHoweverManyThereAre) {
   memory::MemorySwitchboard switchboard;
   auto hub = switchboard.OpenHub(MemberId("m1"));

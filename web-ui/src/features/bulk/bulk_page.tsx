@@ -48,6 +48,7 @@ function Known({ bulk }: { bulk: BulkAction }) {
               [t('audit.actor'), bulk.actor],
               ...(bulk.reason ? [[t('bulk.reason'), bulk.reason] as const] : []),
               ...(bulk.confirm_overlap ? [[t('bulk.overlap'), t('yes')] as const] : []),
+              ...(bulk.mode === 'kill' ? [[t('bulk.kills'), t('yes')] as const] : []),
               [t('bulk.begun'), <Time key="b" at={bulk.create_time} />],
               [t('step.ended'), <Time key="e" at={bulk.end_time} />],
             ]} />

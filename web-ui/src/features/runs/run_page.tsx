@@ -88,12 +88,13 @@ function Sentence({ run }: { run: Run }) {
   const textOr = useTextOr();
   // Its words are the server's, in English.
   const error = run.error && <>{i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span></>;
-  const text = error
-    ?? (run.state === 'RUNNING' && run.cancel_requested ? t('run.cancelling') : null)
+  // An error of one that still runs is the reason of who cancels it.
+  const ending = run.state === 'RUNNING' && run.cancel_requested && t(run.cancel_mode === 'kill' ? 'run.killing' : 'run.cancelling');
+  const text = (ending ? <>{ending} {error}</> : error)
     ?? (run.state === 'PENDING' && run.due_at === null ? t('run.waits_paused') : null)
     ?? (run.state === 'PENDING' ? t('run.waits') : null);
   if (!text) return null;
-  const bad = run.error !== null && run.state !== 'CANCELLED';
+  const bad = run.error !== null && run.state !== 'CANCELLED' && !ending;
   return <p role="status" className={'mb-4 rounded-md px-4 py-2.5 ' + (bad ? 'bg-bad-soft text-bad' : 'bg-idle-soft text-idle')}>{text}</p>;
 }
 
@@ -102,11 +103,12 @@ function Actions({ run }: { run: Run }) {
   const client = useQueryClient();
   const denied = useDenied();
   const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
-  const [confirm, setConfirm] = useState<'cancel' | 'retry' | null>(null);
+  const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
+  const kills = run.state === 'RUNNING' && run.cancel_requested; // the grace is being given, or not even that
   const key = useRef(newKey());
   const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
   const cancel = useMutation({
-    mutationFn: (anyway: boolean) => call<{ cancelled: number }>('POST', runPath(run.run_id) + '/cancel', { body: anyway ? { confirm_overlap: true } : {} }),
+    mutationFn: (body: object) => call<{ cancelled: number }>('POST', runPath(run.run_id) + '/cancel', { body }),
     onSuccess: ({ data }) => {
       if (data.cancelled === 0) toast(t('run.ended_before'));
       done();
@@ -132,9 +134,15 @@ function Actions({ run }: { run: Run }) {
   return (
     <>
       {!FINAL_STATES.has(run.state) && (
-        <button type="button" className="button button-danger" disabled={Boolean(noCancel) || cancel.isPending || run.cancel_requested} title={noCancel && t(noCancel)}
-          onClick={() => (run.state === 'HELD' ? setConfirm('cancel') : cancel.mutate(false))}>
-          <Ban aria-hidden size={15} />{t('run.cancel')}
+        <button type="button" className="button button-danger" title={noCancel && t(noCancel)}
+          // Not while it is asked for: a focused button that is disabled loses the focus, and the next question is here.
+          disabled={Boolean(noCancel) || (run.cancel_requested && !(kills && run.cancel_mode === 'graceful'))}
+          onClick={() => {
+            if (cancel.isPending) return;
+            if (kills || run.state === 'HELD') setConfirm(kills ? 'kill' : 'cancel');
+            else cancel.mutate({});
+          }}>
+          <Ban aria-hidden size={15} />{t(kills ? 'run.kill' : 'run.cancel')}
         </button>
       )}
       {RETRIABLE.has(run.state) && (
@@ -142,15 +150,15 @@ function Actions({ run }: { run: Run }) {
           <RotateCcw aria-hidden size={15} />{t('run.retry')}
         </button>
       )}
-      <Modal open={confirm !== null} onClose={() => setConfirm(null)} title={t('run.overlap_title')} actions={<>
+      <Modal open={confirm !== null} onClose={() => setConfirm(null)} title={t(confirm === 'kill' ? 'run.kill_title' : 'run.overlap_title')} actions={<>
         <button type="button" className="button" onClick={() => setConfirm(null)}>{t('cancel')}</button>
         <button type="button" className="button button-danger" onClick={() => {
-          if (confirm === 'cancel') cancel.mutate(true);
-          else retry.mutate(true);
+          if (confirm === 'retry') retry.mutate(true);
+          else cancel.mutate(confirm === 'kill' ? { mode: 'kill' } : { confirm_overlap: true });
           setConfirm(null);
-        }}>{t('run.overlap_confirm')}</button>
+        }}>{t(confirm === 'kill' ? 'run.kill' : 'run.overlap_confirm')}</button>
       </>}>
-        <p className="text-muted">{t('run.overlap')}</p>
+        <p className="text-muted">{t(confirm === 'kill' ? 'run.kill_explain' : 'run.overlap')}</p>
       </Modal>
     </>
   );

@@ -11,6 +11,7 @@ export const bulk = {
   'bulk.so_far': '{{done}} done, {{failed}} failed, {{left}} of {{total}} to go',
   'bulk.in_the_end': '{{done}} done, {{failed}} failed, {{skipped}} skipped, of {{total}}',
   'bulk.halted': 'It was stopped before its end.',
+  'bulk.kills': 'Killed at once',
   'bulk.call_off': 'Cancel the rest',
   'bulk.call_off_title': 'Cancel what is left?',
   'bulk.call_off_explain': '{{n}} have not been done yet: they are left as they are. What is done stays done.',

@@ -12,6 +12,7 @@ export const bulk: Record<keyof typeof en, string> = {
   'bulk.so_far': '成功 {{done}} 项，失败 {{failed}} 项，共 {{total}} 项，剩余 {{left}} 项',
   'bulk.in_the_end': '共 {{total}} 项：成功 {{done}} 项，失败 {{failed}} 项，跳过 {{skipped}} 项',
   'bulk.halted': '已提前中止。',
+  'bulk.kills': '立即强制终止',
   'bulk.call_off': '取消其余各项',
   'bulk.call_off_title': '取消其余各项？',
   'bulk.call_off_explain': '还有 {{n}} 项未执行，将保持原样；已完成的不会撤销。',
