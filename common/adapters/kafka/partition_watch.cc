@@ -106,12 +106,18 @@ std::map<int, int64_t> PartitionWatch::AskOffsets(const std::vector<int>& partit
                                                   int64_t point) {
   const auto asked = ListOf(topic_, partitions, point);
   std::map<int, int64_t> offsets;
+  if (Stopping()) return offsets;
   if (!Answered(rd_kafka_offsets_for_times(client_, asked.get(), kAnswerMs), *asked))
     return offsets;
   for (int i = 0; i < asked->cnt; ++i) {
     offsets[asked->elems[i].partition] = asked->elems[i].offset;
   }
   return offsets;
+}
+
+bool PartitionWatch::Stopping() {
+  MutexLock lock(mu_);
+  return stopping_;
 }
 
 std::vector<int> PartitionWatch::Unplaced() {

@@ -44,6 +44,7 @@ class PartitionWatch {
   // The offsets at `point` (RD_KAFKA_OFFSET_BEGINNING or _END) by partition; empty: no answer.
   std::map<int, int64_t> AskOffsets(const std::vector<int>& partitions, int64_t point);
   std::vector<int> Unplaced();
+  bool Stopping();
 
   rd_kafka_t* const client_;
   const std::string topic_;
