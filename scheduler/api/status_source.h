@@ -24,8 +24,8 @@ struct ClusterMember {
 };
 
 struct ClusterView {
-  MemberId self = {};  // that answers
-  bool ready = false;  // it, as /readyz says
+  MemberId self = {};                   // that answers
+  bool ready = false;                   // it, as /readyz says
   std::optional<MemberId> leader = {};  // nullopt = unknown
   std::vector<ClusterMember> members = {};
   std::vector<ExecutorRecord> executors = {};  // those with a link to this member
