@@ -118,8 +118,9 @@ void AddApiCommand(CLI::App& app, Session& session) {
 void AddSystemCommands(CLI::App& app, Session& session) {
   CLI::App* system = app.add_subcommand("system", "The server as a whole");
   system->require_subcommand(1);
-  session.On(system->add_subcommand("status", "Leader, members, executors, lateness"),
+  session.On(system->add_subcommand("status", "Leader, members, executors, lateness, lag"),
              [&session] { return ShowStatus(session); });
+  AddTopologyCommand(*system, session);
   AddConfigCommands(*system, session);
   CLI::App* accept = system->add_subcommand(
       "accept-store", "Go on with the store that is held because it is not the trusted one");

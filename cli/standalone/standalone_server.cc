@@ -84,7 +84,7 @@ Status StandaloneServer::Parts::StartAll(const config::Config& config,
   CARILLON_TRY(MakeSender(config));
   MakeScheduler(config);
   CARILLON_TRY(scheduler->Listen(scheduler::ApiOptionsOf(config), scheduler::OpsOptionsOf(config),
-                                 {.version = kVersion, .config = config}));
+                                 {.version = kVersion, .config = config, .one_process = true}));
   CARILLON_TRY(MakeExecutor(config));
   process::FollowSettings(settings, config, [this](const config::Config& now) {
     scheduler->Tune(scheduler::MemberTuningOf(now));

@@ -38,6 +38,8 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_queue_depth", kGauge, "queue", "Items waiting in a bounded queue."},
       {"carillon_queue_rejections_total", kCounter, "queue",
        "Items a full queue refused (left in the store)."},
+      {"carillon_consumer_lag", kGauge, "topic",
+       "Records of a topic that this process has yet to deal with; NaN while that is not known."},
       {"carillon_bus_undelivered_total", kCounter, "topic",
        "Records that no broker took in time; whoever waits for their effect sends again."},
       {"carillon_executors", kGauge, "state", "Executors by state."},

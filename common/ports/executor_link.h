@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -41,13 +42,14 @@ struct Heartbeat {
   int64_t sent_us = 0;
   int running_count = 0;  // perhaps accepted, and its end not yet applied
   ExecutorLoad load;
-  int free_slots = 0;                  // of process slots
-  int free_light_slots = 0;            // of in-process types (noop)
-  int slots = 0;                       // process slots in all; 0: as registered
-  int64_t config_version = 0;          // of the live settings that it applied
-  bool takes_secrets = false;          // of a version that knows them
-  std::vector<HeldAttempt> running;    // of segments this member owns, as far as known
-  std::vector<HeldAttempt> reporting;  // ended, result not yet applied
+  int free_slots = 0;                        // of process slots
+  int free_light_slots = 0;                  // of in-process types (noop)
+  int slots = 0;                             // process slots in all; 0: as registered
+  int64_t config_version = 0;                // of the live settings that it applied
+  bool takes_secrets = false;                // of a version that knows them
+  std::optional<int64_t> tasks_behind = {};  // as BusSight::behind
+  std::vector<HeldAttempt> running;          // of segments this member owns, as far as known
+  std::vector<HeldAttempt> reporting;        // ended, result not yet applied
 };
 
 struct ClaimBatch {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,9 @@ struct ExecutorRecord {
   WallTime last_heartbeat;
   WallTime registered;
   std::string version;
-  int64_t config_version = 0;  // of the live settings it applied; known from its heartbeats only
+  // Known from its heartbeats only:
+  int64_t config_version = 0;                // of the live settings it applied
+  std::optional<int64_t> tasks_behind = {};  // records of its partition that it has not taken
 };
 
 class ExecutorStore {

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +49,23 @@ class BusProducer {
   virtual Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) = 0;
 };
 
+// What a consumer knows of its bus, a few seconds old.
+struct BusSight {
+  enum class Contact {
+    kUnknown,  // nothing was asked yet
+    kAnswers,
+    kSilent,  // for some partition of the consumer at least
+  };
+  Contact contact = Contact::kUnknown;
+  // Records of its partitions that it has not dealt with; nullopt while that is not known.
+  std::optional<int64_t> behind = {};
+};
+
+// Of BusSight::behind, as a gauge shows it: no comparison holds of what is not known.
+inline double GaugeOf(const std::optional<int64_t>& behind) {
+  return behind ? static_cast<double>(*behind) : std::numeric_limits<double>::quiet_NaN();
+}
+
 class BusConsumer {
  public:
   virtual ~BusConsumer() = default;
@@ -56,6 +75,9 @@ class BusConsumer {
   virtual Status Commit(const std::vector<ReceivedRecord>& handled) = 0;
   // Called (from any thread) when Poll may have something. Set before first use.
   virtual void OnReadable(std::function<void()> wake) = 0;
+  // How far it is behind what was sent, counted up to its last Commit. Thread-safe; never waits for
+  // the bus.
+  virtual BusSight Look() = 0;
 };
 
 }  // namespace carillon

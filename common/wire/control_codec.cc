@@ -143,6 +143,7 @@ void Encode(const Heartbeat& from, v1::FromExecutor& message) {
   to.set_slots(static_cast<uint32_t>(from.slots));
   to.set_config_version(from.config_version);
   to.set_takes_secrets(from.takes_secrets);
+  if (from.tasks_behind) to.set_tasks_behind(*from.tasks_behind);
   Encode(from.running, *to.mutable_running());
   Encode(from.reporting, *to.mutable_reporting());
 }
@@ -155,6 +156,7 @@ Result<FromExecutor> Decode(const v1::Heartbeat& from) {
     return Corrupt("a count");
   }
   if (from.config_version() < 0) return Corrupt("config_version");
+  if (from.tasks_behind() < 0) return Corrupt("tasks_behind");
   Heartbeat to;
   to.sent_us = from.sent_us();
   to.running_count = static_cast<int>(from.running_count());
@@ -167,6 +169,7 @@ Result<FromExecutor> Decode(const v1::Heartbeat& from) {
   to.slots = static_cast<int>(from.slots());
   to.config_version = from.config_version();
   to.takes_secrets = from.takes_secrets();
+  if (from.has_tasks_behind()) to.tasks_behind = from.tasks_behind();
   CARILLON_ASSIGN_OR_RETURN(to.running, Decode(from.running()));
   CARILLON_ASSIGN_OR_RETURN(to.reporting, Decode(from.reporting()));
   return FromExecutor(std::move(to));

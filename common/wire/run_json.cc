@@ -122,7 +122,8 @@ json ExecutorToJson(const ExecutorRecord& executor) {
           {"last_heartbeat_time", TimeOrNull(executor.last_heartbeat)},
           {"register_time", TimeOrNull(executor.registered)},
           {"version", executor.version},
-          {"config_version", executor.config_version}};
+          {"config_version", executor.config_version},
+          {"tasks_behind", executor.tasks_behind ? json(*executor.tasks_behind) : json(nullptr)}};
 }
 
 }  // namespace carillon

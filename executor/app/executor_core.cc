@@ -227,6 +227,8 @@ void ExecutorCore::Beat(SteadyTime now) {
   if (now >= next_sample_) {
     next_sample_ = now + kSampleEvery;
     load_ = ports_.load.Sample();
+    tasks_behind_ = ports_.tasks.Look().behind;
+    ports_.metrics.gauge("carillon_consumer_lag", kTasksTopic).Set(GaugeOf(tasks_behind_));
   }
   const auto fill = [this, now](const MemberId& member, Heartbeat* heartbeat) {
     FillHeartbeat(member, now, heartbeat);
@@ -247,6 +249,7 @@ void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbe
   heartbeat->slots = slots_.load();
   heartbeat->config_version = ports_.settings.version();
   heartbeat->takes_secrets = true;
+  heartbeat->tasks_behind = tasks_behind_;
   // Like the store's: RUNNING from the claim, whose answer may be lost, until the end is applied.
   // At zero the host may go.
   heartbeat->running_count = runs_.count(RunStage::kClaiming) + runs_.count(RunStage::kStarting) +

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <deque>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "common/base/mutex.h"
@@ -117,6 +118,7 @@ class ExecutorCore final : public Stepper {
   SteadyTime next_change_beat_{};
   SteadyTime next_sample_{};
   ExecutorLoad load_;
+  std::optional<int64_t> tasks_behind_;
   std::atomic<int> slots_;
   std::atomic<size_t> output_bytes_max_;
   std::atomic<bool> draining_{false};

@@ -52,6 +52,8 @@ struct ApiContext {
   std::function<Result<WallTime>()> cluster_now;
   // A test through every channel that is set up; blocks for as long as they take.
   std::function<std::vector<TestOutcome>()> test_notices;
+  // The channels that are set up, and how they were seen last; must not block.
+  std::function<std::vector<ChannelSight>()> channels;
   const Clock& clock;
   uint64_t seed;  // of trace ids and generated job ids; never of anything secret
   Metrics& metrics;
@@ -59,6 +61,7 @@ struct ApiContext {
   config::Config config;       // that this member was started with
   LiveSettings& settings;      // adopting newer ones spreads them
   EmbeddedFiles console = {};  // web-ui/dist; empty: the start page tells how to build it
+  bool one_process = false;    // bus and coordinator are part of this process
   bool serves_tls = false;     // cookies are Secure then, and browsers told to stay with https
   // PEM, who signs the certificates of executors; empty: the control link has no TLS.
   std::string link_authority = {};

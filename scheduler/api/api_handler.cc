@@ -189,7 +189,9 @@ void ApiHandler::Stop() {
 
 bool ApiHandler::Urgent(const HttpRequest& request) const {
   static const std::vector<std::string> kStatus = {"api", "system", "status"};
-  return request.segments == kStatus || ConsolePages::Concerns(request);
+  static const std::vector<std::string> kTopology = {"api", "system", "topology"};
+  return request.segments == kStatus || request.segments == kTopology ||
+         ConsolePages::Concerns(request);
 }
 
 HttpResponse ApiHandler::Handle(const HttpRequest& request) {

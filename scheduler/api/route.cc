@@ -16,6 +16,7 @@
 #include "scheduler/api/secret_routes.h"
 #include "scheduler/api/system_routes.h"
 #include "scheduler/api/token_routes.h"
+#include "scheduler/api/topology_routes.h"
 #include "scheduler/api/user_routes.h"
 #include "scheduler/api/version_routes.h"
 #include "scheduler/api/why_routes.h"
@@ -112,6 +113,7 @@ const std::vector<Route>& RouteTable() {
       {"GET", "/api/changes", kRead, kNo, &StreamChanges},
       {"GET", "/api/audit", kReadAudit, kNo, &ListAudit},
       {"GET", "/api/system/status", kRead, kNo, &SystemStatus},
+      {"GET", "/api/system/topology", kRead, kNo, &SystemTopology},
       {"POST", "/api/system/store/accept", kAcceptStore, kNo, &AcceptStore, "store.accept",
        kNothing, true},
       {"GET", "/api/system/config", kRead, kNo, &GetConfig},

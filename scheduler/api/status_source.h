@@ -3,13 +3,16 @@
 // Threads  Read() is called on several workers at once and must not block on the store.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/ports/coordinator.h"
 #include "common/ports/executor_store.h"
+#include "common/ports/message_bus.h"
 
 namespace carillon::scheduler {
 
@@ -21,6 +24,8 @@ struct ClusterMember {
 };
 
 struct ClusterView {
+  MemberId self = {};                   // that answers
+  bool ready = false;                   // it, as /readyz says
   std::optional<MemberId> leader = {};  // nullopt = unknown
   std::vector<ClusterMember> members = {};
   std::vector<ExecutorRecord> executors = {};  // those with a link to this member
@@ -28,6 +33,8 @@ struct ClusterView {
   // Start minus nominal fire time of first attempts, since the process began; zero = none yet.
   Duration late_p50 = {};
   Duration late_p99 = {};
+  std::map<std::string, BusSight> topics = {};  // that the member reads
+  SessionState session = SessionState::kSuspended;
 };
 
 class StatusSource {

@@ -8,6 +8,7 @@
 #include "common/wire/job_json.h"
 #include "scheduler/api/audit.h"
 #include "scheduler/api/fires.h"
+#include "scheduler/api/heard_executors.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 
@@ -32,34 +33,8 @@ std::string ExecutorTag(const ExecutorRecord& executor) {
   return "\"" + ShortHash(part.dump()) + "\"";
 }
 
-// The store is told every few seconds; with a link of its own this member has heard more lately.
-class HeardExecutors {
- public:
-  explicit HeardExecutors(const Call& call) {
-    for (ExecutorRecord& heard : call.api.status.Read().executors) {
-      const ExecutorId id = heard.id;
-      heard_[id] = std::move(heard);
-    }
-  }
-  ExecutorRecord Latest(ExecutorRecord stored) const {
-    const auto heard = heard_.find(stored.id);
-    if (heard == heard_.end() || heard->second.incarnation != stored.incarnation) return stored;
-    stored.config_version = heard->second.config_version;  // not in the store
-    if (heard->second.last_heartbeat <= stored.last_heartbeat) return stored;
-    stored.state = heard->second.state;
-    stored.slots = heard->second.slots;
-    stored.running = heard->second.running;
-    stored.load = heard->second.load;
-    stored.last_heartbeat = heard->second.last_heartbeat;
-    return stored;
-  }
-
- private:
-  std::map<ExecutorId, ExecutorRecord> heard_;
-};
-
 HttpResponse ExecutorResponse(const Call& call, const ExecutorRecord& stored) {
-  const ExecutorRecord executor = HeardExecutors(call).Latest(stored);
+  const ExecutorRecord executor = HeardExecutors(call.api.status.Read()).Latest(stored);
   HttpResponse response = JsonResponse(200, ExecutorToJson(executor));
   response.headers.emplace_back("ETag", ExecutorTag(executor));
   return response;
@@ -155,6 +130,24 @@ json CountByState(const std::vector<ExecutorRecord>& executors) {
   return counts;
 }
 
+json NumberOrNull(const std::optional<int64_t>& number) {
+  return number ? json(*number) : json(nullptr);
+}
+
+// Members read all results and logs, executors a partition of the tasks each: of those the one that
+// is furthest behind.
+json DescribeLag(const ClusterView& view) {
+  const auto of = [&view](std::string_view topic) {
+    const auto found = view.topics.find(std::string(topic));
+    return NumberOrNull(found == view.topics.end() ? std::nullopt : found->second.behind);
+  };
+  std::optional<int64_t> tasks;
+  for (const ExecutorRecord& executor : view.executors) {
+    if (executor.state == ExecutorState::kOnline) tasks = std::max(tasks, executor.tasks_behind);
+  }
+  return {{"tasks", NumberOrNull(tasks)}, {"results", of(kResultsTopic)}, {"logs", of(kLogsTopic)}};
+}
+
 json DescribeTrust(const StoreTrust& trust) {
   const bool accepted = trust.accepted != WallTime{};
   return {{"store_id", trust.store_id},
@@ -192,7 +185,7 @@ Reply ListExecutors(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(auto executors, call.api.executors.ListExecutors());
   std::sort(executors.begin(), executors.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
-  const HeardExecutors heard(call);
+  const HeardExecutors heard(call.api.status.Read());
   for (const ExecutorRecord& executor : executors) {
     if (executor.id.value() <= page.cursor()) continue;
     if (!page.Add(ExecutorToJson(heard.Latest(executor)), executor.id.value())) break;
@@ -310,6 +303,7 @@ Reply SystemStatus(const Call& call) {
       {"runs_running", nullptr},
       {"oldest_overdue_ms", nullptr},
       {"late_ms", {{"p50", Milliseconds(view.late_p50)}, {"p99", Milliseconds(view.late_p99)}}},
+      {"lag", DescribeLag(view)},
       {"store_reachable", sight.view.has_value()},
       {"store", DescribeStanding(call.api.store_standing())},
       {"unknown_since", nullptr},

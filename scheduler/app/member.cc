@@ -77,6 +77,8 @@ MemberStatus Member::GetStatus() const {
   status.queues = r.gauges.Depths();
   status.queues.push_back({"runs", r.firing.backlog(), r.options.wheel_capacity});
   status.queues.push_back({"ready", r.firing.ready(), r.options.wheel_capacity});
+  status.topics = r.gauges.Topics();
+  status.session = r.ports.coordinator.State();
   status.accepting = r.planner.accepting();
   return status;
 }

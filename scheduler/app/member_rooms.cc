@@ -114,6 +114,8 @@ void Member::Rooms::ConnectWakes() {
   gauges.Watch(skips);
   gauges.Watch(claims);
   gauges.Watch(registers);
+  gauges.Watch(kResultsTopic, ports.results);
+  gauges.Watch(kLogsTopic, ports.logs);
 }
 
 std::function<void()> Member::Rooms::Wakers(std::initializer_list<const char*> loops) {

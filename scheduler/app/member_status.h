@@ -12,6 +12,7 @@
 #include "common/domain/store_trust.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/executor_store.h"
+#include "common/ports/message_bus.h"
 
 namespace carillon::scheduler {
 
@@ -37,6 +38,8 @@ struct MemberStatus {
   Duration oldest_overdue = {};    // due and not claimed; zero = none
   Duration oldest_unplanned = {};  // due and not planned; zero = none
   std::vector<QueueDepth> queues = {};
+  std::map<std::string, BusSight> topics = {};  // that this member reads
+  SessionState session = SessionState::kSuspended;
   bool accepting = false;  // planning goes on: not held back by a backlog
 };
 

@@ -12,11 +12,15 @@ class MemberStatusSource final : public StatusSource {
 
   ClusterView Read() override {
     const MemberStatus seen = member_.GetStatus();
-    ClusterView view{.leader = seen.leader,
+    ClusterView view{.self = seen.self,
+                     .ready = member_.ready(),
+                     .leader = seen.leader,
                      .executors = seen.executors,
                      .oldest_overdue = seen.oldest_overdue,
                      .late_p50 = seen.late_p50,
-                     .late_p99 = seen.late_p99};
+                     .late_p99 = seen.late_p99,
+                     .topics = seen.topics,
+                     .session = seen.session};
     for (const MemberInfo& info : seen.members) {
       ClusterMember entry{.id = info.id, .address = info.rest_url};
       if (info.id == seen.self && seen.clock_trusted) entry.clock_offset = seen.clock_offset;

@@ -42,6 +42,10 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
               [sender = member.sender] {
                 return sender == nullptr ? std::vector<TestOutcome>() : sender->SendTest();
               },
+          .channels =
+              [sender = member.sender] {
+                return sender == nullptr ? std::vector<ChannelSight>() : sender->Channels();
+              },
           .clock = member.clock,
           .seed = seed_,
           .metrics = member.metrics,
@@ -49,6 +53,7 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
           .config = std::move(about.config),
           .settings = member.settings,
           .console = WebUiFiles(),
+          .one_process = about.one_process,
           .serves_tls = serves_tls,
           .link_authority = std::move(about.link_authority),
           .account_rate = account_rate,

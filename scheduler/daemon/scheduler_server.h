@@ -48,6 +48,7 @@ class SchedulerServer {
     std::string version;
     config::Config config;            // that it was started with; secrets are in files
     std::string link_authority = {};  // as ApiContext
+    bool one_process = false;         // likewise
   };
   SchedulerServer(const Ports& ports, const MemberOptions& options);
 

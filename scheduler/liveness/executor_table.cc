@@ -51,6 +51,7 @@ bool ExecutorTable::Heard(const ExecutorId& id, const Incarnation& incarnation,
   ++known.heartbeats;
   if (heartbeat.slots > 0) known.record.slots = heartbeat.slots;
   known.record.config_version = heartbeat.config_version;
+  known.record.tasks_behind = heartbeat.tasks_behind;
   known.record.running = heartbeat.running_count;
   known.record.load = heartbeat.load;
   known.record.last_heartbeat = wall;

@@ -63,10 +63,29 @@ std::vector<NewDelivery> NoticeSender::Compose(const OpenNotice& notice,
 SendOutcome NoticeSender::Send(const Delivery& delivery) const {
   if (delivery.channel == DeliveryChannel::kWebhook) {
     if (!options_.HasWebhook()) return Unsent("notify.webhook_url is not set");
-    return Post(NoticeIdText(delivery.notice_id), delivery.message);
+    return Seen(delivery.channel, Post(NoticeIdText(delivery.notice_id), delivery.message));
   }
   if (!options_.HasMail()) return Unsent("notify.mail_server is not set");
-  return Mail(delivery.recipients, delivery.message);
+  return Seen(delivery.channel, Mail(delivery.recipients, delivery.message));
+}
+
+SendOutcome NoticeSender::Seen(DeliveryChannel channel, SendOutcome outcome) const {
+  MutexLock lock(mu_);
+  seen_[channel] = {.channel = channel, .last = outcome.verdict, .at = clock_.Wall()};
+  return outcome;
+}
+
+std::vector<ChannelSight> NoticeSender::Channels() const {
+  std::vector<DeliveryChannel> all;
+  if (options_.HasWebhook()) all.push_back(DeliveryChannel::kWebhook);
+  if (options_.HasMail()) all.push_back(DeliveryChannel::kMail);
+  std::vector<ChannelSight> channels;
+  MutexLock lock(mu_);
+  for (const DeliveryChannel channel : all) {
+    const auto seen = seen_.find(channel);
+    channels.push_back(seen == seen_.end() ? ChannelSight{.channel = channel} : seen->second);
+  }
+  return channels;
 }
 
 SendOutcome NoticeSender::Post(const std::string& id, const std::string& body) const {
@@ -121,14 +140,15 @@ std::vector<TestOutcome> NoticeSender::SendTest() const {
   const std::string id = fmt::format("ntc_test_{}", ToUnixMicros(now));
   std::vector<TestOutcome> outcomes;
   if (options_.HasWebhook()) {
-    outcomes.push_back({DeliveryChannel::kWebhook, Post(id, TestNoticeToText(now))});
+    outcomes.push_back({DeliveryChannel::kWebhook,
+                        Seen(DeliveryChannel::kWebhook, Post(id, TestNoticeToText(now)))});
   }
   if (options_.HasMail() && !options_.defaults.mail_to.empty()) {
     const std::vector<std::string>& to = options_.defaults.mail_to;
     const std::string mail =
         ComposeMail({.from = options_.mail_from, .to = to, .id = id, .date = now},
                     "[Carillon] Test", "A test of the notices of Carillon.\n");
-    outcomes.push_back({DeliveryChannel::kMail, Mail(to, mail)});
+    outcomes.push_back({DeliveryChannel::kMail, Seen(DeliveryChannel::kMail, Mail(to, mail))});
   }
   return outcomes;
 }

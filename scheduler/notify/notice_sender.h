@@ -5,11 +5,13 @@
 //          webhook. Its id is the notice's: a receiver knows a repetition by it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/mutex.h"
 #include "common/ports/notice_store.h"
 #include "common/ports/notice_transport.h"
 #include "scheduler/notify/notify_options.h"
@@ -26,6 +28,13 @@ struct SendOutcome {
   SendVerdict verdict = SendVerdict::kTryAgain;
   int status = 0;          // of the answer; 0 = none
   std::string error = {};  // empty: delivered
+};
+
+// What came of the last thing this process sent through a channel.
+struct ChannelSight {
+  DeliveryChannel channel = DeliveryChannel::kWebhook;
+  std::optional<SendVerdict> last = {};  // nullopt: nothing was sent yet
+  WallTime at = {};
 };
 
 struct TestOutcome {
@@ -46,14 +55,19 @@ class NoticeSender {
   SendOutcome Send(const Delivery& delivery) const;
   // A test through every channel, at once and once.
   std::vector<TestOutcome> SendTest() const;
+  // Those that are set up.
+  std::vector<ChannelSight> Channels() const;
 
  private:
+  SendOutcome Seen(DeliveryChannel channel, SendOutcome outcome) const;
   SendOutcome Post(const std::string& id, const std::string& body) const;
   SendOutcome Mail(const std::vector<std::string>& to, const std::string& message) const;
 
   const Clock& clock_;
   NoticeTransport& transport_;
   const NotifyOptions options_;
+  mutable Mutex mu_;
+  mutable std::map<DeliveryChannel, ChannelSight> seen_ GUARDED_BY(mu_);
 };
 
 // "ntc_42": of webhook-id and Message-ID.

@@ -98,6 +98,45 @@ TYPED_TEST(BusContract, ConsumerGoesOnFromWhatItsGroupCommitted) {
   EXPECT_EQ(rest[0].record.payload, "2");
 }
 
+TYPED_TEST(BusContract, ConsumerKnowsHowFarItIsBehind) {
+  const auto producer = this->factory_.Producer();
+  const auto consumer = this->factory_.Consumer(kTasksTopic, "g");
+  const auto idle = this->factory_.Consumer(kTasksTopic, "idle");
+  const auto comes_to = [&](BusConsumer& of, int64_t behind) {
+    std::optional<int64_t> seen;
+    this->factory_.Settle([&] {
+      const BusSight sight = of.Look();
+      if (sight.contact == BusSight::Contact::kAnswers) seen = sight.behind;
+      return seen == behind;
+    });
+    return seen.value_or(-1);
+  };
+  EXPECT_EQ(comes_to(*consumer, 0), 0);
+  for (uint64_t i = 0; i < 10; ++i) this->Send(*producer, i, "x");
+  EXPECT_EQ(comes_to(*consumer, 10), 10);
+  const std::vector<ReceivedRecord> got = this->Take(*consumer, 10);
+  ASSERT_EQ(got.size(), 10u);
+  EXPECT_EQ(consumer->Look().behind, 10) << "taken is not dealt with";
+  ASSERT_TRUE(consumer->Commit({got[0]}).ok());
+  EXPECT_EQ(consumer->Look().behind, 9);
+  ASSERT_TRUE(consumer->Commit(got).ok());
+  EXPECT_EQ(consumer->Look().behind, 0) << "a commit shows at once";
+  EXPECT_EQ(comes_to(*idle, 10), 10) << "of a group without a position";
+}
+
+TYPED_TEST(BusContract, AConsumerThatComesBackKnowsHowFarItIsBehind) {
+  const auto producer = this->factory_.Producer();
+  auto consumer = this->factory_.Consumer(kTasksTopic, "g");
+  for (uint64_t i = 0; i < 4; ++i) this->Send(*producer, i, "x");
+  ASSERT_TRUE(consumer->Commit(this->Take(*consumer, 4)).ok());
+  consumer.reset();
+  for (uint64_t i = 0; i < 3; ++i) this->Send(*producer, i, "y");
+  consumer = this->factory_.Consumer(kTasksTopic, "g");
+  std::optional<int64_t> behind;
+  this->factory_.Settle([&] { return (behind = consumer->Look().behind) == 3; });
+  EXPECT_EQ(behind, 3);
+}
+
 TYPED_TEST(BusContract, EachGroupGetsEveryRecord) {
   const auto producer = this->factory_.Producer();
   const auto one = this->factory_.Consumer(kTasksTopic, "one");

@@ -14,6 +14,7 @@ LINES = {  # what stands before the cursor: (some of what is offered, what is no
     "carillon --yes job re": ({"revert", "resume"}, {"run"}),
     "carillon apply --p": ({"--prune"}, {"--selector"}),
     "carillon job get nightly --out": ({"--output"}, {"--addr"}),
+    "carillon system ": ({"status", "topology"}, {"job"}),
     "carillon namespace ": ({"list"}, {"create"}),
     "carillon user edit anna --s": ({"--share"}, {"--name"}),
     "carillon completion ": ({"bash", "zsh", "fish"}, {"job"}),

@@ -5,11 +5,13 @@ import { en as enFirst } from '../src/i18n/en';
 import { enMore } from '../src/i18n/more/en';
 import { zhCN as zhCNFirst } from '../src/i18n/zh_cn';
 import { zhCNMore } from '../src/i18n/more/zh_cn';
+import { enOutages } from '../src/i18n/outages/en';
+import { zhCNOutages } from '../src/i18n/outages/zh_cn';
 import { enProblems } from '../src/i18n/problems/en';
 import { zhCNProblems } from '../src/i18n/problems/zh_cn';
 
-const en = { ...enFirst, ...enMore, ...enProblems };
-const zhCN = { ...zhCNFirst, ...zhCNMore, ...zhCNProblems };
+const en = { ...enFirst, ...enMore, ...enOutages, ...enProblems };
+const zhCN = { ...zhCNFirst, ...zhCNMore, ...zhCNOutages, ...zhCNProblems };
 const CJK = /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]/;
 const placeholders = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1]).sort();
 

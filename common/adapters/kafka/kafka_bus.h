@@ -2,7 +2,8 @@
 //
 // Place    Cluster members and executors; its twin is memory_bus.
 // Threads  Thread-safe producers; one thread for each consumer. Each producer owns a thread that
-//          serves delivery reports, besides librdkafka's own.
+//          serves delivery reports, each consumer one that asks how far it is behind, besides
+//          librdkafka's own.
 // Errors   Send: kExhausted when the local queue is full, kInvalid when a record is larger than
 //          the broker takes. Poll, Commit: kUnavailable.
 // Always   A record that was not acknowledged within `message_timeout` is given up and counted:

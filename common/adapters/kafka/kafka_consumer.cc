@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/adapters/kafka/kafka_bus.h"
+#include "common/adapters/kafka/partition_watch.h"
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
@@ -36,6 +37,7 @@ class KafkaConsumer final : public BusConsumer {
   ~KafkaConsumer() override {
     if (queue_) rd_kafka_queue_cb_event_enable(queue_.get(), nullptr, nullptr);
     if (!client_) return;
+    watch_.reset();
     queue_.reset();
     rd_kafka_consumer_close(client_.get());  // commits what is stored
   }
@@ -54,7 +56,9 @@ class KafkaConsumer final : public BusConsumer {
     queue_.reset(rd_kafka_queue_get_consumer(client_.get()));
     for (const int partition : options.partitions) next_[partition] = RD_KAFKA_OFFSET_STORED;
     if (options.begin) CARILLON_TRY(Begin(*options.begin));
-    return Assign();
+    CARILLON_TRY(Assign());
+    watch_ = std::make_unique<PartitionWatch>(client_.get(), topic_, next_);
+    return {};
   }
 
   Result<std::vector<ReceivedRecord>> Poll(size_t max) override {
@@ -104,8 +108,11 @@ class KafkaConsumer final : public BusConsumer {
     // the broker as much as its records.
     const rd_kafka_resp_err_t error = rd_kafka_offsets_store(client_.get(), positions.get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("commit", topic_, error);
+    watch_->Handled(next);
     return {};
   }
+
+  BusSight Look() override { return watch_->Look(); }
 
   void OnReadable(std::function<void()> wake) override {
     MutexLock lock(mu_);
@@ -186,6 +193,7 @@ class KafkaConsumer final : public BusConsumer {
   Owned<rd_kafka_queue_t> queue_;
   std::map<int, int64_t> next_;  // where each partition is read on
   bool assign_again_ = false;
+  std::unique_ptr<PartitionWatch> watch_;
   Mutex mu_;
   std::function<void()> wake_ GUARDED_BY(mu_);
 };

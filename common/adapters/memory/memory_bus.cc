@@ -23,6 +23,7 @@ class MemoryConsumer final : public BusConsumer {
   Result<std::vector<ReceivedRecord>> Poll(size_t max) override;
   Status Commit(const std::vector<ReceivedRecord>& handled) override;
   void OnReadable(std::function<void()> wake) override;
+  BusSight Look() override;
 
  private:
   MemoryBus& bus_;
@@ -96,6 +97,18 @@ Status MemoryConsumer::Commit(const std::vector<ReceivedRecord>& handled) {
 void MemoryConsumer::OnReadable(std::function<void()> wake) {
   MutexLock lock(bus_.mu_);
   bus_.FindTopic(topic_).wakes[id_] = std::move(wake);
+}
+
+BusSight MemoryConsumer::Look() {
+  MutexLock lock(bus_.mu_);
+  const MemoryBus::Topic& topic = bus_.FindTopic(topic_);
+  int64_t behind = 0;
+  for (const auto& [number, position] : positions_) {
+    const MemoryBus::Partition& partition = topic.partitions[static_cast<size_t>(number)];
+    const int64_t end = partition.first + static_cast<int64_t>(partition.records.size());
+    behind += end - std::max(partition.first, partition.committed.at(group_));
+  }
+  return {.contact = BusSight::Contact::kAnswers, .behind = behind};
 }
 
 MemoryBus::MemoryBus(Options options) : options_(options) {

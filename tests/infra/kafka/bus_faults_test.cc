@@ -201,6 +201,23 @@ TEST_F(BusFaultsTest, FullLocalQueueRefusesAtOnce) {
   broker_->process().Signal(SIGCONT);
 }
 
+TEST_F(BusFaultsTest, ABrokerThatHangsIsSilentAndNothingIsKnownMeanwhile) {
+  using enum BusSight::Contact;
+  const auto producer = Producer();
+  const auto consumer = Consumer();
+  Send(*producer, 0, 5);
+  EXPECT_TRUE(WaitUntil([&] { return consumer->Look().behind == 5; }, 30s));
+  broker_->process().Signal(SIGSTOP);
+  EXPECT_TRUE(WaitUntil([&] { return consumer->Look().contact == kSilent; }, 30s));
+  EXPECT_EQ(consumer->Look().behind, std::nullopt);
+  const auto late = Consumer();
+  EXPECT_EQ(late->Look().contact, kUnknown) << "nothing was asked yet";
+  EXPECT_TRUE(WaitUntil([&] { return late->Look().contact == kSilent; }, 30s));
+  broker_->process().Signal(SIGCONT);
+  EXPECT_TRUE(WaitUntil([&] { return consumer->Look().contact == kAnswers; }, 30s));
+  EXPECT_EQ(consumer->Look().behind, 5);
+}
+
 TEST_F(BusFaultsTest, RecreatedTopicIsReadFromItsBeginning) {
   const auto producer = Producer();
   {

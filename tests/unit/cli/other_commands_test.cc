@@ -63,6 +63,43 @@ TEST_F(OtherCommandsTest, StatusCountsWhatIsLong) {
             "segments     3\n");
 }
 
+json Effect(const char* capability, const char* effect, double after_s, json until_s = nullptr) {
+  return {{"capability", capability},
+          {"effect", effect},
+          {"after_s", after_s},
+          {"until_s", std::move(until_s)},
+          {"detail", "In words."}};
+}
+
+TEST_F(OtherCommandsTest, TopologyShowsWhatStopsWithoutWhat) {
+  json now = Effect("results", "delayed", 0);
+  now["nodes"] = {"bus"};
+  const json topology = {
+      {"nodes",
+       {{{"id", "bus"},
+         {"state", "down"},
+         {"affects", {Effect("starting", "delayed", 0), Effect("running", "goes_on", 0)}}},
+        {{"id", "member:m1"},
+         {"state", "ok"},
+         {"leader", true},
+         {"affects", {Effect("planning", "delayed", 0, 6.0), Effect("running", "stops", 20)}}}}},
+      {"edges",
+       {{{"from", "member:m1"}, {"to", "store"}, {"state", "ok"}},
+        {{"from", "member:m1"}, {"to", "bus"}, {"state", "down"}}}},
+      {"impact", {now}}};
+  Answer("GET /api/system/topology", topology);
+  EXPECT_EQ(Run({"system", "topology"}), 0) << err();
+  EXPECT_EQ(out(),
+            "PART                STATE  NEEDS              STOPS WITHOUT IT    WAITS WITHOUT IT\n"
+            "bus                 down   -                  -                   starting\n"
+            "member:m1 (leader)  ok     store, bus (down)  running after 20 s  planning for 6 s\n"
+            "Now results delayed: In words.\n");
+  EXPECT_EQ(Run({"system", "topology", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson(), topology);
+  EXPECT_EQ(Run({"system", "topology", "-q"}), 0);
+  EXPECT_EQ(out(), "bus\nmember:m1\n");
+}
+
 // What is accepted is what was shown, and only after a word.
 TEST_F(OtherCommandsTest, AcceptStoreSendsWhatTheStatusShowed) {
   const json held = {{"state", "held"},

@@ -63,6 +63,7 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
                        .free_light_slots = 4096,
                        .slots = 12,
                        .config_version = 7,
+                       .tasks_behind = 0,
                        .running = {Attempt(1), Attempt(2)},
                        .reporting = {Attempt(3)}};
   const Heartbeat got = FromExecutorAgain(sent);
@@ -74,6 +75,8 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
   EXPECT_EQ(got.free_light_slots, 4096);
   EXPECT_EQ(got.slots, 12);
   EXPECT_EQ(got.config_version, 7);
+  EXPECT_EQ(got.tasks_behind, 0);
+  EXPECT_EQ(FromExecutorAgain(Heartbeat{}).tasks_behind, std::nullopt) << "not known";
   ASSERT_EQ(got.running.size(), 2u);
   EXPECT_TRUE(Same(got.running[1], sent.running[1]));
   ASSERT_EQ(got.reporting.size(), 1u);
@@ -193,9 +196,10 @@ TEST(ControlCodecTest, SettingsComeBackAsTheyWere) {
     EXPECT_EQ(DecodeToExecutor(EncodeToExecutor(Registered{.settings = wrong})).code(),
               ErrorCode::kCorrupt);
   }
-  const Heartbeat wrong{.config_version = -1};
-  EXPECT_EQ(DecodeFromExecutor(EncodeFromExecutor(wrong), kExecutor, kIncarnation).code(),
-            ErrorCode::kCorrupt);
+  for (const Heartbeat& wrong : {Heartbeat{.config_version = -1}, Heartbeat{.tasks_behind = -1}}) {
+    EXPECT_EQ(DecodeFromExecutor(EncodeFromExecutor(wrong), kExecutor, kIncarnation).code(),
+              ErrorCode::kCorrupt);
+  }
 }
 
 TEST(ControlCodecTest, WelcomeNeedsAMemberAndAKey) {

@@ -127,7 +127,8 @@ TEST(ExecutorToJsonTest, HasTheShapeOfTheInterface) {
                                     .last_heartbeat = kFire,
                                     .registered = kFire,
                                     .version = "0.1.0",
-                                    .config_version = 7});
+                                    .config_version = 7,
+                                    .tasks_behind = 12});
   EXPECT_EQ(body, (json{{"executor_id", "e"},
                         {"host", "h"},
                         {"port", 1},
@@ -141,7 +142,9 @@ TEST(ExecutorToJsonTest, HasTheShapeOfTheInterface) {
                         {"last_heartbeat_time", "2023-11-14T22:13:20.000000Z"},
                         {"register_time", "2023-11-14T22:13:20.000000Z"},
                         {"version", "0.1.0"},
-                        {"config_version", 7}}));
+                        {"config_version", 7},
+                        {"tasks_behind", 12}}));
+  EXPECT_TRUE(ExecutorToJson({})["tasks_behind"].is_null()) << "not known";
 }
 
 }  // namespace

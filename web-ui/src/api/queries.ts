@@ -4,7 +4,7 @@ import { usePreferences } from '../shared/preferences';
 import { isSearch, isTold } from './changes';
 import { ApiError, call, get, type Query } from './client';
 import type {
-  ApiToken, AuditEntry, DeadLetter, Delivery, Executor, Fire, Gap, Job, JobVersion, Page, Run, Secret, SystemConfig, SystemStatus, User,
+  ApiToken, AuditEntry, DeadLetter, Delivery, Executor, Fire, Gap, Job, JobVersion, Page, Run, Secret, SystemConfig, SystemStatus, Topology, User,
 } from './types';
 
 const TRIES = 2;
@@ -100,6 +100,15 @@ export function useStatus() {
   return useQuery({
     queryKey: ['system', 'status'],
     queryFn: ({ signal }) => get<SystemStatus>('system/status', {}, signal),
+    refetchInterval,
+  });
+}
+
+export function useTopology() {
+  const refetchInterval = useEvery(CALM_MS);
+  return useQuery({
+    queryKey: ['system', 'topology'],
+    queryFn: ({ signal }) => get<Topology>('system/topology', {}, signal),
     refetchInterval,
   });
 }

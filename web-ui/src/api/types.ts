@@ -173,6 +173,8 @@ export interface SystemStatus {
   runs_running: number | null;
   oldest_overdue_ms: number | null;
   late_ms: { p50: number | null; p99: number | null };
+  // Records that were sent and are not dealt with; null: not known.
+  lag: { tasks: number | null; results: number | null; logs: number | null };
   store_reachable: boolean;
   unknown_since: string | null;
   version: string;
@@ -180,6 +182,34 @@ export interface SystemStatus {
     state: string; since: string | null; reason: string | null; detail: string | null;
     trusted: StoreFacts | null; seen: StoreFacts | null;
   };
+}
+
+export interface OutageEffect {
+  code: string;
+  capability: string;
+  effect: 'stops' | 'delayed' | 'goes_on';
+  after_s: number;
+  until_s: number | null;
+  detail: string;
+}
+export interface TopologyNode {
+  id: string;
+  kind: string;
+  name: string;
+  address: string | null;
+  state: 'ok' | 'degraded' | 'down' | 'unknown';
+  detail: string | null;
+  leader?: boolean;
+  counts?: Record<string, number>;
+  affects: OutageEffect[];
+}
+export interface Topology {
+  seen_by: string;
+  time: string;
+  state: TopologyNode['state'];
+  nodes: TopologyNode[];
+  edges: { from: string; to: string; purpose: string; critical: boolean; state: TopologyNode['state'] }[];
+  impact: (OutageEffect & { nodes: string[] })[];
 }
 
 export interface SystemConfig {

@@ -21,9 +21,9 @@ export const addTexts = (language: string, texts: Record<string, string>): void 
 
 async function show(language: string): Promise<void> {
   if (language === 'zh-CN' && !i18next.hasResourceBundle(language, 'translation')) {
-    const [{ zhCN }, { zhCNMore }, { zhCNProblems }] =
-      await Promise.all([import('./zh_cn'), import('./more/zh_cn'), import('./problems/zh_cn')]);
-    addTexts(language, { ...zhCN, ...zhCNMore, ...zhCNProblems });
+    const [{ zhCN }, { zhCNMore }, { zhCNOutages }, { zhCNProblems }] =
+      await Promise.all([import('./zh_cn'), import('./more/zh_cn'), import('./outages/zh_cn'), import('./problems/zh_cn')]);
+    addTexts(language, { ...zhCN, ...zhCNMore, ...zhCNOutages, ...zhCNProblems });
   }
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;

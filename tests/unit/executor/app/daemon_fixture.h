@@ -26,6 +26,7 @@ struct TestBus : BusConsumer, BusProducer {
   }
   Status Commit(const std::vector<ReceivedRecord>&) override { return {}; }
   void OnReadable(std::function<void()>) override {}
+  BusSight Look() override { return {BusSight::Contact::kAnswers, behind}; }
   Status Send(std::string_view topic, uint64_t key, BusRecord record) override {
     if (refuse) return {ErrorCode::kExhausted, "test"};
     if (topic == kLogsTopic) {
@@ -49,6 +50,7 @@ struct TestBus : BusConsumer, BusProducer {
   int result_records = 0;
   std::string last_payload;
   int64_t next_offset = 0;
+  std::optional<int64_t> behind;
   bool refuse = false;
 };
 

@@ -1,4 +1,6 @@
 // From an end to "applied": spool, results, leases, restarts, drain.
+#include <cmath>
+
 #include "tests/unit/executor/app/daemon_fixture.h"
 
 namespace carillon::executor {
@@ -123,6 +125,18 @@ TEST_F(DaemonReportTest, HeartbeatsListWhatRunsAndWhatWaits) {
   EXPECT_EQ(beat.load.cpu, 0.5);
   StepFor(10s);
   EXPECT_EQ(link_.Take<Heartbeat>().size(), 5u);
+}
+
+TEST_F(DaemonReportTest, HeartbeatsTellHowFarTasksAreBehind) {
+  Join();
+  StepFor(3s);
+  EXPECT_EQ(LastHeartbeat().tasks_behind, std::nullopt) << "not known";
+  const Gauge& gauge = metrics_.gauge("carillon_consumer_lag", "carillon.tasks");
+  EXPECT_TRUE(std::isnan(gauge.value()));
+  bus_.behind = 7;
+  StepFor(3s);
+  EXPECT_EQ(LastHeartbeat().tasks_behind, 7);
+  EXPECT_EQ(gauge.value(), 7);
 }
 
 TEST_F(DaemonReportTest, RenewalReachesTheWardenWithTheTimeOfTheRequest) {

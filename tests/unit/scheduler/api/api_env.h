@@ -28,16 +28,22 @@ class FixedStatus : public scheduler::StatusSource {
  public:
   std::vector<ExecutorRecord> linked = {
       {.id = ExecutorId("linked"), .state = ExecutorState::kUnhealthy}};
+  std::map<std::string, BusSight> topics;
+  SessionState session = SessionState::kConnected;
 
   scheduler::ClusterView Read() override {
-    return {.leader = MemberId("scheduler-1"),
+    return {.self = MemberId("scheduler-1"),
+            .ready = true,
+            .leader = MemberId("scheduler-1"),
             .members = {{.id = MemberId("scheduler-1"),
                          .address = "127.0.0.1:8640",
                          .clock_offset = 1500us}},
             .executors = linked,
             .oldest_overdue = 250ms,
             .late_p50 = 2ms,
-            .late_p99 = 7ms};
+            .late_p99 = 7ms,
+            .topics = topics,
+            .session = session};
   }
 };
 

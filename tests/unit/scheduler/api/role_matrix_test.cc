@@ -74,6 +74,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"DELETE /api/secrets/{}", {kOwner, 428}},
       {"GET /api/audit", {kAdmin, 200}},
       {"GET /api/system/status", {kKnown, 200}},
+      {"GET /api/system/topology", {kKnown, 200}},
       {"POST /api/system/store/accept", {kAdmin, 400, "[]"}},
       {"GET /api/system/config", {kKnown, 200}},
       {"PUT /api/system/config", {kAdmin, 428, "{}"}},

@@ -17,6 +17,7 @@ TEST_F(SystemRoutesTest, ExecutorsAreShownAsLastHeard) {
   heard.load.cpu = 0.5;
   heard.slots = 3;
   heard.config_version = 7;
+  heard.tasks_behind = 4;
   heard.last_heartbeat += 1s;
   status_.linked = {heard};
   for (const json& shown :
@@ -26,6 +27,7 @@ TEST_F(SystemRoutesTest, ExecutorsAreShownAsLastHeard) {
     EXPECT_EQ(shown["load"]["cpu"], 0.5);
     EXPECT_EQ(shown["slots"], 3);
     EXPECT_EQ(shown["config_version"], 7);
+    EXPECT_EQ(shown["tasks_behind"], 4);
     EXPECT_EQ(shown["last_heartbeat_time"], FormatRfc3339(heard.last_heartbeat));
   }
   status_.linked[0].last_heartbeat -= 2s;
@@ -86,6 +88,20 @@ TEST_F(SystemRoutesTest, StatusHasItsShape) {
   EXPECT_EQ(status["oldest_overdue_ms"], 250.0);
   EXPECT_EQ(status["late_ms"], json({{"p50", 2.0}, {"p99", 7.0}}));
   EXPECT_EQ(status["version"], "0.1.0-test");
+}
+
+TEST_F(SystemRoutesTest, StatusTellsHowFarReadersAreBehind) {
+  const json unknown = {{"tasks", nullptr}, {"results", nullptr}, {"logs", nullptr}};
+  EXPECT_EQ(Get("/api/system/status").body()["lag"], unknown);
+  using enum BusSight::Contact;
+  status_.topics = {{"carillon.results", {kAnswers, 12}}, {"carillon.logs", {kSilent}}};
+  for (const auto& [id, behind] : {std::pair("a", 3), std::pair("b", 5), std::pair("lost", 900)}) {
+    status_.linked.push_back({.id = ExecutorId(id), .tasks_behind = behind});
+  }
+  status_.linked.back().state = ExecutorState::kLost;
+  status_.linked.push_back({.id = ExecutorId("older")});
+  EXPECT_EQ(Get("/api/system/status").body()["lag"],
+            json({{"tasks", 5}, {"results", 12}, {"logs", nullptr}}));
 }
 
 // What is not known is not made up.

@@ -16,6 +16,33 @@ TEST_F(MemberTest, TakesEverySegmentAndIsReady) {
   EXPECT_TRUE(status.clock_trusted);
 }
 
+// Results that cannot be applied yet are not dealt with.
+TEST_F(MemberTest, ShowsHowFarItIsBehind) {
+  TestMember member(world_);
+  TestExecutor executor(world_, "x1");
+  Start(member);
+  executor.Register();
+  Run(20ms);
+  executor.Beat(4);
+  world_.CreateJob("tick", NoopEverySecond(world_.now() + 1s));
+  std::vector<HeldAttempt> accepted;
+  each_step_ = [&] {
+    const std::vector<TaskMessage> tasks = executor.TakeTasks();
+    if (!tasks.empty()) executor.Claim(tasks);
+    for (HeldAttempt& held : executor.TakeAccepted()) accepted.push_back(std::move(held));
+  };
+  Run(1500ms);
+  ASSERT_EQ(accepted.size(), 1u);
+  EXPECT_EQ(member.member().GetStatus().topics["carillon.results"].behind, 0);
+  executor.Report(accepted);
+  EXPECT_EQ(member.member().GetStatus().topics["carillon.results"].behind, 1);
+  EXPECT_EQ(member.member().GetStatus().topics["carillon.logs"].behind, 0);
+  Run(1s);
+  EXPECT_EQ(member.member().GetStatus().topics["carillon.results"].behind, 0);
+  EXPECT_EQ(member.metrics().gauge("carillon_consumer_lag", "carillon.results").value(), 0);
+  EXPECT_EQ(member.member().GetStatus().session, SessionState::kConnected);
+}
+
 TEST_F(MemberTest, FiresEachFireOnceInTimeAndCompletesIt) {
   TestMember member(world_);
   TestExecutor executor(world_, "x1");

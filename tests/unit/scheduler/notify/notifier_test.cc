@@ -91,6 +91,20 @@ class NotifierTest : public test::RoomTest {
   uint64_t token_ = 0;
 };
 
+TEST_F(NotifierTest, ChannelsAreSeenAsTheLastNoticeFoundThem) {
+  Use(OnlyWebhook());
+  ASSERT_EQ(sender_->Channels().size(), 1u) << "those that are set up";
+  EXPECT_EQ(sender_->Channels()[0].last, std::nullopt);
+  transport_.webhook_answer = 503;
+  sender_->SendTest();
+  EXPECT_EQ(sender_->Channels()[0].last, SendVerdict::kTryAgain);
+  clock_.Advance(1s);
+  transport_.webhook_answer = 204;
+  EXPECT_EQ(sender_->Send({.channel = DeliveryChannel::kWebhook}).verdict, SendVerdict::kDelivered);
+  EXPECT_EQ(sender_->Channels()[0].last, SendVerdict::kDelivered);
+  EXPECT_EQ(sender_->Channels()[0].at, clock_.Wall());
+}
+
 TEST_F(NotifierTest, AFailureGoesThroughBothChannelsOnce) {
   Use(Both());
   const StoredJob job = CreateNoop("job");

@@ -1,5 +1,6 @@
 // How the scheduler itself is: leader, members, segments, lateness, the store, settings.
 import '../../i18n/more';
+import '../../i18n/outages';
 import { Crown } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useStatus } from '../../api/queries';
@@ -9,6 +10,7 @@ import { count, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
 import { Card, Facts, LoadFailure, Loading, PageHeader, TableFrame } from '../../shared/ui';
+import { DependenciesCard } from './dependencies_card';
 import { SettingsCard } from './settings_card';
 
 export function SystemPage() {
@@ -26,6 +28,7 @@ export function SystemPage() {
             <Health status={status.data} />
             <Store status={status.data} />
             <Segments status={status.data} />
+            <DependenciesCard />
             <SettingsCard />
           </div>
         )}
@@ -71,6 +74,7 @@ function Health({ status }: { status: SystemStatus }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   const amount = (value: number | null) => (value === null ? '–' : count(value, language));
+  const records = (value: number | null) => (value === null ? '–' : t('system.lag_records', { n: count(value, language) }));
   return (
     <Card title={t('system.health')}>
       <Facts items={[
@@ -79,6 +83,9 @@ function Health({ status }: { status: SystemStatus }) {
         [t('system.overdue'), ms(status.oldest_overdue_ms)],
         [t('system.pending'), amount(status.runs_pending)],
         [t('system.running'), amount(status.runs_running)],
+        [t('system.lag_tasks'), records(status.lag.tasks)],
+        [t('system.lag_results'), records(status.lag.results)],
+        [t('system.lag_logs'), records(status.lag.logs)],
         [t('nav.executors'), Object.entries(status.executors).filter(([, n]) => n > 0)
           .map(([state, n]) => `${t(`state.${state}`)} ${n}`).join(' · ') || '0'],
       ]} />

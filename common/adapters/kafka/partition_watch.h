@@ -1,0 +1,62 @@
+// How far a consumer is behind the ends of its partitions, asked of the brokers every few seconds.
+//
+// Place    Behind BusConsumer::Look of kafka_consumer.cc.
+// Threads  Thread-safe. It owns a thread, so that no reader waits for a broker.
+// Time     One request to each broker every kAskEvery: for the ends of all partitions. What was
+//          committed before it began is asked once.
+// Errors   A broker that does not answer twice is silent. Nothing is shown as known meanwhile.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/adapters/kafka/kafka_client.h"
+#include "common/base/mutex.h"
+#include "common/ports/message_bus.h"
+
+namespace carillon::kafka {
+
+class PartitionWatch {
+ public:
+  static constexpr Duration kAskEvery = 3s;
+  static constexpr Duration kAskAgain = 500ms;  // until something answers
+  static constexpr int kAnswerMs = 2000;
+  static constexpr int kFailuresMax = 2;  // then it is silent
+
+  // `begins` are the positions of partitions that are known; negative: to be asked. `client`
+  // outlives it.
+  PartitionWatch(rd_kafka_t* client, std::string topic, const std::map<int, int64_t>& begins);
+  // Waits for an answer that is under way: up to kAnswerMs.
+  ~PartitionWatch();
+
+  // The consumer has dealt with everything before these positions.
+  void Handled(const std::map<int, int64_t>& next);
+  BusSight Look();
+
+ private:
+  void Run();
+  // One round of questions; false when one was not answered.
+  bool Ask();
+  bool AskBegins();
+  // The offsets at `point` (RD_KAFKA_OFFSET_BEGINNING or _END) by partition; empty: no answer.
+  std::map<int, int64_t> AskOffsets(const std::vector<int>& partitions, int64_t point);
+  std::vector<int> Unplaced();
+  bool Stopping();
+
+  rd_kafka_t* const client_;
+  const std::string topic_;
+  std::vector<int> partitions_;
+  Mutex mu_;
+  std::condition_variable_any changed_;
+  std::map<int, int64_t> handled_ GUARDED_BY(mu_);  // by partition: the next one to deal with
+  std::map<int, int64_t> ends_ GUARDED_BY(mu_);
+  BusSight::Contact contact_ GUARDED_BY(mu_) = BusSight::Contact::kUnknown;
+  int failures_ GUARDED_BY(mu_) = 0;
+  bool stopping_ GUARDED_BY(mu_) = false;
+  std::thread asker_;  // last: it uses the others
+};
+
+}  // namespace carillon::kafka

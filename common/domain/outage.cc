@@ -1,0 +1,198 @@
+#include "common/domain/outage.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/domain/notice.h"
+
+namespace carillon {
+namespace {
+
+bool Harms(const OutageRow& row) { return row.effect != OutageEffect::kGoesOn; }
+
+std::vector<OutageRow> MakeTable() {
+  using enum Outage;
+  using enum Capability;
+  using enum OutageEffect;
+  using enum OutageBound;
+  return {
+      {kStore, kPlanning, kStops, kAtOnce, kReturn,
+       "No fires are planned. Those of that time follow the misfire policy of their job."},
+      {kStore, kStarting, kStops, kAtOnce, kReturn,
+       "Nothing starts: every start is claimed in the store."},
+      {kStore, kRunning, kGoesOn, kAtOnce, kReturn,
+       "What runs goes on for as long as the coordinator vouches for its owner."},
+      {kStore, kResults, kDelayed, kAtOnce, kReturn, "Results wait on the executors' disks."},
+      {kStore, kLogs, kDelayed, kAtOnce, kReturn, "Logs of jobs wait on the executors."},
+      {kStore, kTakeover, kDelayed, kAtOnce, kReturn,
+       "Segments of a member that fails now are taken when the store is back."},
+      {kStore, kReading, kStops, kAtOnce, kReturn,
+       "The API and the console show only the state of the system."},
+      {kStore, kChanging, kStops, kAtOnce, kReturn,
+       "Nothing can be changed, cancelled or started by hand."},
+      {kStore, kNotices, kDelayed, kAtOnce, kReturn, "Notices wait in the store."},
+
+      {kStoreHeld, kPlanning, kStops, kAtOnce, kReturn, "No fires are planned."},
+      {kStoreHeld, kStarting, kStops, kAtOnce, kReturn, "Nothing starts."},
+      {kStoreHeld, kRunning, kGoesOn, kAtOnce, kReturn,
+       "What runs goes on for as long as the coordinator vouches for its owner."},
+      {kStoreHeld, kResults, kDelayed, kAtOnce, kReturn, "Results wait on the executors' disks."},
+      {kStoreHeld, kLogs, kDelayed, kAtOnce, kReturn, "Logs of jobs wait on the executors."},
+      {kStoreHeld, kChanging, kStops, kAtOnce, kReturn,
+       "Nothing can be changed, cancelled or started by hand."},
+      {kStoreHeld, kNotices, kDelayed, kAtOnce, kReturn, "Notices wait in the store."},
+
+      {kCoordinator, kStarting, kGoesOn, kAtOnce, kReturn,
+       "Members go on planning and starting in the segments that they own."},
+      {kCoordinator, kRunning, kGoesOn, kAtOnce, kReturn,
+       "What runs goes on: its owner renews the leases by its writes to the store."},
+      {kCoordinator, kTakeover, kStops, kAtOnce, kReturn,
+       "Nobody joins, leaves or leads: segments of a member that fails now are left."},
+      {kCoordinator, kSettings, kDelayed, kAtOnce, kReturn,
+       "Changed settings do not reach the other members."},
+
+      {kStoreAndCoordinator, kRunning, kStops, kLease, kReturn,
+       "Nobody can renew leases: what runs is ended with its lease, unless on_lost of its job is "
+       "hold or fail."},
+
+      {kBus, kPlanning, kGoesOn, kAtOnce, kReturn, "Fires are planned."},
+      {kBus, kStarting, kDelayed, kAtOnce, kReturn,
+       "Tasks wait. What starts too late follows the misfire policy of its job."},
+      {kBus, kRunning, kGoesOn, kAtOnce, kReturn,
+       "What runs goes on: leases and cancels have a link of their own."},
+      {kBus, kResults, kDelayed, kAtOnce, kReturn, "Results wait on the executors' disks."},
+      {kBus, kLogs, kDelayed, kAtOnce, kReturn, "Logs of jobs wait on the executors."},
+
+      {kMember, kPlanning, kDelayed, kAtOnce, kSession,
+       "Its segments wait until the other members have taken them."},
+      {kMember, kStarting, kDelayed, kAtOnce, kSession,
+       "What is due in its segments starts when another member has taken them."},
+      {kMember, kRunning, kGoesOn, kAtOnce, kReturn,
+       "What runs goes on: the next owner renews the leases."},
+
+      {kLastMember, kPlanning, kStops, kAtOnce, kReturn,
+       "No fires are planned. Those of that time follow the misfire policy of their job."},
+      {kLastMember, kStarting, kStops, kAtOnce, kReturn, "Nothing starts."},
+      {kLastMember, kRunning, kStops, kLease, kReturn,
+       "Nobody renews leases: what runs is ended with its lease, unless on_lost of its job is hold "
+       "or fail."},
+      {kLastMember, kResults, kDelayed, kAtOnce, kReturn, "Results wait on the executors' disks."},
+      {kLastMember, kLogs, kDelayed, kAtOnce, kReturn, "Logs of jobs wait on the executors."},
+      {kLastMember, kReading, kStops, kAtOnce, kReturn, "The API and the console are away."},
+      {kLastMember, kChanging, kStops, kAtOnce, kReturn,
+       "Nothing can be changed, cancelled or started by hand."},
+      {kLastMember, kNotices, kDelayed, kAtOnce, kReturn, "Notices wait in the store."},
+
+      {kExecutor, kStarting, kDelayed, kAtOnce, kExecutorLost,
+       "Other executors get what would have gone to it. What only it may run waits for it."},
+      {kExecutor, kRunning, kStops, kAttemptLost, kReturn,
+       "What ran there is given up, and follows on_lost and retry_count of its job."},
+
+      {kLastExecutor, kStarting, kStops, kAtOnce, kReturn,
+       "Nothing starts. What starts too late follows the misfire policy of its job."},
+      {kLastExecutor, kRunning, kStops, kAttemptLost, kReturn,
+       "What ran there is given up, and follows on_lost and retry_count of its job."},
+
+      {kWebhook, kNotices, kDelayed, kAtOnce, kDay, "Notices to the webhook are tried again."},
+      {kWebhook, kNotices, kStops, kDay, kReturn,
+       "Notices to the webhook that are older are given up."},
+      {kMail, kNotices, kDelayed, kAtOnce, kDay, "Mails are tried again."},
+      {kMail, kNotices, kStops, kDay, kReturn, "Mails that are older are given up."},
+  };
+}
+
+}  // namespace
+
+std::string_view Name(Outage outage) {
+  switch (outage) {
+    case Outage::kStore: return "store";
+    case Outage::kStoreHeld: return "store_held";
+    case Outage::kCoordinator: return "coordinator";
+    case Outage::kStoreAndCoordinator: return "store_and_coordinator";
+    case Outage::kBus: return "bus";
+    case Outage::kMember: return "member";
+    case Outage::kLastMember: return "last_member";
+    case Outage::kExecutor: return "executor";
+    case Outage::kLastExecutor: return "last_executor";
+    case Outage::kWebhook: return "webhook";
+    case Outage::kMail: return "mail";
+  }
+  return "unknown";
+}
+
+std::string_view Name(Capability capability) {
+  switch (capability) {
+    case Capability::kPlanning: return "planning";
+    case Capability::kStarting: return "starting";
+    case Capability::kRunning: return "running";
+    case Capability::kResults: return "results";
+    case Capability::kLogs: return "logs";
+    case Capability::kTakeover: return "takeover";
+    case Capability::kSettings: return "settings";
+    case Capability::kReading: return "reading";
+    case Capability::kChanging: return "changing";
+    case Capability::kNotices: return "notices";
+  }
+  return "unknown";
+}
+
+std::string_view Name(OutageEffect effect) {
+  switch (effect) {
+    case OutageEffect::kStops: return "stops";
+    case OutageEffect::kDelayed: return "delayed";
+    case OutageEffect::kGoesOn: return "goes_on";
+  }
+  return "unknown";
+}
+
+const std::vector<OutageRow>& OutageTable() {
+  static const std::vector<OutageRow> table = MakeTable();
+  return table;
+}
+
+std::vector<OutageRow> RowsOf(Outage outage) {
+  std::vector<OutageRow> rows;
+  for (const OutageRow& row : OutageTable()) {
+    if (row.outage == outage) rows.push_back(row);
+  }
+  return rows;
+}
+
+std::string CodeOf(const OutageRow& row) {
+  return std::string(Name(row.outage)) + "." + std::string(Name(row.capability)) + "." +
+         std::string(Name(row.effect));
+}
+
+std::vector<OutageRow> ImpactOf(std::set<Outage> outages) {
+  const bool no_store = outages.contains(Outage::kStore) || outages.contains(Outage::kStoreHeld);
+  if (no_store && outages.contains(Outage::kCoordinator)) {
+    outages.insert(Outage::kStoreAndCoordinator);
+  }
+  std::vector<OutageRow> impact;
+  std::set<Capability> harmed;
+  for (const OutageRow& row : OutageTable()) {
+    if (!outages.contains(row.outage)) continue;
+    impact.push_back(row);
+    if (Harms(row)) harmed.insert(row.capability);
+  }
+  std::erase_if(impact, [&harmed](const OutageRow& row) {
+    return !Harms(row) && harmed.contains(row.capability);
+  });
+  return impact;
+}
+
+Duration OutageBounds::Of(OutageBound bound) const {
+  switch (bound) {
+    case OutageBound::kAtOnce: return Duration::zero();
+    case OutageBound::kSession: return session;
+    case OutageBound::kExecutorLost: return executor_lost;
+    case OutageBound::kLease: return lease;
+    case OutageBound::kAttemptLost: return lease + takeover_margin;
+    case OutageBound::kDay: return kDeliveryTriedFor;
+    case OutageBound::kReturn: break;
+  }
+  CARILLON_CHECK(false, "no bound: it lasts");
+  return {};
+}
+
+}  // namespace carillon

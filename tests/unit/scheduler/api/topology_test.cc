@@ -1,0 +1,304 @@
+// What a member sees of the installation, and what it makes of it.
+#include "scheduler/api/topology.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/scheduler/api/api_env.h"
+
+namespace carillon::test {
+namespace {
+
+using scheduler::DescribeTopology;
+using scheduler::SendVerdict;
+using scheduler::TopologySight;
+using enum BusSight::Contact;
+
+// Two members and two executors, all well.
+TopologySight Sound() {
+  TopologySight sight{.at = WallTime(1'700'000'000s), .store_answers = true};
+  sight.cluster.self = MemberId("m1");
+  sight.cluster.ready = true;
+  sight.cluster.leader = MemberId("m2");
+  sight.cluster.members = {{.id = MemberId("m1"), .address = "http://m1"},
+                           {.id = MemberId("m2"), .address = "http://m2"}};
+  sight.cluster.topics = {{"carillon.logs", {kAnswers, 0}}, {"carillon.results", {kAnswers, 0}}};
+  sight.cluster.session = SessionState::kConnected;
+  sight.store = {.state = StoreState::kTrusted};
+  sight.executors = {{.id = ExecutorId("e1"), .host = "h1", .tasks_behind = 0},
+                     {.id = ExecutorId("e2"), .host = "h2", .tasks_behind = 0}};
+  sight.cluster.executors = sight.executors;
+  sight.places = {.store = "db:3306/carillon", .coordinator = "zk:2181", .bus = "kafka:9092"};
+  return sight;
+}
+
+json NodeOf(const json& topology, const std::string& id) {
+  for (const json& node : topology["nodes"]) {
+    if (node["id"] == id) return node;
+  }
+  return nullptr;
+}
+
+json EdgeOf(const json& topology, const std::string& from, const std::string& to) {
+  for (const json& edge : topology["edges"]) {
+    if (edge["from"] == from && edge["to"] == to) return edge;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Impact(const json& topology) {
+  std::vector<std::string> codes;
+  for (const json& one : topology["impact"]) codes.push_back(one["code"]);
+  return codes;
+}
+
+std::vector<std::string> CodesOf(std::set<Outage> outages) {
+  std::vector<std::string> codes;
+  for (const OutageRow& row : ImpactOf(std::move(outages))) codes.push_back(CodeOf(row));
+  return codes;
+}
+
+TEST(TopologyTest, AllIsWell) {
+  const json topology = DescribeTopology(Sound());
+  EXPECT_EQ(topology["state"], "ok");
+  EXPECT_EQ(topology["seen_by"], "m1");
+  EXPECT_EQ(topology["impact"], json::array());
+  ASSERT_EQ(topology["nodes"].size(), 7u);
+  for (const json& node : topology["nodes"]) {
+    EXPECT_EQ(node["state"], "ok") << node["id"];
+    EXPECT_FALSE(node["affects"].empty()) << node["id"];
+  }
+  EXPECT_EQ(NodeOf(topology, "member:m1")["leader"], false);
+  EXPECT_EQ(NodeOf(topology, "member:m2")["leader"], true);
+  EXPECT_EQ(NodeOf(topology, "store")["address"], "db:3306/carillon");
+  const json row = NodeOf(topology, "executor:e1")["affects"][1];
+  EXPECT_EQ(row["code"], "executor.running.stops");
+  EXPECT_EQ(row["after_s"], 26);
+  EXPECT_TRUE(row["until_s"].is_null());
+}
+
+TEST(TopologyTest, EveryEdgeJoinsTwoNodes) {
+  TopologySight sight = Sound();
+  sight.channels = {{.channel = DeliveryChannel::kMail}, {.channel = DeliveryChannel::kWebhook}};
+  const json topology = DescribeTopology(sight);
+  for (const json& edge : topology["edges"]) {
+    EXPECT_FALSE(NodeOf(topology, edge["from"]).is_null()) << edge;
+    EXPECT_FALSE(NodeOf(topology, edge["to"]).is_null()) << edge;
+  }
+  EXPECT_EQ(topology["edges"].size(), 2u * 3 + 2u * 4 + 2u * 2);
+  EXPECT_EQ(EdgeOf(topology, "member:m1", "store")["critical"], true);
+  EXPECT_EQ(EdgeOf(topology, "member:m1", "coordinator")["critical"], false);
+}
+
+// What others see is not known here.
+TEST(TopologyTest, OnlyOwnConnectionsAreKnown) {
+  const json topology = DescribeTopology(Sound());
+  EXPECT_EQ(EdgeOf(topology, "member:m1", "store")["state"], "ok");
+  EXPECT_EQ(EdgeOf(topology, "member:m2", "store")["state"], "unknown");
+  EXPECT_EQ(EdgeOf(topology, "executor:e1", "member:m1")["state"], "ok");
+  EXPECT_EQ(EdgeOf(topology, "executor:e1", "member:m2")["state"], "unknown");
+  EXPECT_EQ(EdgeOf(topology, "executor:e1", "bus")["state"], "ok");
+  EXPECT_EQ(EdgeOf(topology, "executor:e1", "coordinator")["state"], "unknown");
+}
+
+TEST(TopologyTest, AStoreThatDoesNotAnswer) {
+  TopologySight sight = Sound();
+  sight.store_answers = false;
+  sight.cluster.ready = false;
+  const json topology = DescribeTopology(sight);
+  EXPECT_EQ(topology["state"], "down");
+  EXPECT_EQ(NodeOf(topology, "store")["state"], "down");
+  EXPECT_EQ(EdgeOf(topology, "member:m1", "store")["state"], "down");
+  EXPECT_EQ(NodeOf(topology, "member:m1")["state"], "degraded");
+  EXPECT_EQ(Impact(topology), CodesOf({Outage::kStore}));
+  EXPECT_EQ(topology["impact"][0]["nodes"], json({"store"}));
+  sight.cluster.session = SessionState::kSuspended;
+  const json both = DescribeTopology(sight);
+  EXPECT_EQ(Impact(both), CodesOf({Outage::kStore, Outage::kCoordinator}));
+  bool ends = false;
+  for (const json& one : both["impact"]) {
+    if (one["code"] != "store_and_coordinator.running.stops") continue;
+    ends = true;
+    EXPECT_EQ(one["after_s"], 20);
+    EXPECT_EQ(one["nodes"], json({"coordinator", "store"}));
+  }
+  EXPECT_TRUE(ends);
+}
+
+TEST(TopologyTest, AStoreThatIsHeld) {
+  TopologySight sight = Sound();
+  sight.store = {.state = StoreState::kHeld, .reason = "its mark went back"};
+  json topology = DescribeTopology(sight);
+  EXPECT_EQ(NodeOf(topology, "store")["state"], "down");
+  EXPECT_EQ(NodeOf(topology, "store")["detail"], "It is held: its mark went back");
+  EXPECT_EQ(Impact(topology), CodesOf({Outage::kStoreHeld}));
+  sight.store = {};
+  EXPECT_EQ(Impact(DescribeTopology(sight)), CodesOf({Outage::kStoreHeld})) << "nothing is begun";
+}
+
+TEST(TopologyTest, WithoutTheCoordinatorOtherMembersAreNotKnown) {
+  for (const SessionState state : {SessionState::kSuspended, SessionState::kExpired}) {
+    TopologySight sight = Sound();
+    sight.cluster.session = state;
+    sight.segments = {{.segment = SegmentId(1), .owner = MemberId("m3")}};
+    const json topology = DescribeTopology(sight);
+    EXPECT_EQ(NodeOf(topology, "coordinator")["state"], "down");
+    EXPECT_EQ(NodeOf(topology, "member:m1")["state"], "ok");
+    EXPECT_EQ(NodeOf(topology, "member:m2")["state"], "unknown");
+    EXPECT_EQ(NodeOf(topology, "member:m3")["state"], "unknown");
+    EXPECT_EQ(Impact(topology), CodesOf({Outage::kCoordinator}));
+  }
+}
+
+TEST(TopologyTest, ABusThatIsSilent) {
+  TopologySight sight = Sound();
+  sight.cluster.topics["carillon.logs"] = {kSilent};
+  json topology = DescribeTopology(sight);
+  EXPECT_EQ(NodeOf(topology, "bus")["state"], "degraded");
+  EXPECT_EQ(NodeOf(topology, "bus")["detail"], "No answer for: carillon.logs.");
+  EXPECT_EQ(topology["state"], "degraded");
+  EXPECT_EQ(topology["impact"], json::array()) << "part of it answers";
+  sight.cluster.topics["carillon.results"] = {kSilent};
+  topology = DescribeTopology(sight);
+  EXPECT_EQ(NodeOf(topology, "bus")["state"], "down");
+  EXPECT_EQ(Impact(topology), CodesOf({Outage::kBus}));
+  sight.cluster.topics = {{"carillon.logs", {kUnknown}}, {"carillon.results", {kUnknown}}};
+  topology = DescribeTopology(sight);
+  EXPECT_EQ(NodeOf(topology, "bus")["state"], "unknown");
+  EXPECT_EQ(topology["impact"], json::array()) << "nothing was asked yet";
+}
+
+TEST(TopologyTest, AMemberThatIsGoneAndOwnsSegments) {
+  TopologySight sight = Sound();
+  sight.segments = {{.segment = SegmentId(0), .owner = MemberId("m1")},
+                    {.segment = SegmentId(1), .owner = MemberId("m3")},
+                    {.segment = SegmentId(2), .owner = MemberId("m3")},
+                    {.segment = SegmentId(3)}};
+  const json topology = DescribeTopology(sight);
+  EXPECT_EQ(NodeOf(topology, "member:m3")["state"], "down");
+  EXPECT_EQ(Impact(topology), CodesOf({Outage::kMember}));
+  EXPECT_EQ(topology["impact"][0]["until_s"], 6) << "the session timeout";
+  EXPECT_EQ(topology["impact"][0]["nodes"], json({"member:m3"}));
+}
+
+TEST(TopologyTest, TheLastMemberCostsMore) {
+  TopologySight sight = Sound();
+  sight.cluster.members.resize(1);
+  const json affects = NodeOf(DescribeTopology(sight), "member:m1")["affects"];
+  EXPECT_EQ(affects[0]["code"], "last_member.planning.stops");
+}
+
+TEST(TopologyTest, OneOfTwoExecutorsIsLost) {
+  TopologySight sight = Sound();
+  sight.executors[0].state = ExecutorState::kUnhealthy;
+  EXPECT_EQ(NodeOf(DescribeTopology(sight), "executor:e1")["state"], "degraded");
+  sight.executors[0].state = ExecutorState::kLost;
+  const json topology = DescribeTopology(sight);
+  EXPECT_EQ(Impact(topology), CodesOf({Outage::kExecutor}));
+  EXPECT_EQ(NodeOf(topology, "executor:e2")["affects"][0]["code"], "last_executor.starting.stops")
+      << "it is the last one now";
+  sight.executors[0].draining = true;
+  const json left = DescribeTopology(sight);
+  EXPECT_EQ(left["impact"], json::array()) << "it was drained before it left";
+  EXPECT_EQ(left["state"], "ok");
+}
+
+TEST(TopologyTest, NobodyCanStartAnything) {
+  TopologySight sight = Sound();
+  sight.executors[0].state = ExecutorState::kLost;
+  sight.executors[1].enabled = false;
+  json topology = DescribeTopology(sight);
+  EXPECT_EQ(Impact(topology), CodesOf({Outage::kLastExecutor}));
+  EXPECT_EQ(topology["impact"][0]["nodes"], json({"executor:e1"}));
+  sight.executors.clear();
+  topology = DescribeTopology(sight);
+  EXPECT_EQ(Impact(topology), CodesOf({Outage::kLastExecutor}));
+  EXPECT_EQ(topology["impact"][0]["nodes"], json::array());
+  sight.store_answers = false;
+  EXPECT_EQ(Impact(DescribeTopology(sight)), CodesOf({Outage::kStore})) << "others may be there";
+}
+
+TEST(TopologyTest, AnExecutorWithoutALinkToThisMember) {
+  TopologySight sight = Sound();
+  sight.cluster.executors.pop_back();
+  const json topology = DescribeTopology(sight);
+  EXPECT_EQ(NodeOf(topology, "executor:e2")["state"], "ok");
+  EXPECT_EQ(EdgeOf(topology, "executor:e2", "member:m1")["state"], "down");
+}
+
+TEST(TopologyTest, ManyExecutorsAreCounted) {
+  TopologySight sight = Sound();
+  sight.executors.clear();
+  for (int i = 0; i < 300; ++i) sight.executors.push_back({.id = ExecutorId(std::to_string(i))});
+  sight.executors[7].state = ExecutorState::kLost;
+  json topology = DescribeTopology(sight);
+  EXPECT_EQ(topology["nodes"].size(), 5u + 2);
+  EXPECT_EQ(NodeOf(topology, "executors")["counts"], json({{"ONLINE", 299}, {"LOST", 1}}));
+  EXPECT_EQ(NodeOf(topology, "executors")["state"], "degraded");
+  EXPECT_EQ(NodeOf(topology, "executor:7")["state"], "down");
+  EXPECT_EQ(Impact(topology), CodesOf({Outage::kExecutor}));
+  for (ExecutorRecord& executor : sight.executors) executor.state = ExecutorState::kLost;
+  topology = DescribeTopology(sight);
+  EXPECT_EQ(topology["nodes"].size(), 5u + 1 + scheduler::kExecutorsNamedMax);
+  EXPECT_EQ(NodeOf(topology, "executors")["state"], "down");
+}
+
+TEST(TopologyTest, ChannelsAreAsTheyWereSeenLast) {
+  TopologySight sight = Sound();
+  for (const auto& [last, state] : {std::pair(std::optional<SendVerdict>(), "unknown"),
+                                    {SendVerdict::kDelivered, "ok"},
+                                    {SendVerdict::kNoAnswer, "down"},
+                                    {SendVerdict::kTryAgain, "degraded"}}) {
+    sight.channels = {{.channel = DeliveryChannel::kMail, .last = last}};
+    const json topology = DescribeTopology(sight);
+    EXPECT_EQ(NodeOf(topology, "mail")["state"], state);
+    EXPECT_TRUE(NodeOf(topology, "webhook").is_null());
+    EXPECT_EQ(Impact(topology), last == SendVerdict::kNoAnswer ? CodesOf({Outage::kMail})
+                                                               : std::vector<std::string>());
+  }
+}
+
+TEST(TopologyTest, OneProcessHasNoBusAndNoCoordinator) {
+  TopologySight sight = Sound();
+  sight.one_process = true;
+  sight.cluster.members.resize(1);
+  sight.executors.resize(1);
+  const json topology = DescribeTopology(sight);
+  ASSERT_EQ(topology["nodes"].size(), 3u);
+  EXPECT_EQ(topology["edges"].size(), 2u);
+  EXPECT_EQ(topology["state"], "ok");
+}
+
+using TopologyRouteTest = ApiEnv;
+
+TEST_F(TopologyRouteTest, ShowsWhatTheMemberSees) {
+  AddExecutor("executor-1");
+  status_.topics = {{"carillon.results", {kAnswers, 0}}};
+  const json topology = Get("/api/system/topology").body();
+  EXPECT_EQ(topology["seen_by"], "scheduler-1");
+  EXPECT_EQ(NodeOf(topology, "store")["state"], "ok");
+  EXPECT_EQ(NodeOf(topology, "bus")["state"], "ok");
+  EXPECT_EQ(NodeOf(topology, "executor:executor-1")["state"], "ok");
+  EXPECT_EQ(topology["impact"], json::array());
+  EXPECT_EQ(Get("/api/system/topology?x=1").status, 400);
+}
+
+TEST_F(TopologyRouteTest, TheContractNamesEveryCode) {
+  const json schemas = Get("/api/openapi.json").body()["components"]["schemas"];
+  std::vector<std::string> codes;
+  for (const OutageRow& row : OutageTable()) codes.push_back(CodeOf(row));
+  EXPECT_EQ(schemas["OutageEffect"]["properties"]["code"]["enum"], json(codes));
+}
+
+TEST_F(TopologyRouteTest, AnswersWhileTheStoreIsAway) {
+  faults_.plan.Arm("CountOpenRuns", Fault::kUnavailable);
+  const Answer answer = Get("/api/system/topology");
+  ASSERT_EQ(answer.status, 200) << answer.text;
+  EXPECT_EQ(NodeOf(answer.body(), "store")["state"], "down");
+  EXPECT_EQ(Impact(answer.body()), CodesOf({Outage::kStore}));
+  EXPECT_EQ(NodeOf(answer.body(), "executor:linked")["state"], "degraded") << "linked to it";
+}
+
+}  // namespace
+}  // namespace carillon::test
