@@ -49,10 +49,9 @@ struct RunFilter {
   // What no index finds is looked for in at most about this many runs; see RunPage.
   size_t search_max = kRunSearchMax;
 
+  bool looks_at_jobs() const { return !namespaces.empty() || user_id; }
   // Whether each run has to be looked at for what it is, beside its state, its job and its time.
-  bool looks_at_runs() const {
-    return executor || !kinds.empty() || !namespaces.empty() || user_id;
-  }
+  bool looks_at_runs() const { return executor || !kinds.empty() || looks_at_jobs(); }
 };
 
 struct RunPage {

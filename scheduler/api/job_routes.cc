@@ -71,26 +71,36 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
 }
 
 // The store does not know labels: so many jobs are looked through for one page, then it goes on
-// with the next one, even when nothing was found.
+// with the next one, even when nothing was found. Counted are those among them.
 Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector, Page page) {
   constexpr size_t kBatch = 500;
   constexpr size_t kLookedThroughMax = 2000;
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   filter.limit = kBatch;
+  size_t matching = 0;
+  bool all = false;
+  const auto count = [&] {
+    BoundedCount found = CountOf(matching);
+    found.all = found.all && all;
+    return found;
+  };
   for (size_t seen = 0; seen < kLookedThroughMax; seen += kBatch) {
     CARILLON_ASSIGN_OR_RETURN(const auto jobs, call.api.jobs.ListJobs(filter));
+    bool full = false;
     for (const StoredJob& job : jobs) {
       const std::string& id = job.job_id.value();
       if (!selector.Matches(job.definition.labels)) {
         page.Skip(id);
-      } else if (!page.Add(ShowJob(call, job, now), id)) {
-        return page.Finish(true);
+        continue;
       }
+      ++matching;
+      if (!full) full = !page.Add(ShowJob(call, job, now), id);
     }
-    if (jobs.size() < kBatch) return page.Finish(false);
+    all = jobs.size() < kBatch;
+    if (full || all) return page.Finish(full, count);
     filter.after_job_id = jobs.back().job_id.value();
   }
-  return page.Finish(true);
+  return page.Finish(true, count);
 }
 
 using StateChange = Result<StoredJob> (JobStore::*)(const JobId&, const std::string&,
@@ -186,7 +196,7 @@ Reply ListJobs(const Call& call) {
   for (const StoredJob& job : jobs) {
     if (!page.Add(ShowJob(call, job, now), job.job_id.value())) break;
   }
-  return page.Finish(false);
+  return page.Finish(false, [&] { return call.api.counts.CountJobs(filter); });
 }
 
 Reply CreateJob(const Call& call) {

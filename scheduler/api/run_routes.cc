@@ -146,13 +146,14 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
     // A deleted job keeps its history; one that never was has none.
     CARILLON_TRY(LiveHead(call, *job_id));
   }
-  if (!found.ok()) return page.Finish(false);
+  const auto count = [&] { return call.api.counts.CountRuns(filter, now); };
+  if (!found.ok()) return page.Finish(false, count);
   for (const RunDetail& run : found->runs) {
     if (!page.Add(RunToJson(run, false), EncodeRunId(run.row.key))) break;
   }
   if (found->searched_to)
     page.SearchedTo(EncodeRunId(*found->searched_to), found->searched_to->fire);
-  return page.Finish(found->searched_to.has_value());
+  return page.Finish(found->searched_to.has_value(), count);
 }
 
 Reply ListRuns(const Call& call) { return ListRunsOf(call, std::nullopt); }
@@ -233,11 +234,12 @@ Reply ListGaps(const Call& call) {
   }
   const auto gaps = call.api.runs.ListGaps(filter);
   if (!gaps.ok() && gaps.code() != ErrorCode::kNotFound) return gaps.error();
-  if (!gaps.ok()) return page.Finish(false);
+  const auto count = [&] { return call.api.counts.CountGaps(filter); };
+  if (!gaps.ok()) return page.Finish(false, count);
   const std::string next = gaps->next ? std::to_string(*gaps->next) : "";
   // Gaps are small: a whole page always fits, so the token after its last item is the store's.
   for (const GapRecord& gap : gaps->gaps) page.Add(GapToJson(gap), next);
-  return page.Finish(gaps->next.has_value());
+  return page.Finish(gaps->next.has_value(), count);
 }
 
 }  // namespace carillon::scheduler

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "common/adapters/mysql/conditions.h"
+#include "common/adapters/mysql/mysql_counts.h"
 #include "common/adapters/mysql/run_details.h"
 #include "common/adapters/mysql/run_rows.h"
 
@@ -25,8 +26,7 @@ constexpr size_t kScatteredCost = 25;
 // Open runs are found in the order of their due times, and sorted for a page.
 constexpr size_t kSortedMax = 20'000;
 
-constexpr std::string_view kNewestFirst =
-    "ORDER BY r.fire_us DESC, r.schedule_id DESC, r.shard DESC";
+constexpr std::string_view kNewestFirst = "r.fire_us DESC, r.schedule_id DESC, r.shard DESC";
 
 // One walk along an index, newest first.
 struct Walk {
@@ -189,15 +189,45 @@ std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
   return {std::move(due), std::move(ended_early)};
 }
 
+Result<std::vector<Walk>> WalksOf(Session& session, const RunFilter& filter,
+                                  const SearchScope& scope) {
+  CARILLON_ASSIGN_OR_RETURN(const Conditions wanted, WantedOf(session, filter));
+  const std::set<RunState> states(filter.states.begin(), filter.states.end());
+  if (states.empty()) return WalksOfAll(filter, wanted, scope);
+  bool many_open = false;
+  if (states.contains(RunState::kPending)) {
+    CARILLON_ASSIGN_OR_RETURN(many_open, HasManyOpen(session, scope));
+  }
+  return WalksOfStates(filter, states, wanted, scope, many_open);
+}
+
+// Those that one walk finds. Without a bound its order does not matter, nor what is behind them.
+Result<BoundedCount> CountWalk(Session& session, Walk walk, bool looks_at_jobs) {
+  CountedRows rows{.from = "job_runs r FORCE INDEX (" + walk.index + ")",
+                   .order = std::string(kNewestFirst),
+                   .within = std::move(walk.within)};
+  if (looks_at_jobs) {
+    rows.from += " STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = r.job_no";
+  }
+  if (walk.bound) {
+    rows.wanted = std::move(walk.wanted);
+    rows.looked_at_max = *walk.bound;
+  } else {
+    rows.within.Add(walk.wanted);
+  }
+  return CountRows(session, rows);
+}
+
 // The last run that the walk may look at; nullopt = there are not that many.
 Result<std::optional<RunKey>> EndOf(Session& session, const Walk& walk) {
   Params params = walk.within.params();
   params.push_back(static_cast<uint64_t>(*walk.bound - 1));
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query(fmt::format("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs "
-                                           "r FORCE INDEX ({}) WHERE {} {} LIMIT 1 OFFSET ?",
-                                           walk.index, walk.within.text(), kNewestFirst),
-                               params));
+      Rows rows,
+      session.Query(fmt::format("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs "
+                                "r FORCE INDEX ({}) WHERE {} ORDER BY {} LIMIT 1 OFFSET ?",
+                                walk.index, walk.within.text(), kNewestFirst),
+                    params));
   if (!rows.Next()) return std::optional<RunKey>();
   return std::optional<RunKey>(
       {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
@@ -244,23 +274,15 @@ Result<uint64_t> ReadMark(Session& session, const SearchScope& scope) {
   CARILLON_ASSIGN_OR_RETURN(
       const uint64_t newest,
       MarkOf(session,
-             fmt::format("FORCE INDEX (PRIMARY) WHERE r.fire_us <= ? {} LIMIT {}", kNewestFirst,
-                         kMarkedRuns),
+             fmt::format("FORCE INDEX (PRIMARY) WHERE r.fire_us <= ? ORDER BY {} LIMIT {}",
+                         kNewestFirst, kMarkedRuns),
              {now_us}));
   return open * 31 + newest;
 }
 
 Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
                            Incarnations& incarnations) {
-  CARILLON_ASSIGN_OR_RETURN(const Conditions wanted, WantedOf(session, filter));
-  const std::set<RunState> states(filter.states.begin(), filter.states.end());
-  bool many_open = false;
-  if (states.contains(RunState::kPending)) {
-    CARILLON_ASSIGN_OR_RETURN(many_open, HasManyOpen(session, scope));
-  }
-  std::vector<Walk> walks = states.empty()
-                                ? WalksOfAll(filter, wanted, scope)
-                                : WalksOfStates(filter, states, wanted, scope, many_open);
+  CARILLON_ASSIGN_OR_RETURN(std::vector<Walk> walks, WalksOf(session, filter, scope));
   RunPage page;
   for (Walk& walk : walks) {
     if (walk.bound) {
@@ -295,6 +317,23 @@ Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const Sear
     page.searched_to.reset();
   }
   return page;
+}
+
+Result<BoundedCount> CountFound(Session& session, const RunFilter& filter,
+                                const SearchScope& scope) {
+  RunFilter first = filter;
+  first.before.reset();
+  first.search_max = std::min(filter.search_max, kRunCountLookedAtMax);
+  CARILLON_ASSIGN_OR_RETURN(std::vector<Walk> walks, WalksOf(session, first, scope));
+  BoundedCount found{.seen = 0, .all = true};
+  for (Walk& walk : walks) {
+    if (found.seen == kListedCountMax) return BoundedCount{.seen = found.seen, .all = false};
+    CARILLON_ASSIGN_OR_RETURN(const BoundedCount some,
+                              CountWalk(session, std::move(walk), first.looks_at_jobs()));
+    found.all = found.all && some.all && found.seen + some.seen <= kListedCountMax;
+    found.seen = std::min(found.seen + some.seen, kListedCountMax);
+  }
+  return found;
 }
 
 }  // namespace carillon::mysql

@@ -21,6 +21,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/identity_store_contract.h"
 #include "tests/contract/job_store_contract.h"
 #include "tests/contract/keyed_write_contract.h"
+#include "tests/contract/list_counts_contract.h"
 #include "tests/contract/log_store_contract.h"
 #include "tests/contract/namespace_store_contract.h"
 #include "tests/contract/notice_store_contract.h"
