@@ -28,7 +28,7 @@ void AddDeliveryCommands(CLI::App& app, Session& session);  // delivery, notify
 void AddBulkCommands(CLI::App& app, Session& session);
 void AddExportCommand(CLI::App& app, Session& session);
 void AddScheduleCommands(CLI::App& app, Session& session);
-void AddServerCommands(CLI::App& app, Session& session);    // standalone, check-config
+void AddServerCommands(CLI::App& app, Session& session);  // standalone, check-config
 
 // Validator: an empty text, as from a variable that is not set, is not the same as no flag.
 std::string NotEmpty(const std::string& text);
@@ -47,6 +47,7 @@ struct RunListFlags {
   std::vector<std::string> kinds;
   std::string since;
   std::string until;
+  std::string sort;
   std::optional<int64_t> limit;
 };
 void AddRunListFlags(CLI::App* verb, RunListFlags& flags);

@@ -44,7 +44,9 @@ struct RunFilter {
   std::optional<std::string> user_id = {};   // of the job as it is now
   std::optional<WallTime> since = {};        // fire >= since
   std::optional<WallTime> until = {};        // fire < until
-  std::optional<RunKey> before = {};         // cursor: strictly earlier in (fire, schedule, shard)
+  bool oldest_first = false;
+  // Cursor: strictly earlier in (fire, schedule, shard); with oldest_first, strictly later.
+  std::optional<RunKey> before = {};
   size_t limit = 50;
   // What no index finds is looked for in at most about this many runs; see RunPage.
   size_t search_max = kRunSearchMax;
@@ -56,7 +58,7 @@ struct RunFilter {
 
 struct RunPage {
   std::vector<RunDetail> runs;
-  // The search ended here although the page is not full: strictly earlier runs were not looked at.
+  // The search ended here although the page is not full: what comes behind was not looked at.
   std::optional<RunKey> searched_to = {};
 };
 

@@ -11,7 +11,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kTokenLengthMax = 512;  // characters
+constexpr size_t kTokenLengthMax = 2048;  // characters; a job's name may be in it
 constexpr int kVariant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
 
 std::string ToBase64(std::string_view bytes) {

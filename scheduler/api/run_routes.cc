@@ -11,6 +11,7 @@
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
+#include "scheduler/api/sort.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -79,6 +80,8 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   }
   CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));
   CARILLON_ASSIGN_OR_RETURN(filter.until, query.Time("until"));
+  CARILLON_ASSIGN_OR_RETURN(const auto sort, ReadSort(query, {"fire_time"}));
+  filter.oldest_first = sort && !sort->descending;
   if (!page.cursor().empty()) {
     const auto before = DecodeRunId(page.cursor());
     if (!before.ok()) return BadPageToken();
@@ -128,13 +131,13 @@ HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json&
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   CARILLON_ASSIGN_OR_RETURN(
       const Query query,
-      job_id
-          ? Query::Read(call.request, {"executor_id", "since", "until", "page_size", "page_token"},
-                        {"state", "kind"})
-          : Query::Read(
-                call.request,
-                {"job_id", "executor_id", "user_id", "since", "until", "page_size", "page_token"},
-                {"state", "kind", "namespace"}));
+      job_id ? Query::Read(call.request,
+                           {"executor_id", "since", "until", "sort", "page_size", "page_token"},
+                           {"state", "kind"})
+             : Query::Read(call.request,
+                           {"job_id", "executor_id", "user_id", "since", "until", "sort",
+                            "page_size", "page_token"},
+                           {"state", "kind", "namespace"}));
   CARILLON_ASSIGN_OR_RETURN(Page page,
                             Page::Read(query, job_id ? "runs/" + job_id->value() : "runs"));
   CARILLON_ASSIGN_OR_RETURN(const RunFilter filter, ReadFilter(query, page, job_id));

@@ -1,5 +1,7 @@
-// The conditions of a JobFilter on the table `jobs j`.
+// A JobFilter on the table `jobs j`: its conditions, its order, and what is behind its cursor.
 #pragma once
+
+#include <string>
 
 #include "common/adapters/mysql/conditions.h"
 #include "common/ports/job_store.h"
@@ -13,5 +15,13 @@ struct JobConditions {
 };
 // Without the cursor. The texts are the filter's, which outlives them.
 JobConditions ConditionsOf(const JobFilter& filter);
+// What comes after the page that ended at the filter's cursor.
+Conditions BehindCursor(const JobFilter& filter);
+
+struct JobOrdering {
+  std::string index = {};  // that has this order; empty: the optimizer picks one
+  std::string columns = "j.job_id";
+};
+JobOrdering OrderingOf(const JobFilter& filter);
 
 }  // namespace carillon::mysql

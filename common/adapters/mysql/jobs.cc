@@ -155,11 +155,11 @@ Result<std::vector<JobVersion>> MysqlStore::ListVersions(const JobId& id, int64_
 
 Result<std::vector<StoredJob>> MysqlStore::ListJobs(const JobFilter& filter) {
   auto [where, wanted] = ConditionsOf(filter);
-  if (!filter.after_job_id.empty()) where.Add("j.job_id > ?", {filter.after_job_id});
   where.Add(wanted);
+  where.Add(BehindCursor(filter));
   return InList(*pool_, "list jobs", [&](Session& session) -> Result<std::vector<StoredJob>> {
-    CARILLON_ASSIGN_OR_RETURN(JobsRead read,
-                              ReadJobs(session, where.text(), where.params(), filter.limit));
+    CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadJobs(session, where.text(), where.params(),
+                                                      filter.limit, OrderingOf(filter)));
     return std::move(read.jobs);
   });
 }

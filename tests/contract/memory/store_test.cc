@@ -50,6 +50,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/concurrent_store_contract.h"
 #include "tests/contract/delivery_contract.h"
 #include "tests/contract/identity_store_contract.h"
+#include "tests/contract/job_order_contract.h"
 #include "tests/contract/job_store_contract.h"
 #include "tests/contract/keyed_write_contract.h"
 #include "tests/contract/list_counts_contract.h"
