@@ -22,7 +22,7 @@ inline constexpr size_t kListedCountMax = 1'000;
 // Where no index has just what a filter wants, so many are looked at, the first of the list.
 inline constexpr size_t kCountLookedAtMax = 20'000;
 // Of runs, of which a page looks at kRunSearchMax.
-inline constexpr size_t kRunCountLookedAtMax = 25'000;
+inline constexpr size_t kRunCountLookedAtMax = 10'000;
 inline constexpr Duration kCountTimeMax = 1s;
 
 struct BoundedCount {
