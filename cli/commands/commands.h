@@ -52,6 +52,7 @@ struct RunListFlags {
   std::vector<std::string> kinds;
   std::string since;
   std::string until;
+  std::string sort;
   std::optional<int64_t> limit;
 };
 void AddRunListFlags(CLI::App* verb, RunListFlags& flags);

@@ -21,6 +21,7 @@ struct JobArguments {
   std::string user;
   std::string search;
   std::string selector;
+  std::string sort;
   std::vector<std::string> namespaces;
   std::optional<int64_t> limit;
   RunListFlags history;
@@ -41,6 +42,7 @@ Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
   if (!arguments.user.empty()) request.query.emplace_back("user_id", arguments.user);
   if (!arguments.search.empty()) request.query.emplace_back("q", arguments.search);
   if (!arguments.selector.empty()) request.query.emplace_back("selector", arguments.selector);
+  if (!arguments.sort.empty()) request.query.emplace_back("sort", arguments.sort);
   for (const std::string& one : arguments.namespaces) request.query.emplace_back("namespace", one);
   return session.List(request,
                       {.view = JobView(), .limit = arguments.limit, .for_table = [](json& job) {
@@ -168,6 +170,8 @@ void AddReadVerbs(CLI::App& job, Session& session, const std::shared_ptr<JobArgu
   list->add_option("--namespace", a->namespaces, "Of this namespace; may be repeated")
       ->allow_extra_args(false)
       ->check(NotEmpty);
+  list->add_option("--sort", a->sort,
+                   "By job_id, name, create_time or update_time; --sort=-name turns it around");
   AddLimit(list, a->limit, "jobs");
   session.On(list, [&session, a] { return List(session, *a); });
 

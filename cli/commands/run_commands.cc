@@ -91,6 +91,7 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
       ->allow_extra_args(false);
   verb->add_option("--since", flags.since, "Fire time from here: RFC 3339, or 24h for before now");
   verb->add_option("--until", flags.until, "Fire time before this");
+  verb->add_option("--sort", flags.sort, "fire_time: the oldest first; --sort=-fire_time as ever");
   AddLimit(verb, flags.limit, "runs");
 }
 
@@ -105,6 +106,7 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   const WallTime now = session.host().clock.Wall();
   CARILLON_TRY(AddTime("since", flags.since, now, request.query));
   CARILLON_TRY(AddTime("until", flags.until, now, request.query));
+  if (!flags.sort.empty()) request.query.emplace_back("sort", flags.sort);
   return session.List(request, {.view = RunView(), .limit = flags.limit});
 }
 

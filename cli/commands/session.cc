@@ -154,6 +154,9 @@ Outcome<ExitCode> Session::List(const ApiRequest& request, const Listing& listin
                             ReadPages(request, LimitOf(listing), [&](json page) {
                               // What is a line an item goes out as it comes.
                               if (!whole) return print.List(page, listing.view);
+                              for (const char* count : {"total", "total_at_least"}) {
+                                if (page.contains(count)) merged[count] = page[count];
+                              }
                               for (json& item : page["items"]) {
                                 if (table && listing.for_table) listing.for_table(item);
                                 merged["items"].push_back(std::move(item));

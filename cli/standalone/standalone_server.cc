@@ -167,6 +167,7 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                 .auth = *for_api,
                                                 .secrets = *for_api,
                                                 .bulk = *for_api,
+                                                .counts = *for_api,
                                                 .segments = *for_api},
                                         .secret_keys = *secret_keys},
       options);

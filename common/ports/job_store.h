@@ -56,13 +56,19 @@ struct JobVersion {
   std::optional<JobDefinition> definition = {};  // nullopt: cannot be read
 };
 
+enum class JobOrder { kJobId, kName, kCreated, kUpdated };
+
 struct JobFilter {
   std::optional<bool> enabled = {};
   std::optional<std::string> user_id = {};
   std::vector<std::string> namespaces = {};  // one of these; none = any
   std::string name = {};                     // exactly; empty = any
   std::string name_contains = {};            // in name or job_id, case-insensitive
-  std::string after_job_id = {};             // cursor: strictly after, by job_id
+  JobOrder order = JobOrder::kJobId;         // then by job_id
+  bool descending = false;                   // the job_id as well
+  std::string after_job_id = {};             // cursor: strictly after this job; and, by `order`,
+  std::string after_name = {};               // its name,
+  WallTime after_time = {};                  // or its time, as they were on the page before
   size_t limit = 50;
 };
 

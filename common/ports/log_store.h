@@ -22,6 +22,10 @@ struct LogRecord {
 struct LogExtent {
   uint64_t last_seq = 0;  // of its last entry; 0 = none
   bool complete = false;  // the last chunk is there; earlier ones may still be missing
+  uint64_t entries = 0;   // that are stored
+
+  // Nothing comes to it any more.
+  bool settled() const { return complete && entries == last_seq; }
 };
 
 class LogStore {

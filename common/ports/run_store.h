@@ -44,20 +44,21 @@ struct RunFilter {
   std::optional<std::string> user_id = {};   // of the job as it is now
   std::optional<WallTime> since = {};        // fire >= since
   std::optional<WallTime> until = {};        // fire < until
-  std::optional<RunKey> before = {};         // cursor: strictly earlier in (fire, schedule, shard)
+  bool oldest_first = false;
+  // Cursor: strictly earlier in (fire, schedule, shard); with oldest_first, strictly later.
+  std::optional<RunKey> before = {};
   size_t limit = 50;
   // What no index finds is looked for in at most about this many runs; see RunPage.
   size_t search_max = kRunSearchMax;
 
+  bool looks_at_jobs() const { return !namespaces.empty() || user_id; }
   // Whether each run has to be looked at for what it is, beside its state, its job and its time.
-  bool looks_at_runs() const {
-    return executor || !kinds.empty() || !namespaces.empty() || user_id;
-  }
+  bool looks_at_runs() const { return executor || !kinds.empty() || looks_at_jobs(); }
 };
 
 struct RunPage {
   std::vector<RunDetail> runs;
-  // The search ended here although the page is not full: strictly earlier runs were not looked at.
+  // The search ended here although the page is not full: what comes behind was not looked at.
   std::optional<RunKey> searched_to = {};
 };
 

@@ -15,6 +15,7 @@
 #include "common/ports/bulk_store.h"
 #include "common/ports/executor_store.h"
 #include "common/ports/job_store.h"
+#include "common/ports/list_counts.h"
 #include "common/ports/log_store.h"
 #include "common/ports/notice_store.h"
 #include "common/ports/run_store.h"
@@ -37,6 +38,7 @@ struct ApiContext {
   AuthStore& auth;
   SecretStore& secrets;
   BulkStore& bulk;
+  ListCounts& counts;
   const KeySource& secret_keys;
   SegmentStore& segments;
   StatusSource& status;

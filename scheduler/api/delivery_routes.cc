@@ -79,7 +79,7 @@ Reply ListDeliveries(const Call& call) {
   for (const Delivery& delivery : deliveries) {
     if (!page.Add(DeliveryToJson(delivery), std::to_string(delivery.id))) break;
   }
-  return page.Finish(false);
+  return page.Finish(false, [&] { return call.api.counts.CountDeliveries(filter); });
 }
 
 // Idempotent: repeated while it is under way it only begins its day anew.

@@ -10,6 +10,7 @@
 #include "scheduler/api/audit.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/job_edit.h"
+#include "scheduler/api/job_order.h"
 #include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
@@ -72,26 +73,35 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
 }
 
 // The store does not know labels: so many jobs are looked through for one page, then it goes on
-// with the next one, even when nothing was found.
+// with the next one, even when nothing was found. Counted are those among them.
 Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector, Page page) {
   constexpr size_t kBatch = 500;
   constexpr size_t kLookedThroughMax = 2000;
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   filter.limit = kBatch;
+  size_t matching = 0;
+  bool all = false;
+  const auto count = [&] {
+    BoundedCount found = CountOf(matching);
+    found.all = found.all && all;
+    return found;
+  };
   for (size_t seen = 0; seen < kLookedThroughMax; seen += kBatch) {
     CARILLON_ASSIGN_OR_RETURN(const auto jobs, call.api.jobs.ListJobs(filter));
+    bool full = false;
     for (const StoredJob& job : jobs) {
-      const std::string& id = job.job_id.value();
       if (!selector.Matches(job.definition.labels)) {
-        page.Skip(id);
-      } else if (!page.Add(ShowJob(call, job, now), id)) {
-        return page.Finish(true);
+        page.Skip(JobCursor(filter, job));
+        continue;
       }
+      ++matching;
+      if (!full) full = !page.Add(ShowJob(call, job, now), JobCursor(filter, job));
     }
-    if (jobs.size() < kBatch) return page.Finish(false);
-    filter.after_job_id = jobs.back().job_id.value();
+    all = jobs.size() < kBatch;
+    if (full || all) return page.Finish(full, count);
+    GoOnAfter(filter, jobs.back());
   }
-  return page.Finish(true);
+  return page.Finish(true, count);
 }
 
 using StateChange = Result<StoredJob> (JobStore::*)(const JobId&, const std::string&,
@@ -156,16 +166,16 @@ StoredAnswer ExecutedAnswer(const CreatedRun& created) {
 }  // namespace
 
 Reply ListJobs(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(
-      const Query query,
-      Query::Read(call.request, {"status", "user_id", "q", "selector", "page_size", "page_token"},
-                  {"namespace"}));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request,
+                                                           {"status", "user_id", "q", "selector",
+                                                            "sort", "page_size", "page_token"},
+                                                           {"namespace"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "jobs"));
-  if (!page.cursor().empty() && !ValidateJobId(page.cursor()).ok()) return BadPageToken();
-  JobFilter filter{.user_id = query.Text("user_id"),
-                   .name_contains = query.Text("q").value_or(""),
-                   .after_job_id = page.cursor(),
-                   .limit = page.size() + 1};
+  CARILLON_ASSIGN_OR_RETURN(JobFilter filter,
+                            WithOrder({.user_id = query.Text("user_id"),
+                                       .name_contains = query.Text("q").value_or(""),
+                                       .limit = page.size() + 1},
+                                      query, page));
   if (filter.user_id.value_or("").size() > kFilterBytesMax ||
       filter.name_contains.size() > kFilterBytesMax) {
     return InvalidField("?q", "too_long", "A filter may have at most 1,000 bytes.");
@@ -185,9 +195,9 @@ Reply ListJobs(const Call& call) {
   if (selector) return ListSelected(call, filter, *selector, std::move(page));
   CARILLON_ASSIGN_OR_RETURN(const auto jobs, call.api.jobs.ListJobs(filter));
   for (const StoredJob& job : jobs) {
-    if (!page.Add(ShowJob(call, job, now), job.job_id.value())) break;
+    if (!page.Add(ShowJob(call, job, now), JobCursor(filter, job))) break;
   }
-  return page.Finish(false);
+  return page.Finish(false, [&] { return call.api.counts.CountJobs(filter); });
 }
 
 Reply CreateJob(const Call& call) {

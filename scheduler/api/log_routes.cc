@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "common/wire/job_json.h"
+#include "scheduler/api/byte_range.h"
 #include "scheduler/api/event_stream.h"
+#include "scheduler/api/identifiers.h"
 #include "scheduler/api/log_follower.h"
 #include "scheduler/api/log_text.h"
 #include "scheduler/api/page.h"
@@ -17,6 +21,7 @@ constexpr int64_t kAttemptMax = 1'000'000;
 constexpr int64_t kLinesMax = 1'000'000;
 constexpr size_t kAnswerBytesMax = 32u << 20;
 constexpr size_t kReadBytes = 2u << 20;
+constexpr size_t kCharacterBytesMax = 4;  // UTF-8
 
 Problem NoAttempt() { return NotFound("The run has no such attempt; GET the run lists them."); }
 
@@ -49,6 +54,7 @@ struct Wanted {
   uint64_t offset = 0;  // seq of the entry before the first
   int64_t limit = kLinesMax;
   LogFormat format = LogFormat::kText;
+  size_t bytes_max = kAnswerBytesMax;
   bool over = false;  // of the attempt: what is missing will hardly come
 };
 
@@ -79,7 +85,7 @@ Outcome<Part> ReadPart(const Call& call, const Wanted& wanted) {
       }
       for (const NumberedEntry& entry : EntriesOf(chunk)) {
         if (entry.seq <= part.last_seq) continue;
-        if (left == 0 || part.text.size() >= kAnswerBytesMax) {
+        if (left == 0 || part.text.size() >= wanted.bytes_max) {
           part.whole = false;
           return part;
         }
@@ -100,13 +106,70 @@ HttpResponse LogResponse(std::string text, LogFormat format, bool truncated) {
                                                                     : "text/plain; charset=utf-8"},
                       {"X-Output-Truncated", truncated ? "true" : "false"}};
   response.body = format == LogFormat::kText ? ToValidUtf8(text) : std::move(text);
+  if (format == LogFormat::kText) response.headers.emplace_back("Accept-Ranges", "bytes");
   return response;
+}
+
+// Of the text of a log to which nothing comes any more: it is the same each time.
+std::string TagOf(const Wanted& wanted, const LogExtent& extent) {
+  if (wanted.format != LogFormat::kText || !extent.settled()) return {};
+  const std::string only = wanted.only ? std::string(Name(*wanted.only)) : "all";
+  return "\"" +
+         ShortHash(fmt::format("{} {} {} {} {} {}", EncodeRunId(wanted.key), wanted.attempt, only,
+                               wanted.offset, wanted.limit, extent.last_seq)) +
+         "\"";
+}
+
+// The range that is to be answered with. An If-Range that is not of this text (there are no dates
+// here) asks for the whole; so does If-None-Match, of which the whole decides.
+std::optional<ByteRange> RangeOf(const HttpRequest& request, const std::string& tag) {
+  const std::string* condition = request.Header("if-range");
+  if (condition != nullptr && (tag.empty() || *condition != tag)) return std::nullopt;
+  if (request.Header("if-none-match") != nullptr) return std::nullopt;
+  return ReadByteRange(request);
+}
+
+// Of a text of which nothing more than the range has to be there. `total` is "*" where it is not
+// known, or grows.
+HttpResponse RangeResponse(const std::string& text, const ByteRange& range,
+                           const std::string& total) {
+  const auto span = range.Within(text.size());
+  HttpResponse response{.status = 206, .headers = {{"Accept-Ranges", "bytes"}}};
+  response.headers.emplace_back("Content-Type", "text/plain; charset=utf-8");
+  response.headers.emplace_back("Content-Range", fmt::format("bytes {}-{}/{}", span->offset,
+                                                             span->offset + span->size - 1, total));
+  response.body = text.substr(span->offset, span->size);
+  return response;
+}
+
+Problem OutsideRange(size_t length) {
+  Problem problem{.status = 416,
+                  .code = "range_not_satisfiable",
+                  .detail = fmt::format("The text has {} bytes now.", length)};
+  problem.headers.emplace_back("Content-Range", fmt::format("bytes */{}", length));
+  return problem;
 }
 
 // Asks for the last entries: where they begin.
 uint64_t OffsetOfTail(const LogExtent& extent, int64_t tail) {
   const auto count = static_cast<uint64_t>(tail);
   return extent.last_seq > count ? extent.last_seq - count : 0;
+}
+
+// What is asked for of the log, or of the output where there is none.
+Reply ReadLog(const Call& call, const Wanted& wanted, const LogExtent& extent,
+              const AttemptResult& result) {
+  if (extent.last_seq == 0) {
+    // No log was stored of it: what came with the result is what there is.
+    std::string text;
+    AppendOutput(text, result.output, wanted.offset, wanted.format);
+    return LogResponse(std::move(text), wanted.format, result.output_truncated);
+  }
+  CARILLON_ASSIGN_OR_RETURN(Part part, ReadPart(call, wanted));
+  HttpResponse response = LogResponse(std::move(part.text), wanted.format, part.marked);
+  response.headers.emplace_back("X-Log-Last-Seq", std::to_string(part.last_seq));
+  response.headers.emplace_back("X-Log-Complete", part.whole && extent.complete ? "true" : "false");
+  return response;
 }
 
 }  // namespace
@@ -139,18 +202,24 @@ Reply RunLogs(const Call& call) {
                 run.row.state == RunState::kHeld;
   CARILLON_ASSIGN_OR_RETURN(const LogExtent extent,
                             call.api.logs.GetLogExtent(key, wanted.attempt));
-  if (extent.last_seq == 0) {
-    // No log was stored of it: what came with the result is what there is.
-    std::string text;
-    AppendOutput(text, result->output, wanted.offset, wanted.format);
-    return LogResponse(std::move(text), wanted.format, result->output_truncated);
-  }
   if (tail) wanted.offset = OffsetOfTail(extent, *tail);
-  CARILLON_ASSIGN_OR_RETURN(Part part, ReadPart(call, wanted));
-  HttpResponse response = LogResponse(std::move(part.text), wanted.format, part.marked);
-  response.headers.emplace_back("X-Log-Last-Seq", std::to_string(part.last_seq));
-  response.headers.emplace_back("X-Log-Complete", part.whole && extent.complete ? "true" : "false");
-  return response;
+  const std::string tag = TagOf(wanted, extent);
+  const auto range = wanted.format == LogFormat::kText ? RangeOf(call.request, tag) : std::nullopt;
+  // The text before a range tells where it begins; what is behind it is left unread. A character
+  // that is cut there is not shown.
+  if (range && !range->suffix && range->last < kAnswerBytesMax) {
+    wanted.bytes_max = std::min<size_t>(kAnswerBytesMax, range->last + 1 + kCharacterBytesMax);
+  }
+  CARILLON_ASSIGN_OR_RETURN(HttpResponse response, ReadLog(call, wanted, extent, *result));
+  if (!tag.empty()) response.headers.emplace_back("ETag", tag);
+  if (!range) return response;
+  const std::string& text = response.body;
+  if (!range->Within(text.size())) return OutsideRange(text.size());
+  const bool cut = wanted.bytes_max < kAnswerBytesMax && text.size() >= wanted.bytes_max;
+  HttpResponse part =
+      RangeResponse(text, *range, tag.empty() || cut ? "*" : std::to_string(text.size()));
+  if (!tag.empty()) part.headers.emplace_back("ETag", tag);
+  return part;
 }
 
 Reply StreamRunLogs(const Call& call) {

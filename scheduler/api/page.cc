@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "common/wire/json_text.h"
@@ -10,7 +11,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kTokenLengthMax = 512;  // characters
+constexpr size_t kTokenLengthMax = 2048;  // characters; a job's name may be in it
 constexpr int kVariant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
 
 std::string ToBase64(std::string_view bytes) {
@@ -79,14 +80,32 @@ void Page::SearchedTo(std::string cursor, WallTime time) {
   searched_to_ = time;
 }
 
-HttpResponse Page::Finish(bool more) {
+std::string Page::Total(bool goes_on, const Counter& count) const {
+  if (!cursor_.empty()) return {};
+  BoundedCount total{.seen = count_, .all = !goes_on};
+  // A search that ended before its page was full has looked as far as it may.
+  if (goes_on && !searched_to_) {
+    const auto counted = count();
+    if (counted.ok()) total = *counted;
+    total.seen = std::max(total.seen, std::min(count_, kListedCountMax));
+  }
+  return std::string(total.all ? ",\"total\":" : ",\"total_at_least\":") +
+         std::to_string(total.seen);
+}
+
+HttpResponse Page::Finish(bool more, const Counter& count) {
   const bool goes_on = (more || refused_) && (count_ > 0 || skipped_);
   const std::string token = goes_on ? "\"" + ToBase64(binding_ + last_) + "\"" : "null";
   HttpResponse response{.status = 200, .headers = {{"Content-Type", "application/json"}}};
   response.body = "{\"items\":[" + text_ + "],\"next_page_token\":" + token;
+  response.body += Total(goes_on, count);
   if (searched_to_) response.body += ",\"searched_to\":\"" + FormatRfc3339(*searched_to_) + "\"";
   response.body += "}";
   return response;
+}
+
+BoundedCount CountOf(size_t size) {
+  return {.seen = std::min(size, kListedCountMax), .all = size <= kListedCountMax};
 }
 
 Problem BadPageToken() {

@@ -1,13 +1,16 @@
-// Pages of lists: page_size, opaque page_token, {items, next_page_token}.
+// Pages of lists: page_size, opaque page_token, {items, next_page_token}; the first one with the
+// list's total, or with total_at_least.
 //
 // Errors   400, code bad_page_token: not one of ours, or made for other filters.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "common/ports/admin_store.h"
+#include "common/ports/list_counts.h"
 #include "scheduler/api/request_parts.h"
 
 namespace carillon::scheduler {
@@ -16,6 +19,9 @@ inline constexpr int64_t kPageSizeMax = 500;
 inline constexpr int64_t kPageSizeDefault = 50;
 // A page ends early above this many bytes, with a token to go on.
 inline constexpr size_t kPageBytesMax = 8u << 20;
+
+// All of those that a handler has in its hands.
+BoundedCount CountOf(size_t size);
 
 class Page {
  public:
@@ -32,10 +38,16 @@ class Page {
   void Skip(std::string cursor);
   // As Skip, of everything down to that time; the answer says so in `searched_to`.
   void SearchedTo(std::string cursor, WallTime time);
-  // `more`: the list goes on after the last item added (set by a refused Add as well).
-  HttpResponse Finish(bool more);
+  using Counter = std::function<Result<BoundedCount>()>;
+  // `more`: the list goes on after the last item added (set by a refused Add as well). `count` is
+  // asked for the first page's total when the page does not show it itself; when it fails, what is
+  // shown is what is known.
+  HttpResponse Finish(bool more, const Counter& count);
 
  private:
+  // The member of the first page that says how many there are; empty on the others.
+  std::string Total(bool goes_on, const Counter& count) const;
+
   std::string binding_;
   size_t size_ = 0;
   std::string cursor_;

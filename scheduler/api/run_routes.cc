@@ -12,6 +12,7 @@
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
+#include "scheduler/api/sort.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -80,6 +81,8 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   }
   CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));
   CARILLON_ASSIGN_OR_RETURN(filter.until, query.Time("until"));
+  CARILLON_ASSIGN_OR_RETURN(const auto sort, ReadSort(query, {"fire_time"}));
+  filter.oldest_first = sort && !sort->descending;
   if (!page.cursor().empty()) {
     const auto before = DecodeRunId(page.cursor());
     if (!before.ok()) return BadPageToken();
@@ -151,13 +154,13 @@ Outcome<std::optional<Waiting>> WhyItWaits(const Call& call, const RunDetail& ru
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   CARILLON_ASSIGN_OR_RETURN(
       const Query query,
-      job_id
-          ? Query::Read(call.request, {"executor_id", "since", "until", "page_size", "page_token"},
-                        {"state", "kind"})
-          : Query::Read(
-                call.request,
-                {"job_id", "executor_id", "user_id", "since", "until", "page_size", "page_token"},
-                {"state", "kind", "namespace"}));
+      job_id ? Query::Read(call.request,
+                           {"executor_id", "since", "until", "sort", "page_size", "page_token"},
+                           {"state", "kind"})
+             : Query::Read(call.request,
+                           {"job_id", "executor_id", "user_id", "since", "until", "sort",
+                            "page_size", "page_token"},
+                           {"state", "kind", "namespace"}));
   CARILLON_ASSIGN_OR_RETURN(Page page,
                             Page::Read(query, job_id ? "runs/" + job_id->value() : "runs"));
   CARILLON_ASSIGN_OR_RETURN(const RunFilter filter, ReadFilter(query, page, job_id));
@@ -169,13 +172,14 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
     // A deleted job keeps its history; one that never was has none.
     CARILLON_TRY(LiveHead(call, *job_id));
   }
-  if (!found.ok()) return page.Finish(false);
+  const auto count = [&] { return call.api.counts.CountRuns(filter, now); };
+  if (!found.ok()) return page.Finish(false, count);
   for (const RunDetail& run : found->runs) {
     if (!page.Add(RunToJson(run, false), EncodeRunId(run.row.key))) break;
   }
   if (found->searched_to)
     page.SearchedTo(EncodeRunId(*found->searched_to), found->searched_to->fire);
-  return page.Finish(found->searched_to.has_value());
+  return page.Finish(found->searched_to.has_value(), count);
 }
 
 Reply ListRuns(const Call& call) { return ListRunsOf(call, std::nullopt); }
@@ -259,11 +263,12 @@ Reply ListGaps(const Call& call) {
   }
   const auto gaps = call.api.runs.ListGaps(filter);
   if (!gaps.ok() && gaps.code() != ErrorCode::kNotFound) return gaps.error();
-  if (!gaps.ok()) return page.Finish(false);
+  const auto count = [&] { return call.api.counts.CountGaps(filter); };
+  if (!gaps.ok()) return page.Finish(false, count);
   const std::string next = gaps->next ? std::to_string(*gaps->next) : "";
   // Gaps are small: a whole page always fits, so the token after its last item is the store's.
   for (const GapRecord& gap : gaps->gaps) page.Add(GapToJson(gap), next);
-  return page.Finish(gaps->next.has_value());
+  return page.Finish(gaps->next.has_value(), count);
 }
 
 }  // namespace carillon::scheduler

@@ -166,7 +166,7 @@ Reply ListSecrets(const Call& call) {
   for (const SecretRecord& secret : secrets) {
     if (!page.Add(SecretToJson(secret), secret.name)) break;
   }
-  return page.Finish(false);
+  return page.Finish(false, [&] { return call.api.counts.CountSecrets(); });
 }
 
 // Without Idempotency-Key: its fingerprint would be a hash of the value.

@@ -190,7 +190,7 @@ Reply ListExecutors(const Call& call) {
     if (executor.id.value() <= page.cursor()) continue;
     if (!page.Add(ExecutorToJson(heard.Latest(executor)), executor.id.value())) break;
   }
-  return page.Finish(false);
+  return page.Finish(false, [&] { return CountOf(executors.size()); });
 }
 
 Reply GetExecutor(const Call& call) {
@@ -286,7 +286,7 @@ Reply ListAudit(const Call& call) {
                        {"changes", ReadChanges(record.changes_json)}};
     if (!page.Add(item, std::to_string(record.id))) break;
   }
-  return page.Finish(false);
+  return page.Finish(false, [&] { return call.api.counts.CountAudit(filter); });
 }
 
 // What only the store knows is null while it does not answer, and `unknown_since` says from when.

@@ -106,7 +106,7 @@ Reply ListTokens(const Call& call) {
   for (const TokenRecord& token : tokens) {
     if (!page.Add(TokenToJson(token), token.token_id)) break;
   }
-  return page.Finish(false);
+  return page.Finish(false, [&] { return call.api.counts.CountTokens(filter); });
 }
 
 // Without Idempotency-Key: its stored answer would keep the whole token.

@@ -125,7 +125,7 @@ Reply ListUsers(const Call& call) {
   for (const UserRecord& user : users) {
     if (!page.Add(UserToJson(user), user.user_id)) break;
   }
-  return page.Finish(false);
+  return page.Finish(false, [&] { return call.api.counts.CountUsers(); });
 }
 
 Reply CreateUser(const Call& call) {

@@ -91,7 +91,8 @@ Reply ListJobVersions(const Call& call) {
         follows ? Changes(versions[i + 1].definition, versions[i].definition) : json(nullptr);
     if (!page.Add(item, std::to_string(versions[i].version))) break;
   }
-  return page.Finish(versions.size() > page.size());
+  return page.Finish(versions.size() > page.size(),
+                     [&] { return call.api.counts.CountVersions(id); });
 }
 
 Reply GetJobVersion(const Call& call) {

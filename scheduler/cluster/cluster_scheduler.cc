@@ -168,6 +168,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                      .auth = *for_api,
                                      .secrets = *for_api,
                                      .bulk = *for_api,
+                                     .counts = *for_api,
                                      .segments = *for_api},
                              .secret_keys = *secret_keys},
       options);

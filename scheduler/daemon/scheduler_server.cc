@@ -30,6 +30,7 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
           .auth = ports_.api.auth,
           .secrets = ports_.api.secrets,
           .bulk = ports_.api.bulk,
+          .counts = ports_.api.counts,
           .secret_keys = ports_.secret_keys,
           .segments = ports_.api.segments,
           .status = status_,

@@ -15,6 +15,7 @@
 #include "common/config/load.h"
 #include "common/ops/ops_server.h"
 #include "common/ports/job_store.h"
+#include "common/ports/list_counts.h"
 #include "common/ports/run_store.h"
 #include "scheduler/api/api_server.h"
 #include "scheduler/app/member.h"
@@ -36,6 +37,7 @@ class SchedulerServer {
     AuthStore& auth;
     SecretStore& secrets;
     BulkStore& bulk;
+    ListCounts& counts;
     SegmentStore& segments;
   };
   struct Ports {

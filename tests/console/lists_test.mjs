@@ -36,6 +36,32 @@ const closeDialog = async (page) => {
   await dialog(page).waitFor({ state: 'detached' });
 };
 
+describe('the order', () => {
+  test('is that of the header, in the address, and the back button restores it', async () => {
+    for (const [id, name] of [['sort-a', 'Zebra'], ['sort-b', 'Ape'], ['sort-c', 'Mole']]) await job(id, { name });
+    await person({}, async (page) => {
+      await page.goto(server.url + '/jobs?q=sort-');
+      const names = async () => (await page.locator('[data-column="name"] a').allInnerTexts()).join();
+      const order = (text) => until(async () => (await names()) === text, text);
+      const header = page.getByRole('columnheader', { name: 'Job' });
+      await order('Zebra,Ape,Mole');
+      assert.equal(await page.getByTestId('total').innerText(), '3 jobs');
+      await header.getByRole('button').click();
+      await order('Ape,Mole,Zebra');
+      assert.equal(new URL(page.url()).search, '?q=sort-&sort=name');
+      assert.equal(await header.getAttribute('aria-sort'), 'ascending');
+      await header.getByRole('button').click();
+      await order('Zebra,Mole,Ape');
+      assert.equal(await header.getAttribute('aria-sort'), 'descending');
+      assert.deepEqual(await look(page, 'a sorted list'), []);
+      await page.goBack();
+      await order('Ape,Mole,Zebra');
+      await page.reload();
+      await order('Ape,Mole,Zebra');
+    });
+  });
+});
+
 describe('many jobs', () => {
   test('a part fails: it is foreseen, told by name and reason, and stays selected', async () => {
     await job('part-theirs');

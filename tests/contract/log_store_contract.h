@@ -84,6 +84,20 @@ TYPED_TEST(LogStoreContract, ReadingGoesOnFromASeq) {
   EXPECT_EQ(s.v(s.logs.GetLogExtent(this->Key(), 1)).last_seq, 9u);
 }
 
+TYPED_TEST(LogStoreContract, ALogIsSettledWhenItsEndAndAllBeforeAreThere) {
+  StoreDriver s = this->driver();
+  const auto extent = [&] { return s.v(s.logs.GetLogExtent(this->Key(), 1)); };
+  ASSERT_OK(s.logs.AppendLogs({this->Piece(1, 3)}));
+  EXPECT_EQ(extent().entries, 3u);
+  EXPECT_FALSE(extent().settled());
+  ASSERT_OK(s.logs.AppendLogs({this->Piece(7, 3, true)}));
+  EXPECT_EQ(extent().entries, 6u);
+  EXPECT_FALSE(extent().settled());
+  ASSERT_OK(s.logs.AppendLogs({this->Piece(4, 3), this->Piece(1, 3, false, 2)}));
+  EXPECT_EQ(extent().entries, 9u);
+  EXPECT_TRUE(extent().settled());
+}
+
 TYPED_TEST(LogStoreContract, ReadingIsBoundedByBytes) {
   StoreDriver s = this->driver();
   ASSERT_OK(s.logs.AppendLogs({this->Piece(1, 3), this->Piece(4, 3), this->Piece(7, 3)}));

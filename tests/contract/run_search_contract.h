@@ -70,16 +70,23 @@ TYPED_TEST(RunSearchContract, BoundedSearchFindsEveryRunInTheEnd) {
       {.kinds = {RunKind::kManual}},
       {.states = {RunState::kFailed}, .kinds = {RunKind::kCron}},
       {.user_id = "anna"},
-      {.states = {RunState::kFailed}, .kinds = {RunKind::kManual}, .user_id = "anna"}};
-  for (size_t i = 0; i < filters.size(); ++i) {
-    RunFilter all = filters[i];
+      {.states = {RunState::kFailed}, .kinds = {RunKind::kManual}, .user_id = "anna"},
+      {},
+      {.job_id = JobId("b")},
+      {.states = {RunState::kFailed}}};
+  for (size_t i = 0; i < 2 * filters.size(); ++i) {
+    RunFilter all = filters[i / 2];
+    all.oldest_first = i % 2 == 1;
     all.limit = 100;
     std::vector<RunKey> expected;
     for (const RunDetail& run : s.v(s.runs.ListRuns(all, kT0 + 1h)).runs) {
       expected.push_back(run.row.key);
     }
+    EXPECT_TRUE(all.oldest_first ? std::is_sorted(expected.begin(), expected.end())
+                                 : std::is_sorted(expected.rbegin(), expected.rend()));
     for (const size_t search_max : {1, 2, 3, 7}) {
-      RunFilter bounded = filters[i];
+      RunFilter bounded = filters[i / 2];
+      bounded.oldest_first = all.oldest_first;
       bounded.limit = 3;
       bounded.search_max = search_max;
       std::vector<RunKey> found;

@@ -32,6 +32,7 @@
 #include "common/ports/firing_store.h"
 #include "common/ports/identity_store.h"
 #include "common/ports/job_store.h"
+#include "common/ports/list_counts.h"
 #include "common/ports/log_store.h"
 #include "common/ports/notice_store.h"
 #include "common/ports/run_store.h"
@@ -58,6 +59,7 @@ class StoreHandle {
   virtual AuthStore& auth() = 0;
   virtual SecretStore& secrets() = 0;
   virtual BulkStore& bulk() = 0;
+  virtual ListCounts& counts() = 0;
   // Makes a stored row unreadable, or mends it, behind the store's back.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -96,7 +98,8 @@ class StoreDriver {
         admin(store.admin()),
         auth(store.auth()),
         secrets(store.secrets()),
-        bulk(store.bulk()) {}
+        bulk(store.bulk()),
+        counts(store.counts()) {}
 
   IdentityStore& identity;
   SegmentStore& segments;
@@ -110,6 +113,7 @@ class StoreDriver {
   AuthStore& auth;
   SecretStore& secrets;
   BulkStore& bulk;
+  ListCounts& counts;
 
   template <typename T>
   static T v(Result<T> result) {

@@ -99,12 +99,12 @@ class Api:
     def post(self, path, body=None, headers=None):
         return self.call("POST", path, {} if body is None else body, headers)
 
-    def pages(self, path):
+    def pages(self, path, size=500):
         """Every item of a list."""
         joiner = "&" if "?" in path else "?"
         token = None
         while True:
-            page = self.get(path + joiner + "page_size=500" +
+            page = self.get(path + joiner + f"page_size={size}" +
                             (f"&page_token={urllib.parse.quote(token)}" if token else ""))
             yield from page["items"]
             token = page["next_page_token"]

@@ -31,6 +31,9 @@ SEARCHED_ROWS_MAX = 205_000
 # path: the indexes that find its runs.
 INDEXED = {
     "/api/runs": {"PRIMARY", "open_runs"},
+    "/api/runs?sort=fire_time": {"PRIMARY", "open_runs"},
+    "/api/runs?job_id=history-0&sort=fire_time": {"by_job"},
+    "/api/runs?state=FAILED&sort=fire_time": {"by_end"},
     "/api/runs?state=FAILED": {"by_end"},
     "/api/runs?state=FAILED&state=TIMED_OUT&state=LOST": {"by_end"},
     "/api/runs?state=LOST": {"by_end"},
@@ -44,6 +47,7 @@ INDEXED = {
 SEARCHED = [
     "/api/runs?state=COMPLETED",
     "/api/runs?state=PENDING",
+    "/api/runs?state=COMPLETED&sort=fire_time",
     "/api/runs?state=PENDING&state=FAILED",
     "/api/runs?executor_id=far-1",
     "/api/runs?executor_id=old-1",
@@ -63,6 +67,8 @@ OTHERS = {
     "/api/dead-letters": "dead_letters",
     "/api/audit": "audit_log",
     "/api/jobs": "jobs",
+    "/api/jobs?sort=name": "jobs",
+    "/api/jobs?sort=-update_time": "jobs",
     "/api/jobs/history-0/versions": "job_versions",
     "/api/executors": "executors",
 }
@@ -219,7 +225,7 @@ class HistoryTest(unittest.TestCase):
 
     def list_statements(self, path):
         found = [s for s in self.history.statements(lambda: self.api.get(path))
-                 if "job_runs r FORCE INDEX" in s.text and "ORDER BY r.fire_us DESC" in s.text]
+                 if "job_runs r FORCE INDEX" in s.text and "ORDER BY r.fire_us" in s.text]
         self.assertTrue(found, path)
         for statement in found:
             walked = [line for line in statement.plan if line[0] == "r"]
@@ -265,6 +271,22 @@ class HistoryTest(unittest.TestCase):
     def test_command_line_goes_on_with_a_search_by_itself(self):
         _, out, _ = cli(self.server, "run", "list", "--executor", "old-1", "-o", "name")
         self.assertEqual(len(out.split()), 10)
+
+    def test_first_page_says_how_many_there_are_up_to_a_thousand(self):
+        def total(path):
+            return {name: value for name, value in self.api.get(path).items() if name.startswith("total")}
+
+        for path in ("/api/runs", "/api/runs?sort=fire_time", "/api/runs?state=COMPLETED&sort=fire_time",
+                     "/api/runs?state=PENDING", "/api/runs?executor_id=far-1&sort=fire_time", "/api/runs?job_id=history-0", "/api/runs?kind=manual",
+                     "/api/gaps", "/api/audit"):
+            self.assertEqual(total(path), {"total_at_least": 1000}, path)
+        for state in ("LOST", "CANCELLED", "SKIPPED", "TIMED_OUT", "FAILED"):
+            rows = int(self.history.sql(f"SELECT COUNT(*) FROM job_runs WHERE state = '{state}'")[0][0])
+            self.assertEqual(total(f"/api/runs?state={state}"), {"total": rows}, state)
+        self.assertEqual(total("/api/jobs"), {"total": JOBS})
+        # The search ended before the page was full: what was seen is what is said.
+        page = self.api.get("/api/runs?executor_id=old-1")
+        self.assertEqual(page["total_at_least"], len(page["items"]))
 
     def test_counts_are_those_of_the_rows(self):
         for state in ("LOST", "CANCELLED", "SKIPPED", "TIMED_OUT"):

@@ -275,17 +275,22 @@ TEST_F(StoreReadsTest, ScansReadNoMoreThanTheyAnswer) {
   EXPECT_LT(RowsRead(newest), kReadsMax);
 }
 
-TEST_F(StoreReadsTest, NamespacesAndNamesAreFoundWithoutReadingTheJobsOfOne) {
-  constexpr int64_t kReadsMax = 1'500;
-  StoreDriver s = driver();
-  ASSERT_OK(outside_->Run(
+// 20,000 jobs in four namespaces, with 500 names, all of one time.
+void FillJobs(mysql::Session& session) {
+  ASSERT_OK(session.Run(
       "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, "
       "pause_reason, name, type, command, priority, timeout, retry_count, retry_interval, "
       "retry_backoff, retry_intervals, on_lost, overlap_policy, create_time, update_time, "
       "namespace) SELECT 1000000 + seq, CONCAT('many-', seq), 0, 1, 9, 1, '', CONCAT('job ', seq "
       "MOD 500), 'noop', '', 0, 0, 0, 0, 'fixed', '', 'fail', 'allow', NOW(), NOW(), "
       "CONCAT('team-', seq MOD 4) FROM seq_1_to_20000"));
-  ASSERT_OK(outside_->Ask("ANALYZE TABLE jobs"));
+  ASSERT_OK(session.Ask("ANALYZE TABLE jobs"));
+}
+
+TEST_F(StoreReadsTest, NamespacesAndNamesAreFoundWithoutReadingTheJobsOfOne) {
+  constexpr int64_t kReadsMax = 1'500;
+  StoreDriver s = driver();
+  FillJobs(*outside_);
   std::vector<std::string> names;
   const auto namespaces = [&] { names = s.v(s.jobs.ListNamespaces("", 51)); };
   namespaces();
@@ -297,6 +302,54 @@ TEST_F(StoreReadsTest, NamespacesAndNamesAreFoundWithoutReadingTheJobsOfOne) {
   EXPECT_LT(RowsRead(name), kReadsMax);
   const auto page = [&] { s.v(s.jobs.ListJobs({.namespaces = {"team-2"}, .limit = 8})); };
   EXPECT_LT(RowsRead(page), kReadsMax);
+}
+
+TEST_F(StoreReadsTest, EachOrderOfJobsIsFoundAtAnyDepth) {
+  constexpr int64_t kReadsMax = 1'500;
+  StoreDriver s = driver();
+  FillJobs(*outside_);
+  mysql::Rows rows = StoreDriver::v(
+      outside_->Ask("SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', create_time) FROM jobs WHERE "
+                    "job_id = 'many-15250'"));
+  ASSERT_TRUE(rows.Next());
+  const WallTime made = rows.Time(1);
+  for (const JobOrder order :
+       {JobOrder::kJobId, JobOrder::kName, JobOrder::kCreated, JobOrder::kUpdated}) {
+    for (const bool descending : {false, true}) {
+      JobFilter filter{.order = order, .descending = descending, .limit = 8};
+      const auto page = [&] { s.v(s.jobs.ListJobs(filter)); };
+      page();
+      EXPECT_LT(RowsRead(page), kReadsMax) << static_cast<int>(order) << descending;
+      filter.after_job_id = "many-15250";
+      filter.after_name = "job 250";
+      filter.after_time = made;
+      page();
+      EXPECT_LT(RowsRead(page), kReadsMax) << static_cast<int>(order) << descending;
+      filter.namespaces = {"team-2"};
+      if (order != JobOrder::kName) continue;  // the others sort one namespace
+      page();
+      EXPECT_LT(RowsRead(page), kReadsMax) << descending;
+    }
+  }
+}
+
+TEST_F(StoreReadsTest, CountsEndAtTheirBounds) {
+  constexpr int64_t kOverhead = 1'500;
+  constexpr auto kCounted = static_cast<int64_t>(kListedCountMax);
+  constexpr auto kLookedAt = static_cast<int64_t>(kCountLookedAtMax);
+  StoreDriver s = driver();
+  FillJobs(*outside_);
+  const auto all = [&] { s.v(s.counts.CountJobs({})); };
+  const auto of_one = [&] { s.v(s.counts.CountJobs({.namespaces = {"team-2"}})); };
+  const auto search = [&] { s.v(s.counts.CountJobs({.name_contains = "nothing"})); };
+  const auto runs = [&] { s.v(s.counts.CountRuns({}, kT0 + 48h)); };
+  const auto of_job = [&] { s.v(s.counts.CountRuns({.job_id = jobs_[0].job_id}, kT0 + 48h)); };
+  all();
+  // What is counted is put into a table of its own first.
+  for (const auto& count : std::vector<std::function<void()>>{all, of_one, runs, of_job}) {
+    EXPECT_LT(RowsRead(count), 3 * kCounted + kOverhead);
+  }
+  EXPECT_LT(RowsRead(search), 3 * kLookedAt + kOverhead);
 }
 
 TEST_F(StoreReadsTest, ThePageAfterTheFirstIsFoundByTheIndex) {

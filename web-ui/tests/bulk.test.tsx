@@ -43,7 +43,7 @@ describe('the bar', () => {
   const jobs = Array.from({ length: 60 }, (_, i) => ({ id: 'job-' + i, name: 'Job ' + i, state: 'ENABLED' }));
   function List() {
     const columns = useColumns('job', []);
-    return <ListBar always="Job" list={useSelectable({ kind: 'job', search: { q: 'job' }, rows: jobs, hasMore: true, columns })} />;
+    return <ListBar always="Job" list={useSelectable({ kind: 'job', search: { q: 'job' }, rows: jobs, hasMore: true, total: null, columns })} />;
   }
   interface Asked { action: string; ids?: string[]; filter?: object; dry_run?: boolean; background?: boolean; reason?: string; key: string | null }
   // `matching`: of how many the preview of a filter is; `answers`: to what is handed over, in turn.

@@ -3,10 +3,11 @@ import { fireEvent, render, screen, waitFor, within } from '@testing-library/rea
 import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } from '@tanstack/react-router';
 import { describe, expect, it, vi } from 'vitest';
 import { parseSearch, stringifySearch } from '../src/app/search_params';
-import { queryClient } from '../src/api/queries';
+import { queryClient, totalOf } from '../src/api/queries';
 import { act, filterOf, preview, targetOf } from '../src/features/lists/bulk';
 import { choice, chosenFrom, isShown, useColumns } from '../src/features/lists/columns';
 import { ListBar, useSelectable, useTickColumn } from '../src/features/lists/list_bar';
+import { DataTable, nextSort, type Sorting } from '../src/shared/data_table';
 import { NOTHING, areAllTicked, countOf, everything, isTicked, only, tick, tickShown } from '../src/features/lists/selection';
 import { renamed, viewOf, viewsFrom, withView, withoutView } from '../src/features/lists/views';
 import { HttpResponse, at, http, problem, server } from './server';
@@ -159,9 +160,9 @@ describe('many', () => {
 });
 
 const jobs = [{ id: 'mine', name: 'My job', state: 'ENABLED' }, { id: 'hers', name: 'Her job', state: 'ENABLED' }];
-function List({ hasMore = false }: { hasMore?: boolean }) {
+function List({ hasMore = false, total = null }: { hasMore?: boolean; total?: ReturnType<typeof totalOf> }) {
   const columns = useColumns('job', [{ id: 'owner', label: 'Owner', usual: true }, { id: 'changed', label: 'Changed', usual: false }]);
-  const list = useSelectable({ kind: 'job', search: { q: 'job' }, rows: jobs, hasMore, columns });
+  const list = useSelectable({ kind: 'job', search: { q: 'job' }, rows: jobs, hasMore, total, columns });
   const ticks = useTickColumn(list, (job: (typeof jobs)[number]) => job);
   return (<><ListBar list={list} always="Job" /><p>{['owner', 'changed'].filter(columns.isShown).join()}</p>{jobs.map((job) => <div key={job.id}>{ticks.cell(job)}</div>)}</>);
 }
@@ -170,6 +171,57 @@ function show(element: React.ReactElement) {
   return render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
 }
 const ticked = (name: string) => screen.getByRole<HTMLInputElement>('checkbox', { name: 'Select ' + name }).checked;
+
+describe('how many there are', () => {
+  const page = (members: object) => ({ pages: [{ items: [], next_page_token: null, ...members }, { items: [], next_page_token: null }] });
+  it('is what the first page says', () => {
+    expect(totalOf(page({ total: 0 }))).toEqual({ n: 0, more: false });
+    expect(totalOf(page({ total_at_least: 1000 }))).toEqual({ n: 1000, more: true });
+    expect(totalOf(page({}))).toBeNull();
+    expect(totalOf(undefined)).toBeNull();
+  });
+  it.each([
+    [{ n: 1000, more: true }, '1,000+ jobs'],
+    [{ n: 42, more: false }, '42 jobs'],
+    [{ n: 1, more: false }, '1 job'],
+    [{ n: 1, more: true }, '1+ jobs'],
+  ])('is above the list: %j', async (total, text) => {
+    show(<List total={total} />);
+    expect((await screen.findByTestId('total')).textContent).toBe(text);
+  });
+  it('is not made up', async () => {
+    show(<List />);
+    await screen.findByRole('checkbox', { name: 'Select all 2 shown' });
+    expect(screen.queryByTestId('total')).toBeNull();
+  });
+});
+
+describe('a header that sorts', () => {
+  const columns = [{ id: 'name', header: 'Name', sort: 'name', cell: () => '' }, { id: 'state', header: 'State', cell: () => '' }];
+  const table = (sorting: Sorting) => render(<DataTable label="Jobs" columns={columns} rows={[]} rowId={() => ''} sorting={sorting} />);
+  it('goes one way, the other way, and back to the usual order', () => {
+    const onSort = () => {};
+    expect(nextSort({ by: undefined, onSort }, 'name')).toBe('name');
+    expect(nextSort({ by: 'name', onSort }, 'name')).toBe('-name');
+    expect(nextSort({ by: '-name', onSort }, 'name')).toBeUndefined();
+    expect(nextSort({ by: '-update_time', onSort }, 'name')).toBe('name');
+    expect(nextSort({ by: undefined, usual: '-fire_time', onSort }, 'fire_time')).toBe('fire_time');
+    expect(nextSort({ by: 'fire_time', usual: '-fire_time', onSort }, 'fire_time')).toBeUndefined();
+  });
+  it('says how the list is sorted', () => {
+    const asked: unknown[] = [];
+    table({ by: '-name', onSort: (by) => asked.push(by) });
+    const name = screen.getByRole('columnheader', { name: 'Name' });
+    expect(name.getAttribute('aria-sort')).toBe('descending');
+    expect(within(screen.getByRole('columnheader', { name: 'State' })).queryByRole('button')).toBeNull();
+    fireEvent.click(within(name).getByRole('button', { name: 'Name' }));
+    expect(asked).toEqual([undefined]);
+  });
+  it('says nothing of another order', () => {
+    table({ by: undefined, onSort: () => {} });
+    expect(screen.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBeNull();
+  });
+});
 
 describe('the bar', () => {
   it('previews, asks, shows what became of each by its name, and keeps what failed', async () => {

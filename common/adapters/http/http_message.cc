@@ -11,11 +11,12 @@ struct Phrase {
   std::string_view text;
 };
 
-constexpr std::array<Phrase, 24> kPhrases = {{
+constexpr std::array<Phrase, 26> kPhrases = {{
     {200, "OK"},
     {201, "Created"},
     {202, "Accepted"},
     {204, "No Content"},
+    {206, "Partial Content"},
     {304, "Not Modified"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
@@ -30,6 +31,7 @@ constexpr std::array<Phrase, 24> kPhrases = {{
     {413, "Content Too Large"},
     {414, "URI Too Long"},
     {415, "Unsupported Media Type"},
+    {416, "Range Not Satisfiable"},
     {422, "Unprocessable Content"},
     {428, "Precondition Required"},
     {429, "Too Many Requests"},

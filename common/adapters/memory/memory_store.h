@@ -18,6 +18,7 @@
 #include "common/ports/firing_store.h"
 #include "common/ports/identity_store.h"
 #include "common/ports/job_store.h"
+#include "common/ports/list_counts.h"
 #include "common/ports/log_store.h"
 #include "common/ports/notice_store.h"
 #include "common/ports/run_store.h"
@@ -39,7 +40,8 @@ class MemoryStore final : public MemoryPeople,
                           public LogStore,
                           public NoticeStore,
                           public ExecutorStore,
-                          public AdminStore {
+                          public AdminStore,
+                          public ListCounts {
  public:
   struct Options {
     uint32_t segment_count = 64;
@@ -175,6 +177,22 @@ class MemoryStore final : public MemoryPeople,
   Status RecordAudit(const AuditRecord& record) override;
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;
+
+  // ListCounts
+  Result<BoundedCount> CountJobs(const JobFilter& filter) override;
+  Result<BoundedCount> CountVersions(const JobId& id) override;
+  Result<BoundedCount> CountNamespaces() override;
+  Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) override;
+  Result<BoundedCount> CountGaps(const GapFilter& filter) override;
+  Result<BoundedCount> CountDeadLetters() override;
+  Result<BoundedCount> CountDeliveries(const DeliveryFilter& filter) override;
+  Result<BoundedCount> CountAudit(const AuditFilter& filter) override;
+  Result<BoundedCount> CountUsers() override;
+  Result<BoundedCount> CountTokens(const TokenFilter& filter) override;
+  Result<BoundedCount> CountSecrets() override;
+  Result<BoundedCount> CountBulk(const BulkFilter& filter) override;
+  Result<BoundedCount> CountBulkItems(const std::string& bulk_id,
+                                      const BulkItemFilter& filter) override;
 
  private:
   Status CheckFence(const Fence& fence) const REQUIRES(mu_);

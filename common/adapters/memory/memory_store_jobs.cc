@@ -2,6 +2,7 @@
 // stamp of its unclaimed runs, in one go: this is what claims and plans compare (P8).
 #include <algorithm>
 #include <cctype>
+#include <tuple>
 
 #include "common/adapters/memory/memory_store.h"
 #include "common/domain/pending_fires.h"
@@ -29,7 +30,7 @@ std::string Lower(std::string_view text) {
 }
 
 bool Matches(const JobEntry& job, const JobFilter& filter) {
-  if (job.deleted || job.id.value() <= filter.after_job_id) return false;
+  if (job.deleted) return false;
   if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
   if (filter.user_id && job.definition.user_id != *filter.user_id) return false;
   const auto& spaces = filter.namespaces;
@@ -42,6 +43,28 @@ bool Matches(const JobEntry& job, const JobFilter& filter) {
   const std::string wanted = Lower(filter.name_contains);
   return Lower(job.definition.name).find(wanted) != std::string::npos ||
          Lower(job.id.value()).find(wanted) != std::string::npos;
+}
+
+// What jobs are ordered by: name or time, then the id. Like the database's, the comparison of names
+// does not mind blanks at their ends.
+using JobPlace = std::tuple<std::string, WallTime, std::string>;
+
+struct JobTimes {
+  WallTime created;
+  WallTime updated;
+};
+JobPlace PlaceOf(JobOrder order, std::string name, const JobTimes& times, const std::string& id) {
+  name.erase(name.find_last_not_of(' ') + 1);
+  if (order != JobOrder::kName) name.clear();
+  WallTime time{};
+  if (order == JobOrder::kCreated) time = times.created;
+  if (order == JobOrder::kUpdated) time = times.updated;
+  return {std::move(name), time, id};
+}
+
+JobPlace CursorOf(const JobFilter& filter) {
+  return PlaceOf(filter.order, filter.after_name, {filter.after_time, filter.after_time},
+                 filter.after_job_id);
 }
 
 }  // namespace
@@ -139,12 +162,24 @@ Result<JobHead> MemoryStore::GetJobHead(const JobId& id) {
 
 Result<std::vector<StoredJob>> MemoryStore::ListJobs(const JobFilter& filter) {
   MutexLock lock(mu_);
-  std::vector<StoredJob> page;
+  std::map<JobPlace, const JobEntry*> found;
   for (const auto& [id, job_no] : tables_.job_ids()) {
-    if (page.size() >= filter.limit) break;
     const JobEntry& job = *tables_.FindJob(job_no);
-    if (memory::Matches(job, filter) && IsReadable(job)) page.push_back(ToStored(job));
+    if (!memory::Matches(job, filter) || !IsReadable(job)) continue;
+    found[PlaceOf(filter.order, job.definition.name, {job.created, job.updated}, id.value())] =
+        &job;
   }
+  std::vector<StoredJob> page;
+  const bool first = filter.after_job_id.empty();
+  if (filter.descending) {
+    auto it = first ? found.end() : found.lower_bound(CursorOf(filter));
+    while (it != found.begin() && page.size() < filter.limit)
+      page.push_back(ToStored(*(--it)->second));
+    return page;
+  }
+  auto it = first ? found.begin() : found.upper_bound(CursorOf(filter));
+  for (; it != found.end() && page.size() < filter.limit; ++it)
+    page.push_back(ToStored(*it->second));
   return page;
 }
 

@@ -35,7 +35,9 @@ Result<LogExtent> MemoryStore::GetLogExtent(const RunKey& key, int attempt) {
   const auto log = tables_.logs.find({key, attempt});
   if (log == tables_.logs.end()) return LogExtent{};
   const LogChunk& chunk = log->second.rbegin()->second;
-  return LogExtent{.last_seq = chunk.first_seq + chunk.count - 1, .complete = chunk.last};
+  LogExtent extent{.last_seq = chunk.first_seq + chunk.count - 1, .complete = chunk.last};
+  for (const auto& [first_seq, stored] : log->second) extent.entries += stored.count;
+  return extent;
 }
 
 }  // namespace carillon::memory

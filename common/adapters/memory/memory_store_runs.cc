@@ -185,15 +185,22 @@ Result<RunPage> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {
   RunPage page;
   const bool searches = filter.looks_at_runs() || !filter.states.empty();
   size_t searched = 0;
+  // False: the page ends here.
+  const auto look = [&](const RunKey& key, const RunEntry& entry) REQUIRES(mu_) {
+    if (Matches(entry, filter, now)) page.runs.push_back(ToDetail(entry, false));
+    if (searches && ++searched == filter.search_max) page.searched_to = key;
+    return page.runs.size() < filter.limit && !page.searched_to;
+  };
+  if (filter.oldest_first) {
+    auto it = filter.before ? runs.upper_bound(*filter.before) : runs.begin();
+    while (it != runs.end() && look(it->first, it->second)) ++it;
+    return page;
+  }
   auto it = filter.before ? runs.lower_bound(*filter.before) : runs.end();
-  while (it != runs.begin() && page.runs.size() < filter.limit) {
+  while (it != runs.begin()) {
     --it;
     if (filter.since && it->first.fire < *filter.since) break;
-    if (Matches(it->second, filter, now)) page.runs.push_back(ToDetail(it->second, false));
-    if (searches && ++searched == filter.search_max) {
-      page.searched_to = it->first;
-      break;
-    }
+    if (!look(it->first, it->second)) break;
   }
   return page;
 }

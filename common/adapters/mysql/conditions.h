@@ -30,11 +30,13 @@ class Conditions {
     params_.insert(params_.end(), other.params_.begin(), other.params_.end());
   }
 
+  bool empty() const { return text_.size() == kTrue.size(); }
   const std::string& text() const { return text_; }  // true when there are none
   const Params& params() const { return params_; }
 
  private:
-  std::string text_ = "1 = 1";
+  static constexpr std::string_view kTrue = "1 = 1";
+  std::string text_{kTrue};
   Params params_;
 };
 

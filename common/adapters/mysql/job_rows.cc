@@ -268,18 +268,20 @@ StoredJob ToStored(StoredJobRow row) {
 }
 
 Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params params,
-                              size_t limit) {
+                              size_t limit, const JobOrdering& ordering) {
+  const std::string index = ordering.index.empty() ? "" : "FORCE INDEX (" + ordering.index + ") ";
   params.push_back(static_cast<uint64_t>(limit));
   // One statement, so that a job and its schedules are of one version.
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows,
-      session.Query("SELECT " + kJobColumns +
-                        ", s.schedule_id, s.position FROM (SELECT * FROM jobs j WHERE " + where +
-                        " ORDER BY j.job_id LIMIT ?) j STRAIGHT_JOIN job_versions v "
-                        "ON v.job_no = j.job_no AND v.version = j.version "
-                        "LEFT JOIN job_schedules s ON s.job_no = j.job_no "
-                        "ORDER BY j.job_id, s.position",
-                    params));
+      Rows rows, session.Query("SELECT " + kJobColumns +
+                                   ", s.schedule_id, s.position FROM (SELECT * FROM jobs j " +
+                                   index + "WHERE " + where + " ORDER BY " + ordering.columns +
+                                   " LIMIT ?) j STRAIGHT_JOIN job_versions v "
+                                   "ON v.job_no = j.job_no AND v.version = j.version "
+                                   "LEFT JOIN job_schedules s ON s.job_no = j.job_no "
+                                   "ORDER BY " +
+                                   ordering.columns + ", s.position",
+                               params));
   JobsRead read;
   std::optional<JobNo> left_out;  // its further rows are left out too
   while (rows.Next()) {
@@ -313,10 +315,10 @@ Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params
 }  // namespace
 
 Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
-                          size_t limit) {
+                          size_t limit, const JobOrdering& ordering) {
   // What is left out must not make a full page look like the last one.
   for (size_t asked = limit;;) {
-    CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadSomeJobs(session, where, params, asked));
+    CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadSomeJobs(session, where, params, asked, ordering));
     const bool more = read.jobs.size() + read.left_out == asked;
     if (!more || read.jobs.size() >= limit) {
       if (read.jobs.size() > limit)

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/adapters/mysql/job_filter.h"
 #include "common/adapters/mysql/schedule_rows.h"
 #include "common/adapters/mysql/session.h"
 #include "common/domain/run_state.h"
@@ -52,10 +53,10 @@ struct JobsRead {
   std::vector<StoredJob> jobs;
   size_t left_out = 0;  // unreadable
 };
-// The jobs that `where` (on a table called j) leaves, ordered by job_id, at most `limit`. Fewer
-// than that are all there are; those that cannot be read are left out.
+// The jobs that `where` (on a table called j) leaves, in that order, at most `limit`. Fewer than
+// that are all there are; those that cannot be read are left out.
 Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
-                          size_t limit);
+                          size_t limit, const JobOrdering& ordering = {});
 
 // Definitions by version, with the job's id; unknown ones are absent. No locks.
 Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/job_edit.h"
+#include "common/adapters/mysql/job_filter.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/transaction.h"
 
@@ -153,44 +154,12 @@ Result<std::vector<JobVersion>> MysqlStore::ListVersions(const JobId& id, int64_
 }
 
 Result<std::vector<StoredJob>> MysqlStore::ListJobs(const JobFilter& filter) {
-  std::string where = "j.deleted = 0";
-  Params params;
-  if (!filter.after_job_id.empty()) {
-    where += " AND j.job_id > ?";
-    params.push_back(filter.after_job_id);
-  }
-  if (filter.enabled) {
-    where += " AND j.enabled = ?";
-    params.push_back(int64_t{*filter.enabled});
-  }
-  if (filter.user_id) {
-    where += " AND j.user_id = ?";
-    params.push_back(std::string_view(*filter.user_id));
-  }
-  if (!filter.namespaces.empty()) {
-    const size_t first_namespace = params.size();
-    where += " AND j.namespace IN (";
-    for (const std::string& name_space : filter.namespaces) {
-      where += params.size() > first_namespace ? ", ?" : "?";
-      params.push_back(std::string_view(name_space));
-    }
-    where += ")";
-  }
-  if (!filter.name.empty()) {
-    // LENGTH, since the comparison of texts does not mind blanks at their ends.
-    where += " AND j.name = ? AND LENGTH(j.name) = ?";
-    params.push_back(std::string_view(filter.name));
-    params.push_back(static_cast<uint64_t>(filter.name.size()));
-  }
-  if (!filter.name_contains.empty()) {
-    where +=
-        " AND (LOCATE(LOWER(?), LOWER(j.name)) > 0 OR "
-        "LOCATE(LOWER(?), CONVERT(j.job_id USING utf8mb4)) > 0)";
-    params.push_back(filter.name_contains);
-    params.push_back(filter.name_contains);
-  }
+  auto [where, wanted] = ConditionsOf(filter);
+  where.Add(wanted);
+  where.Add(BehindCursor(filter));
   return InList(*pool_, "list jobs", [&](Session& session) -> Result<std::vector<StoredJob>> {
-    CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadJobs(session, where, params, filter.limit));
+    CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadJobs(session, where.text(), where.params(),
+                                                      filter.limit, OrderingOf(filter)));
     return std::move(read.jobs);
   });
 }

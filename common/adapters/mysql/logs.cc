@@ -113,14 +113,20 @@ Result<std::vector<LogChunk>> MysqlStore::ReadLog(const RunKey& key, int attempt
 
 Result<LogExtent> MysqlStore::GetLogExtent(const RunKey& key, int attempt) {
   return InRead(*pool_, "log", [&](Session& session) -> Result<LogExtent> {
+    const Params once = ParamsOfAttempt(key, attempt);
+    Params params = once;
+    params.insert(params.end(), once.begin(), once.end());
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows,
-        session.Query("SELECT first_seq, entry_count, is_last FROM run_log_chunks WHERE " +
-                          kOfAttempt + " ORDER BY first_seq DESC LIMIT 1",
-                      ParamsOfAttempt(key, attempt)));
+        session.Query("SELECT first_seq, entry_count, is_last, (SELECT CAST(SUM(entry_count) AS "
+                      "UNSIGNED) FROM run_log_chunks WHERE " +
+                          kOfAttempt + ") FROM run_log_chunks WHERE " + kOfAttempt +
+                          " ORDER BY first_seq DESC LIMIT 1",
+                      params));
     if (!rows.Next()) return LogExtent{};
     return LogExtent{.last_seq = rows.Unsigned(1) + rows.Unsigned(2) - 1,
-                     .complete = rows.Int(3) != 0};
+                     .complete = rows.Int(3) != 0,
+                     .entries = rows.Unsigned(4)};
   });
 }
 

@@ -64,6 +64,7 @@ constexpr int kMigrationStatementMaxSeconds = 4 * 3600;
 MysqlStore::MysqlStore(std::shared_ptr<Kept> kept, std::unique_ptr<Pool> pool,
                        uint32_t segment_count)
     : MysqlBulk(*pool),
+      MysqlCounts(*pool),
       kept_(std::move(kept)),
       pool_(std::move(pool)),
       segment_count_(segment_count) {}

@@ -1,13 +1,11 @@
 // The store on MariaDB or MySQL: every port of the store over one pool of connections.
 //
-// Place    The only truth of a cluster. sql/README.md explains its tables. Open makes one whose
-// calls
-//          all go through; Behind makes others on the same connections that ask a gate first.
+// Place    The only truth of a cluster; sql/README.md explains its tables. Open makes one whose
+//          calls all go through, Behind others on its connections that ask a gate first.
 // Threads  Thread-safe; calls block for the pool's wait plus the statement time-outs at most.
 // Time     Now() is the database's clock; everything else is told `now`.
 // Errors   As the ports say. Open also: kDenied for a wrong user, kConflict for a schema that is
-// newer
-//          than this program or was changed by hand.
+//          newer than this program or was changed by hand.
 // Always   Lock order: segments, executors, jobs, schedules, runs, slots; keys sorted within each.
 #pragma once
 
@@ -21,6 +19,7 @@
 #include "common/adapters/mysql/id_blocks.h"
 #include "common/adapters/mysql/incarnations.h"
 #include "common/adapters/mysql/mysql_bulk.h"
+#include "common/adapters/mysql/mysql_counts.h"
 #include "common/adapters/mysql/pool.h"
 #include "common/ports/admin_store.h"
 #include "common/ports/auth_store.h"
@@ -63,7 +62,8 @@ class MysqlStore final : public IdentityStore,
                          public AdminStore,
                          public AuthStore,
                          public SecretStore,
-                         public MysqlBulk {
+                         public MysqlBulk,
+                         public MysqlCounts {
  public:
   // Connects, checks that the server can keep what is promised (kConflict), applies the migrations
   // that are missing (one member at a time), checks the rest.
@@ -136,6 +136,7 @@ class MysqlStore final : public IdentityStore,
   Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
+  Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) override;
   Result<uint64_t> MarkOfRuns(WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;

@@ -70,6 +70,11 @@ Result<std::vector<RunAttempt>> ReadAttempts(Session& session, const RunKey& key
 
 }  // namespace
 
+std::string_view RunOrder(bool oldest_first) {
+  return oldest_first ? "r.fire_us, r.schedule_id, r.shard"
+                      : "r.fire_us DESC, r.schedule_id DESC, r.shard DESC";
+}
+
 Params ParamsOf(const RunKey& key) {
   return {ToUnixMicros(key.fire), key.schedule_id.value(), uint64_t{key.shard}};
 }
@@ -91,13 +96,13 @@ Result<ReadRows> ReadSome(Session& session, const DetailQuery& query, size_t lim
   {
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows,
-        session.Query(fmt::format("SELECT {} FROM job_runs r FORCE INDEX ({}) STRAIGHT_JOIN jobs j "
-                                  "FORCE INDEX (PRIMARY) ON j.job_no = r.job_no LEFT JOIN "
-                                  "job_versions v ON v.job_no = r.job_no AND v.version = "
-                                  "r.def_version WHERE {} ORDER BY r.fire_us DESC, r.schedule_id "
-                                  "DESC, r.shard DESC LIMIT ?",
-                                  kDetailColumns, query.index, query.where),
-                      params));
+        session.Query(
+            fmt::format("SELECT {} FROM job_runs r FORCE INDEX ({}) STRAIGHT_JOIN jobs j "
+                        "FORCE INDEX (PRIMARY) ON j.job_no = r.job_no LEFT JOIN "
+                        "job_versions v ON v.job_no = r.job_no AND v.version = "
+                        "r.def_version WHERE {} ORDER BY {} LIMIT ?",
+                        kDetailColumns, query.index, query.where, RunOrder(query.oldest_first)),
+            params));
     while (rows.Next()) {
       StoredRun run;
       RunDetail detail = ReadOne(rows, &run);

@@ -14,15 +14,18 @@ namespace carillon::mysql {
 Params ParamsOf(const RunKey& key);
 inline constexpr std::string_view kIsRun = "r.fire_us = ? AND r.schedule_id = ? AND r.shard = ?";
 
-// Newest first. `index` is the name of the index of job_runs to use.
+// In the order of their keys. `index` is the name of the index of job_runs to use.
 struct DetailQuery {
   std::string index = "PRIMARY";
   std::string where;
   Params params;
   size_t limit = 1;
+  bool oldest_first = false;
 };
 Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
                                            Incarnations& incarnations);
+// The columns of that order.
+std::string_view RunOrder(bool oldest_first);
 // With attempts; kNotFound.
 Result<RunDetail> ReadDetail(Session& session, const RunKey& key, Incarnations& incarnations);
 

@@ -68,6 +68,12 @@ Result<RunPage> MysqlStore::ListRuns(const RunFilter& filter, WallTime now) {
   });
 }
 
+Result<BoundedCount> MysqlStore::CountRuns(const RunFilter& filter, WallTime now) {
+  return InCount(*pool_, [&](Session& session) {
+    return CountFound(session, filter, {.segment_count = segment_count_, .now = now});
+  });
+}
+
 Result<uint64_t> MysqlStore::MarkOfRuns(WallTime now) {
   return InList(*pool_, "mark of runs", [&](Session& session) {
     return ReadMark(session, {.segment_count = segment_count_, .now = now});

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "common/adapters/mysql/conditions.h"
+#include "common/adapters/mysql/mysql_counts.h"
 #include "common/adapters/mysql/run_details.h"
 #include "common/adapters/mysql/run_rows.h"
 
@@ -25,10 +26,7 @@ constexpr size_t kScatteredCost = 25;
 // Open runs are found in the order of their due times, and sorted for a page.
 constexpr size_t kSortedMax = 20'000;
 
-constexpr std::string_view kNewestFirst =
-    "ORDER BY r.fire_us DESC, r.schedule_id DESC, r.shard DESC";
-
-// One walk along an index, newest first.
+// One walk along an index, in the order of the list.
 struct Walk {
   std::string index;
   Conditions within;  // a range of the index
@@ -48,17 +46,25 @@ std::string QuotedStates(const std::vector<RunState>& states) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// Beyond a run, or from it on, in one direction: the first part is a range of the index.
+enum class Beyond { kEarlier, kLater, kLaterOrEqual, kEarlierOrEqual };
+void AddBeyond(Conditions& conditions, const RunKey& run, Beyond beyond) {
+  const bool later = beyond == Beyond::kLater || beyond == Beyond::kLaterOrEqual;
+  const bool strictly = beyond == Beyond::kLater || beyond == Beyond::kEarlier;
+  const int64_t fire = ToUnixMicros(run.fire);
+  const uint64_t schedule = run.schedule_id.value();
+  conditions.Add(fmt::format("r.fire_us {0}= ? AND (r.fire_us {0} ? OR r.schedule_id {0} ? OR "
+                             "(r.schedule_id = ? AND r.shard {0}{1} ?))",
+                             later ? ">" : "<", strictly ? "" : "="),
+                 {fire, fire, schedule, schedule, uint64_t{run.shard}});
+}
+
 Conditions RangeOf(const RunFilter& filter) {
   Conditions range;
   if (filter.since) range.Add("r.fire_us >= ?", {ToUnixMicros(*filter.since)});
   if (filter.until) range.Add("r.fire_us < ?", {ToUnixMicros(*filter.until)});
   if (filter.before) {
-    const int64_t fire = ToUnixMicros(filter.before->fire);
-    const uint64_t schedule = filter.before->schedule_id.value();
-    range.Add(
-        "r.fire_us <= ? AND (r.fire_us < ? OR r.schedule_id < ? OR (r.schedule_id = ? AND "
-        "r.shard < ?))",
-        {fire, fire, schedule, schedule, uint64_t{filter.before->shard}});
+    AddBeyond(range, *filter.before, filter.oldest_first ? Beyond::kLater : Beyond::kEarlier);
   }
   return range;
 }
@@ -189,27 +195,48 @@ std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
   return {std::move(due), std::move(ended_early)};
 }
 
+Result<std::vector<Walk>> WalksOf(Session& session, const RunFilter& filter,
+                                  const SearchScope& scope) {
+  CARILLON_ASSIGN_OR_RETURN(const Conditions wanted, WantedOf(session, filter));
+  const std::set<RunState> states(filter.states.begin(), filter.states.end());
+  if (states.empty()) return WalksOfAll(filter, wanted, scope);
+  bool many_open = false;
+  if (states.contains(RunState::kPending)) {
+    CARILLON_ASSIGN_OR_RETURN(many_open, HasManyOpen(session, scope));
+  }
+  return WalksOfStates(filter, states, wanted, scope, many_open);
+}
+
+// Those that one walk finds. Without a bound its order does not matter, nor what is behind them.
+Result<BoundedCount> CountWalk(Session& session, Walk walk, const RunFilter& filter) {
+  CountedRows rows{.from = "job_runs r FORCE INDEX (" + walk.index + ")",
+                   .order = std::string(RunOrder(filter.oldest_first)),
+                   .within = std::move(walk.within)};
+  if (filter.looks_at_jobs()) {
+    rows.from += " STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = r.job_no";
+  }
+  if (walk.bound) {
+    rows.wanted = std::move(walk.wanted);
+    rows.looked_at_max = *walk.bound;
+  } else {
+    rows.within.Add(walk.wanted);
+  }
+  return CountRows(session, rows);
+}
+
 // The last run that the walk may look at; nullopt = there are not that many.
-Result<std::optional<RunKey>> EndOf(Session& session, const Walk& walk) {
+Result<std::optional<RunKey>> EndOf(Session& session, const Walk& walk, bool oldest_first) {
   Params params = walk.within.params();
   params.push_back(static_cast<uint64_t>(*walk.bound - 1));
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query(fmt::format("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs "
-                                           "r FORCE INDEX ({}) WHERE {} {} LIMIT 1 OFFSET ?",
-                                           walk.index, walk.within.text(), kNewestFirst),
-                               params));
+      Rows rows,
+      session.Query(fmt::format("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs "
+                                "r FORCE INDEX ({}) WHERE {} ORDER BY {} LIMIT 1 OFFSET ?",
+                                walk.index, walk.within.text(), RunOrder(oldest_first)),
+                    params));
   if (!rows.Next()) return std::optional<RunKey>();
   return std::optional<RunKey>(
       {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
-}
-
-void AddEnd(Conditions& conditions, const RunKey& end) {
-  const int64_t fire = ToUnixMicros(end.fire);
-  const uint64_t schedule = end.schedule_id.value();
-  conditions.Add(
-      "r.fire_us >= ? AND (r.fire_us > ? OR r.schedule_id > ? OR (r.schedule_id = ? AND "
-      "r.shard >= ?))",
-      {fire, fire, schedule, schedule, uint64_t{end.shard}});
 }
 
 constexpr size_t kMarkedOpenRuns = 1'000;
@@ -244,30 +271,27 @@ Result<uint64_t> ReadMark(Session& session, const SearchScope& scope) {
   CARILLON_ASSIGN_OR_RETURN(
       const uint64_t newest,
       MarkOf(session,
-             fmt::format("FORCE INDEX (PRIMARY) WHERE r.fire_us <= ? {} LIMIT {}", kNewestFirst,
-                         kMarkedRuns),
+             fmt::format("FORCE INDEX (PRIMARY) WHERE r.fire_us <= ? ORDER BY {} LIMIT {}",
+                         RunOrder(false), kMarkedRuns),
              {now_us}));
   return open * 31 + newest;
 }
 
 Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
                            Incarnations& incarnations) {
-  CARILLON_ASSIGN_OR_RETURN(const Conditions wanted, WantedOf(session, filter));
-  const std::set<RunState> states(filter.states.begin(), filter.states.end());
-  bool many_open = false;
-  if (states.contains(RunState::kPending)) {
-    CARILLON_ASSIGN_OR_RETURN(many_open, HasManyOpen(session, scope));
-  }
-  std::vector<Walk> walks = states.empty()
-                                ? WalksOfAll(filter, wanted, scope)
-                                : WalksOfStates(filter, states, wanted, scope, many_open);
+  CARILLON_ASSIGN_OR_RETURN(std::vector<Walk> walks, WalksOf(session, filter, scope));
+  const auto comes_before = [&](const RunKey& a, const RunKey& b) {
+    return filter.oldest_first ? a < b : b < a;
+  };
   RunPage page;
   for (Walk& walk : walks) {
     if (walk.bound) {
-      CARILLON_ASSIGN_OR_RETURN(const std::optional<RunKey> end, EndOf(session, walk));
+      CARILLON_ASSIGN_OR_RETURN(const std::optional<RunKey> end,
+                                EndOf(session, walk, filter.oldest_first));
       if (end) {
-        AddEnd(walk.within, *end);
-        page.searched_to = std::max(page.searched_to.value_or(*end), *end);
+        AddBeyond(walk.within, *end,
+                  filter.oldest_first ? Beyond::kEarlierOrEqual : Beyond::kLaterOrEqual);
+        if (!page.searched_to || comes_before(*end, *page.searched_to)) page.searched_to = *end;
       }
     }
     walk.within.Add(walk.wanted);
@@ -276,25 +300,45 @@ Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const Sear
                                           {.index = walk.index,
                                            .where = walk.within.text(),
                                            .params = walk.within.params(),
-                                           .limit = filter.limit},
+                                           .limit = filter.limit,
+                                           .oldest_first = filter.oldest_first},
                                           incarnations));
     std::move(found.begin(), found.end(), std::back_inserter(page.runs));
   }
-  std::sort(page.runs.begin(), page.runs.end(),
-            [](const RunDetail& a, const RunDetail& b) { return b.row.key < a.row.key; });
+  std::sort(page.runs.begin(), page.runs.end(), [&](const RunDetail& a, const RunDetail& b) {
+    return comes_before(a.row.key, b.row.key);
+  });
   const auto again =
       std::unique(page.runs.begin(), page.runs.end(),
                   [](const RunDetail& a, const RunDetail& b) { return a.row.key == b.row.key; });
   page.runs.erase(again, page.runs.end());
   // Beyond where one walk ended another may have found some; between them others may be missing.
   if (page.searched_to) {
-    std::erase_if(page.runs, [&](const RunDetail& run) { return run.row.key < *page.searched_to; });
+    std::erase_if(page.runs, [&](const RunDetail& run) {
+      return comes_before(*page.searched_to, run.row.key);
+    });
   }
   if (page.runs.size() >= filter.limit) {
     page.runs.resize(filter.limit);
     page.searched_to.reset();
   }
   return page;
+}
+
+Result<BoundedCount> CountFound(Session& session, const RunFilter& filter,
+                                const SearchScope& scope) {
+  RunFilter first = filter;
+  first.before.reset();
+  first.search_max = std::min(filter.search_max, kRunCountLookedAtMax);
+  CARILLON_ASSIGN_OR_RETURN(std::vector<Walk> walks, WalksOf(session, first, scope));
+  BoundedCount found{.seen = 0, .all = true};
+  for (Walk& walk : walks) {
+    if (found.seen == kListedCountMax) return BoundedCount{.seen = found.seen, .all = false};
+    CARILLON_ASSIGN_OR_RETURN(const BoundedCount some, CountWalk(session, std::move(walk), first));
+    found.all = found.all && some.all && found.seen + some.seen <= kListedCountMax;
+    found.seen = std::min(found.seen + some.seen, kListedCountMax);
+  }
+  return found;
 }
 
 }  // namespace carillon::mysql

@@ -5,6 +5,7 @@
 
 #include "common/adapters/mysql/incarnations.h"
 #include "common/adapters/mysql/session.h"
+#include "common/ports/list_counts.h"
 #include "common/ports/run_store.h"
 
 namespace carillon::mysql {
@@ -20,5 +21,9 @@ Result<uint64_t> ReadMark(Session& session, const SearchScope& scope);
 // As RunStore::ListRuns.
 Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
                            Incarnations& incarnations);
+
+// As ListCounts::CountRuns.
+Result<BoundedCount> CountFound(Session& session, const RunFilter& filter,
+                                const SearchScope& scope);
 
 }  // namespace carillon::mysql

@@ -74,18 +74,24 @@ auto InRead(Pool& pool, std::string_view operation, Body body)
   return std::move(*value);
 }
 
-// InRead for lists: kExhausted after kListTimeMax.
+// InRead with a limit to each of its statements: kExhausted after it.
 template <typename Body>
-auto InList(Pool& pool, std::string_view operation, Body body)
+auto InLimitedRead(Pool& pool, std::string_view operation, Duration longest, Body body)
     -> std::invoke_result_t<Body, Session&> {
   using Outcome = std::invoke_result_t<Body, Session&>;
   return InRead(pool, operation, [&](Session& session) -> Outcome {
-    CARILLON_TRY(session.LimitReads(kListTimeMax));
+    CARILLON_TRY(session.LimitReads(longest));
     Outcome outcome = body(session);
     // After an error the connection is closed, and its limit with it.
     if (session.healthy()) CARILLON_TRY(session.LimitReads({}));
     return outcome;
   });
+}
+
+template <typename Body>
+auto InList(Pool& pool, std::string_view operation, Body body)
+    -> std::invoke_result_t<Body, Session&> {
+  return InLimitedRead(pool, operation, kListTimeMax, std::move(body));
 }
 
 }  // namespace carillon::mysql

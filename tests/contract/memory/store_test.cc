@@ -20,6 +20,7 @@ class MemoryStoreHandle final : public StoreHandle {
   AuthStore& auth() override { return store_; }
   SecretStore& secrets() override { return store_; }
   BulkStore& bulk() override { return store_; }
+  ListCounts& counts() override { return store_; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     store_.DamageDefinition(job.job_id, job.version, damaged);
   }
@@ -50,8 +51,10 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/concurrent_store_contract.h"
 #include "tests/contract/delivery_contract.h"
 #include "tests/contract/identity_store_contract.h"
+#include "tests/contract/job_order_contract.h"
 #include "tests/contract/job_store_contract.h"
 #include "tests/contract/keyed_write_contract.h"
+#include "tests/contract/list_counts_contract.h"
 #include "tests/contract/log_store_contract.h"
 #include "tests/contract/namespace_store_contract.h"
 #include "tests/contract/notice_store_contract.h"

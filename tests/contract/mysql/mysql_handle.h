@@ -21,6 +21,7 @@ class MysqlHandle final : public StoreHandle {
   AuthStore& auth() override { return *store_; }
   SecretStore& secrets() override { return *store_; }
   BulkStore& bulk() override { return *store_; }
+  ListCounts& counts() override { return *store_; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +

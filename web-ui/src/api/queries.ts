@@ -77,6 +77,13 @@ export const useVersions = (id: string) => useList<JobVersion>(`jobs/${encodeURI
 export const itemsOf = <T>(data: { pages: Page<T>[] } | undefined): T[] =>
   data?.pages.flatMap((page) => page.items) ?? [];
 
+// How many there are of a list; `more`: at least so many.
+export function totalOf(data: { pages: Page<unknown>[] } | undefined): { n: number; more: boolean } | null {
+  const { total, total_at_least } = data?.pages[0] ?? {};
+  if (total !== undefined) return { n: total, more: false };
+  return total_at_least === undefined ? null : { n: total_at_least, more: true };
+}
+
 export function useJob(id: string, every: number = CALM_MS) {
   const refetchInterval = useEvery(every);
   return useQuery({

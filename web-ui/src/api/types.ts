@@ -15,6 +15,9 @@ export const FINAL_STATES: ReadonlySet<string> = new Set([
 export interface Page<T> {
   items: T[];
   next_page_token: string | null;
+  // On the first page, one of them: how many there are, or how many of them were seen.
+  total?: number;
+  total_at_least?: number;
   // Of runs: how far back was looked, when that was the end of the search and not of the page.
   searched_to?: string;
 }

@@ -19,8 +19,9 @@ const overview = createRoute({
 const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  validateSearch: (search): { q?: string; status?: Job['state']; namespace?: string[] } => ({
+  validateSearch: (search): { q?: string; status?: Job['state']; namespace?: string[]; sort?: string } => ({
     q: one(search.q),
+    sort: oneOf(search.sort, ['name', '-name', 'update_time', '-update_time', 'create_time', '-create_time', '-job_id']),
     namespace: many(search.namespace),
     status: oneOf(search.status, ['ENABLED', 'PAUSED']),
   }),
@@ -71,6 +72,7 @@ interface RunsSearch {
   executor_id?: string;
   since?: string;
   until?: string;
+  sort?: string;
 }
 
 const runs = createRoute({
@@ -85,6 +87,7 @@ const runs = createRoute({
     executor_id: one(search.executor_id),
     since: one(search.since),
     until: one(search.until),
+    sort: oneOf(search.sort, ['fire_time']),
   }),
   component: lazyRouteComponent(() => import('../features/runs/runs_page'), 'RunsPage'),
 });

@@ -1,4 +1,5 @@
 // Rows as a table, and as cards on a phone.
+import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { TableFrame } from './ui';
 
@@ -6,14 +7,48 @@ export interface Column<T> {
   id: string; // "name" and "actions" have places of their own on a card
   header: ReactNode;
   cell: (row: T) => ReactNode;
+  sort?: string; // what the server calls the order by it
 }
 
-export function DataTable<T>(props: { label: string; columns: readonly Column<T>[]; rows: readonly T[]; rowId: (row: T) => string }) {
+// As the API has it: name, or -name for the other way around. `usual` is the order without any.
+export interface Sorting { by: string | undefined; usual?: string; onSort: (by: string | undefined) => void }
+
+// The other way around; then, where that is not the usual order, the usual one.
+export function nextSort({ by, usual }: Sorting, name: string): string | undefined {
+  const now = by ?? usual;
+  const next = now === name ? '-' + name : now === '-' + name && !usual ? undefined : name;
+  return next === usual ? undefined : next;
+}
+
+function SortButton({ sorting, name, children }: { sorting: Sorting; name: string; children: ReactNode }) {
+  const now = sorting.by ?? sorting.usual;
+  const Icon = now === name ? ArrowUp : now === '-' + name ? ArrowDown : ChevronsUpDown;
+  return (
+    <button type="button" className="sort-button" onClick={() => sorting.onSort(nextSort(sorting, name))}>
+      {children}<Icon aria-hidden size={13} />
+    </button>
+  );
+}
+
+function Header<T>({ column, sorting }: { column: Column<T>; sorting: Sorting | undefined }) {
+  const { header, sort } = column;
+  if (!sorting || !sort) return <th scope="col">{header}</th>;
+  const now = sorting.by ?? sorting.usual;
+  return (
+    <th scope="col" aria-sort={now === sort ? 'ascending' : now === '-' + sort ? 'descending' : undefined}>
+      <SortButton sorting={sorting} name={sort}>{header}</SortButton>
+    </th>
+  );
+}
+
+export function DataTable<T>(props: {
+  label: string; columns: readonly Column<T>[]; rows: readonly T[]; rowId: (row: T) => string; sorting?: Sorting;
+}) {
   return (
     <TableFrame label={props.label}>
       <table className="table cards">
         <thead>
-          <tr>{props.columns.map((column) => <th key={column.id} scope="col">{column.header}</th>)}</tr>
+          <tr>{props.columns.map((column) => <Header key={column.id} column={column} sorting={props.sorting} />)}</tr>
         </thead>
         <tbody>
           {props.rows.map((row) => (

@@ -74,6 +74,7 @@ class ApiEnv : public ::testing::Test {
             .auth = faults_.auth,
             .secrets = store_,
             .bulk = faults_.bulk,
+            .counts = faults_.counts,
             .secret_keys = secret_keys_,
             .segments = store_,
             .status = status_,

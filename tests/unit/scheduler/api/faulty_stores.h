@@ -351,19 +351,76 @@ class FaultyBulk : public BulkStore {
   FaultPlan& plan_;
 };
 
+// Each of them is armed as "Count".
+class FaultyCounts : public ListCounts {
+ public:
+  using Count = Result<BoundedCount>;
+  FaultyCounts(ListCounts& store, FaultPlan& plan) : store_(store), plan_(plan) {}
+  Count CountJobs(const JobFilter& filter) override {
+    return Run([&] { return store_.CountJobs(filter); });
+  }
+  Count CountVersions(const JobId& id) override {
+    return Run([&] { return store_.CountVersions(id); });
+  }
+  Count CountNamespaces() override {
+    return Run([&] { return store_.CountNamespaces(); });
+  }
+  Count CountRuns(const RunFilter& filter, WallTime now) override {
+    return Run([&] { return store_.CountRuns(filter, now); });
+  }
+  Count CountGaps(const GapFilter& filter) override {
+    return Run([&] { return store_.CountGaps(filter); });
+  }
+  Count CountDeadLetters() override {
+    return Run([&] { return store_.CountDeadLetters(); });
+  }
+  Count CountDeliveries(const DeliveryFilter& filter) override {
+    return Run([&] { return store_.CountDeliveries(filter); });
+  }
+  Count CountAudit(const AuditFilter& filter) override {
+    return Run([&] { return store_.CountAudit(filter); });
+  }
+  Count CountUsers() override {
+    return Run([&] { return store_.CountUsers(); });
+  }
+  Count CountTokens(const TokenFilter& filter) override {
+    return Run([&] { return store_.CountTokens(filter); });
+  }
+  Count CountSecrets() override {
+    return Run([&] { return store_.CountSecrets(); });
+  }
+  Count CountBulk(const BulkFilter& filter) override {
+    return Run([&] { return store_.CountBulk(filter); });
+  }
+  Count CountBulkItems(const std::string& bulk_id, const BulkItemFilter& filter) override {
+    return Run([&] { return store_.CountBulkItems(bulk_id, filter); });
+  }
+
+ private:
+  template <typename Operation>
+  Count Run(Operation operation) {
+    return plan_.Run("Count", operation);
+  }
+
+  ListCounts& store_;
+  FaultPlan& plan_;
+};
+
 struct FaultyStores {
   explicit FaultyStores(memory::MemoryStore& store)
       : jobs(store, plan),
         runs(store, plan),
         admin(store, plan),
         auth(store, plan),
-        bulk(store, plan) {}
+        bulk(store, plan),
+        counts(store, plan) {}
   FaultPlan plan;
   FaultyJobs jobs;
   FaultyRuns runs;
   FaultyAdmin admin;
   FaultyAuth auth;
   FaultyBulk bulk;
+  FaultyCounts counts;
 };
 
 }  // namespace carillon::test

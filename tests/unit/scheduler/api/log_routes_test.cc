@@ -195,6 +195,148 @@ TEST_F(LogRoutesTest, StoppingTheServerEndsTheStream) {
   EXPECT_TRUE(socket.closed());
 }
 
+// ---- ranges of bytes
+
+class LogRangeTest : public LogRoutesTest {
+ protected:
+  Answer Range(const std::string& range, HttpHeaders headers = {}, const std::string& query = "") {
+    headers.emplace_back("Range", range);
+    return Send("GET", "/api/runs/" + run_id_ + "/logs" + query, "", std::move(headers));
+  }
+};
+
+TEST_F(LogRangeTest, PartsOfAnEndedLogAreThoseOfTheWhole) {
+  AppendSample(true);
+  const std::string whole = Logs().text;
+  const size_t n = whole.size();
+  EXPECT_EQ(Logs().header("accept-ranges"), "bytes");
+  const auto is = [&](const std::string& range, size_t first, size_t size) {
+    const Answer part = Range(range);
+    EXPECT_EQ(part.status, 206) << range;
+    EXPECT_EQ(part.text, whole.substr(first, size)) << range;
+    const std::string told = part.header("content-range");
+    EXPECT_TRUE(told.starts_with("bytes " + std::to_string(first) + "-" +
+                                 std::to_string(first + size - 1) + "/"))
+        << range << told;
+    return told.substr(told.find('/') + 1);
+  };
+  EXPECT_EQ(is("bytes=0-0", 0, 1), "*") << "what is behind it was not read";
+  EXPECT_EQ(is("bytes=0-", 0, n), std::to_string(n));
+  EXPECT_EQ(is("bytes=9-", 9, n - 9), std::to_string(n));
+  EXPECT_EQ(is("bytes=2-12", 2, 11), "*");
+  EXPECT_EQ(is("bytes=-5", n - 5, 5), std::to_string(n));
+  EXPECT_EQ(is("bytes=-99999", 0, n), std::to_string(n));
+  EXPECT_EQ(is("bytes=3-99999", 3, n - 3), std::to_string(n));
+  EXPECT_EQ(is("bytes=3-99999999999999999999999", 3, n - 3), std::to_string(n));
+  EXPECT_EQ(is("bytes=-99999999999999999999999", 0, n), std::to_string(n));
+  EXPECT_EQ(is("Bytes= 0-0 ", 0, 1), "*");
+  std::string all;
+  for (size_t at = 0; at < n; at += 7) {
+    all += Range("bytes=" + std::to_string(at) + "-" + std::to_string(at + 6)).text;
+  }
+  EXPECT_EQ(all, whole);
+}
+
+TEST_F(LogRangeTest, WhatIsOutsideIsRefusedWithTheLength) {
+  AppendSample(true);
+  const std::string n = std::to_string(Logs().text.size());
+  for (const std::string& range :
+       {"bytes=" + n + "-", "bytes=" + n + "-" + n, std::string("bytes=-0"),
+        std::string("bytes=18446744073709551615-"),
+        std::string("bytes=99999999999999999999999-")}) {
+    const Answer refused = Range(range);
+    EXPECT_EQ(refused.status, 416) << range;
+    EXPECT_EQ(refused.code(), "range_not_satisfiable") << range;
+    EXPECT_EQ(refused.header("content-range"), "bytes */" + n) << range;
+  }
+}
+
+TEST_F(LogRangeTest, WhatIsNoSingleRangeIsPassedOver) {
+  AppendSample(true);
+  const std::string whole = Logs().text;
+  for (const std::string range :
+       {"bytes=", "bytes=-", "bytes=5-3", "bytes=0-1,3-4", "bytes=0-1, 0-1", "bytes=a-b",
+        "bytes=1-2-3", "bytes=--5", "bytes=-+5", "bytes=1 -2", "bytes 0-1", "lines=0-1", "0-1",
+        "bytes=0x1-2"}) {
+    const Answer answer = Range(range);
+    EXPECT_EQ(answer.status, 200) << range;
+    EXPECT_EQ(answer.text, whole) << range;
+  }
+  const Answer lines = Range("bytes=0-1", {{"Accept", "application/x-ndjson"}});
+  EXPECT_EQ(lines.status, 200);
+  EXPECT_EQ(lines.header("accept-ranges"), "");
+  const Answer head = Send("HEAD", "/api/runs/" + run_id_ + "/logs", "", {{"Range", "bytes=0-1"}});
+  EXPECT_EQ(head.status, 200);
+}
+
+TEST_F(LogRangeTest, ALogThatGrowsHasNoTotalAndNoTag) {
+  AppendSample(false);
+  const Answer part = Range("bytes=4-");
+  EXPECT_EQ(part.status, 206);
+  EXPECT_TRUE(part.header("content-range").ends_with("/*")) << part.header("content-range");
+  EXPECT_EQ(part.header("etag"), "");
+  EXPECT_EQ(Logs().header("etag"), "");
+  EXPECT_EQ(Range("bytes=4-", {{"If-Range", "\"x\""}}).status, 200);
+}
+
+TEST_F(LogRangeTest, AnEndedLogHasATagThatRangesMayAskFor) {
+  AppendSample(true);
+  const std::string tag = Logs().header("etag");
+  ASSERT_TRUE(tag.starts_with('"')) << tag;
+  EXPECT_EQ(Logs().header("etag"), tag);
+  EXPECT_NE(Logs("?stream=stdout").header("etag"), tag);
+  EXPECT_NE(Logs("?offset=1").header("etag"), tag);
+  const Answer part = Range("bytes=4-", {{"If-Range", tag}});
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.header("etag"), tag);
+  for (const std::string& other :
+       {std::string("\"x\""), "W/" + tag, std::string("Sun, 01 Mar 2026 00:00:00 GMT")}) {
+    EXPECT_EQ(Range("bytes=4-", {{"If-Range", other}}).status, 200) << other;
+  }
+  EXPECT_EQ(Range("bytes=4-", {{"If-None-Match", tag}}).status, 304);
+}
+
+TEST_F(LogRangeTest, ALogWithAHoleMayStillChange) {
+  Append(1, {{kOut, "one\n"}});
+  Append(3, {{kOut, "three\n"}}, true);
+  Finish(run_id_, {.state = RunState::kCompleted, .output = "x"});
+  EXPECT_EQ(Logs().header("etag"), "");
+  EXPECT_TRUE(Range("bytes=0-").header("content-range").ends_with("/*"));
+  Append(2, {{kErr, "two\n"}});
+  EXPECT_NE(Logs().header("etag"), "");
+}
+
+TEST_F(LogRangeTest, CutCharactersAndBadBytesKeepTheirPlaces) {
+  Append(1,
+         {{kOut,
+           "a\xff"
+           "b\xe4\xb8"},
+          {kOut, "\xad\xe2\x82\xac\xf0\x9f\n"}},
+         true);
+  const std::string whole = Logs().text;
+  for (size_t first = 0; first < whole.size(); ++first) {
+    for (size_t last = first; last < whole.size(); ++last) {
+      const Answer part = Range("bytes=" + std::to_string(first) + "-" + std::to_string(last));
+      EXPECT_EQ(part.text, whole.substr(first, last - first + 1)) << first << " " << last;
+    }
+  }
+}
+
+TEST_F(LogRangeTest, OfAPartOfTheLogAndOfAnOutputToo) {
+  EXPECT_EQ(Range("bytes=0-").status, 416) << "there is nothing yet";
+  AppendSample(true);
+  EXPECT_EQ(Range("bytes=0-3", {}, "?stream=stderr").text, "bad ");
+  EXPECT_EQ(Range("bytes=-4", {}, "?offset=1&limit=1").text, "<b>\n");
+}
+
+TEST_F(LogRangeTest, AnOutputWithoutALogHasRanges) {
+  Finish(run_id_, {.state = RunState::kCompleted, .output = "0123456789"});
+  const Answer part = Range("bytes=2-4");
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.text, "234");
+  EXPECT_EQ(part.header("etag"), "") << "its log may still come";
+}
+
 // ---- the follower by itself, on a clock of the test
 
 class LogFollowerTest : public LogRoutesTest {

@@ -59,7 +59,7 @@ TEST_F(NamespacesTest, ListsAreFilteredByThem) {
 
 TEST_F(NamespacesTest, ThoseInUseAreListedByName) {
   EXPECT_EQ(Get("/api/namespaces").body(),
-            (json{{"items", json::array()}, {"next_page_token", nullptr}}));
+            (json{{"items", json::array()}, {"next_page_token", nullptr}, {"total", 0}}));
   for (const char* name : {"web", "default", "payroll"}) Create({{"namespace", name}});
   const json expected = {
       {{"namespace", "default"}}, {{"namespace", "payroll"}}, {{"namespace", "web"}}};

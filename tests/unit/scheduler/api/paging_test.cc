@@ -132,5 +132,121 @@ TEST_F(PagingTest, APageOfLargeRunsEndsEarlyAndGoesOn) {
   EXPECT_EQ(Distinct(Walk("/api/runs", 500), "run_id").size(), kRuns);
 }
 
+TEST_F(PagingTest, TheFirstPageSaysHowManyThereAre) {
+  for (int i = 0; i < 25; ++i) Create({{"job_id", "job-" + std::to_string(100 + i)}});
+  const json first = Get("/api/jobs?page_size=10").body();
+  EXPECT_EQ(first.at("total"), 25);
+  EXPECT_FALSE(first.contains("total_at_least"));
+  const json next =
+      Get("/api/jobs?page_size=10&page_token=" + first.value("next_page_token", "")).body();
+  EXPECT_EQ(next.at("items").size(), 10u);
+  EXPECT_FALSE(next.contains("total"));
+  EXPECT_FALSE(next.contains("total_at_least"));
+  EXPECT_EQ(Get("/api/jobs").body().at("total"), 25);
+  EXPECT_EQ(Get("/api/jobs?q=job-10&page_size=1").body().at("total"), 10);
+  EXPECT_EQ(Get("/api/jobs?status=PAUSED").body().at("total"), 0);
+}
+
+TEST_F(PagingTest, EveryListSaysHowManyThereAre) {
+  const std::string job_id = Create().value("job_id", "");
+  Execute(job_id);
+  for (const std::string& path : std::vector<std::string>{
+           "jobs", "jobs/" + job_id + "/history", "jobs/" + job_id + "/versions", "namespaces",
+           "runs", "gaps", "dead-letters", "deliveries", "executors", "audit", "users", "tokens",
+           "secrets", "bulk"}) {
+    const json page = Get("/api/" + path).body();
+    EXPECT_EQ(page.at("total"), page.at("items").size()) << path;
+  }
+}
+
+TEST_F(PagingTest, ManyAreCountedUpToAThousand) {
+  for (int i = 0; i < 1001; ++i) {
+    ASSERT_TRUE(
+        store_.RecordAudit({.at = clock_.Wall(), .actor = "a", .action = "job.pause"}).ok());
+  }
+  const json first = Get("/api/audit").body();
+  EXPECT_FALSE(first.contains("total"));
+  EXPECT_EQ(first.at("total_at_least"), 1000);
+}
+
+TEST_F(PagingTest, WhatIsShownIsKnownWhenCountingFails) {
+  for (int i = 0; i < 3; ++i) Create();
+  faults_.plan.Arm("Count", Fault::kUnavailable);
+  const json first = Get("/api/jobs?page_size=2").body();
+  EXPECT_EQ(first.at("items").size(), 2u);
+  EXPECT_EQ(first.at("total_at_least"), 2);
+  EXPECT_EQ(Get("/api/jobs?page_size=2").body().at("total"), 3);
+}
+
+TEST_F(PagingTest, OfLabelledJobsThoseThatWereLookedAtAreCounted) {
+  for (int i = 0; i < 7; ++i) Create({{"labels", {{"team", i < 5 ? "etl" : "web"}}}});
+  EXPECT_EQ(Get("/api/jobs?selector=team%20%3D%20etl&page_size=2").body().at("total"), 5);
+  EXPECT_EQ(Get("/api/jobs?selector=team%20%3D%20etl").body().at("total"), 5);
+}
+
+TEST_F(PagingTest, JobsAreSortedPageByPage) {
+  const std::vector<std::pair<std::string, std::string>> jobs = {
+      {"c", "Beta"}, {"a", "beta"}, {"d", "Alpha"}, {"b", "Beta"}};
+  for (const auto& [id, name] : jobs) {
+    Create({{"job_id", id}, {"name", name}});
+    clock_.Advance(1s);
+  }
+  Post("/api/jobs/c/pause");
+  const auto order = [&](const std::string& sort) {
+    std::string ids;
+    for (const int size : {1, 3, 50}) {
+      std::string found;
+      for (const json& job : Walk("/api/jobs?sort=" + sort, size)) found += job.value("job_id", "");
+      EXPECT_TRUE(ids.empty() || ids == found) << sort << size;
+      ids = found;
+    }
+    return ids;
+  };
+  EXPECT_EQ(order("job_id"), "abcd");
+  EXPECT_EQ(order("-job_id"), "dcba");
+  EXPECT_EQ(order("name"), "dbca");
+  EXPECT_EQ(order("-name"), "acbd");
+  EXPECT_EQ(order("create_time"), "cadb");
+  EXPECT_EQ(order("-create_time"), "bdac");
+  EXPECT_EQ(order("-update_time"), "cbda");
+  EXPECT_EQ(order("name&selector=!old"), "dbca");
+}
+
+TEST_F(PagingTest, RunsAreSortedTheOtherWayAround) {
+  const std::string job_id = Create().value("job_id", "");
+  std::vector<std::string> made;
+  for (int i = 0; i < 5; ++i) {
+    made.push_back(Execute(job_id));
+    clock_.Advance(1s);
+  }
+  for (const std::string& path :
+       std::vector<std::string>{"/api/runs", "/api/jobs/" + job_id + "/history"}) {
+    std::vector<std::string> found;
+    for (const json& run : Walk(path + "?sort=fire_time", 2)) found.push_back(run["run_id"]);
+    EXPECT_EQ(found, made) << path;
+    EXPECT_EQ(Get(path + "?sort=-fire_time").text, Get(path).text) << path;
+  }
+}
+
+TEST_F(PagingTest, UnknownOrdersAreRefused) {
+  for (const std::string& path : std::vector<std::string>{
+           "/api/jobs?sort=next_fire_time", "/api/jobs?sort=", "/api/jobs?sort=-",
+           "/api/jobs?sort=--name", "/api/jobs?sort=name,job_id", "/api/runs?sort=start_time"}) {
+    const Answer refused = Get(path);
+    EXPECT_EQ(refused.status, 400) << path;
+    EXPECT_EQ(refused.pointer(), "?sort") << path;
+  }
+  EXPECT_NE(Get("/api/jobs?sort=x").text.find("job_id, name, create_time, update_time"),
+            std::string::npos);
+  for (int i = 0; i < 3; ++i) Create();
+  const std::string token =
+      Get("/api/jobs?sort=name&page_size=1").body().value("next_page_token", "");
+  EXPECT_EQ(Get("/api/jobs?sort=name&page_token=" + token).status, 200);
+  for (const std::string other : {"", "?sort=-name", "?sort=create_time"}) {
+    const std::string path = "/api/jobs" + other + (other.empty() ? "?" : "&");
+    EXPECT_EQ(Get(path + "page_token=" + token).pointer(), "?page_token") << other;
+  }
+}
+
 }  // namespace
 }  // namespace carillon::test

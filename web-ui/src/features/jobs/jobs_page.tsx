@@ -5,10 +5,10 @@ import { Link, getRouteApi } from '@tanstack/react-router';
 import { Copy, Ellipsis, Pause, Pencil, Play, Plus, Trash2, Zap } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { itemsOf, useJobs } from '../../api/queries';
+import { itemsOf, totalOf, useJobs } from '../../api/queries';
 import type { Job } from '../../api/types';
 import { useDenied, useMay } from '../../auth/session';
-import { DataTable, type Column } from '../../shared/data_table';
+import { DataTable, type Column, type Sorting } from '../../shared/data_table';
 import { SearchField } from '../../shared/search_field';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
@@ -28,6 +28,7 @@ export function JobsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay('jobs:write');
+  const { sort, ...filter } = search;
   const jobs = useJobs({ ...search });
   const items = itemsOf(jobs.data);
   const filtered = Boolean(search.q || search.status || search.namespace);
@@ -39,7 +40,8 @@ export function JobsPage() {
     { id: 'owner', label: t('jobs.owner'), usual: true },
     { id: 'changed', label: t('jobs.changed'), usual: false },
   ]);
-  const list = useSelectable({ kind: 'job', search: { ...search }, rows: items.map(rowOf), hasMore: jobs.hasNextPage, columns });
+  const list = useSelectable({ kind: 'job', search: filter, rows: items.map(rowOf), hasMore: jobs.hasNextPage, total: totalOf(jobs.data), columns });
+  const sorting = { by: sort, onSort: (by: string | undefined) => void navigate({ search: (before) => ({ ...before, sort: by }) }) };
   return (
     <>
       <PageHeader title={t('nav.jobs')} documentTitle={t('nav.jobs')} actions={
@@ -60,7 +62,7 @@ export function JobsPage() {
       <div className="card overflow-hidden">
         {jobs.isPending ? <Loading />
           : jobs.isError && items.length === 0 ? <LoadFailure error={jobs.error} onRetry={() => void jobs.refetch()} />
-          : items.length > 0 ? <JobsTable jobs={items} list={list} />
+          : items.length > 0 ? <JobsTable jobs={items} list={list} sorting={sorting} />
           : filtered ? <EmptyMatch onClear={() => void navigate({ search: {} })} />
           : <EmptyYet title={t('jobs.none')} hint={t('jobs.none_hint')}
               action={<Link to="/jobs/new" className="button button-primary"><Plus aria-hidden size={16} />{t('jobs.new')}</Link>}
@@ -71,7 +73,7 @@ export function JobsPage() {
   );
 }
 
-function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
+function JobsTable({ jobs, list, sorting }: { jobs: Job[]; list: List; sorting: Sorting }) {
   const { t } = useTranslation();
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
@@ -80,13 +82,13 @@ function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
   const [deleting, setDeleting] = useState<Job | null>(null);
   const columns: Column<Job>[] = [
     useTickColumn(list, rowOf),
-    { id: 'name', header: t('jobs.name'), cell: (job) => <NameCell job={job} /> },
+    { id: 'name', header: t('jobs.name'), sort: 'name', cell: (job) => <NameCell job={job} /> },
     { id: 'state', header: t('jobs.state'), cell: (job) => <StateBadge state={job.state} /> },
     { id: 'schedule', header: t('jobs.schedule'), cell: (job) => <ScheduleCell job={job} /> },
     { id: 'next', header: t('jobs.next'), cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} /> },
     { id: 'namespace', header: t('jobs.namespace'), cell: (job) => <span className="text-muted">{job.namespace}</span> },
     { id: 'owner', header: t('jobs.owner'), cell: (job) => <span className="text-muted">{job.user_id}</span> },
-    { id: 'changed', header: t('jobs.changed'), cell: (job) => <Time at={job.update_time} /> },
+    { id: 'changed', header: t('jobs.changed'), sort: 'update_time', cell: (job) => <Time at={job.update_time} /> },
     {
       id: 'actions', header: <span className="sr-only">{t('actions')}</span>,
       cell: (job) => (
@@ -100,7 +102,7 @@ function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
   ];
   return (
     <>
-      <DataTable label={t('nav.jobs')} columns={columns.filter((one) => list.columns.isShown(one.id))} rows={jobs} rowId={(job) => job.job_id} />
+      <DataTable label={t('nav.jobs')} columns={columns.filter((one) => list.columns.isShown(one.id))} rows={jobs} rowId={(job) => job.job_id} sorting={sorting} />
       <PauseDialog job={pausing} onClose={() => setPausing(null)} onPause={(job, reason) =>
         setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
       <DeleteDialog job={deleting} onClose={() => setDeleting(null)} onDelete={(job) => remove.mutate({ job })} />

@@ -13,6 +13,7 @@ export interface List {
   search: Search; // the filter in the URL
   rows: readonly Row[]; // those that are loaded
   hasMore: boolean;
+  total: { n: number; more: boolean } | null; // null: the server does not say
   columns: Columns;
   selection: Selection;
   onSelect: (next: Selection) => void;

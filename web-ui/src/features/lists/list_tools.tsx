@@ -26,11 +26,17 @@ const ICONS: Record<Action, LucideIcon> = { run: Zap, pause: Pause, resume: Play
 interface Asked { action: Action; target: Target; leftOut: number; opener: HTMLElement }
 
 export default function ListTools({ list, always }: { list: List; always: string }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const [handed, setHanded] = useState<BulkAction | null>(null);
   return (
     <>
       {list.rows.length > 0 && <Chosen {...list} onHanded={setHanded} />}
+      {list.total && list.rows.length > 0 && (
+        <span className="text-muted tabular-nums" data-testid="total">
+          {t(list.total.n === 1 && !list.total.more ? `lists.one_${list.kind}` : `lists.total_${list.kind}`,
+            { n: list.total.n.toLocaleString(i18n.language) + (list.total.more ? '+' : '') })}
+        </span>
+      )}
       {handed && <Under bulk={handed} />}
       <div className="ml-auto flex min-w-0 gap-2">
         <Link to="/bulk" className="button button-icon" aria-label={t('bulk.title')} title={t('bulk.title')}><Layers aria-hidden size={15} /></Link>

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Run } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
 import { useNow } from '../../shared/clock';
-import { DataTable, type Column } from '../../shared/data_table';
+import { DataTable, type Column, type Sorting } from '../../shared/data_table';
 import { span } from '../../shared/format';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
@@ -14,6 +14,7 @@ import { duration } from './run_text';
 export function RunTable(props: {
   runs: Run[]; withJob: boolean; zone?: string; brief?: boolean;
   first?: Column<Run>; last?: Column<Run>[]; isShown?: (id: string) => boolean;
+  sorting?: Sorting;
 }) {
   const { t } = useTranslation();
   const columns: (Column<Run> | false | undefined)[] = [
@@ -28,7 +29,7 @@ export function RunTable(props: {
       ),
     },
     {
-      id: 'fire', header: t('runs.fire'),
+      id: 'fire', header: t('runs.fire'), sort: 'fire_time',
       cell: (run) => (
         <Link to="/runs/$id" params={{ id: run.run_id }} className="link"><Time at={run.fire_time} zone={props.zone} /></Link>
       ),
@@ -43,7 +44,7 @@ export function RunTable(props: {
     ...(props.last ?? []),
   ];
   const shown = columns.filter((one) => typeof one === 'object').filter((one) => props.isShown?.(one.id) ?? true);
-  return <DataTable label={t('nav.runs')} columns={shown} rows={props.runs} rowId={(run) => run.run_id} />;
+  return <DataTable label={t('nav.runs')} columns={shown} rows={props.runs} rowId={(run) => run.run_id} sorting={props.sorting} />;
 }
 
 function Kind({ run }: { run: Run }) {

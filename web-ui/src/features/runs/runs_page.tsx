@@ -2,7 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { itemsOf, useExecutors, useRuns } from '../../api/queries';
+import { itemsOf, totalOf, useExecutors, useRuns } from '../../api/queries';
 import { RUN_STATES, type Run } from '../../api/types';
 import { SearchField } from '../../shared/search_field';
 import { Time } from '../../shared/time';
@@ -24,6 +24,7 @@ export function RunsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const executors = itemsOf(useExecutors().data);
+  const { sort, ...filter } = search;
   const runs = useRuns({ ...search });
   const items = itemsOf(runs.data);
   const columns = useColumns('run', [
@@ -35,10 +36,10 @@ export function RunsPage() {
     { id: 'started', label: t('step.started'), usual: false },
     { id: 'ended', label: t('step.ended'), usual: false },
   ]);
-  const list = useSelectable({ kind: 'run', search: { ...search }, rows: items.map(rowOf), hasMore: runs.hasNextPage, columns });
+  const list = useSelectable({ kind: 'run', search: filter, rows: items.map(rowOf), hasMore: runs.hasNextPage, total: totalOf(runs.data), columns });
   const ticks = useTickColumn(list, rowOf);
   const set = (change: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...change }) });
-  const filtered = Object.values(search).some((value) => value !== undefined && value.length > 0);
+  const filtered = Object.values(filter).some((value) => value !== undefined && value.length > 0);
   return (
     <>
       <PageHeader title={t('nav.runs')} documentTitle={t('nav.runs')} />
@@ -70,7 +71,8 @@ export function RunsPage() {
       <div className="card overflow-hidden">
         {runs.isPending ? <Loading />
           : runs.isError && items.length === 0 ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
-          : items.length > 0 ? <RunTable runs={items} withJob first={ticks} isShown={columns.isShown} last={[
+          : items.length > 0 ? <RunTable runs={items} withJob first={ticks} isShown={columns.isShown}
+              sorting={{ by: sort, usual: '-fire_time', onSort: (by) => set({ sort: by }) }} last={[
               { id: 'started', header: t('step.started'), cell: (run) => <Time at={run.started_at} /> },
               { id: 'ended', header: t('step.ended'), cell: (run) => <Time at={run.ended_at} /> },
             ]} />

@@ -1,6 +1,10 @@
 // Lists: selection, actions on many, views, columns.
 export const lists = {
   'lists.select_shown': 'Select all {{n}} shown',
+  'lists.total_job': '{{n}} jobs',
+  'lists.one_job': '1 job',
+  'lists.total_run': '{{n}} runs',
+  'lists.one_run': '1 run',
   'lists.selected': '{{n}} selected',
   'lists.all_matching': 'Select all that match',
   'lists.all_selected': 'All {{n}} that match are selected',

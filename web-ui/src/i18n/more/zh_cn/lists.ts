@@ -3,6 +3,10 @@ import type { lists as en } from '../en/lists';
 
 export const lists: Record<keyof typeof en, string> = {
   'lists.select_shown': '全选已显示的 {{n}} 项',
+  'lists.total_job': '共 {{n}} 个任务',
+  'lists.one_job': '共 1 个任务',
+  'lists.total_run': '共 {{n}} 次运行',
+  'lists.one_run': '共 1 次运行',
   'lists.selected': '已选择 {{n}} 项',
   'lists.all_matching': '选择所有匹配项',
   'lists.all_selected': '已选择全部 {{n}} 个匹配项',

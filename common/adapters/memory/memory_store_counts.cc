@@ -1,0 +1,100 @@
+// The port ListCounts: what the lists themselves find.
+#include <algorithm>
+
+#include "common/adapters/memory/memory_store.h"
+
+namespace carillon::memory {
+namespace {
+
+constexpr size_t kOneMore = kListedCountMax + 1;
+
+BoundedCount Bounded(size_t found, bool all = true) {
+  return {.seen = std::min(found, kListedCountMax), .all = all && found <= kListedCountMax};
+}
+
+template <typename Item>
+Result<BoundedCount> Bounded(const Result<std::vector<Item>>& found) {
+  if (!found.ok()) return found.error();
+  return Bounded(found->size());
+}
+
+// From the first page on.
+template <typename Filter>
+Filter WithLimit(Filter filter) {
+  filter.limit = kOneMore;
+  return filter;
+}
+
+}  // namespace
+
+Result<BoundedCount> MemoryStore::CountJobs(const JobFilter& filter) {
+  JobFilter all = WithLimit(filter);
+  all.after_job_id.clear();
+  return Bounded(ListJobs(all));
+}
+
+Result<BoundedCount> MemoryStore::CountVersions(const JobId& id) {
+  return Bounded(ListVersions(id, INT64_MAX, kOneMore));
+}
+
+Result<BoundedCount> MemoryStore::CountNamespaces() {
+  return Bounded(ListNamespaces("", kOneMore));
+}
+
+Result<BoundedCount> MemoryStore::CountRuns(const RunFilter& filter, WallTime now) {
+  RunFilter all = WithLimit(filter);
+  all.before.reset();
+  all.search_max = std::min(filter.search_max, kRunCountLookedAtMax);
+  CARILLON_ASSIGN_OR_RETURN(const RunPage page, ListRuns(all, now));
+  return Bounded(page.runs.size(), !page.searched_to);
+}
+
+Result<BoundedCount> MemoryStore::CountGaps(const GapFilter& filter) {
+  GapFilter all = WithLimit(filter);
+  all.before_id = UINT64_MAX;
+  CARILLON_ASSIGN_OR_RETURN(const GapPage page, ListGaps(all));
+  return Bounded(page.gaps.size());
+}
+
+Result<BoundedCount> MemoryStore::CountDeadLetters() {
+  return Bounded(ListDeadLetters(UINT64_MAX, kOneMore));
+}
+
+Result<BoundedCount> MemoryStore::CountDeliveries(const DeliveryFilter& filter) {
+  DeliveryFilter all = WithLimit(filter);
+  all.before_id = UINT64_MAX;
+  return Bounded(ListDeliveries(all));
+}
+
+Result<BoundedCount> MemoryStore::CountAudit(const AuditFilter& filter) {
+  AuditFilter all = WithLimit(filter);
+  all.before_id = UINT64_MAX;
+  return Bounded(ListAudit(all));
+}
+
+Result<BoundedCount> MemoryStore::CountUsers() { return Bounded(ListUsers("", kOneMore)); }
+
+Result<BoundedCount> MemoryStore::CountTokens(const TokenFilter& filter) {
+  TokenFilter all = WithLimit(filter);
+  all.after_token_id.clear();
+  return Bounded(ListTokens(all));
+}
+
+Result<BoundedCount> MemoryStore::CountSecrets() {
+  return Bounded(ListSecrets({.limit = kOneMore}));
+}
+
+Result<BoundedCount> MemoryStore::CountBulk(const BulkFilter& filter) {
+  BulkFilter all = WithLimit(filter);
+  all.before_number = UINT64_MAX;
+  return Bounded(ListBulk(all));
+}
+
+Result<BoundedCount> MemoryStore::CountBulkItems(const std::string& bulk_id,
+                                                 const BulkItemFilter& filter) {
+  BulkItemFilter all = WithLimit(filter);
+  all.after_position = -1;
+  return Bounded(ListBulkItems(bulk_id, all));
+}
+
+}  // namespace carillon::memory

@@ -1,0 +1,54 @@
+// How many things a list has, for its first page: counted up to a bound, whatever there is.
+//
+// Threads  Thread-safe; blocking, for kCountTimeMax at most.
+// Errors   As job_store.h; kExhausted: it took too long. Of a job or bulk action that is not there:
+//          none, or kNotFound.
+// Always   What a filter says of pages (cursor, limit, order) is passed over. A thing that cannot
+// be
+//          read counts, though lists leave it out.
+#pragma once
+
+#include "common/base/result.h"
+#include "common/ports/admin_store.h"
+#include "common/ports/auth_store.h"
+#include "common/ports/bulk_store.h"
+#include "common/ports/job_store.h"
+#include "common/ports/notice_store.h"
+#include "common/ports/run_store.h"
+
+namespace carillon {
+
+inline constexpr size_t kListedCountMax = 1'000;
+// Where no index has just what a filter wants, so many are looked at, the first of the list.
+inline constexpr size_t kCountLookedAtMax = 20'000;
+// Of runs, of which a page looks at kRunSearchMax.
+inline constexpr size_t kRunCountLookedAtMax = 10'000;
+inline constexpr Duration kCountTimeMax = 1s;
+
+struct BoundedCount {
+  size_t seen = 0;   // at most kListedCountMax
+  bool all = false;  // there are no others
+};
+
+class ListCounts {
+ public:
+  virtual ~ListCounts() = default;
+
+  virtual Result<BoundedCount> CountJobs(const JobFilter& filter) = 0;
+  virtual Result<BoundedCount> CountVersions(const JobId& id) = 0;
+  virtual Result<BoundedCount> CountNamespaces() = 0;
+  // Looks at filter.search_max at most as well.
+  virtual Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) = 0;
+  virtual Result<BoundedCount> CountGaps(const GapFilter& filter) = 0;
+  virtual Result<BoundedCount> CountDeadLetters() = 0;
+  virtual Result<BoundedCount> CountDeliveries(const DeliveryFilter& filter) = 0;
+  virtual Result<BoundedCount> CountAudit(const AuditFilter& filter) = 0;
+  virtual Result<BoundedCount> CountUsers() = 0;
+  virtual Result<BoundedCount> CountTokens(const TokenFilter& filter) = 0;
+  virtual Result<BoundedCount> CountSecrets() = 0;
+  virtual Result<BoundedCount> CountBulk(const BulkFilter& filter) = 0;
+  virtual Result<BoundedCount> CountBulkItems(const std::string& bulk_id,
+                                              const BulkItemFilter& filter) = 0;
+};
+
+}  // namespace carillon
