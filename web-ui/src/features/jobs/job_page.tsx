@@ -1,7 +1,7 @@
 // One job: when it fires next, how its last runs went, what it is.
 import '../../i18n/more';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Copy, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react';
+import { Copy, Pause, Pencil, Play, SlidersHorizontal, Trash2, Zap } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { stringify } from 'yaml';
@@ -24,6 +24,7 @@ import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 import { FireList } from './preview';
 import { TellFact } from './tell_fact';
 
+const RunWithDialog = lazy(() => import('./run_with_dialog'));
 const Durations = lazy(() => import('./durations'));
 const VersionsTab = lazy(() => import('./versions_tab'));
 const WhyTab = lazy(() => import('./why_tab'));
@@ -91,7 +92,7 @@ function Actions({ job }: { job: Job }) {
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob(() => void navigate({ to: '/jobs' }));
-  const [dialog, setDialog] = useState<'pause' | 'delete' | null>(null);
+  const [dialog, setDialog] = useState<'pause' | 'delete' | 'run_with' | null>(null);
   const paused = job.state === 'PAUSED';
   const run = why('execute');
   const turn = why(paused ? 'resume' : 'pause');
@@ -99,6 +100,9 @@ function Actions({ job }: { job: Job }) {
     <>
       <button type="button" {...run} className="button button-primary" disabled={run.disabled || runNow.isPending} onClick={() => runNow.mutate(job.job_id)}>
         <Zap aria-hidden size={15} />{t('jobs.run')}
+      </button>
+      <button type="button" {...run} className="button" onClick={() => setDialog('run_with')}>
+        <SlidersHorizontal aria-hidden size={15} />{t('jobs.run_with')}
       </button>
       <button type="button" {...turn} className="button" disabled={turn.disabled || setEnabled.isPending}
         onClick={() => (paused ? setEnabled.mutate({ id: job.job_id, enabled: true }) : setDialog('pause'))}>
@@ -112,6 +116,7 @@ function Actions({ job }: { job: Job }) {
       <PauseDialog job={dialog === 'pause' ? job : null} onClose={() => setDialog(null)}
         onPause={(_job, reason) => setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
       <DeleteDialog job={dialog === 'delete' ? job : null} onClose={() => setDialog(null)} onDelete={() => remove.mutate({ job })} />
+      {dialog === 'run_with' && <Suspense><RunWithDialog jobId={job.job_id} name={job.name} onClose={() => setDialog(null)} /></Suspense>}
     </>
   );
 }

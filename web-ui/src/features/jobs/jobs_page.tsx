@@ -2,8 +2,8 @@
 import '../../i18n/more';
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { Copy, Ellipsis, Pause, Pencil, Play, Plus, Trash2, Zap } from 'lucide-react';
-import { useState } from 'react';
+import { Copy, Ellipsis, Pause, Pencil, Play, Plus, SlidersHorizontal, Trash2, Zap } from 'lucide-react';
+import { Suspense, lazy, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, useJobs } from '../../api/queries';
 import type { Job } from '../../api/types';
@@ -20,6 +20,7 @@ import { NamespaceFilter } from './namespace_filter';
 import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 
+const RunWithDialog = lazy(() => import('./run_with_dialog'));
 const route = getRouteApi('/jobs');
 const rowOf = (job: Job) => ({ id: job.job_id, name: job.name, state: job.state });
 
@@ -78,6 +79,7 @@ function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
   const remove = useDeleteJob();
   const [pausing, setPausing] = useState<Job | null>(null);
   const [deleting, setDeleting] = useState<Job | null>(null);
+  const [running, setRunning] = useState<Job | null>(null);
   const columns: Column<Job>[] = [
     useTickColumn(list, rowOf),
     { id: 'name', header: t('jobs.name'), cell: (job) => <NameCell job={job} /> },
@@ -92,6 +94,7 @@ function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
       cell: (job) => (
         <RowActions job={job} busy={runNow.isPending && runNow.variables === job.job_id}
           onRun={() => runNow.mutate(job.job_id)}
+          onRunWith={() => setRunning(job)}
           onPause={() => setPausing(job)}
           onResume={() => setEnabled.mutate({ id: job.job_id, enabled: true })}
           onDelete={() => setDeleting(job)} />
@@ -104,6 +107,7 @@ function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
       <PauseDialog job={pausing} onClose={() => setPausing(null)} onPause={(job, reason) =>
         setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
       <DeleteDialog job={deleting} onClose={() => setDeleting(null)} onDelete={(job) => remove.mutate({ job })} />
+      {running && <Suspense><RunWithDialog jobId={running.job_id} name={running.name} onClose={() => setRunning(null)} /></Suspense>}
     </>
   );
 }
@@ -133,7 +137,7 @@ function ScheduleCell({ job }: { job: Job }) {
   );
 }
 
-function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onPause: () => void; onResume: () => void; onDelete: () => void }) {
+function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onRunWith: () => void; onPause: () => void; onResume: () => void; onDelete: () => void }) {
   const { t } = useTranslation();
   const { job } = props;
   const may = useMay('jobs:write');
@@ -157,6 +161,9 @@ function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onPause
         <Menu.Portal>
           <Menu.Positioner className="z-40" align="end" sideOffset={4}>
             <Menu.Popup className="popup min-w-44 p-1">
+              <Menu.Item className="menu-item" {...run} onClick={props.onRunWith}>
+                <SlidersHorizontal aria-hidden size={15} />{t('jobs.run_with')}
+              </Menu.Item>
               <Menu.Item className="menu-item" {...why(paused ? 'resume' : 'pause')} onClick={paused ? props.onResume : props.onPause}>
                 {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}
                 {paused ? t('jobs.resume') : t('jobs.pause')}

@@ -38,4 +38,5 @@ export const job = {
   'durations.table': 'As a table',
   'jobs.namespace': 'Namespace',
   'jobs.any_namespace': 'Any namespace',
+  'jobs.run_with': 'Run with…',
 } as const;
