@@ -1,7 +1,7 @@
 // One job: when it fires next, how its last runs went, what it is.
 import '../../i18n/more';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Copy, Pause, Pencil, Play, SlidersHorizontal, Trash2, Zap } from 'lucide-react';
+import { Ban, Copy, Pause, Pencil, Play, SlidersHorizontal, Trash2, Zap } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { stringify } from 'yaml';
@@ -24,6 +24,7 @@ import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 import { FireList } from './preview';
 import { TellFact } from './tell_fact';
 
+const CancelRunsDialog = lazy(() => import('./cancel_runs_dialog'));
 const RunWithDialog = lazy(() => import('./run_with_dialog'));
 const Durations = lazy(() => import('./durations'));
 const VersionsTab = lazy(() => import('./versions_tab'));
@@ -92,7 +93,7 @@ function Actions({ job }: { job: Job }) {
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob(() => void navigate({ to: '/jobs' }));
-  const [dialog, setDialog] = useState<'pause' | 'delete' | 'run_with' | null>(null);
+  const [dialog, setDialog] = useState<'pause' | 'delete' | 'run_with' | 'cancel_runs' | null>(null);
   const paused = job.state === 'PAUSED';
   const run = why('execute');
   const turn = why(paused ? 'resume' : 'pause');
@@ -110,12 +111,16 @@ function Actions({ job }: { job: Job }) {
       </button>
       <Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="button" {...why('edit')}><Pencil aria-hidden size={15} />{t('jobs.edit')}</Link>
       <Link to="/jobs/new" search={{ from: job.job_id }} className="button" disabled={!may} title={may ? undefined : t('denied.write')}><Copy aria-hidden size={15} />{t('jobs.duplicate')}</Link>
+      <button type="button" className="button button-danger" {...why('cancel')} onClick={() => setDialog('cancel_runs')}>
+        <Ban aria-hidden size={15} />{t('jobs.cancel_runs')}
+      </button>
       <button type="button" className="button button-danger" {...why('delete')} onClick={() => setDialog('delete')}>
         <Trash2 aria-hidden size={15} />{t('jobs.delete')}
       </button>
       <PauseDialog job={dialog === 'pause' ? job : null} onClose={() => setDialog(null)}
         onPause={(_job, reason) => setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
       <DeleteDialog job={dialog === 'delete' ? job : null} onClose={() => setDialog(null)} onDelete={() => remove.mutate({ job })} />
+      {dialog === 'cancel_runs' && <Suspense><CancelRunsDialog job={job} onClose={() => setDialog(null)} /></Suspense>}
       {dialog === 'run_with' && <Suspense><RunWithDialog jobId={job.job_id} name={job.name} onClose={() => setDialog(null)} /></Suspense>}
     </>
   );

@@ -18,4 +18,15 @@ export const enSeldom = {
   'run_with.whole': 'A whole number from 0 to 100.',
   'run_with.paused': 'The job is paused: this run starts all the same.',
   'run_with.new_run': 'This makes a new run of the job as it is defined now; the old one stays as it is.',
+  // Ending what a job has open.
+  'cancel_runs.title': 'Cancel all runs of {{name}}?',
+  'cancel_runs.do': 'Cancel runs',
+  'cancel_runs.counts': '{{running}} running, {{pending}} waiting, {{held}} held',
+  'cancel_runs.none': 'None of its runs is running or waiting now.',
+  'cancel_runs.unknown': 'How many there are is not known: {{why}}',
+  'cancel_runs.at_least': 'over {{n}}',
+  'cancel_runs.explain': 'What waits never starts; the processes of what runs are ended. Its schedule goes on: pause it if nothing more is to start.',
+  'cancel_runs.reason': 'Reason (optional)',
+  'cancel_runs.done': '{{n}} runs of {{name}} are being cancelled',
+  'cancel_runs.nothing': '{{name}} had no run to cancel',
 } as const;

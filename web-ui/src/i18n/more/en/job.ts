@@ -39,4 +39,5 @@ export const job = {
   'jobs.namespace': 'Namespace',
   'jobs.any_namespace': 'Any namespace',
   'jobs.run_with': 'Run with…',
+  'jobs.cancel_runs': 'Cancel runs…',
 } as const;
