@@ -5,7 +5,7 @@ import {
 import { LoadFailure, Loading } from '../shared/ui';
 import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
 import type { Level } from '../features/runs/log_levels';
-import { many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
+import { PAGE_SIZES, many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
 import { NotFound, Shell } from './shell';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -16,13 +16,25 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import('../features/overview/overview_page'), 'OverviewPage'),
 });
 
+interface JobsSearch {
+  q?: string;
+  status?: Job['state'];
+  namespace?: string[];
+  selector?: string;
+  user_id?: string;
+  page_size?: (typeof PAGE_SIZES)[number];
+}
+
 const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  validateSearch: (search): { q?: string; status?: Job['state']; namespace?: string[] } => ({
+  validateSearch: (search): JobsSearch => ({
     q: one(search.q),
     namespace: many(search.namespace),
     status: oneOf(search.status, ['ENABLED', 'PAUSED']),
+    selector: one(search.selector),
+    user_id: one(search.user_id),
+    page_size: oneOf(search.page_size, PAGE_SIZES),
   }),
   component: lazyRouteComponent(() => import('../features/jobs/jobs_page'), 'JobsPage'),
 });

@@ -13,7 +13,7 @@ import { span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
-import { Card, EmptyMatch, EmptyYet, Facts, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments, searchedTo } from '../../shared/ui';
+import { Card, EmptyMatch, EmptyYet, Facts, LoadFailure, Loading, MoreButton, PageHeader, Segments, searchedTo } from '../../shared/ui';
 import { RunTable } from '../runs/run_table';
 import { StateFilter } from '../runs/state_filter';
 import { DeleteDialog, PauseDialog } from './confirm';
@@ -21,6 +21,7 @@ import { describeCron, useWords } from './describe';
 import { scheduleText, zoneOf } from './schedule_text';
 import { definitionOf } from './form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
+import { LabelLinks } from './label_links';
 import { FireList } from './preview';
 import { TellFact } from './tell_fact';
 
@@ -46,7 +47,7 @@ export function JobPage() {
   return (
     <>
       <PageHeader documentTitle={data.name} title={<><span>{data.name}</span><StateBadge state={data.state} /></>}
-        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{data.job_id}</span><NamespaceLink job={data} /><Labels labels={data.labels} /></span>}
+        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{data.job_id}</span><NamespaceLink job={data} /><LabelLinks labels={data.labels} /></span>}
         actions={<Actions job={data} />} />
       {data.description && <p className="mb-4 max-w-prose">{data.description}</p>}
       {data.state === 'PAUSED' && (

@@ -5,18 +5,22 @@ import { Link, getRouteApi } from '@tanstack/react-router';
 import { Copy, Ellipsis, Pause, Pencil, Play, Plus, SlidersHorizontal, Trash2, Zap } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { itemsOf, useJobs } from '../../api/queries';
+import { itemsOf, useJobs, useUsers } from '../../api/queries';
 import type { Job } from '../../api/types';
 import { useDenied, useMay } from '../../auth/session';
 import { DataTable, type Column } from '../../shared/data_table';
 import { SearchField } from '../../shared/search_field';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
-import { EmptyMatch, EmptyYet, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
+import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
 import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn, type List } from '../lists/list_bar';
+import { OwnerFilter } from '../runs/run_filters';
 import { DeleteDialog, PauseDialog } from './confirm';
+import { FilterChips, LabelField } from './filter_chips';
+import { LabelLinks } from './label_links';
 import { NamespaceFilter } from './namespace_filter';
+import { PageSize } from './page_size';
 import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 
@@ -29,9 +33,12 @@ export function JobsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay('jobs:write');
-  const jobs = useJobs({ ...search });
+  const users = itemsOf(useUsers(useMay('users:manage')).data);
+  const { page_size, ...filter } = search;
+  const jobs = useJobs({ ...filter, ...(page_size ? { page_size } : {}) });
+  const set = (change: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...change }) });
   const items = itemsOf(jobs.data);
-  const filtered = Boolean(search.q || search.status || search.namespace);
+  const filtered = Object.values(filter).some(Boolean);
   const columns = useColumns('job', [
     { id: 'state', label: t('jobs.state'), usual: true },
     { id: 'schedule', label: t('jobs.schedule'), usual: true },
@@ -40,7 +47,7 @@ export function JobsPage() {
     { id: 'owner', label: t('jobs.owner'), usual: true },
     { id: 'changed', label: t('jobs.changed'), usual: false },
   ]);
-  const list = useSelectable({ kind: 'job', search: { ...search }, rows: items.map(rowOf), hasMore: jobs.hasNextPage, columns });
+  const list = useSelectable({ kind: 'job', search: filter, rows: items.map(rowOf), hasMore: jobs.hasNextPage, columns });
   return (
     <>
       <PageHeader title={t('nav.jobs')} documentTitle={t('nav.jobs')} actions={
@@ -55,14 +62,19 @@ export function JobsPage() {
           { value: 'PAUSED', label: t('state.PAUSED') },
         ]} onChange={(status) =>
           void navigate({ search: (before) => ({ ...before, status: (status || undefined) as typeof before.status }) })} />
-        <NamespaceFilter chosen={search.namespace} onChange={(namespace) => void navigate({ search: (before) => ({ ...before, namespace }) })} />
+        <NamespaceFilter chosen={search.namespace} onChange={(namespace) => set({ namespace })} />
+        <OwnerFilter chosen={search.user_id} users={users} onChange={(user_id) => set({ user_id })} />
+        <LabelField selector={search.selector} onChange={(selector) => set({ selector })} />
+        <PageSize value={page_size} onChange={(size) => set({ page_size: size })} />
       </div>
+      <FilterChips selector={search.selector} owner={users.find((one) => one.user_id === search.user_id)?.name ?? search.user_id}
+        onSelector={(selector) => set({ selector })} onOwner={() => set({ user_id: undefined })} />
       <ListBar list={list} always={t('jobs.name')} />
       <div className="card overflow-hidden">
         {jobs.isPending ? <Loading />
           : jobs.isError && items.length === 0 ? <LoadFailure error={jobs.error} onRetry={() => void jobs.refetch()} />
-          : items.length > 0 ? <JobsTable jobs={items} list={list} />
-          : filtered ? <EmptyMatch onClear={() => void navigate({ search: {} })} />
+          : items.length > 0 ? <JobsTable jobs={items} list={list} selector={search.selector} />
+          : filtered ? <EmptyMatch onClear={() => void navigate({ search: { page_size } })} />
           : <EmptyYet title={t('jobs.none')} hint={t('jobs.none_hint')}
               action={<Link to="/jobs/new" className="button button-primary"><Plus aria-hidden size={16} />{t('jobs.new')}</Link>}
               command={"carillon job create --id hello --name Hello --cron '*/5 * * * *' --command 'echo hello'"} />}
@@ -72,7 +84,7 @@ export function JobsPage() {
   );
 }
 
-function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
+function JobsTable({ jobs, list, selector }: { jobs: Job[]; list: List; selector?: string }) {
   const { t } = useTranslation();
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
@@ -82,7 +94,7 @@ function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
   const [running, setRunning] = useState<Job | null>(null);
   const columns: Column<Job>[] = [
     useTickColumn(list, rowOf),
-    { id: 'name', header: t('jobs.name'), cell: (job) => <NameCell job={job} /> },
+    { id: 'name', header: t('jobs.name'), cell: (job) => <NameCell job={job} selector={selector} /> },
     { id: 'state', header: t('jobs.state'), cell: (job) => <StateBadge state={job.state} /> },
     { id: 'schedule', header: t('jobs.schedule'), cell: (job) => <ScheduleCell job={job} /> },
     { id: 'next', header: t('jobs.next'), cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} /> },
@@ -112,13 +124,13 @@ function JobsTable({ jobs, list }: { jobs: Job[]; list: List }) {
   );
 }
 
-function NameCell({ job }: { job: Job }) {
+function NameCell({ job, selector }: { job: Job; selector?: string }) {
   return (
     <div className="min-w-40">
       <Link to="/jobs/$id" params={{ id: job.job_id }} className="font-medium text-ink no-underline hover:underline">{job.name}</Link>
       <div className="mt-0.5 flex flex-wrap items-center gap-2">
         <span className="mono text-muted">{job.job_id}</span>
-        <Labels labels={job.labels} />
+        <LabelLinks labels={job.labels} selector={selector} within />
       </div>
     </div>
   );
