@@ -80,7 +80,7 @@ describe('the list of jobs', () => {
 
   it('loses what is taken away, gets what is typed, and a label of a row', async () => {
     const router = list('/jobs?q=back&selector=!old&page_size=100');
-    fireEvent.click(await screen.findByRole('link', { name: 'team=etl' }));
+    fireEvent.click(await screen.findByTitle('Only jobs with team=etl'));
     await waitFor(() => expect(addressOf(router).get('selector')).toBe('!old, team=etl'));
     fireEvent.click(await screen.findByRole('button', { name: 'Remove the filter !old' }));
     await waitFor(() => expect(addressOf(router).get('selector')).toBe('team=etl'));

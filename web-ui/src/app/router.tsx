@@ -46,6 +46,13 @@ const newJob = createRoute({
   component: lazyRouteComponent(() => import('../features/jobs/form_page'), 'NewJobPage'),
 });
 
+// Not below /jobs: every name there may be a job's.
+const importJobs = createRoute({
+  getParentRoute: () => root,
+  path: '/import',
+  component: lazyRouteComponent(() => import('../features/jobs/import_page'), 'ImportPage'),
+});
+
 const editJob = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$id/edit',
@@ -201,7 +208,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, editJob, job, runs, run, bulks, bulk, executors, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
+  overview, jobs, newJob, importJobs, editJob, job, runs, run, bulks, bulk, executors, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
 ]);
 
 export const router = createRouter({

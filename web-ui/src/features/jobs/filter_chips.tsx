@@ -1,5 +1,5 @@
 // The labels and the owner that the jobs are filtered by: one of each to be taken away, and a field for more labels.
-import '../../i18n/more';
+import '../../i18n/seldom';
 import { Plus, X } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';

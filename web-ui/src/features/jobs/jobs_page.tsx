@@ -1,11 +1,12 @@
 // All jobs: what each is, when it fires next, and what is most often done to one, or to many.
 import '../../i18n/more';
+import '../../i18n/seldom';
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { Copy, Ellipsis, Pause, Pencil, Play, Plus, SlidersHorizontal, Trash2, Zap } from 'lucide-react';
+import { Copy, Ellipsis, Pause, Pencil, Play, Plus, SlidersHorizontal, Trash2, Upload, Zap } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { itemsOf, useJobs, useUsers } from '../../api/queries';
+import { itemsOf, useJobs } from '../../api/queries';
 import type { Job } from '../../api/types';
 import { useDenied, useMay } from '../../auth/session';
 import { DataTable, type Column } from '../../shared/data_table';
@@ -17,9 +18,11 @@ import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn, type List } from '../lists/list_bar';
 import { OwnerFilter } from '../runs/run_filters';
 import { DeleteDialog, PauseDialog } from './confirm';
+import { ExportButton } from './export_button';
 import { FilterChips, LabelField } from './filter_chips';
 import { LabelLinks } from './label_links';
 import { NamespaceFilter } from './namespace_filter';
+import { useOwners } from './owners';
 import { PageSize } from './page_size';
 import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
@@ -33,7 +36,7 @@ export function JobsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay('jobs:write');
-  const users = itemsOf(useUsers(useMay('users:manage')).data);
+  const { users } = useOwners();
   const { page_size, ...filter } = search;
   const jobs = useJobs({ ...filter, ...(page_size ? { page_size } : {}) });
   const set = (change: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...change }) });
@@ -50,9 +53,11 @@ export function JobsPage() {
   const list = useSelectable({ kind: 'job', search: filter, rows: items.map(rowOf), hasMore: jobs.hasNextPage, columns });
   return (
     <>
-      <PageHeader title={t('nav.jobs')} documentTitle={t('nav.jobs')} actions={
+      <PageHeader title={t('nav.jobs')} documentTitle={t('nav.jobs')} actions={<>
+        <Link to="/import" className="button" disabled={!may} title={may ? undefined : t('denied.write')}><Upload aria-hidden size={15} />{t('jobs.import')}</Link>
+        <ExportButton jobs={items} selection={list.selection} filter={filter} />
         <Link to="/jobs/new" className="button button-primary" disabled={!may}><Plus aria-hidden size={16} />{t('jobs.new')}</Link>
-      } />
+      </>} />
       <div className="mb-3 flex flex-wrap gap-2">
         <SearchField label={t('jobs.search')} value={search.q ?? ''} onChange={(q) =>
           void navigate({ search: (before) => ({ ...before, q: q || undefined }), replace: true })} />

@@ -1,5 +1,5 @@
 // Labels of a job, each leading to the jobs that have it, within what is filtered already.
-import '../../i18n/more';
+import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { conditionFor, withCondition } from './selector_values';

@@ -1,5 +1,5 @@
 // How many rows a list asks for at a time.
-import '../../i18n/more';
+import '../../i18n/seldom';
 import { useTranslation } from 'react-i18next';
 import { PAGE_SIZES } from '../../app/search_params';
 

@@ -1,4 +1,4 @@
-// The texts of what is seldom opened: they come with the dialog or the page that says them, and with nothing else.
+// The texts that few pages and dialogs say: they come with those, and weigh on nothing else.
 import { addEnglish } from '../index';
 import { enSeldom } from './en';
 
