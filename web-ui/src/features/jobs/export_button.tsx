@@ -11,15 +11,16 @@ import type { Selection } from '../lists/selection';
 
 export function ExportButton({ jobs, selection, filter }: { jobs: readonly Job[]; selection: Selection; filter: Query }) {
   const { t } = useTranslation();
-  const ticked = selection.all === null ? jobs.filter((job) => selection.ids.has(job.job_id)) : [];
+  const some = selection.all === null && selection.ids.size > 0;
+  const ticked = jobs.filter((job) => selection.ids.has(job.job_id));
   const write = useMutation({
-    mutationFn: async () => (await import('./export_jobs')).exportJobs(ticked.length > 0 ? { jobs: ticked } : { filter }),
+    mutationFn: async () => (await import('./export_jobs')).exportJobs(some ? { jobs: ticked } : { filter }),
     onSuccess: (n) => toast(t('jobs.exported', { n })),
     onError: (error) => toastError(t('jobs.not_exported'), explain(error, t)),
   });
   return (
     <button type="button" className="button" disabled={write.isPending} onClick={() => write.mutate()}
-      title={ticked.length > 0 ? t('jobs.export_ticked', { n: ticked.length }) : t('jobs.export_all')}>
+      title={some ? t('jobs.export_ticked', { n: ticked.length }) : t('jobs.export_all')}>
       <Download aria-hidden size={15} />{t('jobs.export')}
     </button>
   );
