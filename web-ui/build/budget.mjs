@@ -9,6 +9,7 @@ const PAGES_KIB = {
   'jobs/jobs_page': 230,
   'jobs/job_page': 230,
   'jobs/form_page': 240,
+  'jobs/import_page': 230,
   'runs/runs_page': 160,
   'runs/run_page': 160,
   'bulk/bulk_list_page': 170,

@@ -66,7 +66,7 @@ describe('what a job tells', () => {
   });
 
   it('has its fields found by the pointers of the server', () => {
-    expect(['/notify/on/1', '/notify/late_after_s', '/notify/mail_to/0', '/notify/mail_to', '/notify'].map(fieldOf))
+    expect(['/notify/on/1', '/notify/late_after_s', '/notify/mail_to/0', '/notify/mail_to', '/notify'].map((pointer) => fieldOf(pointer)))
       .toEqual(['tell', 'late_after_s', 'mail_to', 'mail_to', 'tell']);
   });
 

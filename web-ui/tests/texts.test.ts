@@ -7,11 +7,13 @@ import { zhCN as zhCNFirst } from '../src/i18n/zh_cn';
 import { zhCNMore } from '../src/i18n/more/zh_cn';
 import { enOutages } from '../src/i18n/outages/en';
 import { zhCNOutages } from '../src/i18n/outages/zh_cn';
+import { enSeldom } from '../src/i18n/seldom/en';
+import { zhCNSeldom } from '../src/i18n/seldom/zh_cn';
 import { enProblems } from '../src/i18n/problems/en';
 import { zhCNProblems } from '../src/i18n/problems/zh_cn';
 
-const en = { ...enFirst, ...enMore, ...enOutages, ...enProblems };
-const zhCN = { ...zhCNFirst, ...zhCNMore, ...zhCNOutages, ...zhCNProblems };
+const en = { ...enFirst, ...enMore, ...enSeldom, ...enOutages, ...enProblems };
+const zhCN = { ...zhCNFirst, ...zhCNMore, ...zhCNSeldom, ...zhCNOutages, ...zhCNProblems };
 const CJK = /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]/;
 const placeholders = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1]).sort();
 
@@ -46,13 +48,13 @@ describe('the catalogues', () => {
     expect(missing).toEqual([]);
   });
 
-  it('come with whoever says them: texts of later pages are imported where they are named', () => {
+  it.each([['more', enMore], ['seldom', enSeldom]])('come with whoever says them: those of %s are imported where they are named', (part, texts) => {
     const missing: string[] = [];
     for (const { path, text } of sources()) {
-      const named = [...text.matchAll(/'([a-z_]+(?:\.[A-Za-z0-9_-]+)+)'/g)].map((match) => match[1]!).filter((key) => key in enMore);
+      const named = [...text.matchAll(/'([a-z_]+(?:\.[A-Za-z0-9_-]+)+)'/g)].map((match) => match[1]!).filter((key) => key in texts);
       const begun = [...text.matchAll(/(?:t\(`|textOr\(')([a-z_]+\.(?:[a-z_]+\.)?)[$']/g)].map((match) => match[1]!)
-        .filter((prefix) => Object.keys(enMore).some((key) => key.startsWith(prefix)));
-      if (named.length + begun.length > 0 && !path.startsWith('i18n') && !text.includes('i18n/more')) missing.push(`${path}: ${[...named, ...begun]}`);
+        .filter((prefix) => Object.keys(texts).some((key) => key.startsWith(prefix)));
+      if (named.length + begun.length > 0 && !path.startsWith('i18n') && !text.includes('i18n/' + part)) missing.push(`${path}: ${[...named, ...begun]}`);
     }
     expect(missing).toEqual([]);
   });

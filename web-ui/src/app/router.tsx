@@ -5,7 +5,7 @@ import {
 import { LoadFailure, Loading } from '../shared/ui';
 import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
 import type { Level } from '../features/runs/log_levels';
-import { many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
+import { PAGE_SIZES, many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
 import { NotFound, Shell } from './shell';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -16,14 +16,27 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import('../features/overview/overview_page'), 'OverviewPage'),
 });
 
+interface JobsSearch {
+  sort?: string;
+  q?: string;
+  status?: Job['state'];
+  namespace?: string[];
+  selector?: string;
+  user_id?: string;
+  page_size?: (typeof PAGE_SIZES)[number];
+}
+
 const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  validateSearch: (search): { q?: string; status?: Job['state']; namespace?: string[]; sort?: string } => ({
+  validateSearch: (search): JobsSearch => ({
     q: one(search.q),
     sort: oneOf(search.sort, ['name', '-name', 'update_time', '-update_time', 'create_time', '-create_time', '-job_id']),
     namespace: many(search.namespace),
     status: oneOf(search.status, ['ENABLED', 'PAUSED']),
+    selector: one(search.selector),
+    user_id: one(search.user_id),
+    page_size: oneOf(search.page_size, PAGE_SIZES),
   }),
   component: lazyRouteComponent(() => import('../features/jobs/jobs_page'), 'JobsPage'),
 });
@@ -33,6 +46,13 @@ const newJob = createRoute({
   path: '/jobs/new',
   validateSearch: (search): { from?: string } => ({ from: one(search.from) }),
   component: lazyRouteComponent(() => import('../features/jobs/form_page'), 'NewJobPage'),
+});
+
+// Not below /jobs: every name there may be a job's.
+const importJobs = createRoute({
+  getParentRoute: () => root,
+  path: '/import',
+  component: lazyRouteComponent(() => import('../features/jobs/import_page'), 'ImportPage'),
 });
 
 const editJob = createRoute({
@@ -192,7 +212,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, editJob, job, runs, run, bulks, bulk, executors, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
+  overview, jobs, newJob, importJobs, editJob, job, runs, run, bulks, bulk, executors, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
 ]);
 
 export const router = createRouter({

@@ -23,6 +23,9 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text ? '?' + text : '';
 }
 
+// How many rows a list asks for at a time, beside what it does by itself.
+export const PAGE_SIZES = ['20', '100', '200', '500'] as const;
+
 export const one = (value: unknown): string | undefined => {
   const first = Array.isArray(value) ? value[0] : value;
   return typeof first === 'string' && first !== '' ? first : undefined;

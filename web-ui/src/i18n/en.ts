@@ -217,6 +217,7 @@ export const en = {
   'run.output': 'Output',
   'run.cancel': 'Cancel run',
   'run.retry': 'Retry',
+  'run.again_with': 'Run again with changes…',
   'run.retried': 'Another attempt is on its way',
   'run.ended_before': 'The run had ended before',
   'run.cancelling': 'Being cancelled: it ends when its processes are dead.',

@@ -1,5 +1,5 @@
 // Texts by key: a flat catalogue a language. English is the measure, the other one is fetched when used.
-// English itself comes in two parts, so that the first page does not wait for the texts of all (./more).
+// English itself comes in parts, so that the first page does not wait for the texts of all (./more, ./seldom).
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { onPreferences, preferences } from '../shared/preferences';
@@ -21,9 +21,9 @@ export const addTexts = (language: string, texts: Record<string, string>): void 
 
 async function show(language: string): Promise<void> {
   if (language === 'zh-CN' && !i18next.hasResourceBundle(language, 'translation')) {
-    const [{ zhCN }, { zhCNMore }, { zhCNOutages }, { zhCNProblems }] =
-      await Promise.all([import('./zh_cn'), import('./more/zh_cn'), import('./outages/zh_cn'), import('./problems/zh_cn')]);
-    addTexts(language, { ...zhCN, ...zhCNMore, ...zhCNOutages, ...zhCNProblems });
+    const [{ zhCN }, { zhCNMore }, { zhCNSeldom }, { zhCNOutages }, { zhCNProblems }] =
+      await Promise.all([import('./zh_cn'), import('./more/zh_cn'), import('./seldom/zh_cn'), import('./outages/zh_cn'), import('./problems/zh_cn')]);
+    addTexts(language, { ...zhCN, ...zhCNMore, ...zhCNSeldom, ...zhCNOutages, ...zhCNProblems });
   }
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;

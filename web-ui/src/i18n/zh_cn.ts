@@ -219,6 +219,7 @@ export const zhCN: Catalogue = {
   'run.output': '输出',
   'run.cancel': '取消运行',
   'run.retry': '重试',
+  'run.again_with': '修改后再次运行…',
   'run.retried': '已安排再次尝试',
   'run.ended_before': '运行此前已结束',
   'run.cancelling': '正在取消：其进程全部终止后结束。',

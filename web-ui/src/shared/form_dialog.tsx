@@ -14,6 +14,7 @@ export function FormDialog(props: {
   save: string;
   danger?: boolean;
   pointers: readonly string[]; // those that have a field here
+  finalFocus?: () => HTMLElement | null;
   onClose: () => void;
   onSave: () => Promise<void>;
   children: (submission: Submission) => ReactNode;
@@ -37,7 +38,7 @@ export function FormDialog(props: {
     }
   };
   return (
-    <Modal open onClose={props.onClose} title={props.title} actions={<>
+    <Modal open onClose={props.onClose} finalFocus={props.finalFocus} title={props.title} actions={<>
       <button type="button" className="button" onClick={props.onClose}>{t('cancel')}</button>
       <button type="submit" form={id} disabled={busy} className={'button ' + (props.danger ? 'button-danger' : 'button-primary')}>{props.save}</button>
     </>}>

@@ -1,7 +1,8 @@
 // The fields of the form: labelled, registered, with what is wrong with them.
 import '../../i18n/more';
+import '../../i18n/seldom';
 import type { ReactNode } from 'react';
-import { useFormContext } from 'react-hook-form';
+import { get, useFormContext, type FieldError, type FieldPath } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { useTextOr } from '../../i18n/text_or';
 import { Field } from '../../shared/field';
@@ -13,8 +14,8 @@ export const COLUMNS = 'grid gap-x-4 gap-y-3 sm:grid-cols-2';
 export function useError() {
   const { t } = useTranslation();
   const { formState: { errors } } = useFormContext<FormValues>();
-  return (name: keyof FormValues): string | undefined => {
-    const error = errors[name];
+  return (name: FieldPath<FormValues>): string | undefined => {
+    const error = get(errors, name) as FieldError | undefined;
     if (!error) return undefined;
     const message = error.message ?? '';
     if (error.type === 'server') return message;
@@ -23,7 +24,7 @@ export function useError() {
   };
 }
 
-export function Text(props: { name: keyof FormValues; label: string; hint?: ReactNode; mono?: boolean; rows?: number; numeric?: boolean; className?: string; placeholder?: string; list?: string }) {
+export function Text(props: { name: FieldPath<FormValues>; error?: string; label: string; hint?: ReactNode; mono?: boolean; rows?: number; numeric?: boolean; className?: string; placeholder?: string; list?: string }) {
   const { register } = useFormContext<FormValues>();
   const error = useError();
   const common = {
@@ -31,7 +32,7 @@ export function Text(props: { name: keyof FormValues; label: string; hint?: Reac
     className: 'input ' + (props.mono ? 'mono' : ''), autoComplete: 'off',
   };
   return (
-    <Field label={props.label} hint={props.hint} error={error(props.name)} className={props.className}>
+    <Field label={props.label} hint={props.hint} error={props.error ?? error(props.name)} className={props.className}>
       {props.rows ? <textarea rows={props.rows} {...common} />
         : <input {...common} list={props.list} inputMode={props.numeric ? 'numeric' : undefined} />}
     </Field>

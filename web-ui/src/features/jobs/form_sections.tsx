@@ -1,14 +1,17 @@
 // The sections of the form: what, when, where, on failure; what is told is in ./tell_section.
 import '../../i18n/more';
-import { useEffect, useMemo, useRef, type ReactNode } from 'react';
-import { useFormContext, useWatch } from 'react-hook-form';
+import '../../i18n/seldom';
+import { useEffect, useRef, type ReactNode } from 'react';
+import { useFormContext, useWatch, type FieldPath } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { useNamespaces } from '../../api/queries';
 import { problemText } from '../../i18n/problems';
 import { Field } from '../../shared/field';
 import { Card } from '../../shared/ui';
 import { COLUMNS, Choose, Text, useError } from './form_fields';
-import { KINDS, schedulesOf, normalised, fieldOf, type Definition, type FormValues } from './form_values';
+import { KINDS, schedulesOf, fieldOf, type Definition, type FormValues } from './form_values';
+import { OwnerField } from './owner_field';
+import { AddSchedule, ScheduleRows } from './schedule_rows';
 import { ZONES } from '../../shared/zones';
 import { PreviewPanel, usePreview } from './preview';
 import { TellSection } from './tell_section';
@@ -44,10 +47,11 @@ function What({ isNew }: { isNew: boolean }) {
           <Text name="command" label={t('form.command')} mono rows={5} hint={t('form.command_hint')} className="sm:col-span-2" />
         )}
       </div>
-      <More label={t('form.more_what')} names={['labels', 'env', 'parameters']}>
+      <More label={t('form.more_what')} names={['labels', 'env', 'parameters', 'user_id']}>
           <Text name="labels" label={t('form.labels')} mono rows={3} hint={t('form.lines_hint')} />
           <Text name="env" label={t('form.env')} mono rows={3} hint={t('form.lines_hint')} />
           <Text name="parameters" label={t('form.parameters')} mono rows={3} hint={t('form.parameters_hint')} className="sm:col-span-2" />
+          <OwnerField />
       </More>
     </Card>
   );
@@ -91,36 +95,40 @@ function When({ base }: { base: Definition }) {
   const { setValue } = useFormContext<FormValues>();
   const values = useWatch<FormValues>() as FormValues;
   const known = useError();
-  const kept = useMemo(() => normalised(base).schedules, [base]);
+  const several = values.kind === 'several';
   const empty = values.kind === 'manual' || (values.kind === 'cron' && values.cron_expression.trim() === '') ||
-    (values.kind === 'rate' && !(+values.every_s > 0)) || (values.kind === 'once' && values.at.trim() === '');
+    (values.kind === 'rate' && !(+values.every_s > 0)) || (values.kind === 'once' && values.at.trim() === '') || (several && values.schedules.length === 0);
   const preview = usePreview(empty ? null : {
-    schedules: schedulesOf(values, kept), time_zone: values.time_zone.trim() || 'UTC',
+    schedules: schedulesOf(values), time_zone: values.time_zone.trim() || 'UTC',
     dst_gap: values.dst_gap, dst_repeat: values.dst_repeat, ...(typeof base.job_id === 'string' ? { job_id: base.job_id } : {}),
   });
-  const wrong = (field: keyof FormValues) => {
-    const found = empty ? undefined : preview.data?.errors.find((one) => fieldOf(one.pointer) === field);
+  const wrong = (field: FieldPath<FormValues>) => {
+    const found = empty ? undefined : preview.data?.errors.find((one) => fieldOf(one.pointer, several) === field);
     return known(field) ?? (found && problemText('field', found.code, found.detail));
   };
   return (
     <Card title={t('form.when')}>
       <div className="grid gap-x-6 gap-y-4 lg:grid-cols-2">
         <div className="grid content-start gap-3">
-          <Choose name="kind" label={t('form.kind')} values={values.kind === 'several' ? KINDS : KINDS.filter((one) => one !== 'several')} />
+          <Choose name="kind" label={t('form.kind')} values={KINDS} />
           {values.kind === 'cron' && <CronField error={wrong('cron_expression')} onPreset={(cron) =>
             setValue('cron_expression', cron, { shouldDirty: true, shouldValidate: true })} />}
           {values.kind === 'rate' && <Text name="every_s" label={t('form.every')} numeric />}
           {values.kind === 'once' && <Text name="at" label={t('form.at')} mono placeholder="2026-12-24T18:00:00+01:00" />}
-          {values.kind === 'several' && <p className="text-muted">{t('form.several')}</p>}
+          {several && <ScheduleRows errorOf={wrong} />}
+          {!several && values.kind !== 'manual' && <AddSchedule />}
           <ZoneField error={wrong('time_zone')} />
         </div>
         <div className="min-w-0 rounded-md bg-code p-4" aria-live="polite">
           <h3 className="mb-2 text-xs font-medium text-muted">{t('preview.title')}</h3>
-          <PreviewPanel preview={preview} cron={values.cron_expression} active={!empty} manual={values.kind === 'manual'} />
+          <PreviewPanel preview={preview} crons={several ? values.schedules.filter((row) => row.kind === 'cron').map((row) => row.cron_expression) : values.kind === 'cron' ? [values.cron_expression] : []} active={!empty} manual={values.kind === 'manual'} />
         </div>
       </div>
-      <More label={t('form.more_when')} names={['misfire_policy', 'overlap_policy', 'dst_gap', 'dst_repeat']}>
+      <More label={t('form.more_when')} names={['misfire_policy', 'misfire_grace', 'catch_up_window', 'catch_up_max', 'overlap_policy', 'dst_gap', 'dst_repeat']}>
           <Choose name="misfire_policy" label={t('form.misfire_policy')} values={['skip', 'latest', 'all']} />
+          <Text name="misfire_grace" label={t('form.misfire_grace')} numeric hint={t('form.misfire_grace_hint')} />
+          <Text name="catch_up_window" label={t('form.catch_up_window')} numeric hint={t('form.catch_up_window_hint')} />
+          <Text name="catch_up_max" label={t('form.catch_up_max')} numeric hint={t('form.catch_up_max_hint')} />
           <Choose name="overlap_policy" label={t('form.overlap_policy')} values={['allow', 'skip']} />
           <Choose name="dst_gap" label={t('form.dst_gap')} values={['fire', 'skip']} />
           <Choose name="dst_repeat" label={t('form.dst_repeat')} values={['auto', 'both', 'early', 'late']} />
@@ -185,6 +193,7 @@ function OnFailure() {
         <Text name="retry_count" label={t('form.retry_count')} numeric />
         <Text name="retry_interval" label={t('form.retry_interval')} numeric />
         <Choose name="retry_backoff" label={t('form.retry_backoff')} values={['fixed', 'exponential']} />
+        <Text name="retry_intervals" label={t('form.retry_intervals')} mono placeholder="10, 60, 600" hint={t('form.retry_intervals_hint')} />
         <Choose name="on_lost" label={t('form.on_lost')} values={['retry', 'fail', 'hold']} />
         <Text name="queue_timeout" label={t('form.queue_timeout')} numeric hint={t('form.queue_hint')} />
       </div>

@@ -3,8 +3,10 @@
 // A definition keeps every field that it came with, also those that the form does not show: the form
 // lays its own over it.
 import * as z from 'zod/mini';
+import type { FieldPath } from 'react-hook-form';
 import type { Job, Schedule } from '../../api/types';
 import { TELL_DEFAULTS, notifyFrom, tellFieldOf, tellValuesOf, wrongLate, wrongMail } from './notify_values';
+import { rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
 
 export type Definition = Record<string, unknown>;
 
@@ -17,6 +19,8 @@ const number = (least: number, most: number) =>
 const lines = z.string().check(z.refine((text) => linesOf(text) !== null, { error: 'lines' }));
 const checked = (wrong: (text: string) => string | undefined) =>
   z.string().check(z.refine((text) => wrong(text) === undefined, { error: (issue) => wrong(String(issue.input)) }));
+const INTERVALS_MAX = 100;
+const intervals = z.string().check(z.refine((text) => intervalsOf(text) !== null, { error: 'intervals' }));
 const json = z.string().check(z.refine((text) => parametersOf(text) !== null, { error: 'json' }));
 
 const NAMESPACE = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$/;
@@ -27,6 +31,7 @@ export const formSchema = z.object({
   job_id: z.string().check(z.refine((text) => text === '' || /^[a-z0-9][a-z0-9_-]{0,62}$/.test(text), { error: 'job_id' })),
   namespace: z.string().check(z.refine((text) => NAMESPACE.test(text.trim()), { error: 'namespace' })),
   description: z.string(),
+  user_id: z.string(),
   type: z.string(),
   command: z.string(),
   labels: lines,
@@ -38,7 +43,13 @@ export const formSchema = z.object({
   time_zone: z.string().check(z.refine((text) => text.trim() !== '', { error: 'required' })),
   every_s: z.string(),
   at: z.string(),
+  schedules: z.array(z.object({
+    kind: z.string(), cron_expression: z.string(), time_zone: z.string(), every_s: z.string(), start_time: z.string(), at: z.string(), kept: z.string(),
+  })),
   misfire_policy: z.string(),
+  misfire_grace: number(0, 86_400),
+  catch_up_window: number(0, 31_536_000),
+  catch_up_max: number(1, 10_000),
   overlap_policy: z.string(),
   dst_gap: z.string(),
   dst_repeat: z.string(),
@@ -52,6 +63,7 @@ export const formSchema = z.object({
   retry_count: number(0, 100),
   retry_interval: number(0, 604_800),
   retry_backoff: z.string(),
+  retry_intervals: intervals,
   on_lost: z.string(),
   tell: z.string(),
   tell_on: z.array(z.string()),
@@ -62,6 +74,12 @@ export const formSchema = z.object({
   z.refine((v) => v.kind !== 'cron' || v.cron_expression.trim() !== '', { error: 'required', path: ['cron_expression'] }),
   z.refine((v) => v.kind !== 'rate' || +v.every_s > 0, { error: 'positive', path: ['every_s'] }),
   z.refine((v) => v.kind !== 'once' || v.at !== '', { error: 'required', path: ['at'] }),
+  ({ value, issues }) => {
+    for (const [at, row] of value.kind === 'several' ? value.schedules.entries() : []) {
+      const wrong = wrongIn(row);
+      if (wrong) issues.push({ code: 'custom', input: value, message: wrong[1], path: ['schedules', at, wrong[0]] });
+    }
+  },
   z.refine((v) => v.tell !== 'own' || v.tell_on.length > 0, { error: 'tick_one', path: ['tell_on'] }),
 );
 
@@ -71,18 +89,18 @@ const TEXTS = [
   'name', 'description', 'type', 'misfire_policy', 'overlap_policy', 'dst_gap', 'dst_repeat',
   'executor_selector', 'executor_id', 'routing', 'retry_backoff', 'on_lost', 'time_zone',
 ] as const;
-const NUMBERS = ['priority', 'timeout', 'queue_timeout', 'kill_grace', 'retry_count', 'retry_interval'] as const;
+const NUMBERS = ['priority', 'timeout', 'queue_timeout', 'kill_grace', 'retry_count', 'retry_interval', 'misfire_grace', 'catch_up_window', 'catch_up_max'] as const;
 // Of an answer, and no part of the definition.
 const NOT_DEFINED = new Set([
   'version', 'state', 'pause_reason', 'next_fire_time', 'create_time', 'update_time', 'allowed_actions',
 ]);
 
 export const DEFAULTS: FormValues = {
-  name: '', job_id: '', namespace: NO_NAMESPACE, description: '', type: 'shell', command: '', labels: '', env: '', parameters: '',
-  enabled: true, kind: 'cron', cron_expression: '', time_zone: 'UTC', every_s: '300', at: '',
-  misfire_policy: 'latest', overlap_policy: 'allow', dst_gap: 'fire', dst_repeat: 'auto',
+  name: '', job_id: '', namespace: NO_NAMESPACE, description: '', user_id: '', type: 'shell', command: '', labels: '', env: '', parameters: '',
+  enabled: true, kind: 'cron', cron_expression: '', time_zone: 'UTC', every_s: '300', at: '', schedules: [],
+  misfire_policy: 'latest', misfire_grace: '60', catch_up_window: '3600', catch_up_max: '100', overlap_policy: 'allow', dst_gap: 'fire', dst_repeat: 'auto',
   executor_selector: '', executor_id: '', routing: 'round_robin', priority: '0', timeout: '3600',
-  queue_timeout: '0', kill_grace: '10', retry_count: '0', retry_interval: '60', retry_backoff: 'fixed',
+  queue_timeout: '0', kill_grace: '10', retry_count: '0', retry_interval: '60', retry_backoff: 'fixed', retry_intervals: '',
   on_lost: 'retry', ...TELL_DEFAULTS,
 };
 
@@ -107,6 +125,12 @@ export function parametersOf(text: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+// Seconds between commas or spaces; null when one is no such number.
+export function intervalsOf(text: string): number[] | null {
+  const words = text.split(/[\s,]+/).filter((word) => word !== '');
+  return words.length <= INTERVALS_MAX && words.every((word) => /^\d{1,5}$/.test(word) && +word <= 86_400) ? words.map(Number) : null;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -148,6 +172,8 @@ export function valuesOf(definition: Definition): FormValues {
   if (typeof full.namespace === 'string') values.namespace = full.namespace;
   if (typeof full.command === 'string') values.command = full.command;
   if (typeof full.enabled === 'boolean') values.enabled = full.enabled;
+  if (typeof full.user_id === 'string') values.user_id = full.user_id;
+  if (Array.isArray(full.retry_intervals)) values.retry_intervals = full.retry_intervals.join(', ');
   values.labels = linesFrom(full.labels);
   values.env = linesFrom(full.env);
   if (isObject(full.parameters) && Object.keys(full.parameters).length > 0) {
@@ -159,17 +185,17 @@ export function valuesOf(definition: Definition): FormValues {
 function scheduleValues(schedules: Schedule[], zone: string): Partial<FormValues> {
   const [only] = schedules;
   if (!only) return { kind: 'manual' };
-  if (schedules.length > 1) return { kind: 'several' };
+  const several = { kind: 'several' as const, schedules: (schedules as unknown[]).map((one) => rowOf(one, zone)) };
+  if (schedules.length > 1) return several;
   if (only.kind === 'cron' && (only.time_zone ?? zone) === zone) {
     return { kind: 'cron', cron_expression: only.cron_expression };
   }
-  // A start of its own is not shown here: it is kept as it is.
-  if (only.kind === 'rate' && !only.start_time) return { kind: 'rate', every_s: String(only.every_ms / 1000) };
+  if (only.kind === 'rate' && startOf({ ...only }) === '') return { kind: 'rate', every_s: String(only.every_ms / 1000) };
   if (only.kind === 'once') return { kind: 'once', at: only.at };
-  return { kind: 'several' };
+  return several; // a zone or a start of its own
 }
 
-export function schedulesOf(values: FormValues, kept: unknown): unknown[] {
+export function schedulesOf(values: FormValues): unknown[] {
   switch (values.kind) {
     case 'cron':
       return [{ kind: 'cron', cron_expression: values.cron_expression.trim(), time_zone: values.time_zone.trim() }];
@@ -180,7 +206,7 @@ export function schedulesOf(values: FormValues, kept: unknown): unknown[] {
     case 'manual':
       return [];
     case 'several':
-      return Array.isArray(kept) ? kept : [];
+      return values.schedules.map((row) => scheduleOf(row, values.time_zone.trim()));
   }
 }
 
@@ -200,14 +226,18 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   out.parameters = parametersOf(values.parameters) ?? {};
   const notify = notifyFrom(values, base.notify);
   if ('notify' in base || Object.keys(notify).length > 0) out.notify = notify;
-  out.schedules = schedulesOf(values, normalised(base).schedules);
+  if (values.user_id) out.user_id = values.user_id;
+  const between = intervalsOf(values.retry_intervals) ?? [];
+  if ('retry_intervals' in base || between.length > 0) out.retry_intervals = between;
+  out.schedules = schedulesOf(values);
   delete out.cron_expression;
   return normalised(out);
 }
 
-// Which field shows what the server says about a pointer.
-export function fieldOf(pointer: string): keyof FormValues | null {
+// Which field shows what the server says about a pointer; `several`: each schedule has fields of its own.
+export function fieldOf(pointer: string, several = false): FieldPath<FormValues> | null {
   const [, first, second, last] = pointer.split('/');
+  if (first === 'schedules' && several && /^\d+$/.test(second ?? '')) return `schedules.${Number(second)}.${rowFieldOf(last)}`;
   if (first === 'notify') return tellFieldOf(second);
   if (first === 'schedules') {
     if (last === 'cron_expression') return 'cron_expression';

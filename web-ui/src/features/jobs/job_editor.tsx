@@ -70,7 +70,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
   const showErrors = (all: FieldError[]) => {
     const rest: FieldError[] = [];
     for (const one of all) {
-      const field = fieldOf(one.pointer);
+      const field = fieldOf(one.pointer, form.getValues('kind') === 'several');
       if (tab === 'form' && field) form.setError(field, { type: 'server', message: one.detail }, { shouldFocus: rest.length === 0 });
       else rest.push(one);
     }

@@ -1,7 +1,7 @@
 // One job: when it fires next, how its last runs went, what it is.
 import '../../i18n/more';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Copy, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react';
+import { Ban, Copy, Pause, Pencil, Play, SlidersHorizontal, Trash2, Zap } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { stringify } from 'yaml';
@@ -13,7 +13,7 @@ import { span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
-import { Card, EmptyMatch, EmptyYet, Facts, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments, searchedTo } from '../../shared/ui';
+import { Card, EmptyMatch, EmptyYet, Facts, LoadFailure, Loading, MoreButton, PageHeader, Segments, searchedTo } from '../../shared/ui';
 import { RunTable } from '../runs/run_table';
 import { StateFilter } from '../runs/state_filter';
 import { DeleteDialog, PauseDialog } from './confirm';
@@ -21,9 +21,12 @@ import { describeCron, useWords } from './describe';
 import { scheduleText, zoneOf } from './schedule_text';
 import { definitionOf } from './form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
+import { LabelLinks } from './label_links';
 import { FireList } from './preview';
 import { TellFact } from './tell_fact';
 
+const CancelRunsDialog = lazy(() => import('./cancel_runs_dialog'));
+const RunWithDialog = lazy(() => import('./run_with_dialog'));
 const Durations = lazy(() => import('./durations'));
 const VersionsTab = lazy(() => import('./versions_tab'));
 const WhyTab = lazy(() => import('./why_tab'));
@@ -44,7 +47,7 @@ export function JobPage() {
   return (
     <>
       <PageHeader documentTitle={data.name} title={<><span>{data.name}</span><StateBadge state={data.state} /></>}
-        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{data.job_id}</span><NamespaceLink job={data} /><Labels labels={data.labels} /></span>}
+        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{data.job_id}</span><NamespaceLink job={data} /><LabelLinks labels={data.labels} /></span>}
         actions={<Actions job={data} />} />
       {data.description && <p className="mb-4 max-w-prose">{data.description}</p>}
       {data.state === 'PAUSED' && (
@@ -91,7 +94,7 @@ function Actions({ job }: { job: Job }) {
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob(() => void navigate({ to: '/jobs' }));
-  const [dialog, setDialog] = useState<'pause' | 'delete' | null>(null);
+  const [dialog, setDialog] = useState<'pause' | 'delete' | 'run_with' | 'cancel_runs' | null>(null);
   const paused = job.state === 'PAUSED';
   const run = why('execute');
   const turn = why(paused ? 'resume' : 'pause');
@@ -100,18 +103,26 @@ function Actions({ job }: { job: Job }) {
       <button type="button" {...run} className="button button-primary" disabled={run.disabled || runNow.isPending} onClick={() => runNow.mutate(job.job_id)}>
         <Zap aria-hidden size={15} />{t('jobs.run')}
       </button>
+      <button type="button" {...run} className="button" onClick={() => setDialog('run_with')}>
+        <SlidersHorizontal aria-hidden size={15} />{t('jobs.run_with')}
+      </button>
       <button type="button" {...turn} className="button" disabled={turn.disabled || setEnabled.isPending}
         onClick={() => (paused ? setEnabled.mutate({ id: job.job_id, enabled: true }) : setDialog('pause'))}>
         {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}{paused ? t('jobs.resume') : t('jobs.pause')}
       </button>
       <Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="button" {...why('edit')}><Pencil aria-hidden size={15} />{t('jobs.edit')}</Link>
       <Link to="/jobs/new" search={{ from: job.job_id }} className="button" disabled={!may} title={may ? undefined : t('denied.write')}><Copy aria-hidden size={15} />{t('jobs.duplicate')}</Link>
+      <button type="button" className="button button-danger" {...why('cancel')} onClick={() => setDialog('cancel_runs')}>
+        <Ban aria-hidden size={15} />{t('jobs.cancel_runs')}
+      </button>
       <button type="button" className="button button-danger" {...why('delete')} onClick={() => setDialog('delete')}>
         <Trash2 aria-hidden size={15} />{t('jobs.delete')}
       </button>
       <PauseDialog job={dialog === 'pause' ? job : null} onClose={() => setDialog(null)}
         onPause={(_job, reason) => setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
       <DeleteDialog job={dialog === 'delete' ? job : null} onClose={() => setDialog(null)} onDelete={() => remove.mutate({ job })} />
+      {dialog === 'cancel_runs' && <Suspense><CancelRunsDialog job={job} onClose={() => setDialog(null)} /></Suspense>}
+      {dialog === 'run_with' && <Suspense><RunWithDialog jobId={job.job_id} name={job.name} onClose={() => setDialog(null)} /></Suspense>}
     </>
   );
 }

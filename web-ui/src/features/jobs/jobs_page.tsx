@@ -1,9 +1,10 @@
 // All jobs: what each is, when it fires next, and what is most often done to one, or to many.
 import '../../i18n/more';
+import '../../i18n/seldom';
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { Copy, Ellipsis, Pause, Pencil, Play, Plus, Trash2, Zap } from 'lucide-react';
-import { useState } from 'react';
+import { Copy, Ellipsis, Pause, Pencil, Play, Plus, SlidersHorizontal, Trash2, Upload, Zap } from 'lucide-react';
+import { Suspense, lazy, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, totalOf, useJobs } from '../../api/queries';
 import type { Job } from '../../api/types';
@@ -12,14 +13,21 @@ import { DataTable, type Column, type Sorting } from '../../shared/data_table';
 import { SearchField } from '../../shared/search_field';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
-import { EmptyMatch, EmptyYet, Labels, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
+import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
 import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn, type List } from '../lists/list_bar';
+import { OwnerFilter } from '../runs/run_filters';
 import { DeleteDialog, PauseDialog } from './confirm';
+import { ExportButton } from './export_button';
+import { FilterChips, LabelField } from './filter_chips';
+import { LabelLinks } from './label_links';
 import { NamespaceFilter } from './namespace_filter';
+import { useOwners } from './owners';
+import { PageSize } from './page_size';
 import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 
+const RunWithDialog = lazy(() => import('./run_with_dialog'));
 const route = getRouteApi('/jobs');
 const rowOf = (job: Job) => ({ id: job.job_id, name: job.name, state: job.state });
 
@@ -28,10 +36,12 @@ export function JobsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay('jobs:write');
-  const { sort, ...filter } = search;
-  const jobs = useJobs({ ...search });
+  const { users } = useOwners();
+  const { page_size, sort, ...filter } = search;
+  const jobs = useJobs({ ...filter, ...(sort ? { sort } : {}), ...(page_size ? { page_size } : {}) });
+  const set = (change: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...change }) });
   const items = itemsOf(jobs.data);
-  const filtered = Boolean(search.q || search.status || search.namespace);
+  const filtered = Object.values(filter).some(Boolean);
   const columns = useColumns('job', [
     { id: 'state', label: t('jobs.state'), usual: true },
     { id: 'schedule', label: t('jobs.schedule'), usual: true },
@@ -41,12 +51,14 @@ export function JobsPage() {
     { id: 'changed', label: t('jobs.changed'), usual: false },
   ]);
   const list = useSelectable({ kind: 'job', search: filter, rows: items.map(rowOf), hasMore: jobs.hasNextPage, total: totalOf(jobs.data), columns });
-  const sorting = { by: sort, onSort: (by: string | undefined) => void navigate({ search: (before) => ({ ...before, sort: by }) }) };
+  const sorting = { by: sort, onSort: (by: string | undefined) => set({ sort: by }) };
   return (
     <>
-      <PageHeader title={t('nav.jobs')} documentTitle={t('nav.jobs')} actions={
+      <PageHeader title={t('nav.jobs')} documentTitle={t('nav.jobs')} actions={<>
+        <Link to="/import" className="button" disabled={!may} title={may ? undefined : t('denied.write')}><Upload aria-hidden size={15} />{t('jobs.import')}</Link>
+        <ExportButton jobs={items} selection={list.selection} filter={filter} />
         <Link to="/jobs/new" className="button button-primary" disabled={!may}><Plus aria-hidden size={16} />{t('jobs.new')}</Link>
-      } />
+      </>} />
       <div className="mb-3 flex flex-wrap gap-2">
         <SearchField label={t('jobs.search')} value={search.q ?? ''} onChange={(q) =>
           void navigate({ search: (before) => ({ ...before, q: q || undefined }), replace: true })} />
@@ -56,14 +68,19 @@ export function JobsPage() {
           { value: 'PAUSED', label: t('state.PAUSED') },
         ]} onChange={(status) =>
           void navigate({ search: (before) => ({ ...before, status: (status || undefined) as typeof before.status }) })} />
-        <NamespaceFilter chosen={search.namespace} onChange={(namespace) => void navigate({ search: (before) => ({ ...before, namespace }) })} />
+        <NamespaceFilter chosen={search.namespace} onChange={(namespace) => set({ namespace })} />
+        <OwnerFilter chosen={search.user_id} users={users} onChange={(user_id) => set({ user_id })} />
+        <LabelField selector={search.selector} onChange={(selector) => set({ selector })} />
+        <PageSize value={page_size} onChange={(size) => set({ page_size: size })} />
       </div>
+      <FilterChips selector={search.selector} owner={users.find((one) => one.user_id === search.user_id)?.name ?? search.user_id}
+        onSelector={(selector) => set({ selector })} onOwner={() => set({ user_id: undefined })} />
       <ListBar list={list} always={t('jobs.name')} />
       <div className="card overflow-hidden">
         {jobs.isPending ? <Loading />
           : jobs.isError && items.length === 0 ? <LoadFailure error={jobs.error} onRetry={() => void jobs.refetch()} />
-          : items.length > 0 ? <JobsTable jobs={items} list={list} sorting={sorting} />
-          : filtered ? <EmptyMatch onClear={() => void navigate({ search: {} })} />
+           : items.length > 0 ? <JobsTable jobs={items} list={list} selector={search.selector} sorting={sorting} />
+           : filtered ? <EmptyMatch onClear={() => void navigate({ search: { page_size, sort } })} />
           : <EmptyYet title={t('jobs.none')} hint={t('jobs.none_hint')}
               action={<Link to="/jobs/new" className="button button-primary"><Plus aria-hidden size={16} />{t('jobs.new')}</Link>}
               command={"carillon job create --id hello --name Hello --cron '*/5 * * * *' --command 'echo hello'"} />}
@@ -73,16 +90,17 @@ export function JobsPage() {
   );
 }
 
-function JobsTable({ jobs, list, sorting }: { jobs: Job[]; list: List; sorting: Sorting }) {
+function JobsTable({ jobs, list, selector, sorting }: { jobs: Job[]; list: List; selector?: string; sorting: Sorting }) {
   const { t } = useTranslation();
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob();
   const [pausing, setPausing] = useState<Job | null>(null);
   const [deleting, setDeleting] = useState<Job | null>(null);
+  const [running, setRunning] = useState<Job | null>(null);
   const columns: Column<Job>[] = [
     useTickColumn(list, rowOf),
-    { id: 'name', header: t('jobs.name'), sort: 'name', cell: (job) => <NameCell job={job} /> },
+    { id: 'name', header: t('jobs.name'), sort: 'name', cell: (job) => <NameCell job={job} selector={selector} /> },
     { id: 'state', header: t('jobs.state'), cell: (job) => <StateBadge state={job.state} /> },
     { id: 'schedule', header: t('jobs.schedule'), cell: (job) => <ScheduleCell job={job} /> },
     { id: 'next', header: t('jobs.next'), cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} /> },
@@ -94,6 +112,7 @@ function JobsTable({ jobs, list, sorting }: { jobs: Job[]; list: List; sorting: 
       cell: (job) => (
         <RowActions job={job} busy={runNow.isPending && runNow.variables === job.job_id}
           onRun={() => runNow.mutate(job.job_id)}
+          onRunWith={() => setRunning(job)}
           onPause={() => setPausing(job)}
           onResume={() => setEnabled.mutate({ id: job.job_id, enabled: true })}
           onDelete={() => setDeleting(job)} />
@@ -106,17 +125,18 @@ function JobsTable({ jobs, list, sorting }: { jobs: Job[]; list: List; sorting: 
       <PauseDialog job={pausing} onClose={() => setPausing(null)} onPause={(job, reason) =>
         setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
       <DeleteDialog job={deleting} onClose={() => setDeleting(null)} onDelete={(job) => remove.mutate({ job })} />
+      {running && <Suspense><RunWithDialog jobId={running.job_id} name={running.name} onClose={() => setRunning(null)} /></Suspense>}
     </>
   );
 }
 
-function NameCell({ job }: { job: Job }) {
+function NameCell({ job, selector }: { job: Job; selector?: string }) {
   return (
     <div className="min-w-40">
       <Link to="/jobs/$id" params={{ id: job.job_id }} className="font-medium text-ink no-underline hover:underline">{job.name}</Link>
       <div className="mt-0.5 flex flex-wrap items-center gap-2">
         <span className="mono text-muted">{job.job_id}</span>
-        <Labels labels={job.labels} />
+        <LabelLinks labels={job.labels} selector={selector} within />
       </div>
     </div>
   );
@@ -135,7 +155,7 @@ function ScheduleCell({ job }: { job: Job }) {
   );
 }
 
-function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onPause: () => void; onResume: () => void; onDelete: () => void }) {
+function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onRunWith: () => void; onPause: () => void; onResume: () => void; onDelete: () => void }) {
   const { t } = useTranslation();
   const { job } = props;
   const may = useMay('jobs:write');
@@ -159,6 +179,9 @@ function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onPause
         <Menu.Portal>
           <Menu.Positioner className="z-40" align="end" sideOffset={4}>
             <Menu.Popup className="popup min-w-44 p-1">
+              <Menu.Item className="menu-item" {...run} onClick={props.onRunWith}>
+                <SlidersHorizontal aria-hidden size={15} />{t('jobs.run_with')}
+              </Menu.Item>
               <Menu.Item className="menu-item" {...why(paused ? 'resume' : 'pause')} onClick={paused ? props.onResume : props.onPause}>
                 {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}
                 {paused ? t('jobs.resume') : t('jobs.pause')}

@@ -45,7 +45,7 @@ export function usePreview(wanted: PreviewOf | null) {
   });
 }
 
-export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; cron: string; active: boolean; manual: boolean }) {
+export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; crons: readonly string[]; active: boolean; manual: boolean }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   const textOr = useTextOr();
@@ -55,7 +55,7 @@ export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; cr
   if (isError) return <p className="text-bad">{explain(error, t)}</p>;
   if (!data) return <p className="text-muted">{t('loading')}</p>;
   if (!data.valid) return <p className="text-muted">{t('preview.invalid')}</p>;
-  const words = language === 'en' ? data.explanations.join('; ') : describeCron(props.cron, language);
+  const words = language === 'en' ? data.explanations.join('; ') : props.crons.map((cron) => describeCron(cron, language)).filter(Boolean).join('; ');
   return (
     <>
       {words && <p className="mb-2 font-medium">{words}</p>}

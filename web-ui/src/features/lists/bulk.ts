@@ -6,10 +6,10 @@ import { newKey } from '../../api/keys';
 import type { Selection } from './selection';
 
 export type Kind = 'job' | 'run';
-export type JobAction = 'run' | 'pause' | 'resume';
+export type JobAction = 'run' | 'pause' | 'resume' | 'cancel'; // cancel: every open run of it
 export type RunAction = 'cancel' | 'retry';
 export type Action = JobAction | RunAction;
-export const ACTIONS: Record<Kind, readonly Action[]> = { job: ['run', 'pause', 'resume'], run: ['cancel', 'retry'] };
+export const ACTIONS: Record<Kind, readonly Action[]> = { job: ['run', 'pause', 'resume', 'cancel'], run: ['cancel', 'retry'] };
 
 // The names of the list's parameters.
 export type Filter = Record<string, string | string[]>;
@@ -33,7 +33,7 @@ const FITS: Record<RunAction, ReadonlySet<string>> = {
   cancel: new Set(['PENDING', 'RUNNING', 'HELD']),
   retry: new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']),
 };
-const fits = (action: Action, state: string) => action in FITS ? FITS[action as RunAction].has(state) : true;
+const fits = (kind: Kind, action: Action, state: string) => kind === 'run' ? FITS[action as RunAction].has(state) : true;
 
 // What the list shows, as a filter: the API wants one condition at least, and of runs the states.
 export function filterOf(kind: Kind, search: Search): Filter {
@@ -46,11 +46,11 @@ export function targetOf(kind: Kind, action: Action, selection: Selection, rows:
   if (selection.all !== null) {
     const filter = filterOf(kind, search);
     if (kind === 'job') return { filter };
-    const state = [filter.state!].flat().filter((one) => fits(action, one));
+    const state = [filter.state!].flat().filter((one) => fits(kind, action, one));
     return state.length > 0 ? { filter: { ...filter, state } } : null;
   }
   const states = new Map(rows.map((row) => [row.id, row.state]));
-  const ids = [...selection.ids].filter((id) => !states.has(id) || fits(action, states.get(id)!));
+  const ids = [...selection.ids].filter((id) => !states.has(id) || fits(kind, action, states.get(id)!));
   return ids.length > 0 ? { ids } : null;
 }
 

@@ -28,6 +28,7 @@ export default function BulkDialog(props: {
   const { t } = useTranslation();
   const client = useQueryClient();
   const { kind, action, target } = props;
+  const words = kind === 'job' && action === 'cancel' ? 'cancel_jobs' : action;
   const [stage, setStage] = useState<Stage>({ at: 'asking' });
   const [reason, setReason] = useState('');
   const [overlap, setOverlap] = useState(false);
@@ -76,7 +77,7 @@ export default function BulkDialog(props: {
   };
   const possible = look.data?.items.some((item) => !item.error) ?? false;
   return (
-    <Modal open onClose={close} finalFocus={props.finalFocus} title={t(`bulk.title_${action}`)} actions={
+    <Modal open onClose={close} finalFocus={props.finalFocus} title={t(`bulk.title_${words}`)} actions={
       stage.at === 'going' ? <button type="button" className="button" onClick={() => { stop.current = true; }}>{t('bulk.stop')}</button>
         : stage.at === 'done' ? <button type="button" className="button button-primary" onClick={close}>{t('close')}</button>
         : stage.at === 'handed' ? <>
@@ -97,8 +98,8 @@ export default function BulkDialog(props: {
         : (
           <div className="grid gap-3">
             <Foreseen kind={kind} items={look.data.items} more={look.data.more} leftOut={props.leftOut} rows={props.rows} />
-            <p className="text-muted">{t(`bulk.explain_${action}`)} {goesOnAlone(look.data) && t('bulk.alone')}</p>
-            {action === 'pause' && (
+            <p className="text-muted">{t(`bulk.explain_${words}`)} {goesOnAlone(look.data) && t('bulk.alone')}</p>
+            {(action === 'pause' || words === 'cancel_jobs') && (
               <Field label={t('reason.label')}>
                 <input className="input" maxLength={REASON_MAX} value={reason} onChange={(event) => setReason(event.target.value)} />
               </Field>

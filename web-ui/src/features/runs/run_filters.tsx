@@ -1,6 +1,7 @@
 // What made a run, and whose job it is of.
 import '../../i18n/more';
 import { useTranslation } from 'react-i18next';
+import type { User } from '../../api/types';
 import { useSession } from '../../auth/session';
 
 export const RUN_KINDS = ['cron', 'rate', 'once', 'manual'] as const;
@@ -21,18 +22,20 @@ export function KindFilter({ chosen = [], onChange }: Choice) {
   );
 }
 
-// One's own, or whoever the address names.
-export function OwnerFilter(props: { chosen: string | undefined; onChange: (user_id: string | undefined) => void }) {
+// One's own, those of `users`, or whoever the address names.
+export function OwnerFilter(props: { chosen: string | undefined; users?: User[]; onChange: (user_id: string | undefined) => void }) {
   const { t } = useTranslation();
   const session = useSession();
   const mine = session.state === 'signed_in' ? session.person?.user_id : null;
-  if (!mine && !props.chosen) return null;
+  const others = (props.users ?? []).filter((one) => one.user_id !== mine);
+  if (!mine && !props.chosen && others.length === 0) return null;
   return (
     <select className="input w-auto max-w-full" aria-label={t('jobs.owner')} value={props.chosen ?? ''}
       onChange={(event) => props.onChange(event.target.value || undefined)}>
       <option value="">{t('runs.any_owner')}</option>
       {mine && <option value={mine}>{t('runs.mine')}</option>}
-      {props.chosen && props.chosen !== mine && <option value={props.chosen}>{props.chosen}</option>}
+      {others.map((one) => <option key={one.user_id} value={one.user_id}>{one.name}</option>)}
+      {props.chosen && props.chosen !== mine && !others.some((one) => one.user_id === props.chosen) && <option value={props.chosen}>{props.chosen}</option>}
     </select>
   );
 }

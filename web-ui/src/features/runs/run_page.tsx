@@ -2,8 +2,8 @@
 // runs.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { Ban, RotateCcw } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { Ban, RotateCcw, SlidersHorizontal } from 'lucide-react';
+import { Suspense, lazy, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FAST_MS, useEvery } from '../../api/queries';
 import { ApiError, call, get } from '../../api/client';
@@ -21,6 +21,7 @@ import { Card, Facts, LoadFailure, Loading, PageHeader, TableFrame, explain } fr
 import { Output } from './output';
 import { duration, timeline } from './run_text';
 
+const RunWithDialog = lazy(() => import('../jobs/run_with_dialog'));
 const route = getRouteApi('/runs/$id');
 const SOON_MS = 700; // while it runs, or is about to
 const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
@@ -52,7 +53,7 @@ function Known({ run }: { run: Run }) {
           <Link to="/jobs/$id" params={{ id: run.job_id }} className="link underline">{run.job_id}</Link>
           {' · '}<span className="mono">{run.run_id}</span>
         </>}
-        actions={<Actions run={run} />} />
+        actions={<><Actions run={run} /><Again run={run} /></>} />
       <Sentence run={run} />
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
         <div className="grid min-w-0 content-start gap-4">
@@ -160,6 +161,21 @@ function Actions({ run }: { run: Run }) {
       </>}>
         <p className="text-muted">{t(confirm === 'kill' ? 'run.kill_explain' : 'run.overlap')}</p>
       </Modal>
+    </>
+  );
+}
+
+// Another run of its job, with what this one was given to begin with. Who may retry it may run its job.
+function Again({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const denied = useDenied()(run, 'retry');
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className="button" disabled={Boolean(denied)} title={denied && t(denied)} onClick={() => setOpen(true)}>
+        <SlidersHorizontal aria-hidden size={15} />{t('run.again_with')}
+      </button>
+      {open && <Suspense><RunWithDialog jobId={run.job_id} name={run.job_name || run.job_id} run={run} onClose={() => setOpen(false)} /></Suspense>}
     </>
   );
 }

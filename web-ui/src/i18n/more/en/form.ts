@@ -26,7 +26,6 @@ export const form = {
   'form.cron_hint': 'minute hour day month weekday, or six fields with seconds first',
   'form.every': 'Every, in seconds',
   'form.at': 'At',
-  'form.several': 'This job has schedules that one field cannot show. They stay as they are; the YAML view edits them.',
   'form.zone': 'Time zone',
   'form.zone_hint': 'An IANA name such as Europe/Paris',
   'form.misfire_policy': 'Missed fires',

@@ -38,4 +38,6 @@ export const job = {
   'durations.table': 'As a table',
   'jobs.namespace': 'Namespace',
   'jobs.any_namespace': 'Any namespace',
+  'jobs.run_with': 'Run with…',
+  'jobs.cancel_runs': 'Cancel runs…',
 } as const;

@@ -28,7 +28,6 @@ export const form: Record<keyof typeof en, string> = {
   'form.cron_hint': '分 时 日 月 周；六个字段时首位为秒',
   'form.every': '间隔（秒）',
   'form.at': '时间',
-  'form.several': '此任务的计划无法用单个字段表示，将保持不变；可在 YAML 视图中编辑。',
   'form.zone': '时区',
   'form.zone_hint': 'IANA 时区名，例如 Asia/Shanghai',
   'form.misfire_policy': '错过的触发',

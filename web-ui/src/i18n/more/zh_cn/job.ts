@@ -40,4 +40,6 @@ export const job: Record<keyof typeof en, string> = {
   'durations.table': '以表格显示',
   'jobs.namespace': '命名空间',
   'jobs.any_namespace': '任意命名空间',
+  'jobs.run_with': '指定参数运行…',
+  'jobs.cancel_runs': '取消运行…',
 };

@@ -1,0 +1,27 @@
+// What is ticked, or else everything that matches, as a file.
+import '../../i18n/seldom';
+import { useMutation } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import type { Query } from '../../api/client';
+import type { Job } from '../../api/types';
+import { toast, toastError } from '../../shared/toasts';
+import { explain } from '../../shared/ui';
+import type { Selection } from '../lists/selection';
+
+export function ExportButton({ jobs, selection, filter }: { jobs: readonly Job[]; selection: Selection; filter: Query }) {
+  const { t } = useTranslation();
+  const some = selection.all === null && selection.ids.size > 0;
+  const ticked = jobs.filter((job) => selection.ids.has(job.job_id));
+  const write = useMutation({
+    mutationFn: async () => (await import('./export_jobs')).exportJobs(some ? { jobs: ticked } : { filter }),
+    onSuccess: (n) => toast(t('jobs.exported', { n })),
+    onError: (error) => toastError(t('jobs.not_exported'), explain(error, t)),
+  });
+  return (
+    <button type="button" className="button" disabled={write.isPending} onClick={() => write.mutate()}
+      title={some ? t('jobs.export_ticked', { n: ticked.length }) : t('jobs.export_all')}>
+      <Download aria-hidden size={15} />{t('jobs.export')}
+    </button>
+  );
+}

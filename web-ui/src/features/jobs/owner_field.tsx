@@ -1,0 +1,27 @@
+// Whose the job is; for who may give it to somebody else.
+import '../../i18n/more';
+import '../../i18n/seldom';
+import { useFormContext, useWatch } from 'react-hook-form';
+import { useTranslation } from 'react-i18next';
+import { Field } from '../../shared/field';
+import { useError } from './form_fields';
+import type { FormValues } from './form_values';
+import { useOwners } from './owners';
+
+export function OwnerField() {
+  const { t } = useTranslation();
+  const { register } = useFormContext<FormValues>();
+  const { known, users } = useOwners();
+  const owner = useWatch<FormValues, 'user_id'>({ name: 'user_id' });
+  const error = useError();
+  if (!known) return null;
+  return (
+    <Field label={t('jobs.owner')} error={error('user_id')} hint={t('form.owner_hint')}>
+      <select className="input" {...register('user_id')} value={owner}>
+        {owner === '' && <option value="">{t('form.owner_me')}</option>}
+        {owner !== '' && !users.some((one) => one.user_id === owner) && <option value={owner}>{owner}</option>}
+        {users.map((one) => <option key={one.user_id} value={one.user_id}>{one.name}</option>)}
+      </select>
+    </Field>
+  );
+}

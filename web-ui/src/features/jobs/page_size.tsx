@@ -1,0 +1,18 @@
+// How many rows a list asks for at a time.
+import '../../i18n/seldom';
+import { useTranslation } from 'react-i18next';
+import { PAGE_SIZES } from '../../app/search_params';
+
+type Size = (typeof PAGE_SIZES)[number];
+const USUAL = '50'; // what is asked for without
+
+export function PageSize({ value, onChange }: { value?: Size; onChange: (size: Size | undefined) => void }) {
+  const { t } = useTranslation();
+  const sizes = [...PAGE_SIZES, USUAL].toSorted((a, b) => +a - +b);
+  return (
+    <select className="input w-auto" aria-label={t('jobs.page_size')} value={value ?? USUAL}
+      onChange={(event) => onChange(event.target.value === USUAL ? undefined : (event.target.value as Size))}>
+      {sizes.map((n) => <option key={n} value={n}>{t('jobs.page_of', { n })}</option>)}
+    </select>
+  );
+}

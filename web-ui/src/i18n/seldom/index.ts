@@ -1,0 +1,7 @@
+// The texts that few pages and dialogs say: they come with those, and weigh on nothing else.
+import { addEnglish } from '../index';
+import { enSeldom } from './en';
+
+export type SeldomCatalogue = Record<keyof typeof enSeldom, string>;
+
+addEnglish(enSeldom);
