@@ -40,7 +40,7 @@ const editJob = createRoute({
   component: lazyRouteComponent(() => import('../features/jobs/form_page'), 'EditJobPage'),
 });
 
-export const JOB_TABS = ['overview', 'runs', 'configuration', 'versions', 'why'] as const;
+export const JOB_TABS = ['overview', 'runs', 'configuration', 'versions', 'why', 'audit'] as const;
 interface JobSearch {
   tab?: (typeof JOB_TABS)[number];
   state?: string[];
