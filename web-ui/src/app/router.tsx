@@ -120,6 +120,12 @@ const executors = createRoute({
   component: lazyRouteComponent(() => import('../features/executors/executors_page'), 'ExecutorsPage'),
 });
 
+const executor = createRoute({
+  getParentRoute: () => root,
+  path: '/executors/$id',
+  component: lazyRouteComponent(() => import('../features/executors/executor_page'), 'ExecutorPage'),
+});
+
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
@@ -189,7 +195,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, editJob, job, runs, run, bulks, bulk, executors, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
+  overview, jobs, newJob, editJob, job, runs, run, bulks, bulk, executors, executor, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
 ]);
 
 export const router = createRouter({
