@@ -198,7 +198,7 @@ export const en = {
   'runs.any_time': 'Any time',
   'runs.since': 'Since',
   'runs.since_at': 'Since {{at}} UTC',
-  'runs.until': 'until {{at}}',
+  'runs.news': '{{n}} new',
   'runs.last_1h': 'Last hour',
   'runs.last_24h': 'Last 24 hours',
   'runs.last_168h': 'Last 7 days',

@@ -200,7 +200,7 @@ export const zhCN: Catalogue = {
   'runs.any_time': '任意时间',
   'runs.since': '起始时间',
   'runs.since_at': '自 {{at}} UTC',
-  'runs.until': '至 {{at}}',
+  'runs.news': '{{n}} 条新运行',
   'runs.last_1h': '最近 1 小时',
   'runs.last_24h': '最近 24 小时',
   'runs.last_168h': '最近 7 天',

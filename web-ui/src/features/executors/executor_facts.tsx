@@ -2,6 +2,7 @@
 import '../../i18n/more';
 import { useTranslation } from 'react-i18next';
 import type { Executor } from '../../api/types';
+import { Bar } from '../../shared/bar';
 import { percent } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { StateBadge } from '../../shared/state_badge';
@@ -21,17 +22,8 @@ export function Slots({ running, slots }: { running: number; slots: number }) {
   return (
     <div className="w-28">
       <span className="tabular-nums">{t('executors.slots_of', { running, slots })}</span>
-      <Bar share={slots > 0 ? running / slots : 0} />
+      <Bar share={slots > 0 ? running / slots : 0} fill={running > slots * 0.9 ? 'fill-warn' : undefined} className="mt-1 h-1.5 w-full rounded-full" />
     </div>
-  );
-}
-
-function Bar({ share }: { share: number }) {
-  return (
-    <svg aria-hidden viewBox="0 0 100 6" preserveAspectRatio="none" className="mt-1 block h-1.5 w-full rounded-full">
-      <rect width="100" height="6" className="fill-raised" />
-      <rect width={Math.min(100, Math.max(0, share * 100))} height="6" className={share > 0.9 ? 'fill-warn' : 'fill-accent'} />
-    </svg>
   );
 }
 

@@ -5,7 +5,6 @@ import { Suspense, lazy } from 'react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, useJobs, useRuns, useStatus } from '../../api/queries';
 import { Card, LoadFailure, Loading, PageHeader } from '../../shared/ui';
-import { RunTable } from '../runs/run_table';
 import { BAD_STATES } from './failures';
 import { sampleOf } from './sample';
 import { Tiles } from './tiles';
@@ -14,6 +13,7 @@ const Attention = lazy(() => import('./attention'));
 const FailureMap = lazy(() => import('./failure_map'));
 const FirstSteps = lazy(() => import('./first_steps'));
 const NextFires = lazy(() => import('./next_fires'));
+const RunTable = lazy(() => import('../runs/run_table').then((all) => ({ default: all.RunTable })));
 
 const BAD = [...BAD_STATES];
 const SHOWN = 6;
@@ -38,7 +38,7 @@ export function OverviewPage() {
           <Card title={t('overview.failures')} flush actions={<Link to="/runs" search={{ state: BAD }} className="link">{t('list.all')}</Link>}>
             {failures.isPending ? <Loading />
               : failures.isError && failed.length === 0 ? <LoadFailure error={failures.error} onRetry={() => void failures.refetch()} />
-              : failed.length > 0 ? <RunTable runs={failed} withJob brief />
+              : failed.length > 0 ? <Suspense fallback={<Loading />}><RunTable runs={failed} withJob brief /></Suspense>
               : <p className="flex items-center justify-center gap-2 p-8 text-muted"><CircleCheck aria-hidden size={17} className="text-ok" />{t('overview.no_failures')}</p>}
           </Card>
         </div>
