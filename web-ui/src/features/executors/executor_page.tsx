@@ -42,10 +42,10 @@ function Known({ executor }: { executor: Executor }) {
             [t('executors.slots'), <Slots key="s" running={executor.running} slots={executor.slots} />],
             [t('executors.load'), <Load key="l" load={executor.load} />],
             [t('executors.heartbeat'), <Time key="h" at={executor.last_heartbeat_time} />],
-            [t('executors.registered'), <Time key="r" at={executor.register_time} absolute />],
+            [t('executors.registered'), <Time key="r" at={executor.register_time} />],
             [t('executors.address'), <span key="a" className="mono">{executor.host}:{executor.port}</span>],
             [t('executors.version'), executor.version],
-            [t('executors.settings'), executor.config_version === 0 ? '–' : executor.config_version],
+            [t('executors.settings'), executor.config_version === 0 ? '–' : 'v' + executor.config_version],
           ]} />
         </Card>
       </div>

@@ -6,7 +6,7 @@ export const executors = {
   'executors.disable_explain': 'It gets no work any more; what runs goes on ({{n}} now). Until it is enabled again.',
   'executors.registered': 'Registered',
   'executors.address': 'Address',
-  'executors.settings': 'Live settings, version',
+  'executors.settings': 'Settings',
   'executors.filter': 'Filter them',
   'executors.no_runs': 'What it runs appears here.',
   'join.title': 'Add an executor',

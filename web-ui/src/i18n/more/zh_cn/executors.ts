@@ -8,7 +8,7 @@ export const executors: Record<keyof typeof en, string> = {
   'executors.disable_explain': '它不再获得任何工作；正在进行的会继续（当前 {{n}} 个），直到再次启用。',
   'executors.registered': '注册时间',
   'executors.address': '地址',
-  'executors.settings': '动态设置版本',
+  'executors.settings': '设置版本',
   'executors.filter': '筛选',
   'executors.no_runs': '它执行的运行会显示在这里。',
   'join.title': '添加执行器',
