@@ -96,6 +96,8 @@ const OVERLAYS = [
   ['/admin/deliveries', { name: 'Send a test notice' }, '.dialog'],
   ['/system', { name: 'Change retention_days' }, '.dialog'],
   ['/executors', { name: 'Labels' }, '.dialog'],
+  ['/executors', { name: 'Drain' }, '.dialog'],
+  ['/executors', { name: 'Add an executor' }, '.dialog'],
 ];
 
 for (const theme of THEMES) {

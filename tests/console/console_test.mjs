@@ -257,6 +257,7 @@ describe('lists', () => {
     await withPerson({}, async (page) => {
       await open(page, '/executors');
       await page.getByRole('button', { name: 'Drain' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
       await page.locator('td [data-state=DRAINING]').waitFor();
       const [one] = (await server.api('GET', 'executors')).items;
       assert.equal(one.draining, true);
@@ -287,7 +288,7 @@ describe('everywhere', () => {
   const pages = async () => {
     const runs = await server.api('GET', 'runs?state=COMPLETED&page_size=1');
     return ['/', '/jobs', '/jobs/new', '/jobs/greeter', '/jobs/greeter?tab=configuration', '/jobs/greeter/edit', '/runs',
-      '/runs/' + runs.items[0].run_id, '/bulk', '/bulk/' + (await many()).bulk_id, '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/audit', '/account', '/schedule', '/schedule?view=week', '/jobs/greeter?tab=versions', '/jobs/greeter?tab=why', '/no-such-page'];
+      '/runs/' + runs.items[0].run_id, '/bulk', '/bulk/' + (await many()).bulk_id, '/executors', '/executors/' + (await server.api('GET', 'executors')).items[0].executor_id, '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/audit', '/account', '/schedule', '/schedule?view=week', '/jobs/greeter?tab=versions', '/jobs/greeter?tab=why', '/no-such-page'];
   };
   // Loaded: a heading, and nothing that says it is still coming.
   const settled = async (page) => {
@@ -304,7 +305,7 @@ describe('everywhere', () => {
           const text = await page.locator('body').innerText();
           assert.equal(await page.locator('html').getAttribute('lang'), lang);
           assert.equal(/[\u4e00-\u9fff]/.test(text), lang !== 'en', `${lang} ${path}: ${text.slice(0, 300)}`);
-          assert.doesNotMatch(text, /\b(nav|jobs|runs|run|form|state|option|system|audit|users|tokens|secrets|deliveries|notice|channel|account|role|lifetime|plan|bulk|bulk_title|shares|problem|field|why|versions|hint)\.[a-z_]+\b/, path);
+          assert.doesNotMatch(text, /\b(nav|jobs|runs|run|form|state|option|system|audit|users|tokens|secrets|deliveries|notice|channel|account|role|lifetime|plan|bulk|bulk_title|shares|problem|field|why|versions|hint|join|next|executors|palette|output|overview|tile)\.[a-z_]+\b/, path);
           const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
           assert.ok(wide <= 0, `${path} is ${wide} px too wide`);
         }
@@ -336,7 +337,7 @@ describe('everywhere', () => {
       await page.keyboard.press('e');
       await heading(page, 'Executors');
       await page.keyboard.press('Control+k');
-      const field = page.getByLabel('Go to a page or a job').locator('visible=true').last();
+      const field = page.getByLabel('Go to anything, or do it').locator('visible=true').last();
       await field.waitFor();
       await page.keyboard.type('greeter');
       await page.getByRole('option', { name: /greeter/ }).first().waitFor();

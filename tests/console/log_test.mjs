@@ -209,3 +209,47 @@ test('a filter holds for lines that are still to come; without levels there is n
     assert.equal(await page.getByLabel('级别', { exact: true }).count(), 0);
   });
 });
+
+test('addresses in a log are links, whatever a job writes around them; the search still finds their lines', async () => {
+  const lines = ['see http://a.example/b?c=<script>, or', 'https://b.example/1', 'https://b.example/2', '\\033[31mred https://c.example/ red\\033[0m', 'javascript:alert(1)', '<a href="http://d.example/" onclick=alert(1)>'];
+  const run = await start('links', lines.map((text) => `printf '${text}\\n'`).join('; '));
+  for (const theme of ['light', 'dark']) {
+    await person({ theme }, async (page) => {
+      await page.goto(`${server.url}/runs/${run}`);
+      await page.getByText(`The log is complete: ${lines.length} lines.`).waitFor();
+      const links = page.getByRole('log').locator('a');
+      assert.deepEqual(await links.evaluateAll((all) => all.map((one) => [one.getAttribute('href'), one.target, one.rel])),
+        ['http://a.example/b?c=', 'https://b.example/1', 'https://b.example/2', 'https://c.example/', 'http://d.example/'].map((href) => [href, '_blank', 'noopener noreferrer']));
+      assert.equal(await page.locator('[role=log] script, [role=log] [onclick]').count(), 0);
+      assert.equal(await page.locator('[data-stream]').last().textContent(), lines.at(-1));
+      // As high as the lines of text among which they are: what WCAG 2.5.8 allows for a link in a text, and axe cannot tell.
+      assert.deepEqual((await look(page, 'links')).filter((one) => !one.startsWith('links: target-size: <a ')), []);
+      await page.getByLabel('Search the output').fill('b.example/2');
+      await page.getByText('1 of 1').waitFor();
+      await page.locator('[data-line="2"].bg-accent-soft').getByText('https://b.example/2').waitFor();
+    });
+  }
+});
+
+test('a line is copied, and all that is shown, as text without colours; keys do it too', async () => {
+  const run = await start('copied', "printf '\\033[31mERROR one\\033[0m\\nINFO two\\n\\tthree\\n'");
+  await person({}, async (page) => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+    const copied = (text) => until(async () => (await clipboard()) === text, JSON.stringify(text));
+    await page.goto(`${server.url}/runs/${run}`);
+    await page.getByText('The log is complete: 3 lines.').waitFor();
+    await page.getByRole('button', { name: 'Copy what is shown' }).click();
+    await copied('ERROR one\nINFO two\n\tthree\n');
+    await page.locator('[data-line="1"]').hover();
+    await page.getByRole('button', { name: 'Copy line 2' }).click();
+    await copied('INFO two');
+    await page.getByRole('button', { name: 'Link to line 1', exact: true }).click();
+    await page.getByRole('log').press('c');
+    await copied('ERROR one');
+    await page.getByLabel('Level', { exact: true }).selectOption('ERROR');
+    await page.getByText('1 of the 3 lines that have arrived').waitFor();
+    await page.getByRole('button', { name: 'Copy what is shown' }).click();
+    await copied('ERROR one');
+  });
+});

@@ -15,6 +15,7 @@ const PAGES_KIB = {
   'bulk/bulk_list_page': 170,
   'bulk/bulk_page': 170,
   'executors/executors_page': 170,
+  'executors/executor_page': 170,
   'system/system_page': 170,
   'admin/audit_page': 170,
   'admin/users_page': 170,

@@ -230,7 +230,10 @@ export interface AuditEntry {
   object_id: string;
   reason: string;
   trace_id: string;
+  changes: AuditChange[] | null; // of a job that was made or edited
 }
+
+export interface AuditChange { path: string; from: unknown; to: unknown }
 
 export interface Gap {
   job_id: string; schedule_id: number; from: string; to: string; count: number; reason: string;

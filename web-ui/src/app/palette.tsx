@@ -1,22 +1,19 @@
-// Ctrl or Cmd with K: pages, actions and jobs by name.
+// Ctrl or Cmd with K: pages, jobs, executors and a run by its id, and what can be done from anywhere.
+import '../i18n/more';
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';
-import { CalendarClock, Plus, type LucideIcon } from 'lucide-react';
+import { CalendarClock, ListChecks, Plus, ScrollText, Server, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { get } from '../api/client';
-import type { Job, Page } from '../api/types';
+import { itemsOf, useExecutors } from '../api/queries';
+import type { Job, Page, Run } from '../api/types';
+import { useTextOr } from '../i18n/text_or';
+import { useActions, useJobActions } from './palette_actions';
+import { matches, runIdIn, type Entry } from './palette_entries';
 import { PLACES } from './places';
 import { router } from './router';
-
-interface Entry {
-  value: string;
-  label: string;
-  under: string;
-  icon: LucideIcon;
-  open: () => void;
-}
 
 const JOBS_MAX = 20;
 
@@ -34,31 +31,74 @@ export default function Palette(props: { onClose: () => void }) {
   );
 }
 
-function Search(props: { onDone: () => void }) {
+const page = (to: string, label: string, icon: Entry['icon'], under = ''): Entry =>
+  ({ value: to, label, under, icon, open: () => void router.navigate({ to }) });
+
+function usePages(): Entry[] {
   const { t } = useTranslation();
-  const [text, setText] = useState('');
-  const wanted = text.trim().toLowerCase();
+  return [
+    ...PLACES.map((place) => page(place.to, t(place.label), place.icon, 'g ' + place.key)),
+    page('/jobs/new', t('jobs.new'), Plus, 'n'),
+    page('/bulk', t('bulk.title'), ListChecks),
+    page('/admin/users', t('admin.users'), UserRound),
+    page('/admin/tokens', t('admin.tokens'), UserRound),
+    page('/admin/secrets', t('admin.secrets'), UserRound),
+    page('/admin/deliveries', t('admin.deliveries'), ScrollText),
+    page('/admin/audit', t('nav.audit'), ScrollText),
+    page('/account', t('account.title'), UserRound),
+  ];
+}
+
+function useFoundJobs(wanted: string): Entry[] {
   const jobs = useQuery({
     queryKey: ['palette', wanted],
     queryFn: ({ signal }) => get<Page<Job>>('jobs', { q: wanted, page_size: JOBS_MAX }, signal),
     placeholderData: (before) => before,
   });
-  const entries: Entry[] = [
-    ...PLACES.map((place) => ({
-      value: place.to, label: t(place.label), under: 'g ' + place.key, icon: place.icon as LucideIcon,
-      open: () => void router.navigate({ to: place.to }),
-    })),
-    { value: 'new', label: t('jobs.new'), under: 'n', icon: Plus,
-      open: () => void router.navigate({ to: '/jobs/new' }) },
-  ].filter((entry) => entry.label.toLowerCase().includes(wanted));
-  for (const job of jobs.data?.items ?? []) {
-    entries.push({
-      value: 'job:' + job.job_id, label: job.name, under: job.job_id, icon: CalendarClock,
-      open: () => void router.navigate({ to: '/jobs/$id', params: { id: job.job_id } }),
-    });
-  }
+  return (jobs.data?.items ?? []).map((job) => ({
+    value: 'job:' + job.job_id, label: job.name, under: job.job_id, icon: CalendarClock,
+    open: () => void router.navigate({ to: '/jobs/$id', params: { id: job.job_id } }),
+  }));
+}
+
+// Of its id, wherever that was copied from.
+function useFoundRun(text: string): Entry[] {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  const id = runIdIn(text);
+  const { data: run } = useQuery({
+    queryKey: ['palette', 'run', id],
+    queryFn: ({ signal }) => get<Run>('runs/' + id, {}, signal),
+    enabled: id !== undefined,
+  });
+  if (id === undefined || run?.run_id !== id) return [];
+  return [{
+    value: 'run:' + id, label: t('run.title', { name: run.job_name || run.job_id }), under: textOr('state.', run.state), icon: ListChecks,
+    open: () => void router.navigate({ to: '/runs/$id', params: { id } }),
+  }];
+}
+
+function useFoundExecutors(): Entry[] {
+  const { t } = useTranslation();
+  return itemsOf(useExecutors().data).map((one) => ({
+    value: 'executor:' + one.executor_id, label: one.executor_id, under: t('executors.name'), icon: Server, words: one.host,
+    open: () => void router.navigate({ to: '/executors/$id', params: { id: one.executor_id } }),
+  }));
+}
+
+function Search(props: { onDone: () => void }) {
+  const { t } = useTranslation();
+  const [text, setText] = useState('');
+  const wanted = text.trim().toLowerCase();
+  const fit = (entry: Entry) => matches(entry, wanted);
+  const run = useFoundRun(text);
+  const pages = usePages().filter(fit);
+  const jobs = useFoundJobs(wanted);
+  const executors = useFoundExecutors().filter(fit);
+  // What does something comes last: a name and Enter open, and never run or pause.
+  const actions = [...useJobActions(), ...useActions()].filter(fit);
   return (
-    <Autocomplete.Root open inline items={entries} mode="none" value={text} autoHighlight="always"
+    <Autocomplete.Root open inline items={[...run, ...pages, ...jobs, ...executors, ...actions]} mode="none" value={text} autoHighlight="always"
       itemToStringValue={(entry: Entry) => entry.label}
       onValueChange={(value, details) => {
         if (details.reason !== 'item-press') setText(value);
@@ -68,14 +108,14 @@ function Search(props: { onDone: () => void }) {
       <Autocomplete.Empty className="empty:hidden p-6 text-center text-muted">{t('empty.match')}</Autocomplete.Empty>
       <Autocomplete.List className="max-h-[50dvh] overflow-auto p-1.5">
         {(entry: Entry) => (
-          <Autocomplete.Item key={entry.value} value={entry} className="menu-item"
+          <Autocomplete.Item key={entry.value} value={entry} className="menu-item" disabled={entry.denied !== undefined} title={entry.denied}
             onClick={() => {
               props.onDone();
               entry.open();
             }}>
             <entry.icon aria-hidden size={16} className="shrink-0 text-muted" />
             <span className="min-w-0 flex-1 truncate">{entry.label}</span>
-            <span className="mono text-muted">{entry.under}</span>
+            <span className="mono text-muted">{entry.denied ?? entry.under}</span>
           </Autocomplete.Item>
         )}
       </Autocomplete.List>

@@ -61,7 +61,7 @@ const editJob = createRoute({
   component: lazyRouteComponent(() => import('../features/jobs/form_page'), 'EditJobPage'),
 });
 
-export const JOB_TABS = ['overview', 'runs', 'configuration', 'versions', 'why'] as const;
+export const JOB_TABS = ['overview', 'runs', 'configuration', 'versions', 'why', 'audit'] as const;
 interface JobSearch {
   tab?: (typeof JOB_TABS)[number];
   state?: string[];
@@ -143,6 +143,12 @@ const executors = createRoute({
   component: lazyRouteComponent(() => import('../features/executors/executors_page'), 'ExecutorsPage'),
 });
 
+const executor = createRoute({
+  getParentRoute: () => root,
+  path: '/executors/$id',
+  component: lazyRouteComponent(() => import('../features/executors/executor_page'), 'ExecutorPage'),
+});
+
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
@@ -212,7 +218,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, importJobs, editJob, job, runs, run, bulks, bulk, executors, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
+  overview, jobs, newJob, importJobs, editJob, job, runs, run, bulks, bulk, executors, executor, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
 ]);
 
 export const router = createRouter({

@@ -51,7 +51,7 @@ export const useSession = () =>
     () => session,
   );
 
-export type Permission = 'jobs:write' | 'jobs:run' | 'executors:write' | 'config:write' | 'users:manage' | 'secrets:write';
+export type Permission = 'jobs:write' | 'jobs:run' | 'executors:write' | 'config:write' | 'users:manage' | 'secrets:write' | 'audit:read';
 
 // Forbidden actions stay visible; the server decides in any case, and alone about whose job it is.
 export function useMay(permission: Permission): boolean {

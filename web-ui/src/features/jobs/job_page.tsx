@@ -28,6 +28,7 @@ import { TellFact } from './tell_fact';
 const CancelRunsDialog = lazy(() => import('./cancel_runs_dialog'));
 const RunWithDialog = lazy(() => import('./run_with_dialog'));
 const Durations = lazy(() => import('./durations'));
+const AuditTab = lazy(() => import('./audit_tab'));
 const VersionsTab = lazy(() => import('./versions_tab'));
 const WhyTab = lazy(() => import('./why_tab'));
 const route = getRouteApi('/jobs/$id');
@@ -40,6 +41,7 @@ export function JobPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const job = useJob(id);
+  const mayAudit = useMay('audit:read');
   if (job.isPending) return <Loading />;
   if (!job.data) return <LoadFailure error={job.error} onRetry={() => void job.refetch()} />;
   const tab = search.tab ?? 'overview';
@@ -62,6 +64,7 @@ export function JobPage() {
           { value: 'configuration', label: t('jobs.tab_configuration') },
           { value: 'versions', label: t('jobs.tab_versions') },
           { value: 'why', label: t('jobs.tab_why') },
+          ...(mayAudit ? [{ value: 'audit', label: t('nav.audit') }] : []),
         ]} onChange={(next) => void navigate({ search: next === 'overview' ? {} : { tab: next as typeof search.tab } })} />
       </div>
       {tab === 'overview' && <Overview job={data} />}
@@ -70,6 +73,7 @@ export function JobPage() {
       <Suspense fallback={<Loading />}>
         {tab === 'versions' && <VersionsTab job={data} />}
         {tab === 'why' && <WhyTab job={data} />}
+        {tab === 'audit' && <AuditTab job={data} />}
       </Suspense>
     </>
   );

@@ -1,16 +1,18 @@
-// What a run writes, while it writes: only the lines in sight are in the document. ANSI colours, search, levels,
-// times, wrapping, download. Text stays text: anser only splits it into parts, and React writes each as text.
+// What a run writes, while it writes: only the lines in sight are in the document. ANSI colours, links, search, levels,
+// times, wrapping, copying, download. Text stays text: anser only splits it into parts, and React writes each as text.
 import Anser from 'anser';
-import { ArrowDownToLine, ChevronDown, ChevronUp, Clock, Download, Maximize2, Play, WrapText } from 'lucide-react';
+import { ArrowDownToLine, ChevronDown, ChevronUp, Clock, Copy, Download, Maximize2, Play, WrapText } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { send } from '../../api/client';
+import { copyText } from '../../shared/copy';
 import { setPreferences, usePreferences } from '../../shared/preferences';
-import { toastError } from '../../shared/toasts';
+import { toast, toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
 import { useLog } from './log_feed';
 import { LEVELS, countFrom, isAtLeast, type Level } from './log_levels';
 import type { LogLine } from './log_lines';
+import { piecesOf } from './log_links';
 import { ROW_PX, TAB, heightsOf, linesInSight } from './log_window';
 
 export interface Part { text: string; style: string }
@@ -37,6 +39,9 @@ export function partsOf(line: string, colours = ''): Part[] {
     return { text: entry.content, style };
   });
 }
+
+// As a person would type it.
+const plainOf = (line: LogLine) => partsOf(line.text).map((part) => part.text).join('');
 
 const NEAR_END_PX = 40;
 const SAMPLE = '0'.repeat(100);
@@ -123,6 +128,7 @@ export function Output(props: {
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const act: Record<string, () => void> = {
+      c: () => copy(linked >= 0 && linked < log.lines.length ? [log.lines[linked]!] : lines),
       w: () => setPreferences({ wrap: !wrap }),
       f: () => setFull(!full),
       n: () => step(1),
@@ -136,6 +142,12 @@ export function Output(props: {
     event.preventDefault();
     event.stopPropagation();
     chosen();
+  };
+  const copy = (these: readonly LogLine[]) => {
+    void copyText(these.map(plainOf).join('\n') + (these.length > 1 ? '\n' : '')).then((done) => {
+      if (done) toast(t('output.copied', { n: these.length }));
+      else toastError(t('output.copy_failed'), '');
+    });
   };
   const link = (line: number) => {
     props.onLink('L' + (line + 1));
@@ -174,6 +186,9 @@ export function Output(props: {
         <button type="button" className="button button-icon" aria-pressed={full} aria-label={t('output.full')} onClick={() => setFull(!full)}>
           <Maximize2 aria-hidden size={15} />
         </button>
+        <button type="button" className="button button-icon" aria-label={t('output.copy')} title={t('output.copy')} disabled={lines.length === 0} onClick={() => copy(lines)}>
+          <Copy aria-hidden size={15} />
+        </button>
         <DownloadButton runId={props.runId} attempt={props.attempt} />
       </div>
       {log.error && <p className="border-b bg-bad-soft px-4 py-2 text-bad" role="alert">{explain(log.error, t)}</p>}
@@ -196,11 +211,11 @@ export function Output(props: {
         className={'mono overflow-auto bg-code py-2 ' + (lines.length === 0 ? 'hidden ' : '') + (full ? 'min-h-0 flex-1' : 'max-h-[60dvh]')}>
         <div className="relative" style={{ height: heights.total }}>
           {linesInSight(heights, lines.length, sight.top, sight.height).map((line) => (
-            <Line key={placeOf(line)} line={lines[line]!} index={placeOf(line)} top={heights.topOf(line)} wrap={wrap} times={times} onLink={link}
+            <Line key={placeOf(line)} line={lines[line]!} index={placeOf(line)} top={heights.topOf(line)} wrap={wrap} times={times} onLink={link} onCopy={copy}
               tone={line === current || placeOf(line) === linked ? 'bg-accent-soft' : hits.length > 0 && lines[line]!.text.toLowerCase().includes(wanted) ? 'bg-raised' : ''} />
           ))}
           <div aria-hidden className="invisible absolute top-0 left-0 flex gap-3 px-3">
-            <span className="min-w-10 shrink-0" />
+            <span className="min-w-14 shrink-0" />
             {times && <span className="shrink-0">00:00:00.000</span>}
             <span ref={sample} className="ml-0.5 pl-2 whitespace-pre">{SAMPLE}</span>
           </div>
@@ -231,24 +246,33 @@ function LevelFilter({ lines, sight, level, shown, onChange }: {
   );
 }
 
-function Line({ line, index, top, wrap, times, tone, onLink }: {
-  line: LogLine; index: number; top: number; wrap: boolean; times: boolean; tone: string; onLink: (line: number) => void;
+function Line({ line, index, top, wrap, times, tone, onLink, onCopy }: {
+  line: LogLine; index: number; top: number; wrap: boolean; times: boolean; tone: string; onLink: (line: number) => void; onCopy: (lines: LogLine[]) => void;
 }) {
   const { t } = useTranslation();
   const parts = partsOf(line.text.replaceAll('\t', TAB), line.colours);
   const edge = line.stream === 'stderr' ? 'border-bad' : line.stream === 'carillon' ? 'border-warn text-warn' : 'border-transparent';
   return (
     <div data-line={index}
-      className={'absolute top-0 left-0 flex min-h-[18px] min-w-full gap-3 px-3 leading-[18px] ' + tone + (wrap ? ' w-full' : '')}
+      className={'group absolute top-0 left-0 flex min-h-[18px] min-w-full gap-3 px-3 leading-[18px] ' + tone + (wrap ? ' w-full' : '')}
       style={{ transform: `translateY(${top}px)` }}>
-      <button type="button" tabIndex={-1} className="min-w-10 shrink-0 cursor-pointer text-right text-muted select-none"
-        aria-label={t('output.link_to', { n: index + 1 })} onClick={() => onLink(index)}>{index + 1}</button>
+      <span className="flex min-w-14 shrink-0 items-start gap-1 select-none">
+        <button type="button" tabIndex={-1} className="invisible flex h-[18px] cursor-pointer items-center text-muted group-hover:visible"
+          aria-label={t('output.copy_line', { n: index + 1 })} onClick={() => onCopy([line])}><Copy aria-hidden size={12} /></button>
+        <button type="button" tabIndex={-1} className="flex-1 cursor-pointer text-right text-muted"
+          aria-label={t('output.link_to', { n: index + 1 })} onClick={() => onLink(index)}>{index + 1}</button>
+      </span>
       {times && <span className="shrink-0 text-muted">{line.t ? line.t.slice(11, 23) : '–'}</span>}
       <span data-stream={line.stream} className={'border-l-2 pl-2 ' + edge + (wrap ? ' min-w-0 break-all whitespace-pre-wrap' : ' whitespace-pre')}>
-        {parts.map((part, j) => part.style ? <span key={j} className={part.style}>{part.text}</span> : part.text)}
+        {parts.map((part, j) => part.style ? <span key={j} className={part.style}><Linked text={part.text} /></span> : <Linked key={j} text={part.text} />)}
       </span>
     </div>
   );
+}
+
+function Linked({ text }: { text: string }) {
+  return piecesOf(text).map((piece, i) => piece.href === undefined ? piece.text
+    : <a key={i} href={piece.href} target="_blank" rel="noopener noreferrer" className="underline">{piece.text}</a>);
 }
 
 function DownloadButton(props: { runId: string; attempt: number }) {

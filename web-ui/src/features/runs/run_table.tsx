@@ -3,6 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
+import { serverNow } from '../../api/reachability';
+import { Bar } from '../../shared/bar';
 import { useNow } from '../../shared/clock';
 import { DataTable, type Column, type Sorting } from '../../shared/data_table';
 import { span } from '../../shared/format';
@@ -17,6 +19,7 @@ export function RunTable(props: {
   sorting?: Sorting;
 }) {
   const { t } = useTranslation();
+  const longest = Math.max(0, ...props.runs.map((run) => duration(run, serverNow()) ?? 0));
   const columns: (Column<Run> | false | undefined)[] = [
     props.first,
     { id: 'state', header: t('runs.state'), cell: (run) => <StateBadge state={run.state} /> },
@@ -35,7 +38,7 @@ export function RunTable(props: {
       ),
     },
     !props.brief && { id: 'kind', header: t('runs.kind'), cell: (run) => <Kind run={run} /> },
-    { id: 'duration', header: t('runs.duration'), cell: (run) => <Duration run={run} /> },
+    { id: 'duration', header: t('runs.duration'), cell: (run) => <Duration run={run} longest={longest} /> },
     !props.brief && {
       id: 'executor', header: t('runs.executor'),
       cell: (run) => <span className="whitespace-nowrap text-muted">{run.executor_id ?? '–'}</span>,
@@ -57,14 +60,22 @@ function Kind({ run }: { run: Run }) {
   );
 }
 
-function Duration({ run }: { run: Run }) {
-  return run.state === 'RUNNING' ? <Running run={run} /> : <Spent ms={duration(run, 0)} ended={run.ended_at !== null} />;
+// The bar is relative to the longest run of the table.
+interface Length { run: Run; longest: number }
+
+function Duration({ run, longest }: Length) {
+  return run.state === 'RUNNING' ? <Running run={run} longest={longest} /> : <Spent ms={run.ended_at === null ? null : duration(run, 0)} longest={longest} />;
 }
-function Running({ run }: { run: Run }) {
-  return <Spent ms={duration(run, useNow())} ended />;
+function Running({ run, longest }: Length) {
+  return <Spent ms={duration(run, useNow())} longest={longest} />;
 }
-function Spent({ ms, ended }: { ms: number | null; ended: boolean }) {
-  return <span className="whitespace-nowrap tabular-nums">{ms === null || !ended ? '–' : span(Math.max(0, ms))}</span>;
+function Spent({ ms, longest }: { ms: number | null; longest: number }) {
+  if (ms === null) return <span>–</span>;
+  return (
+    <span className="inline-block whitespace-nowrap tabular-nums">
+      {span(Math.max(0, ms))}<Bar share={longest > 0 ? ms / longest : 0} className="mt-0.5 h-1 w-20 rounded-full" />
+    </span>
+  );
 }
 
 function Why({ run }: { run: Run }) {

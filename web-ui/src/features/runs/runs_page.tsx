@@ -1,32 +1,31 @@
 // The fleet's history; every filter is in the URL.
 import { getRouteApi } from '@tanstack/react-router';
-import { X } from 'lucide-react';
+import { ArrowUp } from 'lucide-react';
+import { Suspense, lazy, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { itemsOf, totalOf, useExecutors, useRuns } from '../../api/queries';
-import { RUN_STATES, type Run } from '../../api/types';
-import { SearchField } from '../../shared/search_field';
+import { totalOf, useRuns } from '../../api/queries';
+import type { Run } from '../../api/types';
 import { Time } from '../../shared/time';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, searchedTo } from '../../shared/ui';
 import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn } from '../lists/list_bar';
-import { NamespaceFilter } from '../jobs/namespace_filter';
-import { KindFilter, OwnerFilter } from './run_filters';
 import { RunTable } from './run_table';
 import { nameOfRun } from './run_text';
-import { StateFilter } from './state_filter';
+import { useSteady } from './steady';
 
 const route = getRouteApi('/runs');
 const rowOf = (run: Run) => ({ id: run.run_id, name: nameOfRun(run), state: run.state });
-const PERIODS_H = [1, 24, 168] as const;
+const idOf = (run: Run) => run.run_id;
+const FilterBar = lazy(() => import('./filter_bar'));
 
 export function RunsPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const executors = itemsOf(useExecutors().data);
   const { sort, ...filter } = search;
   const runs = useRuns({ ...search });
-  const items = itemsOf(runs.data);
+  const { rows: items, news, accept } = useSteady(runs, JSON.stringify(search), idOf);
+  const box = useRef<HTMLDivElement>(null);
   const columns = useColumns('run', [
     { id: 'state', label: t('runs.state'), usual: true },
     { id: 'kind', label: t('runs.kind'), usual: true },
@@ -40,35 +39,23 @@ export function RunsPage() {
   const ticks = useTickColumn(list, rowOf);
   const set = (change: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...change }) });
   const filtered = Object.values(filter).some((value) => value !== undefined && value.length > 0);
+  const clear = () => void navigate({ search: { sort } });
   return (
     <>
       <PageHeader title={t('nav.runs')} documentTitle={t('nav.runs')} />
       <div className="mb-3 grid gap-2">
-        <StateFilter states={RUN_STATES} chosen={search.state ?? []} onChange={(state) => set({ state })} />
-        <div className="flex flex-wrap items-center gap-2">
-          <SearchField label={t('runs.job_id')} value={search.job_id ?? ''} onChange={(job_id) => set({ job_id: job_id || undefined })} />
-          <select className="input w-auto" aria-label={t('runs.executor')} value={search.executor_id ?? ''}
-            onChange={(event) => set({ executor_id: event.target.value || undefined })}>
-            <option value="">{t('runs.any_executor')}</option>
-            {search.executor_id && !executors.some((one) => one.executor_id === search.executor_id) && (
-              <option value={search.executor_id}>{search.executor_id}</option>
-            )}
-            {executors.map((one) => <option key={one.executor_id} value={one.executor_id}>{one.executor_id}</option>)}
-          </select>
-          <KindFilter chosen={search.kind} onChange={(kind) => set({ kind })} />
-          <NamespaceFilter chosen={search.namespace} onChange={(namespace) => set({ namespace })} />
-          <OwnerFilter chosen={search.user_id} onChange={(user_id) => set({ user_id })} />
-          <Since value={search.since} onChange={(since) => set({ since })} />
-          {search.until && <span className="text-muted">{t('runs.until', { at: search.until })}</span>}
-          {filtered && (
-            <button type="button" className="button button-plain" onClick={() => void navigate({ search: {} })}>
-              <X aria-hidden size={15} />{t('empty.clear')}
-            </button>
-          )}
-        </div>
+        <Suspense fallback={<div className="min-h-18" />}><FilterBar search={search} set={set} onClear={filtered ? clear : undefined} /></Suspense>
       </div>
       <ListBar list={list} always={t('runs.job')} />
-      <div className="card overflow-hidden">
+      <div ref={box} tabIndex={-1} className="card relative overflow-hidden outline-none">
+        <p role="status" className="absolute top-1 left-1/2 z-10 -translate-x-1/2">
+          {news > 0 && (
+            <button type="button" className="button button-primary rounded-full" onClick={() => {
+              accept();
+              box.current?.focus(); // the button is gone
+            }}><ArrowUp aria-hidden size={15} />{t('runs.news', { n: news })}</button>
+          )}
+        </p>
         {runs.isPending ? <Loading />
           : runs.isError && items.length === 0 ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
           : items.length > 0 ? <RunTable runs={items} withJob first={ticks} isShown={columns.isShown}
@@ -77,26 +64,10 @@ export function RunsPage() {
               { id: 'ended', header: t('step.ended'), cell: (run) => <Time at={run.ended_at} /> },
             ]} />
           : searchedTo(runs) ? null
-          : filtered ? <EmptyMatch onClear={() => void navigate({ search: {} })} />
+          : filtered ? <EmptyMatch onClear={clear} />
           : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} command="carillon job run JOB --wait" />}
         <MoreButton query={runs} />
       </div>
     </>
-  );
-}
-
-function Since(props: { value: string | undefined; onChange: (value: string | undefined) => void }) {
-  const { t } = useTranslation();
-  return (
-    <select className="input w-auto" aria-label={t('runs.since')} value={props.value ?? ''}
-      onChange={(event) => {
-        const hours = Number(event.target.value);
-        if (event.target.value === '') props.onChange(undefined);
-        else if (hours > 0) props.onChange(new Date(Date.now() - hours * 3_600_000).toISOString());
-      }}>
-      <option value="">{t('runs.any_time')}</option>
-      {props.value && <option value={props.value}>{t('runs.since_at', { at: props.value.slice(0, 16).replace('T', ' ') })}</option>}
-      {PERIODS_H.map((hours) => <option key={hours} value={hours}>{t(`runs.last_${hours}h`)}</option>)}
-    </select>
   );
 }

@@ -21,4 +21,8 @@ export const first = {
   'failures.title': 'Failures of the last seven days, by hour',
   'failures.more': 'There are more: only the newest {{n}} are counted.',
   'failures.cell': '{{day}}, hour {{hour}}: {{n}} failures',
+  'next.title': 'The next hour',
+  'next.none': 'Nothing fires in the next hour.',
+  'next.times': '{{n}} times in the hour',
+  'next.more': 'and {{n}} more jobs',
 } as const;

@@ -2,6 +2,7 @@
 import { admin } from './admin';
 import { bulk } from './bulk';
 import { cluster } from './cluster';
+import { executors } from './executors';
 import { first } from './first';
 import { form } from './form';
 import { job } from './job';
@@ -10,4 +11,4 @@ import { notices } from './notices';
 import { plan } from './plan';
 import { secrets } from './secrets';
 
-export const enMore = { ...form, ...cluster, ...lists, ...bulk, ...admin, ...secrets, ...notices, ...job, ...plan, ...first } as const;
+export const enMore = { ...form, ...cluster, ...executors, ...lists, ...bulk, ...admin, ...secrets, ...notices, ...job, ...plan, ...first } as const;

@@ -36,6 +36,8 @@ export const job = {
   'durations.title': 'Duration of the last {{n}} runs',
   'durations.percentiles': 'Half took at most {{p50}} (line), 95 of 100 at most {{p95}} (dashed); the longest {{most}}.',
   'durations.table': 'As a table',
+  'palette.pause': 'Pause {{name}}',
+  'palette.resume': 'Resume {{name}}',
   'jobs.namespace': 'Namespace',
   'jobs.any_namespace': 'Any namespace',
   'jobs.run_with': 'Run with…',

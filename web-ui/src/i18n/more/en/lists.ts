@@ -67,4 +67,11 @@ export const lists = {
   'views.kept': 'Kept in this browser, for you alone. A view is a link: its address shows others the same.',
   'columns.title': 'Columns',
   'columns.usual': 'As usual',
+  'range.title': 'Time range',
+  'range.until': 'Until {{at}}',
+  'range.from': 'From',
+  'range.to': 'Until',
+  'range.zone': 'On the clock of {{zone}}. Empty is open.',
+  'range.wrong': 'It has to end after it begins.',
+  'range.apply': 'Show these',
 } as const;

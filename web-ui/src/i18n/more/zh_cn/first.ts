@@ -22,5 +22,9 @@ export const first: Record<keyof typeof en, string> = {
   'first.second': '查看执行器',
   'failures.title': '最近七天的失败（按小时）',
   'failures.more': '数量过多：仅统计最近 {{n}} 次。',
+  'next.title': '未来一小时',
+  'next.none': '未来一小时内没有触发。',
+  'next.times': '一小时内 {{n}} 次',
+  'next.more': '以及另外 {{n}} 个任务',
   'failures.cell': '{{day}} {{hour}} 时：{{n}} 次失败',
 };

@@ -3,6 +3,7 @@ import type { MoreCatalogue } from '..';
 import { admin } from './admin';
 import { bulk } from './bulk';
 import { cluster } from './cluster';
+import { executors } from './executors';
 import { first } from './first';
 import { form } from './form';
 import { job } from './job';
@@ -11,4 +12,4 @@ import { notices } from './notices';
 import { plan } from './plan';
 import { secrets } from './secrets';
 
-export const zhCNMore: MoreCatalogue = { ...form, ...cluster, ...lists, ...bulk, ...admin, ...secrets, ...notices, ...job, ...plan, ...first };
+export const zhCNMore: MoreCatalogue = { ...form, ...cluster, ...executors, ...lists, ...bulk, ...admin, ...secrets, ...notices, ...job, ...plan, ...first };

@@ -38,6 +38,8 @@ export const job: Record<keyof typeof en, string> = {
   'durations.title': '最近 {{n}} 次运行的时长',
   'durations.percentiles': '半数不超过 {{p50}}（实线），95% 不超过 {{p95}}（虚线）；最长 {{most}}。',
   'durations.table': '以表格显示',
+  'palette.pause': '暂停 {{name}}',
+  'palette.resume': '恢复 {{name}}',
   'jobs.namespace': '命名空间',
   'jobs.any_namespace': '任意命名空间',
   'jobs.run_with': '指定参数运行…',

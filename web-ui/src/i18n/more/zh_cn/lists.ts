@@ -69,4 +69,11 @@ export const lists: Record<keyof typeof en, string> = {
   'views.kept': '仅为您保存在此浏览器中。视图就是链接：把网址发给他人即可看到相同内容。',
   'columns.title': '列',
   'columns.usual': '恢复默认',
+  'range.title': '时间范围',
+  'range.until': '截至 {{at}}',
+  'range.from': '从',
+  'range.to': '到',
+  'range.zone': '按 {{zone}} 的时钟。留空表示不限。',
+  'range.wrong': '结束时间必须晚于开始时间。',
+  'range.apply': '显示这些',
 };

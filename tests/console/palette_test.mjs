@@ -1,0 +1,107 @@
+// The palette: where it leads and what it does, by the keyboard alone, in a real browser against a real server.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { heading, look, startBrowser, startServer, until, withPerson } from './server.mjs';
+
+let server;
+let browser;
+let executor;
+let run;
+before(async () => {
+  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+  await until(async () => (executor = (await server.api('GET', 'executors')).items[0]?.executor_id), 'the executor');
+  await server.api('POST', 'jobs', { job_id: 'backup', name: 'Backup', command: 'true' });
+  ({ run_id: run } = await server.api('POST', 'jobs/backup/execute', {}));
+  await until(async () => (await server.api('GET', 'runs/' + run)).state === 'COMPLETED', 'its run');
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
+// Types, waits for what is wanted to be the chosen one, and takes it.
+async function go(page, text, option) {
+  await page.keyboard.press('Control+k');
+  await page.locator('.dialog').waitFor();
+  await page.keyboard.insertText(text);
+  await page.locator('[role=option][data-highlighted]', { hasText: option }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.dialog').waitFor({ state: 'detached' });
+}
+
+test('it leads to a run by its id, to an executor, a job and any page', async () => {
+  await person({}, async (page) => {
+    await page.goto(server.url + '/');
+    await heading(page, 'Overview');
+    await go(page, run, 'Run of Backup');
+    await page.waitForURL('**/runs/' + run);
+    await go(page, `${server.url}/runs/${run}?attempt=1`, 'Run of Backup');
+    await go(page, executor, executor);
+    await page.waitForURL('**/executors/' + executor);
+    await go(page, 'deliv', 'Deliveries');
+    await heading(page, 'Deliveries');
+    await go(page, 'backup', 'Backup');
+    await heading(page, 'Backup');
+  });
+});
+
+test('an id that nothing has is no place to go', async () => {
+  await person({ asked: ['/api/runs/'] }, async (page) => {
+    await page.goto(server.url + '/');
+    await heading(page, 'Overview');
+    await page.keyboard.press('Control+k');
+    await page.locator('.dialog').waitFor();
+    await page.keyboard.insertText(run.slice(0, -1) + (run.endsWith('Z') ? 'Y' : 'Z'));
+    await page.getByText('Nothing matches').waitFor();
+  });
+});
+
+test('the job that is open is run, paused and resumed; a name and Enter only open', async () => {
+  await person({}, async (page) => {
+    await page.goto(server.url + '/jobs/backup');
+    await heading(page, 'Backup');
+    await go(page, 'pause backup', 'Pause Backup');
+    await page.locator('h1 [data-state=PAUSED]').waitFor();
+    await go(page, 'resume backup', 'Resume Backup');
+    await page.locator('h1 [data-state=ENABLED]').waitFor();
+    const before = (await server.api('GET', 'runs?job_id=backup')).items.length;
+    await go(page, 'backup', 'Backup');
+    await go(page, 'run backup', 'Run Backup now');
+    await page.waitForURL('**/runs/*');
+    assert.equal((await server.api('GET', 'runs?job_id=backup')).items.length, before + 1);
+    await page.goto(server.url + '/jobs');
+    await heading(page, 'Jobs');
+    await page.keyboard.press('Control+k');
+    await page.locator('.dialog').waitFor();
+    await page.keyboard.insertText('pause backup');
+    await page.getByText('Nothing matches').waitFor();
+  });
+});
+
+test('theme, language and signing out are done from it; what may not be done says why', async () => {
+  const { token } = await server.api('POST', 'tokens', { name: 'reader', role: 'read_only' });
+  await person({ token, asked: ['/api/'] }, async (page) => {
+    await page.goto(server.url + '/jobs/backup');
+    await heading(page, 'Backup');
+    await page.keyboard.press('Control+k');
+    await page.locator('.dialog').waitFor();
+    await page.keyboard.insertText('run backup now');
+    const denied = page.getByRole('option', { name: /Run Backup now/ });
+    await denied.waitFor();
+    assert.equal(await denied.getAttribute('aria-disabled'), 'true');
+    assert.match(await denied.innerText(), /Your role may only look/);
+    assert.deepEqual(await look(page, 'palette'), []);
+    await page.keyboard.press('Enter');
+    assert.match(page.url(), /\/jobs\/backup$/);
+    await page.keyboard.press('Escape');
+    await page.locator('.dialog').waitFor({ state: 'detached' });
+    await go(page, 'dark', 'Theme: Dark');
+    await page.locator('html[data-theme=dark]').waitFor();
+    await go(page, '中文', 'Language: Simplified Chinese');
+    await page.locator('html[lang=zh-CN]').waitFor();
+    await go(page, 'english', 'English');
+    await page.locator('html[lang=en]').waitFor();
+    await go(page, 'sign out', 'Sign out');
+    await page.getByLabel('API token').waitFor();
+  });
+});

@@ -1,0 +1,63 @@
+// What the palette does: to the job whose page is open, and to what is seen.
+import '../i18n/more';
+import { useQuery } from '@tanstack/react-query';
+import { useRouterState } from '@tanstack/react-router';
+import { Languages, LogOut, Pause, Pencil, Play, SunMoon, Zap } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../api/client';
+import type { Job } from '../api/types';
+import { signOut, useDenied } from '../auth/session';
+import { jobPath, useRunNow, useSetEnabled } from '../features/jobs/job_actions';
+import { LANGUAGES, THEMES, setPreferences, usePreferences } from '../shared/preferences';
+import type { Entry } from './palette_entries';
+import { router } from './router';
+
+function openJob({ location, matches }: typeof router.state): string | undefined {
+  const params = matches.at(-1)?.params as { id?: string } | undefined;
+  return /\/jobs\/[^/]+$/.test(location.pathname) ? params?.id : undefined;
+}
+
+export function useJobActions(): Entry[] {
+  const { t } = useTranslation();
+  const id = useRouterState({ select: openJob });
+  const { data } = useQuery({
+    queryKey: ['jobs', id],
+    queryFn: ({ signal }) => call<Job>('GET', jobPath(id!), { signal }),
+    enabled: id !== undefined,
+  });
+  const denied = useDenied();
+  const runNow = useRunNow();
+  const setEnabled = useSetEnabled();
+  if (id === undefined || !data) return [];
+  const job = data.data;
+  const name = job.name;
+  const paused = job.state === 'PAUSED';
+  const why = (action: string) => {
+    const reason = denied(job, action);
+    return reason && t(reason);
+  };
+  return [
+    { value: 'run', label: t('jobs.run_named', { name }), under: '', icon: Zap, denied: why('execute'), open: () => runNow.mutate(id) },
+    paused
+      ? { value: 'resume', label: t('palette.resume', { name }), under: '', icon: Play, denied: why('resume'), open: () => setEnabled.mutate({ id, enabled: true }) }
+      : { value: 'pause', label: t('palette.pause', { name }), under: '', icon: Pause, denied: why('pause'), open: () => setEnabled.mutate({ id, enabled: false }) },
+    { value: 'edit', label: t('jobs.edit_named', { name }), under: '', icon: Pencil, denied: why('edit'), open: () => void router.navigate({ to: '/jobs/$id/edit', params: { id } }) },
+  ];
+}
+
+export function useActions(): Entry[] {
+  const { t } = useTranslation();
+  const { theme, language, live } = usePreferences();
+  return [
+    ...THEMES.filter((one) => one !== theme).map((one): Entry => ({
+      value: 'theme:' + one, label: `${t('settings.theme')}: ${t(`theme.${one}`)}`, under: '', icon: SunMoon, open: () => setPreferences({ theme: one }),
+    })),
+    // Found by its own name too: whoever cannot read this one looks for that.
+    ...LANGUAGES.filter((one) => one !== language).map((one): Entry => ({
+      value: 'language:' + one, label: `${t('settings.language')}: ${t(`language.${one}`)}`, under: one, icon: Languages, words: one === 'en' ? 'language english' : 'language chinese \u4e2d\u6587 \u8bed\u8a00',
+      open: () => setPreferences({ language: one }),
+    })),
+    { value: 'live', label: t(live ? 'live.pause' : 'live.resume'), under: '', icon: live ? Pause : Play, open: () => setPreferences({ live: !live }) },
+    { value: 'sign out', label: t('auth.sign_out'), under: '', icon: LogOut, open: () => void signOut() },
+  ];
+}

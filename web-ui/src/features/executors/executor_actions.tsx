@@ -1,0 +1,55 @@
+// What is done to an executor, from its row and from its page alike.
+import '../../i18n/more';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Ban, Play, Tags, Wrench } from 'lucide-react';
+import { Suspense, lazy, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client';
+import type { Executor } from '../../api/types';
+import { useMay } from '../../auth/session';
+import { toast, toastError } from '../../shared/toasts';
+import { explain } from '../../shared/ui';
+
+const LabelDialog = lazy(() => import('./executor_dialogs').then((all) => ({ default: all.LabelDialog })));
+const ReasonDialog = lazy(() => import('./executor_dialogs').then((all) => ({ default: all.ReasonDialog })));
+
+export const executorPath = (id: string) => 'executors/' + encodeURIComponent(id);
+
+export function ExecutorActions({ executor }: { executor: Executor }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const may = useMay('executors:write');
+  const [asked, setAsked] = useState<'drain' | 'disable' | 'labels' | null>(null);
+  const why = may ? undefined : t('denied.write');
+  const name = executor.executor_id;
+  const close = () => setAsked(null);
+  const done = () => {
+    close();
+    void client.invalidateQueries({ queryKey: ['executors'] });
+  };
+  const enable = useMutation({
+    mutationFn: () => call<Executor>('POST', executorPath(name) + '/enable', { body: {} }),
+    onSuccess: () => {
+      toast(t('executors.done_enable', { name }));
+      done();
+    },
+    onError: (error) => toastError(t('error.action'), explain(error, t)),
+  });
+  return (
+    <>
+      {executor.enabled && !executor.draining ? (
+        <>
+          <button type="button" className="button" disabled={!may} title={why ?? t('executors.drain_hint')} onClick={() => setAsked('drain')}><Wrench aria-hidden size={15} />{t('executors.drain')}</button>
+          <button type="button" className="button" disabled={!may} title={why} onClick={() => setAsked('disable')}><Ban aria-hidden size={15} />{t('executors.disable')}</button>
+        </>
+      ) : (
+        <button type="button" className="button" disabled={!may || enable.isPending} title={why} onClick={() => enable.mutate()}><Play aria-hidden size={15} />{t('executors.enable')}</button>
+      )}
+      <button type="button" className="button" disabled={!may} title={why} onClick={() => setAsked('labels')}><Tags aria-hidden size={15} />{t('executors.labels')}</button>
+      <Suspense>
+        {asked === 'labels' ? <LabelDialog executor={executor} onClose={close} />
+          : asked !== null && <ReasonDialog executor={executor} verb={asked} onClose={close} onDone={done} />}
+      </Suspense>
+    </>
+  );
+}

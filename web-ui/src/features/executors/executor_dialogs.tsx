@@ -1,0 +1,65 @@
+// What is asked before an executor is labelled, drained or disabled; fetched with the first one.
+import '../../i18n/more';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client';
+import type { Executor } from '../../api/types';
+import { Field } from '../../shared/field';
+import { FormDialog } from '../../shared/form_dialog';
+import { Modal } from '../../shared/modal';
+import { toast } from '../../shared/toasts';
+import { explain } from '../../shared/ui';
+import { linesOf } from '../jobs/form_values';
+import { executorPath } from './executor_actions';
+
+const REASON_MAX = 1000;
+
+export function ReasonDialog({ executor, verb, onClose, onDone }: { executor: Executor; verb: 'drain' | 'disable'; onClose: () => void; onDone: () => void }) {
+  const { t } = useTranslation();
+  const [reason, setReason] = useState('');
+  const name = executor.executor_id;
+  return (
+    <FormDialog title={t(`executors.${verb}_title`, { name })} save={t(`executors.${verb}`)} pointers={['/reason']} onClose={onClose}
+      onSave={async () => {
+        await call<Executor>('POST', `${executorPath(name)}/${verb}`, { body: reason.trim() ? { reason: reason.trim() } : {} });
+        toast(t(`executors.done_${verb}`, { name }));
+        onDone();
+      }}>
+      {({ errorOf }) => (<>
+        <p className="text-muted">{t(`executors.${verb}_explain`, { n: executor.running })}</p>
+        <Field label={t('reason.label')} error={errorOf('/reason')}>
+          <input className="input" maxLength={REASON_MAX} value={reason} onChange={(event) => setReason(event.target.value)} />
+        </Field>
+      </>)}
+    </FormDialog>
+  );
+}
+
+export function LabelDialog({ executor, onClose }: { executor: Executor; onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const id = useId();
+  const [text, setText] = useState(() => Object.entries(executor.labels).map(([name, value]) => `${name}=${value}`).join('\n'));
+  const labels = linesOf(text);
+  const save = useMutation({
+    mutationFn: () => call<Executor>('PATCH', executorPath(executor.executor_id), { body: { labels } }),
+    onSuccess: () => {
+      toast(t('executors.labelled', { name: executor.executor_id }));
+      void client.invalidateQueries({ queryKey: ['executors'] });
+      onClose();
+    },
+  });
+  const error = labels === null ? t('invalid.lines') : save.isError ? explain(save.error, t) : '';
+  return (
+    <Modal open onClose={onClose} title={t('executors.label_title', { name: executor.executor_id })} actions={<>
+      <button type="button" className="button" onClick={onClose}>{t('cancel')}</button>
+      <button type="button" className="button button-primary" disabled={labels === null || save.isPending} onClick={() => save.mutate()}>{t('form.save')}</button>
+    </>}>
+      <label htmlFor={id} className="mb-1 block font-medium">{t('form.labels')}</label>
+      <textarea id={id} className="input mono" rows={5} spellCheck={false} value={text} aria-invalid={error ? true : undefined}
+        aria-describedby={id + '-more'} onChange={(event) => setText(event.target.value)} />
+      <p id={id + '-more'} role={error ? 'alert' : undefined} className={error ? 'text-bad' : 'text-muted'}>{error || t('form.lines_hint')}</p>
+    </Modal>
+  );
+}

@@ -1,0 +1,40 @@
+// How full and how loaded an executor is, and in what state; of its row and of its page.
+import '../../i18n/more';
+import { useTranslation } from 'react-i18next';
+import type { Executor } from '../../api/types';
+import { Bar } from '../../shared/bar';
+import { percent } from '../../shared/format';
+import { usePreferences } from '../../shared/preferences';
+import { StateBadge } from '../../shared/state_badge';
+
+export function States({ executor }: { executor: Executor }) {
+  return (
+    <span className="flex flex-wrap gap-1.5">
+      <StateBadge state={executor.state} />
+      {executor.draining && <StateBadge state="DRAINING" />}
+      {!executor.enabled && <StateBadge state="DISABLED" />}
+    </span>
+  );
+}
+
+export function Slots({ running, slots }: { running: number; slots: number }) {
+  const { t } = useTranslation();
+  return (
+    <div className="w-28">
+      <span className="tabular-nums">{t('executors.slots_of', { running, slots })}</span>
+      <Bar share={slots > 0 ? running / slots : 0} fill={running > slots * 0.9 ? 'fill-warn' : undefined} className="mt-1 h-1.5 w-full rounded-full" />
+    </div>
+  );
+}
+
+export function Load({ load }: { load: Executor['load'] }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  return (
+    <span className="flex flex-wrap gap-x-3 text-muted tabular-nums">
+      {(['cpu', 'memory', 'disk', 'io'] as const).map((kind) => (
+        <span key={kind} className="whitespace-nowrap">{t(`load.${kind}`)} <span className="text-ink">{percent(load[kind], language)}</span></span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,70 @@
+// One executor: where it is and how it does, and what it ran.
+import '../../i18n/more';
+import { useQuery } from '@tanstack/react-query';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { get } from '../../api/client';
+import { FAST_MS, itemsOf, useEvery, useRuns } from '../../api/queries';
+import type { Executor } from '../../api/types';
+import { Time } from '../../shared/time';
+import { Card, EmptyYet, Facts, Labels, LoadFailure, Loading, MoreButton, PageHeader, searchedTo } from '../../shared/ui';
+import { RunTable } from '../runs/run_table';
+import { ExecutorActions, executorPath } from './executor_actions';
+import { Load, Slots, States } from './executor_facts';
+
+const route = getRouteApi('/executors/$id');
+
+export function ExecutorPage() {
+  const { id } = route.useParams();
+  const refetchInterval = useEvery(FAST_MS);
+  const executor = useQuery({
+    queryKey: ['executors', id],
+    queryFn: ({ signal }) => get<Executor>(executorPath(id), {}, signal),
+    refetchInterval,
+  });
+  if (executor.isPending) return <Loading />;
+  if (!executor.data) return <LoadFailure error={executor.error} onRetry={() => void executor.refetch()} />;
+  return <Known executor={executor.data} />;
+}
+
+function Known({ executor }: { executor: Executor }) {
+  const { t } = useTranslation();
+  const name = executor.executor_id;
+  return (
+    <>
+      <PageHeader documentTitle={name} title={<><span>{name}</span><States executor={executor} /></>}
+        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{executor.host}</span><Labels labels={executor.labels} /></span>}
+        actions={<ExecutorActions executor={executor} />} />
+      <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
+        <Runs id={name} />
+        <Card title={t('run.facts')} className="self-start">
+          <Facts items={[
+            [t('executors.slots'), <Slots key="s" running={executor.running} slots={executor.slots} />],
+            [t('executors.load'), <Load key="l" load={executor.load} />],
+            [t('executors.heartbeat'), <Time key="h" at={executor.last_heartbeat_time} />],
+            [t('executors.registered'), <Time key="r" at={executor.register_time} />],
+            [t('executors.address'), <span key="a" className="mono">{executor.host}:{executor.port}</span>],
+            [t('executors.version'), executor.version],
+            [t('executors.settings'), executor.config_version === 0 ? '–' : 'v' + executor.config_version],
+          ]} />
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function Runs({ id }: { id: string }) {
+  const { t } = useTranslation();
+  const runs = useRuns({ executor_id: id });
+  const items = itemsOf(runs.data);
+  return (
+    <Card title={t('nav.runs')} flush actions={<Link to="/runs" search={{ executor_id: id }} className="link">{t('executors.filter')}</Link>}>
+      {runs.isPending ? <Loading />
+        : runs.isError && items.length === 0 ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
+        : items.length > 0 ? <RunTable runs={items} withJob brief />
+        : searchedTo(runs) ? null
+        : <EmptyYet title={t('runs.none')} hint={t('executors.no_runs')} />}
+      <MoreButton query={runs} />
+    </Card>
+  );
+}

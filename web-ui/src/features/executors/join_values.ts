@@ -1,0 +1,61 @@
+// What is typed on a host so that a new executor joins, as docs/security.md and deploy/ have it. Pure.
+export const PLACES = ['shell', 'systemd', 'container'] as const;
+export type Place = (typeof PLACES)[number];
+
+export interface Joining {
+  executor: string;
+  token: string | null; // null: members and executors share a secret, which is a file on each of them
+  version: string;
+}
+
+export const isExecutorId = (text: string) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text);
+
+interface File { name: string; setting: string; settings: readonly string[] }
+
+// What the executor is told beside the configuration that every executor has.
+function fileOf({ executor, token }: Joining, directory: string): File {
+  const name = directory + (token === null ? '/join.secret' : '/join-token');
+  const id = 'executor.id=' + executor;
+  return token === null
+    ? { name, setting: 'link.join_secret_file', settings: [id, 'link.join_secret_file=' + name] }
+    : { name, setting: 'link.join_token_file', settings: [id, 'link.tls=mutual', 'link.join_token_file=' + name] };
+}
+
+const flags = (file: File) => file.settings.map((one) => `--set "${one}"`).join(' ');
+const environment = (file: File) =>
+  file.settings.map((one) => one.replace(/^[^=]+/, (name) => 'CARILLON_' + name.replaceAll('.', '_').toUpperCase())).join(' ');
+const here = (before: string, text: string) => [`${before} <<'END'`, text, 'END'];
+// Only the executor may read it.
+const written = (joining: Joining, file: string) =>
+  joining.token === null ? [] : ['umask 077', ...here(`cat > "${file}"`, joining.token)];
+
+const COMMANDS: Record<Place, (joining: Joining) => string[]> = {
+  shell: (joining) => {
+    const file = fileOf(joining, '$PWD');
+    return [...written(joining, file.name), `carillon-executor --config executor.yaml --data-dir "$PWD/${joining.executor}" ${flags(file)}`];
+  },
+  systemd: (joining) => {
+    const file = fileOf(joining, '/etc/carillon');
+    const unit = '/etc/systemd/system/carillon-executor.service.d';
+    return [
+      ...(joining.token === null ? [] : here(`sudo install -m 0600 -o carillon -g carillon /dev/stdin ${file.name}`, joining.token)),
+      `sudo mkdir -p ${unit}`,
+      ...here(`sudo tee ${unit}/join.conf`, '[Service]\nEnvironment=' + environment(file)),
+      'sudo systemctl daemon-reload',
+      'sudo systemctl enable --now carillon-executor',
+    ];
+  },
+  container: (joining) => {
+    const file = fileOf(joining, '/run/secrets');
+    const inside = file.name.replace('/run/secrets', '$PWD');
+    return [
+      ...written(joining, inside),
+      `docker run --detach --name ${joining.executor} --hostname ${joining.executor} --restart unless-stopped --cap-drop ALL \\`,
+      `  --user "$(id -u):$(id -g)" --volume ${joining.executor}:/var/lib/carillon --volume "$PWD/executor.yaml:/etc/carillon/executor.yaml:ro" \\`,
+      `  --volume "$PWD/zookeeper.digest:/run/secrets/zookeeper.digest:ro" --volume "${inside}:${file.name}:ro" \\`,
+      `  carillon:${joining.version} run-executor --config /etc/carillon/executor.yaml ${flags(file)}`,
+    ];
+  },
+};
+
+export const commandsFor = (place: Place, joining: Joining): string => COMMANDS[place](joining).join('\n') + '\n';

@@ -1,0 +1,17 @@
+// Who did what to this job, when, and why.
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { Job } from '../../api/types';
+import { EmptyYet } from '../../shared/ui';
+import { AuditList } from '../admin/audit_list';
+import '../../i18n/more';
+
+export default function AuditTab({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <p className="mb-3 text-muted">{t('audit.under')} · <Link to="/admin/audit" search={{ object_id: job.job_id }} className="link">{t('audit.all')}</Link></p>
+      <AuditList objectId={job.job_id} nothing={<EmptyYet title={t('audit.none')} />} />
+    </>
+  );
+}

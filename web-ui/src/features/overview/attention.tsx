@@ -1,0 +1,65 @@
+// What needs a person, each with why and where to look.
+import { Link } from '@tanstack/react-router';
+import { CircleCheck, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { itemsOf, useDeadLetters, useExecutors, useGaps, useRuns } from '../../api/queries';
+import { serverNow } from '../../api/reachability';
+import type { SystemStatus } from '../../api/types';
+import { span } from '../../shared/format';
+import { Card } from '../../shared/ui';
+import { BAD_STATES } from './failures';
+
+const SHOWN = 6;
+const LATE_MS = 5000;
+const DAY_MS = 86_400_000;
+
+interface Matter { key: string; text: string; link: ReactNode }
+
+export default function Attention({ status }: { status: SystemStatus }) {
+  const { t } = useTranslation();
+  const held = itemsOf(useRuns({ state: ['HELD'], page_size: SHOWN }).data);
+  const dead = itemsOf(useDeadLetters().data);
+  const executors = itemsOf(useExecutors().data);
+  // What a person paused is no surprise.
+  const missed = itemsOf(useGaps({ page_size: SHOWN }).data).slice(0, SHOWN)
+    .filter((gap) => gap.reason !== 'paused' && Date.parse(gap.to) > serverNow() - DAY_MS);
+  const matters: Matter[] = [];
+  const see = t('overview.see');
+  if (status.leader === null) matters.push({ key: 'leader', text: t('system.no_leader'), link: <Link to="/system" className="link">{see}</Link> });
+  if ((status.oldest_overdue_ms ?? 0) > LATE_MS) {
+    matters.push({ key: 'late', text: t('overview.overdue', { span: span(status.oldest_overdue_ms ?? 0) }), link: <Link to="/runs" search={{ state: ['PENDING'] }} className="link">{see}</Link> });
+  }
+  for (const run of held) {
+    matters.push({ key: run.run_id, text: t('overview.held', { name: run.job_name }), link: <Link to="/runs/$id" params={{ id: run.run_id }} className="link">{see}</Link> });
+  }
+  for (const one of executors) {
+    const state = one.state === 'LOST' || one.state === 'UNHEALTHY' ? one.state : one.draining ? 'DRAINING' : !one.enabled ? 'DISABLED' : null;
+    if (state) matters.push({ key: one.executor_id, text: t('overview.executor', { name: one.executor_id, state: t(`state.${state}`) }), link: <Link to="/executors" className="link">{see}</Link> });
+  }
+  for (const gap of missed) {
+    matters.push({ key: `gap ${gap.schedule_id} ${gap.from}`, text: t('overview.gap', { name: gap.job_id, n: gap.count }), link: <Link to="/jobs/$id" params={{ id: gap.job_id }} search={{ tab: 'why', at: gap.from }} className="link">{t('why.short')}</Link> });
+  }
+  const jobs = new Map<string, number>();
+  for (const letter of dead) jobs.set(letter.job_id, (jobs.get(letter.job_id) ?? 0) + 1);
+  for (const [job, n] of [...jobs].slice(0, SHOWN)) {
+    matters.push({ key: 'dead ' + job, text: t('overview.dead', { name: job, n }), link: <Link to="/jobs/$id" params={{ id: job }} search={{ tab: 'runs', state: [...BAD_STATES] }} className="link">{see}</Link> });
+  }
+  return (
+    <Card title={t('overview.attention')} flush>
+      {matters.length === 0 ? (
+        <p className="flex items-center justify-center gap-2 p-8 text-muted"><CircleCheck aria-hidden size={17} className="text-ok" />{t('overview.nothing')}</p>
+      ) : (
+        <ul>
+          {matters.map((one) => (
+            <li key={one.key} className="flex items-center gap-3 border-b px-4 py-2.5 last:border-b-0">
+              <TriangleAlert aria-hidden size={16} className="shrink-0 text-warn" />
+              <span className="min-w-0 flex-1 break-words">{one.text}</span>
+              {one.link}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}

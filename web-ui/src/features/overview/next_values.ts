@@ -1,0 +1,13 @@
+// When the next fires are asked for again. Pure.
+import type { FireLoad } from '../../api/types';
+
+const SOONEST_MS = 5000;
+const LATEST_MS = 30_000;
+const AFTER_MS = 500;
+
+// Right after the first of them, but neither all the time nor so seldom that a new job is missed for long.
+export function againIn(load: FireLoad | undefined, now: number): number {
+  const first = load?.items?.[0]?.first_fire_time;
+  if (first === undefined) return LATEST_MS;
+  return Math.min(LATEST_MS, Math.max(SOONEST_MS, Date.parse(first) - now + AFTER_MS));
+}

@@ -1,0 +1,77 @@
+// How the fleet does, in four numbers; each leads to what is behind it.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactElement, ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { get } from '../../api/client';
+import { CALM_MS, itemsOf, useEvery, useGaps } from '../../api/queries';
+import { serverNow } from '../../api/reachability';
+import type { Page, Run, SystemStatus } from '../../api/types';
+import { count, percent, span } from '../../shared/format';
+import { usePreferences } from '../../shared/preferences';
+import { BAD_STATES } from './failures';
+import { missedSince, successOf } from './tile_values';
+
+const ENDED = ['COMPLETED', ...BAD_STATES];
+const READ_MAX = 500; // as many as one page holds
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+const dayAgo = () => new Date(Math.floor(serverNow() / MINUTE_MS) * MINUTE_MS - DAY_MS).toISOString();
+
+export function Tiles({ status }: { status: SystemStatus }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  const online = status.executors.ONLINE ?? 0;
+  const away = Object.entries(status.executors).reduce((sum, [state, n]) => (state === 'ONLINE' ? sum : sum + n), 0);
+  return (
+    <div className="mb-4 grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <Success />
+      <Tile to={<Link to="/runs" search={{ state: ['RUNNING'] }} />} label={t('tile.running')}
+        value={status.runs_running === null ? '–' : count(status.runs_running, language)}
+        under={t('tile.pending', { n: status.runs_pending === null ? '–' : count(status.runs_pending, language) })} />
+      <Late status={status} />
+      <Tile to={<Link to="/executors" />} label={t('tile.executors')} value={count(online, language)}
+        under={away > 0 ? t('tile.away', { n: away }) : t('tile.all_online')} />
+    </div>
+  );
+}
+
+function Success() {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  const refetchInterval = useEvery(CALM_MS);
+  const ended = useQuery({
+    queryKey: ['runs', 'ended', '24h'],
+    queryFn: ({ signal }) => get<Page<Run>>('runs', { state: ENDED, since: dayAgo(), page_size: READ_MAX }, signal),
+    refetchInterval,
+  });
+  const { share, n, bounded } = successOf(ended.data);
+  return (
+    <Tile to={<Link to="/runs" search={{ state: ENDED, since: dayAgo() }} />} label={t('tile.success')}
+      value={share === null ? '–' : percent(share, language)} under={t(bounded ? 'tile.success_last' : 'tile.success_day', { n: count(n, language) })} />
+  );
+}
+
+// Late is what started late; missed what was never started, which is among what needs attention.
+function Late({ status }: { status: SystemStatus }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  const gaps = useGaps({ page_size: READ_MAX });
+  const missed = missedSince(itemsOf(gaps.data), serverNow() - DAY_MS, gaps.hasNextPage);
+  const late = status.late_ms.p99 === null ? '–' : span(status.late_ms.p99);
+  return (
+    <Tile to={<Link to="/system" />} label={t('tile.late')} value={<>{late} <span className="text-muted">·</span> {count(missed.fires, language)}{missed.more && '+'}</>}
+      under={t('tile.late_under')} />
+  );
+}
+
+function Tile(props: { to: ReactNode; label: string; value: ReactNode; under: string }) {
+  const link = props.to as ReactElement<Record<string, unknown>>;
+  return (
+    <link.type {...link.props} className="card block p-4 text-ink no-underline hover:border-line-strong">
+      <span className="block text-muted">{props.label}</span>
+      <span className="block text-2xl font-semibold tabular-nums">{props.value}</span>
+      <span className="block text-xs text-muted">{props.under}</span>
+    </link.type>
+  );
+}

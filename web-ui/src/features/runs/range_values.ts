@@ -1,0 +1,12 @@
+// What is typed as a range of time, as the address and the API have it. Pure.
+export interface Range { since: string | undefined; until: string | undefined }
+
+const text = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
+
+// Empty: open at that end. null: it ends before it begins, or is no time.
+export function rangeOf(from: string, to: string, instant: (local: string) => number): Range | null {
+  const [since, until] = [from, to].map((local) => (local === '' ? undefined : instant(local)));
+  if (Number.isNaN(since) || Number.isNaN(until)) return null;
+  if (since !== undefined && until !== undefined && since >= until) return null;
+  return { since: text(since), until: text(until) };
+}

@@ -1,0 +1,82 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { describe, expect, it, vi } from 'vitest';
+import { queryClient } from '../src/api/queries';
+import type { Executor } from '../src/api/types';
+import { ReasonDialog } from '../src/features/executors/executor_dialogs';
+import JoinDialog from '../src/features/executors/join_dialog';
+import { PLACES, commandsFor, isExecutorId } from '../src/features/executors/join_values';
+import { HttpResponse, at, http, problem, server } from './server';
+import '../src/shared/modal_dialog';
+
+const show = (element: React.ReactElement) => render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
+const status = http.get(at('system/status'), () => HttpResponse.json({ version: '0.1.0' }));
+
+describe('what a new executor is started with', () => {
+  const joining = { executor: 'executor-7', token: 'secret:certificate', version: '0.1.0' };
+  it('names its id, the token’s file and certificates, on every place', () => {
+    for (const place of PLACES) {
+      const text = commandsFor(place, joining);
+      for (const part of ['executor-7', 'secret:certificate', 'join-token']) expect(text, place).toContain(part);
+      expect(text, place).toMatch(/link\.tls=mutual|LINK_TLS=mutual/);
+      expect(text, place).toMatch(/umask 077|-m 0600/);
+    }
+    expect(commandsFor('systemd', joining)).toContain('Environment=CARILLON_EXECUTOR_ID=executor-7 CARILLON_LINK_TLS=mutual CARILLON_LINK_JOIN_TOKEN_FILE=/etc/carillon/join-token\n');
+    expect(commandsFor('container', joining)).toContain('"$PWD/join-token:/run/secrets/join-token:ro"');
+  });
+  it('is the shared secret where there is no token', () => {
+    for (const place of PLACES) {
+      const text = commandsFor(place, { ...joining, token: null });
+      expect(text, place).toMatch(/join_secret_file=|JOIN_SECRET_FILE=/);
+      expect(text, place).not.toMatch(/join.token|mutual|null/);
+    }
+  });
+  it('has an id of its own kind', () => {
+    expect(['executor-7', '7', 'a'.repeat(63)].every(isExecutorId)).toBe(true);
+    expect(['', '-a', 'A', 'a b', 'a;rm', 'a'.repeat(64), '$(x)'].some(isExecutorId)).toBe(false);
+  });
+});
+
+describe('joining', () => {
+  it('asks for a token with its end, and shows it this once', async () => {
+    const seen: unknown[] = [];
+    server.use(status, http.post(at('executors/join-tokens'), async ({ request }) => {
+      seen.push(await request.json());
+      return HttpResponse.json({ token_id: 'tok-1', executor_id: 'executor-7', expires_at: '2026-03-02T12:00:00Z', join_token: 'shown-once' }, { status: 201 });
+    }));
+    show(<JoinDialog onClose={() => {}} />);
+    fireEvent.change(await screen.findByLabelText('Id of the new executor'), { target: { value: ' executor-7 ' } });
+    fireEvent.change(screen.getByLabelText('It joins within'), { target: { value: '86400' } });
+    fireEvent.click(screen.getByRole('button', { name: 'Show the commands' }));
+    expect((await screen.findByRole('region', { name: 'What is typed on its host' })).textContent).toContain('shown-once');
+    expect(screen.getByText('2026-03-02 12:00:00 UTC')).toBeTruthy();
+    expect(seen).toEqual([{ executor_id: 'executor-7', expires_in_s: 86_400 }]);
+    fireEvent.click(screen.getByRole('button', { name: 'systemd' }));
+    expect(screen.getByRole('region').textContent).toContain('systemctl enable --now');
+  });
+  it('by an id that the server refuses says so at its field', async () => {
+    server.use(http.post(at('executors/join-tokens'), () => problem(400, 'invalid', 'no', { errors: [{ pointer: '/executor_id', code: 'other', detail: 'This is no id.' }] })));
+    show(<JoinDialog onClose={() => {}} />);
+    fireEvent.click(await screen.findByRole('button', { name: 'Show the commands' }));
+    expect((await screen.findByRole('alert')).textContent).toContain('This is no id.');
+  });
+});
+
+describe('draining', () => {
+  it('says why to the server, and what it says is shown', async () => {
+    const seen: unknown[] = [];
+    server.use(http.post(at('executors/one/drain'), async ({ request }) => {
+      seen.push(await request.json());
+      return seen.length === 1 ? problem(503, 'unavailable', 'The store is away.') : HttpResponse.json({});
+    }));
+    const onDone = vi.fn();
+    show(<ReasonDialog executor={{ executor_id: 'one', running: 2 } as Executor} verb="drain" onClose={() => {}} onDone={onDone} />);
+    fireEvent.change(await screen.findByLabelText('Reason (optional)'), { target: { value: ' new disks ' } });
+    fireEvent.click(screen.getByRole('button', { name: 'Drain' }));
+    expect((await screen.findByRole('alert')).textContent).toContain('The store is away.');
+    expect(onDone).not.toHaveBeenCalled();
+    fireEvent.click(screen.getByRole('button', { name: 'Drain' }));
+    await waitFor(() => expect(onDone).toHaveBeenCalledOnce());
+    expect(seen).toEqual([{ reason: 'new disks' }, { reason: 'new disks' }]);
+  });
+});

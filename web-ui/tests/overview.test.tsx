@@ -1,0 +1,65 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } from '@tanstack/react-router';
+import { render, screen } from '@testing-library/react';
+import { describe, expect, it } from 'vitest';
+import { queryClient } from '../src/api/queries';
+import type { FireLoad, Gap, Run } from '../src/api/types';
+import NextFires from '../src/features/overview/next_fires';
+import { againIn } from '../src/features/overview/next_values';
+import { missedSince, successOf } from '../src/features/overview/tile_values';
+import { HttpResponse, at, http, server } from './server';
+
+const runs = (...states: string[]) => states.map((state) => ({ state }) as Run);
+
+describe('the share of success', () => {
+  it('is of all that ended, rounded down, and says when there are more', () => {
+    expect(successOf({ items: [...runs(...Array.from({ length: 199 }, () => 'COMPLETED')), ...runs('LOST')], next_page_token: null }))
+      .toEqual({ share: 0.99, n: 200, bounded: false });
+    expect(successOf({ items: runs('COMPLETED'), next_page_token: 'x' })).toEqual({ share: 1, n: 1, bounded: true });
+  });
+  it('is none where nothing ended', () => expect(successOf(undefined)).toEqual({ share: null, n: 0, bounded: false }));
+});
+
+describe('what was missed', () => {
+  const gap = (to: string, reason: string, count: number) => ({ job_id: 'a', schedule_id: 1, from: to, to, reason, count }) as Gap;
+  const gaps = [gap('2026-03-02T10:00:00Z', 'misfire', 3), gap('2026-03-02T09:00:00Z', 'paused', 50), gap('2026-03-02T08:00:00Z', 'catch_up_limit', 4), gap('2026-03-01T08:00:00Z', 'misfire', 7)];
+  it('is of the time that is asked for, without what a person left out', () => {
+    expect(missedSince(gaps, Date.parse('2026-03-01T12:00:00Z'), true)).toEqual({ fires: 7, more: false });
+  });
+  it('may be more where all that was read is of that time', () => {
+    expect(missedSince(gaps, 0, true)).toEqual({ fires: 14, more: true });
+    expect(missedSince(gaps, 0, false)).toEqual({ fires: 14, more: false });
+  });
+});
+
+describe('the next hour', () => {
+  const load = (items: { first: string }[]) => ({
+    from: '', until: '', buckets: [], busiest: null, jobs: 15, jobs_read: 900, truncated: false,
+    items: items.map(({ first }, i) => ({ job_id: 'j' + i, name: 'Job ' + i, fires: i + 1, first_fire_time: first, buckets: [] })),
+  }) as FireLoad;
+  const now = Date.parse('2026-03-01T12:00:00Z');
+  it('is read again right after the first fire of it, within bounds', () => {
+    expect(againIn(undefined, now)).toBe(30_000);
+    expect(againIn(load([]), now)).toBe(30_000);
+    expect(againIn(load([{ first: '2026-03-01T12:00:10Z' }]), now)).toBe(10_500);
+    expect(againIn(load([{ first: '2026-03-01T12:00:01Z' }]), now)).toBe(5000);
+    expect(againIn(load([{ first: '2026-03-01T11:00:01Z' }]), now)).toBe(5000);
+    expect(againIn(load([{ first: '2026-03-01T12:50:00Z' }]), now)).toBe(30_000);
+  });
+  it('is an hour, in the order of the server, with how often, and says how many jobs are not named', async () => {
+    const asked: URL[] = [];
+    server.use(http.get(at('schedules/load'), ({ request }) => {
+      asked.push(new URL(request.url));
+      return HttpResponse.json(load(Array.from({ length: 15 }, () => ({ first: '2026-03-01T12:00:10Z' }))));
+    }));
+    const router = createRouter({ routeTree: createRootRoute({ component: NextFires }), history: createMemoryHistory() });
+    render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+    expect((await screen.findAllByRole('link', { name: /^Job / })).map((one) => one.textContent).slice(0, 2)).toEqual(['Job 0', 'Job 1']);
+    expect(screen.getAllByRole('button', { name: /^Run Job \d+ now$/ }).length).toBe(12);
+    expect(screen.getByText('2 times in the hour')).toBeTruthy();
+    expect(screen.getByText('and 3 more jobs')).toBeTruthy();
+    const { searchParams } = asked[0]!;
+    expect(Date.parse(searchParams.get('until')!) - Date.parse(searchParams.get('from')!)).toBe(3_600_000);
+    expect(searchParams.get('by_job')).toBe('true');
+  });
+});
