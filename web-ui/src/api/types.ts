@@ -143,6 +143,7 @@ export interface Run extends Reachable {
   priority: number;
   job_version: number;
   cancel_requested: boolean;
+  waiting?: { code: string; detail: string } | null; // of one run: why it has not been started
   cancel_mode?: 'graceful' | 'kill' | null;
   parameters?: Record<string, unknown> | null;
   trace_id?: string;

@@ -91,11 +91,13 @@ function Sentence({ run }: { run: Run }) {
   const error = run.error && <>{i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span></>;
   // An error of one that still runs is the reason of who cancels it.
   const ending = run.state === 'RUNNING' && run.cancel_requested && t(run.cancel_mode === 'kill' ? 'run.killing' : 'run.cancelling');
-  const text = (ending ? <>{ending} {error}</> : error)
-    ?? (run.state === 'PENDING' && run.due_at === null ? t('run.waits_paused') : null)
-    ?? (run.state === 'PENDING' ? t('run.waits') : null);
+  const waits = run.state === 'PENDING' && (run.waiting
+    ? <>{i18n.language !== 'en' && textOr('waiting.', run.waiting.code)} <span lang="en">{run.waiting.detail}</span></>
+    : t('run.waits'));
+  const first = waits || ending;
+  const text = first ? <>{first} {error}</> : error;
   if (!text) return null;
-  const bad = run.error !== null && run.state !== 'CANCELLED' && !ending;
+  const bad = run.error !== null && run.state !== 'CANCELLED' && !first;
   return <p role="status" className={'mb-4 rounded-md px-4 py-2.5 ' + (bad ? 'bg-bad-soft text-bad' : 'bg-idle-soft text-idle')}>{text}</p>;
 }
 

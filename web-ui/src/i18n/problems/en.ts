@@ -15,6 +15,7 @@ export const enProblems = {
   'problem.forbidden': 'Your role may not do this.',
   'problem.not_owner': 'It belongs to somebody else.',
   'problem.out_of_reach': 'It would be out of your reach: nothing that is shared with you covers it.',
+  'problem.range_not_satisfiable': 'The log does not reach as far as what was asked for.',
   'problem.role_too_high': 'The role is above your own.',
   'problem.scope_too_wide': 'A token made with a token may do no more than that one.',
   'problem.denied': 'This is not allowed.',

@@ -17,6 +17,7 @@ export const zhCNProblems: Record<keyof typeof enProblems, string> = {
   'problem.forbidden': '您的角色无权执行此操作。',
   'problem.not_owner': '它属于他人。',
   'problem.out_of_reach': '超出您的权限范围：共享给您的内容不包括它。',
+  'problem.range_not_satisfiable': '请求的范围超出了日志。',
   'problem.role_too_high': '角色高于您自己的角色。',
   'problem.scope_too_wide': '用令牌创建的令牌，权限不能超过该令牌。',
   'problem.denied': '不允许执行此操作。',
