@@ -47,6 +47,8 @@ class Coordinator {
 
   // Enters the membership and the election, anew after an expiry. Blocks up to the session timeout.
   virtual Status Join(const MemberInfo& self) = 0;
+  // How often this client has joined: while it is the same, its session has never ended since.
+  virtual uint64_t Joins() = 0;
   virtual void Leave() = 0;
   virtual SessionState State() = 0;
   // True while this member's election node is the lowest one (as last seen).

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -103,8 +102,11 @@ Result<json> SkippedByDst(const JobDefinition& job, WallTime after, const json& 
   if (fires.empty() || all) return skipped;
   CARILLON_ASSIGN_OR_RETURN(const WallTime last,
                             ParseRfc3339(fires.back()["fire_time"].get<std::string>()));
-  std::set<std::pair<size_t, std::string>> there;
-  for (const json& fire : fires) there.emplace(fire["schedule"], fire["fire_time"]);
+  CARILLON_ASSIGN_OR_RETURN(const auto own, CompileAll(job));
+  const auto fires_at = [&](size_t i, WallTime time) {
+    const auto next = own[i].schedule.Next(time - Duration(1));
+    return next && next->time == time;
+  };
   JobDefinition other = job;
   other.dst_gap = DstGap::kFire;
   other.dst_repeat = DstRepeat::kBoth;
@@ -112,7 +114,7 @@ Result<json> SkippedByDst(const JobDefinition& job, WallTime after, const json& 
   for (size_t i = 0; i < sources.size(); ++i) {
     auto fire = sources[i].schedule.Next(after);
     for (; fire && fire->time <= last; fire = sources[i].schedule.Next(fire->time)) {
-      if (fire->note == DstNote::kNone || there.contains({i, FormatRfc3339(fire->time)})) continue;
+      if (fire->note == DstNote::kNone || fires_at(i, fire->time)) continue;
       if (skipped.size() == static_cast<size_t>(kFiresMax)) return skipped;
       CARILLON_ASSIGN_OR_RETURN(json item, FireToJson(*fire, i, sources[i].zone));
       item["dst"] = fire->note == DstNote::kMovedByGap ? "skipped_by_gap" : "not_repeated";

@@ -132,6 +132,10 @@ StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
 
 HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json& allowed_actions) {
   call.api.nudge(run.row.segment);
+  // Who may not read does not learn what earlier attempts have printed.
+  if (call.caller.ReachFor(Permission::kRead) == Reach::kNone) {
+    return FromStored(KeptAnswer(run, allowed_actions));
+  }
   return FromStored(RetriedAnswer(run, RunToJson(run, true), allowed_actions));
 }
 

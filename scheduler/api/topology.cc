@@ -100,6 +100,10 @@ bool Usable(const ExecutorRecord& executor) {
   return executor.state == ExecutorState::kOnline && executor.enabled && !executor.draining;
 }
 
+// By then its runs have been given up and tried elsewhere, or wait for a person: one that is gone
+// for good is no outage for as long as it is remembered, unless nobody does its work.
+constexpr Duration kMissedFor = 10min;
+
 // One that was told to take nothing before it went is not missed.
 bool Missed(const ExecutorRecord& executor) { return executor.enabled && !executor.draining; }
 
@@ -270,7 +274,8 @@ class Graph {
     node.detail = DetailOf(executor);
     const int64_t others = usable - (Usable(executor) ? 1 : 0);
     node.away = others > 0 ? Outage::kExecutor : Outage::kLastExecutor;
-    if (node.state == NodeState::kDown && Missed(executor)) node.costs = node.away;
+    const bool counts = usable == 0 || sight_.at - executor.last_heartbeat < kMissedFor;
+    if (node.state == NodeState::kDown && Missed(executor) && counts) node.costs = node.away;
     AddExecutorEdges(node, executor);
     nodes_.push_back(std::move(node));
   }
@@ -350,6 +355,7 @@ class Graph {
     for (const auto& [outage, ids] : nodes) outages.insert(outage);
     json impact = json::array();
     for (const OutageRow& row : ImpactOf(outages)) {
+      if (row.until == OutageBound::kExecutorLost) continue;  // it is known to be lost by now
       json one = RowToJson(row, sight_.bounds);
       one["nodes"] = row.outage == Outage::kStoreAndCoordinator
                          ? std::set<std::string>{"coordinator", "store"}

@@ -107,7 +107,7 @@ void SegmentOwner::FollowAssignment(SteadyTime now) {
     }
   }
   GiveUp(dropped, DropCause::kReassigned);
-  ports_.table.Keep(assignment->generation);
+  ports_.table.Keep(assignment->generation, ports_.coordinator.Joins());
   if (!clock_trusted() || !options_.store_trusted()) return;
   const std::vector<SegmentId> missing = Missing(*assignment, now);
   if (!missing.empty()) TakeMissing(*assignment, missing);
@@ -119,14 +119,23 @@ void SegmentOwner::FollowAssignment(SteadyTime now) {
 // proves nothing about it, and no store may be there to ask when that matters.
 std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, SteadyTime now) {
   const auto view = ports_.table.View();
+  const uint64_t joins = ports_.coordinator.Joins();
   waits_ = false;
   std::vector<SegmentId> missing;
   for (const auto& [segment, member] : assignment.owners) {
     if (member != options_.self) continue;
     const OwnedSegment* owned = view->Find(segment);
-    if (owned == nullptr || owned->generation < assignment.generation) missing.push_back(segment);
+    const bool provable = owned != nullptr && owned->generation >= assignment.generation &&
+                          !(owned->kept && owned->joins != joins);
+    if (!provable) missing.push_back(segment);
   }
   if (missing.empty()) return missing;
+  // Another process of this name lives, and may go on by its session with what it has kept.
+  const std::vector<MemberInfo> members = ports_.coordinator.Members();
+  const bool twice = std::any_of(members.begin(), members.end(), [this](const MemberInfo& info) {
+    return info.id == options_.self && info.incarnation != options_.incarnation;
+  });
+  if (twice) return {};
   if (waiting_for_ != assignment.generation) {
     waiting_for_ = assignment.generation;
     release_deadline_ = now + options_.release_wait;
@@ -135,7 +144,7 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
   const auto records = ports_.segments.ListSegments();
   if (!records.ok()) return missing;
   std::set<Incarnation> alive;
-  for (const MemberInfo& info : ports_.coordinator.Members()) alive.insert(info.incarnation);
+  for (const MemberInfo& info : members) alive.insert(info.incarnation);
   std::set<SegmentId> held;
   for (const SegmentRecord& record : *records) {
     const bool other = record.incarnation != options_.incarnation;
@@ -151,6 +160,7 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
 
 void SegmentOwner::TakeMissing(const Assignment& assignment,
                                const std::vector<SegmentId>& missing) {
+  const uint64_t joins = ports_.coordinator.Joins();
   const SteadyTime sent = ports_.clock.Steady();
   const auto taken = ports_.segments.Take({.member = options_.self,
                                            .incarnation = options_.incarnation,
@@ -166,7 +176,7 @@ void SegmentOwner::TakeMissing(const Assignment& assignment,
   if (!taken->empty()) {
     log::Info("assign", "segments taken count={} generation={}", taken->size(),
               assignment.generation.value());
-    ports_.table.Add(*taken, assignment.generation, sent, returned);
+    ports_.table.Add(*taken, assignment.generation, sent, returned, joins);
     CountOwned();
   }
   // What the rules refused waits for a newer assignment.
@@ -191,9 +201,11 @@ void SegmentOwner::RenewProof(SteadyTime now) {
 }
 
 void SegmentOwner::ProveBySession() {
+  const uint64_t joins = ports_.coordinator.Joins();
   const SteadyTime sent = ports_.clock.Steady();
   const auto generation = ports_.coordinator.ProveSession();
-  if (generation.ok()) ports_.table.ProvedBySession(*generation, sent);
+  if (!generation.ok() || ports_.coordinator.Joins() != joins) return;
+  ports_.table.ProvedBySession(*generation, joins, sent);
 }
 
 bool SegmentOwner::Wants(SegmentId segment) const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/base/failpoint.h"
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
@@ -61,7 +60,7 @@ Fence OwnedView::FenceFor(std::vector<SegmentId> segments) const {
 }
 
 void SegmentTable::Add(const Fence& taken, Generation generation, SteadyTime sent,
-                       SteadyTime returned) {
+                       SteadyTime returned, uint64_t joins) {
   if (taken.empty()) return;
   {
     MutexLock lock(mu_);
@@ -69,6 +68,7 @@ void SegmentTable::Add(const Fence& taken, Generation generation, SteadyTime sen
       held_[item.segment] = {.segment = {.segment = item.segment,
                                          .epoch = item.epoch,
                                          .generation = generation,
+                                         .joins = joins,
                                          .taken = returned},
                              .proved = sent};
     }
@@ -122,24 +122,26 @@ void SegmentTable::Proved(const Fence& fence, SteadyTime sent) {
   }
 }
 
-void SegmentTable::Keep(Generation generation) {
-  const bool skip = failpoint::Broken("keep.skipped");
+void SegmentTable::Keep(Generation generation, uint64_t joins) {
   MutexLock lock(mu_);
   bool changed = false;
   for (auto& [segment, held] : held_) {
-    const uint64_t before = held.segment.generation.value();
-    const bool next = before + 1 == generation.value();
-    if (!next && !(skip && before < generation.value())) continue;
+    if (held.segment.joins != joins) continue;
+    if (held.segment.generation.value() + 1 != generation.value()) continue;
     held.segment.generation = generation;
+    held.segment.kept = true;
     changed = true;
   }
   if (changed) PublishLocked();
 }
 
-void SegmentTable::ProvedBySession(Generation generation, SteadyTime sent) {
+void SegmentTable::ProvedBySession(Generation generation, uint64_t joins, SteadyTime sent) {
   MutexLock lock(mu_);
   for (auto& [segment, held] : held_) {
-    if (held.segment.generation == generation) held.proved = std::max(held.proved, sent);
+    const OwnedSegment& segment_held = held.segment;
+    if (segment_held.generation != generation) continue;
+    if (segment_held.kept && segment_held.joins != joins) continue;
+    held.proved = std::max(held.proved, sent);
   }
 }
 

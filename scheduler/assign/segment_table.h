@@ -25,6 +25,8 @@ struct OwnedSegment {
   SegmentId segment;
   Epoch epoch;
   Generation generation;  // of the assignment it was taken under, or the last it was kept under
+  uint64_t joins = 0;     // of the coordinator's client when it was taken
+  bool kept = false;      // under a later generation than it was taken under
   SteadyTime taken;       // when Take had returned: at or after the epoch's commit
   bool active = false;    // recovered: may be planned
 };
@@ -62,7 +64,9 @@ class SegmentTable {
   // Called after each change, from any thread, outside the lock. Set before first use.
   void OnChange(std::function<void()> wake) { wake_ = std::move(wake); }
 
-  void Add(const Fence& taken, Generation generation, SteadyTime sent, SteadyTime returned);
+  // `joins` is the coordinator's, read before.
+  void Add(const Fence& taken, Generation generation, SteadyTime sent, SteadyTime returned,
+           uint64_t joins = 0);
   // Those held by another epoch are left alone. Returns how many left the view.
   size_t Drop(const Fence& fence, DropCause cause);
   void Activate(const Fence& fence);
@@ -71,10 +75,12 @@ class SegmentTable {
   // The assignment `generation` gives everything that is held here to this member. What was held
   // under the generation just before it is held under this one from now on: nobody was ever told
   // to take it. What missed a generation is not: another member may have taken it under that one.
-  void Keep(Generation generation);
+  // Nor is what was taken before this client joined anew: while it was away, another process of
+  // the same name may have taken it.
+  void Keep(Generation generation, uint64_t joins);
   // Our session lived after `sent` while `generation` was the assignment's: proves what was taken
-  // or kept under exactly that generation.
-  void ProvedBySession(Generation generation, SteadyTime sent);
+  // or kept under exactly that generation; the latter only in the session it was taken in.
+  void ProvedBySession(Generation generation, uint64_t joins, SteadyTime sent);
 
   // Leases may be renewed: owned by this epoch with a proof younger than the limit.
   bool MayRenew(SegmentId segment, Epoch epoch, SteadyTime now) const;

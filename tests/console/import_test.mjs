@@ -47,9 +47,9 @@ describe('an export', () => {
       await page.goto(server.url + '/jobs');
       await page.locator('[data-row=short]').waitFor();
       const all = documentsOf(await exported(page));
+      await page.getByText('3 jobs exported').waitFor(); // it does not stay
       assert.deepEqual(all, documentsOf(cli('export')));
       assert.equal(all.length, 3);
-      await page.getByText('3 jobs exported').waitFor();
       await page.goto(server.url + '/jobs?selector=team%3Detl');
       await page.locator('[data-row=rich]').waitFor();
       assert.deepEqual(documentsOf(await exported(page)), documentsOf(cli('export', '--selector', 'team=etl')));

@@ -51,8 +51,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BrokenRule{"lease.daemon_checks", "P4", 200},  // instead of the warden
                       BrokenRule{"lost.mark_first", "P4", 1000},     // marked after the batch
                       BrokenRule{"proof.from_receipt", "P4", 200},   // proofs age from receipt
-                      BrokenRule{"keep.skipped", "P4", 200},  // whatever generation was missed
-                      BrokenRule{"retry.version", "P8", 40},  // the old definition
+                      BrokenRule{"retry.version", "P8", 40},         // the old definition
                       BrokenRule{"outcome.unknown", "P4",
                                  1000},  // what is not killed counts as dead
                       BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost

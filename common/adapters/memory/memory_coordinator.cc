@@ -29,6 +29,7 @@ class MemoryCoordinator final : public Coordinator {
 
   Status Join(const MemberInfo& self) override;
   void Leave() override;
+  uint64_t Joins() override;
   SessionState State() override;
   bool IsLeader() override;
   std::optional<MemberId> Leader() override;
@@ -59,11 +60,17 @@ Status MemoryCoordinator::Join(const MemberInfo& self) {
     client.self = self;
     client.incarnation = self.incarnation;
     client.expired = false;
+    ++client.joins;
     ensemble_.now_.members.push_back(self);
     wakes = ensemble_.Wakes();
   }
   CallAll(wakes);
   return {};
+}
+
+uint64_t MemoryCoordinator::Joins() {
+  MutexLock lock(ensemble_.mu_);
+  return Self().joins;
 }
 
 void MemoryCoordinator::Leave() {

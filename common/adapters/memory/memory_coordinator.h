@@ -52,6 +52,7 @@ class MemoryEnsemble {
   struct Client {
     std::optional<MemberInfo> self;
     Incarnation incarnation;  // of the last Join; a client is found by it
+    uint64_t joins = 0;
     bool suspended = false;
     bool expired = false;
     View last;  // what it saw before it was suspended

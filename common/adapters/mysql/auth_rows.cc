@@ -22,6 +22,12 @@ std::vector<Share> ReadShares(const Session& session, const Rows& rows, uint32_t
   return {};
 }
 
+constexpr std::string_view kScoped = "scoped:";
+
+std::string RoleOf(const std::string& text) {
+  return text.starts_with(kScoped) ? text.substr(kScoped.size()) : text;
+}
+
 std::vector<std::string> Words(const std::string& text) {
   std::istringstream words(text);
   return {std::istream_iterator<std::string>(words), {}};
@@ -43,6 +49,10 @@ UserRecord ReadUserRow(const Session& session, const Rows& rows, uint32_t first)
           .updated = rows.Time(first + 9)};
 }
 
+std::string RoleText(const TokenRecord& token) {
+  return (token.scopes.empty() ? "" : std::string(kScoped)) + token.role;
+}
+
 std::string ScopesText(const TokenRecord& token) {
   return fmt::format("{}", fmt::join(token.scopes, " "));
 }
@@ -50,7 +60,7 @@ std::string ScopesText(const TokenRecord& token) {
 TokenRecord ReadApiTokenRow(const Rows& rows) {
   return {.token_hash = rows.Text(1),
           .name = rows.Text(2),
-          .role = rows.Text(3),
+          .role = RoleOf(rows.Text(3)),
           .created = rows.Time(4),
           .token_id = rows.Text(5),
           .prefix = rows.Text(6),

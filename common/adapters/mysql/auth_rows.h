@@ -20,8 +20,10 @@ inline constexpr const char* kApiTokenColumns =
     "t.last_used_us, t.scopes";
 inline constexpr uint32_t kApiTokenColumnCount = 10;
 TokenRecord ReadApiTokenRow(const Rows& rows);
-// As the column has them.
+// As the columns have them. The role of a token with scopes is none that members from before scopes
+// know: to them it may do nothing, rather than everything.
 std::string ScopesText(const TokenRecord& token);
+std::string RoleText(const TokenRecord& token);
 
 // Waits for whoever else changes who may administrate, or makes a first thing of the store.
 Status LockIdentity(Session& session);

@@ -71,7 +71,9 @@ Conditions BehindCursor(const JobFilter& filter) {
 
 JobOrdering OrderingOf(const JobFilter& filter) {
   const char* direction = filter.descending ? " DESC" : "";
-  JobOrdering ordering{.index = std::string(IndexOf(filter)), .columns = {}};
+  JobOrdering ordering{.index = {}, .columns = {}};
+  // Where few may be wanted, each job that is not would cost a look-up in the order of an index.
+  if (ConditionsOf(filter).wanted.empty()) ordering.index = IndexOf(filter);
   if (filter.order != JobOrder::kJobId) {
     ordering.columns = fmt::format("{}{}, ", ColumnOf(filter.order), direction);
   }

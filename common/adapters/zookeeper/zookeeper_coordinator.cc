@@ -73,10 +73,16 @@ Status ZookeeperCoordinator::Join(const MemberInfo& self) {
   {
     MutexLock lock(mu_);
     self_ = self;
+    ++joins_;
     own_ = own;
     removed_ = false;
   }
   return ReadView(*session, own);
+}
+
+uint64_t ZookeeperCoordinator::Joins() {
+  MutexLock lock(mu_);
+  return joins_;
 }
 
 Status ZookeeperCoordinator::Announce(const ExecutorId& executor, const Incarnation& incarnation) {

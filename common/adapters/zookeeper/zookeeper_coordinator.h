@@ -45,6 +45,7 @@ class ZookeeperCoordinator final : public Coordinator {
   // Instead of Join: sees the members without being one (zookeeper_directory.h).
   Status Announce(const ExecutorId& executor, const Incarnation& incarnation);
   void Leave() override;
+  uint64_t Joins() override;
   SessionState State() override;
   bool IsLeader() override;
   std::optional<MemberId> Leader() override;
@@ -119,6 +120,7 @@ class ZookeeperCoordinator final : public Coordinator {
   std::condition_variable_any changed_;
   std::shared_ptr<Session> session_ GUARDED_BY(mu_);
   std::optional<MemberInfo> self_ GUARDED_BY(mu_);
+  uint64_t joins_ GUARDED_BY(mu_) = 0;
   std::string own_ GUARDED_BY(mu_);       // "election/…" or "executors/…"; empty = not joined
   bool removed_ GUARDED_BY(mu_) = false;  // the own node is gone though the session lives
   View view_ GUARDED_BY(mu_);

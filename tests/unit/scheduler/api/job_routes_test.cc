@@ -324,6 +324,17 @@ TEST_F(JobRoutesTest, NextTellsWhatAClockChangeTakesAway) {
   EXPECT_EQ(once["skipped"][0]["dst"], "not_repeated");
   EXPECT_EQ(once["skipped"][0]["fire_time"], "2026-10-25T01:30:00.000000Z");
   EXPECT_EQ(once["items"][0]["fire_time"], "2026-10-25T00:30:00.000000Z");
+  // Both move to 03:00; the page ends between them, and neither is taken away.
+  json schedules = json::array();
+  for (const char* cron : {"15 2 * * *", "30 2 * * *"}) {
+    schedules.push_back(
+        {{"kind", "cron"}, {"cron_expression", cron}, {"time_zone", "Europe/Paris"}});
+  }
+  const json two = {{"schedules", schedules}, {"after", "2026-03-28T12:00:00Z"}, {"n", 1}};
+  const json moved = Post("/api/schedules/preview", two).body();
+  ASSERT_EQ(moved["items"].size(), 1u) << moved;
+  EXPECT_EQ(moved["items"][0]["dst"], "moved_by_gap");
+  EXPECT_TRUE(moved["skipped"].empty());
   json both = preview;
   both["dst_repeat"] = "both";
   EXPECT_TRUE(Post("/api/schedules/preview", both).body()["skipped"].empty());

@@ -28,6 +28,7 @@ TopologySight Sound() {
   sight.store = {.state = StoreState::kTrusted};
   sight.executors = {{.id = ExecutorId("e1"), .host = "h1", .tasks_behind = 0},
                      {.id = ExecutorId("e2"), .host = "h2", .tasks_behind = 0}};
+  for (ExecutorRecord& executor : sight.executors) executor.last_heartbeat = sight.at;
   sight.cluster.executors = sight.executors;
   sight.places = {.store = "db:3306/carillon", .coordinator = "zk:2181", .bus = "kafka:9092"};
   return sight;
@@ -53,9 +54,12 @@ std::vector<std::string> Impact(const json& topology) {
   return codes;
 }
 
+// What ends when an executor is declared lost is over when that is known.
 std::vector<std::string> CodesOf(std::set<Outage> outages) {
   std::vector<std::string> codes;
-  for (const OutageRow& row : ImpactOf(std::move(outages))) codes.push_back(CodeOf(row));
+  for (const OutageRow& row : ImpactOf(std::move(outages))) {
+    if (row.until != OutageBound::kExecutorLost) codes.push_back(CodeOf(row));
+  }
   return codes;
 }
 
@@ -204,6 +208,20 @@ TEST(TopologyTest, OneOfTwoExecutorsIsLost) {
   EXPECT_EQ(left["state"], "ok");
 }
 
+TEST(TopologyTest, OneThatIsGoneForGoodIsMissedForAWhile) {
+  TopologySight sight = Sound();
+  sight.executors[0].state = ExecutorState::kLost;
+  sight.executors[0].last_heartbeat = sight.at - 10min;
+  json topology = DescribeTopology(sight);
+  EXPECT_EQ(topology["impact"], json::array());
+  EXPECT_EQ(topology["state"], "ok");
+  EXPECT_EQ(NodeOf(topology, "executor:e1")["state"], "down");
+  sight.executors[1].enabled = false;  // nobody does its work
+  topology = DescribeTopology(sight);
+  EXPECT_EQ(Impact(topology), CodesOf({Outage::kLastExecutor}));
+  EXPECT_EQ(topology["state"], "down");
+}
+
 TEST(TopologyTest, NobodyCanStartAnything) {
   TopologySight sight = Sound();
   sight.executors[0].state = ExecutorState::kLost;
@@ -232,6 +250,7 @@ TEST(TopologyTest, ManyExecutorsAreCounted) {
   sight.executors.clear();
   for (int i = 0; i < 300; ++i) sight.executors.push_back({.id = ExecutorId(std::to_string(i))});
   sight.executors[7].state = ExecutorState::kLost;
+  sight.executors[7].last_heartbeat = sight.at - 9min;
   json topology = DescribeTopology(sight);
   EXPECT_EQ(topology["nodes"].size(), 5u + 2);
   EXPECT_EQ(NodeOf(topology, "executors")["counts"], json({{"ONLINE", 299}, {"LOST", 1}}));

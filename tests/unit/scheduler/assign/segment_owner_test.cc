@@ -296,6 +296,35 @@ TEST_F(SegmentOwnerTest, WhatMissedAGenerationIsTakenAgain) {
   EXPECT_TRUE(MayRenew());
 }
 
+// While it was away another process of its name may have taken what it had kept.
+TEST_F(SegmentOwnerTest, WhatWasKeptIsNotProvedByALaterSession) {
+  Assign("m1");
+  Step();
+  Assign("m1");
+  Step();
+  segments_.away = true;
+  for (int i = 0; i < 5; ++i) Step();
+  ASSERT_TRUE(MayRenew());
+  ASSERT_TRUE(coordinator_->Join({.id = MemberId("m1"), .incarnation = Incarnation("i1")}).ok());
+  for (int i = 0; i < 5; ++i) Step();
+  EXPECT_FALSE(MayRenew());
+  segments_.away = false;
+  const Epoch before = table_.View()->all().at(0).epoch;
+  for (int i = 0; i < 3; ++i) Step();
+  EXPECT_EQ(table_.View()->all().at(0).epoch, Epoch(before.value() + 1));  // taken again
+}
+
+TEST_F(SegmentOwnerTest, NothingIsTakenWhileAnotherProcessOfTheNameLives) {
+  const auto other = ensemble_.NewClient();
+  ASSERT_TRUE(other->Join({.id = MemberId("m1"), .incarnation = Incarnation("i0")}).ok());
+  Assign("m1");
+  for (int i = 0; i < 5; ++i) Step();
+  EXPECT_EQ(owned(), 0u);
+  other->Leave();
+  Step();
+  EXPECT_EQ(owned(), 4u);
+}
+
 TEST_F(SegmentOwnerTest, UnknownOutcomeAtTheBeginningOfAnOutageStopsNoRenewal) {
   Assign("m1");
   Step();
