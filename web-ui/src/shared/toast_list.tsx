@@ -1,11 +1,13 @@
 // Where the toasts appear.
 import { Toast } from '@base-ui/react/toast';
 import { CircleCheck, TriangleAlert, X } from 'lucide-react';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { manager } from './toasts';
+import { listIsShown, manager } from './toasts';
 
 export default function ToastList() {
   const { t } = useTranslation();
+  useEffect(listIsShown, []); // after that of the provider, which listens then
   return (
     <Toast.Provider toastManager={manager}>
       <Toast.Portal>
