@@ -138,9 +138,8 @@ void SegmentTable::Keep(Generation generation, uint64_t joins) {
 void SegmentTable::ProvedBySession(Generation generation, uint64_t joins, SteadyTime sent) {
   MutexLock lock(mu_);
   for (auto& [segment, held] : held_) {
-    const OwnedSegment& segment_held = held.segment;
-    if (segment_held.generation != generation) continue;
-    if (segment_held.kept && segment_held.joins != joins) continue;
+    const OwnedSegment& owned = held.segment;
+    if (owned.generation != generation || (owned.kept && owned.joins != joins)) continue;
     held.proved = std::max(held.proved, sent);
   }
 }

@@ -66,7 +66,7 @@ class SegmentTable {
 
   // `joins` is the coordinator's, read before.
   void Add(const Fence& taken, Generation generation, SteadyTime sent, SteadyTime returned,
-           uint64_t joins = 0);
+           uint64_t joins);
   // Those held by another epoch are left alone. Returns how many left the view.
   size_t Drop(const Fence& fence, DropCause cause);
   void Activate(const Fence& fence);

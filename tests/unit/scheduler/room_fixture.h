@@ -36,7 +36,7 @@ class RoomTest : public ::testing::Test {
                                     .segments = segments});
     ASSERT_TRUE(taken.ok());
     if (member != "m1") return;
-    table_.Add(*taken, Generation(generation_), clock_.Steady(), clock_.Steady());
+    table_.Add(*taken, Generation(generation_), clock_.Steady(), clock_.Steady(), 0);
     table_.Activate(*taken);
   }
   size_t owned() const { return table_.View()->all().size(); }

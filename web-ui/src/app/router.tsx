@@ -4,6 +4,7 @@ import {
 } from '@tanstack/react-router';
 import { LoadFailure, Loading } from '../shared/ui';
 import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
+import type { RunSearch } from '../features/runs/filter_bar';
 import type { Level } from '../features/runs/log_levels';
 import { PAGE_SIZES, many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
 import { NotFound, Shell } from './shell';
@@ -83,15 +84,7 @@ const job = createRoute({
   component: lazyRouteComponent(() => import('../features/jobs/job_page'), 'JobPage'),
 });
 
-interface RunsSearch {
-  state?: string[];
-  kind?: string[];
-  job_id?: string;
-  namespace?: string[];
-  user_id?: string;
-  executor_id?: string;
-  since?: string;
-  until?: string;
+interface RunsSearch extends RunSearch {
   sort?: string;
 }
 
