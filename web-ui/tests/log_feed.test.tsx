@@ -1,6 +1,8 @@
-import { act, renderHook } from '@testing-library/react';
+import { act, render, renderHook, screen } from '@testing-library/react';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { LogFeed, useLog } from '../src/features/runs/log_feed';
+import { Output } from '../src/features/runs/output';
+import { setPreferences } from '../src/shared/preferences';
 
 interface Connection { from: string | undefined; signal: AbortSignal; say: (text: string) => void }
 let connections: Connection[] = [];
@@ -87,4 +89,22 @@ it('is followed once, and anew when the connection died without a word', async (
   await pass(2000);
   expect([open(), connections.length, feed.look().waiting]).toEqual([1, 2, false]);
   feed.stop();
+});
+
+// The page is drawn by its own clock too, also between the arrival of lines and their turn to be shown.
+it.each([false, true])('lines that are not shown yet do no harm to a page that is drawn (wrapped: %s)', async (wrap) => {
+  vi.stubGlobal('ResizeObserver', class { observe() {} disconnect() {} });
+  setPreferences({ wrap, live: true });
+  const nothing = () => {};
+  const page = (search: string) => (
+    <Output runId="run" attempt={1} open search={search} level={undefined} onSearch={nothing} onLevel={nothing} onLink={nothing} />
+  );
+  const { rerender } = render(page(''));
+  await pass(0);
+  connections[0]!.say(entry(1) + entry(2));
+  await pass(10);
+  rerender(page('line'));
+  await pass(200);
+  expect(screen.getAllByText(/^line \d$/)).toHaveLength(2);
+  setPreferences({ wrap: false, live: false });
 });

@@ -18,6 +18,7 @@ export function rowsOf(text: string, columns: number): number {
 }
 
 export interface Heights {
+  count: number; // of lines, when it was looked: the log may have grown since
   total: number; // pixels
   topOf: (line: number) => number;
   lineAt: (y: number) => number;
@@ -27,6 +28,7 @@ export function heightsOf(lines: readonly LogLine[], columns: number): Heights {
   const count = lines.length;
   if (columns === 0) {
     return {
+      count,
       total: count * ROW_PX,
       topOf: (line) => line * ROW_PX,
       lineAt: (y) => Math.min(count - 1, Math.max(0, Math.floor(y / ROW_PX))),
@@ -35,6 +37,7 @@ export function heightsOf(lines: readonly LogLine[], columns: number): Heights {
   const tops = new Float64Array(count + 1);
   for (let i = 0; i < count; i++) tops[i + 1] = tops[i]! + rowsOf(lines[i]!.text, columns) * ROW_PX;
   return {
+    count,
     total: tops[count]!,
     topOf: (line) => tops[line]!,
     lineAt: (y) => {
@@ -50,8 +53,8 @@ export function heightsOf(lines: readonly LogLine[], columns: number): Heights {
   };
 }
 
-export function linesInSight(heights: Heights, count: number, top: number, height: number): number[] {
-  if (count === 0) return [];
+export function linesInSight(heights: Heights, top: number, height: number): number[] {
+  if (heights.count === 0) return [];
   const first = heights.lineAt(top - BEYOND_PX);
   const last = heights.lineAt(top + height + BEYOND_PX);
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);

@@ -114,7 +114,7 @@ export function Output(props: {
   useEffect(() => {
     if (!arrived) return;
     const shown = places === null ? linked : places.findIndex((place) => place >= linked);
-    goTo(shown < 0 ? lines.length : shown);
+    goTo(shown < 0 ? heights.count : shown);
     // oxlint-disable-next-line react/exhaustive-deps -- once, when the line is there
   }, [arrived]);
   // Somebody who scrolls up reads; at the end again the log is followed.
@@ -210,7 +210,7 @@ export function Output(props: {
         onScroll={onScroll} onKeyDown={onKey}
         className={'mono overflow-auto bg-code py-2 ' + (lines.length === 0 ? 'hidden ' : '') + (full ? 'min-h-0 flex-1' : 'max-h-[60dvh]')}>
         <div className="relative" style={{ height: heights.total }}>
-          {linesInSight(heights, lines.length, sight.top, sight.height).map((line) => (
+          {linesInSight(heights, sight.top, sight.height).map((line) => (
             <Line key={placeOf(line)} line={lines[line]!} index={placeOf(line)} top={heights.topOf(line)} wrap={wrap} times={times} onLink={link} onCopy={copy}
               tone={line === current || placeOf(line) === linked ? 'bg-accent-soft' : hits.length > 0 && lines[line]!.text.toLowerCase().includes(wanted) ? 'bg-raised' : ''} />
           ))}
