@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ApiError, apiUrl, call } from '../src/api/client';
 import { serverNow } from '../src/api/reachability';
 import { signInWithPassword, signInWithToken } from '../src/auth/entering';
@@ -28,6 +28,37 @@ describe('the client', () => {
   it('says that the server cannot be reached', async () => {
     server.use(http.get(at('jobs'), () => HttpResponse.error()));
     await expect(call('GET', 'jobs')).rejects.toMatchObject({ status: 0, code: 'unreachable' });
+  });
+
+  it.each([
+    ['before its answer', () => new Promise<Response>(() => {})],
+    ['in the middle of it', () => Promise.resolve(new Response(new ReadableStream({ start: (body) => body.enqueue(new TextEncoder().encode('{"a')) })))],
+  ])('gives a read up when a host falls silent %s, and waits for what writes', async (_, silent) => {
+    vi.useFakeTimers();
+    vi.stubGlobal('fetch', (_url: string, { signal }: { signal: AbortSignal }) => new Promise<Response>((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(new DOMException('given up', 'AbortError')));
+      void silent().then((answer) => resolve(new Response(answer.body!.pipeThrough(new TransformStream(), { signal }), { headers: answer.headers })));
+    }));
+    try {
+      const ended: unknown[] = [];
+      const read = call('GET', 'jobs').catch((error: unknown) => ended.push(error));
+      void call('POST', 'jobs', { body: {} }).catch((error: unknown) => ended.push(error));
+      await vi.advanceTimersByTimeAsync(29_000);
+      expect(ended).toEqual([]);
+      await vi.advanceTimersByTimeAsync(2000);
+      await read;
+      expect(ended).toMatchObject([{ status: 0, code: 'unreachable' }]);
+      await vi.advanceTimersByTimeAsync(600_000);
+      expect(ended).toHaveLength(1);
+    } finally {
+      vi.unstubAllGlobals();
+      vi.useRealTimers();
+    }
+  });
+
+  it('knows a page of somebody else from an answer', async () => {
+    server.use(http.get(at('jobs'), () => new HttpResponse('<html>', { status: 200 })));
+    await expect(call('GET', 'jobs')).rejects.toMatchObject({ code: 'http_200' });
   });
 
   it('counts by the server’s clock', async () => {

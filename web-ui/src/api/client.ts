@@ -52,6 +52,14 @@ export function apiUrl(path: string, query: Query = {}): string {
   return url.href;
 }
 
+// A server whose host is gone says nothing, and TCP waits for it for minutes: pages would stand still.
+const READ_LONGEST_MS = 30_000;
+
+function unreachable(error: unknown): ApiError {
+  lost();
+  return new ApiError(0, 'unreachable', error instanceof Error ? error.message : String(error));
+}
+
 async function attempt(method: string, path: string, options: RequestOptions): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json', ...options.headers };
   const bearer = options.anonymous ? '' : authorization();
@@ -71,8 +79,7 @@ async function attempt(method: string, path: string, options: RequestOptions): P
     return response;
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    lost();
-    throw new ApiError(0, 'unreachable', error instanceof Error ? error.message : String(error));
+    throw unreachable(error);
   }
 }
 
@@ -99,10 +106,33 @@ export async function send(method: string, path: string, options: RequestOptions
   return response;
 }
 
+async function bodyOf(response: Response): Promise<unknown> {
+  try {
+    return JSON.parse(await response.text());
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new ApiError(response.status, 'http_' + response.status, error.message);
+    throw error;
+  }
+}
+
+// Reads are given up after a time; what writes is waited for: nobody knows whether it was done.
 export async function call<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
-  const response = await send(method, path, options);
-  const data = response.status === 204 ? undefined : await response.json();
-  return { data: data as T, etag: response.headers.get('ETag') ?? '' };
+  const cut = new AbortController();
+  const stop = () => cut.abort();
+  const timer = method === 'GET' ? setTimeout(stop, READ_LONGEST_MS) : undefined;
+  options.signal?.addEventListener('abort', stop);
+  if (options.signal?.aborted) stop();
+  try {
+    const response = await send(method, path, { ...options, signal: cut.signal });
+    const data = response.status === 204 ? undefined : await bodyOf(response);
+    return { data: data as T, etag: response.headers.get('ETag') ?? '' };
+  } catch (error) {
+    if (error instanceof ApiError || options.signal?.aborted) throw error;
+    throw unreachable(error);
+  } finally {
+    clearTimeout(timer);
+    options.signal?.removeEventListener('abort', stop);
+  }
 }
 
 export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
