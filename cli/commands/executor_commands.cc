@@ -16,6 +16,7 @@ struct ExecutorArguments {
   std::vector<std::string> labels;
   bool wait = false;
   std::string longest;
+  std::string reason;
 };
 
 constexpr Duration kLookEvery = 500ms;
@@ -40,10 +41,12 @@ Outcome<ExitCode> Get(Session& session, const ExecutorArguments& arguments) {
 
 Outcome<ExitCode> Act(Session& session, const ExecutorArguments& arguments,
                       const std::string& action) {
+  json body = json::object();
+  if (!arguments.reason.empty()) body["reason"] = arguments.reason;
   for (const std::string& id : arguments.ids) {
     CARILLON_ASSIGN_OR_RETURN(
         const ApiResponse executor,
-        session.Call({.method = "POST", .path = PathOf(id, action), .body = json::object()}));
+        session.Call({.method = "POST", .path = PathOf(id, action), .body = body}));
     session.Print().Row(executor.body, ExecutorView());
   }
   return ExitCode::kDone;
@@ -143,11 +146,13 @@ void AddExecutorCommands(CLI::App& app, Session& session) {
        {Action{"enable", "Give it work again"}, Action{"disable", "Give it no more work"}}) {
     CLI::App* verb = executor->add_subcommand(action.name, action.help);
     verb->add_option("executor", a->ids, "Executor ids")->required();
+    verb->add_option("--reason", a->reason, "Why, for the record");
     session.On(verb,
                [&session, a, name = std::string(action.name)] { return Act(session, *a, name); });
   }
   CLI::App* drain = executor->add_subcommand("drain", "Let it finish what it has");
   drain->add_option("executor", a->ids, "Executor ids")->required();
+  drain->add_option("--reason", a->reason, "Why, for the record");
   drain->add_flag("--wait", a->wait, "Wait until nothing runs there any more");
   drain->add_option("--wait-timeout", a->longest, "Longest wait, e.g. 5m");
   session.On(drain, [&session, a] { return Drain(session, *a); });

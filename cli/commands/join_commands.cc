@@ -33,7 +33,14 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
   session.Say("For " + arguments.executor + ", once, until " + made.body.value("expires_at", "") +
               "; it is shown this once. Put it into a file " +
               "(mode 0600) and name that in link.join_token_file.");
-  session.host().out << made.body.value("join_token", "") << "\n";
+  // A table of one long text would not go into a file as it is.
+  const std::string& form = session.flags().output;
+  if (form.empty() || form == "table" || form == "wide") {
+    session.host().out << made.body.value("join_token", "") << "\n";
+  } else {
+    static const View view{{}, "join_token"};
+    session.Print().Object(made.body, view);
+  }
   return ExitCode::kDone;
 }
 

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""What each verb of the command line asks, prints in every form, and ends with, against recorded answers.
+
+test_golden.py CARILLON OPENAPI_YAML
+
+answers.json  a good answer of each operation of the API, each checked against its contract
+cases.json    [{arguments, before?, input?, files?, answers?, text?, nothing?}]: `answers` takes the place of some for this case,
+              a list of them is given in turn; `text`: prints no JSON by its nature; `nothing`: prints nothing
+golden/VERB.json  what came of it: {"job list --limit 2": {sent, exit, json, table, name, err}}
+
+With CARILLON_UPDATE_GOLDEN=1 the golden files are written anew; read the difference before it is kept.
+"""
+import concurrent.futures
+import copy
+import http.server
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import yaml
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "openapi"))
+from contract import METHODS, Contract  # noqa: E402  (the path comes first)
+
+CARILLON, OPENAPI = (os.path.abspath(path) for path in sys.argv[1:3])
+GOLDEN = HERE / "golden"
+UPDATE = os.environ.get("CARILLON_UPDATE_GOLDEN") == "1"
+FORMS = ("json", "table", "name")
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+# What prints no answer of the API, and is shown by other tests.
+OTHERWISE = {
+    "standalone": "a server; tests/e2e",
+    "check-config": "files only; tests/unit/config",
+    "completion bash": "tests/docs/test_completion.py", "completion zsh": "tests/docs/test_completion.py",
+    "completion fish": "tests/docs/test_completion.py",
+    "executor authority": "writes a key, another each time; tests/e2e/test_tls.py",
+    "version": "the version; tests/unit/cli",
+}
+# Operations that no verb asks for.
+CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "changePassword", "streamRunLogs",
+                "streamChanges", "listGaps", "refreshSession", "replaceJob"}
+
+
+class RecordedServer(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, contract, answers):
+        super().__init__(("127.0.0.1", 0), RecordedHandler)
+        self.contract = contract
+        self.answers = answers
+        self.sent = []  # as it is kept: "GET /api/jobs?x=1", or [that, body]
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class RecordedHandler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self):
+        text = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        line = f"{self.command} {self.path}"
+        if "If-Match" in self.headers:
+            line += f" (If-Match: {self.headers['If-Match']})"
+        self.server.sent.append([line, json.loads(text)] if text else line)
+        found = self.server.contract.find(self.command, self.path)
+        answer = self.server.answers.get(found[1]["operationId"] if found else "", {"status": 404, "body": problem("not_found")})
+        if isinstance(answer, list):
+            answer = answer.pop(0) if len(answer) > 1 else answer[0]
+        status, headers, body = parts_of(answer)
+        self.send_response_only(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        if status != 204:
+            self.send_header("Content-Length", str(len(body.encode())))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer
+
+
+def problem(code):
+    return {"type": "urn:carillon:problem:" + code, "title": code, "status": 404, "code": code, "detail": "recorded",
+            "instance": "/api", "trace_id": TRACE, "errors": []}
+
+
+def parts_of(answer):
+    """(status, headers, text) of a recorded answer."""
+    body = answer.get("body")
+    headers = {"X-Trace-Id": TRACE, **answer.get("headers", {})}
+    if body is None:
+        return answer["status"], headers, ""
+    if "Content-Type" not in headers:
+        headers["Content-Type"] = "application/problem+json" if answer["status"] >= 400 else "application/json"
+    return answer["status"], headers, body if isinstance(body, str) else json.dumps(body)
+
+
+def run(case, contract, answers, form):
+    server = RecordedServer(contract, copy.deepcopy({**answers, **case.get("answers", {})}))
+    with tempfile.TemporaryDirectory() as home:
+        for name, text in case.get("files", {}).items():
+            (pathlib.Path(home) / name).write_text(text, encoding="utf-8")
+        environment = {"PATH": os.environ["PATH"], "HOME": home, "XDG_CONFIG_HOME": home, "CARILLON_ADDR": server.url,
+                       "CARILLON_TOKEN": "secret", "TZ": "UTC", "LC_ALL": "C.UTF-8", "EDITOR": "/bin/true"}
+        if "before" in case:
+            del environment["CARILLON_TOKEN"]
+        for arguments, wanted in [*((one, 0) for one in case.get("before", [])), (case["arguments"], None)]:
+            server.sent.clear()
+            done = subprocess.run([CARILLON, *shlex.split(arguments), "-o", form, "--time", "utc", "--yes"], cwd=home,
+                                  env=environment, input=case.get("input", ""), capture_output=True, text=True, timeout=60)
+            if wanted is not None and done.returncode != wanted:
+                raise AssertionError(f"{arguments}: {done.stderr}")
+    server.shutdown()
+    server.server_close()
+    plain = lambda text: text.replace(server.url, "http://server").replace(home, "HOME")  # noqa: E731
+    return {"sent": server.sent, "exit": done.returncode, "out": plain(done.stdout), "err": plain(done.stderr)}
+
+
+def outcome(case, contract, answers):
+    """What is kept of a case."""
+    seen = {form: run(case, contract, answers, form) for form in FORMS}
+    kept = {"sent": json.loads(json.dumps(seen["json"]["sent"])), "exit": seen["json"]["exit"]}
+    out = seen["json"]["out"]
+    try:
+        kept["json"] = json.loads(out)
+    except ValueError:
+        kept["json_text"] = out.splitlines()  # several values, or no JSON at all
+    kept["table"] = [line.rstrip() for line in seen["table"]["out"].splitlines()]
+    kept["name"] = seen["name"]["out"].splitlines()
+    kept["err"] = seen["table"]["err"].splitlines()
+    return kept
+
+
+def verbs():
+    """Each verb that has none below it, as completion knows them."""
+    text = subprocess.run([CARILLON, "completion", "bash"], capture_output=True, text=True, check=True).stdout
+    paths = [path.removeprefix("carillon").strip() for path in re.findall(r"^\s*'(carillon[^']*)'\) words=", text, re.M)]
+    return {path for path in paths if path and not any(other.startswith(path + " ") for other in paths)}
+
+
+def verb_of(arguments, known):
+    words = [word for word in shlex.split(arguments)]
+    return max((v for v in known if words[:len(v.split())] == v.split()), key=len)
+
+
+class GoldenTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with open(OPENAPI, encoding="utf-8") as f:
+            cls.contract = Contract(yaml.safe_load(f))
+        cls.answers = json.loads((HERE / "answers.json").read_text(encoding="utf-8"))
+        cls.cases = json.loads((HERE / "cases.json").read_text(encoding="utf-8"))
+        cls.verbs = verbs()
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            cls.outcomes = list(pool.map(lambda case: outcome(case, cls.contract, cls.answers), cls.cases))
+
+    def test_answers_are_as_the_contract_says(self):
+        operations = {o["operationId"]: (method, path) for _, method, path, o in self.contract.operations}
+        everywhere = [self.answers, *(case.get("answers", {}) for case in self.cases)]
+        for operation, answer in ((operation, one) for answers in everywhere for operation, some in answers.items()
+                                  for one in (some if isinstance(some, list) else [some])):
+            method, path = operations[operation]
+            status, headers, text = parts_of(answer)
+            target = re.sub(r"{[^}]*}", "x", path)
+            with self.subTest(operation, status=status):
+                self.assertEqual(self.contract.complaints(method.upper(), target, status, headers, text), [])
+
+    def test_each_verb_has_a_case(self):
+        covered = {verb_of(case["arguments"], self.verbs) for case in self.cases}
+        self.assertEqual(covered & set(OTHERWISE), set())
+        self.assertEqual(covered | set(OTHERWISE), self.verbs)
+
+    def test_each_operation_is_asked_by_a_verb(self):
+        asked = set()
+        for one in self.outcomes:
+            for sent in one["sent"]:
+                method, target = (sent if isinstance(sent, str) else sent[0]).split(" ")[:2]
+                found = self.contract.find(method, target)
+                self.assertIsNotNone(found, sent)
+                asked.add(found[1]["operationId"])
+        known = {o["operationId"] for _, method, _, o in self.contract.operations if method in METHODS}
+        self.assertEqual(known - asked, CONSOLE_ONLY)
+
+    def test_outcomes_are_the_golden_ones(self):
+        by_file = {}
+        for case, one in zip(self.cases, self.outcomes):
+            by_file.setdefault(verb_of(case["arguments"], self.verbs).replace(" ", "_"), {})[case["arguments"]] = one
+        self.assertEqual(sum(map(len, by_file.values())), len(self.cases), "two cases of the same arguments")
+        if UPDATE:
+            GOLDEN.mkdir(exist_ok=True)
+            for file in GOLDEN.glob("*.json"):
+                file.unlink()
+            for name, content in by_file.items():
+                text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=False)
+                (GOLDEN / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        self.assertEqual({file.stem for file in GOLDEN.glob("*.json")}, set(by_file))
+        for name, content in by_file.items():
+            kept = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+            self.assertEqual(list(kept), list(content), name)
+            for arguments, one in content.items():
+                with self.subTest(arguments):
+                    self.assertEqual(one, kept[arguments])
+
+    def test_json_is_json_and_says_nothing_else(self):
+        for case, one in zip(self.cases, self.outcomes):
+            with self.subTest(case["arguments"]):
+                if case.get("nothing"):
+                    self.assertEqual((one.get("json_text"), one["table"], one["name"]), ([], [], []))
+                elif one["exit"] in (0, 10, 11) and not case.get("text"):
+                    self.assertIn("json", one, one.get("json_text"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
