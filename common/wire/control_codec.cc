@@ -144,6 +144,7 @@ void Encode(const Heartbeat& from, v1::FromExecutor& message) {
   to.set_config_version(from.config_version);
   to.set_takes_secrets(from.takes_secrets);
   if (from.tasks_behind) to.set_tasks_behind(*from.tasks_behind);
+  to.set_leaving(from.leaving);
   Encode(from.running, *to.mutable_running());
   Encode(from.reporting, *to.mutable_reporting());
 }
@@ -170,6 +171,7 @@ Result<FromExecutor> Decode(const v1::Heartbeat& from) {
   to.config_version = from.config_version();
   to.takes_secrets = from.takes_secrets();
   if (from.has_tasks_behind()) to.tasks_behind = from.tasks_behind();
+  to.leaving = from.leaving();
   CARILLON_ASSIGN_OR_RETURN(to.running, Decode(from.running()));
   CARILLON_ASSIGN_OR_RETURN(to.reporting, Decode(from.reporting()));
   return FromExecutor(std::move(to));

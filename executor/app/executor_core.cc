@@ -244,6 +244,15 @@ void ExecutorCore::Beat(SteadyTime now) {
       now, changed ? MemberSessions::Cause::kChange : MemberSessions::Cause::kTime, fill);
 }
 
+void ExecutorCore::Leave(SteadyTime now) {
+  draining_.store(true);
+  sessions_.SendHeartbeats(now, MemberSessions::Cause::kChange,
+                           [this, now](const MemberId& member, Heartbeat* heartbeat) {
+                             FillHeartbeat(member, now, heartbeat);
+                             heartbeat->leaving = true;
+                           });
+}
+
 void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbeat* heartbeat) {
   heartbeat->load = load_;
   heartbeat->slots = slots_.load();

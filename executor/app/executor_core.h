@@ -44,6 +44,8 @@ class ExecutorCore final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
   void Drain() { draining_.store(true); }
+  // Tells each member that this process ends on purpose. After the last Step.
+  void Leave(SteadyTime now);
   void Tune(const ExecutorTuning& tuning) {
     slots_.store(tuning.slots);
     output_bytes_max_.store(tuning.output_bytes_max);

@@ -60,6 +60,7 @@ void ExecutorDaemon::Tune(const ExecutorTuning& tuning) {
   impl_->sender_.SetFormat(tuning.bus_format);
 }
 void ExecutorDaemon::Drain() { impl_->core_.Drain(); }
+void ExecutorDaemon::Leave(SteadyTime now) { impl_->core_.Leave(now); }
 bool ExecutorDaemon::drained() const { return impl_->core_.drained(); }
 std::string ExecutorDaemon::refusal() const { return impl_->core_.refusal(); }
 ExecutorDaemon::Status ExecutorDaemon::status() const { return impl_->core_.status(); }

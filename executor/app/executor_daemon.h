@@ -82,6 +82,8 @@ class ExecutorDaemon {
   void Tune(const ExecutorTuning& tuning);
   // No new claims from now on; what runs goes on, results go out. Thread-safe.
   void Drain();
+  // As ExecutorCore::Leave: after the loops stopped.
+  void Leave(SteadyTime now);
   // Nothing runs and every result was applied.
   bool drained() const;
   // A member said that another executor with this id is alive; text of the refusal, else empty.

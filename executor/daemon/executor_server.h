@@ -44,8 +44,11 @@ class ExecutorServer {
   void Drain() { daemon_->Drain(); }
   bool drained() const { return daemon_->drained(); }
   std::string refusal() const { return daemon_->refusal(); }
-  // The warden goes on alone with what runs. After the loops stopped.
-  void Leave() { warden_->Leave(); }
+  // Says goodbye; the warden goes on alone with what runs. After the loops stopped.
+  void Leave() {
+    daemon_->Leave(clock_.Steady());
+    warden_->Leave();
+  }
 
  private:
   explicit ExecutorServer(const Clock& clock) : clock_(clock) {}

@@ -1,5 +1,7 @@
 #include "scheduler/liveness/executor_table.h"
 
+#include <utility>
+
 namespace carillon::scheduler {
 
 ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, SteadyTime now) {
@@ -10,7 +12,7 @@ ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, Stea
   }
   if (found->second.record.incarnation == record.incarnation) return Admission::kAdmit;
   const SteadyTime heard = found->second.heard;
-  if (now - heard >= options_.incarnation_wait) return Admission::kAdmit;
+  if (found->second.left || now - heard >= options_.incarnation_wait) return Admission::kAdmit;
   auto [newcomer, fresh] = newcomers_.try_emplace(record.id, Newcomer{record.incarnation, now});
   if (!fresh && newcomer->second.incarnation != record.incarnation) {
     newcomer->second = {record.incarnation, now};
@@ -24,10 +26,13 @@ ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, Stea
 void ExecutorTable::Accept(const ExecutorRecord& record, SteadyTime now) {
   MutexLock lock(mu_);
   newcomers_.erase(record.id);
-  Known& known = known_[record.id];
+  const auto [entry, fresh] = known_.try_emplace(record.id);
+  Known& known = entry->second;
   const bool same = known.record.incarnation == record.incarnation;
+  if (fresh || known.record.state != ExecutorState::kOnline) state_changed_ = true;
   known.record = record;
   known.record.state = ExecutorState::kOnline;
+  known.left = false;
   known.heard = now;
   if (!same) {
     // Nothing is known of the new process's room until its first heartbeat.
@@ -55,7 +60,8 @@ bool ExecutorTable::Heard(const ExecutorId& id, const Incarnation& incarnation,
   known.record.running = heartbeat.running_count;
   known.record.load = heartbeat.load;
   known.record.last_heartbeat = wall;
-  known.record.state = ExecutorState::kOnline;
+  known.left = heartbeat.leaving;
+  SetState(known, known.left ? ExecutorState::kOffline : ExecutorState::kOnline);
   changed_.insert(id);
   return true;
 }
@@ -85,26 +91,29 @@ void ExecutorTable::Refresh(const std::vector<ExecutorRecord>& stored) {
 }
 
 bool ExecutorTable::JudgeHealth(SteadyTime now) {
-  bool any = false;
   MutexLock lock(mu_);
   for (auto& [id, known] : known_) {
-    const ExecutorState state = HealthOf(now - known.heard, options_.health);
-    if (state == known.record.state) continue;
-    known.record.state = state;
-    changed_.insert(id);
-    any = true;
+    if (!known.left) SetState(known, HealthOf(now - known.heard, options_.health));
   }
   ForgetLocked(now);
-  return any;
+  return std::exchange(state_changed_, false);
+}
+
+void ExecutorTable::SetState(Known& known, ExecutorState state) {
+  if (state == known.record.state) return;
+  known.record.state = state;
+  changed_.insert(known.record.id);
+  state_changed_ = true;
 }
 
 void ExecutorTable::ForgetLocked(SteadyTime now) {
   for (auto at = known_.begin(); at != known_.end();) {
     // Whoever routes has seen that it is lost before it goes.
     const bool forgotten = now - at->second.heard >= options_.lost_kept &&
-                           at->second.record.state == ExecutorState::kLost &&
+                           (at->second.left || at->second.record.state == ExecutorState::kLost) &&
                            !changed_.contains(at->first);
     if (forgotten) changed_.insert(at->first);
+    state_changed_ = state_changed_ || forgotten;
     at = forgotten ? known_.erase(at) : std::next(at);
   }
   std::erase_if(newcomers_,

@@ -22,7 +22,7 @@ namespace carillon::scheduler {
 struct ExecutorView {
   ExecutorId id;
   Incarnation incarnation = {};
-  bool usable = false;     // online, enabled, not draining
+  bool usable = false;     // online, not leaving, enabled, not draining
   bool forgotten = false;  // not known any more; the rest says nothing
   std::map<std::string, std::string> labels = {};
   int slots = 0;
@@ -44,7 +44,7 @@ class ExecutorTable {
 
   enum class Admission {
     kAdmit,   // register it in the store, then Accept
-    kWait,    // another incarnation was heard lately: no answer yet
+    kWait,    // another incarnation was heard lately and did not leave: no answer yet
     kRefuse,  // another incarnation is alive
     kFull,    // executors_max are known
   };
@@ -60,7 +60,8 @@ class ExecutorTable {
 
   // enabled, draining and labels as the store has them.
   void Refresh(const std::vector<ExecutorRecord>& stored);
-  // Judges silence, and forgets who has been silent for very long. Returns true if a state changed.
+  // Judges silence, and forgets who has been silent for very long. Returns true if a state changed
+  // since the last call.
   bool JudgeHealth(SteadyTime now);
 
   std::vector<ExecutorView> TakeChanges();
@@ -78,12 +79,14 @@ class ExecutorTable {
     int free_light_slots = 0;
     uint64_t heartbeats = 0;
     bool takes_secrets = false;
+    bool left = false;  // said so with its last heartbeat
   };
   struct Newcomer {
     Incarnation incarnation;
     SteadyTime since;
   };
   static ExecutorView ViewOf(const Known& known);
+  void SetState(Known& known, ExecutorState state) REQUIRES(mu_);
   void ForgetLocked(SteadyTime now) REQUIRES(mu_);
 
   const Options options_;
@@ -92,6 +95,7 @@ class ExecutorTable {
   std::map<ExecutorId, Newcomer> newcomers_ GUARDED_BY(mu_);
   std::set<ExecutorId> changed_ GUARDED_BY(mu_);  // those that are not in known_ were forgotten
   std::set<ExecutorId> switched_ GUARDED_BY(mu_);
+  bool state_changed_ GUARDED_BY(mu_) = false;
 };
 
 }  // namespace carillon::scheduler

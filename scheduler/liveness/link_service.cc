@@ -118,11 +118,13 @@ void LinkService::SendStanding(const ExecutorRecord& record) {
 void LinkService::JudgeHealth(SteadyTime now) {
   next_health_ = now + kHealthEvery;
   if (!ports_.executors.JudgeHealth(now)) return;
-  std::map<ExecutorState, int> counts{
-      {ExecutorState::kOnline, 0}, {ExecutorState::kUnhealthy, 0}, {ExecutorState::kLost, 0}};
+  std::map<ExecutorState, int> counts{{ExecutorState::kOnline, 0},
+                                      {ExecutorState::kUnhealthy, 0},
+                                      {ExecutorState::kLost, 0},
+                                      {ExecutorState::kOffline, 0}};
   for (const ExecutorRecord& record : ports_.executors.Records()) {
     ++counts[record.state];
-    if (record.state != ExecutorState::kOnline) {
+    if (record.state == ExecutorState::kUnhealthy || record.state == ExecutorState::kLost) {
       log::Warn("liveness", "executor state={} executor_id={}", Name(record.state),
                 record.id.value());
     }

@@ -120,6 +120,25 @@ class ExecutorsTest(unittest.TestCase):
         self.assertEqual(sorted(names), ["executor-1", "executor-2"])
         self.assertNotEqual(self.cluster.cli("executor", "get", "nobody", check=False)[0], 0)
 
+    def test_one_that_is_stopped_says_so_and_its_successor_is_taken_at_once(self):
+        api = self.cluster.api()
+        members = [p["name"] for p in self.cluster.refresh()["processes"] if p["kind"] == "scheduler"]
+
+        def seen():
+            return {m: self.cluster.api(m).get("/api/executors/executor-1")["state"] for m in members}
+        api.post("/api/jobs", {"name": "survives", "job_id": "survives", "command": "sleep 25", "executor_id": "executor-1"})
+        run = api.post("/api/jobs/survives/execute")["run_id"]
+        wait_until(lambda: api.get(f"/api/runs/{run}")["state"] == "RUNNING", 20, "it to run")
+        self.cluster.run("kill", "executor-1", "TERM")
+        # It waits 10 s for what runs. Silence alone would be seen 6 s after that, and as UNHEALTHY.
+        wait_until(lambda: set(seen().values()) == {"OFFLINE"}, 14, "every member to know that it left", every=0.2)
+        self.assertEqual(self.hosts_of("without-it"), {"executor-2": RUNS})
+        self.assertEqual(set(seen().values()), {"OFFLINE"})
+        self.cluster.run("start", "executor-1")
+        wait_until(lambda: set(seen().values()) == {"ONLINE"}, 20, "it to be back")
+        ended = wait_until(lambda: next((r for r in [api.get(f"/api/runs/{run}")] if r["ended_at"]), None), 40, "its run to end")
+        self.assertEqual((ended["state"], ended["attempt"]), ("COMPLETED", 1))
+
     def test_command_line_goes_on_with_the_member_that_is_left(self):
         for name in ("scheduler-1", "scheduler-2"):
             self.cluster.run("kill", name)

@@ -59,6 +59,28 @@ TYPED_TEST(LinkContract, MessagesArriveInOrderWithTheirSender) {
   }
 }
 
+// The goodbye of a process that ends.
+TYPED_TEST(LinkContract, WhatWasSentBeforeTheLinkEndsArrives) {
+  const auto hub = this->factory_.Hub(MemberId("m1"));
+  auto link = this->Link("e1");
+  this->Settle([&] { return link->Members().size() == 1; });
+  for (int64_t i = 0; i < 100; ++i) {
+    Heartbeat beat = this->Beat(i);
+    beat.leaving = i == 99;
+    ASSERT_TRUE(link->Send(MemberId("m1"), std::move(beat)).ok());
+  }
+  link.reset();
+  std::vector<bool> leaving;
+  this->Settle([&] {
+    for (const ExecutorMessage& message : hub->Receive(100)) {
+      leaving.push_back(std::get<Heartbeat>(message.message).leaving);
+    }
+    return leaving.size() == 100;
+  });
+  EXPECT_TRUE(leaving.back());
+  EXPECT_FALSE(leaving.front());
+}
+
 TYPED_TEST(LinkContract, AnswersGoToTheRightExecutorOnly) {
   const auto hub = this->factory_.Hub(MemberId("m1"));
   const auto one = this->Link("e1");

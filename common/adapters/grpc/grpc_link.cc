@@ -20,6 +20,9 @@
 namespace carillon::rpc {
 namespace {
 
+// How long a link that ends waits for members to read what was sent: the goodbye of its executor.
+constexpr Duration kFarewell = 500ms;
+
 class Link;
 
 // One call to one member; kept alive by gRPC until OnDone.
@@ -35,6 +38,8 @@ class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
   void Begin(const LinkOptions& options);
   Status Send(const std::string& bytes);
   void Cancel() { context_.TryCancel(); }
+  // Nothing is sent any more; the member ends the call when it has read what was.
+  void EndWrites();
   void ReadOn();
   bool welcomed() const { return welcomed_.load(std::memory_order_acquire); }
   const MemberId& member() const { return member_; }
@@ -57,6 +62,7 @@ class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
   Mutex mu_;
   StreamOutbox outbox_ GUARDED_BY(mu_);
   bool closed_ GUARDED_BY(mu_) = false;
+  bool writes_end_ GUARDED_BY(mu_) = false;
 };
 
 class Link final : public GrpcLink {
@@ -138,10 +144,18 @@ void LinkStream::Begin(const LinkOptions& options) {
 
 Status LinkStream::Send(const std::string& bytes) {
   MutexLock lock(mu_);
-  if (closed_) return {ErrorCode::kUnavailable, "control link: the stream has ended"};
+  if (closed_ || writes_end_) {
+    return {ErrorCode::kUnavailable, "control link: the stream has ended"};
+  }
   CARILLON_ASSIGN_OR_RETURN(const grpc::ByteBuffer* first, outbox_.Put(bytes));
   if (first != nullptr) StartWrite(first);
   return {};
+}
+
+void LinkStream::EndWrites() {
+  MutexLock lock(mu_);
+  if (closed_ || std::exchange(writes_end_, true)) return;
+  if (!outbox_.writing()) StartWritesDone();
 }
 
 void LinkStream::ReadOn() {
@@ -189,7 +203,12 @@ void LinkStream::OnWriteDone(bool ok) {
   if (!ok) return Close();
   MutexLock lock(mu_);
   const grpc::ByteBuffer* next = outbox_.Next();
-  if (next != nullptr && !closed_) StartWrite(next);
+  if (closed_) return;
+  if (next != nullptr) {
+    StartWrite(next);
+  } else if (writes_end_) {
+    StartWritesDone();
+  }
 }
 
 void LinkStream::OnDone(const grpc::Status& status) { link_.Ended(std::move(self_), status); }
@@ -204,10 +223,14 @@ Link::~Link() {
   dialler_.join();
   std::unique_lock lock(mu_);
   for (auto& [id, member] : members_) {
-    if (member.stream) member.stream->Cancel();
+    if (member.stream) member.stream->EndWrites();
   }
   // One that is not read would not learn of its end.
   for (const auto& stream : std::exchange(paused_, {})) stream->ReadOn();
+  changed_.wait_for(lock, kFarewell, [this] { return alive_ == 0; });
+  for (auto& [id, member] : members_) {
+    if (member.stream) member.stream->Cancel();
+  }
   changed_.wait(lock, [this] { return alive_ == 0; });
   const auto ended = std::exchange(ended_, {});
   lock.unlock();

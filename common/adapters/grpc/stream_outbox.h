@@ -44,6 +44,8 @@ class StreamOutbox {
     return writing_ ? &waiting_.front() : nullptr;
   }
 
+  bool writing() const { return writing_; }
+
  private:
   const size_t messages_max_;
   std::deque<grpc::ByteBuffer> waiting_;  // the first one is being written

@@ -64,6 +64,7 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
                        .slots = 12,
                        .config_version = 7,
                        .tasks_behind = 0,
+                       .leaving = true,
                        .running = {Attempt(1), Attempt(2)},
                        .reporting = {Attempt(3)}};
   const Heartbeat got = FromExecutorAgain(sent);
@@ -76,6 +77,8 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
   EXPECT_EQ(got.slots, 12);
   EXPECT_EQ(got.config_version, 7);
   EXPECT_EQ(got.tasks_behind, 0);
+  EXPECT_TRUE(got.leaving);
+  EXPECT_FALSE(FromExecutorAgain(Heartbeat{}).leaving);
   EXPECT_EQ(FromExecutorAgain(Heartbeat{}).tasks_behind, std::nullopt) << "not known";
   ASSERT_EQ(got.running.size(), 2u);
   EXPECT_TRUE(Same(got.running[1], sent.running[1]));

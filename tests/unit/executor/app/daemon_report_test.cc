@@ -198,6 +198,20 @@ TEST_F(DaemonReportTest, AnotherDaemonFindsWhatTheFirstLeft) {
   EXPECT_EQ(warden_.forgotten, std::vector<ClaimToken>{ended.token});
 }
 
+TEST_F(DaemonReportTest, GoodbyeNamesWhatTheWardenGoesOnWith) {
+  Join();
+  const ClaimRequest claim = RunToAccepted(Task(1));
+  StepFor(2s);
+  EXPECT_FALSE(LastHeartbeat().leaving);
+  daemon_->Leave(clock_.Steady());
+  const Heartbeat goodbye = LastHeartbeat();
+  EXPECT_TRUE(goodbye.leaving);
+  EXPECT_EQ(goodbye.free_slots, 0);
+  EXPECT_EQ(goodbye.free_light_slots, 0);
+  ASSERT_EQ(goodbye.running.size(), 1u);
+  EXPECT_EQ(goodbye.running[0].token, claim.token);
+}
+
 TEST_F(DaemonReportTest, DrainLetsFinishAndReport) {
   Join();
   const ClaimRequest claim = RunToAccepted(Task(1));

@@ -43,6 +43,49 @@ TEST_F(ExecutorTableTest, SecondLivingProcessIsRefused) {
   EXPECT_EQ(table_.Admit(Record("e2"), kStart + 4s), Admission::kRefuse);
 }
 
+TEST_F(ExecutorTableTest, OneThatLeavesGetsNothingAndItsSuccessorIsAdmittedAtOnce) {
+  table_.Accept(Record("e1"), kStart);
+  Beat("e1", kStart);
+  table_.TakeChanges();
+  EXPECT_TRUE(table_.JudgeHealth(kStart));
+  EXPECT_TRUE(table_.Heard(ExecutorId("x1"), Incarnation("e1"), {.leaving = true}, WallTime{},
+                           kStart + 1s));
+  ASSERT_EQ(table_.TakeChanges().size(), 1u);
+  EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kOffline);
+  EXPECT_TRUE(table_.JudgeHealth(kStart + 1s));
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 1s), Admission::kAdmit);
+  EXPECT_FALSE(table_.JudgeHealth(kStart + 60s)) << "silent, as it said it would be";
+  EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kOffline);
+  table_.Accept(Record("e2"), kStart + 61s);
+  EXPECT_TRUE(Beat("e2", kStart + 61s));
+  EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kOnline);
+  EXPECT_FALSE(table_.Heard(ExecutorId("x1"), Incarnation("e1"), {.leaving = true}, WallTime{},
+                            kStart + 62s))
+      << "a goodbye that comes late is of another process";
+  EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kOnline);
+}
+
+TEST_F(ExecutorTableTest, OneThatLeftIsForgottenLikeALostOne) {
+  table_.Accept(Record("e1"), kStart);
+  table_.Heard(ExecutorId("x1"), Incarnation("e1"), {.leaving = true}, WallTime{}, kStart);
+  table_.TakeChanges();
+  table_.JudgeHealth(kStart + 59min);
+  EXPECT_EQ(table_.Records().size(), 1u);
+  table_.JudgeHealth(kStart + 1h);
+  EXPECT_EQ(table_.Records().size(), 0u);
+}
+
+TEST_F(ExecutorTableTest, EachChangeOfStateIsToldOnce) {
+  EXPECT_FALSE(table_.JudgeHealth(kStart));
+  table_.Accept(Record("e1"), kStart);
+  EXPECT_TRUE(table_.JudgeHealth(kStart)) << "a new one";
+  EXPECT_FALSE(table_.JudgeHealth(kStart + 1s));
+  EXPECT_TRUE(table_.JudgeHealth(kStart + 20s)) << "lost";
+  EXPECT_TRUE(Beat("e1", kStart + 21s));
+  EXPECT_TRUE(table_.JudgeHealth(kStart + 21s)) << "back";
+  EXPECT_FALSE(table_.JudgeHealth(kStart + 22s));
+}
+
 TEST_F(ExecutorTableTest, SameProcessRegistersAgainAtOnce) {
   table_.Accept(Record("e1"), kStart);
   EXPECT_EQ(table_.Admit(Record("e1"), kStart + 1ms), Admission::kAdmit);
@@ -54,7 +97,7 @@ TEST_F(ExecutorTableTest, LostOneIsForgottenWhenWhoeverRoutesKnowsIt) {
   EXPECT_TRUE(table_.JudgeHealth(kStart + 2h));  // lost only now, as seen from here
   EXPECT_EQ(table_.Records().size(), 1u);
   ASSERT_EQ(table_.TakeChanges().size(), 1u);
-  EXPECT_FALSE(table_.JudgeHealth(kStart + 2h));
+  EXPECT_TRUE(table_.JudgeHealth(kStart + 2h)) << "one less to count";
   EXPECT_TRUE(table_.Records().empty());
   const std::vector<ExecutorView> gone = table_.TakeChanges();
   ASSERT_EQ(gone.size(), 1u);
@@ -90,6 +133,7 @@ TEST_F(ExecutorTableTest, SilenceMakesItUnusableAndABeatUsableAgain) {
   table_.Accept(Record("e1"), kStart);
   Beat("e1", kStart);
   EXPECT_TRUE(table_.TakeChanges().at(0).usable);
+  EXPECT_TRUE(table_.JudgeHealth(kStart)) << "a new one";
   EXPECT_FALSE(table_.JudgeHealth(kStart + 6s));
   EXPECT_TRUE(table_.JudgeHealth(kStart + 7s));
   EXPECT_FALSE(table_.TakeChanges().at(0).usable);
