@@ -120,8 +120,8 @@ Reply ListUsers(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query,
                             Query::Read(call.request, {"page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "users"));
-  CARILLON_ASSIGN_OR_RETURN(const auto users,
-                            call.api.auth.ListUsers(page.cursor(), page.size() + 1));
+  CARILLON_ASSIGN_OR_RETURN(const auto users, call.api.auth.ListUsers({.after = page.cursor(),
+                                                                       .limit = page.size() + 1}));
   for (const UserRecord& user : users) {
     if (!page.Add(UserToJson(user), user.user_id)) break;
   }

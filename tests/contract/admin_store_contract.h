@@ -154,6 +154,14 @@ TYPED_TEST(AdminStoreContract, AuditIsNewestFirstAndByObject) {
   const auto rest = s.v(s.admin.ListAudit({.object_id = "even", .before_id = all[1].id}));
   ASSERT_EQ(rest.size(), 1u);
   EXPECT_EQ(rest[0].at, kT0);
+  const auto oldest = s.v(s.admin.ListAudit({.oldest_first = true, .limit = 3}));
+  ASSERT_EQ(oldest.size(), 3u);
+  EXPECT_EQ(oldest[0].at, kT0);
+  EXPECT_EQ(oldest[2].at, kT0 + 2s);
+  const auto after =
+      s.v(s.admin.ListAudit({.object_id = "odd", .after_id = oldest[1].id, .oldest_first = true}));
+  ASSERT_EQ(after.size(), 1u);
+  EXPECT_EQ(after[0].at, kT0 + 3s);
 }
 
 TYPED_TEST(AdminStoreContract, NewStoreHasNoSettings) {

@@ -124,6 +124,7 @@ class MemoryStore final : public MemoryPeople,
   Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
+  Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) override;
   Result<uint64_t> MarkOfRuns(WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;
