@@ -60,6 +60,7 @@ SEARCHED = [
     "/api/runs?namespace=nowhere",
     "/api/runs?user_id=nobody&kind=manual&state=FAILED&state=COMPLETED",
 ]
+RECENT = "/api/recent-runs?n=10" + "".join(f"&job_id=history-{n}" for n in range(JOBS))
 # path: the table it reads.
 OTHERS = {
     "/api/gaps": "run_gaps",
@@ -212,7 +213,7 @@ class HistoryTest(unittest.TestCase):
 
     def test_first_answer_of_every_list_comes_within_its_time(self):
         late = {}
-        for path in [*INDEXED, *SEARCHED, *OTHERS]:
+        for path in [*INDEXED, *SEARCHED, *OTHERS, RECENT]:
             # Others may use this machine: a time that is too long is taken again.
             for _ in range(ROUNDS):
                 p95 = percentile(self.measure(path), 0.95)
@@ -243,6 +244,21 @@ class HistoryTest(unittest.TestCase):
             used = {line[2] for s in statements for line in s.plan if line[0] == "r"}
             self.assertEqual(used, keys, path)
             self.assertLessEqual(sum(s.rows for s in statements), ROWS_MAX, path)
+
+    def test_recent_runs_of_many_jobs_are_read_from_the_index(self):
+        statements = [s for s in self.history.statements(lambda: self.api.get(RECENT)) if "job_runs r" in s.text]
+        self.assertEqual(len(statements), JOBS)
+        for statement in statements:
+            self.assertEqual([line[0] for line in statement.plan], ["r"], statement.text)
+            _, kind, key, extra = statement.plan[0]
+            self.assertEqual((kind, key), ("range", "by_job"), statement.text)
+            self.assertNotIn("filesort", extra, statement.text)
+            # Ten, and a look into each day.
+            self.assertLessEqual(statement.rows, 10 + 2 * (DAYS + 20), statement.text)
+        items = {item["job_id"]: item["runs"] for item in self.api.get(RECENT)["items"]}
+        self.assertEqual(len(items), JOBS)
+        self.assertEqual(len(items["history-39"]), 3)
+        self.assertEqual({len(runs) for job, runs in items.items() if job != "history-39"}, {10})
 
     def test_search_is_bounded(self):
         for path in SEARCHED:

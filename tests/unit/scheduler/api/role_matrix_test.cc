@@ -46,6 +46,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/bulk/{}/items", {kKnown, 200}},
       {"POST /api/bulk/{}/cancel", {kOwner, 202, "{}"}},
       {"GET /api/runs", {kKnown, 200}},
+      {"GET /api/recent-runs", {kKnown, 400}},  // of no job
       {"GET /api/runs/{}", {kKnown, 200}},
       {"POST /api/runs/{}/cancel", {kOwner, 202, "{}"}},
       {"POST /api/runs/{}/retry", {kOwner, 400, "[]"}},
