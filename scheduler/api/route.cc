@@ -128,6 +128,7 @@ const std::vector<Route>& RouteTable() {
       {"POST", "/api/auth/refresh", kAnyone, kNo, &RefreshSession},
       {"POST", "/api/auth/logout", kAnyone, kNo, &Logout},
       {"GET", "/api/auth/me", kRead, kNo, &WhoAmI},
+      {"PATCH", "/api/auth/me", kManageSelf, kNo, &ChangeMe},
       {"POST", "/api/auth/password", kManageSelf, kNo, &ChangePassword},
       {"POST", "/api/auth/setup-link", kManageUsers, kNo, &CreateSetupLink, "auth.setup_link"},
       {"GET", "/api/users", kManageUsers, kNo, &ListUsers},
