@@ -6,6 +6,7 @@
 
 #include "common/domain/executor_state.h"
 #include "common/wire/job_json.h"
+#include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/audit.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/heard_executors.h"
@@ -33,9 +34,15 @@ std::string ExecutorTag(const ExecutorRecord& executor) {
   return "\"" + ShortHash(part.dump()) + "\"";
 }
 
+json ShowExecutor(const Call& call, const ExecutorRecord& executor) {
+  json shown = ExecutorToJson(executor);
+  shown["allowed_actions"] = AllowedActions(call.caller, "executor");
+  return shown;
+}
+
 HttpResponse ExecutorResponse(const Call& call, const ExecutorRecord& stored) {
   const ExecutorRecord executor = HeardExecutors(call.api.status.Read()).Latest(stored);
-  HttpResponse response = JsonResponse(200, ExecutorToJson(executor));
+  HttpResponse response = JsonResponse(200, ShowExecutor(call, executor));
   response.headers.emplace_back("ETag", ExecutorTag(executor));
   return response;
 }
@@ -188,7 +195,7 @@ Reply ListExecutors(const Call& call) {
   const HeardExecutors heard(call.api.status.Read());
   for (const ExecutorRecord& executor : executors) {
     if (executor.id.value() <= page.cursor()) continue;
-    if (!page.Add(ExecutorToJson(heard.Latest(executor)), executor.id.value())) break;
+    if (!page.Add(ShowExecutor(call, heard.Latest(executor)), executor.id.value())) break;
   }
   return page.Finish(false, [&] { return CountOf(executors.size()); });
 }
@@ -214,7 +221,7 @@ Reply PatchExecutor(const Call& call) {
     Problem problem{.status = 412,
                     .code = "stale_version",
                     .detail = "The executor was changed since it was read; `current` shows it."};
-    problem.members["current"] = ExecutorToJson(before);
+    problem.members["current"] = ShowExecutor(call, before);
     problem.headers.emplace_back("ETag", ExecutorTag(before));
     return problem;
   }
