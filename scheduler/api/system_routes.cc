@@ -209,15 +209,12 @@ Reply GetExecutor(const Call& call) {
 
 Reply PatchExecutor(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, PathExecutorId(call));
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired, {"labels"}));
   if (!body.contains("labels")) return InvalidField("/labels", "missing", "Labels are needed.");
   CARILLON_ASSIGN_OR_RETURN(const auto labels, ReadLabels(body["labels"]));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.api.executors.GetExecutor(id));
-  std::optional<EntityTags> wanted;
-  if (call.request.Header("if-match") != nullptr) {
-    CARILLON_ASSIGN_OR_RETURN(wanted, RequireIfMatch(call.request));
-  }
-  if (wanted && !wanted->MatchesStrongly(ExecutorTag(before))) {
+  if (!wanted.MatchesStrongly(ExecutorTag(before))) {
     Problem problem{.status = 412,
                     .code = "stale_version",
                     .detail = "The executor was changed since it was read; `current` shows it."};

@@ -57,18 +57,27 @@ TEST_F(SystemRoutesTest, ExecutorsAreShownAndSwitched) {
   EXPECT_EQ(Post("/api/executors/nobody/drain").status, 404);
 }
 
-TEST_F(SystemRoutesTest, LabelsArePatchedWithAnOptionalPrecondition) {
+TEST_F(SystemRoutesTest, LabelsArePatchedOfTheVersionThatWasRead) {
   AddExecutor("executor-1");
   const std::string path = "/api/executors/executor-1";
   const std::string tag = Get(path).header("etag");
   const Answer patched = Send("PATCH", path, R"({"labels":{"zone":"a"}})", {{"If-Match", tag}});
   ASSERT_EQ(patched.status, 200) << patched.text;
   EXPECT_EQ(patched.body()["labels"], json({{"zone", "a"}}));
-  EXPECT_EQ(Send("PATCH", path, R"({"labels":{}})", {{"If-Match", tag}}).code(), "stale_version");
-  EXPECT_EQ(Send("PATCH", path, R"({"labels":{}})").status, 200);
-  EXPECT_EQ(Send("PATCH", path, R"({"slots":5})").pointer(), "/slots");
-  EXPECT_EQ(Send("PATCH", path, R"({})").pointer(), "/labels");
-  EXPECT_EQ(Send("PATCH", path, R"({"labels":[1]})").pointer(), "/labels");
+  const Answer stale = Send("PATCH", path, R"({"labels":{}})", {{"If-Match", tag}});
+  EXPECT_EQ(stale.status, 412);
+  EXPECT_EQ(stale.code(), "stale_version");
+  EXPECT_EQ(stale.body()["current"], Get(path).body());
+  const Answer missing = Send("PATCH", path, R"({"labels":{}})");
+  EXPECT_EQ(missing.status, 428);
+  EXPECT_EQ(missing.code(), "precondition_required");
+  EXPECT_EQ(Get(path).body()["labels"], json({{"zone", "a"}}));
+  const HttpHeaders any = {{"If-Match", "*"}};
+  EXPECT_EQ(Send("PATCH", path, R"({"slots":5})", any).pointer(), "/slots");
+  EXPECT_EQ(Send("PATCH", path, R"({})", any).pointer(), "/labels");
+  EXPECT_EQ(Send("PATCH", path, R"({"labels":[1]})", any).pointer(), "/labels");
+  EXPECT_EQ(Send("PATCH", path, R"({"labels":{}})", {{"If-Match", stale.header("etag")}}).status,
+            200);
 }
 
 TEST_F(SystemRoutesTest, StatusHasItsShape) {
