@@ -58,6 +58,11 @@ SEARCHED = [
     "/api/runs?kind=manual&state=FAILED",
     "/api/runs?user_id=nobody",
     "/api/runs?namespace=nowhere",
+    "/api/runs?q=nobody",
+    "/api/runs?q=history-39",
+    "/api/runs?label=team:nobody",
+    "/api/runs?label=team:rare",
+    "/api/runs?q=history&label=team:nobody&state=FAILED&state=COMPLETED",
     "/api/runs?user_id=nobody&kind=manual&state=FAILED&state=COMPLETED",
 ]
 RECENT = "/api/recent-runs?n=10" + "".join(f"&job_id=history-{n}" for n in range(JOBS))
@@ -185,7 +190,7 @@ class HistoryTest(unittest.TestCase):
         api = cls.server.api()
         for n in range(JOBS):
             api.post("/api/jobs", {"job_id": f"history-{n}", "name": f"history {n}", "type": "shell",
-                                   "command": "true"})
+                                   "command": "true", "labels": {"team": "rare" if n == JOBS - 1 else "etl"}})
         cls.history = History(cls.server)
         cls.history.fill([f"history-{n}" for n in range(JOBS)])
         cls.server.stop()  # what nobody has looked at yet
