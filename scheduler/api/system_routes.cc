@@ -4,6 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include <fmt/core.h>
+
 #include "common/domain/executor_state.h"
 #include "common/wire/job_json.h"
 #include "scheduler/api/allowed_actions.h"
@@ -12,6 +14,7 @@
 #include "scheduler/api/heard_executors.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
+#include "scheduler/api/sort.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -87,6 +90,12 @@ Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
       ParsedJob parsed,
       carillon::ParseJob({{"name", "labels"}, {"type", "noop"}, {"labels", labels}}));
   return std::move(parsed.definition.labels);
+}
+
+// Where an executor stands in a list, as text: also the cursor behind it.
+std::string PlaceOf(const ExecutorRecord& executor, bool by_heartbeat) {
+  if (!by_heartbeat) return executor.id.value();
+  return fmt::format("{:020} {}", ToUnixMicros(executor.last_heartbeat), executor.id.value());
 }
 
 double Milliseconds(Duration duration) { return static_cast<double>(duration.count()) / 1000.0; }
@@ -187,15 +196,29 @@ json DescribeStanding(const StoreStanding& standing) {
 
 Reply ListExecutors(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query,
-                            Query::Read(call.request, {"page_size", "page_token"}));
+                            Query::Read(call.request, {"sort", "page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "executors"));
+  CARILLON_ASSIGN_OR_RETURN(const auto sort,
+                            ReadSort(query, {"executor_id", "last_heartbeat_time"}));
   CARILLON_ASSIGN_OR_RETURN(auto executors, call.api.executors.ListExecutors());
-  std::sort(executors.begin(), executors.end(),
-            [](const auto& a, const auto& b) { return a.id < b.id; });
   const HeardExecutors heard(call.api.status.Read());
+  for (ExecutorRecord& executor : executors) executor = heard.Latest(std::move(executor));
+  const bool by_heartbeat = sort && sort->by == "last_heartbeat_time";
+  const bool descending = sort && sort->descending;
+  std::map<std::string, const ExecutorRecord*> places;
   for (const ExecutorRecord& executor : executors) {
-    if (executor.id.value() <= page.cursor()) continue;
-    if (!page.Add(ShowExecutor(call, heard.Latest(executor)), executor.id.value())) break;
+    places[PlaceOf(executor, by_heartbeat)] = &executor;
+  }
+  const auto add = [&](const auto& place) {
+    return page.Add(ShowExecutor(call, *place.second), place.first);
+  };
+  if (descending) {
+    auto it = page.cursor().empty() ? places.end() : places.lower_bound(page.cursor());
+    while (it != places.begin() && add(*--it)) {
+    }
+  } else {
+    auto it = places.upper_bound(page.cursor());
+    while (it != places.end() && add(*it)) ++it;
   }
   return page.Finish(false, [&] { return CountOf(executors.size()); });
 }
@@ -269,14 +292,18 @@ json ReadChanges(const std::string& text) {
 }  // namespace
 
 Reply ListAudit(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const Query query,
-                            Query::Read(call.request, {"object_id", "page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query,
+      Query::Read(call.request, {"object_id", "sort", "page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "audit"));
-  AuditFilter filter{.object_id = query.Text("object_id").value_or(""), .limit = page.size() + 1};
+  CARILLON_ASSIGN_OR_RETURN(const auto sort, ReadSort(query, {"time"}));
+  AuditFilter filter{.object_id = query.Text("object_id").value_or(""),
+                     .oldest_first = sort && !sort->descending,
+                     .limit = page.size() + 1};
   if (!page.cursor().empty()) {
-    const auto before = ParseCursor(page.cursor());
-    if (!before) return BadPageToken();
-    filter.before_id = *before;
+    const auto last = ParseCursor(page.cursor());
+    if (!last) return BadPageToken();
+    (filter.oldest_first ? filter.after_id : filter.before_id) = *last;
   }
   CARILLON_ASSIGN_OR_RETURN(const auto records, call.api.admin.ListAudit(filter));
   for (const AuditRecord& record : records) {

@@ -10,6 +10,7 @@
 #include "scheduler/api/audit.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
+#include "scheduler/api/sort.h"
 #include "scheduler/api/user_fields.h"
 
 namespace carillon::scheduler {
@@ -120,12 +121,16 @@ Outcome<UserRecord> Patched(const Call& call, UserRecord user, const json& body)
 
 Reply ListUsers(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query,
-                            Query::Read(call.request, {"page_size", "page_token"}));
+                            Query::Read(call.request, {"sort", "page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "users"));
-  CARILLON_ASSIGN_OR_RETURN(const auto users, call.api.auth.ListUsers({.after = page.cursor(),
-                                                                       .limit = page.size() + 1}));
+  CARILLON_ASSIGN_OR_RETURN(const auto sort, ReadSort(query, {"name"}));
+  const UserListing listing{.by_name = sort.has_value(),
+                            .descending = sort && sort->descending,
+                            .after = page.cursor(),
+                            .limit = page.size() + 1};
+  CARILLON_ASSIGN_OR_RETURN(const auto users, call.api.auth.ListUsers(listing));
   for (const UserRecord& user : users) {
-    if (!page.Add(UserToJson(call, user), user.user_id)) break;
+    if (!page.Add(UserToJson(call, user), listing.by_name ? user.name : user.user_id)) break;
   }
   return page.Finish(false, [&] { return call.api.counts.CountUsers(); });
 }

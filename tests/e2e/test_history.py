@@ -72,6 +72,7 @@ OTHERS = {
     "/api/gaps?job_id=history-39": "run_gaps",
     "/api/dead-letters": "dead_letters",
     "/api/audit": "audit_log",
+    "/api/audit?sort=time": "audit_log",
     "/api/jobs": "jobs",
     "/api/jobs?sort=name": "jobs",
     "/api/jobs?sort=-update_time": "jobs",
