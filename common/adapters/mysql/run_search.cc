@@ -77,6 +77,14 @@ void AddJob(Conditions& conditions, const JobId& id) {
 
 // Of the job as it is now. Of a run's own columns alone, so that the server, which keeps the
 // answers of such a question, asks it once for each job and not for each run.
+void AddJobName(Conditions& conditions, const std::string& text) {
+  Conditions named;
+  AddNameContains(named, text);
+  conditions.Add(
+      "(SELECT COUNT(*) FROM jobs j WHERE j.job_no = r.job_no AND " + named.text() + ") = 1",
+      {text, text});
+}
+
 void AddLabel(Conditions& conditions, const std::string& name,
               const std::vector<std::string>& values) {
   Conditions any;
@@ -94,7 +102,7 @@ Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
   Conditions wanted;
   if (!filter.namespaces.empty()) wanted.AddAnyOf("j.namespace", filter.namespaces);
   if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
-  if (!filter.name_contains.empty()) AddNameContains(wanted, filter.name_contains);
+  if (!filter.name_contains.empty()) AddJobName(wanted, filter.name_contains);
   for (const auto& [name, values] : filter.labels) AddLabel(wanted, name, values);
   if (!filter.kinds.empty()) {
     std::vector<int> numbers;
