@@ -50,6 +50,15 @@ HttpResponse ExecutorResponse(const Call& call, const ExecutorRecord& stored) {
   return response;
 }
 
+Problem StaleExecutor(const Call& call, const ExecutorRecord& now) {
+  Problem problem{.status = 412,
+                  .code = "stale_version",
+                  .detail = "The executor was changed since it was read; `current` shows it."};
+  problem.members["current"] = ShowExecutor(call, now);
+  problem.headers.emplace_back("ETag", ExecutorTag(now));
+  return problem;
+}
+
 json ForTheAudit(const ExecutorRecord& executor) {
   return {{"enabled", executor.enabled}, {"draining", executor.draining}};
 }
@@ -237,21 +246,19 @@ Reply PatchExecutor(const Call& call) {
   if (!body.contains("labels")) return InvalidField("/labels", "missing", "Labels are needed.");
   CARILLON_ASSIGN_OR_RETURN(const auto labels, ReadLabels(body["labels"]));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.api.executors.GetExecutor(id));
-  if (!wanted.MatchesStrongly(ExecutorTag(before))) {
-    Problem problem{.status = 412,
-                    .code = "stale_version",
-                    .detail = "The executor was changed since it was read; `current` shows it."};
-    problem.members["current"] = ShowExecutor(call, before);
-    problem.headers.emplace_back("ETag", ExecutorTag(before));
-    return problem;
-  }
-  auto changed = call.api.executors.SetExecutorLabels(id, labels);
+  if (!wanted.MatchesStrongly(ExecutorTag(before))) return StaleExecutor(call, before);
+  const LabelEdit edit{.id = id, .labels = labels, .expected = before.labels};
+  auto changed = call.api.executors.SetExecutorLabels(edit);
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    changed = call.api.executors.SetExecutorLabels(id, labels);  // idempotent
+    changed = call.api.executors.SetExecutorLabels(edit);  // idempotent
   }
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown("Whether the labels were stored is not known; GET the executor.",
                           changed.error());
+  }
+  if (!changed.ok() && changed.code() == ErrorCode::kConflict) {
+    CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord now, call.api.executors.GetExecutor(id));
+    return StaleExecutor(call, now);
   }
   if (!changed.ok()) return changed.error();
   NoteChanges(call, {{"labels", before.labels}}, {{"labels", labels}});

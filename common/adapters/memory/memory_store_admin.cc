@@ -63,11 +63,13 @@ Result<ExecutorRecord> MemoryStore::SetExecutorDraining(const ExecutorId& id, bo
   return *record;
 }
 
-Result<ExecutorRecord> MemoryStore::SetExecutorLabels(
-    const ExecutorId& id, const std::map<std::string, std::string>& labels) {
+Result<ExecutorRecord> MemoryStore::SetExecutorLabels(const LabelEdit& edit) {
   MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(ExecutorRecord * record, FindExecutor(id));
-  record->labels = labels;
+  CARILLON_ASSIGN_OR_RETURN(ExecutorRecord * record, FindExecutor(edit.id));
+  if (record->labels != edit.expected && record->labels != edit.labels) {
+    return {ErrorCode::kConflict, "the labels of " + edit.id.value() + " were changed meanwhile"};
+  }
+  record->labels = edit.labels;
   return *record;
 }
 

@@ -5,6 +5,7 @@ import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, call } from '../../api/client';
 import type { Executor } from '../../api/types';
+import { fetchProblems } from '../../i18n/problems';
 import { Field } from '../../shared/field';
 import { FormDialog } from '../../shared/form_dialog';
 import { Modal } from '../../shared/modal';
@@ -39,7 +40,10 @@ export function ReasonDialog({ executor, verb, onClose, onDone }: { executor: Ex
 // The ETag is not part of the list: it is read now, and what nobody was shown is not overwritten.
 async function putLabels(name: string, shown: Executor['labels'], labels: Executor['labels']) {
   const now = await call<Executor>('GET', executorPath(name));
-  if (JSON.stringify(now.data.labels) !== JSON.stringify(shown)) throw new ApiError(412, 'stale_version', '');
+  if (JSON.stringify(now.data.labels) !== JSON.stringify(shown)) {
+    await fetchProblems();
+    throw new ApiError(412, 'stale_version', 'The labels were changed since they were read.');
+  }
   return call<Executor>('PATCH', executorPath(name), { body: { labels }, ifMatch: now.etag });
 }
 
