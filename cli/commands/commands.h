@@ -48,6 +48,9 @@ struct RunListFlags {
   // Of run list only.
   std::string user_id;
   std::vector<std::string> namespaces;
+  std::string name_part;
+  std::vector<std::string> labels;  // "team:etl"
+  // Of both.
   std::vector<std::string> states;
   std::vector<std::string> kinds;
   std::string since;

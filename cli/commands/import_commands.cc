@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.h"
@@ -16,6 +17,7 @@ struct ImportArguments {
   std::string name_space;
   bool system = false;
   bool apply = false;
+  bool dry_run = false;
 };
 
 void Tell(Session& session, const std::string& what, const std::vector<CrontabLine>& lines) {
@@ -43,6 +45,56 @@ Outcome<ExitCode> Apply(Session& session, const std::vector<json>& jobs) {
   return exit;
 }
 
+const View& PlannedView() {
+  static const View view{{{"RESULT", "result"}, {"JOB", "job_id"}, {"NAME", "name"}}, "job_id"};
+  return view;
+}
+
+// What --apply would make of one item of a dry run: it takes no job's place.
+json Planned(const json& item, const json& job) {
+  const std::string result = item.value("result", "");
+  const bool there = result != "created" && result != "error";
+  return {{"result", there ? "exists" : result},
+          {"job_id", job.value("job_id", json())},
+          {"name", job.value("name", json())},
+          {"error", item.value("error", json())}};
+}
+
+// Asks the server what it would say to each job; nothing is stored.
+Outcome<ExitCode> Rehearse(Session& session, const std::vector<json>& jobs) {
+  constexpr size_t kBatch = 100;
+  json planned = {{"items", json::array()}};
+  ExitCode exit = ExitCode::kDone;
+  for (size_t begin = 0; begin < jobs.size(); begin += kBatch) {
+    const size_t end = std::min(begin + kBatch, jobs.size());
+    const json batch(std::vector<json>(jobs.begin() + static_cast<ptrdiff_t>(begin),
+                                       jobs.begin() + static_cast<ptrdiff_t>(end)));
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer,
+                              session.Call({.method = "POST",
+                                            .path = "/api/apply",
+                                            .query = {{"dry_run", "true"}},
+                                            .body = batch}));
+    const json items = answer.body.is_object() ? answer.body.value("items", json()) : json();
+    if (!items.is_array() || items.size() != batch.size()) {
+      return Failure{.message = "the server's answer is not what would become of a list",
+                     .code = "bad_answer"};
+    }
+    for (size_t i = 0; i < items.size(); ++i) {
+      planned["items"].push_back(Planned(items[i], batch[i]));
+      const json& shown = planned["items"].back();
+      if (shown["result"] == "created") continue;
+      if (exit == ExitCode::kDone) exit = ExitCode::kConflict;
+      if (shown["result"] != "error") continue;
+      const Failure failure = FailureOf(
+          ApiResponse{.status = shown["error"].value("status", 500), .body = shown["error"]});
+      session.Say(Cell(shown["job_id"]) + ": " + failure.message);
+      if (exit == ExitCode::kConflict) exit = failure.exit;
+    }
+  }
+  session.Print().List(planned, PlannedView());
+  return exit;
+}
+
 Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& arguments) {
   CrontabOptions options{.system = arguments.system, .time_zone = arguments.zone};
   if (options.time_zone.empty()) {
@@ -57,8 +109,10 @@ Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& argumen
   }
   Tell(session, "note on", import.remarks);
   Tell(session, "no job of", import.refused);
-  if (arguments.apply) {
-    CARILLON_ASSIGN_OR_RETURN(const ExitCode applied, Apply(session, import.jobs));
+  if (arguments.apply || arguments.dry_run) {
+    CARILLON_ASSIGN_OR_RETURN(const ExitCode applied, arguments.dry_run
+                                                          ? Rehearse(session, import.jobs)
+                                                          : Apply(session, import.jobs));
     if (applied != ExitCode::kDone) return applied;
   } else {
     Printer print = session.Print();
@@ -86,7 +140,9 @@ void AddImportCommands(CLI::App& app, Session& session) {
   crontab->add_flag("--system", a->system, "A sixth field names the user, as in /etc/crontab");
   crontab->add_option("--tz", a->zone, "Time zone of the entries; that of this machine");
   crontab->add_option("--namespace", a->name_space, "Where the jobs belong")->check(NotEmpty);
-  crontab->add_flag("--apply", a->apply, "Create the jobs");
+  CLI::Option* apply = crontab->add_flag("--apply", a->apply, "Create the jobs");
+  crontab->add_flag("--dry-run", a->dry_run, "Ask the server what --apply would create; nothing is")
+      ->excludes(apply);
   session.On(crontab, [&session, a] { return ImportCrontab(session, *a); });
 }
 

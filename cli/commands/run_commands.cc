@@ -101,6 +101,14 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   if (!flags.executor_id.empty()) request.query.emplace_back("executor_id", flags.executor_id);
   if (!flags.user_id.empty()) request.query.emplace_back("user_id", flags.user_id);
   for (const std::string& space : flags.namespaces) request.query.emplace_back("namespace", space);
+  if (!flags.name_part.empty()) request.query.emplace_back("q", flags.name_part);
+  for (const std::string& label : flags.labels) {
+    const size_t middle = label.find_first_of(":=");
+    if (middle == std::string::npos || middle == 0) {
+      return UsageFailure("a label is name:value: '" + label + "'");
+    }
+    request.query.emplace_back("label", label.substr(0, middle) + ":" + label.substr(middle + 1));
+  }
   for (const std::string& state : flags.states) request.query.emplace_back("state", state);
   for (const std::string& kind : flags.kinds) request.query.emplace_back("kind", kind);
   const WallTime now = session.host().clock.Wall();
@@ -120,6 +128,10 @@ void AddRunCommands(CLI::App& app, Session& session) {
   list->add_option("--namespace", a->list.namespaces, "Of the jobs there; may be repeated")
       ->allow_extra_args(false)
       ->check(NotEmpty);
+  list->add_option("--q", a->list.name_part, "Of the jobs with this in their name or id");
+  list->add_option("--label", a->list.labels,
+                   "Of the jobs with this label, name:value; of one name several mean any of them")
+      ->allow_extra_args(false);
   AddRunListFlags(list, a->list);
   session.On(list, [&session, a] { return ListRuns(session, a->list); });
 

@@ -26,8 +26,8 @@ std::string HeaderOf(const ApiResponse& response, std::string_view name) {
 
 class LogReader {
  public:
-  LogReader(Session& session, const LogFlags& flags)
-      : session_(session), flags_(flags), attempt_(flags.attempt) {}
+  LogReader(Session& session, const LogFlags& flags, std::optional<WallTime> since)
+      : session_(session), flags_(flags), since_(since), attempt_(flags.attempt) {}
 
   // Everything that is there; the server answers a long log in parts.
   Outcome<ExitCode> ReadAll() {
@@ -94,7 +94,7 @@ class LogReader {
     } else if (flags_.tail > 0) {
       request.query.emplace_back("tail", std::to_string(flags_.tail));
     }
-    const bool lines = flags_.times || session_.Print().form() != Form::kTable;
+    const bool lines = flags_.times || since_ || session_.Print().form() != Form::kTable;
     if (lines) request.headers.emplace_back("Accept", "application/x-ndjson");
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse log, session_.Call(request));
     const std::string last = HeaderOf(log, "x-log-last-seq");
@@ -112,25 +112,47 @@ class LogReader {
     return true;
   }
 
+  // What has no time is not known to be too early.
+  bool IsWanted(const json& entry) const {
+    if (!since_ || !entry.is_object()) return true;
+    const auto time = entry.find("t");
+    if (time == entry.end() || !time->is_string()) return true;
+    return ParseRfc3339(time->get<std::string>()).value_or(*since_) >= *since_;
+  }
+
+  void PrintEntry(const json& entry) {
+    std::ostream& out = session_.host().out;
+    const auto time = entry.find("t");
+    if (flags_.times) {
+      out << (time != entry.end() && time->is_string() ? time->get<std::string>() : "-") << " "
+          << entry.value("stream", "") << " ";
+    }
+    out << entry.value("line", "") << "\n";
+  }
+
   void Print(const std::string& text, bool lines) {
     std::ostream& out = session_.host().out;
-    if (!lines || session_.Print().form() != Form::kTable) {
+    const bool as_it_is = session_.Print().form() != Form::kTable;
+    if (!lines || (as_it_is && !since_)) {
       out << text << std::flush;
       return;
     }
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);) {
       const json entry = json::parse(line, nullptr, false);
-      if (!entry.is_object()) continue;
-      const auto time = entry.find("t");
-      out << (time != entry.end() && time->is_string() ? time->get<std::string>() : "-") << " "
-          << entry.value("stream", "") << " " << entry.value("line", "") << "\n";
+      if (!IsWanted(entry)) continue;
+      if (as_it_is) {
+        out << line << "\n";
+      } else if (entry.is_object()) {
+        PrintEntry(entry);
+      }
     }
     out << std::flush;
   }
 
   Session& session_;
   const LogFlags& flags_;
+  const std::optional<WallTime> since_;
   int attempt_;
   std::string offset_;  // seq of what was printed last, as the server said it
   bool complete_ = false;
@@ -147,6 +169,7 @@ void AddLogFlags(CLI::App* verb, LogFlags& flags) {
       ->check(CLI::PositiveNumber);
   verb->add_option("--tail", flags.tail, "Begin with the last so many lines")
       ->check(CLI::Range(int64_t{1}, Session::kLimitMax));
+  verb->add_option("--since", flags.since, "Lines from here on: RFC 3339, or 5m for before now");
   verb->add_option("--stream", flags.stream, "all, stdout or stderr")
       ->check(CLI::IsMember({"all", "stdout", "stderr"}));
   verb->add_flag("-f,--follow", flags.follow, "Until the run has ended, through its retries");
@@ -154,7 +177,11 @@ void AddLogFlags(CLI::App* verb, LogFlags& flags) {
 }
 
 Outcome<ExitCode> ShowLogs(Session& session, const LogFlags& flags) {
-  LogReader reader(session, flags);
+  std::optional<WallTime> since;
+  if (!flags.since.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(since, ParseWhen(flags.since, session.host().clock.Wall()));
+  }
+  LogReader reader(session, flags, since);
   return flags.follow ? reader.Follow() : reader.ReadAll();
 }
 

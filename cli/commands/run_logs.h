@@ -10,6 +10,7 @@ struct LogFlags {
   int attempt = 0;   // 0 = the last one; followed through its retries
   int64_t tail = 0;  // entries; 0 = all
   std::string stream = "all";
+  std::string since;  // empty = from the beginning
   bool follow = false;
   bool times = false;
 };

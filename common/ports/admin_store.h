@@ -56,7 +56,8 @@ inline constexpr size_t kAuditChangesBytesMax = 32 * 1024;
 struct AuditFilter {
   std::string object_id = {};       // empty = all
   uint64_t after_id = 0;            // only later ones
-  uint64_t before_id = UINT64_MAX;  // cursor, newest first
+  uint64_t before_id = UINT64_MAX;  // only earlier ones
+  bool oldest_first = false;        // the cursor is after_id then, otherwise before_id
   size_t limit = 50;
 };
 

@@ -5,6 +5,7 @@
 //          write that says so: a change of role, password or `disabled` ends every session.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@
 #include "common/domain/share.h"
 
 namespace carillon {
+
+// What a person has chosen for himself, by its name; what is not chosen is absent.
+using Preferences = std::map<std::string, std::string>;
 
 struct UserRecord {
   std::string user_id;  // at most 63 ASCII characters; never given to anybody else
@@ -27,7 +31,21 @@ struct UserRecord {
   int64_t session_epoch = 1;  // moves with each change that ends the sessions
   WallTime created = WallTime{};
   WallTime updated = WallTime{};
+  Preferences preferences = {};
   bool operator==(const UserRecord&) const = default;
+};
+
+// One page of the users, strictly after the cursor.
+struct UserListing {
+  bool by_name = false;  // whatever its case; otherwise by user_id
+  bool descending = false;
+  std::string after = {};  // a user_id or, by name, a name; empty = from the start
+  size_t limit = 50;
+};
+
+struct PreferenceChange {
+  std::string user_id;
+  std::map<std::string, std::optional<std::string>> changes;  // nullopt: not chosen any more
 };
 
 struct TokenRecord {
@@ -98,13 +116,13 @@ class AuthStore {
   virtual Status CreateUser(const UserRecord& user) = 0;
   virtual Result<UserRecord> GetUser(const std::string& user_id) = 0;
   virtual Result<std::optional<UserRecord>> FindUser(const std::string& name) = 0;
-  // By user_id, strictly after the cursor.
-  virtual Result<std::vector<UserRecord>> ListUsers(const std::string& after_user_id,
-                                                    size_t limit) = 0;
+  virtual Result<std::vector<UserRecord>> ListUsers(const UserListing& listing) = 0;
   // Writes display_name, role, shares, disabled and password_hash of a user whose version is still
   // `wanted.version`; returns him as he is then. kConflict: another version is; kDenied: no enabled
   // administrator would be left.
   virtual Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) = 0;
+  // Nobody else's business: version and update time stay. Idempotent; returns all there are then.
+  virtual Result<Preferences> ChangePreferences(const PreferenceChange& change) = 0;
   // With his sessions and tokens. Errors as UpdateUser.
   virtual Status DeleteUser(const std::string& user_id, int64_t expected_version) = 0;
 

@@ -40,6 +40,12 @@ struct ExecutorRecord {
   std::optional<int64_t> tasks_behind = {};  // records of its partition that it has not taken
 };
 
+struct LabelEdit {
+  ExecutorId id;
+  std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> expected;  // whose place they take
+};
+
 class ExecutorStore {
  public:
   virtual ~ExecutorStore() = default;
@@ -53,8 +59,8 @@ class ExecutorStore {
   // Obeyed by every claim after this returns.
   virtual Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) = 0;
   virtual Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) = 0;
-  virtual Result<ExecutorRecord> SetExecutorLabels(
-      const ExecutorId& id, const std::map<std::string, std::string>& labels) = 0;
+  // Idempotent. kConflict: neither `expected` are there nor `labels` already.
+  virtual Result<ExecutorRecord> SetExecutorLabels(const LabelEdit& edit) = 0;
 };
 
 }  // namespace carillon

@@ -4,6 +4,7 @@
 // Errors   As job_store.h.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,9 +42,12 @@ struct RunFilter {
   std::vector<RunState> states = {};         // any of; empty = all
   std::vector<RunKind> kinds = {};           // any of; empty = all
   std::vector<std::string> namespaces = {};  // of the job, any of; empty = all
-  std::optional<std::string> user_id = {};   // of the job as it is now
-  std::optional<WallTime> since = {};        // fire >= since
-  std::optional<WallTime> until = {};        // fire < until
+  // Of the job as it is now:
+  std::optional<std::string> user_id = {};
+  std::string name_contains = {};  // in name or job_id, case-insensitive
+  std::map<std::string, std::vector<std::string>> labels = {};  // each, with any of its values
+  std::optional<WallTime> since = {};                           // fire >= since
+  std::optional<WallTime> until = {};                           // fire < until
   bool oldest_first = false;
   // Cursor: strictly earlier in (fire, schedule, shard); with oldest_first, strictly later.
   std::optional<RunKey> before = {};
@@ -51,7 +55,9 @@ struct RunFilter {
   // What no index finds is looked for in at most about this many runs; see RunPage.
   size_t search_max = kRunSearchMax;
 
-  bool looks_at_jobs() const { return !namespaces.empty() || user_id; }
+  bool looks_at_jobs() const {
+    return !namespaces.empty() || user_id || !name_contains.empty() || !labels.empty();
+  }
   // Whether each run has to be looked at for what it is, beside its state, its job and its time.
   bool looks_at_runs() const { return executor || !kinds.empty() || looks_at_jobs(); }
 };
@@ -63,6 +69,24 @@ struct RunPage {
 };
 
 inline constexpr size_t kMarkedRuns = 16;
+
+// A run as the strips of many jobs show it.
+struct RunGlance {
+  RunKey key;
+  RunState state = RunState::kPending;
+  WallTime started = WallTime{};  // not yet: the epoch
+  WallTime ended = WallTime{};    // likewise
+  bool operator==(const RunGlance&) const = default;
+};
+struct RecentRuns {
+  JobId job_id;
+  std::vector<RunGlance> runs;  // newest fire first
+};
+struct RecentFilter {
+  std::vector<JobId> job_ids;  // each once
+  size_t runs_max = 10;        // of each job
+  WallTime until;              // fire <= until
+};
 
 struct GapRecord {
   ScheduleId schedule_id;
@@ -121,6 +145,9 @@ class RunStore {
   // `states` names PENDING. A page may hold fewer runs than there are, even none: then it says how
   // far it has searched.
   virtual Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) = 0;
+  // Of each job, in the order asked, what fired last; jobs that are not there, or deleted, are left
+  // out. Reads `runs_max` runs of a job, whatever its history.
+  virtual Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) = 0;
   // A number that changes when one of the due runs that are open (1,000 of them are looked at), or
   // of the 16 newest, begins, ends or moves on. Cheap, whatever the history.
   virtual Result<uint64_t> MarkOfRuns(WallTime now) = 0;

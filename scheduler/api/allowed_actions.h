@@ -1,8 +1,10 @@
-// What a caller may do to a job, a run or a dead letter: rights only, whatever state it is in. Read
-// from the table of routes and judged by ownership.h, so that it says what the routes will answer.
+// What a caller may do to one thing of a list: rights only, whatever state it is in. Read from the
+// table of routes and judged as they judge, so that it says what they will answer.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
 
 #include "scheduler/api/ownership.h"
 
@@ -12,5 +14,10 @@ namespace carillon::scheduler {
 nlohmann::json AllowedActions(const Caller& caller, Owned kind, const JobPlace& job);
 // The same of what belongs to the job of this id, which may be deleted.
 Outcome<nlohmann::json> AllowedActions(const Call& call, Owned kind, const JobId& id);
+
+// Of what is no job's: a thing whose actions the audit calls "executor.…", "user.…", "secret.…" or
+// "token.…". `owner` is the user_id that it belongs to, empty = nobody's.
+nlohmann::json AllowedActions(const Caller& caller, std::string_view thing,
+                              const std::string& owner = {});
 
 }  // namespace carillon::scheduler

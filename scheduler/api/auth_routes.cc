@@ -8,6 +8,7 @@
 #include "scheduler/api/audit.h"
 #include "scheduler/api/client_address.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/preferences.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/session_answer.h"
 #include "scheduler/api/user_fields.h"
@@ -110,6 +111,19 @@ Problem SetupRefused(const Error& error) {
   return ToProblem(error);
 }
 
+json CallerToJson(const Caller& caller) {
+  const bool token = caller.kind == CallerKind::kToken;
+  return {{"kind", token ? "token" : "user"},
+          {"user_id", caller.user_id.empty() ? json(nullptr) : json(caller.user_id)},
+          {"name", caller.name},
+          {"display_name", token ? json("") : json(caller.display_name)},
+          {"token_id", token ? json(caller.credential) : json(nullptr)},
+          {"role", caller.role},
+          {"permissions", PermissionsOf(caller.role, caller.scopes)},
+          {"shares", SharesToJson(caller.shared.shares())},
+          {"preferences", PreferencesToJson(caller.preferences)}};
+}
+
 }  // namespace
 
 std::string SetupPath(const std::string& token) { return "/setup#token=" + token; }
@@ -204,17 +218,33 @@ Reply Logout(const Call& call) {
 
 Reply WhoAmI(const Call& call) {
   CARILLON_TRY(Query::Read(call.request, {}));
-  const Caller& caller = call.caller;
-  const bool token = caller.kind == CallerKind::kToken;
-  return JsonResponse(200,
-                      {{"kind", token ? "token" : "user"},
-                       {"user_id", caller.user_id.empty() ? json(nullptr) : json(caller.user_id)},
-                       {"name", caller.name},
-                       {"display_name", token ? json("") : json(caller.display_name)},
-                       {"token_id", token ? json(caller.credential) : json(nullptr)},
-                       {"role", caller.role},
-                       {"permissions", PermissionsOf(caller.role, caller.scopes)},
-                       {"shares", SharesToJson(caller.shared.shares())}});
+  return JsonResponse(200, CallerToJson(call.caller));
+}
+
+// Without If-Match: of what one person chooses for himself the last word holds.
+Reply ChangeMe(const Call& call) {
+  if (call.caller.kind != CallerKind::kUser) {
+    return Problem{.status = 403,
+                   .code = "user_needed",
+                   .detail = "A token has no preferences; sign in as the user."};
+  }
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kRequired, {"preferences"}));
+  PreferenceChange change{.user_id = call.caller.user_id, .changes = {}};
+  CARILLON_ASSIGN_OR_RETURN(change.changes, ReadPreferenceChanges(body));
+  auto changed = call.api.auth.ChangePreferences(change);
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    changed = call.api.auth.ChangePreferences(change);  // idempotent
+  }
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether this was stored is not known; trying again is harmless.",
+                          changed.error());
+  }
+  if (!changed.ok()) return changed.error();
+  call.authenticator.ForgetUser(change.user_id);
+  Caller caller = call.caller;
+  caller.preferences = *changed;
+  return JsonResponse(200, CallerToJson(caller));
 }
 
 Reply ChangePassword(const Call& call) {

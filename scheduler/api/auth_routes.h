@@ -11,6 +11,7 @@ Reply Login(const Call& call);
 Reply RefreshSession(const Call& call);
 Reply Logout(const Call& call);
 Reply WhoAmI(const Call& call);
+Reply ChangeMe(const Call& call);
 Reply ChangePassword(const Call& call);
 Reply CreateSetupLink(const Call& call);
 

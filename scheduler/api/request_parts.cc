@@ -14,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kRepeatedMax = 50;  // times one query parameter may appear
-
 bool IsJsonType(std::string_view content_type) {
   const size_t semicolon = content_type.find(';');
   std::string type = LowerCase(content_type.substr(0, semicolon));
@@ -185,11 +183,11 @@ Outcome<std::optional<int64_t>> NumberMember(const json& object, std::string_vie
 
 Outcome<Query> Query::Read(const HttpRequest& request,
                            std::initializer_list<std::string_view> single,
-                           std::initializer_list<std::string_view> repeated) {
+                           std::initializer_list<std::string_view> repeated, size_t repeated_max) {
   Query query;
   for (const auto& [name, value] : request.query) {
     const size_t before = query.All(name).size();
-    if (Contains(repeated, name) ? before >= kRepeatedMax : before >= 1) {
+    if (Contains(repeated, name) ? before >= repeated_max : before >= 1) {
       return InvalidField("?" + name, "repeated", "This parameter appears too often.");
     }
     if (!Contains(single, name) && !Contains(repeated, name)) {

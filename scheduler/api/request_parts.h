@@ -43,13 +43,16 @@ struct Bounds {
 Outcome<std::optional<int64_t>> NumberMember(const nlohmann::json& object, std::string_view name,
                                              Bounds bounds);
 
+inline constexpr size_t kRepeatedMax = 50;  // times one query parameter may appear
+
 // The query; parameters nobody asks for are refused, so that a misspelt filter is not ignored.
 class Query {
  public:
-  // `single` appear at most once, `repeated` at most 50 times.
+  // `single` appear at most once, `repeated` each at most `repeated_max` times.
   static Outcome<Query> Read(const HttpRequest& request,
                              std::initializer_list<std::string_view> single,
-                             std::initializer_list<std::string_view> repeated = {});
+                             std::initializer_list<std::string_view> repeated = {},
+                             size_t repeated_max = kRepeatedMax);
 
   std::optional<std::string> Text(std::string_view name) const;
   std::vector<std::string> All(std::string_view name) const;

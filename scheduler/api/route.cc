@@ -11,6 +11,7 @@
 #include "scheduler/api/join_routes.h"
 #include "scheduler/api/log_routes.h"
 #include "scheduler/api/namespace_routes.h"
+#include "scheduler/api/recent_runs.h"
 #include "scheduler/api/run_routes.h"
 #include "scheduler/api/schedule_routes.h"
 #include "scheduler/api/secret_routes.h"
@@ -81,6 +82,7 @@ const std::vector<Route>& RouteTable() {
       {"POST", "/api/bulk/{}/cancel", kRunJobs, kNo, &CancelBulk, "bulk.cancel", kBulk},
       {"GET", "/api/namespaces", kRead, kNo, &ListNamespaces},
       {"GET", "/api/runs", kRead, kNo, &ListRuns},
+      {"GET", "/api/recent-runs", kRead, kNo, &ListRecentRuns},
       {"GET", "/api/runs/{}", kRead, kNo, &GetRun},
       {"POST", "/api/runs/{}/cancel", kRunJobs, kNo, &CancelRun, "run.cancel", kRun},
       {"POST", "/api/runs/{}/retry", kRunJobs, kInWrite, &RetryRun, "run.retry", kRun},
@@ -126,6 +128,7 @@ const std::vector<Route>& RouteTable() {
       {"POST", "/api/auth/refresh", kAnyone, kNo, &RefreshSession},
       {"POST", "/api/auth/logout", kAnyone, kNo, &Logout},
       {"GET", "/api/auth/me", kRead, kNo, &WhoAmI},
+      {"PATCH", "/api/auth/me", kManageSelf, kNo, &ChangeMe},
       {"POST", "/api/auth/password", kManageSelf, kNo, &ChangePassword},
       {"POST", "/api/auth/setup-link", kManageUsers, kNo, &CreateSetupLink, "auth.setup_link"},
       {"GET", "/api/users", kManageUsers, kNo, &ListUsers},

@@ -20,6 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kUserIdBytesMax = 64;
+constexpr size_t kNamePartBytesMax = 1000;
 
 }  // namespace
 
@@ -40,6 +41,19 @@ namespace {
 Outcome<JobId> FilterJobId(const std::string& text) {
   if (ValidateJobId(text).ok()) return JobId(text);
   return InvalidField("?job_id", "bad_value", "This is not a job_id: [a-z0-9][a-z0-9_-]{0,62}.");
+}
+
+// label=name:value; of one name any of the values, of several names each.
+Outcome<std::map<std::string, std::vector<std::string>>> ReadLabels(const Query& query) {
+  std::map<std::string, std::vector<std::string>> labels;
+  for (const std::string& text : query.All("label")) {
+    const size_t colon = text.find(':');
+    if (colon == std::string::npos || colon == 0) {
+      return InvalidField("?label", "bad_value", "A label is name:value, e.g. team:etl.");
+    }
+    labels[text.substr(0, colon)].push_back(text.substr(colon + 1));
+  }
+  return labels;
 }
 
 Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
@@ -79,6 +93,11 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   if (filter.user_id.value_or("").size() > kUserIdBytesMax) {
     return InvalidField("?user_id", "out_of_range", "A user_id has at most 64 characters.");
   }
+  filter.name_contains = query.Text("q").value_or("");
+  if (filter.name_contains.size() > kNamePartBytesMax) {
+    return InvalidField("?q", "too_long", "This may have at most 1,000 bytes.");
+  }
+  CARILLON_ASSIGN_OR_RETURN(filter.labels, ReadLabels(query));
   CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));
   CARILLON_ASSIGN_OR_RETURN(filter.until, query.Time("until"));
   CARILLON_ASSIGN_OR_RETURN(const auto sort, ReadSort(query, {"fire_time"}));
@@ -162,9 +181,9 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
                            {"executor_id", "since", "until", "sort", "page_size", "page_token"},
                            {"state", "kind"})
              : Query::Read(call.request,
-                           {"job_id", "executor_id", "user_id", "since", "until", "sort",
+                           {"job_id", "executor_id", "user_id", "q", "since", "until", "sort",
                             "page_size", "page_token"},
-                           {"state", "kind", "namespace"}));
+                           {"state", "kind", "namespace", "label"}));
   CARILLON_ASSIGN_OR_RETURN(Page page,
                             Page::Read(query, job_id ? "runs/" + job_id->value() : "runs"));
   CARILLON_ASSIGN_OR_RETURN(const RunFilter filter, ReadFilter(query, page, job_id));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/domain/cron.h"
 #include "common/domain/schedule_lint.h"
 #include "common/wire/job_json.h"
 #include "scheduler/api/fire_load.h"
@@ -73,6 +74,20 @@ json Warnings(const Call& call, const JobDefinition& job, const json& fires, Wal
   }
   AddNeighbours(call, fires, own, &warnings);
   return warnings;
+}
+
+// Of each schedule its cron expression in the one spelling; null of what is none.
+Outcome<json> CronExpressions(const JobDefinition& job) {
+  json expressions = json::array();
+  for (const ScheduleSpec& spec : job.schedules) {
+    if (spec.kind != ScheduleKind::kCron) {
+      expressions.push_back(nullptr);
+      continue;
+    }
+    CARILLON_ASSIGN_OR_RETURN(const CronExpression expression, ParseCron(spec.cron_expression));
+    expressions.push_back(FormatCron(expression));
+  }
+  return expressions;
 }
 
 Outcome<WallTime> ReadAfter(const Call& call, const json& body) {
@@ -159,9 +174,13 @@ Reply PreviewSchedule(const Call& call) {
                             TextMember(body, "job_id", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime after, ReadAfter(call, body));
   CARILLON_ASSIGN_OR_RETURN(const auto parsed, ReadPreview(body));
-  json answer = {
-      {"valid", false},         {"errors", json::array()},  {"explanations", json::array()},
-      {"items", json::array()}, {"skipped", json::array()}, {"warnings", json::array()}};
+  json answer = {{"valid", false},
+                 {"errors", json::array()},
+                 {"cron_expressions", json::array()},
+                 {"explanations", json::array()},
+                 {"items", json::array()},
+                 {"skipped", json::array()},
+                 {"warnings", json::array()}};
   const auto fires = parsed.ok() ? UpcomingFires(parsed->definition, after,
                                                  static_cast<size_t>(count.value_or(kFiresDefault)))
                                  : Result<json>(parsed.error());
@@ -172,6 +191,7 @@ Reply PreviewSchedule(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const auto explanations, Explain(parsed->definition));
   answer["valid"] = true;
   answer["explanations"] = explanations;
+  CARILLON_ASSIGN_OR_RETURN(answer["cron_expressions"], CronExpressions(parsed->definition));
   answer["items"] = *fires;
   CARILLON_ASSIGN_OR_RETURN(answer["skipped"], SkippedByDst(parsed->definition, after, *fires));
   answer["warnings"] = Warnings(call, parsed->definition, *fires, after, own);

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/template.h"
+#include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/audit.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
@@ -18,7 +19,7 @@ using nlohmann::json;
 constexpr size_t kDescriptionCharactersMax = 1000;
 constexpr size_t kRewrappedMax = 500;  // of one call
 
-json SecretToJson(const SecretRecord& secret) {
+json SecretToJson(const Call& call, const SecretRecord& secret) {
   return {{"name", secret.name},
           {"description", secret.description},
           {"shared", secret.shared},
@@ -26,11 +27,12 @@ json SecretToJson(const SecretRecord& secret) {
           {"version", secret.version},
           {"key_id", secret.key_id},
           {"create_time", FormatRfc3339(secret.created)},
-          {"update_time", FormatRfc3339(secret.updated)}};
+          {"update_time", FormatRfc3339(secret.updated)},
+          {"allowed_actions", AllowedActions(call.caller, "secret", secret.user_id)}};
 }
 
-HttpResponse SecretResponse(int status, const SecretRecord& secret) {
-  HttpResponse response = JsonResponse(status, SecretToJson(secret));
+HttpResponse SecretResponse(const Call& call, int status, const SecretRecord& secret) {
+  HttpResponse response = JsonResponse(status, SecretToJson(call, secret));
   response.headers.emplace_back("ETag", VersionTag(secret.version));
   return response;
 }
@@ -46,14 +48,14 @@ Outcome<StoredSecret> ReadSecret(const Call& call) {
   return std::move(secret).value();
 }
 
-Problem StaleVersion(const SecretRecord& secret) {
+Problem StaleVersion(const Call& call, const SecretRecord& secret) {
   Problem problem{.status = 412,
                   .code = "stale_version",
                   .detail = fmt::format("The secret is at version {} now; look at `current` and "
                                         "send If-Match with its ETag.",
                                         secret.version)};
   problem.members["current_version"] = secret.version;
-  problem.members["current"] = SecretToJson(secret);
+  problem.members["current"] = SecretToJson(call, secret);
   problem.headers.emplace_back("ETag", VersionTag(secret.version));
   return problem;
 }
@@ -62,7 +64,7 @@ Outcome<StoredSecret> ReadAtVersion(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(StoredSecret secret, ReadSecret(call));
   if (!wanted.MatchesStrongly(VersionTag(secret.record.version))) {
-    return StaleVersion(secret.record);
+    return StaleVersion(call, secret.record);
   }
   return secret;
 }
@@ -76,7 +78,7 @@ Problem Refused(const Call& call, const Error& error) {
   }
   if (error.code != ErrorCode::kConflict) return ToProblem(error);
   const auto current = ReadSecret(call);
-  return current.ok() ? StaleVersion(current->record) : current.error();
+  return current.ok() ? StaleVersion(call, current->record) : current.error();
 }
 
 Outcome<std::shared_ptr<const Keyring>> ReadKeys(const Call& call) {
@@ -164,7 +166,7 @@ Reply ListSecrets(const Call& call) {
       const auto secrets,
       call.api.secrets.ListSecrets({.after_name = page.cursor(), .limit = page.size() + 1}));
   for (const SecretRecord& secret : secrets) {
-    if (!page.Add(SecretToJson(secret), secret.name)) break;
+    if (!page.Add(SecretToJson(call, secret), secret.name)) break;
   }
   return page.Finish(false, [&] { return call.api.counts.CountSecrets(); });
 }
@@ -198,7 +200,7 @@ Reply CreateSecret(const Call& call) {
   }
   if (!made.ok()) return Refused(call, made.error());
   NoteChanges(call, {}, ForTheAudit(record));
-  HttpResponse response = SecretResponse(201, record);
+  HttpResponse response = SecretResponse(call, 201, record);
   response.headers.emplace_back("Location", "/api/secrets/" + record.name);
   return response;
 }
@@ -206,7 +208,7 @@ Reply CreateSecret(const Call& call) {
 Reply GetSecret(const Call& call) {
   CARILLON_TRY(Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, ReadSecret(call));
-  return SecretResponse(200, secret.record);
+  return SecretResponse(call, 200, secret.record);
 }
 
 // What is left out stays; an edit that changes nothing writes nothing.
@@ -229,12 +231,12 @@ Reply UpdateSecret(const Call& call) {
   }
   json told = ForTheAudit(wanted.record);
   if (value) told["value"] = "***";
-  if (told == ForTheAudit(secret.record)) return SecretResponse(200, secret.record);
+  if (told == ForTheAudit(secret.record)) return SecretResponse(call, 200, secret.record);
   NoteChanges(call, ForTheAudit(secret.record), told);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const auto updated = call.api.secrets.UpdateSecret(wanted, now);
   if (!updated.ok()) return Refused(call, updated.error());
-  return SecretResponse(200, *updated);
+  return SecretResponse(call, 200, *updated);
 }
 
 Reply DeleteSecret(const Call& call) {

@@ -4,13 +4,17 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include <fmt/core.h>
+
 #include "common/domain/executor_state.h"
 #include "common/wire/job_json.h"
+#include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/audit.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/heard_executors.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
+#include "scheduler/api/sort.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -33,11 +37,26 @@ std::string ExecutorTag(const ExecutorRecord& executor) {
   return "\"" + ShortHash(part.dump()) + "\"";
 }
 
+json ShowExecutor(const Call& call, const ExecutorRecord& executor) {
+  json shown = ExecutorToJson(executor);
+  shown["allowed_actions"] = AllowedActions(call.caller, "executor");
+  return shown;
+}
+
 HttpResponse ExecutorResponse(const Call& call, const ExecutorRecord& stored) {
   const ExecutorRecord executor = HeardExecutors(call.api.status.Read()).Latest(stored);
-  HttpResponse response = JsonResponse(200, ExecutorToJson(executor));
+  HttpResponse response = JsonResponse(200, ShowExecutor(call, executor));
   response.headers.emplace_back("ETag", ExecutorTag(executor));
   return response;
+}
+
+Problem StaleExecutor(const Call& call, const ExecutorRecord& now) {
+  Problem problem{.status = 412,
+                  .code = "stale_version",
+                  .detail = "The executor was changed since it was read; `current` shows it."};
+  problem.members["current"] = ShowExecutor(call, now);
+  problem.headers.emplace_back("ETag", ExecutorTag(now));
+  return problem;
 }
 
 json ForTheAudit(const ExecutorRecord& executor) {
@@ -80,6 +99,12 @@ Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
       ParsedJob parsed,
       carillon::ParseJob({{"name", "labels"}, {"type", "noop"}, {"labels", labels}}));
   return std::move(parsed.definition.labels);
+}
+
+// Where an executor stands in a list, as text: also the cursor behind it.
+std::string PlaceOf(const ExecutorRecord& executor, bool by_heartbeat) {
+  if (!by_heartbeat) return executor.id.value();
+  return fmt::format("{:020} {}", ToUnixMicros(executor.last_heartbeat), executor.id.value());
 }
 
 double Milliseconds(Duration duration) { return static_cast<double>(duration.count()) / 1000.0; }
@@ -180,15 +205,29 @@ json DescribeStanding(const StoreStanding& standing) {
 
 Reply ListExecutors(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query,
-                            Query::Read(call.request, {"page_size", "page_token"}));
+                            Query::Read(call.request, {"sort", "page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "executors"));
+  CARILLON_ASSIGN_OR_RETURN(const auto sort,
+                            ReadSort(query, {"executor_id", "last_heartbeat_time"}));
   CARILLON_ASSIGN_OR_RETURN(auto executors, call.api.executors.ListExecutors());
-  std::sort(executors.begin(), executors.end(),
-            [](const auto& a, const auto& b) { return a.id < b.id; });
   const HeardExecutors heard(call.api.status.Read());
+  for (ExecutorRecord& executor : executors) executor = heard.Latest(std::move(executor));
+  const bool by_heartbeat = sort && sort->by == "last_heartbeat_time";
+  const bool descending = sort && sort->descending;
+  std::map<std::string, const ExecutorRecord*> places;
   for (const ExecutorRecord& executor : executors) {
-    if (executor.id.value() <= page.cursor()) continue;
-    if (!page.Add(ExecutorToJson(heard.Latest(executor)), executor.id.value())) break;
+    places[PlaceOf(executor, by_heartbeat)] = &executor;
+  }
+  const auto add = [&](const auto& place) {
+    return page.Add(ShowExecutor(call, *place.second), place.first);
+  };
+  if (descending) {
+    auto it = page.cursor().empty() ? places.end() : places.lower_bound(page.cursor());
+    while (it != places.begin() && add(*--it)) {
+    }
+  } else {
+    auto it = places.upper_bound(page.cursor());
+    while (it != places.end() && add(*it)) ++it;
   }
   return page.Finish(false, [&] { return CountOf(executors.size()); });
 }
@@ -202,29 +241,24 @@ Reply GetExecutor(const Call& call) {
 
 Reply PatchExecutor(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, PathExecutorId(call));
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired, {"labels"}));
   if (!body.contains("labels")) return InvalidField("/labels", "missing", "Labels are needed.");
   CARILLON_ASSIGN_OR_RETURN(const auto labels, ReadLabels(body["labels"]));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.api.executors.GetExecutor(id));
-  std::optional<EntityTags> wanted;
-  if (call.request.Header("if-match") != nullptr) {
-    CARILLON_ASSIGN_OR_RETURN(wanted, RequireIfMatch(call.request));
-  }
-  if (wanted && !wanted->MatchesStrongly(ExecutorTag(before))) {
-    Problem problem{.status = 412,
-                    .code = "stale_version",
-                    .detail = "The executor was changed since it was read; `current` shows it."};
-    problem.members["current"] = ExecutorToJson(before);
-    problem.headers.emplace_back("ETag", ExecutorTag(before));
-    return problem;
-  }
-  auto changed = call.api.executors.SetExecutorLabels(id, labels);
+  if (!wanted.MatchesStrongly(ExecutorTag(before))) return StaleExecutor(call, before);
+  const LabelEdit edit{.id = id, .labels = labels, .expected = before.labels};
+  auto changed = call.api.executors.SetExecutorLabels(edit);
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    changed = call.api.executors.SetExecutorLabels(id, labels);  // idempotent
+    changed = call.api.executors.SetExecutorLabels(edit);  // idempotent
   }
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown("Whether the labels were stored is not known; GET the executor.",
                           changed.error());
+  }
+  if (!changed.ok() && changed.code() == ErrorCode::kConflict) {
+    CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord now, call.api.executors.GetExecutor(id));
+    return StaleExecutor(call, now);
   }
   if (!changed.ok()) return changed.error();
   NoteChanges(call, {{"labels", before.labels}}, {{"labels", labels}});
@@ -265,14 +299,18 @@ json ReadChanges(const std::string& text) {
 }  // namespace
 
 Reply ListAudit(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const Query query,
-                            Query::Read(call.request, {"object_id", "page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query,
+      Query::Read(call.request, {"object_id", "sort", "page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "audit"));
-  AuditFilter filter{.object_id = query.Text("object_id").value_or(""), .limit = page.size() + 1};
+  CARILLON_ASSIGN_OR_RETURN(const auto sort, ReadSort(query, {"time"}));
+  AuditFilter filter{.object_id = query.Text("object_id").value_or(""),
+                     .oldest_first = sort && !sort->descending,
+                     .limit = page.size() + 1};
   if (!page.cursor().empty()) {
-    const auto before = ParseCursor(page.cursor());
-    if (!before) return BadPageToken();
-    filter.before_id = *before;
+    const auto last = ParseCursor(page.cursor());
+    if (!last) return BadPageToken();
+    (filter.oldest_first ? filter.after_id : filter.before_id) = *last;
   }
   CARILLON_ASSIGN_OR_RETURN(const auto records, call.api.admin.ListAudit(filter));
   for (const AuditRecord& record : records) {

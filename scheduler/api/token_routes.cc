@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/user_fields.h"
@@ -23,7 +24,7 @@ json TimeOrNull(const std::optional<WallTime>& time) {
   return time ? json(FormatRfc3339(*time)) : json(nullptr);
 }
 
-json TokenToJson(const TokenRecord& token) {
+json TokenToJson(const Call& call, const TokenRecord& token) {
   return {{"token_id", token.token_id},
           {"name", token.name},
           {"role", token.role},
@@ -32,7 +33,8 @@ json TokenToJson(const TokenRecord& token) {
           {"user_id", token.user_id.empty() ? json(nullptr) : json(token.user_id)},
           {"create_time", FormatRfc3339(token.created)},
           {"expires_at", TimeOrNull(token.expires)},
-          {"last_used_at", TimeOrNull(token.last_used)}};
+          {"last_used_at", TimeOrNull(token.last_used)},
+          {"allowed_actions", AllowedActions(call.caller, "token", token.user_id)}};
 }
 
 // When the token is to expire: in the future, and no later than the one that makes it.
@@ -104,7 +106,7 @@ Reply ListTokens(const Call& call) {
   if (!call.owns_all) filter.user_id = call.caller.user_id;
   CARILLON_ASSIGN_OR_RETURN(const auto tokens, call.api.auth.ListTokens(filter));
   for (const TokenRecord& token : tokens) {
-    if (!page.Add(TokenToJson(token), token.token_id)) break;
+    if (!page.Add(TokenToJson(call, token), token.token_id)) break;
   }
   return page.Finish(false, [&] { return call.api.counts.CountTokens(filter); });
 }
@@ -128,7 +130,7 @@ Reply CreateToken(const Call& call) {
   if (!token.scopes.empty()) {
     call.note.reason += fmt::format(", no more than {}", fmt::join(token.scopes, " "));
   }
-  json shown = TokenToJson(token);
+  json shown = TokenToJson(call, token);
   shown["token"] = whole;
   HttpResponse response = JsonResponse(201, shown);
   response.headers.emplace_back("Location", "/api/tokens/" + token.token_id);

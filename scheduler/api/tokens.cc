@@ -29,7 +29,8 @@ Caller CallerOf(const UserRecord& user, const std::string& session) {
           .user_id = user.user_id,
           .display_name = user.display_name,
           .credential = session,
-          .shared = SharedJobs(user.shares)};
+          .shared = SharedJobs(user.shares),
+          .preferences = user.preferences};
 }
 
 Caller CallerOf(const FoundToken& found) {

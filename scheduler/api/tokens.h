@@ -49,6 +49,7 @@ struct Caller {
   std::optional<WallTime> expires = {};  // of the token
   SharedJobs shared = {};                // with the user
   std::vector<std::string> scopes = {};  // of the token; none = all that the role may
+  Preferences preferences = {};          // of one who signed in
 
   Reach ReachFor(Permission permission) const { return ReachOf(role, scopes, permission); }
 

@@ -6,9 +6,11 @@
 
 #include "common/wire/json_text.h"
 #include "common/wire/share_json.h"
+#include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/audit.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
+#include "scheduler/api/sort.h"
 #include "scheduler/api/user_fields.h"
 
 namespace carillon::scheduler {
@@ -16,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-json UserToJson(const UserRecord& user) {
+json UserToJson(const Call& call, const UserRecord& user) {
   return {{"user_id", user.user_id},
           {"name", user.name},
           {"display_name", user.display_name},
@@ -25,23 +27,24 @@ json UserToJson(const UserRecord& user) {
           {"disabled", user.disabled},
           {"version", user.version},
           {"create_time", FormatRfc3339(user.created)},
-          {"update_time", FormatRfc3339(user.updated)}};
+          {"update_time", FormatRfc3339(user.updated)},
+          {"allowed_actions", AllowedActions(call.caller, "user")}};
 }
 
-HttpResponse UserResponse(int status, const UserRecord& user) {
-  HttpResponse response = JsonResponse(status, UserToJson(user));
+HttpResponse UserResponse(const Call& call, int status, const UserRecord& user) {
+  HttpResponse response = JsonResponse(status, UserToJson(call, user));
   response.headers.emplace_back("ETag", VersionTag(user.version));
   return response;
 }
 
-Problem StaleVersion(const UserRecord& user) {
+Problem StaleVersion(const Call& call, const UserRecord& user) {
   Problem problem{.status = 412,
                   .code = "stale_version",
                   .detail = fmt::format("The user is at version {} now; look at `current` and send "
                                         "If-Match with its ETag.",
                                         user.version)};
   problem.members["current_version"] = user.version;
-  problem.members["current"] = UserToJson(user);
+  problem.members["current"] = UserToJson(call, user);
   problem.headers.emplace_back("ETag", VersionTag(user.version));
   return problem;
 }
@@ -64,7 +67,7 @@ Outcome<UserRecord> ReadUser(const Call& call) {
 Outcome<UserRecord> ReadAtVersion(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(UserRecord user, ReadUser(call));
-  if (!wanted.MatchesStrongly(VersionTag(user.version))) return StaleVersion(user);
+  if (!wanted.MatchesStrongly(VersionTag(user.version))) return StaleVersion(call, user);
   return user;
 }
 
@@ -77,7 +80,7 @@ Problem Refused(const Call& call, const Error& error) {
   }
   if (error.code != ErrorCode::kConflict) return ToProblem(error);
   const auto current = ReadUser(call);
-  return current.ok() ? StaleVersion(*current) : current.error();
+  return current.ok() ? StaleVersion(call, *current) : current.error();
 }
 
 json ForTheAudit(const UserRecord& user) {
@@ -118,12 +121,16 @@ Outcome<UserRecord> Patched(const Call& call, UserRecord user, const json& body)
 
 Reply ListUsers(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query,
-                            Query::Read(call.request, {"page_size", "page_token"}));
+                            Query::Read(call.request, {"sort", "page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "users"));
-  CARILLON_ASSIGN_OR_RETURN(const auto users,
-                            call.api.auth.ListUsers(page.cursor(), page.size() + 1));
+  CARILLON_ASSIGN_OR_RETURN(const auto sort, ReadSort(query, {"name"}));
+  const UserListing listing{.by_name = sort.has_value(),
+                            .descending = sort && sort->descending,
+                            .after = page.cursor(),
+                            .limit = page.size() + 1};
+  CARILLON_ASSIGN_OR_RETURN(const auto users, call.api.auth.ListUsers(listing));
   for (const UserRecord& user : users) {
-    if (!page.Add(UserToJson(user), user.user_id)) break;
+    if (!page.Add(UserToJson(call, user), listing.by_name ? user.name : user.user_id)) break;
   }
   return page.Finish(false, [&] { return call.api.counts.CountUsers(); });
 }
@@ -151,7 +158,7 @@ Reply CreateUser(const Call& call) {
   if (!made.ok()) return Refused(call, made.error());
   call.note.reason = user.name + " as " + user.role;
   NoteChanges(call, {}, ForTheAudit(user));
-  HttpResponse response = UserResponse(201, user);
+  HttpResponse response = UserResponse(call, 201, user);
   response.headers.emplace_back("Location", "/api/users/" + user.user_id);
   return response;
 }
@@ -159,7 +166,7 @@ Reply CreateUser(const Call& call) {
 Reply GetUser(const Call& call) {
   CARILLON_TRY(Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadUser(call));
-  return UserResponse(200, user);
+  return UserResponse(call, 200, user);
 }
 
 // An edit that changes nothing writes nothing: the version stays.
@@ -171,11 +178,11 @@ Reply PatchUser(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadAtVersion(call));
   CARILLON_ASSIGN_OR_RETURN(const UserRecord wanted, Patched(call, user, body));
   NotePatch(call, user, wanted);
-  if (wanted == user) return UserResponse(200, user);
+  if (wanted == user) return UserResponse(call, 200, user);
   const auto changed = call.api.auth.UpdateUser(wanted, call.authenticator.Wall());
   if (!changed.ok()) return Refused(call, changed.error());
   call.authenticator.ForgetUser(user.user_id);
-  return UserResponse(200, *changed);
+  return UserResponse(call, 200, *changed);
 }
 
 Reply DeleteUser(const Call& call) {

@@ -43,7 +43,7 @@ TYPED_TEST(ExecutorStoreContract, RegisteringAgainKeepsWhatPeopleSet) {
   s.v(s.executors.RegisterExecutor(Executor("e1")));
   s.v(s.executors.SetExecutorEnabled(id, false));
   s.v(s.executors.SetExecutorDraining(id, true));
-  s.v(s.executors.SetExecutorLabels(id, {{"zone", "b"}}));
+  s.v(s.executors.SetExecutorLabels({id, {{"zone", "b"}}, {{"zone", "a"}}}));
   ExecutorRecord again = Executor("e1", "x2");
   again.slots = 16;
   const ExecutorRecord record = s.v(s.executors.RegisterExecutor(again));
@@ -85,7 +85,21 @@ TYPED_TEST(ExecutorStoreContract, SettersNeedAKnownExecutor) {
   const ExecutorId id("e9");
   EXPECT_CODE(s.executors.SetExecutorEnabled(id, true), ErrorCode::kNotFound);
   EXPECT_CODE(s.executors.SetExecutorDraining(id, true), ErrorCode::kNotFound);
-  EXPECT_CODE(s.executors.SetExecutorLabels(id, {}), ErrorCode::kNotFound);
+  EXPECT_CODE(s.executors.SetExecutorLabels({id, {}, {}}), ErrorCode::kNotFound);
+}
+
+TYPED_TEST(ExecutorStoreContract, LabelsTakeThePlaceOfThoseThatWereRead) {
+  StoreDriver s = this->driver();
+  using Labels = std::map<std::string, std::string>;
+  const ExecutorId id("e1");
+  const Labels a = {{"zone", "a"}}, b = {{"zone", "b"}, {"disk", "ssd"}};
+  s.v(s.executors.RegisterExecutor(Executor("e1")));
+  EXPECT_EQ(s.v(s.executors.SetExecutorLabels({id, b, a})).labels, b);
+  EXPECT_CODE(s.executors.SetExecutorLabels({id, {}, a}), ErrorCode::kConflict);
+  EXPECT_EQ(s.v(s.executors.GetExecutor(id)).labels, b);
+  // A repetition whose first answer was lost.
+  EXPECT_EQ(s.v(s.executors.SetExecutorLabels({id, b, a})).labels, b);
+  EXPECT_EQ(s.v(s.executors.SetExecutorLabels({id, {}, b})).labels, Labels{});
 }
 
 template <typename Factory>
@@ -154,6 +168,14 @@ TYPED_TEST(AdminStoreContract, AuditIsNewestFirstAndByObject) {
   const auto rest = s.v(s.admin.ListAudit({.object_id = "even", .before_id = all[1].id}));
   ASSERT_EQ(rest.size(), 1u);
   EXPECT_EQ(rest[0].at, kT0);
+  const auto oldest = s.v(s.admin.ListAudit({.oldest_first = true, .limit = 3}));
+  ASSERT_EQ(oldest.size(), 3u);
+  EXPECT_EQ(oldest[0].at, kT0);
+  EXPECT_EQ(oldest[2].at, kT0 + 2s);
+  const auto after =
+      s.v(s.admin.ListAudit({.object_id = "odd", .after_id = oldest[1].id, .oldest_first = true}));
+  ASSERT_EQ(after.size(), 1u);
+  EXPECT_EQ(after[0].at, kT0 + 3s);
 }
 
 TYPED_TEST(AdminStoreContract, NewStoreHasNoSettings) {

@@ -56,12 +56,62 @@ TYPED_TEST(AuthStoreContract, UsersAreReadBackAndNamesAreUniqueWhateverTheirCase
 TYPED_TEST(AuthStoreContract, UsersAreListedInPages) {
   StoreDriver s = this->driver();
   for (const char* id : {"c", "a", "b"}) ASSERT_OK(s.auth.CreateUser(this->User(id)));
-  const auto first = s.v(s.auth.ListUsers("", 2));
+  const auto first = s.v(s.auth.ListUsers({.limit = 2}));
   ASSERT_EQ(first.size(), 2u);
   EXPECT_EQ(first[0].name, "a");
-  const auto rest = s.v(s.auth.ListUsers(first[1].user_id, 2));
+  const auto rest = s.v(s.auth.ListUsers({.after = first[1].user_id, .limit = 2}));
   ASSERT_EQ(rest.size(), 1u);
   EXPECT_EQ(rest[0].name, "c");
+}
+
+TYPED_TEST(AuthStoreContract, UsersAreListedByNameWhateverItsCase) {
+  StoreDriver s = this->driver();
+  for (const char* name : {"Carl", "anna", "Bert", "dora"}) {
+    UserRecord user = this->User(name);
+    user.user_id = "user-" + std::to_string(9 - name[1] % 7) + name;
+    ASSERT_OK(s.auth.CreateUser(user));
+  }
+  const auto names = [&](UserListing listing) {
+    std::vector<std::string> found;
+    listing.by_name = true;
+    for (const UserRecord& user : s.v(s.auth.ListUsers(listing))) found.push_back(user.name);
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names({}), (Names{"anna", "Bert", "Carl", "dora"}));
+  EXPECT_EQ(names({.descending = true}), (Names{"dora", "Carl", "Bert", "anna"}));
+  EXPECT_EQ(names({.after = "Bert", .limit = 1}), Names{"Carl"});
+  EXPECT_EQ(names({.after = "ANNA", .limit = 1}), Names{"Bert"});
+  EXPECT_EQ(names({.descending = true, .after = "Bert"}), Names{"anna"});
+  EXPECT_EQ(names({.after = "dora"}), Names{});
+  EXPECT_EQ(names({.after = "例"}), Names{});
+}
+
+TYPED_TEST(AuthStoreContract, PreferencesChangeOneByOneAndNothingElseMoves) {
+  StoreDriver s = this->driver();
+  const UserRecord user = this->User("anna");
+  ASSERT_OK(s.auth.CreateUser(user));
+  const auto change = [&](const PreferenceChange& wanted) {
+    const Preferences after = s.v(s.auth.ChangePreferences(wanted));
+    EXPECT_EQ(s.v(s.auth.GetUser(user.user_id)).preferences, after);
+    return after;
+  };
+  EXPECT_EQ(change({user.user_id, {{"theme", std::nullopt}}}), Preferences{});
+  EXPECT_EQ(change({user.user_id, {{"theme", "dark"}, {"time", "utc"}}}),
+            (Preferences{{"theme", "dark"}, {"time", "utc"}}));
+  EXPECT_EQ(change({user.user_id, {{"theme", std::nullopt}, {"language", "zh-CN"}}}),
+            (Preferences{{"language", "zh-CN"}, {"time", "utc"}}));
+  UserRecord now = s.v(s.auth.GetUser(user.user_id));
+  EXPECT_EQ(now.version, 1);
+  EXPECT_EQ(now.updated, kT0);
+  // Nor does an edit by somebody else take them back.
+  now.display_name = "Anna";
+  now.preferences.clear();
+  const UserRecord renamed = s.v(s.auth.UpdateUser(now, kT0 + 1s));
+  EXPECT_EQ(renamed.preferences, (Preferences{{"language", "zh-CN"}, {"time", "utc"}}));
+  EXPECT_EQ(s.v(s.auth.GetUser(user.user_id)), renamed);
+  EXPECT_CODE(s.auth.ChangePreferences({"user-bert", {}}), ErrorCode::kNotFound);
+  EXPECT_CODE(s.auth.ChangePreferences({"例", {}}), ErrorCode::kNotFound);
 }
 
 TYPED_TEST(AuthStoreContract, UpdatesNeedTheVersionAndMoveIt) {

@@ -94,7 +94,7 @@ TYPED_TEST(NamespaceStoreContract, SharesAreReadBackWithTheUserHoweverHeIsFound)
   ASSERT_OK(s.auth.CreateUser(user));
   EXPECT_EQ(s.v(s.auth.GetUser("user-anna")), user);
   EXPECT_EQ(s.v(s.auth.FindUser("anna")), std::optional(user));
-  EXPECT_EQ(s.v(s.auth.ListUsers("", 5)), std::vector{user});
+  EXPECT_EQ(s.v(s.auth.ListUsers({})), std::vector{user});
   ASSERT_OK(s.auth.CreateSession({.token_hash = "r",
                                   .family = "f",
                                   .user_id = user.user_id,

@@ -45,6 +45,46 @@ TYPED_TEST(RunSearchContract, RunsAreFoundByWhatMadeThemAndWhoseJobTheyAre) {
   EXPECT_EQ(fires({.job_id = hers.job_id, .kinds = {RunKind::kManual}}), Found{"hers 1"});
 }
 
+TYPED_TEST(RunSearchContract, RunsAreFoundByTheNameAndTheLabelsOfTheirJob) {
+  StoreDriver s = this->driver();
+  JobDefinition nightly = s.Manual();
+  nightly.name = "Nightly export";
+  nightly.labels = {{"team", "etl"}, {"env", "prod"}};
+  JobDefinition odd = s.Manual();
+  odd.name = "odd";
+  odd.labels = {{"team", "Etl \"例\" \\ / ' %"}};
+  const StoredJob first = s.Create("first", nightly);
+  const StoredJob other = s.Create("other", odd);
+  const StoredJob plain = s.Create("nightly-2", s.Manual());
+  s.Execute(first, kT0 + 1s);
+  s.Execute(other, kT0 + 2s);
+  s.Execute(plain, kT0 + 3s);
+  const auto jobs = [&](const RunFilter& filter) {
+    std::vector<std::string> found;
+    const RunPage page = s.v(s.runs.ListRuns(filter, kT0 + 1h));
+    for (const RunDetail& run : page.runs) found.push_back(run.job_id.value());
+    EXPECT_EQ(s.v(s.counts.CountRuns(filter, kT0 + 1h)).seen, found.size());
+    return found;
+  };
+  using Found = std::vector<std::string>;
+  EXPECT_EQ(jobs({.name_contains = "NIGHTLY"}), (Found{"nightly-2", "first"}));
+  EXPECT_EQ(jobs({.name_contains = "t-2"}), Found{});
+  EXPECT_EQ(jobs({.name_contains = "y-2"}), Found{"nightly-2"});
+  EXPECT_EQ(jobs({.name_contains = "%"}), Found{});
+  EXPECT_EQ(jobs({.labels = {{"team", {"etl"}}}}), Found{"first"});
+  EXPECT_EQ(jobs({.labels = {{"team", {"etl", odd.labels["team"]}}}}), (Found{"other", "first"}));
+  EXPECT_EQ(jobs({.labels = {{"team", {"etl"}}, {"env", {"prod"}}}}), Found{"first"});
+  EXPECT_EQ(jobs({.labels = {{"team", {"etl"}}, {"env", {"test"}}}}), Found{});
+  EXPECT_EQ(jobs({.labels = {{"team", {"ETL"}}}}), Found{});
+  EXPECT_EQ(jobs({.name_contains = "night", .labels = {{"env", {"prod"}}}}), Found{"first"});
+  EXPECT_EQ(jobs({.states = {RunState::kPending}, .labels = {{"env", {"prod"}}}}), Found{"first"});
+  // As the job is now, not as it was when the run was made.
+  nightly.labels = {{"team", "web"}};
+  s.Replace(first, nightly, kT0 + 4s);
+  EXPECT_EQ(jobs({.labels = {{"team", {"etl"}}}}), Found{});
+  EXPECT_EQ(jobs({.labels = {{"team", {"web"}}}}), Found{"first"});
+}
+
 // Whatever the bound of one search: going on from where it ended finds each run once, in order.
 TYPED_TEST(RunSearchContract, BoundedSearchFindsEveryRunInTheEnd) {
   StoreDriver s = this->driver();
@@ -52,6 +92,8 @@ TYPED_TEST(RunSearchContract, BoundedSearchFindsEveryRunInTheEnd) {
   const StoredJob job = s.Create("a", s.Manual());
   JobDefinition annas = s.Manual();
   annas.user_id = "anna";
+  annas.name = "Other";
+  annas.labels = {{"team", "etl"}};
   const StoredJob other = s.Create("b", annas);
   for (int i = 0; i < 20; ++i) {
     const RunRow run =
@@ -70,6 +112,8 @@ TYPED_TEST(RunSearchContract, BoundedSearchFindsEveryRunInTheEnd) {
       {.kinds = {RunKind::kManual}},
       {.states = {RunState::kFailed}, .kinds = {RunKind::kCron}},
       {.user_id = "anna"},
+      {.name_contains = "other"},
+      {.labels = {{"team", {"etl"}}}},
       {.states = {RunState::kFailed}, .kinds = {RunKind::kManual}, .user_id = "anna"},
       {},
       {.job_id = JobId("b")},

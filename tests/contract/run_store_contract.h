@@ -281,6 +281,50 @@ TYPED_TEST(RunStoreContract, ListIsNewestFirstInPagesWithoutFutureRuns) {
   EXPECT_EQ(count({.since = kT0 + 30s, .until = kT0 + 30s + 1us}), 2u);
 }
 
+TYPED_TEST(RunStoreContract, RecentRunsAreTheLastFiresOfEachJob) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob a = s.Create("a", s.Every(10s));
+  s.Create("b", s.Every(15s));
+  const StoredJob by_hand = s.Create("by-hand", s.Manual());
+  s.Create("idle", s.Manual());
+  const StoredJob gone = s.Create("gone", s.Manual());
+  s.Execute(gone, kT0);
+  ASSERT_OK(s.jobs.DeleteJob(gone.job_id, gone.version, {.now = kT0 + 1s}));
+  s.Plan(kT0 + 60s, fence);
+  const RunRow run = s.Start(s.Execute(by_hand, kT0), 1, fence, kT0 + 1s);
+  const auto recent = [&](RecentFilter filter) {
+    std::vector<std::string> found;
+    for (const RecentRuns& job : s.v(s.runs.ListRecentRuns(filter))) {
+      std::string line = job.job_id.value();
+      for (const RunGlance& glance : job.runs) {
+        line += " " + std::to_string((glance.key.fire - kT0) / Duration(1s));
+      }
+      found.push_back(line);
+    }
+    return found;
+  };
+  using Found = std::vector<std::string>;
+  const std::vector<JobId> ids = {JobId("b"), JobId("nobody"), JobId("a"), JobId("gone"),
+                                  JobId("idle")};
+  EXPECT_EQ(recent({.job_ids = ids, .runs_max = 2, .until = kT0 + 45s}),
+            (Found{"b 45 30", "a 40 30", "idle"}));
+  EXPECT_EQ(recent({.job_ids = ids, .runs_max = 9, .until = kT0 + 45s - 1us}),
+            (Found{"b 30 15", "a 40 30 20 10", "idle"}));
+  EXPECT_EQ(recent({.job_ids = {}, .until = kT0 + 45s}), Found{});
+  s.Apply(s.ReportOf(run, RunState::kFailed), fence, kT0 + 2s);
+  const RunDetail detail = s.v(s.runs.GetRun(run.key));
+  const auto shown =
+      s.v(s.runs.ListRecentRuns({.job_ids = {by_hand.job_id, a.job_id}, .until = kT0 + 9s}));
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_EQ(shown[0].runs, (std::vector<RunGlance>{{.key = run.key,
+                                                    .state = RunState::kFailed,
+                                                    .started = detail.result.started,
+                                                    .ended = detail.result.ended}}));
+  EXPECT_NE(detail.result.ended, WallTime{});
+  EXPECT_TRUE(shown[1].runs.empty());
+}
+
 TYPED_TEST(RunStoreContract, ListFiltersByStateAndExecutor) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -164,9 +164,8 @@ Result<ExecutorRecord> FaultStore::SetExecutorEnabled(const ExecutorId& id, bool
 Result<ExecutorRecord> FaultStore::SetExecutorDraining(const ExecutorId& id, bool draining) {
   return Run("drain", [&] { return p_.executors.SetExecutorDraining(id, draining); });
 }
-Result<ExecutorRecord> FaultStore::SetExecutorLabels(
-    const ExecutorId& id, const std::map<std::string, std::string>& labels) {
-  return Run("label", [&] { return p_.executors.SetExecutorLabels(id, labels); });
+Result<ExecutorRecord> FaultStore::SetExecutorLabels(const LabelEdit& edit) {
+  return Run("label", [&] { return p_.executors.SetExecutorLabels(edit); });
 }
 
 // ---- AdminStore --------------------------------------------------------------------------------

@@ -101,8 +101,7 @@ class FaultStore final : public IdentityStore,
   Result<ExecutorRecord> GetExecutor(const ExecutorId& id) override;
   Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) override;
   Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) override;
-  Result<ExecutorRecord> SetExecutorLabels(
-      const ExecutorId& id, const std::map<std::string, std::string>& labels) override;
+  Result<ExecutorRecord> SetExecutorLabels(const LabelEdit& edit) override;
 
   // AdminStore
   Result<RequestLookup> BeginRequest(const std::string& scope, const std::string& key,

@@ -3,7 +3,7 @@ import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
 import { queryClient } from '../src/api/queries';
 import type { Executor } from '../src/api/types';
-import { ReasonDialog } from '../src/features/executors/executor_dialogs';
+import { LabelDialog, ReasonDialog } from '../src/features/executors/executor_dialogs';
 import JoinDialog from '../src/features/executors/join_dialog';
 import { PLACES, commandsFor, isExecutorId } from '../src/features/executors/join_values';
 import { HttpResponse, at, http, problem, server } from './server';
@@ -78,5 +78,37 @@ describe('draining', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Drain' }));
     await waitFor(() => expect(onDone).toHaveBeenCalledOnce());
     expect(seen).toEqual([{ reason: 'new disks' }, { reason: 'new disks' }]);
+  });
+});
+
+describe('labels', () => {
+  const executor = { executor_id: 'e1', labels: { zone: 'a' } } as unknown as Executor;
+  const change = async () => {
+    fireEvent.change(await screen.findByRole('textbox'), { target: { value: 'zone=b' } });
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+  };
+  it('are written of the version that was shown', async () => {
+    const seen: unknown[] = [];
+    const closed = vi.fn();
+    server.use(
+      http.get(at('executors/e1'), () => HttpResponse.json({ executor_id: 'e1', labels: { zone: 'a' } }, { headers: { ETag: '"h1"' } })),
+      http.patch(at('executors/e1'), async ({ request }) => {
+        seen.push(request.headers.get('If-Match'), await request.json());
+        return HttpResponse.json({ executor_id: 'e1', labels: { zone: 'b' } });
+      }));
+    show(<LabelDialog executor={executor} onClose={closed} />);
+    await change();
+    await waitFor(() => expect(closed).toHaveBeenCalled());
+    expect(seen).toEqual(['"h1"', { labels: { zone: 'b' } }]);
+  });
+  it('that somebody changed meanwhile are not overwritten', async () => {
+    const patched = vi.fn();
+    server.use(
+      http.get(at('executors/e1'), () => HttpResponse.json({ executor_id: 'e1', labels: { zone: 'c' } }, { headers: { ETag: '"h2"' } })),
+      http.patch(at('executors/e1'), () => { patched(); return HttpResponse.json({}); }));
+    show(<LabelDialog executor={executor} onClose={() => {}} />);
+    await change();
+    expect((await screen.findByRole('alert')).textContent).toContain('were changed since they were read');
+    expect(patched).not.toHaveBeenCalled();
   });
 });

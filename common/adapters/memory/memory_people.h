@@ -24,9 +24,9 @@ class MemoryPeople : public AuthStore, public SecretStore, public BulkStore {
   Status CreateUser(const UserRecord& user) override;
   Result<UserRecord> GetUser(const std::string& user_id) override;
   Result<std::optional<UserRecord>> FindUser(const std::string& name) override;
-  Result<std::vector<UserRecord>> ListUsers(const std::string& after_user_id,
-                                            size_t limit) override;
+  Result<std::vector<UserRecord>> ListUsers(const UserListing& listing) override;
   Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) override;
+  Result<Preferences> ChangePreferences(const PreferenceChange& change) override;
   Status DeleteUser(const std::string& user_id, int64_t expected_version) override;
   Status CreateSession(const RefreshRecord& first) override;
   Result<Rotation> RotateSession(const std::string& used_hash, const std::string& new_hash,

@@ -1,17 +1,13 @@
 // Users, sessions, tokens, the signing key.
 #include <algorithm>
-#include <cctype>
+#include <map>
 
 #include "common/adapters/memory/memory_people.h"
 
 namespace carillon::memory {
 namespace {
 
-bool SameName(const std::string& a, const std::string& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
-}
+bool SameName(const std::string& a, const std::string& b) { return Lower(a) == Lower(b); }
 
 bool IsAdministrator(const UserRecord& user) { return user.role == "admin" && !user.disabled; }
 
@@ -91,13 +87,21 @@ Result<std::optional<UserRecord>> MemoryPeople::FindUser(const std::string& name
   return std::optional<UserRecord>();
 }
 
-Result<std::vector<UserRecord>> MemoryPeople::ListUsers(const std::string& after_user_id,
-                                                        size_t limit) {
+Result<std::vector<UserRecord>> MemoryPeople::ListUsers(const UserListing& listing) {
   MutexLock lock(mu_);
+  const auto place = [&](const std::string& text) { return listing.by_name ? Lower(text) : text; };
+  std::map<std::string, const UserRecord*> users;
+  for (const auto& [id, user] : tables_.users)
+    users[place(listing.by_name ? user.name : id)] = &user;
+  const std::string after = place(listing.after);
   std::vector<UserRecord> page;
-  for (auto it = tables_.users.upper_bound(after_user_id);
-       it != tables_.users.end() && page.size() < limit; ++it) {
-    page.push_back(it->second);
+  if (listing.descending) {
+    auto it = after.empty() ? users.end() : users.lower_bound(after);
+    while (it != users.begin() && page.size() < listing.limit) page.push_back(*(--it)->second);
+    return page;
+  }
+  for (auto it = users.upper_bound(after); it != users.end() && page.size() < listing.limit; ++it) {
+    page.push_back(*it->second);
   }
   return page;
 }
@@ -123,6 +127,18 @@ Result<UserRecord> MemoryPeople::UpdateUser(const UserRecord& wanted, WallTime n
                   [&](const auto& entry) { return entry.second.record.user_id == wanted.user_id; });
   }
   return *user;
+}
+
+Result<Preferences> MemoryPeople::ChangePreferences(const PreferenceChange& change) {
+  MutexLock lock(mu_);
+  const auto it = tables_.users.find(change.user_id);
+  if (it == tables_.users.end()) return {ErrorCode::kNotFound, "no user " + change.user_id};
+  Preferences& preferences = it->second.preferences;
+  for (const auto& [name, value] : change.changes) {
+    if (value) preferences[name] = *value;
+    if (!value) preferences.erase(name);
+  }
+  return preferences;
 }
 
 Status MemoryPeople::DeleteUser(const std::string& user_id, int64_t expected_version) {

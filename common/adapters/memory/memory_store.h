@@ -124,6 +124,7 @@ class MemoryStore final : public MemoryPeople,
   Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
+  Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) override;
   Result<uint64_t> MarkOfRuns(WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;
@@ -162,8 +163,7 @@ class MemoryStore final : public MemoryPeople,
   Result<ExecutorRecord> GetExecutor(const ExecutorId& id) override;
   Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) override;
   Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) override;
-  Result<ExecutorRecord> SetExecutorLabels(
-      const ExecutorId& id, const std::map<std::string, std::string>& labels) override;
+  Result<ExecutorRecord> SetExecutorLabels(const LabelEdit& edit) override;
 
   // AdminStore
   Result<RequestLookup> BeginRequest(const std::string& scope, const std::string& key,

@@ -63,11 +63,13 @@ Result<ExecutorRecord> MemoryStore::SetExecutorDraining(const ExecutorId& id, bo
   return *record;
 }
 
-Result<ExecutorRecord> MemoryStore::SetExecutorLabels(
-    const ExecutorId& id, const std::map<std::string, std::string>& labels) {
+Result<ExecutorRecord> MemoryStore::SetExecutorLabels(const LabelEdit& edit) {
   MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(ExecutorRecord * record, FindExecutor(id));
-  record->labels = labels;
+  CARILLON_ASSIGN_OR_RETURN(ExecutorRecord * record, FindExecutor(edit.id));
+  if (record->labels != edit.expected && record->labels != edit.labels) {
+    return {ErrorCode::kConflict, "the labels of " + edit.id.value() + " were changed meanwhile"};
+  }
+  record->labels = edit.labels;
   return *record;
 }
 
@@ -113,13 +115,22 @@ Status MemoryStore::RecordAudit(const AuditRecord& record) {
 Result<std::vector<AuditRecord>> MemoryStore::ListAudit(const AuditFilter& filter) {
   MutexLock lock(mu_);
   std::vector<AuditRecord> page;
+  const auto is_wanted = [&](const AuditRecord& record) {
+    return filter.object_id.empty() || record.object_id == filter.object_id;
+  };
+  if (filter.oldest_first) {
+    for (auto it = tables_.audit.upper_bound(filter.after_id);
+         it != tables_.audit.end() && it->first < filter.before_id && page.size() < filter.limit;
+         ++it) {
+      if (is_wanted(it->second)) page.push_back(it->second);
+    }
+    return page;
+  }
   auto it = tables_.audit.lower_bound(filter.before_id);
   while (it != tables_.audit.begin() && page.size() < filter.limit) {
     --it;
     if (it->first <= filter.after_id) break;
-    if (filter.object_id.empty() || it->second.object_id == filter.object_id) {
-      page.push_back(it->second);
-    }
+    if (is_wanted(it->second)) page.push_back(it->second);
   }
   return page;
 }

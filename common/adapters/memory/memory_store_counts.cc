@@ -72,7 +72,7 @@ Result<BoundedCount> MemoryStore::CountAudit(const AuditFilter& filter) {
   return Bounded(ListAudit(all));
 }
 
-Result<BoundedCount> MemoryStore::CountUsers() { return Bounded(ListUsers("", kOneMore)); }
+Result<BoundedCount> MemoryStore::CountUsers() { return Bounded(ListUsers({.limit = kOneMore})); }
 
 Result<BoundedCount> MemoryStore::CountTokens(const TokenFilter& filter) {
   TokenFilter all = WithLimit(filter);

@@ -1,7 +1,6 @@
 // Jobs and their schedules. Every write moves the job's version, that of its schedules, and the
 // stamp of its unclaimed runs, in one go: this is what claims and plans compare (P8).
 #include <algorithm>
-#include <cctype>
 #include <tuple>
 
 #include "common/adapters/memory/memory_store.h"
@@ -22,13 +21,6 @@ void Stamp(const JobEntry& job, RunRow* row) {
   if (row->kind != RunKind::kManual) row->priority = job.definition.priority;
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
 bool Matches(const JobEntry& job, const JobFilter& filter) {
   if (job.deleted) return false;
   if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
@@ -39,10 +31,7 @@ bool Matches(const JobEntry& job, const JobFilter& filter) {
     return false;
   }
   if (!filter.name.empty() && job.definition.name != filter.name) return false;
-  if (filter.name_contains.empty()) return true;
-  const std::string wanted = Lower(filter.name_contains);
-  return Lower(job.definition.name).find(wanted) != std::string::npos ||
-         Lower(job.id.value()).find(wanted) != std::string::npos;
+  return NameContains(job, filter.name_contains);
 }
 
 // What jobs are ordered by: name or time, then the id. Like the database's, the comparison of names

@@ -21,6 +21,14 @@ bool IsAhead(const RunRow& row, WallTime now) {
          row.key.fire > now;
 }
 
+bool HasLabels(const JobDefinition& job,
+               const std::map<std::string, std::vector<std::string>>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& label) {
+    const auto found = job.labels.find(label.first);
+    return found != job.labels.end() && Contains(label.second, found->second);
+  });
+}
+
 }  // namespace
 
 Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
@@ -165,6 +173,26 @@ Result<RunDetail> MemoryStore::GetRun(const RunKey& key) {
   return ToDetail(*found, true);
 }
 
+Result<std::vector<RecentRuns>> MemoryStore::ListRecentRuns(const RecentFilter& filter) {
+  MutexLock lock(mu_);
+  std::vector<RecentRuns> recent;
+  for (const JobId& id : filter.job_ids) {
+    const JobEntry* job = tables_.FindJob(id);
+    if (job == nullptr || job->deleted) continue;
+    RecentRuns& found = recent.emplace_back(RecentRuns{.job_id = id, .runs = {}});
+    auto it = tables_.runs().upper_bound({filter.until, ScheduleId(UINT64_MAX), UINT32_MAX});
+    while (it != tables_.runs().begin() && found.runs.size() < filter.runs_max) {
+      const auto& [key, entry] = *--it;
+      if (entry.row.job_no != job->job_no) continue;
+      found.runs.push_back({.key = key,
+                            .state = entry.row.state,
+                            .started = entry.result.started,
+                            .ended = entry.result.ended});
+    }
+  }
+  return recent;
+}
+
 bool MemoryStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) {
   const RunRow& row = entry.row;
   if (filter.since && row.key.fire < *filter.since) return false;
@@ -174,6 +202,8 @@ bool MemoryStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTi
   const JobDefinition& job = tables_.FindJob(row.job_no)->definition;
   if (filter.user_id && job.user_id != *filter.user_id) return false;
   if (!filter.namespaces.empty() && !Contains(filter.namespaces, job.name_space)) return false;
+  if (!NameContains(*tables_.FindJob(row.job_no), filter.name_contains)) return false;
+  if (!HasLabels(job, filter.labels)) return false;
   if (!filter.kinds.empty() && !Contains(filter.kinds, row.kind)) return false;
   if (filter.states.empty()) return !IsAhead(row, now);
   return Contains(filter.states, row.state);

@@ -1,6 +1,7 @@
 #include "common/adapters/memory/memory_tables.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace carillon::memory {
 namespace {
@@ -11,6 +12,19 @@ bool CountsAsActive(const RunRow& row, bool was_active) {
 }
 
 }  // namespace
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+bool NameContains(const JobEntry& job, std::string_view text) {
+  const std::string wanted = Lower(text);
+  return Lower(job.definition.name).find(wanted) != std::string::npos ||
+         Lower(job.id.value()).find(wanted) != std::string::npos;
+}
 
 Tables::Tables(uint32_t segment_count)
     : segments(segment_count),

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -66,6 +67,10 @@ struct JobEntry {
   std::set<RunKey> open = {};                  // PENDING, RUNNING, HELD
   std::set<RunKey> active = {};  // claimed once and not final since: what overlap=skip looks at
 };
+
+std::string Lower(std::string_view text);  // of ASCII
+// Whether the job has `text` in its name or id, whatever the case.
+bool NameContains(const JobEntry& job, std::string_view text);
 
 struct GapEntry {
   ScheduleId schedule_id;

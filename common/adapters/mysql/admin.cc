@@ -146,10 +146,10 @@ Result<std::vector<AuditRecord>> MysqlStore::ListAudit(const AuditFilter& filter
     statement += " AND object_id = ?";
     params.push_back(filter.object_id);
   }
+  statement += filter.oldest_first ? " ORDER BY id LIMIT ?" : " ORDER BY id DESC LIMIT ?";
   params.push_back(static_cast<uint64_t>(filter.limit));
   return InRead(*pool_, "audit", [&](Session& session) -> Result<std::vector<AuditRecord>> {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows,
-                              session.Query(statement + " ORDER BY id DESC LIMIT ?", params));
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
     std::vector<AuditRecord> page;
     while (rows.Next()) {
       page.push_back({.id = rows.Unsigned(1),

@@ -46,7 +46,24 @@ UserRecord ReadUserRow(const Session& session, const Rows& rows, uint32_t first)
           .version = rows.Int(first + 6),
           .session_epoch = rows.Int(first + 7),
           .created = rows.Time(first + 8),
-          .updated = rows.Time(first + 9)};
+          .updated = rows.Time(first + 9),
+          .preferences = PreferencesOf(rows.Text(first + 11))};
+}
+
+Preferences PreferencesOf(const std::string& text) {
+  Preferences preferences;
+  for (const std::string& word : Words(text)) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos) continue;
+    preferences[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return preferences;
+}
+
+std::string PreferencesText(const Preferences& preferences) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : preferences) words.push_back(name + "=" + value);
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 std::string RoleText(const TokenRecord& token) {

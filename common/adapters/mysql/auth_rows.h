@@ -9,10 +9,14 @@ namespace carillon::mysql {
 // Of the table under the alias u; `first` is the column that user_id is in.
 inline constexpr const char* kUserColumns =
     "u.user_id, u.name, u.display_name, u.role, u.password_hash, u.disabled, u.version, "
-    "u.session_epoch, u.created_us, u.updated_us, u.shares";
-inline constexpr uint32_t kUserColumnCount = 11;
+    "u.session_epoch, u.created_us, u.updated_us, u.shares, u.preferences";
+inline constexpr uint32_t kUserColumnCount = 12;
 // Shares that cannot be read are none.
 UserRecord ReadUserRow(const Session& session, const Rows& rows, uint32_t first = 1);
+
+// As the column has them; what is not text of that form is left out.
+Preferences PreferencesOf(const std::string& text);
+std::string PreferencesText(const Preferences& preferences);
 
 // Of the table under the alias t, from column 1 on.
 inline constexpr const char* kApiTokenColumns =

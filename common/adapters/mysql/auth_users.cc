@@ -130,14 +130,19 @@ Result<std::optional<UserRecord>> MysqlStore::FindUser(const std::string& name) 
   });
 }
 
-Result<std::vector<UserRecord>> MysqlStore::ListUsers(const std::string& after_user_id,
-                                                      size_t limit) {
-  if (!IsAscii(after_user_id)) return std::vector<UserRecord>();
+Result<std::vector<UserRecord>> MysqlStore::ListUsers(const UserListing& listing) {
+  if (!IsAscii(listing.after)) return std::vector<UserRecord>();
+  const std::string column = listing.by_name ? "u.name" : "u.user_id";
+  std::string statement = std::string("SELECT ") + kUserColumns + " FROM users u";
+  Params params;
+  if (!listing.after.empty()) {
+    statement += " WHERE " + column + (listing.descending ? " < ?" : " > ?");
+    params.push_back(listing.after);
+  }
+  statement += " ORDER BY " + column + (listing.descending ? " DESC" : "") + " LIMIT ?";
+  params.push_back(static_cast<uint64_t>(listing.limit));
   return InRead(*pool_, "users", [&](Session& session) -> Result<std::vector<UserRecord>> {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows, session.Query(std::string("SELECT ") + kUserColumns +
-                                     " FROM users u WHERE u.user_id > ? ORDER BY u.user_id LIMIT ?",
-                                 {after_user_id, static_cast<uint64_t>(limit)}));
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
     std::vector<UserRecord> page;
     while (rows.Next()) page.push_back(ReadUserRow(session, rows));
     return page;
@@ -173,6 +178,29 @@ Result<UserRecord> MysqlStore::UpdateUser(const UserRecord& wanted, WallTime now
              ToUnixMicros(now), user.user_id}));
         if (ends_sessions) CARILLON_TRY(DeleteSessionsOf(session, user.user_id));
         return user;
+      });
+}
+
+Result<Preferences> MysqlStore::ChangePreferences(const PreferenceChange& change) {
+  const Error none(ErrorCode::kNotFound, "no user " + change.user_id);
+  if (!IsAscii(change.user_id)) return none;
+  return InTransaction(
+      *pool_, {.operation = "preferences"}, [&](Session& session) -> Result<Preferences> {
+        Preferences preferences;
+        {
+          CARILLON_ASSIGN_OR_RETURN(
+              Rows rows, session.Query("SELECT preferences FROM users WHERE user_id = ? FOR UPDATE",
+                                       {change.user_id}));
+          if (!rows.Next()) return none;
+          preferences = PreferencesOf(rows.Text(1));
+        }
+        for (const auto& [name, value] : change.changes) {
+          if (value) preferences[name] = *value;
+          if (!value) preferences.erase(name);
+        }
+        CARILLON_TRY(session.Execute("UPDATE users SET preferences = ? WHERE user_id = ?",
+                                     {PreferencesText(preferences), change.user_id}));
+        return preferences;
       });
 }
 

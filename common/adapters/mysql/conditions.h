@@ -30,6 +30,14 @@ class Conditions {
     params_.insert(params_.end(), other.params_.begin(), other.params_.end());
   }
 
+  // Of conditions that are put together by this alone one is enough.
+  void Or(std::string_view condition, std::initializer_list<Param> values) {
+    if (empty()) text_ = "(1 = 0)";
+    text_.insert(text_.size() - 1, " OR ");
+    text_.insert(text_.size() - 1, condition);
+    params_.insert(params_.end(), values.begin(), values.end());
+  }
+
   bool empty() const { return text_.size() == kTrue.size(); }
   const std::string& text() const { return text_; }  // true when there are none
   const Params& params() const { return params_; }

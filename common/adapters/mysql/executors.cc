@@ -58,10 +58,12 @@ Result<ExecutorRecord> ReadExecutor(const Rows& rows) {
   return record;
 }
 
-Result<ExecutorRecord> SelectExecutor(Session& session, const ExecutorId& id) {
+Result<ExecutorRecord> SelectExecutor(Session& session, const ExecutorId& id,
+                                      const std::string& lock = "") {
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query("SELECT " + kColumns + " FROM executors x WHERE x.executor_id = ?",
-                               {id.value()}));
+      Rows rows,
+      session.Query("SELECT " + kColumns + " FROM executors x WHERE x.executor_id = ?" + lock,
+                    {id.value()}));
   if (!rows.Next()) return {ErrorCode::kNotFound, "no executor " + id.value()};
   return ReadExecutor(rows);
 }
@@ -178,10 +180,21 @@ Result<ExecutorRecord> MysqlStore::SetExecutorDraining(const ExecutorId& id, boo
   return SetColumn(*pool_, id, "draining", int64_t{draining});
 }
 
-Result<ExecutorRecord> MysqlStore::SetExecutorLabels(
-    const ExecutorId& id, const std::map<std::string, std::string>& labels) {
-  const std::string text = LabelsText(labels);
-  return SetColumn(*pool_, id, "labels", std::string_view(text));
+Result<ExecutorRecord> MysqlStore::SetExecutorLabels(const LabelEdit& edit) {
+  const std::string text = LabelsText(edit.labels);
+  return InTransaction(
+      *pool_, {.operation = "executor"}, [&](Session& session) -> Result<ExecutorRecord> {
+        CARILLON_ASSIGN_OR_RETURN(ExecutorRecord record,
+                                  SelectExecutor(session, edit.id, " FOR UPDATE"));
+        if (record.labels != edit.expected && record.labels != edit.labels) {
+          return {ErrorCode::kConflict,
+                  "the labels of " + edit.id.value() + " were changed meanwhile"};
+        }
+        CARILLON_TRY(session.Execute("UPDATE executors SET labels = ? WHERE executor_id = ?",
+                                     {text, edit.id.value()}));
+        record.labels = edit.labels;
+        return record;
+      });
 }
 
 }  // namespace carillon::mysql

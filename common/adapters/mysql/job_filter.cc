@@ -30,6 +30,13 @@ std::string_view IndexOf(const JobFilter& filter) {
 
 }  // namespace
 
+void AddNameContains(Conditions& conditions, const std::string& text) {
+  conditions.Add(
+      "(LOCATE(LOWER(?), LOWER(j.name)) > 0 OR "
+      "LOCATE(LOWER(?), CONVERT(j.job_id USING utf8mb4)) > 0)",
+      {text, text});
+}
+
 JobConditions ConditionsOf(const JobFilter& filter) {
   JobConditions conditions;
   conditions.within.Add("j.deleted = 0");
@@ -42,12 +49,7 @@ JobConditions ConditionsOf(const JobFilter& filter) {
     wanted.Add("j.name = ? AND LENGTH(j.name) = ?",
                {filter.name, static_cast<uint64_t>(filter.name.size())});
   }
-  if (!filter.name_contains.empty()) {
-    wanted.Add(
-        "(LOCATE(LOWER(?), LOWER(j.name)) > 0 OR "
-        "LOCATE(LOWER(?), CONVERT(j.job_id USING utf8mb4)) > 0)",
-        {filter.name_contains, filter.name_contains});
-  }
+  if (!filter.name_contains.empty()) AddNameContains(wanted, filter.name_contains);
   return conditions;
 }
 

@@ -15,6 +15,8 @@ struct JobConditions {
 };
 // Without the cursor. The texts are the filter's, which outlives them.
 JobConditions ConditionsOf(const JobFilter& filter);
+// Has `text`, which outlives the conditions, in its name or job_id.
+void AddNameContains(Conditions& conditions, const std::string& text);
 // What comes after the page that ended at the filter's cursor.
 Conditions BehindCursor(const JobFilter& filter);
 

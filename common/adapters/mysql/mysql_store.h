@@ -136,6 +136,7 @@ class MysqlStore final : public IdentityStore,
   Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
+  Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) override;
   Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) override;
   Result<uint64_t> MarkOfRuns(WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
@@ -175,8 +176,7 @@ class MysqlStore final : public IdentityStore,
   Result<ExecutorRecord> GetExecutor(const ExecutorId& id) override;
   Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) override;
   Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) override;
-  Result<ExecutorRecord> SetExecutorLabels(
-      const ExecutorId& id, const std::map<std::string, std::string>& labels) override;
+  Result<ExecutorRecord> SetExecutorLabels(const LabelEdit& edit) override;
 
   // AdminStore
   Result<RequestLookup> BeginRequest(const std::string& scope, const std::string& key,
@@ -198,9 +198,9 @@ class MysqlStore final : public IdentityStore,
   Status CreateUser(const UserRecord& user) override;
   Result<UserRecord> GetUser(const std::string& user_id) override;
   Result<std::optional<UserRecord>> FindUser(const std::string& name) override;
-  Result<std::vector<UserRecord>> ListUsers(const std::string& after_user_id,
-                                            size_t limit) override;
+  Result<std::vector<UserRecord>> ListUsers(const UserListing& listing) override;
   Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) override;
+  Result<Preferences> ChangePreferences(const PreferenceChange& change) override;
   Status DeleteUser(const std::string& user_id, int64_t expected_version) override;
   Status CreateSession(const RefreshRecord& first) override;
   Result<Rotation> RotateSession(const std::string& used_hash, const std::string& new_hash,

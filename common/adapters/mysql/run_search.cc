@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "common/adapters/mysql/conditions.h"
+#include "common/adapters/mysql/job_filter.h"
 #include "common/adapters/mysql/mysql_counts.h"
 #include "common/adapters/mysql/run_details.h"
 #include "common/adapters/mysql/run_rows.h"
@@ -74,10 +75,35 @@ void AddJob(Conditions& conditions, const JobId& id) {
   conditions.Add("r.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)", {id.value()});
 }
 
+// Of the job as it is now. Of a run's own columns alone, so that the server, which keeps the
+// answers of such a question, asks it once for each job and not for each run.
+void AddJobName(Conditions& conditions, const std::string& text) {
+  Conditions named;
+  AddNameContains(named, text);
+  conditions.Add(
+      "(SELECT COUNT(*) FROM jobs j WHERE j.job_no = r.job_no AND " + named.text() + ") = 1",
+      {text, text});
+}
+
+void AddLabel(Conditions& conditions, const std::string& name,
+              const std::vector<std::string>& values) {
+  Conditions any;
+  for (const std::string& value : values) {
+    any.Or(
+        "(SELECT JSON_CONTAINS(d.definition, JSON_OBJECT(?, ?), '$.labels') FROM jobs x JOIN "
+        "job_versions d ON d.job_no = x.job_no AND d.version = x.version WHERE x.job_no = r.job_no)"
+        " = 1",
+        {name, value});
+  }
+  conditions.Add(any);
+}
+
 Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
   Conditions wanted;
   if (!filter.namespaces.empty()) wanted.AddAnyOf("j.namespace", filter.namespaces);
   if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
+  if (!filter.name_contains.empty()) AddJobName(wanted, filter.name_contains);
+  for (const auto& [name, values] : filter.labels) AddLabel(wanted, name, values);
   if (!filter.kinds.empty()) {
     std::vector<int> numbers;
     for (const RunKind kind : filter.kinds) numbers.push_back(NumberOf(kind));

@@ -180,6 +180,29 @@ TEST_F(ImportCommandsTest, ApplyCreatesEachAndGoesOnAfterOneThatIsThere) {
   EXPECT_EQ(SentBody(1)["job_id"], "b");
 }
 
+TEST_F(ImportCommandsTest, ADryRunSaysWhatWouldBeCreated) {
+  const auto item = [](int index, const char* id, const char* result) {
+    return json{{"index", index}, {"job_id", id}, {"result", result}, {"error", nullptr}};
+  };
+  in_.str("1 * * * * a\n2 * * * * b\n");
+  Answer("POST /api/apply?dry_run=true",
+         {{"items", {item(0, "a", "created"), item(1, "b", "created")}}});
+  json bad = item(1, "b", "error");
+  bad["error"] = ProblemOf("forbidden");
+  Answer("POST /api/apply?dry_run=true", {{"items", {item(0, "a", "updated"), bad}}});
+  EXPECT_EQ(Run({"import", "crontab", "--tz", "UTC", "--dry-run", "-o", "name"}), 0) << err();
+  EXPECT_EQ(out(), "a\nb\n");
+  ASSERT_EQ(server_.requests.size(), 1u);
+  EXPECT_EQ(SentBody(0)[1]["job_id"], "b");
+  in_.clear();
+  in_.str("1 * * * * a\n2 * * * * b\n");
+  EXPECT_NE(Run({"import", "crontab", "--tz", "UTC", "--dry-run", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["items"][0]["result"], "exists");
+  EXPECT_EQ(OutJson()["items"][1]["result"], "error");
+  EXPECT_NE(err().find("b: "), std::string::npos);
+  EXPECT_EQ(Run({"import", "crontab", "--tz", "UTC", "--dry-run", "--apply"}), 2);
+}
+
 TEST_F(ImportCommandsTest, ABadZoneOrFileIsAnError) {
   EXPECT_NE(Run({"import", "crontab", "--tz", "Nowhere/Land"}), 0);
   EXPECT_NE(Run({"import", "crontab", "/nowhere/at/all", "--tz", "UTC"}), 0);

@@ -217,6 +217,34 @@ TEST_F(RunCommandsTest, FollowBearsAServerThatIsAway) {
   EXPECT_EQ(out(), "one\ntwo\n");
 }
 
+TEST_F(RunCommandsTest, LogsSinceATimeLeaveOutWhatIsEarlier) {
+  const std::string early =
+      R"({"line":"early","seq":1,"stream":"stdout","t":"2026-02-28T23:00:00.000000Z"})";
+  const std::string late =
+      R"({"line":"late","seq":2,"stream":"stderr","t":"2026-03-01T00:00:00.000000Z"})";
+  const std::string untimed = R"({"line":"untimed","seq":3,"stream":"stdout","t":null})";
+  for (int i = 0; i < 3; ++i) {
+    AnswerLog("GET /api/runs/R1/logs", early + "\n" + late + "\n" + untimed + "\n", "3", true);
+  }
+  const std::string since = "2026-03-01T01:00:00+01:00";
+  EXPECT_EQ(Run({"run", "logs", "R1", "--since", since}), 0);
+  EXPECT_EQ(out(), "late\nuntimed\n");
+  EXPECT_EQ(Run({"run", "logs", "R1", "--since", since, "-t"}), 0);
+  EXPECT_EQ(out(), "2026-03-01T00:00:00.000000Z stderr late\n- stdout untimed\n");
+  EXPECT_EQ(Run({"run", "logs", "R1", "--since", since, "-o", "jsonl"}), 0);
+  EXPECT_EQ(out(), late + "\n" + untimed + "\n");
+  EXPECT_EQ(Run({"run", "logs", "R1", "--since", "yesterday"}), 2);
+}
+
+TEST_F(RunCommandsTest, RunsOfJobsWithANameOrALabel) {
+  Answer("GET /api/runs?q=night&label=team%3Aetl&label=env%3Aa%3Db&page_size=50",
+         {{"items", {RunShown("LOST")}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"run", "list", "--q", "night", "--label", "team:etl", "--label", "env=a=b"}), 0)
+      << err();
+  EXPECT_NE(out().find("LOST"), std::string::npos);
+  EXPECT_EQ(Run({"run", "list", "--label", "team"}), 2);
+}
+
 TEST_F(RunCommandsTest, LinesWithTimes) {
   AnswerLog("GET /api/runs/R1/logs",
             R"({"line":"bad","seq":1,"stream":"stderr","t":"2026-03-01T00:00:00.000001Z"})"

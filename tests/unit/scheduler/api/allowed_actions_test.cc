@@ -100,6 +100,57 @@ TEST_F(AllowedActionsTest, SayWhatTheRoutesAnswer) {
   }
 }
 
+TEST_F(AllowedActionsTest, OfWhatIsNoJobsSayWhatTheRoutesAnswer) {
+  AddExecutor("executor-1");
+  const Answer secret = As(bearers_["owner"], "POST", "/api/secrets",
+                           R"({"name": "owners", "value": "a long enough value"})");
+  ASSERT_EQ(secret.status, 201) << secret.text;
+  EXPECT_EQ(secret.body()["allowed_actions"], json({"delete", "edit"}));
+  struct Thing {
+    std::string list;
+    std::string id;  // of the member that names it
+    std::string value;
+    json actions;
+    bool owners;
+  };
+  const Answer token = As(bearers_["owner"], "POST", "/api/tokens", R"({"name": "his"})");
+  const std::vector<Thing> things = {
+      {"executors", "executor_id", "executor-1", {"disable", "drain", "edit", "enable"}, false},
+      {"users", "user_id", "user-other", {"delete", "edit"}, false},
+      {"secrets", "name", "owners", {"delete", "edit"}, true},
+      {"tokens", "token_id", token.body()["token_id"], {"delete"}, true}};
+  for (const Thing& thing : things) {
+    const std::string list = "/api/" + thing.list;
+    for (const auto& [who, bearer] : bearers_) {
+      const std::string place = thing.list + " " + who;
+      const bool may = who == "boss" || (thing.owners && who == "owner");
+      const json expected = may ? thing.actions : json::array();
+      const Answer listed = As(bearer, "GET", list);
+      EXPECT_FALSE(may && listed.status == 403) << place;
+      for (const json& item : listed.body().value("items", json::array())) {
+        if (item[thing.id] != thing.value) continue;
+        EXPECT_EQ(item["allowed_actions"], expected) << place;
+      }
+      if (thing.list != "tokens" && listed.status == 200) {
+        EXPECT_EQ(As(bearer, "GET", list + "/" + thing.value).body()["allowed_actions"], expected)
+            << place;
+      }
+      for (const scheduler::Route& route : scheduler::RouteTable()) {
+        if (route.path.find(list + "/{}") != 0 || route.action.empty()) continue;
+        std::string path(route.path);
+        path.replace(path.find("{}"), 2, thing.value);
+        if (may && route.method == "DELETE") continue;  // it is needed by the next one who asks
+        const int status =
+            As(bearer, std::string(route.method), path, route.method == "DELETE" ? "" : "{}")
+                .status;
+        EXPECT_EQ(status != 403, may) << place << " " << route.action << " " << status;
+      }
+    }
+  }
+  EXPECT_EQ(As(bearers_["owner"], "DELETE", "/api/secrets/owners", "", {{"If-Match", "*"}}).status,
+            204);
+}
+
 TEST_F(AllowedActionsTest, AreTheSameInTheListOfJobs) {
   for (const auto& [who, bearer] : bearers_) {
     for (const char* query : {"", "?selector=!none"}) {

@@ -31,7 +31,9 @@ TEST_F(AuditChangesTest, Configuration) {
 
 TEST_F(AuditChangesTest, Executors) {
   AddExecutor("e1");
-  ASSERT_EQ(Send("PATCH", "/api/executors/e1", R"({"labels": {"zone": "a"}})").status, 200);
+  ASSERT_EQ(Send("PATCH", "/api/executors/e1", R"({"labels": {"zone": "a"}})", {{"If-Match", "*"}})
+                .status,
+            200);
   EXPECT_EQ(Newest("executor.patch")["changes"],
             json::array({Change("/labels/zone", nullptr, "a")}));
   Post("/api/executors/e1/drain", {{"reason", "disk"}});

@@ -168,6 +168,9 @@ class FaultyRuns : public RunStore {
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override {
     return plan_.Run("ListRuns", [&] { return store_.ListRuns(filter, now); });
   }
+  Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) override {
+    return plan_.Run("ListRecentRuns", [&] { return store_.ListRecentRuns(filter); });
+  }
   Result<uint64_t> MarkOfRuns(WallTime now) override {
     return plan_.Run("MarkOfRuns", [&] { return store_.MarkOfRuns(now); });
   }
@@ -250,12 +253,14 @@ class FaultyAuth : public AuthStore {
   Result<std::optional<UserRecord>> FindUser(const std::string& name) override {
     return plan_.Run("FindUser", [&] { return store_.FindUser(name); });
   }
-  Result<std::vector<UserRecord>> ListUsers(const std::string& after_user_id,
-                                            size_t limit) override {
-    return plan_.Run("ListUsers", [&] { return store_.ListUsers(after_user_id, limit); });
+  Result<std::vector<UserRecord>> ListUsers(const UserListing& listing) override {
+    return plan_.Run("ListUsers", [&] { return store_.ListUsers(listing); });
   }
   Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) override {
     return plan_.Run("UpdateUser", [&] { return store_.UpdateUser(wanted, now); });
+  }
+  Result<Preferences> ChangePreferences(const PreferenceChange& change) override {
+    return plan_.Run("ChangePreferences", [&] { return store_.ChangePreferences(change); });
   }
   Status DeleteUser(const std::string& user_id, int64_t expected_version) override {
     return plan_.Run("DeleteUser", [&] { return store_.DeleteUser(user_id, expected_version); });

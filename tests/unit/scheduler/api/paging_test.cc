@@ -228,10 +228,27 @@ TEST_F(PagingTest, RunsAreSortedTheOtherWayAround) {
   }
 }
 
+TEST_F(PagingTest, UsersAreSortedByName) {
+  const std::vector<std::string> sorted = {"anna", "Bert", "carl", "Dora", "emil"};
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const std::string id = "user-" + std::to_string((i * 2) % 5);
+    ASSERT_TRUE(store_.CreateUser({.user_id = id, .name = sorted[i], .role = "user"}).ok());
+  }
+  const auto names = [&](const std::string& query) {
+    std::vector<std::string> found;
+    for (const json& user : Walk("/api/users" + query, 2)) found.push_back(user["name"]);
+    return found;
+  };
+  EXPECT_EQ(names("?sort=name"), sorted);
+  EXPECT_EQ(names("?sort=-name"), std::vector<std::string>(sorted.rbegin(), sorted.rend()));
+  EXPECT_EQ(Get("/api/users").body()["items"][1]["name"], "Dora");  // by user_id
+}
+
 TEST_F(PagingTest, UnknownOrdersAreRefused) {
   for (const std::string& path : std::vector<std::string>{
            "/api/jobs?sort=next_fire_time", "/api/jobs?sort=", "/api/jobs?sort=-",
-           "/api/jobs?sort=--name", "/api/jobs?sort=name,job_id", "/api/runs?sort=start_time"}) {
+           "/api/jobs?sort=--name", "/api/jobs?sort=name,job_id", "/api/runs?sort=start_time",
+           "/api/users?sort=role"}) {
     const Answer refused = Get(path);
     EXPECT_EQ(refused.status, 400) << path;
     EXPECT_EQ(refused.pointer(), "?sort") << path;

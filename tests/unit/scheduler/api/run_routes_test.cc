@@ -101,9 +101,22 @@ TEST_F(RunRoutesTest, FiltersByStateExecutorAndTime) {
   clock_.Advance(1min);
   const std::string his = Execute(anothers);
   EXPECT_EQ(ids("user_id=bob"), Ids{his});
+  const std::string labelled =
+      Create({{"name", "Zebra"}, {"labels", {{"team", "etl"}, {"url", "http://x"}}}})
+          .value("job_id", "");
+  const std::string night = Execute(labelled);
+  EXPECT_EQ(ids("q=ZEB"), Ids{night});
+  EXPECT_EQ(ids("q=" + anothers), Ids{his});
+  EXPECT_EQ(ids("q=no-such"), Ids{});
+  EXPECT_EQ(ids("label=team:etl"), Ids{night});
+  EXPECT_EQ(ids("label=team:web&label=team:etl"), Ids{night});
+  EXPECT_EQ(ids("label=team:etl&label=url:http://x"), Ids{night});
+  EXPECT_EQ(ids("label=team:etl&label=url:"), Ids{});
+  EXPECT_EQ(ids("q=zebra&label=team:etl&state=PENDING"), Ids{night});
+  Post("/api/runs/" + night + "/cancel");
   EXPECT_EQ(ids("namespace=pay&namespace=etl"), Ids{his});
   EXPECT_EQ(ids("user_id=bob&state=FAILED"), Ids{});
-  EXPECT_EQ(ids("kind=manual").size(), 4u);
+  EXPECT_EQ(ids("kind=manual").size(), 5u);
   EXPECT_EQ(ids("kind=cron&kind=rate"), Ids{});
 }
 
@@ -117,6 +130,9 @@ TEST_F(RunRoutesTest, RefusesFiltersItDoesNotKnow) {
            {"job_id=NO", "?job_id"},
            {"executor_id=%2F", "?executor_id"},
            {"kind=MANUAL", "?kind"},
+           {"label=team", "?label"},
+           {"label=:etl", "?label"},
+           {"q=" + std::string(1001, 'x'), "?q"},
            {"namespace=A", "?namespace"},
            {"user_id=" + std::string(65, 'a'), "?user_id"},
            {"page_size=0", "?page_size"},

@@ -37,6 +37,41 @@ TEST_F(ScheduleRoutesTest, TheLoadIsWhatTheJobsFire) {
   EXPECT_EQ(load["items"][1]["buckets"].size(), 1u);
 }
 
+TEST_F(ScheduleRoutesTest, APreviewSpellsTheExpressionInOneWay) {
+  const auto spelled = [&](const json& body) {
+    return Post("/api/schedules/preview", body).body()["cron_expressions"];
+  };
+  for (const auto& [text, expected] :
+       std::map<std::string, std::string>{{"0 */5 * * * *", "0 */5 * * * *"},
+                                          {"  */5   * * * ? ", "*/5 * * * *"},
+                                          {"@daily", "0 0 * * *"},
+                                          {"0 9 ? jan-mar mon-fri", "0 9 * 1-3 1-5"},
+                                          {"0 0 l * *", "0 0 L * *"}}) {
+    EXPECT_EQ(spelled({{"cron_expression", text}}), json::array({expected})) << text;
+  }
+  EXPECT_EQ(spelled({{"schedules",
+                      {{{"kind", "cron"}, {"cron_expression", "0 0 * * SUN"}},
+                       {{"kind", "rate"}, {"every_ms", 60000}}}}}),
+            (json{"0 0 * * 0", nullptr}));
+  EXPECT_EQ(spelled({{"cron_expression", "61 * * * *"}}), json::array());
+}
+
+TEST_F(ScheduleRoutesTest, APreviewSaysWhereTheMistakeIs) {
+  for (const auto& [text, column] :
+       std::map<std::string, std::string>{{"61 * * * *", "at column 1:"},
+                                          {"* 24 * * *", "at column 3:"},
+                                          {"0 0 1,32 * *", "at column 7:"},
+                                          {"0 0 * * FOO", "at column 9:"},
+                                          {"0 */0 * * * *", "at column 5:"}}) {
+    const json preview = Post("/api/schedules/preview", {{"cron_expression", text}}).body();
+    EXPECT_EQ(preview["valid"], false) << text;
+    ASSERT_EQ(preview["errors"].size(), 1u) << text;
+    EXPECT_EQ(preview["errors"][0]["pointer"], "/cron_expression") << text;
+    EXPECT_NE(preview["errors"][0].value("detail", "").find(column), std::string::npos)
+        << text << ": " << preview["errors"][0];
+  }
+}
+
 TEST_F(ScheduleRoutesTest, TheComingDayByMinuteUnlessAskedOtherwise) {
   const json load = Get("/api/schedules/load").body();
   EXPECT_EQ(load["buckets"].size(), 1440u);

@@ -57,18 +57,54 @@ TEST_F(SystemRoutesTest, ExecutorsAreShownAndSwitched) {
   EXPECT_EQ(Post("/api/executors/nobody/drain").status, 404);
 }
 
-TEST_F(SystemRoutesTest, LabelsArePatchedWithAnOptionalPrecondition) {
+TEST_F(SystemRoutesTest, LabelsArePatchedOfTheVersionThatWasRead) {
   AddExecutor("executor-1");
   const std::string path = "/api/executors/executor-1";
   const std::string tag = Get(path).header("etag");
   const Answer patched = Send("PATCH", path, R"({"labels":{"zone":"a"}})", {{"If-Match", tag}});
   ASSERT_EQ(patched.status, 200) << patched.text;
   EXPECT_EQ(patched.body()["labels"], json({{"zone", "a"}}));
-  EXPECT_EQ(Send("PATCH", path, R"({"labels":{}})", {{"If-Match", tag}}).code(), "stale_version");
-  EXPECT_EQ(Send("PATCH", path, R"({"labels":{}})").status, 200);
-  EXPECT_EQ(Send("PATCH", path, R"({"slots":5})").pointer(), "/slots");
-  EXPECT_EQ(Send("PATCH", path, R"({})").pointer(), "/labels");
-  EXPECT_EQ(Send("PATCH", path, R"({"labels":[1]})").pointer(), "/labels");
+  const Answer stale = Send("PATCH", path, R"({"labels":{}})", {{"If-Match", tag}});
+  EXPECT_EQ(stale.status, 412);
+  EXPECT_EQ(stale.code(), "stale_version");
+  EXPECT_EQ(stale.body()["current"], Get(path).body());
+  const Answer missing = Send("PATCH", path, R"({"labels":{}})");
+  EXPECT_EQ(missing.status, 428);
+  EXPECT_EQ(missing.code(), "precondition_required");
+  EXPECT_EQ(Get(path).body()["labels"], json({{"zone", "a"}}));
+  const HttpHeaders any = {{"If-Match", "*"}};
+  EXPECT_EQ(Send("PATCH", path, R"({"slots":5})", any).pointer(), "/slots");
+  EXPECT_EQ(Send("PATCH", path, R"({})", any).pointer(), "/labels");
+  EXPECT_EQ(Send("PATCH", path, R"({"labels":[1]})", any).pointer(), "/labels");
+  EXPECT_EQ(Send("PATCH", path, R"({"labels":{}})", {{"If-Match", stale.header("etag")}}).status,
+            200);
+}
+
+TEST_F(SystemRoutesTest, ExecutorsAreSortedByIdOrHeartbeat) {
+  for (const auto& [id, beat] :
+       std::map<std::string, int>{{"a", 2}, {"b", 3}, {"c", 2}, {"d", 1}}) {
+    ExecutorRecord record = AddExecutor(id);
+    record.last_heartbeat = clock_.Wall() + beat * 1s;
+    ASSERT_TRUE(store_.UpdateExecutors({record}).ok());
+  }
+  const auto ids = [&](const std::string& query) {
+    std::string found;
+    std::string token;
+    do {
+      const json page = Get("/api/executors?page_size=3&" + query + token).body();
+      for (const json& item : page["items"]) found += item.value("executor_id", "");
+      token = page["next_page_token"].is_null()
+                  ? ""
+                  : "&page_token=" + page.value("next_page_token", "");
+    } while (!token.empty());
+    return found;
+  };
+  EXPECT_EQ(ids(""), "abcd");
+  EXPECT_EQ(ids("sort=executor_id"), "abcd");
+  EXPECT_EQ(ids("sort=-executor_id"), "dcba");
+  EXPECT_EQ(ids("sort=last_heartbeat_time"), "dacb");
+  EXPECT_EQ(ids("sort=-last_heartbeat_time"), "bcad");
+  EXPECT_EQ(Get("/api/executors?sort=host").pointer(), "?sort");
 }
 
 TEST_F(SystemRoutesTest, StatusHasItsShape) {
@@ -212,6 +248,13 @@ TEST_F(SystemRoutesTest, TheAuditSaysWhoDidWhatAndWhy) {
           .body()["items"];
   ASSERT_EQ(rest.size(), 3u);
   EXPECT_EQ(rest[0]["reason"], "moving house");
+  const json oldest = Get("/api/audit?sort=time&page_size=4").body();
+  EXPECT_EQ(oldest["items"][0], all[5]);
+  const json newer =
+      Get("/api/audit?sort=time&page_token=" + oldest.value("next_page_token", "")).body()["items"];
+  EXPECT_EQ(newer, (json{all[1], all[0]}));
+  EXPECT_EQ(Get("/api/audit?sort=-time").body()["items"], all);
+  EXPECT_EQ(Get("/api/audit?sort=actor").pointer(), "?sort");
 }
 
 TEST_F(SystemRoutesTest, AReplayIsNoSecondDeedAndAnAuditThatFailsUndoesNothing) {

@@ -110,7 +110,10 @@ TEST_F(WaitingRouteTest, IsShownWithTheRunAndByWhy) {
   AddExecutor("e1");
   const std::string id = Post("/api/jobs/a/execute").body()["run_id"];
   EXPECT_EQ(Get("/api/runs/" + id).body()["waiting"]["code"], "no_match");
-  ASSERT_EQ(Send("PATCH", "/api/executors/e1", R"({"labels": {"team": "etl"}})").status, 200);
+  ASSERT_EQ(
+      Send("PATCH", "/api/executors/e1", R"({"labels": {"team": "etl"}})", {{"If-Match", "*"}})
+          .status,
+      200);
   EXPECT_EQ(Get("/api/runs/" + id).body()["waiting"]["code"], "queued");
   Post("/api/runs/" + id + "/cancel");
   EXPECT_TRUE(Get("/api/runs/" + id).body()["waiting"].is_null());

@@ -3,8 +3,9 @@ import '../../i18n/more';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client';
+import { ApiError, call } from '../../api/client';
 import type { Executor } from '../../api/types';
+import { fetchProblems } from '../../i18n/problems';
 import { Field } from '../../shared/field';
 import { FormDialog } from '../../shared/form_dialog';
 import { Modal } from '../../shared/modal';
@@ -36,14 +37,25 @@ export function ReasonDialog({ executor, verb, onClose, onDone }: { executor: Ex
   );
 }
 
+// The ETag is not part of the list: it is read now, and what nobody was shown is not overwritten.
+async function putLabels(name: string, shown: Executor['labels'], labels: Executor['labels']) {
+  const now = await call<Executor>('GET', executorPath(name));
+  if (JSON.stringify(now.data.labels) !== JSON.stringify(shown)) {
+    await fetchProblems();
+    throw new ApiError(412, 'stale_version', 'The labels were changed since they were read.');
+  }
+  return call<Executor>('PATCH', executorPath(name), { body: { labels }, ifMatch: now.etag });
+}
+
 export function LabelDialog({ executor, onClose }: { executor: Executor; onClose: () => void }) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const id = useId();
-  const [text, setText] = useState(() => Object.entries(executor.labels).map(([name, value]) => `${name}=${value}`).join('\n'));
+  const [shown] = useState(executor.labels); // `executor` goes on changing below an open dialog
+  const [text, setText] = useState(() => Object.entries(shown).map(([name, value]) => `${name}=${value}`).join('\n'));
   const labels = linesOf(text);
   const save = useMutation({
-    mutationFn: () => call<Executor>('PATCH', executorPath(executor.executor_id), { body: { labels } }),
+    mutationFn: () => putLabels(executor.executor_id, shown, labels ?? {}),
     onSuccess: () => {
       toast(t('executors.labelled', { name: executor.executor_id }));
       void client.invalidateQueries({ queryKey: ['executors'] });

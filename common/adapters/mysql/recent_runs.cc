@@ -1,0 +1,73 @@
+// The last runs of many jobs. One statement for each job: together they would open the partitioned
+// table as often as there are jobs.
+#include <unordered_map>
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/conditions.h"
+#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/run_details.h"
+#include "common/adapters/mysql/run_rows.h"
+#include "common/adapters/mysql/transaction.h"
+#include "common/domain/run_id.h"
+
+namespace carillon::mysql {
+namespace {
+
+using JobNumbers = std::unordered_map<std::string, uint64_t>;
+
+Result<JobNumbers> ReadJobNumbers(Session& session, const std::vector<JobId>& job_ids) {
+  std::vector<std::string> ids;
+  for (const JobId& id : job_ids) ids.push_back(id.value());
+  Conditions where;
+  where.AddAnyOf("j.job_id", ids);
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT j.job_id, j.job_no FROM jobs j WHERE j.deleted = 0 AND " + where.text(),
+                    where.params()));
+  JobNumbers numbers;
+  while (rows.Next()) numbers[rows.Text(1)] = rows.Unsigned(2);
+  return numbers;
+}
+
+Result<std::vector<RunGlance>> ReadLast(Session& session, uint64_t job_no,
+                                        const RecentFilter& filter) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query(fmt::format("SELECT r.fire_us, r.schedule_id, r.shard, r.state + 0, "
+                                "r.started_us, r.ended_us FROM job_runs r FORCE INDEX (by_job) "
+                                "WHERE r.job_no = ? AND r.fire_us <= ? ORDER BY {} LIMIT ?",
+                                RunOrder(false)),
+                    {job_no, ToUnixMicros(filter.until), static_cast<uint64_t>(filter.runs_max)}));
+  std::vector<RunGlance> runs;
+  while (rows.Next()) {
+    const RunKey key{rows.Time(1), ScheduleId(rows.Unsigned(2)),
+                     static_cast<uint32_t>(rows.Unsigned(3))};
+    const std::optional<RunState> state = StateOf(rows.Int(4));
+    if (!state) {
+      session.NoteUnreadable("job_runs", EncodeRunId(key), "unknown state");
+      continue;
+    }
+    runs.push_back({.key = key, .state = *state, .started = rows.Time(5), .ended = rows.Time(6)});
+  }
+  return runs;
+}
+
+}  // namespace
+
+Result<std::vector<RecentRuns>> MysqlStore::ListRecentRuns(const RecentFilter& filter) {
+  if (filter.job_ids.empty()) return std::vector<RecentRuns>();
+  return InList(*pool_, "recent runs", [&](Session& session) -> Result<std::vector<RecentRuns>> {
+    CARILLON_ASSIGN_OR_RETURN(const JobNumbers numbers, ReadJobNumbers(session, filter.job_ids));
+    std::vector<RecentRuns> recent;
+    for (const JobId& id : filter.job_ids) {
+      const auto number = numbers.find(id.value());
+      if (number == numbers.end()) continue;
+      CARILLON_ASSIGN_OR_RETURN(auto runs, ReadLast(session, number->second, filter));
+      recent.push_back({id, std::move(runs)});
+    }
+    return recent;
+  });
+}
+
+}  // namespace carillon::mysql
