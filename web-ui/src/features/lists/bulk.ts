@@ -68,7 +68,7 @@ export async function preview(kind: Kind, action: Action, target: Target, signal
 // Whether the server goes on with it by itself: what nobody has to wait for, and what is more than a preview shows.
 export const goesOnAlone = (answer: Answer): boolean => answer.more || answer.items.length > PIECE;
 
-export interface Options { reason?: string; confirm_overlap?: boolean }
+export interface Options { reason?: string; confirm_overlap?: boolean; mode?: 'kill' }
 
 export interface Progress {
   // After each piece, with how many have been asked; false ends it there.

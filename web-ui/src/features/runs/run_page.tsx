@@ -18,6 +18,7 @@ import { Time } from '../../shared/time';
 import { toast, toastError } from '../../shared/toasts';
 import { Modal } from '../../shared/modal';
 import { Card, Facts, LoadFailure, Loading, PageHeader, TableFrame, explain } from '../../shared/ui';
+import { ExecutorLink } from './executor_link';
 import { Output } from './output';
 import { duration, timeline } from './run_text';
 
@@ -65,7 +66,7 @@ function Known({ run }: { run: Run }) {
           <Card title={t('run.facts')}>
             <Facts items={[
               [t('runs.kind'), textOr('kind.', run.kind)],
-              [t('runs.executor'), run.executor_id ?? '–'],
+              [t('runs.executor'), <ExecutorLink key="e" id={run.executor_id} />],
               [t('run.attempt'), run.attempt],
               [t('run.exit_code'), run.exit_code ?? '–'],
               [t('run.reason'), run.reason ? textOr('reason.', run.reason) : '–'],
@@ -232,7 +233,7 @@ function Attempts({ run }: { run: Run }) {
                 <td><StateBadge state={one.state} /></td>
                 <td><Time at={one.started_at} absolute /></td>
                 <td className="tabular-nums">{one.ended_at ? span(duration(one, 0) ?? 0) : '–'}</td>
-                <td className="whitespace-nowrap text-muted">{one.executor_id ?? '–'}</td>
+                <td><ExecutorLink id={one.executor_id} /></td>
                 <td className="whitespace-nowrap text-muted">{textOr('reason.', one.reason)}</td>
               </tr>
             ))}
