@@ -27,6 +27,7 @@ import { FireList, Skipped } from './preview';
 import { TellFact } from './tell_fact';
 
 const CancelRunsDialog = lazy(() => import('./cancel_runs_dialog'));
+const LastRunsCard = lazy(() => import('./last_runs_card'));
 const RunWithDialog = lazy(() => import('./run_with_dialog'));
 const Durations = lazy(() => import('./durations'));
 const AuditTab = lazy(() => import('./audit_tab'));
@@ -144,6 +145,7 @@ function Overview({ job }: { job: Job }) {
   return (
     <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_400px]">
       <div className="grid min-w-0 content-start gap-4">
+        <Suspense><LastRunsCard job={job} /></Suspense>
         <Card title={t('jobs.recent')} flush actions={
           <Link to="/jobs/$id" params={{ id: job.job_id }} search={{ tab: 'runs' }} className="link">{t('list.all')}</Link>
         }>
