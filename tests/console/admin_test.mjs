@@ -103,8 +103,8 @@ describe('API tokens', () => {
       await page.getByRole('button', { name: 'New token' }).first().click();
       const dialog = page.locator('.dialog');
       await dialog.getByLabel('Name').fill('robot');
-      assert.deepEqual(await dialog.getByLabel('Role').locator('option').allTextContents(), ['User', 'Read only']);
-      await dialog.getByLabel('Role').selectOption('read_only');
+      assert.deepEqual(await dialog.getByLabel('Role', { exact: true }).locator('option').allTextContents(), ['User', 'Read only']);
+      await dialog.getByLabel('Role', { exact: true }).selectOption('read_only');
       await dialog.getByLabel('Expires').selectOption('7');
       await dialog.getByLabel('Only some of what its role may').check();
       await dialog.getByLabel('read', { exact: true }).check();

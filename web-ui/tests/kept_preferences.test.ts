@@ -1,26 +1,27 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { keepPreferences, leavePreferences, takenFrom } from '../src/auth/kept_preferences';
+import { keepPreferences, takenFrom } from '../src/auth/kept_preferences';
 import { entered, signOut, start } from '../src/auth/session';
 import { preferences, setPreferences } from '../src/shared/preferences';
 import { HttpResponse, at, http, server } from './server';
 
 const NONE = { language: null, theme: null, time: null };
+let stop = () => {};
 beforeEach(() => setPreferences({ language: 'en', theme: 'system', time: 'utc' }));
 afterEach(() => {
-  leavePreferences();
+  stop();
   setPreferences({ language: 'en', theme: 'system', time: 'utc' });
 });
 
 describe('what is kept with the user', () => {
   it('holds here, without what was not chosen and what is not known here', () => {
     expect(takenFrom({ language: 'zh-CN', theme: null, time: 'stardate' })).toEqual({ language: 'zh-CN' });
-    keepPreferences({ ...NONE, theme: 'dark' }, async () => true);
+    stop = keepPreferences({ ...NONE, theme: 'dark' }, async () => true);
     expect(preferences()).toMatchObject({ theme: 'dark', language: 'en', time: 'utc' });
   });
 
   it('is written when it is chosen, and nothing else is', async () => {
     const write = vi.fn(async () => true);
-    keepPreferences({ ...NONE, theme: 'dark' }, write);
+    stop = keepPreferences({ ...NONE, theme: 'dark' }, write);
     setPreferences({ wrap: true, zone: 'Asia/Tokyo' });
     setPreferences({ theme: 'dark' });
     expect(write).not.toHaveBeenCalled();
@@ -32,7 +33,7 @@ describe('what is kept with the user', () => {
   it('is written one after the other, so that the last choice is the last one there', async () => {
     const answers: ((done: boolean) => void)[] = [];
     const write = vi.fn(() => new Promise<boolean>((resolve) => answers.push(resolve)));
-    keepPreferences(NONE, write);
+    stop = keepPreferences(NONE, write);
     setPreferences({ theme: 'light' });
     setPreferences({ theme: 'dark' });
     setPreferences({ time: 'job' });
@@ -45,7 +46,7 @@ describe('what is kept with the user', () => {
     await Promise.resolve();
     setPreferences({ language: 'zh-CN' });
     await vi.waitFor(() => expect(write.mock.calls.at(-1)).toEqual([{ theme: 'dark', time: 'job', language: 'zh-CN' }]));
-    leavePreferences();
+    stop();
     answers[2]!(true);
     setPreferences({ theme: 'system' });
     expect(write).toHaveBeenCalledTimes(3);
@@ -74,7 +75,7 @@ describe('signing in', () => {
     me({ preferences: { ...NONE, time: 'job' } });
     await start();
     await entered('password', 'bearer');
-    expect(preferences().time).toBe('job');
+    await vi.waitFor(() => expect(preferences().time).toBe('job'));
     setPreferences({ theme: 'dark' });
     await vi.waitFor(() => expect(patches).toEqual([{ preferences: { theme: 'dark' } }]));
     await signOut();
@@ -89,6 +90,7 @@ describe('signing in', () => {
       await start();
       await entered(by, 'bearer');
       setPreferences({ theme: 'dark' });
+      await import('../src/auth/kept_preferences');
       await new Promise((resolve) => setImmediate(resolve));
       expect(preferences().time).toBe('utc');
       expect(patches).toEqual([]);

@@ -16,18 +16,11 @@ export function takenFrom(kept: KeptPreferences): Partial<Preferences> {
   return Object.fromEntries(KEPT.filter((name) => KNOWN[name].includes(kept[name] ?? '')).map((name) => [name, kept[name]]));
 }
 
-let ending: (() => void) | null = null;
+const choice = () => Object.fromEntries(KEPT.map((name) => [name, preferences()[name]])) as Record<string, string>;
 
-export function leavePreferences(): void {
-  ending?.();
-  ending = null;
-}
-
-// From here on every choice is written, one request at a time and the last choice last.
-export function keepPreferences(kept: KeptPreferences, write: Write): void {
-  leavePreferences();
+// From here on every choice is written, one request at a time and the last choice last; until what it returns is called.
+export function keepPreferences(kept: KeptPreferences, write: Write): () => void {
   setPreferences(takenFrom(kept));
-  const choice = () => Object.fromEntries(KEPT.map((name) => [name, preferences()[name]])) as Record<string, string>;
   let told = choice(); // what the server knows, or need not know
   let ended = false;
   let writing = false;
@@ -44,7 +37,7 @@ export function keepPreferences(kept: KeptPreferences, write: Write): void {
     await tell();
   };
   const stop = onPreferences(() => void tell());
-  ending = () => {
+  return () => {
     ended = true;
     stop();
   };

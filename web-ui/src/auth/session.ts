@@ -5,7 +5,7 @@
 import { useSyncExternalStore } from 'react';
 import { apiUrl } from '../api/client';
 import type { Reachable, Share } from '../api/types';
-import { keepPreferences, leavePreferences, type KeptPreferences } from './kept_preferences';
+import type { KeptPreferences } from './kept_preferences';
 
 export interface Person {
   kind: string;
@@ -39,10 +39,22 @@ let renewing: Promise<Renewal> | null = null;
 const listeners = new Set<() => void>();
 
 function become(next: Session): void {
-  if (next.state !== 'signed_in' || next.by === 'token' || !next.person?.preferences) leavePreferences();
-  else if (session.state !== 'signed_in' || session.person !== next.person) keepPreferences(next.person.preferences, writePreferences);
   session = next;
+  void keepChoices(next.state === 'signed_in' && next.by === 'password' ? next.person : null);
   listeners.forEach((listener) => listener());
+}
+
+let keeping: Person | null = null;
+let stopKeeping = () => {};
+
+async function keepChoices(person: Person | null): Promise<void> {
+  if (person === keeping) return;
+  keeping = person;
+  stopKeeping();
+  stopKeeping = () => {};
+  if (!person?.preferences) return;
+  const { keepPreferences } = await import('./kept_preferences');
+  if (person === keeping) stopKeeping = keepPreferences(person.preferences, writePreferences);
 }
 
 export const authorization = () => (bearer ? 'Bearer ' + bearer : '');

@@ -8,6 +8,7 @@ import { useTextOr } from '../../i18n/text_or';
 import { absoluteTime, difference, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 
+const WIDTH = 12;
 const HEIGHT = 18;
 // Each kind of end has a shape of its own: who sees no colours tells them apart.
 const SHAPES: Record<string, readonly [height: number, fill: string, hollow: boolean]> = {
@@ -26,7 +27,7 @@ export default function RunStrip({ runs, name, zone }: { runs: readonly RecentRu
   const { t } = useTranslation();
   if (runs.length === 0) return <span className="text-muted">–</span>;
   return (
-    <ul aria-label={t('strip.label', { name })} className="flex flex-nowrap" data-testid="strip">
+    <ul aria-label={t('strip.label', { name })} className="flex min-w-[240px] flex-wrap" data-testid="strip">
       {runs.toReversed().map((run) => <li key={run.run_id}><RunBar run={run} zone={zone} /></li>)}
     </ul>
   );
@@ -43,9 +44,9 @@ function RunBar({ run, zone }: { run: RecentRun; zone?: string }) {
   const [height, fill, hollow] = SHAPES[run.state] ?? OTHER;
   return (
     <Link to="/runs/$id" params={{ id: run.run_id }} aria-label={said} title={said} preload={false}
-      className="flex min-h-6 w-2.5 items-end justify-center py-0.5" data-state={run.state}>
-      <svg aria-hidden width={7} height={HEIGHT} viewBox={`0 0 7 ${HEIGHT}`}>
-        <rect x={0.75} y={HEIGHT - height + 0.75} width={5.5} height={height - 1.5} rx={1} strokeWidth={1.5} className={fill} fillOpacity={hollow ? 0 : 1} />
+      className="flex size-[24px] items-end justify-center pb-[3px]" data-state={run.state}>
+      <svg aria-hidden width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`}>
+        <rect x={0.75} y={HEIGHT - height + 0.75} width={WIDTH - 1.5} height={height - 1.5} rx={1} strokeWidth={1.5} className={fill} fillOpacity={hollow ? 0 : 1} />
       </svg>
     </Link>
   );
