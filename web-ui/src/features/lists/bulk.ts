@@ -83,7 +83,7 @@ const pauseFor = (n: number) => new Promise<void>((resolve) => setTimeout(resolv
 
 // No answer, half of one, or that of a proxy that had none, says nothing about what was done.
 export const isUnsure = (error: unknown) =>
-  !(error instanceof ApiError) || [0, 502, 504].includes(error.status) || ['outcome_unknown', 'request_in_flight'].includes(error.code);
+  !(error instanceof ApiError) || error.status < 400 || [502, 504].includes(error.status) || ['outcome_unknown', 'request_in_flight'].includes(error.code);
 
 // With the same key it is done once, however often it is asked for.
 async function askSurely<T>(body: object, idempotencyKey: string, pause: (n: number) => Promise<void>): Promise<T> {
