@@ -103,9 +103,11 @@ describe('API tokens', () => {
       await page.getByRole('button', { name: 'New token' }).first().click();
       const dialog = page.locator('.dialog');
       await dialog.getByLabel('Name').fill('robot');
-      assert.deepEqual(await dialog.getByLabel('Role').locator('option').allTextContents(), ['User', 'Read only']);
-      await dialog.getByLabel('Role').selectOption('read_only');
+      assert.deepEqual(await dialog.getByLabel('Role', { exact: true }).locator('option').allTextContents(), ['User', 'Read only']);
+      await dialog.getByLabel('Role', { exact: true }).selectOption('read_only');
       await dialog.getByLabel('Expires').selectOption('7');
+      await dialog.getByLabel('Only some of what its role may').check();
+      await dialog.getByLabel('read', { exact: true }).check();
       await dialog.getByRole('button', { name: 'Create token' }).click();
       const whole = await dialog.getByLabel('API token').inputValue();
       const ask = (method, path) => fetch(server.url + path, { method, headers: { Authorization: 'Bearer ' + whole, 'Content-Type': 'application/json' } });
@@ -113,8 +115,10 @@ describe('API tokens', () => {
       assert.equal((await ask('POST', '/api/jobs')).status, 403);
       await dialog.getByRole('button', { name: 'I have it' }).click();
       await page.locator('tr', { hasText: 'robot' }).waitFor();
+      assert.equal(await page.locator('tr', { hasText: 'robot' }).locator('[data-column=scopes]').textContent(), 'read');
       assert.ok(!(await page.content()).includes(whole), 'shown once');
       const [made] = (await server.api('GET', 'tokens')).items.filter((one) => one.name === 'robot');
+      assert.deepEqual(made.scopes, ['read']);
       const days = (Date.parse(made.expires_at) - Date.now()) / 86_400_000;
       assert.ok(days > 6.9 && days < 7.1, String(days));
       await until(async () => (await page.locator('tr', { hasText: 'robot' }).locator('[data-column=used] time').count()) === 1, 'its last use');

@@ -78,6 +78,22 @@ describe('an action on many', () => {
     });
   });
 
+  test('kills at once what is cancelled, where that was ticked', async () => {
+    await server.api('POST', 'jobs', { job_id: 'stubborn', name: 'Stubborn', command: "trap '' TERM; echo deaf; sleep 600 & wait; sleep 600", kill_grace: 600 });
+    const { run_id: id } = await server.api('POST', 'jobs/stubborn/execute', {});
+    const log = () => fetch(`${server.url}/api/runs/${id}/logs`, { headers: { Authorization: 'Bearer ' + server.token, Accept: 'text/plain' } });
+    await until(async () => (await (await log()).text()).includes('deaf'), 'its first line');
+    await person({}, async (page) => {
+      await page.goto(server.url + '/jobs?q=stubborn');
+      await page.locator('tr', { hasText: 'Stubborn' }).getByRole('checkbox').check();
+      await page.getByRole('button', { name: 'Cancel runs' }).click();
+      await dialog(page).getByLabel(/Kill them now/).check();
+      await dialog(page).getByRole('button', { name: 'Cancel runs' }).click();
+      await dialog(page).getByText('1 done, 0 failed').waitFor();
+      await until(async () => (await server.api('GET', 'runs/' + id)).state === 'CANCELLED', 'its end, long before its grace was over');
+    });
+  });
+
   test('is cancelled in the middle, once that was asked, and adds up', async () => {
     const ids = await jobs('halfway', 1500);
     await person({}, async (page) => {

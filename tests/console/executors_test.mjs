@@ -31,6 +31,9 @@ for (const theme of ['light', 'dark']) {
       assert.deepEqual(await look(page, 'executor'), []);
       await page.getByRole('link', { name: 'Filter them' }).click();
       await page.waitForURL('**/runs?executor_id=' + id);
+      await page.locator('[data-column=executor]').getByRole('link', { name: id }).first().click();
+      await page.waitForURL('**/executors/' + id);
+      await page.getByRole('link', { name: 'Runs' }).first().waitFor();
     });
   });
 }

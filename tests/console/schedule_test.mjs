@@ -99,6 +99,13 @@ describe('hints of the form', () => {
       await cron.fill('0 2 * * *');
       await page.getByLabel('Time zone').fill('Europe/Paris');
       await until(async () => (await hints()) === 'hour_in_gap', 'the hour that is skipped');
+      await cron.fill('30 2 * 3 SUN'); // the clock is moved on the last one of each March
+      assert.equal(await page.getByTestId('skipped').count(), 0);
+      await page.getByText('Missed fires, overlap, daylight saving').click();
+      await page.getByLabel('Local time skipped by daylight saving').selectOption('skip');
+      await page.getByTestId('skipped').getByText('this local time does not exist that day').first().waitFor();
+      await page.getByLabel('Local time skipped by daylight saving').selectOption('fire');
+      await page.getByTestId('skipped').waitFor({ state: 'detached' });
       await cron.fill('0 3 * * *');
       await until(async () => (await hints()) === 'crowded_minute', 'the other jobs');
       await page.getByText(/other jobs fire in the minute/).waitFor();

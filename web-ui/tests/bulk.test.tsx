@@ -94,6 +94,19 @@ describe('the bar', () => {
     expect(screen.queryByText('60 selected')).toBeNull();
   });
 
+  it('kills at once where that was ticked, and only what is cancelled', async () => {
+    const { asked } = bulk(2, false);
+    await choose(false);
+    expect((await pause()).queryByLabelText(/Kill them now/)).toBeNull();
+    fireEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+    fireEvent.click(await screen.findByRole('button', { name: 'Cancel runs' }));
+    const dialog = within(await screen.findByRole('dialog', { name: 'Cancel all runs of these jobs?' }));
+    await dialog.findByText(/can be acted on/);
+    fireEvent.click(dialog.getByRole('checkbox', { name: /Kill them now/ }));
+    fireEvent.click(dialog.getByRole('button', { name: 'Cancel runs' }));
+    await waitFor(() => expect(asked.find((one) => !one.dry_run)).toMatchObject({ action: 'cancel', kind: 'job', mode: 'kill' }));
+  });
+
   it('means by the filter what is more than a preview shows, and those that were seen otherwise', async () => {
     const { handed } = bulk(1000, true);
     await choose(true);

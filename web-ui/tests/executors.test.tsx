@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { queryClient } from '../src/api/queries';
 import type { Executor } from '../src/api/types';
 import { LabelDialog, ReasonDialog } from '../src/features/executors/executor_dialogs';
+import { Behind } from '../src/features/executors/executor_facts';
 import JoinDialog from '../src/features/executors/join_dialog';
 import { PLACES, commandsFor, isExecutorId } from '../src/features/executors/join_values';
 import { HttpResponse, at, http, problem, server } from './server';
@@ -110,5 +111,18 @@ describe('labels', () => {
     await change();
     expect((await screen.findByRole('alert')).textContent).toContain('were changed since they were read');
     expect(patched).not.toHaveBeenCalled();
+  });
+});
+
+describe('the tasks that it is behind with', () => {
+  it('are counted, and nothing is said where it is not known', () => {
+    const { container, rerender } = render(<Behind tasks={1200} />);
+    expect(container.textContent).toBe('1,200');
+    rerender(<Behind tasks={0} />);
+    expect(container.textContent).toBe('0');
+    for (const tasks of [null, undefined]) {
+      rerender(<Behind tasks={tasks} />);
+      expect(container.textContent).toBe('–');
+    }
   });
 });

@@ -5,6 +5,7 @@ import { setupServer } from 'msw/node';
 export const at = (path: string) => 'http://console.test/api/' + path;
 // What is asked for beside what a test is about.
 export const server = setupServer(
+  http.get(at('recent-runs'), ({ request }) => HttpResponse.json({ items: new URL(request.url).searchParams.getAll('job_id').map((job_id) => ({ job_id, runs: [] })) })),
   http.get(at('namespaces'), () => HttpResponse.json({ items: [{ namespace: 'default' }, { namespace: 'payroll' }], next_page_token: null })),
 );
 

@@ -4,7 +4,7 @@ import { usePreferences } from '../shared/preferences';
 import { isSearch, isTold } from './changes';
 import { ApiError, call, get, type Query } from './client';
 import type {
-  ApiToken, AuditEntry, DeadLetter, Delivery, Executor, Fire, Gap, Job, JobVersion, Page, Run, Secret, SystemConfig, SystemStatus, Topology, User,
+  ApiToken, AuditEntry, DeadLetter, Delivery, Executor, Fire, Gap, Job, JobVersion, Page, Run, Secret, SkippedFire, SystemConfig, SystemStatus, Topology, User,
 } from './types';
 
 const TRIES = 2;
@@ -97,7 +97,7 @@ export function useNextFires(id: string, n: number) {
   const refetchInterval = useEvery(CALM_MS);
   return useQuery({
     queryKey: ['jobs', id, 'next', n],
-    queryFn: ({ signal }) => get<{ items: Fire[] }>(`jobs/${encodeURIComponent(id)}/next`, { n }, signal),
+    queryFn: ({ signal }) => get<{ items: Fire[]; skipped?: SkippedFire[] }>(`jobs/${encodeURIComponent(id)}/next`, { n }, signal),
     refetchInterval,
   });
 }

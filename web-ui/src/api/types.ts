@@ -85,11 +85,15 @@ export interface Fire {
   dst: 'moved_by_gap' | 'repeated' | null;
 }
 
+// What a change of the clock takes away, at the time that it would have otherwise.
+export type SkippedFire = Omit<Fire, 'dst'> & { dst: string };
+
 export interface Preview {
   valid: boolean;
   errors: FieldError[];
   explanations: string[];
   items: Fire[];
+  skipped?: SkippedFire[]; // absent: of a server before there were any
   warnings: { schedule: number; code: string; detail: string }[];
 }
 
@@ -149,6 +153,9 @@ export interface Run extends Reachable {
   trace_id?: string;
 }
 
+// What GET /api/recent-runs has of each, the newest first.
+export type RecentRun = Pick<Run, 'run_id' | 'state' | 'fire_time' | 'started_at' | 'ended_at'>;
+
 export interface Executor {
   executor_id: string;
   host: string;
@@ -164,6 +171,7 @@ export interface Executor {
   register_time: string | null;
   version: string;
   config_version: number;
+  tasks_behind?: number | null; // null: not known
 }
 
 export interface StoreFacts { store_id: string; server_id: string; mark: number }
@@ -284,6 +292,7 @@ export interface ApiToken {
   token_id: string;
   name: string;
   role: string;
+  scopes?: string[] | null; // null: all that its role may; absent: of a server before there were any
   prefix: string;
   user_id: string | null;
   create_time: string;

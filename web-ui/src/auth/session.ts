@@ -5,6 +5,7 @@
 import { useSyncExternalStore } from 'react';
 import { apiUrl } from '../api/client';
 import type { Reachable, Share } from '../api/types';
+import type { KeptPreferences } from './kept_preferences';
 
 export interface Person {
   kind: string;
@@ -14,6 +15,7 @@ export interface Person {
   role: string;
   permissions: string[];
   shares?: Share[];
+  preferences?: KeptPreferences; // absent: of a server before there were any
 }
 
 export type Session =
@@ -38,7 +40,21 @@ const listeners = new Set<() => void>();
 
 function become(next: Session): void {
   session = next;
+  void keepChoices(next.state === 'signed_in' && next.by === 'password' ? next.person : null);
   listeners.forEach((listener) => listener());
+}
+
+let keeping: Person | null = null;
+let stopKeeping = () => {};
+
+async function keepChoices(person: Person | null): Promise<void> {
+  if (person === keeping) return;
+  keeping = person;
+  stopKeeping();
+  stopKeeping = () => {};
+  if (!person?.preferences) return;
+  const { keepPreferences } = await import('./kept_preferences');
+  if (person === keeping) stopKeeping = keepPreferences(person.preferences, writePreferences);
 }
 
 export const authorization = () => (bearer ? 'Bearer ' + bearer : '');
@@ -135,6 +151,20 @@ export async function start(): Promise<void> {
   const renewal = users && hasSession() ? await refresh() : 'ended';
   if (renewal === 'ended') leave(false);
   else if (renewal === 'not_now') become({ state: 'signed_in', by: 'password', person: null });
+}
+
+async function writePreferences(change: Partial<KeptPreferences>): Promise<boolean> {
+  const of = era;
+  const patch = () => ask('PATCH', 'auth/me', {
+    headers: { Authorization: authorization(), 'Content-Type': 'application/json' }, body: JSON.stringify({ preferences: change }),
+  });
+  try {
+    let response = await patch();
+    if (response.status === 401 && of === era && (await renew())) response = await patch();
+    return response.ok;
+  } catch {
+    return false;
+  }
 }
 
 async function whoAmI(): Promise<Person | null> {

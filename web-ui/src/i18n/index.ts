@@ -41,12 +41,14 @@ export async function startTexts(): Promise<void> {
     saveMissing: true,
     missingKeyHandler: (_languages, _namespace, key) => console.error('missing text: ' + key),
   });
-  await show(preferences().language);
-  let before = preferences().language;
-  onPreferences(() => {
+  let before = '';
+  const turn = async () => {
     const { language } = preferences();
     if (language === before) return;
     before = language;
-    void show(language);
-  });
+    await show(language);
+  };
+  // First: whoever signs in meanwhile may have chosen another one.
+  onPreferences(() => void turn());
+  await turn();
 }

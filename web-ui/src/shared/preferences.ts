@@ -1,4 +1,5 @@
-// What a person has chosen in this browser: theme, language, how times are shown, shortcuts, refresh.
+// What a person has chosen in this browser: theme, language, how times are shown, shortcuts, refresh. The first three
+// are also kept with the user, by auth/kept_preferences.
 import { useSyncExternalStore } from 'react';
 
 export const THEMES = ['system', 'light', 'dark'] as const;

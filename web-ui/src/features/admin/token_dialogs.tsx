@@ -1,5 +1,6 @@
 // Making an API token, which is shown this once, and revoking one.
 import '../../i18n/more';
+import '../../i18n/seldom';
 import { Check, Copy } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -11,21 +12,28 @@ import { Field } from '../../shared/field';
 import { Modal } from '../../shared/modal';
 import { toast } from '../../shared/toasts';
 import { FormDialog } from '../../shared/form_dialog';
-import { LIFETIMES, expiryOf, rolesUpTo, type Lifetime } from './token_values';
+import { LIFETIMES, expiryOf, rolesUpTo, scopesOf, type Lifetime } from './token_values';
 
 export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; onMade: (token: ApiToken & { token: string }) => void }) {
   const { t } = useTranslation();
   const session = useSession();
-  const own = session.state === 'signed_in' ? (session.person?.role ?? 'admin') : 'read_only';
+  const person = session.state === 'signed_in' ? session.person : null;
+  const own = session.state === 'signed_in' ? (person?.role ?? 'admin') : 'read_only';
   const [name, setName] = useState('');
   const [role, setRole] = useState(own);
   const [lifetime, setLifetime] = useState<Lifetime>('90');
   const [date, setDate] = useState('');
+  const [scopes, setScopes] = useState<readonly string[] | null>(null);
+  const possible = scopesOf(role, person?.permissions);
   return (
-    <FormDialog title={t('tokens.new')} save={t('tokens.create')} onClose={onClose} pointers={['/name', '/role', '/expires_at']}
+    <FormDialog title={t('tokens.new')} save={t('tokens.create')} onClose={onClose} pointers={['/name', '/role', '/expires_at', '/scopes']}
       onSave={async () => {
         const expires = expiryOf(lifetime, date, serverNow());
-        const { data } = await call<ApiToken & { token: string }>('POST', 'tokens', { body: { name: name.trim(), role, ...(expires === null ? {} : { expires_at: expires }) } });
+        const body = {
+          name: name.trim(), role, ...(expires === null ? {} : { expires_at: expires }),
+          ...(scopes === null ? {} : { scopes: possible.filter((one) => scopes.includes(one)) }),
+        };
+        const { data } = await call<ApiToken & { token: string }>('POST', 'tokens', { body });
         onMade(data);
       }}>
       {({ errorOf }) => (<>
@@ -37,6 +45,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
             {rolesUpTo(own).map((one) => <option key={one} value={one}>{t(`role.${one}`)}</option>)}
           </select>
         </Field>
+        <Scopes possible={possible} chosen={scopes} onChange={setScopes} error={errorOf('/scopes')} />
         <Field label={t('tokens.expires')} error={lifetime === 'date' ? undefined : errorOf('/expires_at')}>
           <select className="input" value={lifetime} onChange={(event) => setLifetime(event.target.value as Lifetime)}>
             {LIFETIMES.map((one) => <option key={one} value={one}>{t(`lifetime.${one}`)}</option>)}
@@ -49,6 +58,34 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
         )}
       </>)}
     </FormDialog>
+  );
+}
+
+// null: all that the role may.
+function Scopes(props: { possible: readonly string[]; chosen: readonly string[] | null; onChange: (chosen: readonly string[] | null) => void; error?: string }) {
+  const { t } = useTranslation();
+  const { possible, chosen } = props;
+  const none = chosen !== null && !possible.some((one) => chosen.includes(one));
+  return (
+    <fieldset className="grid gap-1.5">
+      <legend className="mb-1 font-medium">{t('scopes.title')}</legend>
+      <label className="flex items-start gap-2">
+        <input type="checkbox" className="mt-0.5 size-4" checked={chosen !== null} onChange={(event) => props.onChange(event.target.checked ? [] : null)} />
+        <span>{t('scopes.some')}<span className="block text-xs text-muted">{t('scopes.some_hint')}</span></span>
+      </label>
+      {chosen !== null && (
+        <div className="grid gap-1 pl-6 sm:grid-cols-2">
+          {possible.map((one) => (
+            <label key={one} className="flex min-h-6 items-center gap-2">
+              <input type="checkbox" className="size-4" checked={chosen.includes(one)}
+                onChange={(event) => props.onChange(event.target.checked ? [...chosen, one] : chosen.filter((other) => other !== one))} />
+              <code className="mono">{one}</code>
+            </label>
+          ))}
+        </div>
+      )}
+      {(props.error ?? (none ? t('scopes.none') : '')) && <p role={props.error ? 'alert' : undefined} className={'text-xs ' + (props.error ? 'text-bad' : 'text-muted')}>{props.error ?? t('scopes.none')}</p>}
+    </fieldset>
   );
 }
 

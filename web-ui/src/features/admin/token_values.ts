@@ -11,6 +11,19 @@ export function rolesUpTo(role: string): readonly string[] {
   return at < 0 ? [role] : ASCENDING.slice(0, at + 1).toReversed();
 }
 
+const SCOPES: Record<string, readonly string[]> = {
+  read_only: ['read', 'self:manage'],
+  user: ['read', 'self:manage', 'jobs:run', 'jobs:write', 'secrets:write'],
+  admin: ['read', 'self:manage', 'jobs:run', 'jobs:write', 'secrets:write', 'executors:write', 'config:write', 'store:accept', 'audit:read', 'users:manage'],
+};
+
+// What a token of this role can be kept to; of somebody who may less himself, to what he may. `permissions` as
+// GET /api/auth/me has them; undefined: not known, and the server decides.
+export function scopesOf(role: string, permissions: readonly string[] | undefined): readonly string[] {
+  const own = permissions?.map((one) => one.replace(/:own$/, ''));
+  return (SCOPES[role] ?? []).filter((one) => own?.includes(one) ?? true);
+}
+
 // RFC 3339; null for a token without end. A day named is included: it ends with it, in UTC. What is no day is
 // sent as it is, so that the server says what is wrong with it.
 export function expiryOf(lifetime: Lifetime, date: string, now: number): string | null {

@@ -1,5 +1,6 @@
 // API tokens: one's own; an administrator sees everybody's.
 import '../../i18n/more';
+import '../../i18n/seldom';
 import { useQueryClient } from '@tanstack/react-query';
 import { Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -61,6 +62,8 @@ function TokensTable({ tokens, onRevoke }: { tokens: ApiToken[]; onRevoke: (toke
       <div><span className="font-medium">{token.name}</span><div className="mono text-muted">{token.prefix}…</div></div>
     ) },
     { id: 'role', header: t('users.role'), cell: (token) => textOr('role.', token.role) },
+    { id: 'scopes', header: t('scopes.column'), cell: (token) => (token.scopes
+      ? <span className="mono">{token.scopes.join(', ')}</span> : <span className="text-muted">{t('scopes.all')}</span>) },
     { id: 'owner', header: t('jobs.owner'), cell: (token) => ownerOf(token.user_id) },
     { id: 'used', header: t('tokens.last_used'), cell: (token) => (token.last_used_at ? <Time at={token.last_used_at} /> : <span className="text-muted">{t('tokens.never_used')}</span>) },
     { id: 'expires', header: t('tokens.expires'), cell: (token) => (

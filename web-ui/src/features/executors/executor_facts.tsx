@@ -1,9 +1,10 @@
 // How full and how loaded an executor is, and in what state; of its row and of its page.
 import '../../i18n/more';
+import '../../i18n/seldom';
 import { useTranslation } from 'react-i18next';
 import type { Executor } from '../../api/types';
 import { Bar } from '../../shared/bar';
-import { percent } from '../../shared/format';
+import { count, percent } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { StateBadge } from '../../shared/state_badge';
 
@@ -25,6 +26,14 @@ export function Slots({ running, slots }: { running: number; slots: number }) {
       <Bar share={slots > 0 ? running / slots : 0} fill={running > slots * 0.9 ? 'fill-warn' : undefined} className="mt-1 h-1.5 w-full rounded-full" />
     </div>
   );
+}
+
+// Records of its tasks that were sent to it and that it has not dealt with.
+export function Behind({ tasks }: { tasks: number | null | undefined }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  if (tasks === null || tasks === undefined) return <span className="text-muted" title={t('behind.unknown')}>–</span>;
+  return <span className={'tabular-nums' + (tasks > 0 ? '' : ' text-muted')}>{count(tasks, language)}</span>;
 }
 
 export function Load({ load }: { load: Executor['load'] }) {

@@ -1,5 +1,6 @@
 // One executor: where it is and how it does, and what it ran.
 import '../../i18n/more';
+import '../../i18n/seldom';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -10,7 +11,7 @@ import { Time } from '../../shared/time';
 import { Card, EmptyYet, Facts, Labels, LoadFailure, Loading, MoreButton, PageHeader, searchedTo } from '../../shared/ui';
 import { RunTable } from '../runs/run_table';
 import { ExecutorActions, executorPath } from './executor_actions';
-import { Load, Slots, States } from './executor_facts';
+import { Behind, Load, Slots, States } from './executor_facts';
 
 const route = getRouteApi('/executors/$id');
 
@@ -41,6 +42,7 @@ function Known({ executor }: { executor: Executor }) {
           <Facts items={[
             [t('executors.slots'), <Slots key="s" running={executor.running} slots={executor.slots} />],
             [t('executors.load'), <Load key="l" load={executor.load} />],
+            [t('behind.title'), <Behind key="b" tasks={executor.tasks_behind} />],
             [t('executors.heartbeat'), <Time key="h" at={executor.last_heartbeat_time} />],
             [t('executors.registered'), <Time key="r" at={executor.register_time} />],
             [t('executors.address'), <span key="a" className="mono">{executor.host}:{executor.port}</span>],

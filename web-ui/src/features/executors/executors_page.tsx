@@ -1,5 +1,6 @@
 // Who runs the jobs: state, age of the last heartbeat, labels, load; enable, disable, drain, label; how another one joins.
 import '../../i18n/more';
+import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
@@ -10,7 +11,7 @@ import { useMay } from '../../auth/session';
 import { Time } from '../../shared/time';
 import { EmptyYet, Labels, LoadFailure, Loading, PageHeader, TableFrame } from '../../shared/ui';
 import { ExecutorActions } from './executor_actions';
-import { Load, Slots, States } from './executor_facts';
+import { Behind, Load, Slots, States } from './executor_facts';
 
 const JoinDialog = lazy(() => import('./join_dialog'));
 
@@ -37,6 +38,7 @@ export function ExecutorsPage() {
                 <thead><tr>
                   <th scope="col">{t('executors.name')}</th><th scope="col">{t('runs.state')}</th>
                   <th scope="col">{t('executors.slots')}</th><th scope="col">{t('executors.load')}</th>
+                  <th scope="col">{t('behind.title')}</th>
                   <th scope="col">{t('executors.heartbeat')}</th><th scope="col">{t('executors.version')}</th>
                   <th scope="col"><span className="sr-only">{t('actions')}</span></th>
                 </tr></thead>
@@ -60,6 +62,7 @@ function Row({ executor }: { executor: Executor }) {
       <td><States executor={executor} /></td>
       <td><Slots running={executor.running} slots={executor.slots} /></td>
       <td><Load load={executor.load} /></td>
+      <td data-column="behind"><Behind tasks={executor.tasks_behind} /></td>
       <td><Time at={executor.last_heartbeat_time} /></td>
       <td className="text-muted">{executor.version}</td>
       <td data-column="actions"><div className="flex flex-wrap justify-end gap-1"><ExecutorActions executor={executor} /></div></td>

@@ -14,6 +14,7 @@ import { usePreferences } from '../../shared/preferences';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
 import { Card, EmptyMatch, EmptyYet, Facts, LoadFailure, Loading, MoreButton, PageHeader, Segments, searchedTo } from '../../shared/ui';
+import { ExecutorLink } from '../runs/executor_link';
 import { RunTable } from '../runs/run_table';
 import { StateFilter } from '../runs/state_filter';
 import { DeleteDialog, PauseDialog } from './confirm';
@@ -22,10 +23,11 @@ import { scheduleText, zoneOf } from './schedule_text';
 import { definitionOf } from './form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 import { LabelLinks } from './label_links';
-import { FireList } from './preview';
+import { FireList, Skipped } from './preview';
 import { TellFact } from './tell_fact';
 
 const CancelRunsDialog = lazy(() => import('./cancel_runs_dialog'));
+const LastRunsCard = lazy(() => import('./last_runs_card'));
 const RunWithDialog = lazy(() => import('./run_with_dialog'));
 const Durations = lazy(() => import('./durations'));
 const AuditTab = lazy(() => import('./audit_tab'));
@@ -143,6 +145,7 @@ function Overview({ job }: { job: Job }) {
   return (
     <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_400px]">
       <div className="grid min-w-0 content-start gap-4">
+        <Suspense><LastRunsCard job={job} /></Suspense>
         <Card title={t('jobs.recent')} flush actions={
           <Link to="/jobs/$id" params={{ id: job.job_id }} search={{ tab: 'runs' }} className="link">{t('list.all')}</Link>
         }>
@@ -180,7 +183,7 @@ function Overview({ job }: { job: Job }) {
           )}
           {job.state === 'PAUSED' ? <p className="text-muted">{t('jobs.no_fires_paused')}</p>
             : fires.isError ? <LoadFailure error={fires.error} onRetry={() => void fires.refetch()} />
-            : job.schedules.length > 0 && fires.data ? <FireList fires={fires.data.items} /> : null}
+            : job.schedules.length > 0 && fires.data ? <><FireList fires={fires.data.items} />{(fires.data.skipped?.length ?? 0) > 0 && <Skipped fires={fires.data.skipped!} />}</> : null}
         </Card>
       </div>
     </div>
@@ -230,7 +233,7 @@ function Configuration({ job }: { job: Job }) {
       <Card title={t('form.where')}>
         <Facts items={[
           [t('form.executor_selector'), <span key="s" className="mono">{job.executor_selector || t('anywhere')}</span>],
-          [t('form.executor_id'), job.executor_id || '–'],
+          [t('form.executor_id'), <ExecutorLink key="e" id={job.executor_id} />],
           [t('form.routing'), textOr('option.routing.', job.routing)],
           [t('form.priority'), job.priority],
         ]} />

@@ -16,6 +16,7 @@ import { Time } from '../../shared/time';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
 import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn, type List } from '../lists/list_bar';
+import { useLastRuns } from '../runs/last_runs';
 import { OwnerFilter } from '../runs/run_filters';
 import { DeleteDialog, PauseDialog } from './confirm';
 import { ExportButton } from './export_button';
@@ -27,8 +28,10 @@ import { PageSize } from './page_size';
 import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 
+const RunStrip = lazy(() => import('../runs/run_strip'));
 const RunWithDialog = lazy(() => import('./run_with_dialog'));
 const route = getRouteApi('/jobs');
+const LAST_RUNS = 10;
 const rowOf = (job: Job) => ({ id: job.job_id, name: job.name, state: job.state });
 
 export function JobsPage() {
@@ -46,6 +49,7 @@ export function JobsPage() {
     { id: 'state', label: t('jobs.state'), usual: true },
     { id: 'schedule', label: t('jobs.schedule'), usual: true },
     { id: 'next', label: t('jobs.next'), usual: true },
+    { id: 'last', label: t('strip.column'), usual: true },
     { id: 'namespace', label: t('jobs.namespace'), usual: false },
     { id: 'owner', label: t('jobs.owner'), usual: true },
     { id: 'changed', label: t('jobs.changed'), usual: false },
@@ -95,6 +99,8 @@ function JobsTable({ jobs, list, selector, sorting }: { jobs: Job[]; list: List;
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob();
+  // Nobody asks for what is not shown.
+  const last = useLastRuns(list.columns.isShown('last') ? jobs.map((job) => job.job_id) : [], LAST_RUNS);
   const [pausing, setPausing] = useState<Job | null>(null);
   const [deleting, setDeleting] = useState<Job | null>(null);
   const [running, setRunning] = useState<Job | null>(null);
@@ -104,6 +110,10 @@ function JobsTable({ jobs, list, selector, sorting }: { jobs: Job[]; list: List;
     { id: 'state', header: t('jobs.state'), cell: (job) => <StateBadge state={job.state} /> },
     { id: 'schedule', header: t('jobs.schedule'), cell: (job) => <ScheduleCell job={job} /> },
     { id: 'next', header: t('jobs.next'), cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} /> },
+    { id: 'last', header: t('strip.column'), cell: (job) => {
+      const runs = last?.get(job.job_id);
+      return runs && <Suspense><RunStrip runs={runs} name={job.name} zone={zoneOf(job)} /></Suspense>;
+    } },
     { id: 'namespace', header: t('jobs.namespace'), cell: (job) => <span className="text-muted">{job.namespace}</span> },
     { id: 'owner', header: t('jobs.owner'), cell: (job) => <span className="text-muted">{job.user_id}</span> },
     { id: 'changed', header: t('jobs.changed'), sort: 'update_time', cell: (job) => <Time at={job.update_time} /> },

@@ -1,11 +1,12 @@
 // What a schedule means and when it fires next, by the scheduler's own code.
 import '../../i18n/more';
+import '../../i18n/seldom';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';
-import type { Fire, Preview } from '../../api/types';
+import type { Fire, Preview, SkippedFire } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
@@ -60,6 +61,7 @@ export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; cr
     <>
       {words && <p className="mb-2 font-medium">{words}</p>}
       <FireList fires={data.items} />
+      {data.skipped && data.skipped.length > 0 && <Skipped fires={data.skipped} />}
       {data.warnings.length > 0 && (
         <ul className="mt-3 grid gap-1.5" data-testid="hints">
           {data.warnings.map((one) => (
@@ -89,5 +91,24 @@ export function FireList({ fires }: { fires: Fire[] }) {
         </li>
       ))}
     </ol>
+  );
+}
+
+// As the clock of the job would have shown them.
+export function Skipped({ fires }: { fires: SkippedFire[] }) {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  return (
+    <section aria-label={t('skipped.title')} className="mt-3">
+      <h3 className="text-sm text-warn">{t('skipped.title')}</h3>
+      <ul className="mt-1 grid gap-1.5" data-testid="skipped">
+        {fires.map((fire) => (
+          <li key={fire.schedule + fire.fire_time} className="tabular-nums" data-skipped={fire.fire_time}>
+            {fire.local_time.slice(0, 19).replace('T', ' ')} <span className="text-muted" title={fire.time_zone}>{fire.utc_offset}</span>
+            <span className="text-muted"> · {textOr('skipped.', fire.dst)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -68,7 +68,7 @@ export async function preview(kind: Kind, action: Action, target: Target, signal
 // Whether the server goes on with it by itself: what nobody has to wait for, and what is more than a preview shows.
 export const goesOnAlone = (answer: Answer): boolean => answer.more || answer.items.length > PIECE;
 
-export interface Options { reason?: string; confirm_overlap?: boolean }
+export interface Options { reason?: string; confirm_overlap?: boolean; mode?: 'kill' }
 
 export interface Progress {
   // After each piece, with how many have been asked; false ends it there.
@@ -83,7 +83,7 @@ const pauseFor = (n: number) => new Promise<void>((resolve) => setTimeout(resolv
 
 // No answer, half of one, or that of a proxy that had none, says nothing about what was done.
 export const isUnsure = (error: unknown) =>
-  !(error instanceof ApiError) || [0, 502, 504].includes(error.status) || ['outcome_unknown', 'request_in_flight'].includes(error.code);
+  !(error instanceof ApiError) || error.status < 400 || [502, 504].includes(error.status) || ['outcome_unknown', 'request_in_flight'].includes(error.code);
 
 // With the same key it is done once, however often it is asked for.
 async function askSurely<T>(body: object, idempotencyKey: string, pause: (n: number) => Promise<void>): Promise<T> {

@@ -1,5 +1,6 @@
 // Asks before many are acted on, shows how far it is, and what became of each.
 import '../../i18n/more';
+import '../../i18n/seldom';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX } from 'lucide-react';
@@ -32,6 +33,7 @@ export default function BulkDialog(props: {
   const [stage, setStage] = useState<Stage>({ at: 'asking' });
   const [reason, setReason] = useState('');
   const [overlap, setOverlap] = useState(false);
+  const [kill, setKill] = useState(false);
   const stop = useRef(false);
   const submission = useRef({ options: '', key: '' }); // asked for again it is the same one
   const look = useQuery({
@@ -42,7 +44,7 @@ export default function BulkDialog(props: {
     retry: false,
   });
   const ids = look.data?.items.map((item) => item.id) ?? [];
-  const options = { reason: reason.trim() || undefined, confirm_overlap: overlap || undefined };
+  const options = { reason: reason.trim() || undefined, confirm_overlap: overlap || undefined, mode: kill ? 'kill' as const : undefined };
   const handOver = async (seen: Answer) => {
     const said = JSON.stringify(options);
     if (submission.current.options !== said) submission.current = { options: said, key: newKey() };
@@ -103,6 +105,12 @@ export default function BulkDialog(props: {
               <Field label={t('reason.label')}>
                 <input className="input" maxLength={REASON_MAX} value={reason} onChange={(event) => setReason(event.target.value)} />
               </Field>
+            )}
+            {action === 'cancel' && (
+              <label className="flex items-start gap-2">
+                <input type="checkbox" className="mt-0.5 size-4" checked={kill} onChange={(event) => setKill(event.target.checked)} />
+                <span>{t('at_once.kill')}<span className="block text-xs text-muted">{t('at_once.hint')}</span></span>
+              </label>
             )}
             {kind === 'run' && (
               <label className="flex items-start gap-2">

@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { FAST_MS, useEvery } from '../../api/queries';
 import { ApiError, call, get } from '../../api/client';
 import { newKey } from '../../api/keys';
-import { FINAL_STATES, type Attempt, type Run } from '../../api/types';
+import { FINAL_STATES, type Run } from '../../api/types';
 import { useDenied } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { useNow } from '../../shared/clock';
@@ -17,10 +17,12 @@ import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
 import { toast, toastError } from '../../shared/toasts';
 import { Modal } from '../../shared/modal';
-import { Card, Facts, LoadFailure, Loading, PageHeader, TableFrame, explain } from '../../shared/ui';
+import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../shared/ui';
+import { ExecutorLink } from './executor_link';
 import { Output } from './output';
 import { duration, timeline } from './run_text';
 
+const Attempts = lazy(() => import('./attempts_card'));
 const RunWithDialog = lazy(() => import('../jobs/run_with_dialog'));
 const route = getRouteApi('/runs/$id');
 const SOON_MS = 700; // while it runs, or is about to
@@ -58,14 +60,14 @@ function Known({ run }: { run: Run }) {
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
         <div className="grid min-w-0 content-start gap-4">
           <OutputCard run={run} />
-          {(run.attempts?.length ?? 0) > 1 && <Attempts run={run} />}
+          {(run.attempts?.length ?? 0) > 1 && <Suspense><Attempts run={run} /></Suspense>}
         </div>
         <div className="grid content-start gap-4">
           <Timeline run={run} />
           <Card title={t('run.facts')}>
             <Facts items={[
               [t('runs.kind'), textOr('kind.', run.kind)],
-              [t('runs.executor'), run.executor_id ?? '–'],
+              [t('runs.executor'), <ExecutorLink key="e" id={run.executor_id} />],
               [t('run.attempt'), run.attempt],
               [t('run.exit_code'), run.exit_code ?? '–'],
               [t('run.reason'), run.reason ? textOr('reason.', run.reason) : '–'],
@@ -207,40 +209,6 @@ function Elapsed({ run }: { run: Run }) {
   const { t } = useTranslation();
   const ms = duration(run, useNow());
   return <p className="mt-3 border-t pt-3 text-busy">{t('run.elapsed', { span: span(Math.max(0, ms ?? 0)) })}</p>;
-}
-
-function Attempts({ run }: { run: Run }) {
-  const { t } = useTranslation();
-  const textOr = useTextOr();
-  const { attempt: chosen } = route.useSearch();
-  const shown = chosen ? Number(chosen) : run.attempt;
-  return (
-    <Card title={t('run.attempts')} flush>
-      <TableFrame label={t('run.attempts')}>
-        <table className="table">
-          <thead><tr>
-            <th scope="col">{t('run.attempt')}</th><th scope="col">{t('runs.state')}</th><th scope="col">{t('step.started')}</th>
-            <th scope="col">{t('runs.duration')}</th><th scope="col">{t('runs.executor')}</th><th scope="col">{t('runs.why')}</th>
-          </tr></thead>
-          <tbody>
-            {run.attempts!.map((one: Attempt) => (
-              <tr key={one.attempt}>
-                <td>
-                  <Link to="/runs/$id" params={{ id: run.run_id }} search={{ attempt: String(one.attempt) }} replace className="link whitespace-nowrap"
-                    aria-current={one.attempt === shown ? 'true' : undefined}>{t('runs.attempt_n', { n: one.attempt })}</Link>
-                </td>
-                <td><StateBadge state={one.state} /></td>
-                <td><Time at={one.started_at} absolute /></td>
-                <td className="tabular-nums">{one.ended_at ? span(duration(one, 0) ?? 0) : '–'}</td>
-                <td className="whitespace-nowrap text-muted">{one.executor_id ?? '–'}</td>
-                <td className="whitespace-nowrap text-muted">{textOr('reason.', one.reason)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </TableFrame>
-    </Card>
-  );
 }
 
 function OutputCard({ run }: { run: Run }) {

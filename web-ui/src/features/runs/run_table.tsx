@@ -10,6 +10,7 @@ import { DataTable, type Column, type Sorting } from '../../shared/data_table';
 import { span } from '../../shared/format';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
+import { ExecutorLink } from './executor_link';
 import { duration } from './run_text';
 
 // `brief`: beside other cards, without what the run's own page says as well.
@@ -41,7 +42,7 @@ export function RunTable(props: {
     { id: 'duration', header: t('runs.duration'), cell: (run) => <Duration run={run} longest={longest} /> },
     !props.brief && {
       id: 'executor', header: t('runs.executor'),
-      cell: (run) => <span className="whitespace-nowrap text-muted">{run.executor_id ?? '–'}</span>,
+      cell: (run) => <ExecutorLink id={run.executor_id} />,
     },
     { id: 'why', header: t('runs.why'), cell: (run) => <Why run={run} /> },
     ...(props.last ?? []),

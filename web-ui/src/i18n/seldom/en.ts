@@ -99,4 +99,27 @@ export const enSeldom = {
   'form.owner_hint': 'Secrets and shares go by the owner.',
   'form.owner_me': 'Whoever creates it',
   'invalid.intervals': 'Whole numbers up to 86400 between commas, at most 100.',
+  // What an API token is good for.
+  'scopes.title': 'What it may do',
+  'scopes.some': 'Only some of what its role may',
+  'scopes.some_hint': 'A program needs little: jobs:run starts jobs, and without read it can list none.',
+  'scopes.none': 'Tick one at least, or let it do all that its role may.',
+  'scopes.all': 'All of its role',
+  'scopes.column': 'Scopes',
+  // Actions on many: cancelling at once.
+  'at_once.kill': 'Kill them now',
+  'at_once.hint': 'Their processes get no time to end by themselves.',
+  // Fires that a clock change takes away.
+  'skipped.title': 'Left out by a change of the clock',
+  'skipped.skipped_by_gap': 'this local time does not exist that day',
+  'skipped.not_repeated': 'it comes twice, and fires once',
+  // Executors.
+  'behind.title': 'Tasks behind',
+  'behind.unknown': 'Not known',
+  // The last runs of a job as bars.
+  'strip.title': 'Last {{n}} runs',
+  'strip.column': 'Last runs',
+  'strip.label': 'Last runs of {{name}}, the newest at the end',
+  'strip.run': '{{state}}, {{at}}',
+  'strip.run_took': '{{state}}, {{at}}, took {{span}}',
 } as const;

@@ -99,4 +99,27 @@ export const zhCNSeldom: SeldomCatalogue = {
   'form.owner_hint': '密钥与共享按所有者判断。',
   'form.owner_me': '创建者',
   'invalid.intervals': '以逗号分隔的整数，每个不超过 86400，最多 100 个。',
+  // What an API token is good for.
+  'scopes.title': '可执行的操作',
+  'scopes.some': '仅限角色权限中的一部分',
+  'scopes.some_hint': '程序通常只需少量权限：jobs:run 可启动任务；没有 read 则无法列出任务。',
+  'scopes.none': '请至少勾选一项，或允许其角色的全部权限。',
+  'scopes.all': '角色的全部权限',
+  'scopes.column': '权限范围',
+  // Actions on many: cancelling at once.
+  'at_once.kill': '立即强制结束',
+  'at_once.hint': '不给进程自行结束的时间。',
+  // Fires that a clock change takes away.
+  'skipped.title': '因时钟变更而不触发',
+  'skipped.skipped_by_gap': '当天不存在该本地时间',
+  'skipped.not_repeated': '该时间出现两次，仅触发一次',
+  // Executors.
+  'behind.title': '积压任务',
+  'behind.unknown': '未知',
+  // The last runs of a job as bars.
+  'strip.title': '最近 {{n}} 次运行',
+  'strip.column': '最近运行',
+  'strip.label': '{{name}} 的最近运行，最新的在末尾',
+  'strip.run': '{{state}}，{{at}}',
+  'strip.run_took': '{{state}}，{{at}}，耗时 {{span}}',
 };

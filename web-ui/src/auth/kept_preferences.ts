@@ -1,0 +1,44 @@
+// Language, theme and the form of times go with the user: what was chosen on another browser holds here after the sign-in,
+// what is chosen here is written.
+//
+// Errors   One that cannot be written holds in this browser all the same, and is written with the next one.
+import { LANGUAGES, THEMES, TIME_MODES, onPreferences, preferences, setPreferences, type Preferences } from '../shared/preferences';
+
+const KEPT = ['language', 'theme', 'time'] as const;
+// As GET /api/auth/me has them; null: not chosen.
+export type KeptPreferences = { [name in (typeof KEPT)[number]]: string | null };
+type Write = (change: Partial<KeptPreferences>) => Promise<boolean>;
+
+const KNOWN: { [name in (typeof KEPT)[number]]: readonly string[] } = { language: LANGUAGES, theme: THEMES, time: TIME_MODES };
+
+// Of a newer server there may be one that this console does not know: then the browser's holds.
+export function takenFrom(kept: KeptPreferences): Partial<Preferences> {
+  return Object.fromEntries(KEPT.filter((name) => KNOWN[name].includes(kept[name] ?? '')).map((name) => [name, kept[name]]));
+}
+
+const choice = () => Object.fromEntries(KEPT.map((name) => [name, preferences()[name]])) as Record<string, string>;
+
+// From here on every choice is written, one request at a time and the last choice last; until what it returns is called.
+export function keepPreferences(kept: KeptPreferences, write: Write): () => void {
+  setPreferences(takenFrom(kept));
+  let told = choice(); // what the server knows, or need not know
+  let ended = false;
+  let writing = false;
+  const tell = async () => {
+    if (writing || ended) return;
+    const now = choice();
+    const change = Object.fromEntries(KEPT.filter((name) => now[name] !== told[name]).map((name) => [name, now[name]]));
+    if (Object.keys(change).length === 0) return;
+    writing = true;
+    const done = await write(change);
+    writing = false;
+    if (!done) return;
+    told = now;
+    await tell();
+  };
+  const stop = onPreferences(() => void tell());
+  return () => {
+    ended = true;
+    stop();
+  };
+}

@@ -1,0 +1,17 @@
+// The last runs of one job at a glance.
+import '../../i18n/seldom';
+import { useTranslation } from 'react-i18next';
+import type { Job } from '../../api/types';
+import { Card } from '../../shared/ui';
+import { useLastRuns } from '../runs/last_runs';
+import RunStrip from '../runs/run_strip';
+import { zoneOf } from './schedule_text';
+
+const RUNS = 20;
+
+export default function LastRunsCard({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const runs = useLastRuns([job.job_id], RUNS)?.get(job.job_id);
+  if (!runs || runs.length === 0) return null; // the card of its runs says that there are none
+  return <Card title={t('strip.title', { n: RUNS })}><RunStrip runs={runs} name={job.name} zone={zoneOf(job)} /></Card>;
+}

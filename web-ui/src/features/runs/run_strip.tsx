@@ -1,0 +1,53 @@
+// The last runs of a job as small bars, oldest first: the height, the mark and the colour say how each ended, its
+// name says it in words, and it leads to the run.
+import '../../i18n/seldom';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { RecentRun } from '../../api/types';
+import { useTextOr } from '../../i18n/text_or';
+import { absoluteTime, difference, span } from '../../shared/format';
+import { usePreferences } from '../../shared/preferences';
+
+const WIDTH = 12;
+const HEIGHT = 18;
+// Each kind of end has a shape of its own: who sees no colours tells them apart.
+const SHAPES: Record<string, readonly [height: number, fill: string, hollow: boolean]> = {
+  COMPLETED: [18, 'fill-ok stroke-ok', false],
+  FAILED: [9, 'fill-bad stroke-bad', false],
+  TIMED_OUT: [9, 'fill-bad stroke-bad', true],
+  LOST: [13, 'fill-warn stroke-warn', true],
+  HELD: [13, 'fill-warn stroke-warn', false],
+  RUNNING: [18, 'stroke-busy', true],
+  CANCELLED: [4, 'fill-idle stroke-idle', false],
+  SKIPPED: [4, 'stroke-idle', true],
+};
+const OTHER = [4, 'stroke-idle', true] as const;
+
+export default function RunStrip({ runs, name, zone }: { runs: readonly RecentRun[]; name: string; zone?: string }) {
+  const { t } = useTranslation();
+  if (runs.length === 0) return <span className="text-muted">–</span>;
+  return (
+    <ul aria-label={t('strip.label', { name })} className="flex min-w-[240px] flex-wrap" data-testid="strip">
+      {runs.toReversed().map((run) => <li key={run.run_id}><RunBar run={run} zone={zone} /></li>)}
+    </ul>
+  );
+}
+
+function RunBar({ run, zone }: { run: RecentRun; zone?: string }) {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  const { time, zone: own } = usePreferences();
+  const at = absoluteTime(Date.parse(run.fire_time), time === 'utc' ? 'UTC' : time === 'job' ? zone ?? 'UTC' : own || undefined);
+  const took = difference(run.started_at, run.ended_at);
+  const state = textOr('state.', run.state);
+  const said = took === null ? t('strip.run', { state, at }) : t('strip.run_took', { state, at, span: span(took) });
+  const [height, fill, hollow] = SHAPES[run.state] ?? OTHER;
+  return (
+    <Link to="/runs/$id" params={{ id: run.run_id }} aria-label={said} title={said} preload={false}
+      className="flex size-[24px] items-end justify-center pb-[3px]" data-state={run.state}>
+      <svg aria-hidden width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`}>
+        <rect x={0.75} y={HEIGHT - height + 0.75} width={WIDTH - 1.5} height={height - 1.5} rx={1} strokeWidth={1.5} className={fill} fillOpacity={hollow ? 0 : 1} />
+      </svg>
+    </Link>
+  );
+}

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { keepPreferences, takenFrom } from '../src/auth/kept_preferences';
+import { entered, signOut, start } from '../src/auth/session';
+import { preferences, setPreferences } from '../src/shared/preferences';
+import { HttpResponse, at, http, server } from './server';
+
+const NONE = { language: null, theme: null, time: null };
+let stop = () => {};
+beforeEach(() => setPreferences({ language: 'en', theme: 'system', time: 'utc' }));
+afterEach(() => {
+  stop();
+  setPreferences({ language: 'en', theme: 'system', time: 'utc' });
+});
+
+describe('what is kept with the user', () => {
+  it('holds here, without what was not chosen and what is not known here', () => {
+    expect(takenFrom({ language: 'zh-CN', theme: null, time: 'stardate' })).toEqual({ language: 'zh-CN' });
+    stop = keepPreferences({ ...NONE, theme: 'dark' }, async () => true);
+    expect(preferences()).toMatchObject({ theme: 'dark', language: 'en', time: 'utc' });
+  });
+
+  it('is written when it is chosen, and nothing else is', async () => {
+    const write = vi.fn(async () => true);
+    stop = keepPreferences({ ...NONE, theme: 'dark' }, write);
+    setPreferences({ wrap: true, zone: 'Asia/Tokyo' });
+    setPreferences({ theme: 'dark' });
+    expect(write).not.toHaveBeenCalled();
+    setPreferences({ theme: 'light' });
+    await vi.waitFor(() => expect(write.mock.calls).toEqual([[{ theme: 'light' }]]));
+    setPreferences({ wrap: false, zone: '' });
+  });
+
+  it('is written one after the other, so that the last choice is the last one there', async () => {
+    const answers: ((done: boolean) => void)[] = [];
+    const write = vi.fn(() => new Promise<boolean>((resolve) => answers.push(resolve)));
+    stop = keepPreferences(NONE, write);
+    setPreferences({ theme: 'light' });
+    setPreferences({ theme: 'dark' });
+    setPreferences({ time: 'job' });
+    expect(write.mock.calls).toEqual([[{ theme: 'light' }]]);
+    answers[0]!(true);
+    await vi.waitFor(() => expect(write.mock.calls.slice(1)).toEqual([[{ theme: 'dark', time: 'job' }]]));
+    // What was not written goes with the next choice.
+    answers[1]!(false);
+    await Promise.resolve();
+    await Promise.resolve();
+    setPreferences({ language: 'zh-CN' });
+    await vi.waitFor(() => expect(write.mock.calls.at(-1)).toEqual([{ theme: 'dark', time: 'job', language: 'zh-CN' }]));
+    stop();
+    answers[2]!(true);
+    setPreferences({ theme: 'system' });
+    expect(write).toHaveBeenCalledTimes(3);
+  });
+});
+
+describe('signing in', () => {
+  const patches: unknown[] = [];
+  const me = (more: object) => server.use(
+    http.get(at('auth/state'), () => HttpResponse.json({ setup_needed: false })),
+    http.get(at('auth/me'), () => HttpResponse.json({ kind: 'user', user_id: 'user-1', name: 'anna', display_name: '', role: 'user', permissions: ['read'], ...more })),
+    http.patch(at('auth/me'), async ({ request }) => {
+      patches.push(await request.json());
+      return HttpResponse.json({});
+    }),
+    http.post(at('auth/logout'), () => new HttpResponse(null, { status: 204 })),
+  );
+  beforeEach(async () => {
+    patches.length = 0;
+    sessionStorage.clear();
+    localStorage.removeItem('carillon.session');
+  });
+  afterEach(() => signOut());
+
+  it('by a password takes the choices of another browser, writes those of this one, and stops with signing out', async () => {
+    me({ preferences: { ...NONE, time: 'job' } });
+    await start();
+    await entered('password', 'bearer');
+    await vi.waitFor(() => expect(preferences().time).toBe('job'));
+    setPreferences({ theme: 'dark' });
+    await vi.waitFor(() => expect(patches).toEqual([{ preferences: { theme: 'dark' } }]));
+    await signOut();
+    setPreferences({ theme: 'light' });
+    await entered('password', 'bearer');
+    expect(patches.length).toBe(1);
+  });
+
+  it.each([['by a token', 'token', { preferences: { ...NONE, time: 'job' } }], ['at a server that keeps none', 'password', {}]] as const)(
+    '%s leaves them to this browser', async (_, by, more) => {
+      me(more);
+      await start();
+      await entered(by, 'bearer');
+      setPreferences({ theme: 'dark' });
+      await import('../src/auth/kept_preferences');
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(preferences().time).toBe('utc');
+      expect(patches).toEqual([]);
+    });
+});
