@@ -4,6 +4,7 @@ import datetime
 import os
 import sys
 import unittest
+import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import Standalone, cli, wait_until  # noqa: E402
@@ -59,6 +60,8 @@ class PauseTest(unittest.TestCase):
         cli(self.server, "system", "pause", "--reason", "a move", "--yes")
         paused = self.api.get("/api/system/status")["paused"]
         self.assertEqual(paused["reason"], "a move")
+        with urllib.request.urlopen(self.server.runtime["ops_url"] + "/readyz?verbose") as ready:
+            self.assertIn("member ok, paused", ready.read().decode())
         waiting = [self.nothing_starts()]
         self.assertEqual(self.run_of(waiting[0])["waiting"]["code"], "cluster_paused")
         wait_until(lambda: self.run_of(long)["state"] == "COMPLETED", 20, "the end of the long run")
