@@ -65,6 +65,59 @@ Outcome<ExitCode> AcceptStore(Session& session, const std::string& reason) {
   return ExitCode::kDone;
 }
 
+Outcome<ExitCode> Pause(Session& session, const std::string& reason) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const bool go, session.Confirm("Pause the whole cluster? Nothing starts until it is resumed; "
+                                     "what runs goes on."));
+  if (!go) return ExitCode::kFailure;
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse paused,
+      session.Call(
+          {.method = "POST", .path = "/api/system/pause", .body = json{{"reason", reason}}}));
+  session.Print().Object(paused.body, {});
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Resume(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse resumed,
+      session.Call({.method = "POST", .path = "/api/system/resume", .body = json::object()}));
+  session.Print().Object(resumed.body, {});
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> ShowLeader(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
+  const json leader = status.body.value("leader", json(nullptr));
+  const json members = status.body.value("members", json::array());
+  Printer print = session.Print();
+  if (print.form() == Form::kJson || print.form() == Form::kYaml) {
+    print.Object({{"leader", leader}, {"members", members}}, {});
+    return ExitCode::kDone;
+  }
+  static const View view{{{"MEMBER", "id"},
+                          {"LEADS", "leads"},
+                          {"ADDRESS", "address"},
+                          {"SEGMENTS", "owned_segments"}},
+                         "id"};
+  json items = json::array();
+  for (json member : members) {
+    member["leads"] = member["id"] == leader;
+    items.push_back(std::move(member));
+  }
+  print.List({{"items", std::move(items)}}, view);
+  return ExitCode::kDone;
+}
+
+void AddPauseCommands(CLI::App& system, Session& session) {
+  CLI::App* pause = system.add_subcommand("pause", "Start nothing any more, on any executor");
+  const auto reason = std::make_shared<std::string>();  // shared with the callback
+  pause->add_option("--reason", *reason, "Why: everybody is shown it")->required();
+  session.On(pause, [&session, reason] { return Pause(session, *reason); });
+  session.On(system.add_subcommand("resume", "Take the pause back"),
+             [&session] { return Resume(session); });
+}
+
 Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments) {
   ApiRequest request{.method = arguments.method, .path = arguments.path};
   for (char& c : request.method) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -120,6 +173,9 @@ void AddSystemCommands(CLI::App& app, Session& session) {
   system->require_subcommand(1);
   session.On(system->add_subcommand("status", "Leader, members, executors, lateness, lag"),
              [&session] { return ShowStatus(session); });
+  session.On(system->add_subcommand("leader", "Who leads, and the other members"),
+             [&session] { return ShowLeader(session); });
+  AddPauseCommands(*system, session);
   AddTopologyCommand(*system, session);
   AddConfigCommands(*system, session);
   CLI::App* accept = system->add_subcommand(

@@ -33,11 +33,14 @@ class LiveSettings {
     MutexLock lock(mu_);
     if (settings.version <= current_.version) return;
     current_ = settings;
+    paused_.store(PauseOf(settings).has_value(), std::memory_order_release);
     version_.store(settings.version, std::memory_order_release);
     for (const Listener& listener : listeners_) listener(current_);
   }
 
   int64_t version() const { return version_.load(std::memory_order_acquire); }
+  // The whole cluster is paused: no attempt may start. One read, for the firing path.
+  bool paused() const { return paused_.load(std::memory_order_acquire); }
   ClusterSettings Current() const {
     MutexLock lock(mu_);
     return current_;
@@ -45,6 +48,7 @@ class LiveSettings {
 
  private:
   std::atomic<int64_t> version_ = 0;
+  std::atomic<bool> paused_ = false;
   mutable Mutex mu_;
   std::vector<Listener> listeners_ GUARDED_BY(mu_);
   ClusterSettings current_ GUARDED_BY(mu_);

@@ -7,6 +7,7 @@ const std::vector<MetricSpec>& MetricTable() {
   static const std::vector<MetricSpec> table = {
       {"carillon_build_info", kGauge, "version", "1, with the version as a label."},
       {"carillon_is_leader", kGauge, "", "1 on the member that assigns segments, else 0."},
+      {"carillon_paused", kGauge, "", "1: the whole cluster is paused, as far as is known here."},
       {"carillon_config_version", kGauge, "", "Version of the live settings in force here."},
       {"carillon_owned_segments", kGauge, "", "Segments this member owns."},
       {"carillon_fires_total", kCounter, "kind", "Runs planned, by the kind of schedule."},

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/cluster_settings.h"
 #include "common/config/yaml_settings.h"
 
 namespace carillon::config {
@@ -361,6 +362,7 @@ Config Config::With(const std::map<std::string, std::string>& live,
                     std::vector<std::string>* left_out) const {
   Config config = *this;
   for (const auto& [name, text] : live) {
+    if (IsOfPause(name)) continue;  // kept with the settings, and none of them
     const Setting* setting = FindSetting(name);
     const bool known = setting != nullptr && setting->live;
     const std::string complaint =

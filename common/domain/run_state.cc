@@ -104,6 +104,7 @@ std::string_view Name(ClaimReason reason) {
     case ClaimReason::kOverlap: return "overlap";
     case ClaimReason::kNoLease: return "no_lease";
     case ClaimReason::kNotOwner: return "not_owner";
+    case ClaimReason::kClusterPaused: return "cluster_paused";
   }
   return "";
 }

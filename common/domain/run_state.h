@@ -60,6 +60,7 @@ enum class ClaimReason {
   kOverlap,        // kSkipped: another run of the job is active
   kNoLease,        // the owner cannot keep more leases (decided before the store is asked)
   kNotOwner,       // asked of a member that does not own the segment: another one may accept it
+  kClusterPaused,  // nothing starts anywhere; it stays PENDING and is offered again
 };
 std::string_view Name(ClaimReason reason);
 

@@ -90,8 +90,9 @@ class OpsHandler : public HttpHandler {
       const std::string& name = check.name;
       ready = ready && status.ok();
       // The port has no token: the reason is the stable code, not what the driver said.
+      const std::string note = status.ok() && check.note ? check.note() : "";
       lines += status.ok()
-                   ? "[+] " + name + " ok\n"
+                   ? "[+] " + name + " ok" + note + "\n"
                    : "[-] " + name + " failed: " + std::string(ErrorCodeName(status.code())) + "\n";
     }
     lines += ready ? "ready\n" : "not ready\n";

@@ -19,6 +19,7 @@ namespace carillon::ops {
 struct ReadyCheck {
   std::string name;
   std::function<Status()> check;
+  std::function<std::string()> note = {};  // said behind "ok" where all is told
   bool blocks = false;  // asked aside; one that does not is asked by whoever wants to know
 };
 

@@ -47,7 +47,7 @@ std::optional<ClaimVerdict> VerdictOf(std::string_view text) {
 
 // A reason that only a newer member knows is still a reason.
 ClaimReason ReasonOf(std::string_view text) {
-  for (int i = 0; i <= static_cast<int>(ClaimReason::kNotOwner); ++i) {
+  for (int i = 0; i <= static_cast<int>(ClaimReason::kClusterPaused); ++i) {
     if (Name(static_cast<ClaimReason>(i)) == text) return static_cast<ClaimReason>(i);
   }
   return ClaimReason::kNone;

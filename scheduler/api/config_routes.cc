@@ -16,6 +16,9 @@ namespace {
 using nlohmann::json;
 using Values = std::map<std::string, std::string>;
 
+constexpr size_t kPauseReasonMax = 500;  // characters: it is shown on every page
+constexpr int kPauseTries = 5;           // against others who change the settings
+
 // As GET shows it. `stored` was adopted, so that this is what is in force here.
 json ConfigToJson(const Call& call, const ClusterSettings& stored) {
   // What another version wrote and this one does not take is logged where it is applied.
@@ -120,7 +123,69 @@ Outcome<ClusterSettings> LookAgain(const Call& call, const ClusterSettings& befo
       unknown);
 }
 
+// nullopt: others changed the settings meanwhile. In force here with the answer; the others are
+// told by the member's own loops.
+Outcome<std::optional<ClusterSettings>> Store(const Call& call, const ClusterSettings& stored,
+                                              const Values& wanted) {
+  const auto written = call.api.admin.WriteSettings(stored.version, wanted);
+  if (!written.ok() && written.code() == ErrorCode::kConflict) {
+    return std::optional<ClusterSettings>();
+  }
+  ClusterSettings changed;
+  if (written.ok()) {
+    changed = *written;
+  } else if (written.code() == ErrorCode::kTimeout) {
+    CARILLON_ASSIGN_OR_RETURN(changed, LookAgain(call, stored, wanted, written.error()));
+  } else {
+    return written.error();
+  }
+  call.api.settings.Adopt(changed);
+  return std::optional(std::move(changed));
+}
+
+HttpResponse PauseResponse(const ClusterSettings& settings) {
+  return JsonResponse(200,
+                      {{"paused", PauseToJson(PauseOf(settings))}, {"version", settings.version}});
+}
+
+// Asked again when it is so already: nothing is written, and who paused first stays on record.
+Reply SetPauseTo(const Call& call, const std::optional<ClusterPause>& pause) {
+  for (int i = 0; i < kPauseTries; ++i) {
+    CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.api.admin.ReadSettings());
+    call.api.settings.Adopt(stored);
+    const auto before = PauseOf(stored);
+    if (before.has_value() == pause.has_value()) return PauseResponse(stored);
+    Values wanted = stored.values;
+    SetPause(wanted, pause);
+    NoteChanges(call, {{"paused", PauseToJson(before)}}, {{"paused", PauseToJson(pause)}});
+    CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted));
+    if (changed) return PauseResponse(*changed);
+  }
+  return Problem{
+      .status = 409, .code = "conflict", .detail = "Others keep changing the settings; try again."};
+}
+
 }  // namespace
+
+json PauseToJson(const std::optional<ClusterPause>& pause) {
+  if (!pause) return nullptr;
+  return {{"since", pause->since}, {"by", pause->by}, {"reason", pause->reason}};
+}
+
+Reply PauseCluster(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why, TextMember(body, "reason", kPauseReasonMax));
+  if (why.empty()) return InvalidField("/reason", "missing", "Say why: everybody is shown it.");
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  return SetPauseTo(
+      call, ClusterPause{.since = FormatRfc3339(now), .by = call.caller.Actor(), .reason = why});
+}
+
+Reply ResumeCluster(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
+  return SetPauseTo(call, std::nullopt);
+}
 
 Reply GetConfig(const Call& call) {
   CARILLON_TRY(Query::Read(call.request, {}));
@@ -138,22 +203,12 @@ Reply ChangeConfig(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Values wanted, ReadChange(settings, stored.values));
   if (wanted == stored.values) return ConfigResponse(call, stored);
   NoteChanges(call, stored.values, wanted);
-  const auto written = call.api.admin.WriteSettings(stored.version, wanted);
-  if (!written.ok() && written.code() == ErrorCode::kConflict) {
+  CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted));
+  if (!changed) {
     CARILLON_ASSIGN_OR_RETURN(const ClusterSettings current, call.api.admin.ReadSettings());
     return StaleVersion(call, current);
   }
-  ClusterSettings changed;
-  if (written.ok()) {
-    changed = *written;
-  } else if (written.code() == ErrorCode::kTimeout) {
-    CARILLON_ASSIGN_OR_RETURN(changed, LookAgain(call, stored, wanted, written.error()));
-  } else {
-    return written.error();
-  }
-  // In force here with the answer; the others are told by the member's own loops.
-  call.api.settings.Adopt(changed);
-  return ConfigResponse(call, changed);
+  return ConfigResponse(call, *changed);
 }
 
 }  // namespace carillon::scheduler

@@ -120,6 +120,8 @@ const std::vector<Route>& RouteTable() {
        kNothing, true},
       {"GET", "/api/system/config", kRead, kNo, &GetConfig},
       {"PUT", "/api/system/config", kWriteConfig, kNo, &ChangeConfig, "config.change"},
+      {"POST", "/api/system/pause", kWriteConfig, kNo, &PauseCluster, "system.pause"},
+      {"POST", "/api/system/resume", kWriteConfig, kNo, &ResumeCluster, "system.resume"},
       {"POST", "/api/schedules/preview", kRead, kNo, &PreviewSchedule},
       {"GET", "/api/schedules/load", kRead, kNo, &ScheduleLoad},
       {"GET", "/api/auth/state", kAnyone, kNo, &AuthState},

@@ -162,7 +162,8 @@ HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json&
 
 Outcome<std::optional<Waiting>> WhyItWaits(const Call& call, const RunDetail& run) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  WaitingEvidence evidence{.now = now, .row = run.row};
+  WaitingEvidence evidence{
+      .now = now, .row = run.row, .cluster_paused = call.api.settings.paused()};
   if (IsDue(evidence)) {
     auto found = call.api.jobs.ListVersions(run.job_id, run.row.def_version + 1, 1);
     if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();

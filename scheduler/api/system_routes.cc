@@ -10,6 +10,7 @@
 #include "common/wire/job_json.h"
 #include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/audit.h"
+#include "scheduler/api/config_routes.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/heard_executors.h"
 #include "scheduler/api/page.h"
@@ -345,6 +346,7 @@ Reply SystemStatus(const Call& call) {
       {"store_reachable", sight.view.has_value()},
       {"store", DescribeStanding(call.api.store_standing())},
       {"unknown_since", nullptr},
+      {"paused", PauseToJson(PauseOf(call.api.settings.Current()))},
       {"version", call.api.version}};
   if (!sight.view) {
     status["unknown_since"] = FormatRfc3339(sight.known_at);

@@ -96,6 +96,10 @@ std::optional<Waiting> WhatItWaitsFor(const WaitingEvidence& evidence) {
   if (!IsDue(evidence)) {
     return Waiting{"not_due", fmt::format("It is due at {}.", FormatRfc3339(evidence.row.due))};
   }
+  if (evidence.cluster_paused) {
+    return Waiting{"cluster_paused",
+                   "The whole cluster is paused: nothing starts until it is resumed."};
+  }
   if (!evidence.definition) {
     return Waiting{"unreadable", "What it is to run cannot be read."};
   }

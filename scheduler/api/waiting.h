@@ -18,13 +18,15 @@ namespace carillon::scheduler {
 struct WaitingEvidence {
   WallTime now;  // cluster time
   const RunRow& row;
+  bool cluster_paused = false;
   // That the run executes; nullopt: it cannot be read.
   std::optional<JobDefinition> definition = {};
   std::vector<ExecutorRecord> executors = {};
 };
 
 struct Waiting {
-  // paused, not_due, unreadable, no_executor, pinned_unknown, no_match, away, no_room, queued.
+  // paused, not_due, cluster_paused, unreadable, no_executor, pinned_unknown, no_match, away,
+  // no_room, queued.
   std::string_view code;
   std::string detail;  // a sentence
 };

@@ -75,6 +75,12 @@ FireAnswer WhyDidItFire(const FireEvidence& evidence) {
   if (*evidence.due > evidence.now) {
     return {"future", fmt::format("It is going to, at {}.", FormatRfc3339(*evidence.due))};
   }
+  if (evidence.paused_since && *evidence.due >= *evidence.paused_since) {
+    return {"cluster_paused",
+            fmt::format("The whole cluster is paused, since {}: it is planned by the job's "
+                        "misfire_policy when that is over.",
+                        FormatRfc3339(*evidence.paused_since))};
+  }
   return {"no_record",
           "It was due then, and neither a run nor a gap is on record: it is older than what is "
           "kept (retention_days), or was due only just now. Anything else is a defect."};

@@ -26,6 +26,7 @@ struct FireEvidence {
   std::optional<RunDetail> run = {};
   std::string run_waits_for = {};  // a sentence, when that run is PENDING
   std::optional<GapRecord> gap = {};
+  std::optional<WallTime> paused_since = {};  // the whole cluster is, now
 };
 
 struct FireAnswer {

@@ -105,6 +105,10 @@ Reply WhyJob(const Call& call) {
     if (waiting) evidence.run_waits_for = waiting->detail;
   }
   CARILLON_ASSIGN_OR_RETURN(evidence.gap, GapAt(call, id, *at));
+  if (const auto pause = PauseOf(call.api.settings.Current())) {
+    const auto since = ParseRfc3339(pause->since);
+    if (since.ok()) evidence.paused_since = *since;
+  }
   const FireAnswer answer = WhyDidItFire(evidence);
   json body = {{"job_id", id.value()},
                {"at", FormatRfc3339(*at)},

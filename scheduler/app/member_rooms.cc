@@ -102,8 +102,9 @@ void Member::Rooms::ConnectWakes() {
   ports.results.OnReadable(Waker("results"));
   ports.logs.OnReadable(Waker("logs"));
   ports.coordinator.OnChange(Wakers({"owner", "leader", "guard"}));
-  // The node of the coordinator, and the executors.
-  ports.settings.OnChange([wake = Wakers({"leader", "link"})](const ClusterSettings&) { wake(); });
+  // The node of the coordinator, the executors, and what a pause holds back.
+  ports.settings.OnChange(
+      [wake = Wakers({"leader", "link", "plan", "fire"})](const ClusterSettings&) { wake(); });
   ports.guard.OnHold([this] {
     SuspendSegments();
     ports.metrics.gauge("carillon_store_held").Set(1);

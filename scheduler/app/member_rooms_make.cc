@@ -127,10 +127,12 @@ FiringLoop Member::Rooms::MakeFiring() {
                      .prefetch_max = options.prefetch_max,
                      .seed = seeds.Next(),
                      .bus_format = options.tuning.bus_format,
-                     .look_again = [this] {
-                       sweep.NudgeDue();
-                       WakeOf("plan").Wake();
-                     }});
+                     .paused = [this] { return ports.settings.paused(); },
+                     .look_again =
+                         [this] {
+                           sweep.NudgeDue();
+                           WakeOf("plan").Wake();
+                         }});
 }
 
 SegmentPlanner Member::Rooms::MakePlanner() {
@@ -148,6 +150,7 @@ SegmentPlanner Member::Rooms::MakePlanner() {
        .schedules_cached = options.schedule_cache_max,
        .backlog_max = BacklogMax(options.wheel_capacity),
        .backlog = [this] { return firing.backlog(); },
+       .paused = [this] { return ports.settings.paused(); },
        .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); },
        .seed = seeds.Next()});
 }
@@ -208,6 +211,7 @@ ClaimApplier Member::Rooms::MakeClaimApplier() {
        .secrets = ports.secrets},
       {.lease = options.lease,
        .gap = options.claim_gap,
+       .paused = [this] { return ports.settings.paused(); },
        .wants = [this](SegmentId segment) { return owner.Wants(segment); },
        .late_after = [this](const ClaimRequest& request) { return LateLimit(request); }});
 }

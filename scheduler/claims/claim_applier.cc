@@ -103,6 +103,7 @@ void ClaimApplier::Apply(std::vector<Item> items) {
 // What needs no look at the row.
 void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   size_t room = ports_.leases.Room();
+  const bool paused = options_.paused();
   for (Item& item : items) {
     const OwnedSegment* owned = view.Find(item.request.segment);
     if (owned != nullptr) item.epoch = owned->epoch;
@@ -122,6 +123,10 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
     // A run without a lease would stay RUNNING for ever, so nothing is written that would have
     // none; it stays PENDING and is offered again.
     if (ports_.leases.Knows(item.request.key)) continue;
+    if (paused) {
+      HoldBack(item, owned);
+      continue;
+    }
     if (room == 0) {
       item.decided = true;
       item.reply = {ClaimVerdict::kRefused, ClaimReason::kNoLease};
@@ -129,6 +134,15 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
     }
     --room;
   }
+}
+
+// While nothing may start. Before a segment is recovered its leases do not say what runs there: a
+// claim may be the repetition of one that was accepted, so there is no answer and they ask again.
+void ClaimApplier::HoldBack(Item& item, const OwnedSegment* owned) {
+  item.epoch = {};
+  if (owned == nullptr || !owned->active) return;
+  item.decided = true;
+  item.reply = {ClaimVerdict::kRefused, ClaimReason::kClusterPaused};
 }
 
 void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {

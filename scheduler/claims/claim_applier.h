@@ -46,6 +46,8 @@ class ClaimApplier final : public Stepper {
     Duration lease = 20s;
     Duration gap = 4ms;
     size_t gap_rows = 256;  // enough to write at once
+    // The whole cluster is: no attempt is accepted that was not before.
+    std::function<bool()> paused = [] { return false; };
     // True: the segment is (to be) owned here, so the executor should ask again.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
     // A later start of this one is told; zero: none is. Asked of first attempts that are a second
@@ -73,6 +75,7 @@ class ClaimApplier final : public Stepper {
   void Gather();
   void Apply(std::vector<Item> items);
   void Screen(std::vector<Item>& items, const OwnedView& view);
+  static void HoldBack(Item& item, const OwnedSegment* owned);
   // Decides items [from, to) in the store, splitting where one request is refused by it.
   void Decide(std::vector<Item*>& items, const OwnedView& view);
   void File(std::vector<Item>& items);

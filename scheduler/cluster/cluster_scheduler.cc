@@ -178,6 +178,8 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                               {.version = kVersion,
                                .config = config,
                                .link_authority = authority ? authority->certificate() : ""}));
+  // The bus may have let us wait since the store was opened: nothing fires in a pause of that time.
+  if (const auto stored = store->ReadSettings(); stored.ok()) settings.Adopt(*stored);
   server->StartLoops(loops);
   runtime = {.url = server->url(),
              .ops_url = server->ops_url(),

@@ -79,7 +79,9 @@ std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {
          if (member_.ready()) return {};
          return {ErrorCode::kUnavailable,
                  "segments are not owned yet, or the clock is not trusted"};
-       }},
+       },
+       // A paused member is a healthy one.
+       .note = [this] { return ports_.member.settings.paused() ? ", paused" : ""; }},
       {.name = "draining",
        .check = [this]() -> Status {
          if (!draining_) return {};

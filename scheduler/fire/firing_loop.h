@@ -60,6 +60,8 @@ class FiringLoop final : public Stepper {
     int prefetch_max = 1024;
     uint64_t seed = 1;
     BusFormat bus_format = BusFormat::kBinary;
+    // The whole cluster is: what is due waits here, and is judged when that is over.
+    std::function<bool()> paused = [] { return false; };
     std::function<void()> look_again = {};  // a run was edited meanwhile: the sweep should look
   };
   FiringLoop(const Ports& ports, Options options);

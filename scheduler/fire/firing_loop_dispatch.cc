@@ -105,8 +105,10 @@ void FiringLoop::LookAtWaiting(SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
   if (now < next_look_ || !cluster_now) return;
   next_look_ = now + kLookEvery;
+  const bool paused = options_.paused();
   for (auto& [key, lane] : lanes_) {
     PruneLane(lane);
+    if (paused) continue;
     const std::vector<ReadyHeap::Entry>& entries = lane.heap.entries();
     const size_t looks = std::min(entries.size(), kLooksPerLane);
     for (size_t i = 0; i < looks && skips_.size() < kSkipsHeldMax; ++i) {
@@ -155,7 +157,7 @@ void FiringLoop::Dispatch(SteadyTime now) {
   more_ready_ = false;
   skips_full_ = false;
   const auto cluster_now = ports_.cluster.Now();
-  if (!cluster_now || now < dispatch_pause_) return;
+  if (!cluster_now || now < dispatch_pause_ || options_.paused()) return;
   // Under load bundles are gathered for a moment: one signature and one record for many tasks.
   if (now < last_dispatch_ + options_.dispatch_gap) {
     more_ready_ = runs_.count(Place::kReady) > 0;

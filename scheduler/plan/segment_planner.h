@@ -47,6 +47,8 @@ class SegmentPlanner final : public Stepper {
     size_t schedules_cached = 50'000;
     size_t backlog_max = 300'000;  // runs in memory
     std::function<size_t()> backlog = [] { return size_t{0}; };
+    // The whole cluster is: fires stay with their schedules, as while no member runs.
+    std::function<bool()> paused = [] { return false; };
     // Definitions these runs will need: read before the runs are fed.
     std::function<void(const std::vector<PendingRun>&)> warm = {};
     uint64_t seed = 1;

@@ -9,6 +9,7 @@ SteadyTime SettingsFollower::Step(SteadyTime now) {
   Compare(now);
   ports_.metrics.gauge("carillon_config_version")
       .Set(static_cast<double>(ports_.settings.version()));
+  ports_.metrics.gauge("carillon_paused").Set(ports_.settings.paused() ? 1 : 0);
   return now + kLookEvery;
 }
 

@@ -130,6 +130,31 @@ TEST_F(OtherCommandsTest, AcceptStoreRefusesWhatIsNotHeldOrNoStore) {
   EXPECT_EQ(server_.requests.size(), 2u);
 }
 
+TEST_F(OtherCommandsTest, PauseAsksFirstAndResumeDoesNot) {
+  const json paused = {{"since", "2026-03-01T00:00:00Z"}, {"by", "anna"}, {"reason", "a move"}};
+  Answer("POST /api/system/pause", {{"paused", paused}, {"version", 1}});
+  Answer("POST /api/system/resume", {{"paused", nullptr}, {"version", 2}});
+  EXPECT_EQ(Run({"system", "pause", "--yes"}), 2) << "it needs a reason";
+  EXPECT_EQ(Run({"system", "pause", "--reason", "a move"}), 2) << "without a terminal: --yes";
+  EXPECT_EQ(server_.requests.size(), 0u);
+  EXPECT_EQ(Run({"system", "pause", "--reason", "a move", "--yes", "-o", "json"}), 0) << err();
+  EXPECT_EQ(SentBody(0), (json{{"reason", "a move"}}));
+  EXPECT_EQ(OutJson()["paused"], paused);
+  EXPECT_EQ(Run({"system", "resume"}), 0) << err();
+}
+
+TEST_F(OtherCommandsTest, LeaderIsShownAmongTheMembers) {
+  const json status = {{"leader", "m2"},
+                       {"members",
+                        {{{"id", "m1"}, {"address", "a"}, {"owned_segments", 3}},
+                         {{"id", "m2"}, {"address", "b"}, {"owned_segments", 5}}}}};
+  for (int i = 0; i < 2; ++i) Answer("GET /api/system/status", status);
+  EXPECT_EQ(Run({"system", "leader", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson(), (json{{"leader", "m2"}, {"members", status["members"]}}));
+  EXPECT_EQ(Run({"system", "leader", "-q"}), 0);
+  EXPECT_EQ(out(), "m1\nm2\n");
+}
+
 TEST_F(OtherCommandsTest, ApiPrintsTheAnswerWhateverItIs) {
   Answer("GET /api/gaps?job_id=j", {{"items", json::array()}});
   EXPECT_EQ(Run({"api", "get", "/api/gaps?job_id=j"}), 0);

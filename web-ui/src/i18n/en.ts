@@ -228,6 +228,7 @@ export const en = {
   'run.waits': 'Waiting for its time, or for an executor with room.',
   'waiting.paused': 'Its job is paused.',
   'waiting.not_due': 'Its time has not come.',
+  'waiting.cluster_paused': 'The whole cluster is paused.',
   'waiting.unreadable': 'What it is to run cannot be read.',
   'waiting.no_executor': 'No executor has registered.',
   'waiting.pinned_unknown': 'The executor it may run on alone is not known.',

@@ -230,6 +230,7 @@ export const zhCN: Catalogue = {
   'run.waits': '正在等待触发时间或空闲的执行器。',
   'waiting.paused': '任务已暂停。',
   'waiting.not_due': '尚未到触发时间。',
+  'waiting.cluster_paused': '整个集群已暂停。',
   'waiting.unreadable': '无法读取要执行的定义。',
   'waiting.no_executor': '还没有执行器注册。',
   'waiting.pinned_unknown': '指定的执行器不存在。',

@@ -148,5 +148,41 @@ TEST_F(ConfigRoutesTest, ReadingAdoptsWhatTheStoreSays) {
   EXPECT_EQ(settings_.version(), 1);
 }
 
+TEST_F(ConfigRoutesTest, PauseIsASettingThatNoConfigurationHas) {
+  ASSERT_EQ(Put({{"log.level", "error"}}, "\"v0\"").status, 200);
+  const Answer paused = Send("POST", "/api/system/pause", R"({"reason": "a move"})");
+  ASSERT_EQ(paused.status, 200) << paused.text;
+  EXPECT_EQ(paused.body()["version"], 2);
+  EXPECT_EQ(paused.body()["paused"]["reason"], "a move");
+  EXPECT_TRUE(settings_.paused());
+  EXPECT_EQ(Get("/api/system/status").body()["paused"], paused.body()["paused"]);
+  const json config = Get(kPath).body();
+  EXPECT_EQ(config["settings"].size(), config::SettingTable().size());
+  EXPECT_EQ(Put({{"scheduling.paused_since", nullptr}}, "\"v2\"").status, 400);
+  // Neither takes the other back.
+  EXPECT_EQ(Put({{"log.level", nullptr}}, "\"v2\"").body()["version"], 3);
+  EXPECT_TRUE(settings_.paused());
+}
+
+TEST_F(ConfigRoutesTest, PausingAndResumingAgainChangeNothing) {
+  EXPECT_EQ(Send("POST", "/api/system/resume", "{}").body()["version"], 0);
+  const json first = Send("POST", "/api/system/pause", R"({"reason": "one"})").body();
+  EXPECT_EQ(Send("POST", "/api/system/pause", R"({"reason": "two"})").body(), first);
+  const json resumed = Send("POST", "/api/system/resume", "{}").body();
+  EXPECT_EQ(resumed, (json{{"paused", nullptr}, {"version", 2}}));
+  EXPECT_FALSE(settings_.paused());
+  EXPECT_TRUE(Get("/api/system/status").body()["paused"].is_null());
+}
+
+TEST_F(ConfigRoutesTest, PauseNeedsAReason) {
+  EXPECT_EQ(Send("POST", "/api/system/pause", "{}").status, 400);
+  EXPECT_EQ(
+      Send("POST", "/api/system/pause", json{{"reason", std::string(501, 'x')}}.dump()).status,
+      400);
+  EXPECT_EQ(
+      Send("POST", "/api/system/pause", json{{"reason", std::string(500, 'x')}}.dump()).status,
+      200);
+}
+
 }  // namespace
 }  // namespace carillon::test

@@ -80,6 +80,8 @@ const std::map<std::string, Expected>& Expectations() {
       {"POST /api/system/store/accept", {kAdmin, 400, "[]"}},
       {"GET /api/system/config", {kKnown, 200}},
       {"PUT /api/system/config", {kAdmin, 428, "{}"}},
+      {"POST /api/system/pause", {kAdmin, 400, "{}"}},
+      {"POST /api/system/resume", {kAdmin, 200, "{}"}},
       {"POST /api/schedules/preview", {kKnown, 400, "[]"}},
       {"GET /api/schedules/load", {kKnown, 200}},
       {"GET /api/auth/state", {kAnyone, 200}},

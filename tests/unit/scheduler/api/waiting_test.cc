@@ -32,10 +32,15 @@ class WaitingTest : public ::testing::Test {
   RunRow row_;
   JobDefinition job_;
   std::vector<ExecutorRecord> executors_;
+  bool cluster_paused_ = false;
 
  private:
   std::optional<scheduler::Waiting> Look() {
-    return WhatItWaitsFor({.now = kNow, .row = row_, .definition = job_, .executors = executors_});
+    return WhatItWaitsFor({.now = kNow,
+                           .row = row_,
+                           .cluster_paused = cluster_paused_,
+                           .definition = job_,
+                           .executors = executors_});
   }
 };
 
@@ -50,6 +55,13 @@ TEST_F(WaitingTest, ItsTimeComesFirst) {
   row_.due = kNow + 1s;
   EXPECT_EQ(Code(), "not_due");
   EXPECT_NE(Detail().find(FormatRfc3339(kNow + 1s)), std::string::npos);
+}
+
+TEST_F(WaitingTest, PauseOfTheClusterGoesBeforeExecutorsAndAfterItsTime) {
+  cluster_paused_ = true;
+  EXPECT_EQ(Code(), "cluster_paused");
+  row_.due = kNow + 1s;
+  EXPECT_EQ(Code(), "not_due");
 }
 
 TEST_F(WaitingTest, NobodyMatches) {

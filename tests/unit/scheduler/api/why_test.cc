@@ -31,6 +31,15 @@ RunDetail RunThen(RunState state, std::string_view why) {
   return run;
 }
 
+TEST(WhyTest, AFireThatThePauseOfTheClusterHoldsBack) {
+  FireEvidence evidence = Evidence();
+  evidence.due = kAt;
+  evidence.paused_since = kAt + 1s;
+  EXPECT_EQ(WhyDidItFire(evidence).outcome, "no_record") << "due before it";
+  evidence.paused_since = kAt;
+  EXPECT_EQ(WhyDidItFire(evidence).outcome, "cluster_paused");
+}
+
 TEST(WhyTest, ARunOnRecordAnswersFirst) {
   FireEvidence evidence = Evidence();
   evidence.definition->enabled = false;

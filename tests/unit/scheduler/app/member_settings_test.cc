@@ -148,5 +148,33 @@ TEST_F(MemberSettingsTest, DispatchTimeoutIsOfWhatIsUnderWayToo) {
   EXPECT_GE(member.metrics().counter("carillon_dispatch_timeouts_total").value(), 1u);
 }
 
+// It learned of the pause from the store, as the daemons do before their loops start.
+TEST_F(MemberSettingsTest, MemberThatStartsInAPauseFiresNothingUntilTheResume) {
+  JobDefinition job = NoopEverySecond(world_.now() + 1s);
+  world_.CreateJob("tick", job);
+  ClusterSettings settings{.version = 1};
+  SetPause(settings.values, ClusterPause{.since = "s", .by = "anna", .reason = "a move"});
+  TestMember member(world_);
+  TestExecutor executor(world_, "x1");
+  member.settings().Adopt(settings);
+  Start(member);
+  RegisterAndBeat(executor);
+  const auto run = world_.store.ExecuteJob({.job_id = JobId("tick")}, {.now = world_.now()});
+  ASSERT_TRUE(run.ok());
+  Run(3s, 20ms);
+  EXPECT_TRUE(executor.TakeTasks().empty());
+  EXPECT_EQ(member.metrics().counter("carillon_fires_total", "rate").value(), 0u);
+  EXPECT_TRUE(member.member().ready());
+  EXPECT_EQ(member.metrics().gauge("carillon_paused").value(), 1);
+  SetPause(settings.values, std::nullopt);
+  settings.version = 2;
+  member.settings().Adopt(settings);
+  executor.Beat(4);
+  Run(1500ms, 20ms);
+  EXPECT_GE(executor.TakeTasks().size(), 3u) << "the run by hand, and the fires of the pause";
+  EXPECT_GE(member.metrics().counter("carillon_fires_total", "rate").value(), 3u);
+  EXPECT_EQ(member.metrics().gauge("carillon_paused").value(), 0);
+}
+
 }  // namespace
 }  // namespace carillon::test

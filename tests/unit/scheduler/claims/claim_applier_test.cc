@@ -19,21 +19,22 @@ class ClaimApplierTest : public test::RoomTest {
       LeaseBook& leases, std::function<Duration(const ClaimRequest&)> late_after = [](const auto&) {
         return Duration::zero();
       }) {
-    return ClaimApplier(
-        {.clock = clock_,
-         .store = faulty_,
-         .cluster = cluster_,
-         .segments = table_,
-         .fences = fences_,
-         .leases = leases,
-         .applied = applied_,
-         .hub = *hub_,
-         .claims = claims_,
-         .events = events_,
-         .metrics = metrics_,
-         .definitions = definitions_,
-         .secrets = &desk_},
-        {.wants = [this](SegmentId) { return wants_; }, .late_after = std::move(late_after)});
+    return ClaimApplier({.clock = clock_,
+                         .store = faulty_,
+                         .cluster = cluster_,
+                         .segments = table_,
+                         .fences = fences_,
+                         .leases = leases,
+                         .applied = applied_,
+                         .hub = *hub_,
+                         .claims = claims_,
+                         .events = events_,
+                         .metrics = metrics_,
+                         .definitions = definitions_,
+                         .secrets = &desk_},
+                        {.paused = [this] { return paused_; },
+                         .wants = [this](SegmentId) { return wants_; },
+                         .late_after = std::move(late_after)});
   }
   void Ask(const std::vector<ClaimRequest>& requests) {
     ASSERT_TRUE(
@@ -89,6 +90,7 @@ class ClaimApplierTest : public test::RoomTest {
   const FixedKeys key_source_{keys_};
   const SecretDesk desk_{store_, key_source_};
   bool wants_ = true;
+  bool paused_ = false;
 };
 
 TEST_F(ClaimApplierTest, AcceptsFilesALeaseAndTellsTheFiringLoop) {
@@ -382,6 +384,41 @@ TEST_F(ClaimApplierTest, LargeSecretsComeInSeveralMessages) {
   }
   EXPECT_EQ(answers, 100u);
   EXPECT_GT(messages, 1u);
+}
+
+TEST_F(ClaimApplierTest, PausedClusterStartsNothingAndBurnsNoAttempt) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ClaimApplier applier = Make();
+  paused_ = true;
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  auto answers = Answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kRefused);
+  EXPECT_EQ(answers[0].reason, ClaimReason::kClusterPaused);
+  EXPECT_EQ(Row(row.key).state, RunState::kPending);
+  EXPECT_EQ(Row(row.key).attempt, row.attempt);
+  EXPECT_FALSE(leases_.Knows(row.key));
+  paused_ = false;
+  Ask({ClaimOf(row, 2)});
+  applier.Step(clock_.Steady() + 1s);
+  answers = Answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAccepted);
+}
+
+TEST_F(ClaimApplierTest, PausedClusterAcceptsAgainWhatRuns) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ClaimApplier applier = Make();
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  Answers();  // lost
+  paused_ = true;
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady() + 1s);
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAcceptedAgain);
 }
 
 }  // namespace

@@ -422,5 +422,33 @@ TEST_F(FiringLoopTest, BundlesHoldAtMostTheirLimit) {
   EXPECT_EQ(Tasks().size(), 600u);
 }
 
+TEST_F(FiringLoopTest, WhatIsDueWaitsWhileTheClusterIsPaused) {
+  bool paused = true;
+  loop_ = Make({.paused = [&paused] { return paused; }});
+  Beat("x1", 4);
+  Feed({Pending(Shell("job"), 1ms)});
+  Step(10ms);
+  Step(1s);
+  EXPECT_TRUE(Tasks().empty());
+  EXPECT_EQ(loop_->ready(), 1u);
+  paused = false;
+  Beat("x1", 4);
+  Step(1s);
+  EXPECT_EQ(Tasks().size(), 1u);
+}
+
+TEST_F(FiringLoopTest, WhatGrewTooOldInAPauseIsJudgedAfterIt) {
+  bool paused = true;
+  loop_ = Make({.paused = [&paused] { return paused; }});
+  Feed({Pending(Shell("job", {.queue_timeout_s = 1}), 1ms)});
+  Step(10ms);
+  Step(5s);
+  EXPECT_TRUE(Skips().empty());
+  paused = false;
+  Step(1s);
+  EXPECT_EQ(Skips().size(), 1u);
+  EXPECT_TRUE(Tasks().empty());
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

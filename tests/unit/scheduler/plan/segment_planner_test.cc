@@ -11,6 +11,7 @@ class SegmentPlannerTest : public test::RoomTest {
  protected:
   SegmentPlanner Make(SegmentPlanner::Options options = {}) {
     options.backlog = [this] { return backlog_; };
+    options.paused = [this] { return paused_; };
     return SegmentPlanner({.clock = clock_,
                            .store = faulty_,
                            .cluster = cluster_,
@@ -41,6 +42,7 @@ class SegmentPlannerTest : public test::RoomTest {
   }
 
   size_t backlog_ = 0;
+  bool paused_ = false;
 };
 
 TEST_F(SegmentPlannerTest, PlansEveryFireBetweenLookAndHorizonAndFeedsIt) {
@@ -245,6 +247,19 @@ TEST_F(SegmentPlannerTest, NextFireFollowsTheFirePlannedNotTheClock) {
   ASSERT_EQ(due->size(), 1u);
   // The broken rule is what this test of the others would not survive: fires would repeat.
   EXPECT_LE(due->at(0).next_fire, clock_.Wall() + 1s);
+}
+
+TEST_F(SegmentPlannerTest, PlansNothingWhilePausedAndEveryFireAfterwards) {
+  CreateRate("tick", 1s);
+  SegmentPlanner planner = Make();
+  paused_ = true;
+  planner.Nudge();
+  Plan(planner);
+  EXPECT_TRUE(Pending().empty());
+  paused_ = false;
+  planner.Nudge();
+  Plan(planner);
+  EXPECT_GE(Pending().size(), 15u);
 }
 
 }  // namespace

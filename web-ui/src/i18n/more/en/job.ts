@@ -32,6 +32,7 @@ export const job = {
   'why.outcome.not_created': 'It was not there yet',
   'why.outcome.not_kept': 'This is not known any more',
   'why.outcome.future': 'This is still to come',
+  'why.outcome.cluster_paused': 'The whole cluster is paused',
   'why.outcome.no_record': 'There is no record',
   'durations.title': 'Duration of the last {{n}} runs',
   'durations.percentiles': 'Half took at most {{p50}} (line), 95 of 100 at most {{p95}} (dashed); the longest {{most}}.',

@@ -34,6 +34,7 @@ export const job: Record<keyof typeof en, string> = {
   'why.outcome.not_created': '尚未创建',
   'why.outcome.not_kept': '记录已不再保留',
   'why.outcome.future': '尚未到来',
+  'why.outcome.cluster_paused': '整个集群已暂停',
   'why.outcome.no_record': '没有记录',
   'durations.title': '最近 {{n}} 次运行的时长',
   'durations.percentiles': '半数不超过 {{p50}}（实线），95% 不超过 {{p95}}（虚线）；最长 {{most}}。',
