@@ -28,7 +28,7 @@ OPEN = {("GET", "/api/auth/state"), ("POST", "/api/auth/setup"), ("POST", "/api/
         ("POST", "/api/auth/refresh"), ("POST", "/api/auth/logout"), ("GET", "/api/openapi.json"),
         ("GET", "/api/reference")}
 # What somebody who only reads may do beside reading: manage himself, and ask what would be.
-READERS_WRITES = {("POST", "/api/auth/password"), ("POST", "/api/tokens"), ("DELETE", "/api/tokens/{token_id}"),
+READERS_WRITES = {("POST", "/api/auth/password"), ("PATCH", "/api/auth/me"), ("POST", "/api/tokens"), ("DELETE", "/api/tokens/{token_id}"),
                   ("POST", "/api/schedules/preview")}
 
 

@@ -28,6 +28,8 @@ export const admin = {
   'action.executor.disable': 'Disabled an executor',
   'action.executor.drain': 'Drained an executor',
   'action.config.change': 'Changed settings',
+  'action.system.pause': 'Paused the cluster',
+  'action.system.resume': 'Resumed the cluster',
   'action.store.accept': 'Accepted a store',
   'action.job.revert': 'Took a job back to a version',
   'action.user.create': 'Created a user',

@@ -30,6 +30,8 @@ export const admin: Record<keyof typeof en, string> = {
   'action.executor.disable': '禁用执行器',
   'action.executor.drain': '排空执行器',
   'action.config.change': '修改设置',
+  'action.system.pause': '暂停集群',
+  'action.system.resume': '恢复集群',
   'action.store.accept': '接受存储',
   'action.job.revert': '将作业恢复到旧版本',
   'action.user.create': '创建了用户',
