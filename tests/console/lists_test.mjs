@@ -279,7 +279,7 @@ describe('views and columns', () => {
       const headers = async () => (await page.locator('thead th').allTextContents()).filter((text) => !/^(Select|Actions)$/.test(text));
       await page.goto(server.url + '/jobs?q=columned');
       await tick(page, 'Job columned').waitFor();
-      assert.deepEqual(await headers(), ['Job', 'State', 'Schedule', 'Next fire', 'Owner']);
+      assert.deepEqual(await headers(), ['Job', 'State', 'Schedule', 'Next fire', 'Last runs', 'Owner']);
       await page.getByRole('button', { name: 'Columns' }).focus();
       await page.keyboard.press('Enter');
       const panel = page.getByRole('group', { name: 'Columns' });
@@ -293,7 +293,7 @@ describe('views and columns', () => {
       await panel.waitFor({ state: 'detached' });
       await page.reload();
       await tick(page, 'Job columned').waitFor();
-      assert.deepEqual(await headers(), ['Job', 'State', 'Next fire', 'Owner', 'Changed']);
+      assert.deepEqual(await headers(), ['Job', 'State', 'Next fire', 'Last runs', 'Owner', 'Changed']);
       await page.goto(server.url + '/runs?job_id=columned');
       await page.locator('tbody tr').first().waitFor();
       await page.getByRole('button', { name: 'Columns' }).click();

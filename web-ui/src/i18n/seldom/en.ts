@@ -102,7 +102,7 @@ export const enSeldom = {
   // What an API token is good for.
   'scopes.title': 'What it may do',
   'scopes.some': 'Only some of what its role may',
-  'scopes.some_hint': 'A program needs little: jobs:run starts jobs, and without read it can list none.',
+  'scopes.some_hint': 'A program needs little: to start jobs it need not read them, and without reading it can list none.',
   'scopes.none': 'Tick one at least, or let it do all that its role may.',
   'scopes.all': 'All of its role',
   'scopes.column': 'Scopes',
