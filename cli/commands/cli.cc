@@ -69,6 +69,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddAuthCommands(app, session);
   AddContextCommands(app, session);
   AddNamespaceCommands(app, session);
+  AddRoleCommands(app, session);
   AddUserCommands(app, session);
   AddTokenCommands(app, session);
   AddSecretCommands(app, session);

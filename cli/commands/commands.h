@@ -15,6 +15,7 @@ void AddExecutorCommands(CLI::App& app, Session& session);
 void AddAuthCommands(CLI::App& app, Session& session);  // login, logout, whoami
 void AddContextCommands(CLI::App& app, Session& session);
 void AddNamespaceCommands(CLI::App& app, Session& session);
+void AddRoleCommands(CLI::App& app, Session& session);
 void AddUserCommands(CLI::App& app, Session& session);
 void AddTokenCommands(CLI::App& app, Session& session);
 void AddSecretCommands(CLI::App& app, Session& session);

@@ -142,6 +142,12 @@ const View& FireView() {
 
 std::string Cell(const json& value) {
   if (value.is_null()) return "-";
+  const auto text_only = [](const json& item) { return item.is_string(); };
+  if (value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), text_only)) {
+    std::string cell;
+    for (const json& item : value) cell += (cell.empty() ? "" : ", ") + Cell(item);
+    return cell;
+  }
   if (!value.is_string()) return JsonToText(value);
   const auto& text = value.get_ref<const std::string&>();
   if (LooksLikeTime(text)) return text.substr(0, 10) + " " + text.substr(11, 8) + "Z";

@@ -12,6 +12,7 @@
 #include "scheduler/api/log_routes.h"
 #include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/recent_runs.h"
+#include "scheduler/api/role_routes.h"
 #include "scheduler/api/run_routes.h"
 #include "scheduler/api/schedule_routes.h"
 #include "scheduler/api/secret_routes.h"
@@ -133,6 +134,7 @@ const std::vector<Route>& RouteTable() {
       {"PATCH", "/api/auth/me", kManageSelf, kNo, &ChangeMe},
       {"POST", "/api/auth/password", kManageSelf, kNo, &ChangePassword},
       {"POST", "/api/auth/setup-link", kManageUsers, kNo, &CreateSetupLink, "auth.setup_link"},
+      {"GET", "/api/roles", kRead, kNo, &ListRoles},
       {"GET", "/api/users", kManageUsers, kNo, &ListUsers},
       {"POST", "/api/users", kManageUsers, kNo, &CreateUser, "user.create"},
       {"GET", "/api/users/{}", kManageUsers, kNo, &GetUser},

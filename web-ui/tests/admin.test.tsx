@@ -3,7 +3,7 @@ import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { queryClient } from '../src/api/queries';
 import { MadeTokenDialog } from '../src/features/admin/token_dialogs';
-import { expiryOf, rolesUpTo } from '../src/features/admin/token_values';
+import { expiryOf } from '../src/features/admin/token_values';
 import { DeleteUserDialog, EditUserDialog } from '../src/features/admin/user_dialogs';
 import { HttpResponse, at, http, problem, server } from './server';
 import '../src/i18n/more';
@@ -30,10 +30,6 @@ describe('a token', () => {
   it('without a day is not one without end: the server is asked and refuses', () => {
     expect(expiryOf('date', '', now)).toBe('-');
     expect(expiryOf('date', 'soon', now)).toBe('soon');
-  });
-  it('never may more than who makes it', () => {
-    expect(rolesUpTo('admin')).toEqual(['admin', 'user', 'read_only']);
-    expect(rolesUpTo('read_only')).toEqual(['read_only']);
   });
   it('is shown whole, and is selected where the clipboard is closed', async () => {
     vi.stubGlobal('navigator', { ...navigator, clipboard: { writeText: () => Promise.reject(new Error('no')) } });

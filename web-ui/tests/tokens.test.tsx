@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { queryClient } from '../src/api/queries';
 import { signOut } from '../src/auth/session';
 import { CreateTokenDialog } from '../src/features/admin/token_dialogs';
-import { scopesOf } from '../src/features/admin/token_values';
+import { rolesUpTo, scopesOf } from '../src/features/admin/token_values';
 import { TokensPage } from '../src/features/admin/tokens_page';
 import { signedInAs } from './person';
-import { HttpResponse, at, http, problem, server } from './server';
+import { HttpResponse, ROLES, at, http, problem, server } from './server';
 import '../src/shared/modal_dialog';
 
 const show = (Page: () => React.ReactNode) => {
@@ -23,10 +23,15 @@ afterEach(() => signOut());
 
 describe('what a token can be kept to', () => {
   it('is of its role, and of what its maker may', () => {
-    expect(scopesOf('read_only', undefined)).toEqual(['read', 'self:manage']);
-    expect(scopesOf('user', ['read', 'jobs:run:own', 'users:manage'])).toEqual(['read', 'jobs:run']);
-    expect(scopesOf('admin', undefined)).toContain('users:manage');
-    expect(scopesOf('other', undefined)).toEqual([]);
+    expect(scopesOf('read_only', ROLES, undefined)).toEqual(['read', 'self:manage']);
+    expect(scopesOf('user', ROLES, ['read', 'jobs:run:own', 'users:manage'])).toEqual(['read', 'jobs:run']);
+    expect(scopesOf('admin', ROLES, undefined)).toContain('users:manage');
+    expect(scopesOf('other', ROLES, undefined)).toEqual([]);
+  });
+  it('is of no role above that of its maker; while roles are not known, of the same', () => {
+    expect(rolesUpTo('admin', ROLES)).toEqual(['admin', 'user', 'read_only']);
+    expect(rolesUpTo('user', ROLES)).toEqual(['user', 'read_only']);
+    expect(rolesUpTo('admin', [])).toEqual(['admin']);
   });
 });
 
@@ -47,6 +52,7 @@ describe('making one', () => {
     await waitFor(() => expect(onMade).toHaveBeenCalledTimes(1));
     fireEvent.click(screen.getByRole('checkbox', { name: /^Only some/ }));
     screen.getByText(/Tick one at least/);
+    await screen.findByRole('checkbox', { name: 'jobs:run' });
     for (const name of ['jobs:run', 'jobs:write', 'read']) fireEvent.click(screen.getByRole('checkbox', { name }));
     fireEvent.change(screen.getByLabelText('Role'), { target: { value: 'read_only' } });
     save();

@@ -4,7 +4,7 @@ import { usePreferences } from '../shared/preferences';
 import { isSearch, isTold } from './changes';
 import { ApiError, call, get, type Query } from './client';
 import type {
-  ApiToken, AuditEntry, DeadLetter, Delivery, Executor, Fire, Gap, Job, JobVersion, Page, Run, Secret, SkippedFire, SystemConfig, SystemStatus, Topology, User,
+  ApiToken, AuditEntry, DeadLetter, Delivery, Executor, Fire, Gap, Job, JobVersion, Page, Role, Run, Secret, SkippedFire, SystemConfig, SystemStatus, Topology, User,
 } from './types';
 
 const TRIES = 2;
@@ -70,6 +70,12 @@ export function useNamespaces(): string[] {
     staleTime: NAMESPACES_STALE_MS,
   });
   return namespaces.data?.items.map((one) => one.namespace) ?? [];
+}
+
+// They change with the version of the server only.
+export function useRoles(): readonly Role[] {
+  const roles = useQuery({ queryKey: ['roles'], queryFn: ({ signal }) => get<Page<Role>>('roles', {}, signal), staleTime: Infinity });
+  return roles.data?.items ?? [];
 }
 
 export const useVersions = (id: string) => useList<JobVersion>(`jobs/${encodeURIComponent(id)}/versions`, {}, CALM_MS);

@@ -288,6 +288,11 @@ export interface User {
   update_time: string;
 }
 
+export interface Role {
+  role: string;
+  permissions: string[];
+}
+
 export interface ApiToken {
   token_id: string;
   name: string;

@@ -46,6 +46,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/bulk/{}", {kKnown, 200}},
       {"GET /api/bulk/{}/items", {kKnown, 200}},
       {"POST /api/bulk/{}/cancel", {kOwner, 202, "{}"}},
+      {"GET /api/roles", {kKnown, 200}},
       {"GET /api/runs", {kKnown, 200}},
       {"GET /api/recent-runs", {kKnown, 400}},  // of no job
       {"GET /api/runs/{}", {kKnown, 200}},

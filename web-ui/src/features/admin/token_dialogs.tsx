@@ -5,6 +5,7 @@ import { Check, Copy } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';
+import { useRoles } from '../../api/queries';
 import { serverNow } from '../../api/reachability';
 import type { ApiToken } from '../../api/types';
 import { useSession } from '../../auth/session';
@@ -24,7 +25,8 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
   const [lifetime, setLifetime] = useState<Lifetime>('90');
   const [date, setDate] = useState('');
   const [scopes, setScopes] = useState<readonly string[] | null>(null);
-  const possible = scopesOf(role, person?.permissions);
+  const roles = useRoles();
+  const possible = scopesOf(role, roles, person?.permissions);
   return (
     <FormDialog title={t('tokens.new')} save={t('tokens.create')} onClose={onClose} pointers={['/name', '/role', '/expires_at', '/scopes']}
       onSave={async () => {
@@ -42,7 +44,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
         </Field>
         <Field label={t('users.role')} error={errorOf('/role')} hint={t('tokens.role_hint')}>
           <select className="input" value={role} onChange={(event) => setRole(event.target.value)}>
-            {rolesUpTo(own).map((one) => <option key={one} value={one}>{t(`role.${one}`)}</option>)}
+            {rolesUpTo(own, roles).map((one) => <option key={one} value={one}>{t(`role.${one}`)}</option>)}
           </select>
         </Field>
         <Scopes possible={possible} chosen={scopes} onChange={setScopes} error={errorOf('/scopes')} />
