@@ -61,7 +61,7 @@ export const formSchema = z.object({
   queue_timeout: number(0, 604_800),
   kill_grace: number(0, 3600),
   retry_count: number(0, 100),
-  retry_interval: number(0, 604_800),
+  retry_interval: number(0, 86_400),
   retry_backoff: z.string(),
   retry_intervals: intervals,
   on_lost: z.string(),
