@@ -183,6 +183,14 @@ class GoldenTest(unittest.TestCase):
         self.assertEqual(covered & set(OTHERWISE), set())
         self.assertEqual(covered | set(OTHERWISE), self.verbs)
 
+    def test_the_guide_names_each_verb(self):
+        """In a line of its synopsis, with the verb above it: `carillon job list get`, `carillon apply | diff`."""
+        guide = (HERE.parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
+        synopsis = re.search(r"^```sh synopsis\n(.*?)^```", guide, re.M | re.S).group(1)
+        lines = [set(re.findall(r"[a-z-]+", line)) for line in synopsis.splitlines()]
+        missing = [verb for verb in sorted(self.verbs) if not any(set(verb.split()[:2]) <= words for words in lines)]
+        self.assertEqual(missing, [])
+
     def test_each_operation_is_asked_by_a_verb(self):
         asked = set()
         for one in self.outcomes:
