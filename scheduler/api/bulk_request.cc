@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "common/wire/json_text.h"
 #include "scheduler/api/bulk_item.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
