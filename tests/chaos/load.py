@@ -38,6 +38,7 @@ class Load:
     def __init__(self, cluster, per_second, long_jobs=2):
         self.cluster = cluster
         self.journal = os.path.join(cluster.scratch, "journal")
+        open(self.journal, "ab").close()
         self.boot = time.time() - uptime()
         self.every = {}  # job id -> seconds
         self.begin = {}  # job id -> epoch seconds of the first fire
