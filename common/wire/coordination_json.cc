@@ -37,7 +37,8 @@ std::string MemberText(const MemberInfo& member) {
   return JsonToText({{"id", member.id.value()},
                      {"incarnation", member.incarnation.value()},
                      {"rest_url", member.rest_url},
-                     {"grpc_address", member.grpc_address}});
+                     {"grpc_address", member.grpc_address},
+                     {"version", member.version}});
 }
 
 Result<MemberInfo> ParseMember(std::string_view text) {
@@ -46,7 +47,8 @@ Result<MemberInfo> ParseMember(std::string_view text) {
   MemberInfo member{.id = MemberId(TextOf(*object, "id")),
                     .incarnation = Incarnation(TextOf(*object, "incarnation")),
                     .rest_url = TextOf(*object, "rest_url"),
-                    .grpc_address = TextOf(*object, "grpc_address")};
+                    .grpc_address = TextOf(*object, "grpc_address"),
+                    .version = TextOf(*object, "version")};
   if (member.id.empty() || member.incarnation.empty()) return CorruptNode("member");
   return member;
 }

@@ -54,7 +54,7 @@ class PauseTest(unittest.TestCase):
         goes_on = api.post("/api/jobs/goes-on/execute")["run_id"]
         wait_until(lambda: api.get("/api/runs/" + goes_on)["state"] == "RUNNING", 30, "the run that goes on")
         leader = self.cluster.leader()
-        self.cluster.cli("system", "pause", "--reason", "the switch is changed", "--yes")
+        self.cluster.cli("system", "pause", "--reason", "the switch is changed", "--yes", "--wait")
         self.paused_everywhere(True)
         # Claims that were accepted just before have their process a moment later.
         self.load.run_for(1)

@@ -72,7 +72,7 @@ class PauseTest(unittest.TestCase):
         self.assertEqual(self.api.get("/api/system/status")["paused"], paused)
         waiting.append(self.nothing_starts())
         before = self.started()
-        cli(self.server, "system", "resume")
+        cli(self.server, "system", "resume", "--wait")
         self.assertIsNone(self.api.get("/api/system/status")["paused"])
         for run_id in waiting:
             wait_until(lambda run_id=run_id: self.run_of(run_id)["state"] == "COMPLETED", 20, run_id)
