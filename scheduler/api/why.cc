@@ -38,9 +38,18 @@ std::string RunSentence(const RunDetail& run, const std::string& waits_for) {
   return {};
 }
 
-std::string GapSentence(GapReason why) {
+std::string PauseSentence(const PastPause& pause) {
+  return fmt::format("The whole cluster was paused from {} to {} ({}: {}). ",
+                     FormatRfc3339(pause.since), FormatRfc3339(pause.until), pause.by,
+                     pause.reason);
+}
+
+std::string GapSentence(GapReason why, bool paused) {
   switch (why) {
     case GapReason::kMisfire:
+      if (paused) {
+        return "It was not made up for: misfire_policy does not bring back a fire that old.";
+      }
       return "It was not made up for: no scheduler ran then, and misfire_policy does not bring "
              "back a fire that old.";
     case GapReason::kPaused: return "The job was paused then.";
@@ -59,7 +68,11 @@ FireAnswer WhyDidItFire(const FireEvidence& evidence) {
     const bool skipped = evidence.run->row.state == RunState::kSkipped;
     return {skipped ? "skipped" : "run", RunSentence(*evidence.run, evidence.run_waits_for)};
   }
-  if (evidence.gap) return {"gap", GapSentence(evidence.gap->range.reason)};
+  if (evidence.gap) {
+    const bool paused = evidence.past_pause.has_value();
+    return {"gap", (paused ? PauseSentence(*evidence.past_pause) : "") +
+                       GapSentence(evidence.gap->range.reason, paused)};
+  }
   if (evidence.at + kWhyWindow <= evidence.created) {
     return {"not_created",
             fmt::format("The job was made later, at {}.", FormatRfc3339(evidence.created))};

@@ -15,6 +15,14 @@ namespace carillon::scheduler {
 // A person names the minute.
 inline constexpr Duration kWhyWindow = 60s;
 
+// Of the whole cluster, and over.
+struct PastPause {
+  WallTime since;
+  WallTime until;
+  std::string by;
+  std::string reason;
+};
+
 struct FireEvidence {
   WallTime at;   // the time asked about; what is due within kWhyWindow from then on counts
   WallTime now;  // cluster time
@@ -26,6 +34,7 @@ struct FireEvidence {
   std::optional<RunDetail> run = {};
   std::string run_waits_for = {};  // a sentence, when that run is PENDING
   std::optional<GapRecord> gap = {};
+  std::optional<PastPause> past_pause = {};   // in which `due` was
   std::optional<WallTime> paused_since = {};  // the whole cluster is, now
 };
 

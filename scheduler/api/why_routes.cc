@@ -1,5 +1,7 @@
 #include "scheduler/api/why_routes.h"
 
+#include <algorithm>
+
 #include "common/wire/job_json.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/job_edit.h"
@@ -15,6 +17,7 @@ using nlohmann::json;
 constexpr size_t kRunsLookedAt = 100;
 constexpr size_t kGapsLookedAt = 500;
 constexpr int kGapPages = 20;
+constexpr size_t kPausesLookedAt = 200;
 
 // The version in force at `at`: the newest of `newest` and those before it that is not younger.
 // Versions and their times ascend together, so a few reads find it among any number.
@@ -74,6 +77,51 @@ Outcome<std::optional<WallTime>> DueAt(const JobDefinition& job, WallTime at) {
   return fire < at + kWhyWindow ? std::optional(fire) : std::nullopt;
 }
 
+// The newest of those actions, oldest first.
+Outcome<std::vector<AuditRecord>> PausesAndResumes(const Call& call) {
+  std::vector<AuditRecord> records;
+  for (const char* object : {"pause", "resume"}) {  // as the audit names them
+    CARILLON_ASSIGN_OR_RETURN(
+        const auto found,
+        call.api.admin.ListAudit({.object_id = object, .limit = kPausesLookedAt}));
+    for (const AuditRecord& record : found) {
+      if (record.action.starts_with("system.")) records.push_back(record);
+    }
+  }
+  std::sort(records.begin(), records.end(),
+            [](const AuditRecord& a, const AuditRecord& b) { return a.id < b.id; });
+  return records;
+}
+
+// The pause of the whole cluster that `due` was in, when it is over. Who paused once more changed
+// nothing, so the first counts.
+Outcome<std::optional<PastPause>> PauseAt(const Call& call, WallTime due) {
+  CARILLON_ASSIGN_OR_RETURN(const auto records, PausesAndResumes(call));
+  std::optional<PastPause> pause;
+  for (const AuditRecord& record : records) {
+    if (record.action == "system.pause" && !pause && record.at <= due) {
+      pause =
+          PastPause{.since = record.at, .until = {}, .by = record.actor, .reason = record.reason};
+    } else if (record.action == "system.resume" && pause) {
+      pause->until = record.at;
+      if (due < record.at) return pause;
+      pause.reset();
+    }
+  }
+  return std::optional<PastPause>();
+}
+
+bool MayBeOfAPause(const GapRecord& gap) {
+  return gap.range.reason == GapReason::kMisfire || gap.range.reason == GapReason::kCatchUpLimit;
+}
+
+json PauseToJson(const PastPause& pause) {
+  return {{"since", FormatRfc3339(pause.since)},
+          {"until", FormatRfc3339(pause.until)},
+          {"by", pause.by},
+          {"reason", pause.reason}};
+}
+
 }  // namespace
 
 Reply WhyJob(const Call& call) {
@@ -109,6 +157,9 @@ Reply WhyJob(const Call& call) {
     const auto since = ParseRfc3339(pause->since);
     if (since.ok()) evidence.paused_since = *since;
   }
+  if (evidence.due && evidence.gap && MayBeOfAPause(*evidence.gap)) {
+    CARILLON_ASSIGN_OR_RETURN(evidence.past_pause, PauseAt(call, *evidence.due));
+  }
   const FireAnswer answer = WhyDidItFire(evidence);
   json body = {{"job_id", id.value()},
                {"at", FormatRfc3339(*at)},
@@ -117,12 +168,14 @@ Reply WhyJob(const Call& call) {
                {"fire_time", evidence.due ? json(FormatRfc3339(*evidence.due)) : json(nullptr)},
                {"job_version", version ? json(version->version) : json(nullptr)},
                {"run_id", nullptr},
-               {"gap", nullptr}};
+               {"gap", nullptr},
+               {"cluster_pause", nullptr}};
   if (evidence.run) {
     body["run_id"] = EncodeRunId(evidence.run->row.key);
     body["fire_time"] = FormatRfc3339(evidence.run->row.key.fire);
   } else if (evidence.gap) {
     body["gap"] = GapToJson(*evidence.gap);
+    if (evidence.past_pause) body["cluster_pause"] = PauseToJson(*evidence.past_pause);
   }
   return JsonResponse(200, body);
 }

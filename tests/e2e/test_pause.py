@@ -4,6 +4,7 @@ import datetime
 import os
 import sys
 import unittest
+import urllib.parse
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -42,6 +43,9 @@ class PauseTest(unittest.TestCase):
         wait_until(over, 20, "three seconds of the pause", every=0.2)
         return waiting
 
+    def why(self, job, at):
+        return self.api.get(f"/api/jobs/{job}/why?at=" + urllib.parse.quote(at.isoformat()))
+
     @staticmethod
     def clock():
         return os.times().elapsed
@@ -62,6 +66,10 @@ class PauseTest(unittest.TestCase):
         self.assertEqual(paused["reason"], "a move")
         with urllib.request.urlopen(self.server.runtime["ops_url"] + "/readyz?verbose") as ready:
             self.assertIn("member ok, paused", ready.read().decode())
+        soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=1)
+        self.api.post("/api/jobs", {"job_id": "once", "name": "once", "type": "noop", "misfire_policy": "skip",
+                                    "misfire_grace": 1, "schedules": [
+                                        {"kind": "rate", "every_ms": 3_600_000, "start_time": soon.isoformat()}]})
         waiting = [self.nothing_starts()]
         self.assertEqual(self.run_of(waiting[0])["waiting"]["code"], "cluster_paused")
         wait_until(lambda: self.run_of(long)["state"] == "COMPLETED", 20, "the end of the long run")
@@ -83,6 +91,9 @@ class PauseTest(unittest.TestCase):
                        for run in self.api.runs("tick"))
         steps = {(b - a).total_seconds() for a, b in zip(fires, fires[1:])}
         self.assertEqual(steps, {1.0})
+        why = wait_until(lambda: next((w for w in [self.why("once", soon)] if w["outcome"] == "gap"), None), 20, "the gap")
+        self.assertEqual((why["cluster_pause"]["reason"], why["cluster_pause"]["by"]), ("a move", paused["by"]))
+        self.assertIn("The whole cluster was paused from", why["explanation"])
         actions = [record["action"] for record in self.api.get("/api/audit")["items"]]
         self.assertIn("system.pause", actions)
         self.assertIn("system.resume", actions)

@@ -271,6 +271,7 @@ export interface Why {
   job_version: number | null;
   run_id: string | null;
   gap: Gap | null;
+  cluster_pause: { since: string; until: string; by: string; reason: string } | null;
 }
 
 // Jobs of others that are to a user as their own: all of a namespace, or those of its that the selector fits.

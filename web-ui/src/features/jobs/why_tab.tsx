@@ -69,6 +69,7 @@ function Answer({ job, at }: { job: Job; at: string }) {
         ...(answer.job_version ? [[t('jobs.version'), <Link key="v" to="/jobs/$id" params={{ id: job.job_id }} search={{ tab: 'versions' }} className="link">v{answer.job_version}</Link>] as const] : []),
         ...(answer.run_id ? [[t('nav.runs'), <Link key="r" to="/runs/$id" params={{ id: answer.run_id }} className="link mono">{answer.run_id}</Link>] as const] : []),
         ...(gap ? [[t('gaps.title'), <span key="g">{t('gaps.line', { count: gap.count, reason: textOr('reason.', gap.reason) })} <Time at={gap.from} zone={zoneOf(job)} absolute /> – <Time at={gap.to} zone={zoneOf(job)} absolute /></span>] as const] : []),
+        ...(answer.cluster_pause ? [[t('why.cluster_pause'), <span key="p"><Time at={answer.cluster_pause.since} zone={zoneOf(job)} absolute /> – <Time at={answer.cluster_pause.until} zone={zoneOf(job)} absolute /> {answer.cluster_pause.by}: {answer.cluster_pause.reason}</span>] as const] : []),
       ]} />
     </Card>
   );

@@ -23,6 +23,7 @@ export const job = {
   'why.no_time': 'This is no time.',
   'why.ask': 'Ask',
   'why.asked': 'Asked about',
+  'why.cluster_pause': 'The whole cluster was paused',
   'why.outcome.run': 'It ran',
   'why.outcome.skipped': 'It was skipped',
   'why.outcome.gap': 'It was never planned',

@@ -25,6 +25,7 @@ export const job: Record<keyof typeof en, string> = {
   'why.no_time': '这不是有效的时间。',
   'why.ask': '查询',
   'why.asked': '查询时间',
+  'why.cluster_pause': '整个集群曾暂停',
   'why.outcome.run': '已运行',
   'why.outcome.skipped': '已跳过',
   'why.outcome.gap': '未被安排',
