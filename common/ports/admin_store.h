@@ -77,9 +77,9 @@ class AdminStore {
   virtual Status AbandonRequest(const std::string& scope, const std::string& key) = 0;
 
   virtual Result<ClusterSettings> ReadSettings() = 0;
-  // `values` take the place of all that are stored. kConflict: another version than `expected` is.
-  virtual Result<ClusterSettings> WriteSettings(
-      int64_t expected, const std::map<std::string, std::string>& values) = 0;
+  // `next`, whose version is above `expected`, takes the place of all that is stored and is returned.
+  // kConflict: another version than `expected` is.
+  virtual Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) = 0;
 
   // Append-only.
   virtual Status RecordAudit(const AuditRecord& record) = 0;

@@ -52,7 +52,8 @@ class ExecutorStore {
 
   // Inserts or refreshes; keeps enabled, draining and labels of a known one.
   virtual Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) = 0;
-  // state, slots, running, load, last_heartbeat of each; unknown ids are ignored.
+  // state, slots, running, load, last_heartbeat of each; unknown ids, and those that another
+  // incarnation has by now, are ignored.
   virtual Status UpdateExecutors(const std::vector<ExecutorRecord>& records) = 0;
   virtual Result<std::vector<ExecutorRecord>> ListExecutors() = 0;
   virtual Result<ExecutorRecord> GetExecutor(const ExecutorId& id) = 0;

@@ -1,5 +1,6 @@
 #include "scheduler/api/config_routes.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include <fmt/core.h>
@@ -114,20 +115,28 @@ Outcome<json> ReadSettingsMember(const Call& call) {
 }
 
 // The store answered no commit: what it says now decides.
-Outcome<ClusterSettings> LookAgain(const Call& call, const ClusterSettings& before,
-                                   const Values& wanted, const Error& unknown) {
+Outcome<ClusterSettings> LookAgain(const Call& call, const ClusterSettings& wanted,
+                                   const Error& unknown) {
   const auto found = call.api.admin.ReadSettings();
-  if (found.ok() && found->version == before.version + 1 && found->values == wanted) return *found;
+  if (found.ok() && *found == wanted) return *found;
   return OutcomeUnknown(
       "Whether the change was stored is not known; GET the configuration before trying again.",
       unknown);
 }
 
+// A store that was put back to an older version says what is not in force any more.
+bool InForce(const Call& call, const ClusterSettings& stored) {
+  return stored.version >= call.api.settings.version();
+}
+
 // nullopt: others changed the settings meanwhile. In force here with the answer; the others are
-// told by the member's own loops.
+// told by the member's own loops. Everybody adopts higher versions only, so it has to be the
+// highest.
 Outcome<std::optional<ClusterSettings>> Store(const Call& call, const ClusterSettings& stored,
-                                              const Values& wanted) {
-  const auto written = call.api.admin.WriteSettings(stored.version, wanted);
+                                              const Values& values) {
+  const ClusterSettings next{.version = std::max(stored.version, call.api.settings.version()) + 1,
+                             .values = values};
+  const auto written = call.api.admin.WriteSettings(stored.version, next);
   if (!written.ok() && written.code() == ErrorCode::kConflict) {
     return std::optional<ClusterSettings>();
   }
@@ -135,7 +144,7 @@ Outcome<std::optional<ClusterSettings>> Store(const Call& call, const ClusterSet
   if (written.ok()) {
     changed = *written;
   } else if (written.code() == ErrorCode::kTimeout) {
-    CARILLON_ASSIGN_OR_RETURN(changed, LookAgain(call, stored, wanted, written.error()));
+    CARILLON_ASSIGN_OR_RETURN(changed, LookAgain(call, next, written.error()));
   } else {
     return written.error();
   }
@@ -154,10 +163,14 @@ Reply SetPauseTo(const Call& call, const std::optional<ClusterPause>& pause) {
     CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.api.admin.ReadSettings());
     call.api.settings.Adopt(stored);
     const auto before = PauseOf(stored);
-    if (before.has_value() == pause.has_value()) return PauseResponse(stored);
+    if (before.has_value() == pause.has_value() && InForce(call, stored)) {
+      NoteChanges(call, {}, {});  // also where another one was quicker
+      return PauseResponse(stored);
+    }
     Values wanted = stored.values;
     SetPause(wanted, pause);
-    NoteChanges(call, {{"paused", PauseToJson(before)}}, {{"paused", PauseToJson(pause)}});
+    const auto in_force = PauseOf(call.api.settings.Current());
+    NoteChanges(call, {{"paused", PauseToJson(in_force)}}, {{"paused", PauseToJson(pause)}});
     CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted));
     if (changed) return PauseResponse(*changed);
   }
@@ -201,7 +214,7 @@ Reply ChangeConfig(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.api.admin.ReadSettings());
   if (!tags.MatchesStrongly(VersionTag(stored.version))) return StaleVersion(call, stored);
   CARILLON_ASSIGN_OR_RETURN(const Values wanted, ReadChange(settings, stored.values));
-  if (wanted == stored.values) return ConfigResponse(call, stored);
+  if (wanted == stored.values && InForce(call, stored)) return ConfigResponse(call, stored);
   NoteChanges(call, stored.values, wanted);
   CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted));
   if (!changed) {

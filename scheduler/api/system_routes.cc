@@ -102,10 +102,25 @@ Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
   return std::move(parsed.definition.labels);
 }
 
-// Where an executor stands in a list, as text: also the cursor behind it.
-std::string PlaceOf(const ExecutorRecord& executor, bool by_heartbeat) {
+// Those that are heard move all the time: they stand beside each other, so that none is passed by
+// while the pages are turned.
+constexpr Duration kHeardLately = 10s;
+
+// Where an executor stands in a list, as text: also the cursor behind it. `begun`: when the first
+// page was asked for.
+std::string PlaceOf(const ExecutorRecord& executor, WallTime begun, bool by_heartbeat) {
   if (!by_heartbeat) return executor.id.value();
-  return fmt::format("{:020} {}", ToUnixMicros(executor.last_heartbeat), executor.id.value());
+  const WallTime heard = std::min(executor.last_heartbeat, begun - kHeardLately);
+  return fmt::format("{:020} {:020} {}", ToUnixMicros(begun), ToUnixMicros(heard),
+                     executor.id.value());
+}
+
+// nullopt: the cursor is not one of PlaceOf.
+std::optional<WallTime> BegunOf(const std::string& cursor) {
+  const auto micros = ParseCursor(cursor.substr(0, cursor.find(' ')));
+  return micros && *micros <= INT64_MAX
+             ? std::optional(FromUnixMicros(static_cast<int64_t>(*micros)))
+             : std::nullopt;
 }
 
 double Milliseconds(Duration duration) { return static_cast<double>(duration.count()) / 1000.0; }
@@ -220,9 +235,15 @@ Reply ListExecutors(const Call& call) {
   for (ExecutorRecord& executor : executors) executor = heard.Latest(std::move(executor));
   const bool by_heartbeat = sort && sort->by == "last_heartbeat_time";
   const bool descending = sort && sort->descending;
+  WallTime begun = call.api.clock.Wall();
+  if (by_heartbeat && !page.cursor().empty()) {
+    const auto kept = BegunOf(page.cursor());
+    if (!kept) return BadPageToken();
+    begun = *kept;
+  }
   std::map<std::string, const ExecutorRecord*> places;
   for (const ExecutorRecord& executor : executors) {
-    places[PlaceOf(executor, by_heartbeat)] = &executor;
+    places[PlaceOf(executor, begun, by_heartbeat)] = &executor;
   }
   const auto add = [&](const auto& place) {
     return page.Add(ShowExecutor(call, *place.second), place.first);

@@ -85,7 +85,8 @@ Outcome<std::vector<AuditRecord>> PausesAndResumes(const Call& call) {
         const auto found,
         call.api.admin.ListAudit({.object_id = object, .limit = kPausesLookedAt}));
     for (const AuditRecord& record : found) {
-      if (record.action.starts_with("system.")) records.push_back(record);
+      const bool changed = !record.changes_json.empty();  // who paused once more did not
+      if (changed && record.action.starts_with("system.")) records.push_back(record);
     }
   }
   std::sort(records.begin(), records.end(),
@@ -93,8 +94,7 @@ Outcome<std::vector<AuditRecord>> PausesAndResumes(const Call& call) {
   return records;
 }
 
-// The pause of the whole cluster that `due` was in, when it is over. Who paused once more changed
-// nothing, so the first counts.
+// The pause of the whole cluster that `due` was in, when it is over.
 Outcome<std::optional<PastPause>> PauseAt(const Call& call, WallTime due) {
   CARILLON_ASSIGN_OR_RETURN(const auto records, PausesAndResumes(call));
   std::optional<PastPause> pause;

@@ -68,7 +68,11 @@ TYPED_TEST(ExecutorStoreContract, UpdatesTouchStateAndLoadOfKnownOnesOnly) {
   update.load = {.cpu = 0.5, .memory = 0.25, .disk = 0.75, .io = 0.125};
   update.last_heartbeat = kT0 + 5s;
   update.enabled = true;
+  ExecutorRecord before = Executor("e1");  // its process is another one by now
+  before.incarnation = Incarnation("older");
+  before.state = ExecutorState::kOffline;
   ASSERT_OK(s.executors.UpdateExecutors({update, Executor("e9")}));
+  ASSERT_OK(s.executors.UpdateExecutors({before}));
   const std::vector<ExecutorRecord> all = s.v(s.executors.ListExecutors());
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].state, ExecutorState::kLost);
@@ -188,20 +192,21 @@ TYPED_TEST(AdminStoreContract, SettingsAreReplacedAtTheVersionThatWasReadOnly) {
   StoreDriver s = this->driver();
   const std::map<std::string, std::string> first = {{"executor.slots", "3"},
                                                     {"log.level", "\xe2\x82\xac"}};
-  const ClusterSettings written = s.v(s.admin.WriteSettings(0, first));
+  const ClusterSettings written = s.v(s.admin.WriteSettings(0, {.version = 1, .values = first}));
   EXPECT_EQ(written, (ClusterSettings{.version = 1, .values = first}));
   EXPECT_EQ(s.v(s.admin.ReadSettings()), written);
-  EXPECT_CODE(s.admin.WriteSettings(0, {{"log.level", "debug"}}), ErrorCode::kConflict);
-  EXPECT_CODE(s.admin.WriteSettings(2, {{"log.level", "debug"}}), ErrorCode::kConflict);
+  ClusterSettings next{.version = 3, .values = {{"log.level", "debug"}}};
+  EXPECT_CODE(s.admin.WriteSettings(0, next), ErrorCode::kConflict);
+  EXPECT_CODE(s.admin.WriteSettings(2, next), ErrorCode::kConflict);
   EXPECT_EQ(s.v(s.admin.ReadSettings()), written) << "nothing of a refused one stays";
-  s.v(s.admin.WriteSettings(1, {{"log.level", "debug"}}));
-  s.v(s.admin.WriteSettings(2, {}));
-  EXPECT_EQ(s.v(s.admin.ReadSettings()), (ClusterSettings{.version = 3}));
-  s.v(s.admin.WriteSettings(3, first));
+  EXPECT_EQ(s.v(s.admin.WriteSettings(1, next)), next) << "versions may be left out";
+  s.v(s.admin.WriteSettings(3, {.version = 4}));
+  EXPECT_EQ(s.v(s.admin.ReadSettings()), (ClusterSettings{.version = 4}));
+  s.v(s.admin.WriteSettings(4, {.version = 9, .values = first}));
   this->Reopen();
   StoreDriver reopened = this->driver();
   EXPECT_EQ(reopened.v(reopened.admin.ReadSettings()),
-            (ClusterSettings{.version = 4, .values = first}));
+            (ClusterSettings{.version = 9, .values = first}));
 }
 
 TYPED_TEST(AdminStoreContract, RetentionDropsWholeOldDaysThatHaveNothingOpen) {

@@ -30,10 +30,10 @@ class PauseTest(unittest.TestCase):
     def started(self):
         return sorted(run["run_id"] for run in self.api.runs("tick") if run["claimed_at"])
 
-    def nothing_starts(self):
-        """From now on, while the time of three fires goes by."""
+    def nothing_starts(self, before=None):
+        """Beyond `before`, or what has started by now, while the time of three fires goes by."""
         waiting = self.api.post("/api/jobs/noop/execute")["run_id"]
-        before = self.started()
+        before = self.started() if before is None else before
         end = self.clock() + 3
 
         def over():
@@ -73,13 +73,14 @@ class PauseTest(unittest.TestCase):
         waiting = [self.nothing_starts()]
         self.assertEqual(self.run_of(waiting[0])["waiting"]["code"], "cluster_paused")
         wait_until(lambda: self.run_of(long)["state"] == "COMPLETED", 20, "the end of the long run")
+        before = self.started()
         self.api.close()
         self.server.stop()
         self.server.start()
         self.api = self.server.api()
         self.assertEqual(self.api.get("/api/system/status")["paused"], paused)
-        waiting.append(self.nothing_starts())
-        before = self.started()
+        waiting.append(self.nothing_starts(before))  # also not before the settings were read
+        self.assertEqual(self.run_of(waiting[0])["state"], "PENDING")
         cli(self.server, "system", "resume", "--wait")
         self.assertIsNone(self.api.get("/api/system/status")["paused"])
         for run_id in waiting:

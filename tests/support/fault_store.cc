@@ -192,9 +192,8 @@ Result<std::vector<AuditRecord>> FaultStore::ListAudit(const AuditFilter& filter
 Result<ClusterSettings> FaultStore::ReadSettings() {
   return Run("settings", [&] { return p_.admin.ReadSettings(); });
 }
-Result<ClusterSettings> FaultStore::WriteSettings(
-    int64_t expected, const std::map<std::string, std::string>& values) {
-  return Run("settings", [&] { return p_.admin.WriteSettings(expected, values); });
+Result<ClusterSettings> FaultStore::WriteSettings(int64_t expected, const ClusterSettings& next) {
+  return Run("settings", [&] { return p_.admin.WriteSettings(expected, next); });
 }
 Result<Upkeep> FaultStore::Maintain(WallTime now, Duration retention) {
   return Run("maintain", [&] { return p_.admin.Maintain(now, retention); });

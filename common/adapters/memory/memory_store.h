@@ -172,8 +172,7 @@ class MemoryStore final : public MemoryPeople,
                        const StoredAnswer& answer) override;
   Status AbandonRequest(const std::string& scope, const std::string& key) override;
   Result<ClusterSettings> ReadSettings() override;
-  Result<ClusterSettings> WriteSettings(int64_t expected,
-                                        const std::map<std::string, std::string>& values) override;
+  Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override;
   Status RecordAudit(const AuditRecord& record) override;
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;

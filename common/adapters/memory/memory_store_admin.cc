@@ -20,7 +20,7 @@ Status MemoryStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) 
   MutexLock lock(mu_);
   for (const ExecutorRecord& record : records) {
     const auto it = tables_.executors.find(record.id);
-    if (it == tables_.executors.end()) continue;
+    if (it == tables_.executors.end() || it->second.incarnation != record.incarnation) continue;
     it->second.state = record.state;
     it->second.slots = record.slots;
     it->second.running = record.running;
@@ -140,14 +140,12 @@ Result<ClusterSettings> MemoryStore::ReadSettings() {
   return tables_.settings;
 }
 
-Result<ClusterSettings> MemoryStore::WriteSettings(
-    int64_t expected, const std::map<std::string, std::string>& values) {
+Result<ClusterSettings> MemoryStore::WriteSettings(int64_t expected, const ClusterSettings& next) {
   MutexLock lock(mu_);
   if (tables_.settings.version != expected) {
     return {ErrorCode::kConflict, "the settings were changed meanwhile"};
   }
-  tables_.settings = {.version = expected + 1, .values = values};
-  return tables_.settings;
+  return tables_.settings = next;
 }
 
 Result<Upkeep> MemoryStore::Maintain(WallTime now, Duration retention) {

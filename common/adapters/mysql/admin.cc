@@ -106,22 +106,20 @@ Result<ClusterSettings> MysqlStore::ReadSettings() {
   });
 }
 
-Result<ClusterSettings> MysqlStore::WriteSettings(
-    int64_t expected, const std::map<std::string, std::string>& values) {
+Result<ClusterSettings> MysqlStore::WriteSettings(int64_t expected, const ClusterSettings& next) {
   return InTransaction(
       *pool_, {.operation = "settings"}, [&](Session& session) -> Result<ClusterSettings> {
-        CARILLON_ASSIGN_OR_RETURN(
-            const int64_t matched,
-            session.Execute("UPDATE store_identity SET settings_version = settings_version + 1 "
-                            "WHERE id = 1 AND settings_version = ?",
-                            {expected}));
+        CARILLON_ASSIGN_OR_RETURN(const int64_t matched,
+                                  session.Execute("UPDATE store_identity SET settings_version = ? "
+                                                  "WHERE id = 1 AND settings_version = ?",
+                                                  {next.version, expected}));
         if (matched == 0) return Error{ErrorCode::kConflict, "the settings were changed meanwhile"};
         CARILLON_TRY(session.Execute("DELETE FROM system_config"));
-        for (const auto& [name, value] : values) {
+        for (const auto& [name, value] : next.values) {
           CARILLON_TRY(session.Execute("INSERT INTO system_config (name, value) VALUES (?, ?)",
                                        {name, value}));
         }
-        return ClusterSettings{.version = expected + 1, .values = values};
+        return next;
       });
 }
 

@@ -113,8 +113,9 @@ Status MysqlStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {
       "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin "
       "PATH '$[0]', s VARCHAR(255) PATH '$[1]', r INT PATH '$[2]', h BIGINT PATH '$[3]', "
       "c INT PATH '$[4]', m INT PATH '$[5]', d INT PATH '$[6]', i INT PATH '$[7]', "
-      "n INT PATH '$[8]')) k "
-      "STRAIGHT_JOIN executors x FORCE INDEX (PRIMARY) ON x.executor_id = k.e SET x.status = k.s, "
+      "n INT PATH '$[8]', p VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin PATH '$[9]')) k "
+      "STRAIGHT_JOIN executors x FORCE INDEX (PRIMARY) ON x.executor_id = k.e "
+      "AND x.incarnation = k.p SET x.status = k.s, "
       "x.slots = k.n, x.running = k.r, x.last_heartbeat_time = TIMESTAMPADD(MICROSECOND, k.h, "
       "'1970-01-01 "
       "00:00:00'), x.load_cpu = k.c / 1000000, x.load_memory = k.m / 1000000, "
@@ -139,7 +140,8 @@ Status MysqlStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {
         .Add(millionths(record->load.memory))
         .Add(millionths(record->load.disk))
         .Add(millionths(record->load.io))
-        .Add(record->slots);
+        .Add(record->slots)
+        .Add(record->incarnation.value());
   }
   const std::string json = rows.Take();
   return InTransaction(*pool_, {.operation = "heartbeats"}, [&](Session& session) -> Status {

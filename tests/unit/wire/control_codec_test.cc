@@ -138,7 +138,7 @@ TEST(ControlCodecTest, AnswersComeBackAsTheyWere) {
 
   ClaimBatchReply claims{.batch_id = 1, .sent_us = 2, .lease = 20s, .items = {}};
   const HeldAttempt held = Attempt(6);
-  for (int i = 0; i <= static_cast<int>(ClaimReason::kNotOwner); ++i) {
+  for (int i = 0; i <= static_cast<int>(ClaimReason::kClusterPaused); ++i) {
     claims.items.push_back({.key = held.key,
                             .token = held.token,
                             .verdict = static_cast<ClaimVerdict>(i % 4),

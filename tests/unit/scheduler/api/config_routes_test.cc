@@ -113,7 +113,7 @@ TEST_F(ConfigRoutesTest, WhatIsWrongIsNamedWithItsBoundsAndNothingIsChanged) {
 TEST_F(ConfigRoutesTest, SomebodyElseWasQuickerInBetween) {
   faults_.plan.OnCall([this](const std::string& name) {
     if (name != "WriteSettings") return;
-    EXPECT_TRUE(store_.WriteSettings(0, {}).ok());
+    EXPECT_TRUE(store_.WriteSettings(0, {.version = 1}).ok());
   });
   const Answer stale = Put({{"retention_days", 21}}, "\"v0\"");
   EXPECT_EQ(stale.code(), "stale_version");
@@ -141,7 +141,9 @@ TEST_F(ConfigRoutesTest, ChangeIsInTheAudit) {
 
 // Another member took the change, or a person with the database's own tools.
 TEST_F(ConfigRoutesTest, ReadingAdoptsWhatTheStoreSays) {
-  ASSERT_TRUE(store_.WriteSettings(0, {{"retention_days", "21"}, {"unknown", "x"}}).ok());
+  const ClusterSettings stored{.version = 1,
+                               .values = {{"retention_days", "21"}, {"unknown", "x"}}};
+  ASSERT_TRUE(store_.WriteSettings(0, stored).ok());
   const json config = Get(kPath).body();
   EXPECT_EQ(config["settings"]["retention_days"], "21");
   EXPECT_FALSE(config["settings"].contains("unknown"));
@@ -172,6 +174,49 @@ TEST_F(ConfigRoutesTest, PausingAndResumingAgainChangeNothing) {
   EXPECT_EQ(resumed, (json{{"paused", nullptr}, {"version", 2}}));
   EXPECT_FALSE(settings_.paused());
   EXPECT_TRUE(Get("/api/system/status").body()["paused"].is_null());
+}
+
+// What is in force is the highest version that was heard of; a store that was put back to an older
+// one says otherwise, and must not be what the answer goes by.
+TEST_F(ConfigRoutesTest, PauseHoldsAlsoWhereTheStoreFellBehind) {
+  ClusterSettings paused{.version = 7};
+  SetPause(paused.values, ClusterPause{"2026-03-01T00:00:00.000000Z", "anna", "old"});
+  ASSERT_TRUE(store_.WriteSettings(0, paused).ok());
+  settings_.Adopt({.version = 8});
+  const Answer again = Send("POST", "/api/system/pause", R"({"reason": "new"})");
+  EXPECT_EQ(again.body()["paused"]["reason"], "new") << again.text;
+  EXPECT_EQ(again.body()["version"], 9);
+  EXPECT_TRUE(settings_.paused());
+  EXPECT_EQ(store_.ReadSettings()->version, 9);
+}
+
+TEST_F(ConfigRoutesTest, ResumeHoldsAlsoWhereTheStoreFellBehind) {
+  ClusterSettings paused{.version = 7};
+  SetPause(paused.values, ClusterPause{"2026-03-01T00:00:00.000000Z", "anna", "old"});
+  settings_.Adopt(paused);
+  ASSERT_TRUE(store_.WriteSettings(0, {.version = 6}).ok());
+  EXPECT_EQ(Send("POST", "/api/system/resume", "{}").body()["version"], 8);
+  EXPECT_FALSE(settings_.paused());
+  // Likewise a change of other settings, also to what the store has.
+  settings_.Adopt({.version = 20, .values = {{"log.level", "error"}}});
+  EXPECT_EQ(Put({{"log.level", nullptr}}, "\"v8\"").body()["version"], 21);
+  EXPECT_TRUE(settings_.Current().values.empty());
+}
+
+// The audit says who did it: not who came second, and not who lost the race.
+TEST_F(ConfigRoutesTest, WhoChangedNothingIsNotSaidToHavePaused) {
+  const auto records = [this] { return Get("/api/audit?object_id=pause").body()["items"]; };
+  bool first = true;
+  faults_.plan.OnCall([&](const std::string& name) {
+    if (name != "WriteSettings" || !std::exchange(first, false)) return;
+    ClusterSettings quicker{.version = 1};
+    SetPause(quicker.values, ClusterPause{"2026-03-01T00:00:00.000000Z", "bob", "his"});
+    EXPECT_TRUE(store_.WriteSettings(0, quicker).ok());
+  });
+  const Answer late = Send("POST", "/api/system/pause", R"({"reason": "mine"})");
+  EXPECT_EQ(late.body()["paused"]["reason"], "his") << late.text;
+  ASSERT_EQ(records().size(), 1u);
+  EXPECT_TRUE(records()[0]["changes"].is_null()) << records();
 }
 
 TEST_F(ConfigRoutesTest, PauseNeedsAReason) {

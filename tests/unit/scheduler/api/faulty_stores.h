@@ -213,9 +213,8 @@ class FaultyAdmin : public AdminStore {
   Result<ClusterSettings> ReadSettings() override {
     return plan_.Run("ReadSettings", [&] { return store_.ReadSettings(); });
   }
-  Result<ClusterSettings> WriteSettings(int64_t expected,
-                                        const std::map<std::string, std::string>& values) override {
-    return plan_.Run("WriteSettings", [&] { return store_.WriteSettings(expected, values); });
+  Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override {
+    return plan_.Run("WriteSettings", [&] { return store_.WriteSettings(expected, next); });
   }
   Status RecordAudit(const AuditRecord& record) override {
     return plan_.Run("RecordAudit", [&] { return store_.RecordAudit(record); });

@@ -82,8 +82,7 @@ class BehindStore final : public AdminStore {
   }
   Status AbandonRequest(const std::string&, const std::string&) override { return {}; }
   Result<ClusterSettings> ReadSettings() override { return ClusterSettings{}; }
-  Result<ClusterSettings> WriteSettings(int64_t,
-                                        const std::map<std::string, std::string>&) override {
+  Result<ClusterSettings> WriteSettings(int64_t, const ClusterSettings&) override {
     return ClusterSettings{};
   }
   Status RecordAudit(const AuditRecord&) override { return {}; }

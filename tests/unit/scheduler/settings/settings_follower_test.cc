@@ -40,7 +40,7 @@ class SettingsFollowerTest : public ::testing::Test {
   }
   // As the API does it, up to the point at which the member may die.
   ClusterSettings Store(int64_t expected, const std::map<std::string, std::string>& values) {
-    auto written = store_.WriteSettings(expected, values);
+    auto written = store_.WriteSettings(expected, {.version = expected + 1, .values = values});
     EXPECT_TRUE(written.ok());
     return written.value_or({});
   }
