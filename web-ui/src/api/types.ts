@@ -176,6 +176,9 @@ export interface Executor {
 
 export interface StoreFacts { store_id: string; server_id: string; mark: number }
 
+// Of the whole cluster: nothing starts.
+export interface ClusterPause { since: string; by: string; reason: string }
+
 export interface SystemStatus {
   leader: string | null;
   members: { id: string; address: string; owned_segments: number | null; clock_offset_ms: number | null }[];
@@ -190,6 +193,7 @@ export interface SystemStatus {
   store_reachable: boolean;
   unknown_since: string | null;
   version: string;
+  paused?: ClusterPause | null; // absent: of a server before there was one
   store: {
     state: string; since: string | null; reason: string | null; detail: string | null;
     trusted: StoreFacts | null; seen: StoreFacts | null;

@@ -10,7 +10,7 @@ import { get } from '../api/client';
 import { itemsOf, useExecutors } from '../api/queries';
 import type { Job, Page, Run } from '../api/types';
 import { useTextOr } from '../i18n/text_or';
-import { useActions, useJobActions } from './palette_actions';
+import { useActions, useClusterActions, useJobActions } from './palette_actions';
 import { matches, runIdIn, type Entry } from './palette_entries';
 import { PLACES } from './places';
 import { router } from './router';
@@ -96,7 +96,7 @@ function Search(props: { onDone: () => void }) {
   const jobs = useFoundJobs(wanted);
   const executors = useFoundExecutors().filter(fit);
   // What does something comes last: a name and Enter open, and never run or pause.
-  const actions = [...useJobActions(), ...useActions()].filter(fit);
+  const actions = [...useJobActions(), ...useClusterActions(), ...useActions()].filter(fit);
   return (
     <Autocomplete.Root open inline items={[...run, ...pages, ...jobs, ...executors, ...actions]} mode="none" value={text} autoHighlight="always"
       itemToStringValue={(entry: Entry) => entry.label}

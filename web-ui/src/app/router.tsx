@@ -145,6 +145,7 @@ const executor = createRoute({
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
+  validateSearch: (search): { ask?: 'pause' } => ({ ask: oneOf(search.ask, ['pause']) }),
   component: lazyRouteComponent(() => import('../features/system/system_page'), 'SystemPage'),
 });
 

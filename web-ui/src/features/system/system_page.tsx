@@ -1,4 +1,4 @@
-// How the scheduler itself is: leader, members, segments, lateness, the store, settings.
+// How the scheduler itself is: its pause, leader, members, segments, lateness, the store, settings.
 import '../../i18n/more';
 import '../../i18n/outages';
 import { Crown } from 'lucide-react';
@@ -11,6 +11,7 @@ import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
 import { Card, Facts, LoadFailure, Loading, PageHeader, TableFrame } from '../../shared/ui';
 import { DependenciesCard } from './dependencies_card';
+import { PauseCard } from './pause_card';
 import { SettingsCard } from './settings_card';
 
 export function SystemPage() {
@@ -24,6 +25,7 @@ export function SystemPage() {
         : !status.data ? <LoadFailure error={status.error} onRetry={() => void status.refetch()} />
         : (
           <div className="grid gap-4 lg:grid-cols-2">
+            <PauseCard status={status.data} />
             <Members status={status.data} />
             <Health status={status.data} />
             <Store status={status.data} />
