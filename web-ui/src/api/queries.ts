@@ -1,5 +1,6 @@
 // Reads that pages share, with one rule for how often they are repeated.
 import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { usePace } from '../shared/pace';
 import { usePreferences } from '../shared/preferences';
 import { isSearch, isTold } from './changes';
 import { ApiError, call, get, type Query } from './client';
@@ -29,9 +30,11 @@ export const queryClient = new QueryClient({
   },
 });
 
-// The one refresh control: false stops every repetition. A hidden tab asks for nothing either.
+// The one refresh control: false stops every repetition. A hidden tab asks for nothing either. A page may have a pace of
+// its own.
 export function useEvery(ms: number): number | false {
-  return usePreferences().live ? ms : false;
+  const pace = usePace();
+  return usePreferences().live && (pace ?? ms);
 }
 
 export function useList<T>(path: string, query: Query, every: number, enabled = true) {

@@ -179,9 +179,19 @@ export interface StoreFacts { store_id: string; server_id: string; mark: number 
 // Of the whole cluster: nothing starts.
 export interface ClusterPause { since: string; by: string; reason: string }
 
+// Null, or absent: not known.
+export interface Member {
+  id: string;
+  address: string;
+  owned_segments: number | null;
+  clock_offset_ms: number | null;
+  version?: string | null;
+  paused?: boolean | null; // whether the pause of the cluster is in force there
+}
+
 export interface SystemStatus {
   leader: string | null;
-  members: { id: string; address: string; owned_segments: number | null; clock_offset_ms: number | null }[];
+  members: Member[];
   segments: { segment: number; owner: string | null; epoch: number }[] | null;
   executors: Record<string, number>;
   runs_pending: number | null;

@@ -1,4 +1,5 @@
 // What needs a person, each with why and where to look.
+import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -8,6 +9,7 @@ import { serverNow } from '../../api/reachability';
 import type { SystemStatus } from '../../api/types';
 import { span } from '../../shared/format';
 import { Card } from '../../shared/ui';
+import { skewOf } from '../system/member_values';
 import { BAD_STATES } from './failures';
 
 const SHOWN = 6;
@@ -27,6 +29,8 @@ export default function Attention({ status }: { status: SystemStatus }) {
   const matters: Matter[] = [];
   const see = t('overview.see');
   if (status.leader === null) matters.push({ key: 'leader', text: t('system.no_leader'), link: <Link to="/system" className="link">{see}</Link> });
+  const skew = skewOf(status.members);
+  if (skew) matters.push({ key: 'skew', text: t('members.skew', { versions: skew }), link: <Link to="/system" className="link">{see}</Link> });
   if ((status.oldest_overdue_ms ?? 0) > LATE_MS) {
     matters.push({ key: 'late', text: t('overview.overdue', { span: span(status.oldest_overdue_ms ?? 0) }), link: <Link to="/runs" search={{ state: ['PENDING'] }} className="link">{see}</Link> });
   }

@@ -8,6 +8,7 @@ import type { SystemStatus } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { Time } from '../../shared/time';
 import { Card, Facts } from '../../shared/ui';
+import { apartFrom } from './member_values';
 import { useResumeCluster } from './pause_cluster';
 
 const PauseClusterDialog = lazy(() => import('./pause_dialog'));
@@ -20,6 +21,7 @@ export function PauseCard({ status }: { status: SystemStatus }) {
   const may = useMay('config:write');
   const resume = useResumeCluster();
   const paused = status.paused ?? null;
+  const { behind, unknown } = apartFrom(status);
   const put = (next: 'pause' | undefined) =>
     void navigate({ search: (before) => ({ ...before, ask: next }), replace: true, resetScroll: false });
   const button = { type: 'button', className: 'button', title: may ? undefined : t('pause.denied') } as const;
@@ -37,6 +39,8 @@ export function PauseCard({ status }: { status: SystemStatus }) {
           <p className="mt-3 text-warn">{t('pause.stops')}</p>
         </>
       ) : <p className="text-muted">{t('pause.off')}</p>}
+      {behind.length > 0 && <p role="status" className="mt-3 text-bad">{t(paused ? 'pause.behind' : 'pause.behind_resume', { members: behind.join(', ') })}</p>}
+      {paused && unknown.length > 0 && <p className="mt-3 text-muted">{t('pause.unknown', { members: unknown.join(', ') })}</p>}
       {ask === 'pause' && may && !paused && <Suspense><PauseClusterDialog onClose={() => put(undefined)} /></Suspense>}
     </Card>
   );

@@ -156,4 +156,14 @@ export const enSeldom = {
   'auth.setup_explain': 'Choose the name and password of the first administrator. This link works once.',
   'auth.setup_hint': 'Nobody has an account yet: open the one-time link that the server printed when it started.',
   'auth.setup_refused': 'This link was used already, or has expired, or the name or password is not accepted.',
+  'pause.behind': 'Not taken over yet by: {{members}}. Work may still start there.',
+  'pause.behind_resume': 'Still paused: {{members}}. Nothing starts there yet.',
+  'pause.unknown': 'Whether they have taken it over is not known: {{members}}',
+  // The members and the page of the system.
+  'members.version': 'Version',
+  'members.skew': 'Members run different versions: {{versions}}. Finish the upgrade.',
+  'refresh.label': 'Refresh',
+  'refresh.off': 'Off',
+  'refresh.every': 'Every {{n}} s',
+  'refresh.paused': 'Updates are paused in the top bar.',
 } as const;

@@ -156,4 +156,14 @@ export const zhCNSeldom: SeldomCatalogue = {
   'auth.setup_explain': '设置第一位管理员的用户名和密码。此链接只能使用一次。',
   'auth.setup_hint': '尚无账户：请打开服务器启动时打印的一次性链接。',
   'auth.setup_refused': '链接已使用或已过期，或者用户名、密码不被接受。',
+  'pause.behind': '尚未生效的成员：{{members}}。那里仍可能启动运行。',
+  'pause.behind_resume': '仍处于暂停的成员：{{members}}。那里尚不会启动运行。',
+  'pause.unknown': '以下成员是否已生效未知：{{members}}',
+  // The members and the page of the system.
+  'members.version': '版本',
+  'members.skew': '各成员的版本不同：{{versions}}。请完成升级。',
+  'refresh.label': '刷新',
+  'refresh.off': '关闭',
+  'refresh.every': '每 {{n}} 秒',
+  'refresh.paused': '已在顶栏暂停更新。',
 };
