@@ -95,7 +95,7 @@ async function allowed(from) {
 }
 
 const PAGES = ['/', '/jobs', '/jobs?q=nothing', '/jobs/new', '/runs', '/runs?state=LOST', '/schedule', '/schedule?view=week', '/bulk', '/bulk?state=STOPPED',
-  '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/audit', '/account', '/no-such-page',
+  '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/no-such-page',
   '/jobs/no-such-job', '/runs/no-such-run'];
 
 async function walk(from, paths) {

@@ -58,7 +58,7 @@ export const useRuns = (query: Query, every = FAST_MS) => useList<Run>('runs', q
 export const useExecutors = () => useList<Executor>('executors', { page_size: 500 }, FAST_MS);
 export const useAudit = (query: Query) => useList<AuditEntry>('audit', query, CALM_MS);
 export const useGaps = (query: Query) => useList<Gap>('gaps', query, CALM_MS);
-export const useDeadLetters = () => useList<DeadLetter>('dead-letters', {}, CALM_MS);
+export const useDeadLetters = (query: Query = {}) => useList<DeadLetter>('dead-letters', query, CALM_MS);
 
 export const useUsers = (enabled = true) => useList<User>('users', {}, CALM_MS, enabled);
 export const useTokens = () => useList<ApiToken>('tokens', {}, CALM_MS);

@@ -262,7 +262,7 @@ export interface Gap {
   job_id: string; schedule_id: number; from: string; to: string; count: number; reason: string;
 }
 
-export interface DeadLetter {
+export interface DeadLetter extends Reachable {
   id: string; run_id: string; job_id: string; state: string; attempts: number; reason: string;
   create_time: string;
 }

@@ -1,5 +1,6 @@
 // Ctrl or Cmd with K: pages, jobs, executors and a run by its id, and what can be done from anywhere.
 import '../i18n/more';
+import '../i18n/seldom';
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';
@@ -44,6 +45,7 @@ function usePages(): Entry[] {
     page('/admin/tokens', t('admin.tokens'), UserRound),
     page('/admin/secrets', t('admin.secrets'), UserRound),
     page('/admin/deliveries', t('admin.deliveries'), ScrollText),
+    page('/admin/dead-letters', t('dead.title'), ScrollText),
     page('/admin/audit', t('nav.audit'), ScrollText),
     page('/account', t('account.title'), UserRound),
   ];

@@ -196,6 +196,13 @@ const deliveries = createRoute({
   component: lazyRouteComponent(() => import('../features/admin/deliveries_page'), 'DeliveriesPage'),
 });
 
+const deadLetters = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/dead-letters',
+  validateSearch: (search): { job_id?: string } => ({ job_id: one(search.job_id) }),
+  component: lazyRouteComponent(() => import('../features/admin/dead_letters_page'), 'DeadLettersPage'),
+});
+
 const schedule = createRoute({
   getParentRoute: () => root,
   path: '/schedule',
@@ -215,7 +222,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, importJobs, editJob, job, runs, run, bulks, bulk, executors, executor, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
+  overview, jobs, newJob, importJobs, editJob, job, runs, run, bulks, bulk, executors, executor, system, admin, audit, users, tokens, secrets, deliveries, deadLetters, account, schedule,
 ]);
 
 export const router = createRouter({

@@ -10,7 +10,6 @@ import type { SystemStatus } from '../../api/types';
 import { span } from '../../shared/format';
 import { Card } from '../../shared/ui';
 import { skewOf } from '../system/member_values';
-import { BAD_STATES } from './failures';
 
 const SHOWN = 6;
 const LATE_MS = 5000;
@@ -47,7 +46,7 @@ export default function Attention({ status }: { status: SystemStatus }) {
   const jobs = new Map<string, number>();
   for (const letter of dead) jobs.set(letter.job_id, (jobs.get(letter.job_id) ?? 0) + 1);
   for (const [job, n] of [...jobs].slice(0, SHOWN)) {
-    matters.push({ key: 'dead ' + job, text: t('overview.dead', { name: job, n }), link: <Link to="/jobs/$id" params={{ id: job }} search={{ tab: 'runs', state: [...BAD_STATES] }} className="link">{see}</Link> });
+    matters.push({ key: 'dead ' + job, text: t('overview.dead', { name: job, n }), link: <Link to="/admin/dead-letters" search={{ job_id: job }} className="link">{see}</Link> });
   }
   return (
     <Card title={t('overview.attention')} flush>
