@@ -181,4 +181,15 @@ export const enSeldom = {
   'dead.discard_title': 'Discard the dead letter of {{job}}?',
   'dead.discard_explain': 'It leaves this list. The run stays in the history as it ended, after {{attempts}} attempts.',
   'dead.discarded': 'The dead letter of {{job}} is discarded',
+  'strip.success': '{{share}} succeeded of the last {{n}} that ended.',
+  // How runs ended, by day.
+  'ends.title': 'How runs ended in {{n}} weeks',
+  'ends.sum': '{{share}} of {{n}} succeeded.',
+  'ends.legend': 'Each day says how many ended; where some failed, how many of how many.',
+  'ends.back': 'These are the last {{n}}. Older days were not read; it goes back to',
+  'ends.unread': 'Not read',
+  'ends.week': 'Week from',
+  'ends.cell': '{{day}}: {{all}} ended, {{bad}} of them failed',
+  'ends.good': 'Succeeded',
+  'ends.bad': 'Failed',
 } as const;

@@ -181,4 +181,15 @@ export const zhCNSeldom: SeldomCatalogue = {
   'dead.discard_title': '丢弃 {{job}} 的死信？',
   'dead.discard_explain': '它会离开此列表。该运行在历史中保持原样（共尝试 {{attempts}} 次）。',
   'dead.discarded': '{{job}} 的死信已丢弃',
+  'strip.success': '最近结束的 {{n}} 次运行中成功率为 {{share}}。',
+  // How runs ended, by day.
+  'ends.title': '{{n}} 周内的运行结果',
+  'ends.sum': '{{n}} 次运行的成功率为 {{share}}。',
+  'ends.legend': '每天显示结束的次数；有失败时显示失败数/总数。',
+  'ends.back': '这是最近的 {{n}} 次运行，更早的日期未读取；最早读取到',
+  'ends.unread': '未读取',
+  'ends.week': '周起始日',
+  'ends.cell': '{{day}}：结束 {{all}} 次，其中失败 {{bad}} 次',
+  'ends.good': '成功',
+  'ends.bad': '失败',
 };
