@@ -206,11 +206,13 @@ const deadLetters = createRoute({
 const schedule = createRoute({
   getParentRoute: () => root,
   path: '/schedule',
-  validateSearch: (search): { view?: 'day' | 'week'; date?: string; zone?: string; hour?: string } => ({
+  validateSearch: (search): { view?: 'day' | 'week'; date?: string; zone?: string; hour?: string; pause_from?: string; pause_until?: string } => ({
     view: oneOf(search.view, ['day', 'week']),
     date: one(search.date),
     zone: one(search.zone),
     hour: one(search.hour),
+    pause_from: one(search.pause_from),
+    pause_until: one(search.pause_until),
   }),
   component: lazyRouteComponent(() => import('../features/schedule/schedule_page'), 'SchedulePage'),
 });
