@@ -27,7 +27,7 @@ test('the last runs say their share of success; a day of the calendar leads to i
     await page.getByTestId('success').getByText('75% succeeded of the last 4 that ended.').waitFor();
     await page.getByTestId('ends-sum').getByText('75% of 4 succeeded.', { exact: false }).waitFor();
     assert.deepEqual(await look(page, 'a job'), []);
-    await page.getByText('As a table').last().click();
+    await page.getByText('By day, in numbers').click();
     const day = page.getByRole('link', { name: /: 4 ended, 1 of them failed$/ });
     const date = (await day.getAttribute('aria-label')).slice(0, 10);
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: date }) });

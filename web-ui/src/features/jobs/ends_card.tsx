@@ -126,8 +126,8 @@ function AsTable({ days, shown }: { days: Map<string, DayOfEnds>; shown: readonl
   const { language } = usePreferences();
   return (
     <details className="border-t px-4 py-2">
-      <summary className="py-1 text-accent">{t('durations.table')}</summary>
-      <TableFrame label={t('durations.table')}>
+      <summary className="py-1 text-accent">{t('ends.table')}</summary>
+      <TableFrame label={t('ends.table')}>
         <table className="table">
           <thead><tr><th scope="col">{t('plan.day')}</th><th scope="col">{t('ends.good')}</th><th scope="col">{t('ends.bad')}</th></tr></thead>
           <tbody>

@@ -190,6 +190,7 @@ export const enSeldom = {
   'ends.unread': 'Not read',
   'ends.week': 'Week from',
   'ends.cell': '{{day}}: {{all}} ended, {{bad}} of them failed',
+  'ends.table': 'By day, in numbers',
   'ends.good': 'Succeeded',
   'ends.bad': 'Failed',
   // What a pause would cost.

@@ -102,7 +102,7 @@ export const zhCNSeldom: SeldomCatalogue = {
   // What an API token is good for.
   'scopes.title': '可执行的操作',
   'scopes.some': '仅限角色权限中的一部分',
-  'scopes.some_hint': '程序通常只需少量权限：jobs:run 可启动任务；没有 read 则无法列出任务。',
+  'scopes.some_hint': '程序通常只需少量权限：能启动任务往往就够了；没有读取权限则无法列出任务。',
   'scopes.none': '请至少勾选一项，或允许其角色的全部权限。',
   'scopes.all': '角色的全部权限',
   'scopes.column': '权限范围',
@@ -190,6 +190,7 @@ export const zhCNSeldom: SeldomCatalogue = {
   'ends.unread': '未读取',
   'ends.week': '周起始日',
   'ends.cell': '{{day}}：结束 {{all}} 次，其中失败 {{bad}} 次',
+  'ends.table': '按日列出',
   'ends.good': '成功',
   'ends.bad': '失败',
   // What a pause would cost.
