@@ -34,10 +34,11 @@ after(async () => {
 });
 
 const LISTS = ['/', '/jobs', '/jobs/new', '/import', '/runs', '/bulk', '/bulk?state=STOPPED', '/schedule', '/schedule?view=week', '/executors', '/system', '/admin/users',
-  '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/audit', '/account', '/no-such-page'];
+  '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/no-such-page'];
 const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOST', '/jobs/green', '/jobs/green?tab=runs',
   '/jobs/green?tab=configuration', '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z',
-  '/jobs/green/edit', '/runs/' + run, '/jobs?namespace=payroll', '/bulk/' + bulk, '/bulk/' + bulk + '?result=error', '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z'];
+  '/jobs/green/edit', '/runs/' + run, '/jobs?namespace=payroll', '/bulk/' + bulk, '/bulk/' + bulk + '?result=error', '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z',
+  '/schedule?zone=UTC&pause_from=2099-03-02T03:00:00Z&pause_until=2099-03-02T05:00:00Z'];
 
 const settled = async (page) => {
   await page.locator('h1, [role=alert]').first().waitFor();
@@ -94,7 +95,10 @@ const OVERLAYS = [
   ['/admin/secrets', { name: 'Edit shop_db' }, '.dialog'],
   ['/admin/secrets', { name: 'Delete shop_db' }, '.dialog'],
   ['/admin/deliveries', { name: 'Send a test notice' }, '.dialog'],
+  ['/admin/dead-letters', { name: /^Try run .* of red once more$/ }, '.dialog'],
+  ['/admin/dead-letters', { name: /^Discard run .* of red$/ }, '.dialog'],
   ['/system', { name: 'Change retention_days' }, '.dialog'],
+  ['/system', { name: 'Pause the cluster…' }, '.dialog'],
   ['/executors', { name: 'Labels' }, '.dialog'],
   ['/executors', { name: 'Drain' }, '.dialog'],
   ['/executors', { name: 'Add an executor' }, '.dialog'],

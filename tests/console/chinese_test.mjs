@@ -95,7 +95,7 @@ async function allowed(from) {
 }
 
 const PAGES = ['/', '/jobs', '/jobs?q=nothing', '/jobs/new', '/runs', '/runs?state=LOST', '/schedule', '/schedule?view=week', '/bulk', '/bulk?state=STOPPED',
-  '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/audit', '/account', '/no-such-page',
+  '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/no-such-page',
   '/jobs/no-such-job', '/runs/no-such-run'];
 
 async function walk(from, paths) {
@@ -114,7 +114,8 @@ async function walk(from, paths) {
 test('on pages where nothing is yet', () => walk(empty, PAGES));
 test('on pages where there is something', () => walk(server, [...PAGES, '/jobs/green', '/jobs/green?tab=runs', '/jobs/green?tab=configuration',
   '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z', '/jobs/green/edit', '/jobs/red', '/jobs/idle',
-  '/runs/' + run, '/runs/' + failed, '/bulk/' + bulk, '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z']));
+  '/runs/' + run, '/runs/' + failed, '/bulk/' + bulk, '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z',
+  '/schedule?zone=UTC&pause_from=2099-03-02T03:00:00Z&pause_until=2099-03-02T05:00:00Z']));
 
 test('on pages that may not be seen', async () => {
   const known = await allowed(server);
@@ -143,7 +144,7 @@ const OVERLAYS = [
   ['/jobs', '备份 的更多操作'], ['/jobs/red', '暂停'], ['/jobs/red', '删除'], ['/jobs/green?tab=versions', /^恢复到版本|^还原到版本/],
   ['/admin/users', '新建用户'], ['/admin/users', '编辑 uma'], ['/admin/users', /uma 的密码/], ['/admin/users', '删除 uma'], ['/admin/tokens', '新建令牌'],
   ['/admin/secrets', '新建机密'], ['/admin/secrets', '编辑 shop_db'], ['/admin/deliveries', '发送测试通知'], ['/executors', '标签'], ['/executors', '排空'], ['/executors', '添加执行器'], ['/jobs', '视图'], ['/jobs', '列'],
-  ['/jobs', /^设置/],
+  ['/jobs', /^设置/], ['/system', '暂停集群…'], ['/admin/dead-letters', /^再试一次 red/], ['/admin/dead-letters', /^丢弃 red/],
 ];
 
 test('in what opens over a page', async () => {

@@ -22,6 +22,7 @@ const PAGES_KIB = {
   'admin/tokens_page': 170,
   'admin/secrets_page': 170,
   'admin/deliveries_page': 170,
+  'admin/dead_letters_page': 170,
   'account/account_page': 170,
   'schedule/schedule_page': 170,
 };

@@ -1,5 +1,6 @@
 // Reads that pages share, with one rule for how often they are repeated.
 import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { usePace } from '../shared/pace';
 import { usePreferences } from '../shared/preferences';
 import { isSearch, isTold } from './changes';
 import { ApiError, call, get, type Query } from './client';
@@ -29,9 +30,11 @@ export const queryClient = new QueryClient({
   },
 });
 
-// The one refresh control: false stops every repetition. A hidden tab asks for nothing either.
+// The one refresh control: false stops every repetition. A hidden tab asks for nothing either. A page may have a pace of
+// its own.
 export function useEvery(ms: number): number | false {
-  return usePreferences().live ? ms : false;
+  const pace = usePace();
+  return usePreferences().live && (pace ?? ms);
 }
 
 export function useList<T>(path: string, query: Query, every: number, enabled = true) {
@@ -55,7 +58,7 @@ export const useRuns = (query: Query, every = FAST_MS) => useList<Run>('runs', q
 export const useExecutors = () => useList<Executor>('executors', { page_size: 500 }, FAST_MS);
 export const useAudit = (query: Query) => useList<AuditEntry>('audit', query, CALM_MS);
 export const useGaps = (query: Query) => useList<Gap>('gaps', query, CALM_MS);
-export const useDeadLetters = () => useList<DeadLetter>('dead-letters', {}, CALM_MS);
+export const useDeadLetters = (query: Query = {}) => useList<DeadLetter>('dead-letters', query, CALM_MS);
 
 export const useUsers = (enabled = true) => useList<User>('users', {}, CALM_MS, enabled);
 export const useTokens = () => useList<ApiToken>('tokens', {}, CALM_MS);

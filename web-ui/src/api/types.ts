@@ -176,9 +176,22 @@ export interface Executor {
 
 export interface StoreFacts { store_id: string; server_id: string; mark: number }
 
+// Of the whole cluster: nothing starts.
+export interface ClusterPause { since: string; by: string; reason: string }
+
+// Null, or absent: not known.
+export interface Member {
+  id: string;
+  address: string;
+  owned_segments: number | null;
+  clock_offset_ms: number | null;
+  version?: string | null;
+  paused?: boolean | null; // whether the pause of the cluster is in force there
+}
+
 export interface SystemStatus {
   leader: string | null;
-  members: { id: string; address: string; owned_segments: number | null; clock_offset_ms: number | null }[];
+  members: Member[];
   segments: { segment: number; owner: string | null; epoch: number }[] | null;
   executors: Record<string, number>;
   runs_pending: number | null;
@@ -190,6 +203,7 @@ export interface SystemStatus {
   store_reachable: boolean;
   unknown_since: string | null;
   version: string;
+  paused?: ClusterPause | null; // absent: of a server before there was one
   store: {
     state: string; since: string | null; reason: string | null; detail: string | null;
     trusted: StoreFacts | null; seen: StoreFacts | null;
@@ -248,7 +262,7 @@ export interface Gap {
   job_id: string; schedule_id: number; from: string; to: string; count: number; reason: string;
 }
 
-export interface DeadLetter {
+export interface DeadLetter extends Reachable {
   id: string; run_id: string; job_id: string; state: string; attempts: number; reason: string;
   create_time: string;
 }

@@ -1,10 +1,12 @@
-// What has to be known on every page: the server is away, or its store is.
+// What has to be known on every page: the server is away, or its store is, or nothing starts.
 import { DatabaseZap, WifiOff } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { Suspense, lazy, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useStatus } from '../api/queries';
 import { useLostSince } from '../api/reachability';
 import { Time } from '../shared/time';
+
+const PauseBanner = lazy(() => import('./pause_banner'));
 
 export function Banners() {
   const { t } = useTranslation();
@@ -26,11 +28,12 @@ export function Banners() {
       {lostSince === null && data?.store_reachable && data.store.state === 'held' && (
         <Banner icon={<DatabaseZap aria-hidden size={17} />}>{t('banner.held')} <span lang="en">{data.store.detail}</span></Banner>
       )}
+      {data?.paused && <Suspense><PauseBanner pause={data.paused} /></Suspense>}
     </div>
   );
 }
 
-function Banner(props: { icon: ReactNode; children: ReactNode }) {
+export function Banner(props: { icon: ReactNode; children: ReactNode }) {
   return (
     <div role="alert" className="flex items-center gap-3 border-b bg-warn-soft px-4 py-2.5 text-warn md:px-6">
       {props.icon}

@@ -1,5 +1,6 @@
 // Ctrl or Cmd with K: pages, jobs, executors and a run by its id, and what can be done from anywhere.
 import '../i18n/more';
+import '../i18n/seldom';
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';
@@ -10,7 +11,7 @@ import { get } from '../api/client';
 import { itemsOf, useExecutors } from '../api/queries';
 import type { Job, Page, Run } from '../api/types';
 import { useTextOr } from '../i18n/text_or';
-import { useActions, useJobActions } from './palette_actions';
+import { useActions, useClusterActions, useJobActions } from './palette_actions';
 import { matches, runIdIn, type Entry } from './palette_entries';
 import { PLACES } from './places';
 import { router } from './router';
@@ -44,6 +45,7 @@ function usePages(): Entry[] {
     page('/admin/tokens', t('admin.tokens'), UserRound),
     page('/admin/secrets', t('admin.secrets'), UserRound),
     page('/admin/deliveries', t('admin.deliveries'), ScrollText),
+    page('/admin/dead-letters', t('dead.title'), ScrollText),
     page('/admin/audit', t('nav.audit'), ScrollText),
     page('/account', t('account.title'), UserRound),
   ];
@@ -96,7 +98,7 @@ function Search(props: { onDone: () => void }) {
   const jobs = useFoundJobs(wanted);
   const executors = useFoundExecutors().filter(fit);
   // What does something comes last: a name and Enter open, and never run or pause.
-  const actions = [...useJobActions(), ...useActions()].filter(fit);
+  const actions = [...useJobActions(), ...useClusterActions(), ...useActions()].filter(fit);
   return (
     <Autocomplete.Root open inline items={[...run, ...pages, ...jobs, ...executors, ...actions]} mode="none" value={text} autoHighlight="always"
       itemToStringValue={(entry: Entry) => entry.label}

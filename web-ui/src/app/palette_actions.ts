@@ -1,13 +1,16 @@
-// What the palette does: to the job whose page is open, and to what is seen.
+// What the palette does: to the job whose page is open, to the cluster, and to what is seen.
 import '../i18n/more';
+import '../i18n/seldom';
 import { useQuery } from '@tanstack/react-query';
 import { useRouterState } from '@tanstack/react-router';
-import { Languages, LogOut, Pause, Pencil, Play, SunMoon, Zap } from 'lucide-react';
+import { CirclePause, CirclePlay, Languages, LogOut, Pause, Pencil, Play, SunMoon, Zap } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client';
+import { useStatus } from '../api/queries';
 import type { Job } from '../api/types';
-import { signOut, useDenied } from '../auth/session';
+import { signOut, useDenied, useMay } from '../auth/session';
 import { jobPath, useRunNow, useSetEnabled } from '../features/jobs/job_actions';
+import { useResumeCluster } from '../features/system/pause_cluster';
 import { LANGUAGES, THEMES, setPreferences, usePreferences } from '../shared/preferences';
 import type { Entry } from './palette_entries';
 import { router } from './router';
@@ -43,6 +46,19 @@ export function useJobActions(): Entry[] {
       : { value: 'pause', label: t('palette.pause', { name }), under: '', icon: Pause, denied: why('pause'), open: () => setEnabled.mutate({ id, enabled: false }) },
     { value: 'edit', label: t('jobs.edit_named', { name }), under: '', icon: Pencil, denied: why('edit'), open: () => void router.navigate({ to: '/jobs/$id/edit', params: { id } }) },
   ];
+}
+
+// Pausing is asked about where it is said what that means.
+export function useClusterActions(): Entry[] {
+  const { t } = useTranslation();
+  const status = useStatus();
+  const may = useMay('config:write');
+  const resume = useResumeCluster();
+  if (!status.data) return [];
+  const shared = { value: 'cluster', under: '', denied: may ? undefined : t('pause.denied') };
+  return [status.data.paused
+    ? { ...shared, label: t('pause.resume'), icon: CirclePlay, open: () => resume.mutate() }
+    : { ...shared, label: t('pause.ask'), icon: CirclePause, open: () => void router.navigate({ to: '/system', search: { ask: 'pause' } }) }];
 }
 
 export function useActions(): Entry[] {

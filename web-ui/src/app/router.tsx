@@ -6,7 +6,7 @@ import { LoadFailure, Loading } from '../shared/ui';
 import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
 import type { RunSearch } from '../features/runs/filter_bar';
 import type { Level } from '../features/runs/log_levels';
-import { PAGE_SIZES, many, numeral, one, oneOf, parseSearch, stringifySearch } from './search_params';
+import { PAGE_SIZES, REFRESHES, many, numeral, one, oneOf, parseSearch, stringifySearch, type Refresh } from './search_params';
 import { NotFound, Shell } from './shell';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -145,6 +145,10 @@ const executor = createRoute({
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
+  validateSearch: (search): { ask?: 'pause'; refresh?: Refresh } => ({
+    ask: oneOf(search.ask, ['pause']),
+    refresh: oneOf(search.refresh, REFRESHES),
+  }),
   component: lazyRouteComponent(() => import('../features/system/system_page'), 'SystemPage'),
 });
 
@@ -192,14 +196,23 @@ const deliveries = createRoute({
   component: lazyRouteComponent(() => import('../features/admin/deliveries_page'), 'DeliveriesPage'),
 });
 
+const deadLetters = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/dead-letters',
+  validateSearch: (search): { job_id?: string } => ({ job_id: one(search.job_id) }),
+  component: lazyRouteComponent(() => import('../features/admin/dead_letters_page'), 'DeadLettersPage'),
+});
+
 const schedule = createRoute({
   getParentRoute: () => root,
   path: '/schedule',
-  validateSearch: (search): { view?: 'day' | 'week'; date?: string; zone?: string; hour?: string } => ({
+  validateSearch: (search): { view?: 'day' | 'week'; date?: string; zone?: string; hour?: string; pause_from?: string; pause_until?: string } => ({
     view: oneOf(search.view, ['day', 'week']),
     date: one(search.date),
     zone: one(search.zone),
     hour: one(search.hour),
+    pause_from: one(search.pause_from),
+    pause_until: one(search.pause_until),
   }),
   component: lazyRouteComponent(() => import('../features/schedule/schedule_page'), 'SchedulePage'),
 });
@@ -211,7 +224,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, importJobs, editJob, job, runs, run, bulks, bulk, executors, executor, system, admin, audit, users, tokens, secrets, deliveries, account, schedule,
+  overview, jobs, newJob, importJobs, editJob, job, runs, run, bulks, bulk, executors, executor, system, admin, audit, users, tokens, secrets, deliveries, deadLetters, account, schedule,
 ]);
 
 export const router = createRouter({

@@ -26,6 +26,10 @@ export function stringifySearch(search: Record<string, unknown>): string {
 // How many rows a list asks for at a time, beside what it does by itself.
 export const PAGE_SIZES = ['20', '100', '200', '500'] as const;
 
+// How often a page is read anew: not at all, or every so many seconds; without it, each of its lists in its own time.
+export const REFRESHES = ['off', '15', '60'] as const;
+export type Refresh = (typeof REFRESHES)[number];
+
 export const one = (value: unknown): string | undefined => {
   const first = Array.isArray(value) ? value[0] : value;
   return typeof first === 'string' && first !== '' ? first : undefined;

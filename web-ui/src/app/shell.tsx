@@ -5,6 +5,7 @@ import { Suspense, lazy, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ChangeStream } from '../api/changes';
 import { queryClient } from '../api/queries';
+import { useLive } from '../shared/pace';
 import { setPreferences, usePreferences } from '../shared/preferences';
 import { PageHeader } from '../shared/ui';
 import { whileSeen } from '../shared/while_seen';
@@ -55,7 +56,7 @@ export function Shell() {
 
 // A tab that nobody sees, and one that is paused, listens to nothing.
 function useChanges() {
-  const { live } = usePreferences();
+  const live = useLive();
   useEffect(() => (live ? whileSeen(new ChangeStream(queryClient)) : undefined), [live]);
 }
 

@@ -77,7 +77,7 @@ export function useMay(permission: Permission): boolean {
   return permissions.includes(permission) || permissions.includes(permission + ':own');
 }
 
-const RUNNING = new Set(['execute', 'cancel', 'retry']);
+const RUNNING = new Set(['execute', 'cancel', 'retry', 'discard']);
 
 // Why something may not be done to it, as a key of the texts; undefined: it may. The list that comes with it says whose
 // it is; where there is none, the role alone is known.

@@ -1,5 +1,6 @@
 // By name and password where the server has users, by an API token where it has none (or by choice); and
 // the first administrator's name and password behind the one-time setup link.
+import '../i18n/seldom';
 import { KeyRound, LogIn } from 'lucide-react';
 import { useEffect, useId, useState, type FormEvent, type InputHTMLAttributes } from 'react';
 import { useTranslation } from 'react-i18next';

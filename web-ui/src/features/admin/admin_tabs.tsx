@@ -1,11 +1,12 @@
 // Between the pages of the administration; each is a link, so that it can be opened in a tab of its own.
 import '../../i18n/more';
+import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 
 const PAGES = [
   ['/admin/users', 'admin.users'], ['/admin/tokens', 'admin.tokens'], ['/admin/secrets', 'admin.secrets'],
-  ['/admin/deliveries', 'admin.deliveries'], ['/admin/audit', 'nav.audit'],
+  ['/admin/deliveries', 'admin.deliveries'], ['/admin/dead-letters', 'dead.title'], ['/admin/audit', 'nav.audit'],
 ] as const;
 
 export function AdminTabs() {

@@ -30,6 +30,7 @@ const CancelRunsDialog = lazy(() => import('./cancel_runs_dialog'));
 const LastRunsCard = lazy(() => import('./last_runs_card'));
 const RunWithDialog = lazy(() => import('./run_with_dialog'));
 const Durations = lazy(() => import('./durations'));
+const EndsCard = lazy(() => import('./ends_card'));
 const AuditTab = lazy(() => import('./audit_tab'));
 const VersionsTab = lazy(() => import('./versions_tab'));
 const WhyTab = lazy(() => import('./why_tab'));
@@ -155,6 +156,7 @@ function Overview({ job }: { job: Job }) {
             : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
         </Card>
         <Suspense><Durations job={job} /></Suspense>
+        <Suspense><EndsCard job={job} /></Suspense>
         {gaps.length > 0 && (
           <Card title={t('gaps.title')}>
             <ul className="grid gap-2">

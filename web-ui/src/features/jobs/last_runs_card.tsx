@@ -1,17 +1,27 @@
-// The last runs of one job at a glance.
+// The last runs of one job at a glance, and how many of them succeeded.
 import '../../i18n/seldom';
 import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types';
+import { percent } from '../../shared/format';
+import { usePreferences } from '../../shared/preferences';
 import { Card } from '../../shared/ui';
 import { useLastRuns } from '../runs/last_runs';
 import RunStrip from '../runs/run_strip';
+import { successOfLast } from './ends_values';
 import { zoneOf } from './schedule_text';
 
 const RUNS = 20;
 
 export default function LastRunsCard({ job }: { job: Job }) {
   const { t } = useTranslation();
+  const { language } = usePreferences();
   const runs = useLastRuns([job.job_id], RUNS)?.get(job.job_id);
   if (!runs || runs.length === 0) return null; // the card of its runs says that there are none
-  return <Card title={t('strip.title', { n: RUNS })}><RunStrip runs={runs} name={job.name} zone={zoneOf(job)} /></Card>;
+  const { share, n } = successOfLast(runs);
+  return (
+    <Card title={t('strip.title', { n: RUNS })}>
+      <RunStrip runs={runs} name={job.name} zone={zoneOf(job)} />
+      {share !== null && <p className="mt-2 text-muted" data-testid="success">{t('strip.success', { share: percent(share, language), n })}</p>}
+    </Card>
+  );
 }

@@ -1,4 +1,5 @@
 // What needs a person, each with why and where to look.
+import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -8,7 +9,7 @@ import { serverNow } from '../../api/reachability';
 import type { SystemStatus } from '../../api/types';
 import { span } from '../../shared/format';
 import { Card } from '../../shared/ui';
-import { BAD_STATES } from './failures';
+import { skewOf } from '../system/member_values';
 
 const SHOWN = 6;
 const LATE_MS = 5000;
@@ -27,6 +28,8 @@ export default function Attention({ status }: { status: SystemStatus }) {
   const matters: Matter[] = [];
   const see = t('overview.see');
   if (status.leader === null) matters.push({ key: 'leader', text: t('system.no_leader'), link: <Link to="/system" className="link">{see}</Link> });
+  const skew = skewOf(status.members);
+  if (skew) matters.push({ key: 'skew', text: t('members.skew', { versions: skew }), link: <Link to="/system" className="link">{see}</Link> });
   if ((status.oldest_overdue_ms ?? 0) > LATE_MS) {
     matters.push({ key: 'late', text: t('overview.overdue', { span: span(status.oldest_overdue_ms ?? 0) }), link: <Link to="/runs" search={{ state: ['PENDING'] }} className="link">{see}</Link> });
   }
@@ -43,7 +46,7 @@ export default function Attention({ status }: { status: SystemStatus }) {
   const jobs = new Map<string, number>();
   for (const letter of dead) jobs.set(letter.job_id, (jobs.get(letter.job_id) ?? 0) + 1);
   for (const [job, n] of [...jobs].slice(0, SHOWN)) {
-    matters.push({ key: 'dead ' + job, text: t('overview.dead', { name: job, n }), link: <Link to="/jobs/$id" params={{ id: job }} search={{ tab: 'runs', state: [...BAD_STATES] }} className="link">{see}</Link> });
+    matters.push({ key: 'dead ' + job, text: t('overview.dead', { name: job, n }), link: <Link to="/admin/dead-letters" search={{ job_id: job }} className="link">{see}</Link> });
   }
   return (
     <Card title={t('overview.attention')} flush>

@@ -3,7 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Ban, RotateCcw, SlidersHorizontal } from 'lucide-react';
-import { Suspense, lazy, useRef, useState } from 'react';
+import { Suspense, lazy, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FAST_MS, useEvery } from '../../api/queries';
 import { ApiError, call, get } from '../../api/client';
@@ -111,6 +111,10 @@ function Actions({ run }: { run: Run }) {
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
   const kills = run.state === 'RUNNING' && run.cancel_requested; // the grace is being given, or not even that
   const key = useRef(newKey());
+  // A retry is of what is seen: one more click before that has moved on asks for the same attempt.
+  useEffect(() => {
+    key.current = newKey();
+  }, [run.run_id, run.attempt]);
   const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
   const cancel = useMutation({
     mutationFn: (body: object) => call<{ cancelled: number }>('POST', runPath(run.run_id) + '/cancel', { body }),
@@ -125,13 +129,13 @@ function Actions({ run }: { run: Run }) {
       body: anyway ? { confirm_overlap: true } : {}, idempotencyKey: key.current,
     }),
     onSuccess: () => {
-      key.current = newKey();
       toast(t('run.retried'));
       done();
     },
     onError: (error, anyway) => {
       if (error instanceof ApiError && error.code === 'request_in_flight') return;
-      key.current = newKey();
+      // What was not answered may have been done: the same key finds out.
+      if (error instanceof ApiError && error.status >= 400 && error.status < 500) key.current = newKey();
       if (!anyway && error instanceof ApiError && error.code === 'conflict' && RETRIABLE.has(run.state)) setConfirm('retry');
       else toastError(t('error.action'), explain(error, t));
     },

@@ -1,12 +1,9 @@
 // When everything fires: a day or a week, how dense it is, and which jobs an hour is made of.
 import '../../i18n/more';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, Plus } from 'lucide-react';
-import { useState } from 'react';
+import { Suspense, lazy, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { get, type Query } from '../../api/client';
-import { useEvery } from '../../api/queries';
 import { serverNow } from '../../api/reachability';
 import type { FireLoad } from '../../api/types';
 import { count } from '../../shared/format';
@@ -14,22 +11,13 @@ import { usePreferences } from '../../shared/preferences';
 import { Card, EmptyYet, LoadFailure, Loading, PageHeader, Segments, TableFrame } from '../../shared/ui';
 import { ZONES, addDays, isZone, localIn } from '../../shared/zones';
 import { bars, brief, byDay, heat, isDate, spanOf, type Span } from './spread';
+import { useLoad } from './use_load';
 
 const route = getRouteApi('/schedule');
-const EVERY_MS = 30_000;
+const WhatIfCard = lazy(() => import('./what_if_card'));
 const BAND_HEIGHT = 60;
 const TIMES_SHOWN = 8;
 const HOUR_MS = 3_600_000;
-
-function useLoad(query: Query) {
-  const refetchInterval = useEvery(EVERY_MS);
-  return useQuery({
-    queryKey: ['schedules', 'load', query],
-    queryFn: ({ signal }) => get<FireLoad>('schedules/load', query, signal),
-    refetchInterval,
-    placeholderData: keepPreviousData,
-  });
-}
 
 export function SchedulePage() {
   const { t } = useTranslation();
@@ -57,6 +45,7 @@ export function SchedulePage() {
             <Density span={span} view={view} hours={load} zone={zone} />
             {load.jobs === 0 ? <NothingThen view={view} /> : view === 'week' ? <Week load={load} zone={zone} /> : <Day load={load} zone={zone} />}
             {search.hour && <HourCard hour={search.hour} zone={zone} />}
+            <Suspense><WhatIfCard zone={zone} /></Suspense>
           </div>
         )}
     </>
@@ -192,7 +181,7 @@ function Week({ load, zone }: { load: FireLoad; zone: string }) {
 function DayLink({ day }: { day: string }) {
   const { language } = usePreferences();
   const text = new Intl.DateTimeFormat(language, { timeZone: 'UTC', weekday: 'short', day: '2-digit', month: '2-digit' }).format(Date.parse(day));
-  return <Link to="/schedule" search={(before) => ({ zone: before.zone, date: day })} className="link whitespace-nowrap">{text}</Link>;
+  return <Link to="/schedule" search={(before) => ({ ...before, view: undefined, hour: undefined, date: day })} className="link whitespace-nowrap">{text}</Link>;
 }
 
 function HourLink(props: { start: string; label: string; fires: number; text?: string }) {

@@ -1,7 +1,9 @@
-// How the scheduler itself is: leader, members, segments, lateness, the store, settings.
+// How the scheduler itself is: what needs attention, its pause, leader, members, segments, lateness, the store, settings.
 import '../../i18n/more';
 import '../../i18n/outages';
-import { Crown } from 'lucide-react';
+import '../../i18n/seldom';
+import { getRouteApi } from '@tanstack/react-router';
+import { Suspense, lazy } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useStatus } from '../../api/queries';
 import type { SystemStatus } from '../../api/types';
@@ -9,22 +11,33 @@ import { useTextOr } from '../../i18n/text_or';
 import { count, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
-import { Card, Facts, LoadFailure, Loading, PageHeader, TableFrame } from '../../shared/ui';
+import { Card, Facts, LoadFailure, Loading, PageHeader } from '../../shared/ui';
 import { DependenciesCard } from './dependencies_card';
+import { MembersCard } from './members_card';
+import { PauseCard } from './pause_card';
+import { RefreshChoice } from './refresh_choice';
 import { SettingsCard } from './settings_card';
+
+const Attention = lazy(() => import('../overview/attention'));
+const route = getRouteApi('/system');
 
 export function SystemPage() {
   const { t } = useTranslation();
+  const { refresh } = route.useSearch();
+  const navigate = route.useNavigate();
   const status = useStatus();
   return (
     <>
       <PageHeader title={t('nav.system')} documentTitle={t('nav.system')}
+        actions={<RefreshChoice chosen={refresh} onChange={(next) => void navigate({ search: (before) => ({ ...before, refresh: next }), replace: true, resetScroll: false })} />}
         under={status.data && t('system.version', { version: status.data.version })} />
       {status.isPending ? <Loading />
         : !status.data ? <LoadFailure error={status.error} onRetry={() => void status.refetch()} />
         : (
           <div className="grid gap-4 lg:grid-cols-2">
-            <Members status={status.data} />
+            <div className="min-w-0 lg:col-span-2"><Suspense><Attention status={status.data} /></Suspense></div>
+            <PauseCard status={status.data} />
+            <MembersCard status={status.data} />
             <Health status={status.data} />
             <Store status={status.data} />
             <Segments status={status.data} />
@@ -37,38 +50,6 @@ export function SystemPage() {
 }
 
 const ms = (value: number | null) => (value === null ? '–' : span(value));
-
-function Members({ status }: { status: SystemStatus }) {
-  const { t } = useTranslation();
-  return (
-    <Card title={t('system.members')} flush>
-      <TableFrame label={t('system.members')}>
-        <table className="table">
-          <thead><tr>
-            <th scope="col">{t('system.member')}</th><th scope="col">{t('system.owned')}</th><th scope="col">{t('system.offset')}</th>
-          </tr></thead>
-          <tbody>
-            {status.members.map((member) => (
-              <tr key={member.id}>
-                <td>
-                  <span className="flex items-center gap-2 font-medium">{member.id}
-                    {member.id === status.leader && (
-                      <span className="inline-flex items-center gap-1 rounded-full bg-accent-soft px-2 py-0.5 text-xs text-accent"><Crown aria-hidden size={13} />{t('system.leader')}</span>
-                    )}
-                  </span>
-                  <span className="mono text-muted">{member.address}</span>
-                </td>
-                <td className="tabular-nums">{member.owned_segments ?? '–'}</td>
-                <td className="tabular-nums">{member.clock_offset_ms === null ? '–' : `${member.clock_offset_ms.toFixed(1)} ms`}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </TableFrame>
-      {status.leader === null && <p className="p-4 text-warn">{t('system.no_leader')}</p>}
-    </Card>
-  );
-}
 
 function Health({ status }: { status: SystemStatus }) {
   const { t } = useTranslation();

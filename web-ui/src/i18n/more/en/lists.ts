@@ -74,4 +74,9 @@ export const lists = {
   'range.zone': 'On the clock of {{zone}}. Empty is open.',
   'range.wrong': 'It has to end after it begins.',
   'range.apply': 'Show these',
+  'runs.any_executor': 'Any executor',
+  'runs.any_time': 'Any time',
+  'runs.since': 'Since',
+  'runs.since_at': 'Since {{at}} UTC',
+  'runs.job_id': 'Job id',
 } as const;

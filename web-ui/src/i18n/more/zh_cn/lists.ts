@@ -76,4 +76,9 @@ export const lists: Record<keyof typeof en, string> = {
   'range.zone': '按 {{zone}} 的时钟。留空表示不限。',
   'range.wrong': '结束时间必须晚于开始时间。',
   'range.apply': '显示这些',
+  'runs.any_executor': '任意执行器',
+  'runs.any_time': '任意时间',
+  'runs.since': '起始时间',
+  'runs.since_at': '自 {{at}} UTC',
+  'runs.job_id': '任务 ID',
 };

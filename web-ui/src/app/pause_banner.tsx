@@ -1,0 +1,18 @@
+// The whole cluster is paused: since when, by whom and why.
+import '../i18n/seldom';
+import { Link } from '@tanstack/react-router';
+import { CirclePause } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import type { ClusterPause } from '../api/types';
+import { Time } from '../shared/time';
+import { Banner } from './banners';
+
+export default function PauseBanner({ pause }: { pause: ClusterPause }) {
+  const { t } = useTranslation();
+  return (
+    <Banner icon={<CirclePause aria-hidden size={17} className="shrink-0" />}>
+      <span className="wrap-anywhere" data-testid="paused">{t('pause.banner', { by: pause.by, reason: pause.reason })} <Time at={pause.since} /></span>{' '}
+      <Link to="/system" className="link inline-flex min-h-6 items-center underline">{t('nav.system')}</Link>
+    </Banner>
+  );
+}

@@ -1,0 +1,17 @@
+// How many fires fall into each minute or hour.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { get, type Query } from '../../api/client';
+import { useEvery } from '../../api/queries';
+import type { FireLoad } from '../../api/types';
+
+const EVERY_MS = 30_000;
+
+export function useLoad(query: Query) {
+  const refetchInterval = useEvery(EVERY_MS);
+  return useQuery({
+    queryKey: ['schedules', 'load', query],
+    queryFn: ({ signal }) => get<FireLoad>('schedules/load', query, signal),
+    refetchInterval,
+    placeholderData: keepPreviousData,
+  });
+}

@@ -1,0 +1,35 @@
+// What would not fire if everything were paused for a while. Pure.
+import type { FireLoad } from '../../api/types';
+import { instantIn, localIn } from '../../shared/zones';
+
+export const HOURS_MAX = 168; // a week
+export const JOBS_SHOWN = 20;
+const HOUR_MS = 3_600_000;
+
+// As the fields have them, on the clock of the zone.
+export interface Window { from: number; until: number }
+
+// Or what is wrong with it.
+export function windowOf(from: string, until: string, zone: string): Window | 'no_time' | 'backwards' | 'too_long' {
+  const window = { from: instantIn(zone, from), until: instantIn(zone, until) };
+  if (from === '' || until === '' || Number.isNaN(window.from) || Number.isNaN(window.until)) return 'no_time';
+  if (window.until <= window.from) return 'backwards';
+  return window.until - window.from > HOURS_MAX * HOUR_MS ? 'too_long' : window;
+}
+
+export interface Missed {
+  fires: number;
+  hours: { start: string; label: string; fires: number }[]; // those in which something would fire; the first begins where the window does
+  jobs: { job_id: string; name: string; fires: number }[]; // by their first fire
+  more: number; // jobs that are not among them
+}
+
+export function missedIn(load: FireLoad, zone: string): Missed {
+  const jobs = (load.items ?? []).slice(0, JOBS_SHOWN).map(({ job_id, name, fires }) => ({ job_id, name, fires }));
+  return {
+    fires: load.buckets.reduce((sum, one) => sum + one.fires, 0),
+    hours: load.buckets.filter((one) => one.fires > 0).map(({ start, fires }) => ({ start, fires, label: localIn(zone, Date.parse(start)).replace('T', ' ') })),
+    jobs,
+    more: load.jobs - jobs.length,
+  };
+}

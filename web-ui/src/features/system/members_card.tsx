@@ -1,0 +1,43 @@
+// The members: who leads, what each owns, how its clock is, and which version it runs.
+import '../../i18n/more';
+import '../../i18n/seldom';
+import { Crown, TriangleAlert } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import type { SystemStatus } from '../../api/types';
+import { Card, TableFrame } from '../../shared/ui';
+import { skewOf } from './member_values';
+
+export function MembersCard({ status }: { status: SystemStatus }) {
+  const { t } = useTranslation();
+  const skew = skewOf(status.members);
+  return (
+    <Card title={t('system.members')} flush>
+      <TableFrame label={t('system.members')}>
+        <table className="table">
+          <thead><tr>
+            <th scope="col">{t('system.member')}</th><th scope="col">{t('members.version')}</th><th scope="col">{t('system.owned')}</th><th scope="col">{t('system.offset')}</th>
+          </tr></thead>
+          <tbody>
+            {status.members.map((member) => (
+              <tr key={member.id}>
+                <td>
+                  <span className="flex items-center gap-2 font-medium">{member.id}
+                    {member.id === status.leader && (
+                      <span className="inline-flex items-center gap-1 rounded-full bg-accent-soft px-2 py-0.5 text-xs text-accent"><Crown aria-hidden size={13} />{t('system.leader')}</span>
+                    )}
+                  </span>
+                  <span className="mono text-muted">{member.address}</span>
+                </td>
+                <td className="tabular-nums">{member.version ?? '–'}</td>
+                <td className="tabular-nums">{member.owned_segments ?? '–'}</td>
+                <td className="tabular-nums">{member.clock_offset_ms === null ? '–' : `${member.clock_offset_ms.toFixed(1)} ms`}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </TableFrame>
+      {skew && <p role="status" className="flex items-center gap-2 border-t bg-warn-soft p-4 text-warn wrap-anywhere"><TriangleAlert aria-hidden size={16} className="shrink-0" />{t('members.skew', { versions: skew })}</p>}
+      {status.leader === null && <p className="p-4 text-warn">{t('system.no_leader')}</p>}
+    </Card>
+  );
+}

@@ -1,0 +1,33 @@
+// Pausing the whole cluster and taking that back: what is shown follows with the answer.
+import '../../i18n/seldom';
+import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client';
+import type { ClusterPause, SystemStatus } from '../../api/types';
+import { toast, toastError } from '../../shared/toasts';
+import { explain } from '../../shared/ui';
+
+interface PauseAnswer { paused: ClusterPause | null }
+
+function follow(client: QueryClient, { paused }: PauseAnswer): void {
+  client.setQueryData<SystemStatus>(['system', 'status'], (before) => before && { ...before, paused });
+  void client.invalidateQueries({ queryKey: ['system'] });
+  void client.invalidateQueries({ queryKey: ['runs'] }); // why those that wait do
+}
+
+export async function pauseCluster(client: QueryClient, reason: string): Promise<void> {
+  follow(client, (await call<PauseAnswer>('POST', 'system/pause', { body: { reason } })).data);
+}
+
+export function useResumeCluster() {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => call<PauseAnswer>('POST', 'system/resume', { body: {} }),
+    onSuccess: ({ data }) => {
+      follow(client, data);
+      toast(t('pause.resumed'));
+    },
+    onError: (error) => toastError(t('error.action'), explain(error, t)),
+  });
+}

@@ -1,0 +1,37 @@
+// Asks before the whole cluster is paused: what stops, what goes on, and why it is done.
+import '../../i18n/seldom';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Field } from '../../shared/field';
+import { FormDialog } from '../../shared/form_dialog';
+import { toast } from '../../shared/toasts';
+import { pauseCluster } from './pause_cluster';
+
+const REASON_MAX = 500;
+
+export default function PauseClusterDialog({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const [reason, setReason] = useState('');
+  return (
+    <FormDialog title={t('pause.title')} save={t('pause.go')} danger pointers={['/reason']} onClose={onClose}
+      onSave={async () => {
+        await pauseCluster(client, reason.trim());
+        toast(t('pause.done'));
+        onClose();
+      }}>
+      {({ errorOf }) => (<>
+        <ul className="grid list-disc gap-1.5 pl-5 text-muted">
+          <li>{t('pause.stops')}</li>
+          <li>{t('pause.goes_on')}</li>
+          <li>{t('pause.waits')}</li>
+          <li>{t('pause.after')}</li>
+        </ul>
+        <Field label={t('pause.reason')} error={errorOf('/reason')} hint={t('pause.reason_hint')}>
+          <input className="input" required maxLength={REASON_MAX} value={reason} onChange={(event) => setReason(event.target.value)} />
+        </Field>
+      </>)}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,33 @@
+// How often a page asks anew that has a control of its own for it. undefined: each list in its own time; false: not at all.
+import { useEffect, useSyncExternalStore } from 'react';
+import { usePreferences } from './preferences';
+
+export type Pace = number | false | undefined;
+
+let current: Pace;
+const listeners = new Set<() => void>();
+
+function become(pace: Pace): void {
+  current = pace;
+  listeners.forEach((listener) => listener());
+}
+
+export const usePace = (): Pace =>
+  useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }, () => current);
+
+// Holds for everything that is seen, until the page is left.
+export function useOwnPace(pace: Pace): void {
+  useEffect(() => {
+    become(pace);
+    return () => become(undefined);
+  }, [pace]);
+}
+
+// Whether anything is asked for, or listened to, by itself.
+export function useLive(): boolean {
+  const pace = usePace();
+  return usePreferences().live && pace !== false;
+}

@@ -1,0 +1,141 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { queryClient } from '../src/api/queries';
+import { parseSearch, stringifySearch } from '../src/app/search_params';
+import { signOut } from '../src/auth/session';
+import { DeadLettersPage } from '../src/features/admin/dead_letters_page';
+import { signedInAs } from './person';
+import { HttpResponse, at, http, problem, server } from './server';
+import '../src/features/admin/dead_letter_dialog';
+import '../src/shared/modal_dialog';
+
+const failed = { id: '17', run_id: 'r-1', job_id: 'backup', state: 'FAILED', attempts: 3, reason: 'exit_code', create_time: '2026-03-01T02:00:00Z' };
+const lost = { ...failed, id: '16', run_id: 'r-2', job_id: 'nightly', state: 'LOST', attempts: 1, reason: 'executor_lost' };
+interface Sent { method: string; path: string; body: unknown; key: string | null }
+let sent: Sent[];
+let letters: object[];
+let retries: (() => Response)[];
+let allowed: string[];
+
+beforeEach(async () => {
+  queryClient.clear();
+  sent = [];
+  letters = [failed, lost];
+  retries = [];
+  allowed = ['discard'];
+  await signedInAs(['jobs:run:own']);
+  const note = async (request: Request) => {
+    const text = await request.text();
+    sent.push({ method: request.method, path: new URL(request.url).pathname.split('/api/')[1]!, body: text ? JSON.parse(text) : undefined, key: request.headers.get('Idempotency-Key') });
+  };
+  server.use(
+    http.get(at('dead-letters'), () => HttpResponse.json({ items: letters, next_page_token: null, total: letters.length })),
+    http.get(at('dead-letters/:id'), ({ params }) => HttpResponse.json({ ...(params.id === '17' ? failed : lost), allowed_actions: allowed })),
+    http.delete(at('dead-letters/:id'), async ({ request }) => {
+      await note(request);
+      letters = [lost];
+      return new HttpResponse(null, { status: 204 });
+    }),
+    http.post(at('runs/:id/retry'), async ({ request }) => {
+      await note(request);
+      return retries.shift()?.() ?? HttpResponse.json({ run_id: 'r-1', state: 'PENDING' }, { status: 202 });
+    }),
+  );
+});
+afterEach(() => signOut());
+
+function page(search = '') {
+  const root = createRootRoute();
+  const here = createRoute({ getParentRoute: () => root, path: '/admin/dead-letters', component: DeadLettersPage });
+  const router = createRouter({
+    routeTree: root.addChildren([here]), parseSearch, stringifySearch, history: createMemoryHistory({ initialEntries: ['/admin/dead-letters' + search] }),
+  });
+  render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+  return router;
+}
+const row = async (job: string) => (await screen.findByRole('link', { name: job })).closest('tr')!;
+const press = async (name: string, within_: HTMLElement = document.body) => fireEvent.click(await within(within_).findByRole('button', { name }));
+
+describe('the dead letters', () => {
+  it('say which run of which job, why and after how many attempts', async () => {
+    page();
+    const first = await row('backup');
+    for (const text of ['Failed', 'Exit code', '3']) expect(first.textContent).toContain(text);
+    expect(within(first).getByRole('link', { name: 'its run' }).getAttribute('href')).toBe('/runs/r-1');
+    expect((await row('nightly')).textContent).toContain('Its executor was lost');
+  });
+
+  it('are looked for by the job, in the address', async () => {
+    const router = page('?job_id=night');
+    await row('nightly');
+    expect(screen.queryByRole('link', { name: 'backup' })).toBeNull();
+    fireEvent.change(screen.getByLabelText('Job id'), { target: { value: 'nothing' } });
+    await screen.findByText('Nothing matches');
+    expect(router.state.location.searchStr).toBe('?job_id=nothing');
+    await press('Clear filters');
+    await row('backup');
+    expect(router.state.location.searchStr).toBe('');
+  });
+
+  it('are none, or cannot be read', async () => {
+    letters = [];
+    page();
+    await screen.findByText('No dead letters');
+    server.use(http.get(at('dead-letters'), () => problem(403, 'denied', 'Not for you.')));
+    await queryClient.resetQueries();
+    await screen.findByText('You may not see this');
+  });
+
+  it('are tried once more when that is confirmed', async () => {
+    page();
+    await press('Try run 17 of backup once more');
+    const dialog = await screen.findByRole('dialog');
+    expect(dialog.textContent).toContain('After 3 attempts');
+    expect(sent).toEqual([]);
+    await press('Try once more', dialog);
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(sent).toMatchObject([{ method: 'POST', path: 'runs/r-1/retry', body: {} }]);
+    expect(sent[0]!.key).toBeTruthy();
+  });
+
+  it('are tried although the process may still run only when that is said as well', async () => {
+    retries = [() => problem(409, 'conflict', 'Its process may still run.')];
+    page();
+    await press('Try run 16 of nightly once more');
+    const dialog = await screen.findByRole('dialog');
+    await press('Try once more', dialog);
+    await within(dialog).findByText(/may mean that two run at once/);
+    await press('Go on anyway', dialog);
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(sent.map((one) => one.body)).toEqual([{}, { confirm_overlap: true }]);
+    expect(sent[0]!.key).not.toBe(sent[1]!.key);
+  });
+
+  it('are discarded when that is confirmed, and gone from the list', async () => {
+    page();
+    await press('Discard run 17 of backup');
+    const dialog = await screen.findByRole('dialog');
+    await press('Cancel', dialog);
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(sent).toEqual([]);
+    await press('Discard run 17 of backup');
+    await press('Discard', await screen.findByRole('dialog'));
+    await waitFor(() => expect(screen.queryByRole('link', { name: 'backup' })).toBeNull());
+    expect(sent).toMatchObject([{ method: 'DELETE', path: 'dead-letters/17' }]);
+  });
+
+  it('of somebody else stay, and of who may only look the role is the reason', async () => {
+    allowed = [];
+    page();
+    await press('Discard run 17 of backup');
+    const dialog = await screen.findByRole('dialog');
+    expect((await within(dialog).findByRole('alert')).textContent).toBe('It belongs to somebody else, and is not shared with you.');
+    expect(within(dialog).queryByRole('button', { name: 'Discard' })).toBeNull();
+    fireEvent.click(within(dialog).getAllByRole('button', { name: 'Close' })[0]!);
+    await signedInAs(['read']);
+    const button = await screen.findByRole<HTMLButtonElement>('button', { name: 'Discard run 17 of backup' });
+    await waitFor(() => expect([button.disabled, button.title]).toEqual([true, 'Your role may only look.']));
+  });
+});

@@ -1,0 +1,81 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import { act, fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { queryClient } from '../src/api/queries';
+import type { Run } from '../src/api/types';
+import { parseSearch, stringifySearch } from '../src/app/search_params';
+import { RunPage } from '../src/features/runs/run_page';
+import { HttpResponse, at, http, problem, server } from './server';
+import '../src/shared/modal_dialog';
+
+const failed = {
+  run_id: 'r1', job_id: 'backup', job_name: 'Backup', kind: 'cron', fire_time: '2026-03-01T02:00:00Z', state: 'FAILED', reason: 'exit_code', attempt: 1,
+  executor_id: null, planned_at: null, claimed_at: null, started_at: null, ended_at: '2026-03-01T02:00:03Z', exit_code: 3, error: null, priority: 5,
+  job_version: 1, cancel_requested: false,
+} as Run;
+
+describe('a retry', () => {
+  let now: Run;
+  let keys: (string | null)[];
+  let answers: (() => Response)[];
+  beforeEach(() => {
+    queryClient.clear();
+    now = failed;
+    keys = [];
+    answers = [];
+    server.use(
+      http.get(at('runs/r1'), () => HttpResponse.json(now)),
+      http.get(at('runs/r1/logs'), () => new HttpResponse('')),
+      http.get(at('runs/r1/logs/stream'), () => new HttpResponse('')),
+      http.post(at('runs/r1/retry'), ({ request }) => {
+        keys.push(request.headers.get('Idempotency-Key'));
+        return answers.shift()?.() ?? HttpResponse.json({ ...failed, state: 'PENDING', attempt: 2 }, { status: 202 });
+      }),
+    );
+  });
+
+  async function open() {
+    const root = createRootRoute();
+    const here = createRoute({ getParentRoute: () => root, path: '/runs/$id', component: RunPage });
+    const router = createRouter({
+      routeTree: root.addChildren([here]), parseSearch, stringifySearch, history: createMemoryHistory({ initialEntries: ['/runs/r1'] }),
+    });
+    render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+    await screen.findByRole('button', { name: 'Retry' });
+  }
+  const click = async (times: number) => {
+    await waitFor(() => expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Retry' }).disabled).toBe(false));
+    fireEvent.click(screen.getByRole('button', { name: 'Retry' }));
+    await waitFor(() => expect(keys.length).toBe(times));
+  };
+
+  it('that is asked for again before the page has moved on is the same one', async () => {
+    await open();
+    await click(1);
+    await click(2);
+    expect(keys[0]).toBeTruthy();
+    expect(keys[1]).toBe(keys[0]);
+  });
+
+  it('of the next attempt is another one', async () => {
+    await open();
+    await click(1);
+    now = { ...failed, attempt: 2, exit_code: 4 };
+    await act(() => queryClient.invalidateQueries({ queryKey: ['runs'] }));
+    await screen.findByText('4');
+    await click(2);
+    expect(keys[1]).not.toBe(keys[0]);
+  });
+
+  it('without an answer is asked for again by the same key, after a refusal by another one', async () => {
+    answers = [() => HttpResponse.error(), () => problem(409, 'conflict', 'Its process may still run.')];
+    await open();
+    await click(1);
+    await click(2);
+    expect(keys[1]).toBe(keys[0]);
+    fireEvent.click(await screen.findByRole('button', { name: 'Go on anyway' }));
+    await waitFor(() => expect(keys.length).toBe(3));
+    expect(keys[2]).not.toBe(keys[1]);
+  });
+});
