@@ -265,6 +265,14 @@ export async function renew(): Promise<boolean> {
   return false;
 }
 
+// They share one cookie: without its session nothing here can be renewed, and whoever left may have left for good.
+addEventListener('storage', ({ key, newValue }) => {
+  if (key !== SESSION_KEY || newValue !== null || session.state !== 'signed_in' || session.by !== 'password') return;
+  era += 1;
+  bearer = '';
+  leave(false);
+});
+
 export async function signOut(): Promise<void> {
   const password = session.state === 'signed_in' && session.by === 'password';
   const had = authorization();

@@ -20,7 +20,7 @@ export function ExecutorActions({ executor }: { executor: Executor }) {
   const client = useQueryClient();
   const may = useMay('executors:write');
   const [asked, setAsked] = useState<'drain' | 'disable' | 'labels' | null>(null);
-  const why = may ? undefined : t('denied.write');
+  const why = may ? undefined : t('denied.admin');
   const name = executor.executor_id;
   const close = () => setAsked(null);
   const done = () => {

@@ -24,7 +24,7 @@ export function ExecutorsPage() {
   return (
     <>
       <PageHeader title={t('nav.executors')} documentTitle={t('nav.executors')} under={t('executors.under')} actions={
-        <button type="button" className="button" disabled={!may} title={may ? undefined : t('denied.write')} onClick={() => setJoining(true)}>
+        <button type="button" className="button" disabled={!may} title={may ? undefined : t('denied.admin')} onClick={() => setJoining(true)}>
           <Plus aria-hidden size={15} />{t('join.title')}
         </button>
       } />

@@ -11,6 +11,7 @@ import { parse, stringify } from 'yaml';
 import { ApiError, call } from '../../api/client';
 import { newKey } from '../../api/keys';
 import type { FieldError, Job } from '../../api/types';
+import { useDenied } from '../../auth/session';
 import { toast, toastError } from '../../shared/toasts';
 import { Modal } from '../../shared/modal';
 import { Card, Segments, explain } from '../../shared/ui';
@@ -36,6 +37,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
   const saved = useRef(false);
   const submission = useRef<{ body: string; key: string } | null>(null);
   const isNew = props.job === undefined;
+  const denied = useDenied()(props.job ?? {}, 'edit');
   const form = useForm<FormValues>({
     resolver: zodResolver(formSchema),
     defaultValues: isNew && Object.keys(props.start).length === 0 ? DEFAULTS : valuesOf(props.start),
@@ -143,7 +145,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
           <button type="button" className="button" onClick={() => void navigate(isNew ? { to: '/jobs' } : { to: '/jobs/$id', params: { id: props.job!.job_id } })}>
             {t('cancel')}
           </button>
-          <button type="submit" className="button button-primary" disabled={busy}>
+          <button type="submit" className="button button-primary" disabled={busy || denied !== undefined} title={denied && t(denied)}>
             <Save aria-hidden size={15} />{isNew ? t('form.create') : t('form.save')}
           </button>
         </div>

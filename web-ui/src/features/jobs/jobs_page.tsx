@@ -61,7 +61,7 @@ export function JobsPage() {
       <PageHeader title={t('nav.jobs')} documentTitle={t('nav.jobs')} actions={<>
         <Link to="/import" className="button" disabled={!may} title={may ? undefined : t('denied.write')}><Upload aria-hidden size={15} />{t('jobs.import')}</Link>
         <ExportButton jobs={items} selection={list.selection} filter={filter} />
-        <Link to="/jobs/new" className="button button-primary" disabled={!may}><Plus aria-hidden size={16} />{t('jobs.new')}</Link>
+        <Link to="/jobs/new" className="button button-primary" disabled={!may} title={may ? undefined : t('denied.write')}><Plus aria-hidden size={16} />{t('jobs.new')}</Link>
       </>} />
       <div className="mb-3 flex flex-wrap gap-2">
         <SearchField label={t('jobs.search')} value={search.q ?? ''} onChange={(q) =>
@@ -86,7 +86,7 @@ export function JobsPage() {
            : items.length > 0 ? <JobsTable jobs={items} list={list} selector={search.selector} sorting={sorting} />
            : filtered ? <EmptyMatch onClear={() => void navigate({ search: { page_size, sort } })} />
           : <EmptyYet title={t('jobs.none')} hint={t('jobs.none_hint')}
-              action={<Link to="/jobs/new" className="button button-primary"><Plus aria-hidden size={16} />{t('jobs.new')}</Link>}
+              action={<Link to="/jobs/new" className="button button-primary" disabled={!may} title={may ? undefined : t('denied.write')}><Plus aria-hidden size={16} />{t('jobs.new')}</Link>}
               command={"carillon job create --id hello --name Hello --cron '*/5 * * * *' --command 'echo hello'"} />}
         <MoreButton query={jobs} />
       </div>

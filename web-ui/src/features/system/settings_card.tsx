@@ -60,7 +60,7 @@ function SettingTable(props: { names: string[]; config: SystemConfig; may: boole
               <td className="text-muted">{textOr('source.', props.config.sources[name])}</td>
               {props.onEdit && (
                 <td className="text-right">
-                  <button type="button" className="button" disabled={!props.may} title={props.may ? undefined : t('denied.write')}
+                  <button type="button" className="button" disabled={!props.may} title={props.may ? undefined : t('denied.admin')}
                     aria-label={t('settings.change_named', { name })} onClick={() => props.onEdit!(name)}>{t('settings.change')}</button>
                 </td>
               )}

@@ -58,6 +58,7 @@ export const admin = {
   'action.bulk.cancel': 'Cancelled an action on many',
   'admin.users': 'Users',
   'admin.tokens': 'API tokens',
+  'denied.admin': 'Only administrators may do this.',
   'denied.users': 'Only administrators manage users.',
   'role.admin': 'Administrator',
   'role.user': 'User',

@@ -60,6 +60,7 @@ export const admin: Record<keyof typeof en, string> = {
   'action.bulk.cancel': '取消批量操作',
   'admin.users': '用户',
   'admin.tokens': 'API 令牌',
+  'denied.admin': '只有管理员可以这样做。',
   'denied.users': '只有管理员可以管理用户。',
   'role.admin': '管理员',
   'role.user': '用户',
