@@ -21,7 +21,6 @@ void AddTokenCommands(CLI::App& app, Session& session);
 void AddSecretCommands(CLI::App& app, Session& session);
 void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion
 void AddConfigCommands(CLI::App& system, Session& session);  // of system
-void AddPauseCommands(CLI::App& system, Session& session);   // pause, resume
 void AddTopologyCommand(CLI::App& system, Session& session);
 void AddImportCommands(CLI::App& app, Session& session);
 void AddFileCommands(CLI::App& app, Session& session);  // apply, diff, validate

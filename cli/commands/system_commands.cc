@@ -65,6 +65,27 @@ Outcome<ExitCode> AcceptStore(Session& session, const std::string& reason) {
   return ExitCode::kDone;
 }
 
+Outcome<ExitCode> Pause(Session& session, const std::string& reason) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const bool go, session.Confirm("Pause the whole cluster? Nothing starts until it is resumed; "
+                                     "what runs goes on."));
+  if (!go) return ExitCode::kFailure;
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse paused,
+      session.Call(
+          {.method = "POST", .path = "/api/system/pause", .body = json{{"reason", reason}}}));
+  session.Print().Object(paused.body, {});
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Resume(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse resumed,
+      session.Call({.method = "POST", .path = "/api/system/resume", .body = json::object()}));
+  session.Print().Object(resumed.body, {});
+  return ExitCode::kDone;
+}
+
 Outcome<ExitCode> ShowLeader(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
   const json leader = status.body.value("leader", json(nullptr));
@@ -77,7 +98,6 @@ Outcome<ExitCode> ShowLeader(Session& session) {
   static const View view{{{"MEMBER", "id"},
                           {"LEADS", "leads"},
                           {"ADDRESS", "address"},
-                          {"VERSION", "version"},
                           {"SEGMENTS", "owned_segments"}},
                          "id"};
   json items = json::array();
@@ -87,6 +107,15 @@ Outcome<ExitCode> ShowLeader(Session& session) {
   }
   print.List({{"items", std::move(items)}}, view);
   return ExitCode::kDone;
+}
+
+void AddPauseCommands(CLI::App& system, Session& session) {
+  CLI::App* pause = system.add_subcommand("pause", "Start nothing any more, on any executor");
+  const auto reason = std::make_shared<std::string>();  // shared with the callback
+  pause->add_option("--reason", *reason, "Why: everybody is shown it")->required();
+  session.On(pause, [&session, reason] { return Pause(session, *reason); });
+  session.On(system.add_subcommand("resume", "Take the pause back"),
+             [&session] { return Resume(session); });
 }
 
 Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments) {

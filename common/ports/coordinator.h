@@ -24,7 +24,6 @@ struct MemberInfo {
   Incarnation incarnation;
   std::string rest_url;
   std::string grpc_address;
-  std::string version = {};  // of its program; empty = from before it was told
 
   bool operator==(const MemberInfo&) const = default;
 };

@@ -37,8 +37,7 @@ std::string MemberText(const MemberInfo& member) {
   return JsonToText({{"id", member.id.value()},
                      {"incarnation", member.incarnation.value()},
                      {"rest_url", member.rest_url},
-                     {"grpc_address", member.grpc_address},
-                     {"version", member.version}});
+                     {"grpc_address", member.grpc_address}});
 }
 
 Result<MemberInfo> ParseMember(std::string_view text) {
@@ -47,8 +46,7 @@ Result<MemberInfo> ParseMember(std::string_view text) {
   MemberInfo member{.id = MemberId(TextOf(*object, "id")),
                     .incarnation = Incarnation(TextOf(*object, "incarnation")),
                     .rest_url = TextOf(*object, "rest_url"),
-                    .grpc_address = TextOf(*object, "grpc_address"),
-                    .version = TextOf(*object, "version")};
+                    .grpc_address = TextOf(*object, "grpc_address")};
   if (member.id.empty() || member.incarnation.empty()) return CorruptNode("member");
   return member;
 }

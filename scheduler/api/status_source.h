@@ -19,7 +19,6 @@ namespace carillon::scheduler {
 struct ClusterMember {
   MemberId id;
   std::string address;  // of its REST port; empty = unknown
-  std::string version;  // of its program; empty = unknown
   // Its wall clock minus the database's; only known of the member that answers.
   std::optional<Duration> clock_offset = {};
 };

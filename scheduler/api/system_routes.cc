@@ -142,11 +142,8 @@ OwnedSegments DescribeSegments(const std::vector<SegmentRecord>& segments) {
   return owned;
 }
 
-json TextOrNull(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
-
-// `owned` is null while it is not known. Whether a member has heard of a pause it knows itself
-// only.
-json DescribeMembers(const ClusterView& view, const OwnedSegments* owned, bool paused) {
+// `owned` is null while it is not known.
+json DescribeMembers(const ClusterView& view, const OwnedSegments* owned) {
   json members = json::array();
   for (const ClusterMember& member : view.members) {
     json count = nullptr;
@@ -157,9 +154,7 @@ json DescribeMembers(const ClusterView& view, const OwnedSegments* owned, bool p
     members.push_back(
         {{"id", member.id.value()},
          {"address", member.address},
-         {"version", TextOrNull(member.version)},
          {"owned_segments", std::move(count)},
-         {"paused", member.id == view.self ? json(paused) : json(nullptr)},
          {"clock_offset_ms",
           member.clock_offset ? json(Milliseconds(*member.clock_offset)) : json(nullptr)}});
   }
@@ -358,10 +353,9 @@ Reply ListAudit(const Call& call) {
 Reply SystemStatus(const Call& call) {
   const ClusterView view = call.api.status.Read();
   const StoreSight sight = call.store.Look();
-  const auto pause = PauseOf(call.api.settings.Current());
   json status = {
       {"leader", view.leader ? json(view.leader->value()) : json(nullptr)},
-      {"members", DescribeMembers(view, nullptr, pause.has_value())},
+      {"members", DescribeMembers(view, nullptr)},
       {"segments", nullptr},
       // Those that report to this member are known to it.
       {"executors", CountByState(view.executors)},
@@ -373,14 +367,14 @@ Reply SystemStatus(const Call& call) {
       {"store_reachable", sight.view.has_value()},
       {"store", DescribeStanding(call.api.store_standing())},
       {"unknown_since", nullptr},
-      {"paused", PauseToJson(pause)},
+      {"paused", PauseToJson(PauseOf(call.api.settings.Current()))},
       {"version", call.api.version}};
   if (!sight.view) {
     status["unknown_since"] = FormatRfc3339(sight.known_at);
     return JsonResponse(200, status);
   }
   OwnedSegments owned = DescribeSegments(sight.view->segments);
-  status["members"] = DescribeMembers(view, &owned, pause.has_value());
+  status["members"] = DescribeMembers(view, &owned);
   status["segments"] = std::move(owned.list);
   status["executors"] = CountByState(sight.view->executors);
   status["runs_pending"] = sight.view->counts.pending;

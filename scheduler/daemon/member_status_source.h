@@ -22,7 +22,7 @@ class MemberStatusSource final : public StatusSource {
                      .topics = seen.topics,
                      .session = seen.session};
     for (const MemberInfo& info : seen.members) {
-      ClusterMember entry{.id = info.id, .address = info.rest_url, .version = info.version};
+      ClusterMember entry{.id = info.id, .address = info.rest_url};
       if (info.id == seen.self && seen.clock_trusted) entry.clock_offset = seen.clock_offset;
       view.members.push_back(std::move(entry));
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/base/version.h"
 #include "common/process/process.h"
 
 namespace carillon::scheduler {
@@ -47,8 +46,7 @@ MemberTuning MemberTuningOf(const config::Config& config) {
 MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed) {
   MemberOptions options;
   options.self = {.id = MemberId(config.Text("scheduler.id")),
-                  .incarnation = process::NewIncarnation(seed),
-                  .version = kVersion};
+                  .incarnation = process::NewIncarnation(seed)};
   options.seed = seed;
   options.tuning = MemberTuningOf(config);
   options.wheel_capacity = static_cast<size_t>(config.Integer("scheduler.wheel_capacity"));

@@ -143,41 +143,6 @@ TEST_F(OtherCommandsTest, PauseAsksFirstAndResumeDoesNot) {
   EXPECT_EQ(Run({"system", "resume"}), 0) << err();
 }
 
-// What a member obeys only it knows: each is asked where it is, until all do.
-TEST_F(OtherCommandsTest, PauseWaitsUntilEveryMemberObeys) {
-  const json paused = {{"reason", "a move"}};
-  const json members = {{{"id", "m1"}, {"address", "http://a"}},
-                        {{"id", "m2"}, {"address", "http://b"}}};
-  const json obeys = {{"members", members}, {"paused", paused}};
-  const json not_yet = {{"members", members}, {"paused", nullptr}};
-  Answer("POST /api/system/pause", {{"paused", paused}, {"version", 1}});
-  Answer("GET /api/system/status", obeys);
-  AnswerOf("http://b", "GET /api/system/status", not_yet);
-  AnswerOf("http://b", "GET /api/system/status", obeys);
-  const std::vector<std::string> wait = {"system", "pause",  "--reason",  "a move",
-                                         "--yes",  "--wait", "--timeout", "5"};
-  const SteadyTime began = clock_.Steady();
-  EXPECT_EQ(Run(wait), 0) << err();
-  EXPECT_EQ(err(), "every member obeys\n");
-  EXPECT_EQ(clock_.Steady() - began, 200ms);
-  EXPECT_EQ(Run({"system", "pause", "--reason", "x", "--yes", "--timeout", "5"}), 2)
-      << "--timeout is of --wait";
-}
-
-TEST_F(OtherCommandsTest, WaitNamesWhoIsNotKnownToObey) {
-  const json members = {{{"id", "m1"}, {"address", "http://a"}},
-                        {{"id", "silent"}, {"address", "http://b"}},
-                        {{"id", "older"}, {"address", "http://c"}},
-                        {{"id", "nowhere"}, {"address", ""}}};
-  Answer("POST /api/system/resume", {{"paused", nullptr}, {"version", 2}});
-  Answer("GET /api/system/status", {{"members", members}, {"paused", nullptr}});
-  FailOf("http://b", "GET /api/system/status", ErrorCode::kUnavailable);
-  AnswerOf("http://c", "GET /api/system/status", {{"members", members}});
-  EXPECT_EQ(Run({"system", "resume", "--wait", "--timeout", "2", "-o", "json"}), 12);
-  EXPECT_EQ(OutJson()["version"], 2);
-  EXPECT_EQ(err(), "not known to obey: silent, older, nowhere\n");
-}
-
 TEST_F(OtherCommandsTest, LeaderIsShownAmongTheMembers) {
   const json status = {{"leader", "m2"},
                        {"members",
