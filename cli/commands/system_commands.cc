@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/completion.h"
+#include "cli/commands/pause_commands.h"
 #include "common/wire/json_text.h"
 
 namespace carillon::cli {
@@ -18,12 +20,29 @@ struct ApiArguments {
   std::vector<std::string> headers;
 };
 
+// What a person has to know of members that differ, and only then.
+void AddDifferences(json& shown) {
+  std::set<json> versions;
+  std::string all;
+  for (const json& member : shown["members"]) {
+    const json version = member.value("version", json(nullptr));
+    versions.insert(version);
+    if (!all.empty()) all += ", ";
+    all += member.value("id", "") + " " + (version.is_string() ? version.get<std::string>() : "-");
+  }
+  if (versions.size() > 1) shown["versions"] = all;
+  const bool paused = shown.contains("paused") && shown["paused"].is_object();
+  const std::string behind = MembersBehind(shown["members"], paused, Unknown::kIsFine);
+  if (!behind.empty()) shown[paused ? "pause_not_taken_over" : "resume_not_taken_over"] = behind;
+}
+
 // Lists are counted: a person's first look.
 Outcome<ExitCode> ShowStatus(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
   Printer print = session.Print();
   json shown = status.body;
   if (print.form() == Form::kTable && shown.is_object()) {
+    if (shown.contains("members") && shown["members"].is_array()) AddDifferences(shown);
     for (const char* name : {"members", "segments"}) {
       if (shown.contains(name) && shown[name].is_array()) shown[name] = shown[name].size();
     }
@@ -65,27 +84,6 @@ Outcome<ExitCode> AcceptStore(Session& session, const std::string& reason) {
   return ExitCode::kDone;
 }
 
-Outcome<ExitCode> Pause(Session& session, const std::string& reason) {
-  CARILLON_ASSIGN_OR_RETURN(
-      const bool go, session.Confirm("Pause the whole cluster? Nothing starts until it is resumed; "
-                                     "what runs goes on."));
-  if (!go) return ExitCode::kFailure;
-  CARILLON_ASSIGN_OR_RETURN(
-      const ApiResponse paused,
-      session.Call(
-          {.method = "POST", .path = "/api/system/pause", .body = json{{"reason", reason}}}));
-  session.Print().Object(paused.body, {});
-  return ExitCode::kDone;
-}
-
-Outcome<ExitCode> Resume(Session& session) {
-  CARILLON_ASSIGN_OR_RETURN(
-      const ApiResponse resumed,
-      session.Call({.method = "POST", .path = "/api/system/resume", .body = json::object()}));
-  session.Print().Object(resumed.body, {});
-  return ExitCode::kDone;
-}
-
 Outcome<ExitCode> ShowLeader(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
   const json leader = status.body.value("leader", json(nullptr));
@@ -107,15 +105,6 @@ Outcome<ExitCode> ShowLeader(Session& session) {
   }
   print.List({{"items", std::move(items)}}, view);
   return ExitCode::kDone;
-}
-
-void AddPauseCommands(CLI::App& system, Session& session) {
-  CLI::App* pause = system.add_subcommand("pause", "Start nothing any more, on any executor");
-  const auto reason = std::make_shared<std::string>();  // shared with the callback
-  pause->add_option("--reason", *reason, "Why: everybody is shown it")->required();
-  session.On(pause, [&session, reason] { return Pause(session, *reason); });
-  session.On(system.add_subcommand("resume", "Take the pause back"),
-             [&session] { return Resume(session); });
 }
 
 Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments) {

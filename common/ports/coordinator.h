@@ -24,6 +24,8 @@ struct MemberInfo {
   Incarnation incarnation;
   std::string rest_url;
   std::string grpc_address;
+  std::string version = {};         // of its build; empty: of one that does not tell
+  std::optional<bool> paused = {};  // what it told last (TellPaused); no part of how it joins
 
   bool operator==(const MemberInfo&) const = default;
 };
@@ -55,6 +57,9 @@ class Coordinator {
   virtual bool IsLeader() = 0;
   virtual std::optional<MemberId> Leader() = 0;
   virtual std::vector<MemberInfo> Members() = 0;
+  // By a member, of itself: whether the pause of the cluster is in force there. Members() shows it
+  // until the member leaves, joins anew or tells something else.
+  virtual Status TellPaused(bool paused) = 0;
 
   virtual Result<Assignment> ReadAssignment() = 0;
   // Only by the leader, checked in the same write; its generation must be one above the stored

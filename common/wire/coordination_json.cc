@@ -33,11 +33,16 @@ bool AddOwner(const json& pair, const std::vector<MemberId>& members, Assignment
 
 }  // namespace
 
+std::string ToldName(const Incarnation& incarnation, bool paused) {
+  return incarnation.value() + (paused ? "-paused" : "-running");
+}
+
 std::string MemberText(const MemberInfo& member) {
   return JsonToText({{"id", member.id.value()},
                      {"incarnation", member.incarnation.value()},
                      {"rest_url", member.rest_url},
-                     {"grpc_address", member.grpc_address}});
+                     {"grpc_address", member.grpc_address},
+                     {"version", member.version}});
 }
 
 Result<MemberInfo> ParseMember(std::string_view text) {
@@ -46,7 +51,8 @@ Result<MemberInfo> ParseMember(std::string_view text) {
   MemberInfo member{.id = MemberId(TextOf(*object, "id")),
                     .incarnation = Incarnation(TextOf(*object, "incarnation")),
                     .rest_url = TextOf(*object, "rest_url"),
-                    .grpc_address = TextOf(*object, "grpc_address")};
+                    .grpc_address = TextOf(*object, "grpc_address"),
+                    .version = TextOf(*object, "version")};
   if (member.id.empty() || member.incarnation.empty()) return CorruptNode("member");
   return member;
 }

@@ -11,6 +11,10 @@
 namespace carillon {
 
 // {"id": "scheduler-1", "incarnation": "…", "rest_url": "…", "grpc_address": "…"}
+// The node by which a member tells whether the pause of the cluster is in force there: no number is
+// at its end, so that nobody takes it for a member.
+std::string ToldName(const Incarnation& incarnation, bool paused);
+
 std::string MemberText(const MemberInfo& member);
 Result<MemberInfo> ParseMember(std::string_view text);
 

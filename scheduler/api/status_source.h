@@ -21,6 +21,8 @@ struct ClusterMember {
   std::string address;  // of its REST port; empty = unknown
   // Its wall clock minus the database's; only known of the member that answers.
   std::optional<Duration> clock_offset = {};
+  std::string version = {};         // of its build; empty = unknown
+  std::optional<bool> paused = {};  // the pause of the cluster is in force there; nullopt = unknown
 };
 
 struct ClusterView {

@@ -156,7 +156,9 @@ json DescribeMembers(const ClusterView& view, const OwnedSegments* owned) {
          {"address", member.address},
          {"owned_segments", std::move(count)},
          {"clock_offset_ms",
-          member.clock_offset ? json(Milliseconds(*member.clock_offset)) : json(nullptr)}});
+          member.clock_offset ? json(Milliseconds(*member.clock_offset)) : json(nullptr)},
+         {"version", member.version.empty() ? json(nullptr) : json(member.version)},
+         {"paused", member.paused ? json(*member.paused) : json(nullptr)}});
   }
   return members;
 }

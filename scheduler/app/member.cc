@@ -79,6 +79,7 @@ MemberStatus Member::GetStatus() const {
   status.queues.push_back({"ready", r.firing.ready(), r.options.wheel_capacity});
   status.topics = r.gauges.Topics();
   status.session = r.ports.coordinator.State();
+  status.paused = r.ports.settings.paused();
   status.accepting = r.planner.accepting();
   return status;
 }

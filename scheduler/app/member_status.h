@@ -40,6 +40,7 @@ struct MemberStatus {
   std::vector<QueueDepth> queues = {};
   std::map<std::string, BusSight> topics = {};  // that this member reads
   SessionState session = SessionState::kSuspended;
+  bool paused = false;     // the pause of the whole cluster is in force here
   bool accepting = false;  // planning goes on: not held back by a backlog
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/version.h"
 #include "common/process/process.h"
 
 namespace carillon::scheduler {
@@ -46,7 +47,8 @@ MemberTuning MemberTuningOf(const config::Config& config) {
 MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed) {
   MemberOptions options;
   options.self = {.id = MemberId(config.Text("scheduler.id")),
-                  .incarnation = process::NewIncarnation(seed)};
+                  .incarnation = process::NewIncarnation(seed),
+                  .version = kVersion};
   options.seed = seed;
   options.tuning = MemberTuningOf(config);
   options.wheel_capacity = static_cast<size_t>(config.Integer("scheduler.wheel_capacity"));

@@ -7,6 +7,7 @@ namespace carillon::scheduler {
 SteadyTime SettingsFollower::Step(SteadyTime now) {
   if (leads_() && now >= next_ask_) AskStore(now);
   Compare(now);
+  Tell();
   ports_.metrics.gauge("carillon_config_version")
       .Set(static_cast<double>(ports_.settings.version()));
   ports_.metrics.gauge("carillon_paused").Set(ports_.settings.paused() ? 1 : 0);
@@ -32,6 +33,13 @@ void SettingsFollower::Compare(SteadyTime now) {
   if (written.ok()) return;
   write_again_ = now + kLookEvery;
   log::Warn("settings", "not spread yet: {}", written.error().message);
+}
+
+// Without a membership it is refused, and tried again at the next step.
+void SettingsFollower::Tell() {
+  const Told now{.joins = ports_.coordinator.Joins(), .paused = ports_.settings.paused()};
+  if (now.joins == 0 || now == told_) return;
+  if (ports_.coordinator.TellPaused(now.paused).ok()) told_ = now;
 }
 
 }  // namespace carillon::scheduler

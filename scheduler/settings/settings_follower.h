@@ -1,7 +1,8 @@
 // Keeps this member's live settings, the coordinator's copy of them and the store together.
 //
 // Whoever knows a newer version than the copy writes it there: the member that took the change, at
-// once. Should that one die in between, the leader finds the change in the store.
+// once. Should that one die in between, the leader finds the change in the store. Whether a pause
+// of the cluster is in force here is told to the other members.
 //
 // Place    docs/cluster.md; the rooms that the settings concern are told by Member::Tune.
 // Threads  One loop calls Step.
@@ -38,11 +39,20 @@ class SettingsFollower final : public Stepper {
  private:
   void AskStore(SteadyTime now);
   void Compare(SteadyTime now);
+  void Tell();
 
   const Ports ports_;
   const std::function<bool()> leads_;
   SteadyTime next_ask_{};
   SteadyTime write_again_{};  // the coordinator refused: not before this
+
+  struct Told {
+    uint64_t joins = 0;  // what was told goes with the membership
+    bool paused = false;
+
+    bool operator==(const Told&) const = default;
+  };
+  Told told_;
 };
 
 }  // namespace carillon::scheduler

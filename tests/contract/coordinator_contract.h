@@ -101,6 +101,28 @@ TYPED_TEST(CoordinatorContract, FormerLeaderIsFenced) {
   EXPECT_TRUE(b->WriteAssignment({Generation(1), {}}).ok());
 }
 
+TYPED_TEST(CoordinatorContract, MembersTellWhetherTheyArePausedUntilTheyJoinAnew) {
+  const auto a = this->Joined("a");
+  const auto b = this->Joined("b");
+  const auto seen = [&](std::optional<bool> of_a, std::optional<bool> of_b) {
+    const auto members = b->Members();
+    return members.size() == 2 && members[0].paused == of_a && members[1].paused == of_b;
+  };
+  this->Settle([&] { return seen(std::nullopt, std::nullopt); });
+  ASSERT_TRUE(a->TellPaused(true).ok());
+  ASSERT_TRUE(a->TellPaused(true).ok());
+  this->Settle([&] { return seen(true, std::nullopt); });
+  ASSERT_TRUE(b->TellPaused(false).ok());
+  ASSERT_TRUE(a->TellPaused(false).ok());
+  this->Settle([&] { return seen(false, false); });
+  EXPECT_EQ(b->Leader(), MemberId("a"));
+  ASSERT_TRUE(b->TellPaused(true).ok());
+  ASSERT_TRUE(b->Join(this->Info("b")).ok());
+  this->Settle([&] { return seen(false, std::nullopt); });
+  const auto outside = this->factory_.Client();
+  EXPECT_EQ(outside->TellPaused(true).code(), ErrorCode::kUnavailable);
+}
+
 TYPED_TEST(CoordinatorContract, AnyMemberWritesNewerSettingsAndAllSeeThem) {
   const auto a = this->Joined("a");
   const auto b = this->Joined("b");

@@ -34,6 +34,7 @@ class MemoryCoordinator final : public Coordinator {
   bool IsLeader() override;
   std::optional<MemberId> Leader() override;
   std::vector<MemberInfo> Members() override;
+  Status TellPaused(bool paused) override;
   Result<Assignment> ReadAssignment() override;
   Status WriteAssignment(const Assignment& assignment) override;
   Result<ClusterSettings> ReadSettings() override;
@@ -62,6 +63,7 @@ Status MemoryCoordinator::Join(const MemberInfo& self) {
     client.expired = false;
     ++client.joins;
     ensemble_.now_.members.push_back(self);
+    ensemble_.now_.members.back().paused.reset();
     wakes = ensemble_.Wakes();
   }
   CallAll(wakes);
@@ -108,6 +110,21 @@ std::optional<MemberId> MemoryCoordinator::Leader() {
 std::vector<MemberInfo> MemoryCoordinator::Members() {
   MutexLock lock(ensemble_.mu_);
   return ensemble_.ViewOf(Self()).members;
+}
+
+Status MemoryCoordinator::TellPaused(bool paused) {
+  std::vector<std::function<void()>> wakes;
+  {
+    MutexLock lock(ensemble_.mu_);
+    const MemoryEnsemble::Client& client = Self();
+    if (!ensemble_.HasSession(client)) return NoSession();
+    for (MemberInfo& member : ensemble_.now_.members) {
+      if (member.incarnation == client.incarnation) member.paused = paused;
+    }
+    wakes = ensemble_.Wakes();
+  }
+  CallAll(wakes);
+  return {};
 }
 
 Result<Assignment> MemoryCoordinator::ReadAssignment() {

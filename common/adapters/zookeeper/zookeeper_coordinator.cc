@@ -26,6 +26,16 @@ std::optional<uint64_t> NumberOf(std::string_view name) {
   return number;
 }
 
+// What the member told; nullopt: nothing, or it is just telling something else.
+std::optional<bool> PausedOf(const std::vector<std::string>& names,
+                             const Incarnation& incarnation) {
+  const auto told = [&](bool paused) {
+    return std::find(names.begin(), names.end(), ToldName(incarnation, paused)) != names.end();
+  };
+  if (told(true) == told(false)) return std::nullopt;
+  return told(true);
+}
+
 bool IsRoot(std::string_view root) {
   return root.size() > 1 && root.back() != '/' && root.find("//") == std::string_view::npos &&
          root.find("/.") == std::string_view::npos;
@@ -210,7 +220,7 @@ Result<std::vector<ZookeeperCoordinator::Entry>> ZookeeperCoordinator::ReadEntri
   std::vector<Entry> entries;
   for (const std::string& name : names) {
     const std::optional<uint64_t> number = NumberOf(name);
-    if (!number) continue;  // somebody else's node
+    if (!number) continue;  // what a member told, or somebody else's node
     auto found = known_.find(name);
     if (found == known_.end()) {
       const auto node = session.Get(Path("election/" + name), false);
@@ -225,6 +235,7 @@ Result<std::vector<ZookeeperCoordinator::Entry>> ZookeeperCoordinator::ReadEntri
     }
     known.insert(*found);
     entries.push_back({*number, name, found->second});
+    entries.back().member.paused = PausedOf(names, found->second.incarnation);
   }
   known_ = std::move(known);
   std::sort(entries.begin(), entries.end(),
@@ -375,6 +386,7 @@ Result<ZookeeperCoordinator::Standing> ZookeeperCoordinator::OwnStanding() {
       .session = session_,
       .own_path = Path(own_),
       .own_text = MemberText(*self_),
+      .incarnation = self_->incarnation,
       .leads = !view_.entries.empty() && "election/" + view_.entries.front().name == own_,
       .view = view_};
 }

@@ -1,6 +1,8 @@
 // Election, membership, assignment and settings on a ZooKeeper ensemble.
 //
 //   ROOT/election/<incarnation>-<number>   ephemeral: a member; the lowest number leads
+//   ROOT/election/<incarnation>-paused     ephemeral: what that member does; or -running. The names
+//                                          alone say it: one reading tells it of all
 //   ROOT/assignment                        who should own what, and its generation
 //   ROOT/config                            a copy of the store's settings
 //   ROOT/store                             which store is trusted; read when asked, not watched: it
@@ -50,6 +52,7 @@ class ZookeeperCoordinator final : public Coordinator {
   bool IsLeader() override;
   std::optional<MemberId> Leader() override;
   std::vector<MemberInfo> Members() override;
+  Status TellPaused(bool paused) override;
   Result<Assignment> ReadAssignment() override;
   Status WriteAssignment(const Assignment& assignment) override;
   Result<ClusterSettings> ReadSettings() override;
@@ -85,6 +88,7 @@ class ZookeeperCoordinator final : public Coordinator {
     std::shared_ptr<Session> session;
     std::string own_path;
     std::string own_text;
+    Incarnation incarnation;
     bool leads = false;
     View view;
   };

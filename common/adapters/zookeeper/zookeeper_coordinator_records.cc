@@ -38,6 +38,19 @@ Status ZookeeperCoordinator::WriteSettings(const ClusterSettings& settings) {
   return {};
 }
 
+// The old word goes first: what is half done reads as unknown, and is told again.
+Status ZookeeperCoordinator::TellPaused(bool paused) {
+  CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
+  const auto path = [&standing, this](bool word) {
+    return Path("election/" + ToldName(standing.incarnation, word));
+  };
+  const Status gone = standing.session->Delete(path(!paused));
+  if (!gone.ok() && gone.code() != ErrorCode::kNotFound) return gone;
+  const auto made = standing.session->Create(path(paused), "", Session::Life::kEphemeral);
+  if (!made.ok() && made.code() != ErrorCode::kExists) return made.error();
+  return {};
+}
+
 Result<std::optional<StoreTrust>> ZookeeperCoordinator::ReadTrust() {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
   const auto node = standing.session->Get(Path("store"), false);

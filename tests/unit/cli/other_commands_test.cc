@@ -143,6 +143,60 @@ TEST_F(OtherCommandsTest, PauseAsksFirstAndResumeDoesNot) {
   EXPECT_EQ(Run({"system", "resume"}), 0) << err();
 }
 
+json MembersPaused(const json& first, const json& second) {
+  return {{"members",
+           {{{"id", "m1"}, {"version", "0.1.0"}, {"paused", first}},
+            {{"id", "m2"}, {"version", nullptr}, {"paused", second}}}}};
+}
+
+TEST_F(OtherCommandsTest, PauseWaitsUntilEveryMemberHasTakenItOver) {
+  for (int i = 0; i < 2; ++i) Answer("POST /api/system/pause", {{"paused", json::object()}});
+  Answer("GET /api/system/status", {{"members", json::array()}});
+  Answer("GET /api/system/status", MembersPaused(true, nullptr));
+  Answer("GET /api/system/status", MembersPaused(true, false));
+  Answer("GET /api/system/status", MembersPaused(true, true));
+  const std::vector<std::string> wait = {"system", "pause",  "--reason",  "a move",
+                                         "--yes",  "--wait", "--timeout", "1s"};
+  EXPECT_EQ(Run(wait), 0) << err();
+  EXPECT_EQ(server_.requests.size(), 5u);
+  server_.answers.erase("GET http://a/api/system/status");
+  Answer("GET /api/system/status", MembersPaused(false, nullptr));
+  EXPECT_EQ(Run(wait), 12);
+  EXPECT_NE(err().find("m1, m2"), std::string::npos) << err();
+}
+
+TEST_F(OtherCommandsTest, ResumeWaitsForTheEndOfThePauseEverywhere) {
+  for (int i = 0; i < 2; ++i) Answer("POST /api/system/resume", {{"paused", nullptr}});
+  Answer("GET /api/system/status", MembersPaused(true, false));
+  Answer("GET /api/system/status", MembersPaused(false, false));
+  EXPECT_EQ(Run({"system", "resume", "--wait"}), 0) << err();
+  EXPECT_EQ(server_.requests.size(), 3u);
+  server_.answers.erase("GET http://a/api/system/status");
+  Answer("GET /api/system/status", MembersPaused(true, false));
+  EXPECT_EQ(Run({"system", "resume", "--wait", "--timeout", "0s"}), 12);
+  EXPECT_NE(err().find("over: m1"), std::string::npos) << err();
+  EXPECT_EQ(Run({"system", "resume", "--wait", "--timeout", "soon"}), 2);
+}
+
+TEST_F(OtherCommandsTest, StatusSaysWhereMembersDiffer) {
+  json status = MembersPaused(true, false);
+  Answer("GET /api/system/status", status);
+  EXPECT_EQ(Run({"system", "status"}), 0);
+  EXPECT_EQ(out(),
+            "members                2\n"
+            "resume_not_taken_over  m1\n"
+            "versions               m1 0.1.0, m2 -\n");
+  status["paused"] = {{"by", "anna"}};
+  status["members"][1]["version"] = "0.1.0";
+  server_.answers.erase("GET http://a/api/system/status");
+  Answer("GET /api/system/status", status);
+  EXPECT_EQ(Run({"system", "status"}), 0);
+  EXPECT_EQ(out(),
+            "members               2\n"
+            "pause_not_taken_over  m2\n"
+            "paused.by             anna\n");
+}
+
 TEST_F(OtherCommandsTest, LeaderIsShownAmongTheMembers) {
   const json status = {{"leader", "m2"},
                        {"members",

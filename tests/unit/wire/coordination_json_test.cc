@@ -6,10 +6,17 @@ namespace carillon {
 namespace {
 
 TEST(CoordinationJsonTest, MemberComesBackAsItWas) {
-  const MemberInfo member{MemberId("scheduler-1"), Incarnation("00ff"), "http://h:1", "h:2"};
+  const MemberInfo member{MemberId("scheduler-1"), Incarnation("00ff"), "http://h:1", "h:2",
+                          "0.1.0"};
   const auto parsed = ParseMember(MemberText(member));
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(*parsed, member);
+}
+
+// Both words of one member differ, and neither looks like a number of the election.
+TEST(CoordinationJsonTest, WhatAMemberTellsIsNoMember) {
+  EXPECT_EQ(ToldName(Incarnation("00ff"), true), "00ff-paused");
+  EXPECT_EQ(ToldName(Incarnation("00ff"), false), "00ff-running");
 }
 
 TEST(CoordinationJsonTest, MemberOfANewerVersionIsRead) {

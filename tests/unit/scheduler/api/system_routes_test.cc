@@ -115,6 +115,8 @@ TEST_F(SystemRoutesTest, StatusHasItsShape) {
   EXPECT_EQ(status["members"][0]["id"], "scheduler-1");
   EXPECT_EQ(status["members"][0]["address"], "127.0.0.1:8640");
   EXPECT_EQ(status["members"][0]["clock_offset_ms"], 1.5);
+  EXPECT_EQ(status["members"][0]["version"], "0.1.0-test");
+  EXPECT_EQ(status["members"][0]["paused"], false);
   EXPECT_EQ(status["segments"].size(), 64u);
   EXPECT_EQ(status["segments"][5]["segment"], 5);
   EXPECT_TRUE(status["segments"][5]["owner"].is_null());

@@ -84,6 +84,32 @@ TEST_F(SettingsFollowerTest, WithoutContactAMemberGoesOnWithWhatItHasAndTellsIts
   EXPECT_EQ(leader_.settings.Current().values, kWarn);
 }
 
+TEST_F(SettingsFollowerTest, EachMemberTellsWhenThePauseIsInForceThere) {
+  const auto told = [this] {
+    std::vector<std::optional<bool>> all;
+    for (const MemberInfo& member : leader_.coordinator->Members()) all.push_back(member.paused);
+    return all;
+  };
+  using Told = std::vector<std::optional<bool>>;
+  EXPECT_EQ(told(), (Told{std::nullopt, std::nullopt}));
+  Run(1s);
+  EXPECT_EQ(told(), (Told{false, false}));
+  ensemble_.Suspend(other_.incarnation);
+  std::map<std::string, std::string> paused;
+  SetPause(paused, ClusterPause{.since = "2026-03-01T00:00:00Z", .by = "anna", .reason = "a move"});
+  leader_.settings.Adopt(Store(0, paused));
+  Run(1s);
+  EXPECT_EQ(told(), (Told{true, false})) << "the other has not heard of it";
+  ensemble_.Restore(other_.incarnation);
+  Run(1s);
+  EXPECT_EQ(told(), (Told{true, true}));
+  ASSERT_TRUE(
+      other_.coordinator->Join({.id = MemberId("b"), .incarnation = other_.incarnation}).ok());
+  EXPECT_EQ(told(), (Told{true, std::nullopt}));
+  Run(1s);
+  EXPECT_EQ(told(), (Told{true, true})) << "told again after joining anew";
+}
+
 TEST_F(SettingsFollowerTest, MemberThatJoinsTakesTheCopy) {
   leader_.settings.Adopt(Store(0, kDebug));
   Run(1s);
