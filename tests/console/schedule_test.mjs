@@ -99,7 +99,10 @@ describe('hints of the form', () => {
       await cron.fill('0 2 * * *');
       await page.getByLabel('Time zone').fill('Europe/Paris');
       await until(async () => (await hints()) === 'hour_in_gap', 'the hour that is skipped');
+      const answered = page.waitForResponse((one) => one.url().endsWith('/schedules/preview') && one.request().postData()?.includes('30 2 * 3 SUN'));
       await cron.fill('30 2 * 3 SUN'); // the clock is moved on the last one of each March
+      await answered;
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
       assert.equal(await page.getByTestId('skipped').count(), 0);
       await page.getByText('Missed fires, overlap, daylight saving').click();
       await page.getByLabel('Local time skipped by daylight saving').selectOption('skip');

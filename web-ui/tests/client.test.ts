@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { ApiError, apiUrl, call } from '../src/api/client';
 import { serverNow } from '../src/api/reachability';
 import { signInWithPassword, signInWithToken } from '../src/auth/entering';
-import { signOut, start } from '../src/auth/session';
+import { entered, signOut, start } from '../src/auth/session';
 import { HttpResponse, at, http, problem, server } from './server';
 
 describe('the client', () => {
@@ -53,6 +53,29 @@ describe('the client', () => {
     } finally {
       vi.unstubAllGlobals();
       vi.useRealTimers();
+    }
+  });
+
+  it('gives a read up also while its token is being renewed', async () => {
+    server.use(
+      http.get(at('auth/state'), () => HttpResponse.json({ setup_needed: false })),
+      http.post(at('auth/logout'), () => new HttpResponse(null, { status: 204 })),
+      http.get(at('auth/me'), () => HttpResponse.json({ kind: 'user', user_id: 'user-1', name: 'anna', display_name: '', role: 'user', permissions: ['read'] })));
+    await start();
+    await entered('password', 'old');
+    vi.useFakeTimers();
+    let answer = (_: Response) => {};
+    vi.stubGlobal('fetch', (url: string) => url.includes('auth/refresh')
+      ? new Promise<Response>((resolve) => { answer = resolve; }) : Promise.resolve(new Response(null, { status: 401 })));
+    try {
+      const ended = call('GET', 'jobs').catch((error: unknown) => error);
+      await vi.advanceTimersByTimeAsync(31_000);
+      expect(await Promise.race([ended, Promise.resolve('waits')])).toMatchObject({ status: 0, code: 'unreachable' });
+    } finally {
+      answer(new Response(null, { status: 503 }));
+      vi.unstubAllGlobals();
+      vi.useRealTimers();
+      await signOut();
     }
   });
 

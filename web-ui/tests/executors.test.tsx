@@ -111,6 +111,20 @@ describe('labels', () => {
     await change();
     expect((await screen.findByRole('alert')).textContent).toContain('were changed since they were read');
     expect(patched).not.toHaveBeenCalled();
+    // They are shown then, so that saving again is a decision.
+    expect(screen.getByLabelText('Labels as they are now').textContent).toBe('zone=c');
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(patched).toHaveBeenCalledTimes(1));
+  });
+  it('that are as wanted already are not sent: the answer to the first try may have been lost', async () => {
+    const [patched, closed] = [vi.fn(), vi.fn()];
+    server.use(
+      http.get(at('executors/e1'), () => HttpResponse.json({ executor_id: 'e1', labels: { zone: 'b' } }, { headers: { ETag: '"h2"' } })),
+      http.patch(at('executors/e1'), () => { patched(); return HttpResponse.json({}); }));
+    show(<LabelDialog executor={executor} onClose={closed} />);
+    await change();
+    await waitFor(() => expect(closed).toHaveBeenCalled());
+    expect(patched).not.toHaveBeenCalled();
   });
 });
 

@@ -30,6 +30,21 @@ describe('what is kept with the user', () => {
     setPreferences({ wrap: false, zone: '' });
   });
 
+  it('is tried again when it could not be written', async () => {
+    vi.useFakeTimers();
+    try {
+      const write = vi.fn(async () => write.mock.calls.length > 1);
+      stop = keepPreferences(NONE, write);
+      setPreferences({ theme: 'light' });
+      await vi.advanceTimersByTimeAsync(4999);
+      expect(write).toHaveBeenCalledTimes(1);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(write.mock.calls).toEqual([[{ theme: 'light' }], [{ theme: 'light' }]]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('is written one after the other, so that the last choice is the last one there', async () => {
     const answers: ((done: boolean) => void)[] = [];
     const write = vi.fn(() => new Promise<boolean>((resolve) => answers.push(resolve)));

@@ -45,10 +45,10 @@ describe('the last runs', () => {
   });
 
   it('differ by more than their colour', async () => {
-    const states = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'LOST', 'HELD', 'RUNNING', 'CANCELLED', 'SKIPPED'];
+    const states = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'LOST', 'HELD', 'RUNNING', 'PENDING', 'CANCELLED', 'SKIPPED'];
     show(<RunStrip runs={states.map((state, i) => run(i, state))} name="Backup" />);
     const strip = await screen.findByTestId('strip');
-    const shapes = [...strip.querySelectorAll('rect')].map((one) => `${one.getAttribute('height')} ${one.getAttribute('fill-opacity')}`);
+    const shapes = [...strip.querySelectorAll('rect')].map((one) => `${one.getAttribute('height')} ${one.getAttribute('fill-opacity')} ${one.getAttribute('stroke-dasharray')}`);
     expect(new Set(shapes).size).toBe(states.length);
   });
 

@@ -28,10 +28,11 @@ describe('what a token can be kept to', () => {
     expect(scopesOf('admin', ROLES, undefined)).toContain('users:manage');
     expect(scopesOf('other', ROLES, undefined)).toEqual([]);
   });
-  it('is of no role above that of its maker; while roles are not known, of the same', () => {
+  it('is of no role above that of its maker, also where the server does not tell its roles', () => {
     expect(rolesUpTo('admin', ROLES)).toEqual(['admin', 'user', 'read_only']);
     expect(rolesUpTo('user', ROLES)).toEqual(['user', 'read_only']);
-    expect(rolesUpTo('admin', [])).toEqual(['admin']);
+    expect(rolesUpTo('admin', [])).toEqual(['admin', 'user', 'read_only']);
+    expect(rolesUpTo('other', [])).toEqual(['other']);
   });
 });
 

@@ -2,7 +2,7 @@
 //
 // Errors   Everything that goes wrong is an ApiError; `code` is stable (docs/api.md), "unreachable" is
 //          ours, for a server that did not answer.
-import { authorization, renew } from '../auth/session';
+import { READ_LONGEST_MS, authorization, renew } from '../auth/session';
 import { fetchProblems, problemText } from '../i18n/problems';
 import { heard, lost } from './reachability';
 import type { FieldError, Problem } from './types';
@@ -52,9 +52,6 @@ export function apiUrl(path: string, query: Query = {}): string {
   return url.href;
 }
 
-// A server whose host is gone says nothing, and TCP waits for it for minutes: pages would stand still.
-const READ_LONGEST_MS = 30_000;
-
 function unreachable(error: unknown): ApiError {
   lost();
   return new ApiError(0, 'unreachable', error instanceof Error ? error.message : String(error));
@@ -97,9 +94,20 @@ async function problemOf(response: Response): Promise<ApiError> {
   return new ApiError(response.status, 'http_' + response.status, response.statusText);
 }
 
+// The renewal itself goes on for the others: its cookie is exchanged once.
+async function renewed(signal: AbortSignal | undefined): Promise<boolean> {
+  if (!signal) return renew();
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    renew().then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
 export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
   let response = await attempt(method, path, options);
-  if (response.status === 401 && !options.anonymous && (await renew())) {
+  if (response.status === 401 && !options.anonymous && (await renewed(options.signal))) {
     response = await attempt(method, path, options);
   }
   if (!response.ok) throw await problemOf(response);

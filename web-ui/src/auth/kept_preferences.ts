@@ -1,9 +1,10 @@
 // Language, theme and the form of times go with the user: what was chosen on another browser holds here after the sign-in,
 // what is chosen here is written.
 //
-// Errors   One that cannot be written holds in this browser all the same, and is written with the next one.
+// Errors   One that cannot be written holds while the page is open, and is tried again.
 import { LANGUAGES, THEMES, TIME_MODES, onPreferences, preferences, setPreferences, type Preferences } from '../shared/preferences';
 
+const AGAIN_MS = 5000;
 const KEPT = ['language', 'theme', 'time'] as const;
 // As GET /api/auth/me has them; null: not chosen.
 export type KeptPreferences = { [name in (typeof KEPT)[number]]: string | null };
@@ -24,6 +25,7 @@ export function keepPreferences(kept: KeptPreferences, write: Write): () => void
   let told = choice(); // what the server knows, or need not know
   let ended = false;
   let writing = false;
+  let later: ReturnType<typeof setTimeout> | undefined;
   const tell = async () => {
     if (writing || ended) return;
     const now = choice();
@@ -32,13 +34,18 @@ export function keepPreferences(kept: KeptPreferences, write: Write): () => void
     writing = true;
     const done = await write(change);
     writing = false;
-    if (!done) return;
+    if (!done) {
+      clearTimeout(later);
+      later = setTimeout(() => void tell(), AGAIN_MS);
+      return;
+    }
     told = now;
     await tell();
   };
   const stop = onPreferences(() => void tell());
   return () => {
     ended = true;
+    clearTimeout(later);
     stop();
   };
 }

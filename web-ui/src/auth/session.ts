@@ -27,6 +27,8 @@ const TOKEN_KEY = 'carillon.token';
 // In localStorage while this browser has a session: without it nothing is asked for a new one.
 const SESSION_KEY = 'carillon.session';
 const AGAIN_MS = 5000;
+// A server whose host is gone says nothing, and TCP waits for it for minutes: pages would stand still.
+export const READ_LONGEST_MS = 30_000;
 
 let session: Session = { state: 'starting' };
 let bearer = '';
@@ -53,8 +55,9 @@ async function keepChoices(person: Person | null): Promise<void> {
   stopKeeping();
   stopKeeping = () => {};
   if (!person?.preferences) return;
-  const { keepPreferences } = await import('./kept_preferences');
-  if (person === keeping) stopKeeping = keepPreferences(person.preferences, writePreferences);
+  const { keepPreferences } = await import('./kept_preferences').catch(() => ({ keepPreferences: null }));
+  if (keepPreferences === null) keeping = null; // not to be had now
+  else if (person === keeping) stopKeeping = keepPreferences(person.preferences, writePreferences);
 }
 
 export const authorization = () => (bearer ? 'Bearer ' + bearer : '');
@@ -113,7 +116,7 @@ function store(token: string): void {
 // Until the server says otherwise it has users: a password can be tried then, and a token still by choice.
 async function readState(): Promise<void> {
   try {
-    const response = await ask('GET', 'auth/state');
+    const response = await ask('GET', 'auth/state', { signal: AbortSignal.timeout(READ_LONGEST_MS) });
     const state = response.ok ? ((await response.json()) as { setup_needed: boolean }) : null;
     unsure = state === null && response.status !== 404;
     users = state !== null || unsure;
@@ -157,6 +160,7 @@ async function writePreferences(change: Partial<KeptPreferences>): Promise<boole
   const of = era;
   const patch = () => ask('PATCH', 'auth/me', {
     headers: { Authorization: authorization(), 'Content-Type': 'application/json' }, body: JSON.stringify({ preferences: change }),
+    keepalive: true, // also where the page is closed right after
   });
   try {
     let response = await patch();
@@ -170,7 +174,7 @@ async function writePreferences(change: Partial<KeptPreferences>): Promise<boole
 async function whoAmI(): Promise<Person | null> {
   if (!users) return null;
   try {
-    const response = await ask('GET', 'auth/me', { headers: { Authorization: authorization() } });
+    const response = await ask('GET', 'auth/me', { headers: { Authorization: authorization() }, signal: AbortSignal.timeout(READ_LONGEST_MS) });
     return response.ok ? ((await response.json()) as Person) : null;
   } catch {
     return null;

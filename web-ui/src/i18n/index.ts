@@ -25,9 +25,18 @@ async function show(language: string): Promise<void> {
       await Promise.all([import('./zh_cn'), import('./more/zh_cn'), import('./seldom/zh_cn'), import('./outages/zh_cn'), import('./problems/zh_cn')]);
     addTexts(language, { ...zhCN, ...zhCNMore, ...zhCNSeldom, ...zhCNOutages, ...zhCNProblems });
   }
+  if (language !== preferences().language) return; // another one was chosen while these texts came
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;
+  shown = language;
 }
+
+let shown = '';
+// Without its texts the page stays as it is; what is chosen next tries again.
+const turn = async () => {
+  const { language } = preferences();
+  if (language !== shown) await show(language).catch(() => {});
+};
 
 export async function startTexts(): Promise<void> {
   await i18next.use(initReactI18next).init({
@@ -41,13 +50,6 @@ export async function startTexts(): Promise<void> {
     saveMissing: true,
     missingKeyHandler: (_languages, _namespace, key) => console.error('missing text: ' + key),
   });
-  let before = '';
-  const turn = async () => {
-    const { language } = preferences();
-    if (language === before) return;
-    before = language;
-    await show(language);
-  };
   // First: whoever signs in meanwhile may have chosen another one.
   onPreferences(() => void turn());
   await turn();

@@ -72,7 +72,7 @@ function Scopes(props: { possible: readonly string[]; chosen: readonly string[] 
     <fieldset className="grid gap-1.5">
       <legend className="mb-1 font-medium">{t('scopes.title')}</legend>
       <label className="flex items-start gap-2">
-        <input type="checkbox" className="mt-0.5 size-4" checked={chosen !== null} onChange={(event) => props.onChange(event.target.checked ? [] : null)} />
+        <input type="checkbox" className="mt-0.5 size-4" checked={chosen !== null} disabled={possible.length === 0 && chosen === null} onChange={(event) => props.onChange(event.target.checked ? [] : null)} />
         <span>{t('scopes.some')}<span className="block text-xs text-muted">{t('scopes.some_hint')}</span></span>
       </label>
       {chosen !== null && (

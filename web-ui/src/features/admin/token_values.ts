@@ -6,11 +6,14 @@ export type Lifetime = (typeof LIFETIMES)[number];
 
 const DAY_MS = 86_400_000;
 
-// A token never may more than who makes it. Roles as GET /api/roles has them, least first; while they are not known
-// there is the own one.
+// Where the server does not tell its roles: an older one, or it may not be asked.
+const ROLES_OF_OLD = ['read_only', 'user', 'admin'];
+
+// A token never may more than who makes it. Roles as GET /api/roles has them, least first.
 export function rolesUpTo(role: string, roles: readonly Role[]): readonly string[] {
-  const at = roles.findIndex((one) => one.role === role);
-  return at < 0 ? [role] : roles.slice(0, at + 1).map((one) => one.role).toReversed();
+  const names = roles.length > 0 ? roles.map((one) => one.role) : ROLES_OF_OLD;
+  const at = names.indexOf(role);
+  return at < 0 ? [role] : names.slice(0, at + 1).toReversed();
 }
 
 const names = (permissions: readonly string[]) => permissions.map((one) => one.replace(/:own$/, ''));

@@ -37,11 +37,18 @@ export function ReasonDialog({ executor, verb, onClose, onDone }: { executor: Ex
   );
 }
 
-// The ETag is not part of the list: it is read now, and what nobody was shown is not overwritten.
-async function putLabels(name: string, shown: Executor['labels'], labels: Executor['labels']) {
+const linesIn = (labels: Executor['labels']) => Object.entries(labels).map(([name, value]) => `${name}=${value}`).toSorted();
+const textOf = (labels: Executor['labels']) => linesIn(labels).join('\n');
+const same = (a: Executor['labels'], b: Executor['labels']) => textOf(a) === textOf(b);
+
+// The ETag is not part of the list: it is read now, and what nobody was shown is not overwritten. Null: they are as wanted,
+// as after an answer that was lost on its way.
+async function putLabels(name: string, shown: Executor['labels'], labels: Executor['labels'], onStale: (labels: Executor['labels']) => void) {
   const now = await call<Executor>('GET', executorPath(name));
-  if (JSON.stringify(now.data.labels) !== JSON.stringify(shown)) {
+  if (same(now.data.labels, labels)) return null;
+  if (!same(now.data.labels, shown)) {
     await fetchProblems();
+    onStale(now.data.labels);
     throw new ApiError(412, 'stale_version', 'The labels were changed since they were read.');
   }
   return call<Executor>('PATCH', executorPath(name), { body: { labels }, ifMatch: now.etag });
@@ -51,11 +58,11 @@ export function LabelDialog({ executor, onClose }: { executor: Executor; onClose
   const { t } = useTranslation();
   const client = useQueryClient();
   const id = useId();
-  const [shown] = useState(executor.labels); // `executor` goes on changing below an open dialog
-  const [text, setText] = useState(() => Object.entries(shown).map(([name, value]) => `${name}=${value}`).join('\n'));
+  const [shown, setShown] = useState(executor.labels); // `executor` goes on changing below an open dialog
+  const [text, setText] = useState(() => textOf(shown));
   const labels = linesOf(text);
   const save = useMutation({
-    mutationFn: () => putLabels(executor.executor_id, shown, labels ?? {}),
+    mutationFn: () => putLabels(executor.executor_id, shown, labels ?? {}, setShown),
     onSuccess: () => {
       toast(t('executors.labelled', { name: executor.executor_id }));
       void client.invalidateQueries({ queryKey: ['executors'] });
@@ -72,6 +79,7 @@ export function LabelDialog({ executor, onClose }: { executor: Executor; onClose
       <textarea id={id} className="input mono" rows={5} spellCheck={false} value={text} aria-invalid={error ? true : undefined}
         aria-describedby={id + '-more'} onChange={(event) => setText(event.target.value)} />
       <p id={id + '-more'} role={error ? 'alert' : undefined} className={error ? 'text-bad' : 'text-muted'}>{error || t('form.lines_hint')}</p>
+      {save.error instanceof ApiError && save.error.code === 'stale_version' && <pre className="mono mt-2 whitespace-pre-wrap" aria-label={t('executors.labels_now')}>{textOf(shown) || '–'}</pre>}
     </Modal>
   );
 }

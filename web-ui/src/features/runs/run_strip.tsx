@@ -11,17 +11,19 @@ import { usePreferences } from '../../shared/preferences';
 const WIDTH = 12;
 const HEIGHT = 18;
 // Each kind of end has a shape of its own: who sees no colours tells them apart.
-const SHAPES: Record<string, readonly [height: number, fill: string, hollow: boolean]> = {
+type Shape = readonly [height: number, fill: string, hollow: boolean, dashed?: boolean];
+const SHAPES: Record<string, Shape> = {
   COMPLETED: [18, 'fill-ok stroke-ok', false],
   FAILED: [9, 'fill-bad stroke-bad', false],
   TIMED_OUT: [9, 'fill-bad stroke-bad', true],
   LOST: [13, 'fill-warn stroke-warn', true],
   HELD: [13, 'fill-warn stroke-warn', false],
   RUNNING: [18, 'stroke-busy', true],
+  PENDING: [18, 'stroke-idle', true, true],
   CANCELLED: [4, 'fill-idle stroke-idle', false],
   SKIPPED: [4, 'stroke-idle', true],
 };
-const OTHER = [4, 'stroke-idle', true] as const;
+const OTHER: Shape = [4, 'stroke-idle', true];
 
 export default function RunStrip({ runs, name, zone }: { runs: readonly RecentRun[]; name: string; zone?: string }) {
   const { t } = useTranslation();
@@ -41,12 +43,12 @@ function RunBar({ run, zone }: { run: RecentRun; zone?: string }) {
   const took = difference(run.started_at, run.ended_at);
   const state = textOr('state.', run.state);
   const said = took === null ? t('strip.run', { state, at }) : t('strip.run_took', { state, at, span: span(took) });
-  const [height, fill, hollow] = SHAPES[run.state] ?? OTHER;
+  const [height, fill, hollow, dashed] = SHAPES[run.state] ?? OTHER;
   return (
     <Link to="/runs/$id" params={{ id: run.run_id }} aria-label={said} title={said} preload={false}
       className="flex size-[24px] items-end justify-center pb-[3px]" data-state={run.state}>
       <svg aria-hidden width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`}>
-        <rect x={0.75} y={HEIGHT - height + 0.75} width={WIDTH - 1.5} height={height - 1.5} rx={1} strokeWidth={1.5} className={fill} fillOpacity={hollow ? 0 : 1} />
+        <rect x={0.75} y={HEIGHT - height + 0.75} width={WIDTH - 1.5} height={height - 1.5} rx={1} strokeWidth={1.5} className={fill} fillOpacity={hollow ? 0 : 1} strokeDasharray={dashed ? '2 2' : undefined} />
       </svg>
     </Link>
   );

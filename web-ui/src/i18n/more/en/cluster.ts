@@ -15,6 +15,7 @@ export const cluster = {
   'executors.enable': 'Enable',
   'executors.labels': 'Labels',
   'executors.label_title': 'Labels of {{name}}',
+  'executors.labels_now': 'Labels as they are now',
   'executors.labelled': '{{name}} has new labels',
   'executors.done_enable': '{{name}} takes runs again',
   'executors.done_disable': '{{name}} is disabled',

@@ -17,6 +17,7 @@ export const cluster: Record<keyof typeof en, string> = {
   'executors.enable': '启用',
   'executors.labels': '标签',
   'executors.label_title': '{{name}} 的标签',
+  'executors.labels_now': '当前的标签',
   'executors.labelled': '{{name}} 的标签已更新',
   'executors.done_enable': '{{name}} 已重新接收运行',
   'executors.done_disable': '{{name}} 已禁用',
