@@ -102,6 +102,8 @@ before(async () => {
 });
 after(async () => {
   await browser?.close();
+  // A process that runs would outlive the server.
+  for (const id of Object.keys(jobs ?? {})) await server.api('POST', `jobs/${id}-going/cancel`, {});
   await server?.stop();
 });
 
