@@ -55,12 +55,12 @@ class Load:
         for number in range(JOBS):
             job = api.post("/api/jobs", {
                 "name": f"load {number}", "job_id": f"load-{number}", "command": command,
-                "retry_count": 3, "env": {"JOURNAL": self.journal},
+                "retry_count": 3, "retry_interval": 1, "env": {"JOURNAL": self.journal},
                 "schedules": [{"kind": "rate", "every_ms": EVERY_MS}]})
             self.jobs.append(job["job_id"])
         # Runs long enough to be alive at every fault, so that leases have something to protect.
         api.post("/api/jobs", {
-            "name": "long", "job_id": "long", "retry_count": 3, "env": {"JOURNAL": self.journal},
+            "name": "long", "job_id": "long", "retry_count": 3, "retry_interval": 1, "env": {"JOURNAL": self.journal},
             "command": command.replace("sleep 0.02", "sleep 12"),
             "schedules": [{"kind": "rate", "every_ms": 5000}]})
         self.jobs.append("long")
@@ -78,9 +78,13 @@ class Load:
         wait_until(paused, RECOVERY_S, "the jobs to be paused", every=0.5)
         api = self.server.api()
 
-        def quiet():
-            return not any(True for _ in api.pages("/api/runs?state=PENDING&state=RUNNING&state=HELD"))
-        wait_until(quiet, LEASE_S + 6 + RECOVERY_S, "open runs to end", every=0.5)
+        def still_open():
+            return list(api.pages("/api/runs?state=PENDING&state=RUNNING&state=HELD"))
+        try:
+            wait_until(lambda: not still_open(), LEASE_S + 6 + RECOVERY_S, "open runs to end", every=0.5)
+        except AssertionError as error:
+            told = [{**api.get("/api/runs/" + run["run_id"]), "output": None} for run in still_open()[:5]]
+            raise AssertionError(f"{error}: {told}\n{self.server.tail()}") from None
         self.runs = {job: api.runs(job) for job in self.jobs}
         self.gaps = collections.defaultdict(list)
         for gap in api.pages("/api/gaps"):

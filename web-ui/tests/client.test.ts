@@ -79,6 +79,32 @@ describe('the client', () => {
     }
   });
 
+  it('sends again what was refused late, without another renewal', async () => {
+    let renewals = 0;
+    let release = () => {};
+    const late = new Promise<void>((resolve) => { release = resolve; });
+    const answer = async (request: Request, wait: Promise<void>) => {
+      if (request.headers.get('Authorization') !== 'Bearer old') return HttpResponse.json({ items: [] });
+      await wait;
+      return problem(401, 'unauthenticated', 'over');
+    };
+    server.use(
+      http.get(at('auth/state'), () => HttpResponse.json({ setup_needed: false })),
+      http.get(at('auth/me'), () => HttpResponse.json({ kind: 'user', user_id: 'user-1', name: 'anna', display_name: '', role: 'user', permissions: ['read'] })),
+      http.post(at('auth/logout'), () => new HttpResponse(null, { status: 204 })),
+      http.post(at('auth/refresh'), () => { renewals += 1; return HttpResponse.json({ access_token: 'new' }); }),
+      http.get(at('jobs'), ({ request }) => answer(request, Promise.resolve())),
+      http.get(at('runs'), ({ request }) => answer(request, late)));
+    await start();
+    await entered('password', 'old');
+    const second = call('GET', 'runs');
+    await call('GET', 'jobs');
+    release();
+    await second;
+    expect(renewals).toBe(1);
+    await signOut();
+  });
+
   it('knows a page of somebody else from an answer', async () => {
     server.use(http.get(at('jobs'), () => new HttpResponse('<html>', { status: 200 })));
     await expect(call('GET', 'jobs')).rejects.toMatchObject({ code: 'http_200' });

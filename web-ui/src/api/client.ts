@@ -2,7 +2,7 @@
 //
 // Errors   Everything that goes wrong is an ApiError; `code` is stable (docs/api.md), "unreachable" is
 //          ours, for a server that did not answer.
-import { READ_LONGEST_MS, authorization, renew } from '../auth/session';
+import { READ_LONGEST_MS, authorization, pass, renew, type Pass } from '../auth/session';
 import { fetchProblems, problemText } from '../i18n/problems';
 import { heard, lost } from './reachability';
 import type { FieldError, Problem } from './types';
@@ -95,19 +95,20 @@ async function problemOf(response: Response): Promise<ApiError> {
 }
 
 // The renewal itself goes on for the others: its cookie is exchanged once.
-async function renewed(signal: AbortSignal | undefined): Promise<boolean> {
-  if (!signal) return renew();
+async function renewed(sent: Pass, signal: AbortSignal | undefined): Promise<boolean> {
+  if (!signal) return renew(sent);
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason as Error);
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
-    renew().then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    renew(sent).then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }
 
 export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+  const sent = pass();
   let response = await attempt(method, path, options);
-  if (response.status === 401 && !options.anonymous && (await renewed(options.signal))) {
+  if (response.status === 401 && !options.anonymous && (await renewed(sent, options.signal))) {
     response = await attempt(method, path, options);
   }
   if (!response.ok) throw await problemOf(response);

@@ -1,7 +1,7 @@
 // The ways in: an API token, a name and password, the one-time setup link; and another password.
 import type { Problem } from '../api/types';
 import { problemText } from '../i18n/problems';
-import { ask, authorization, entered, goOnWith, inTurn, renew, setUpDone } from './session';
+import { ask, authorization, entered, goOnWith, inTurn, pass, renew, setUpDone } from './session';
 
 // `detail`: what the server says about it, in its words.
 export interface SignInResult {
@@ -75,8 +75,9 @@ export async function changePassword(old: string, next: string): Promise<SignInR
     headers: { Authorization: authorization(), 'Content-Type': 'application/json' }, body,
   });
   try {
+    const sent = pass();
     let response = await post();
-    if (response.status === 401 && (await renew())) response = await post();
+    if (response.status === 401 && (await renew(sent))) response = await post();
     const result = await resultOf(response);
     if (result.outcome === 'ok') goOnWith(((await response.json()) as { access_token: string }).access_token);
     return result;

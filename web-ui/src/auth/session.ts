@@ -157,14 +157,14 @@ export async function start(): Promise<void> {
 }
 
 async function writePreferences(change: Partial<KeptPreferences>): Promise<boolean> {
-  const of = era;
   const patch = () => ask('PATCH', 'auth/me', {
     headers: { Authorization: authorization(), 'Content-Type': 'application/json' }, body: JSON.stringify({ preferences: change }),
     keepalive: true, // also where the page is closed right after
   });
   try {
+    const sent = pass();
     let response = await patch();
-    if (response.status === 401 && of === era && (await renew())) response = await patch();
+    if (response.status === 401 && (await renew(sent))) response = await patch();
     return response.ok;
   } catch {
     return false;
@@ -252,9 +252,15 @@ export const goOnWith = (token: string) => {
   bearer = token;
 };
 
-// After a 401: true when the request is worth another try. Several at once share one renewal.
-export async function renew(): Promise<boolean> {
-  if (session.state !== 'signed_in') return false;
+// What a request goes with.
+export interface Pass { era: number; bearer: string }
+export const pass = (): Pass => ({ era, bearer });
+
+// After a 401 to a request that went with `sent`: true when it is worth another try. Several at once share one renewal,
+// also those that are answered when it is over; nothing is sent again for whoever came in since.
+export async function renew(sent: Pass): Promise<boolean> {
+  if (session.state !== 'signed_in' || sent.era !== era) return false;
+  if (sent.bearer !== bearer) return true;
   if (session.by === 'password') {
     renewing ??= refresh().finally(() => {
       renewing = null;
