@@ -1,6 +1,7 @@
 // Accessibility as axe sees it: every page in both themes, empty, filled and failed, and what opens over them;
 // and that the focus returns to where it came from.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { look, startBrowser, startServer, until, withPerson } from './server.mjs';
 
@@ -10,6 +11,7 @@ let filled;
 let browser;
 let run;
 let bulk;
+let executor;
 before(async () => {
   [empty, filled, browser] = await Promise.all([startServer(), startServer(), startBrowser()]);
   for (const [name, role] of [['anna', 'admin'], ['uma', 'user']]) {
@@ -26,6 +28,7 @@ before(async () => {
   await filled.api('POST', 'jobs', { job_id: 'paid', name: 'Paid', command: 'true', namespace: 'payroll' });
   ({ bulk_id: bulk } = await filled.api('POST', 'bulk', { action: 'resume', kind: 'job', ids: ['paid', 'no-such-job'], reason: 'back', background: true }));
   await until(async () => (await filled.api('GET', 'runs?state=FAILED&state=COMPLETED')).items.length === 2, 'two runs');
+  [{ executor_id: executor }] = (await filled.api('GET', 'executors')).items;
 });
 after(async () => {
   await browser?.close();
@@ -37,8 +40,21 @@ const LISTS = ['/', '/jobs', '/jobs/new', '/import', '/runs', '/bulk', '/bulk?st
   '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/no-such-page'];
 const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOST', '/jobs/green', '/jobs/green?tab=runs',
   '/jobs/green?tab=configuration', '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z',
-  '/jobs/green/edit', '/runs/' + run, '/jobs?namespace=payroll', '/bulk/' + bulk, '/bulk/' + bulk + '?result=error', '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z',
+  '/jobs/green?tab=audit', '/jobs/green/edit', '/executors/' + executor, '/runs/' + run, '/jobs?namespace=payroll', '/bulk/' + bulk, '/bulk/' + bulk + '?result=error', '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z',
   '/schedule?zone=UTC&pause_from=2099-03-02T03:00:00Z&pause_until=2099-03-02T05:00:00Z'];
+
+// One that is added to the console is looked at, or this fails.
+test('no page is left out', () => {
+  const router = readFileSync(new URL('../../web-ui/src/app/router.tsx', import.meta.url), 'utf8');
+  const routes = [...router.matchAll(/^ {2}path: '([^']*)'/gm)].map(([, path]) => path).filter((path) => path !== '/admin'); // it leads on
+  assert.ok(routes.length > 15);
+  const looked = filledPages().map((path) => path.split('?')[0]);
+  const left = routes.filter((route) => {
+    const shape = new RegExp('^' + route.replaceAll(/\$\w+/g, '[^/]+') + '$');
+    return !looked.some((path) => shape.test(path) && (path === route || !routes.includes(path)));
+  });
+  assert.deepEqual(left, []);
+});
 
 const settled = async (page) => {
   await page.locator('h1, [role=alert]').first().waitFor();
