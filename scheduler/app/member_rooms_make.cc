@@ -191,7 +191,9 @@ LinkService Member::Rooms::MakeLink() {
                       .claims = claims,
                       .registers = registers,
                       .metrics = ports.metrics},
-                     {.lease = options.lease, .executors_changed = Waker("fire")});
+                     {.lease = options.lease,
+                      .executors_changed = Waker("fire"),
+                      .state_changed = Waker("recover")});
 }
 
 ClaimApplier Member::Rooms::MakeClaimApplier() {

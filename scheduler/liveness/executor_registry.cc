@@ -18,6 +18,8 @@ ExecutorRegistry::ExecutorRegistry(const Ports& ports, Options options)
 SteadyTime ExecutorRegistry::Step(SteadyTime now) {
   RegisterWaiting(now);
   if (nudged_.exchange(false) || now >= next_refresh_) Refresh(now);
+  // A state that changed is not news 5 s later; heartbeats and load are.
+  WriteStates();
   if (now >= next_write_) WriteHealth(now);
   return std::min(next_refresh_, next_write_);
 }
@@ -71,6 +73,16 @@ void ExecutorRegistry::WriteHealth(SteadyTime now) {
       rows.push_back(std::move(record));
     }
   }
+  Write(rows);
+}
+
+void ExecutorRegistry::WriteStates() {
+  const std::vector<ExecutorRecord> changed = ports_.executors.TakeStateChanges();
+  if (options_.writes_health()) Write(changed);
+}
+
+// What is not written now is written with all of them.
+void ExecutorRegistry::Write(const std::vector<ExecutorRecord>& rows) {
   for (size_t from = 0; from < rows.size(); from += kHealthRowsPerWrite) {
     const auto end =
         rows.begin() + static_cast<long>(std::min(rows.size(), from + kHealthRowsPerWrite));

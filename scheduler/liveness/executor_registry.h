@@ -38,6 +38,8 @@ class ExecutorRegistry final : public Stepper {
   void RegisterWaiting(SteadyTime now);
   void Refresh(SteadyTime now);
   void WriteHealth(SteadyTime now);
+  void WriteStates();
+  void Write(const std::vector<ExecutorRecord>& rows);
 
   const Ports ports_;
   const Options options_;

@@ -29,7 +29,10 @@ void ExecutorTable::Accept(const ExecutorRecord& record, SteadyTime now) {
   const auto [entry, fresh] = known_.try_emplace(record.id);
   Known& known = entry->second;
   const bool same = known.record.incarnation == record.incarnation;
-  if (fresh || known.record.state != ExecutorState::kOnline) state_changed_ = true;
+  if (fresh || known.record.state != ExecutorState::kOnline) {
+    state_changed_ = true;
+    untold_.insert(record.id);
+  }
   known.record = record;
   known.record.state = ExecutorState::kOnline;
   known.left = false;
@@ -103,6 +106,7 @@ void ExecutorTable::SetState(Known& known, ExecutorState state) {
   if (state == known.record.state) return;
   known.record.state = state;
   changed_.insert(known.record.id);
+  untold_.insert(known.record.id);
   state_changed_ = true;
 }
 
@@ -131,6 +135,17 @@ std::vector<ExecutorView> ExecutorTable::TakeChanges() {
   }
   changed_.clear();
   return views;
+}
+
+std::vector<ExecutorRecord> ExecutorTable::TakeStateChanges() {
+  std::vector<ExecutorRecord> records;
+  MutexLock lock(mu_);
+  for (const ExecutorId& id : untold_) {
+    const auto known = known_.find(id);
+    if (known != known_.end()) records.push_back(known->second.record);
+  }
+  untold_.clear();
+  return records;
 }
 
 std::vector<ExecutorRecord> ExecutorTable::TakeSwitched() {

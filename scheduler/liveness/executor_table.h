@@ -65,6 +65,8 @@ class ExecutorTable {
   bool JudgeHealth(SteadyTime now);
 
   std::vector<ExecutorView> TakeChanges();
+  // Those whose state changed since the last call, and that are still known.
+  std::vector<ExecutorRecord> TakeStateChanges();
   // Those that were enabled, disabled or told to drain since the last call.
   std::vector<ExecutorRecord> TakeSwitched();
   std::vector<ExecutorRecord> Records() const;
@@ -95,6 +97,7 @@ class ExecutorTable {
   std::map<ExecutorId, Newcomer> newcomers_ GUARDED_BY(mu_);
   std::set<ExecutorId> changed_ GUARDED_BY(mu_);  // those that are not in known_ were forgotten
   std::set<ExecutorId> switched_ GUARDED_BY(mu_);
+  std::set<ExecutorId> untold_ GUARDED_BY(mu_);  // their state
   bool state_changed_ GUARDED_BY(mu_) = false;
 };
 

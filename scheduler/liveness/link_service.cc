@@ -133,6 +133,7 @@ void LinkService::JudgeHealth(SteadyTime now) {
     ports_.metrics.gauge("carillon_executors", Name(state)).Set(count);
   }
   if (options_.executors_changed) options_.executors_changed();
+  if (options_.state_changed) options_.state_changed();
 }
 
 }  // namespace carillon::scheduler
