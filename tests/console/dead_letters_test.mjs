@@ -35,7 +35,7 @@ test('the overview leads to those of a job; one is tried once more, one is disca
   await fail('second');
   await person({}, async (page) => {
     await page.goto(server.url + '/');
-    await page.getByRole('listitem').filter({ hasText: 'first: 1 runs used up their attempts' }).getByRole('link', { name: 'Show' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'first: 1 run used up its attempts' }).getByRole('link', { name: 'Show' }).click();
     await heading(page, 'Dead letters');
     assert.equal(new URL(page.url()).search, '?job_id=first');
     await page.getByRole('link', { name: 'first', exact: true }).waitFor();

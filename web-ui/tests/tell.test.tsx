@@ -55,7 +55,7 @@ describe('what a job tells', () => {
 
   it('is refused by field', () => {
     expect(issuesOf({})).toEqual([]);
-    expect(issuesOf({ tell: 'own', tell_on: [] })).toEqual([['tell_on', 'tick_one']]);
+    expect(issuesOf({ tell: 'own', tell_on: [] })).toEqual([['tell_on', 'tick_any']]);
     expect(issuesOf({ tell: 'none', tell_on: [] })).toEqual([]);
     for (const late of ['0', '604801', '1.5', 'soon']) expect(issuesOf({ late_after_s: late })).toEqual([['late_after_s', 'range:1:604800']]);
     expect(issuesOf({ late_after_s: '604800', mail_to: 'a@b\nops+x@example.org' })).toEqual([]);

@@ -14,6 +14,7 @@ import { zhCNProblems } from '../src/i18n/problems/zh_cn';
 
 const en = { ...enFirst, ...enMore, ...enSeldom, ...enOutages, ...enProblems };
 const zhCN = { ...zhCNFirst, ...zhCNMore, ...zhCNSeldom, ...zhCNOutages, ...zhCNProblems };
+const plurals = Object.keys(en).filter((key) => !key.endsWith('_one')) as (keyof typeof zhCN)[];
 const CJK = /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]/;
 const placeholders = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1]).sort();
 
@@ -24,12 +25,22 @@ function sources(): { path: string; text: string }[] {
 }
 
 describe('the catalogues', () => {
-  it('have the same keys', () => {
-    expect(Object.keys(zhCN).sort()).toEqual(Object.keys(en).sort());
+  it('have the same keys, but for the singulars of English', () => {
+    expect(Object.keys(zhCN).sort()).toEqual(plurals.toSorted());
+  });
+
+  it('say in the singular what they say of many', () => {
+    const singulars = Object.entries(en).filter(([key]) => key.endsWith('_one'));
+    expect(singulars.length).toBeGreaterThan(0);
+    for (const [key, text] of singulars) {
+      const many: string | undefined = (en as Record<string, string>)[key.slice(0, -'_one'.length)];
+      expect(many, key).toBeDefined();
+      expect(placeholders(text), key).toEqual(placeholders(many!).filter((name) => name !== 'n' && name !== 'count'));
+    }
   });
 
   it('have no empty text, and the same placeholders', () => {
-    for (const key of Object.keys(en) as (keyof typeof en)[]) {
+    for (const key of plurals) {
       expect(en[key].trim(), key).not.toBe('');
       expect(zhCN[key].trim(), key).not.toBe('');
       expect(placeholders(zhCN[key]), key).toEqual(placeholders(en[key]));

@@ -5,6 +5,7 @@
 #include "common/adapters/mysql/job_filter.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/transaction.h"
+#include "common/wire/job_json.h"
 
 namespace carillon::mysql {
 namespace {

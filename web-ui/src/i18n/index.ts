@@ -4,8 +4,9 @@ import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { onPreferences, preferences } from '../shared/preferences';
 import { en } from './en';
+import type { TwinOf } from './twin';
 
-export type Catalogue = Record<keyof typeof en, string>;
+export type Catalogue = TwinOf<typeof en>;
 
 let english: Record<string, string> = en;
 

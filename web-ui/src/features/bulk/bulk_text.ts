@@ -14,7 +14,7 @@ export function useBulkTitle(): (bulk: BulkAction) => string {
   return ({ action, kind, total }) => {
     const key = `bulk_title.${kind}.${action}`;
     const n = count(total, language);
-    return i18n.exists(key) ? t(key, { n }) : `${action} (${n})`;
+    return i18n.exists(key) ? t(key, { n, count: total }) : `${action} (${n})`;
   };
 }
 

@@ -36,7 +36,7 @@ export default function CancelRunsDialog({ job, onClose }: { job: Job; onClose: 
     <FormDialog title={t('cancel_runs.title', { name: job.name })} save={t('cancel_runs.do')} danger pointers={['/reason']} onClose={onClose}
       onSave={async () => {
         const { data } = await call<{ cancelled: number }>('POST', jobPath(job.job_id) + '/cancel', { body: reason.trim() ? { reason: reason.trim() } : {} });
-        toast(t(data.cancelled > 0 ? 'cancel_runs.done' : 'cancel_runs.nothing', { n: data.cancelled, name: job.name }));
+        toast(t(data.cancelled > 0 ? 'cancel_runs.done' : 'cancel_runs.nothing', { n: data.cancelled, count: data.cancelled, name: job.name }));
         void client.invalidateQueries({ queryKey: ['runs'] });
         onClose();
       }}>

@@ -15,7 +15,7 @@ export function ExportButton({ jobs, selection, filter }: { jobs: readonly Job[]
   const ticked = jobs.filter((job) => selection.ids.has(job.job_id));
   const write = useMutation({
     mutationFn: async () => (await import('./export_jobs')).exportJobs(some ? { jobs: ticked } : { filter }),
-    onSuccess: (n) => toast(t('jobs.exported', { n })),
+    onSuccess: (n) => toast(t('jobs.exported', { n, count: n })),
     onError: (error) => toastError(t('jobs.not_exported'), explain(error, t)),
   });
   return (

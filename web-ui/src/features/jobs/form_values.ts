@@ -80,7 +80,7 @@ export const formSchema = z.object({
       if (wrong) issues.push({ code: 'custom', input: value, message: wrong[1], path: ['schedules', at, wrong[0]] });
     }
   },
-  z.refine((v) => v.tell !== 'own' || v.tell_on.length > 0, { error: 'tick_one', path: ['tell_on'] }),
+  z.refine((v) => v.tell !== 'own' || v.tell_on.length > 0, { error: 'tick_any', path: ['tell_on'] }),
 );
 
 export type FormValues = z.infer<typeof formSchema>;

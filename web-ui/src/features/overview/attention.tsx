@@ -41,12 +41,12 @@ export default function Attention({ status }: { status: SystemStatus }) {
     if (state) matters.push({ key: one.executor_id, text: t('overview.executor', { name: one.executor_id, state: t(`state.${state}`) }), link: <Link to="/executors" className="link">{see}</Link> });
   }
   for (const gap of missed) {
-    matters.push({ key: `gap ${gap.schedule_id} ${gap.from}`, text: t('overview.gap', { name: gap.job_id, n: gap.count }), link: <Link to="/jobs/$id" params={{ id: gap.job_id }} search={{ tab: 'why', at: gap.from }} className="link">{t('why.short')}</Link> });
+    matters.push({ key: `gap ${gap.schedule_id} ${gap.from}`, text: t('overview.gap', { name: gap.job_id, n: gap.count, count: gap.count }), link: <Link to="/jobs/$id" params={{ id: gap.job_id }} search={{ tab: 'why', at: gap.from }} className="link">{t('why.short')}</Link> });
   }
   const jobs = new Map<string, number>();
   for (const letter of dead) jobs.set(letter.job_id, (jobs.get(letter.job_id) ?? 0) + 1);
   for (const [job, n] of [...jobs].slice(0, SHOWN)) {
-    matters.push({ key: 'dead ' + job, text: t('overview.dead', { name: job, n }), link: <Link to="/admin/dead-letters" search={{ job_id: job }} className="link">{see}</Link> });
+    matters.push({ key: 'dead ' + job, text: t('overview.dead', { name: job, n, count: n }), link: <Link to="/admin/dead-letters" search={{ job_id: job }} className="link">{see}</Link> });
   }
   return (
     <Card title={t('overview.attention')} flush>

@@ -75,7 +75,7 @@ function Hours({ days, hours, more }: { days: string[]; hours: Map<string, HourO
                     <td key={i} className={'heat-bad-' + heat(one?.count ?? 0, most)}>
                       {one && <Link to="/runs" search={{ state: [...BAD_STATES], since: new Date(one.from).toISOString(), until: new Date(one.until).toISOString() }}
                         className="flex min-h-6 min-w-6 items-center justify-center text-ink"
-                        aria-label={t('failures.cell', { day, hour: i, n: one.count })}>{brief(one.count, language)}</Link>}
+                        aria-label={t('failures.cell', { day, hour: i, n: one.count, count: one.count })}>{brief(one.count, language)}</Link>}
                     </td>
                   );
                 })}

@@ -46,7 +46,7 @@ export default function NextFires() {
         : (
           <>
             <ul data-testid="next">{items.map((one) => <Line key={one.job_id} {...one} />)}</ul>
-            {rest > 0 && <p className="border-t px-4 py-2 text-muted">{t('next.more', { n: count(rest, language) })}</p>}
+            {rest > 0 && <p className="border-t px-4 py-2 text-muted">{t('next.more', { n: count(rest, language), count: rest })}</p>}
           </>
         )}
       {hour.data?.truncated && <p className="border-t px-4 py-2 text-warn">{t('plan.truncated', { n: hour.data.jobs_read })}</p>}

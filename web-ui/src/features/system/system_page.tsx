@@ -102,7 +102,7 @@ function Segments({ status }: { status: SystemStatus }) {
       {status.segments === null ? <p className="text-muted">{t('system.segments_unknown')}</p> : (
         <>
           <Facts items={[...owners].filter(([owner]) => owner !== '').map(([owner, n]) => [owner, n])} />
-          <p className={'mt-3 ' + (free > 0 ? 'text-warn' : 'text-muted')}>{free > 0 ? t('system.segments_free', { n: free }) : t('system.segments_owned', { n: status.segments.length })}</p>
+          <p className={'mt-3 ' + (free > 0 ? 'text-warn' : 'text-muted')}>{free > 0 ? t('system.segments_free', { n: free, count: free }) : t('system.segments_owned', { n: status.segments.length })}</p>
         </>
       )}
     </Card>

@@ -2,7 +2,8 @@
 // they come with it: English by the import, Chinese by the switch of the language.
 import { addEnglish } from '../index';
 import { enMore } from './en';
+import type { TwinOf } from '../twin';
 
-export type MoreCatalogue = Record<keyof typeof enMore, string>;
+export type MoreCatalogue = TwinOf<typeof enMore>;
 
 addEnglish(enMore);

@@ -1,7 +1,8 @@
 // Simplified Chinese of what ./en holds.
 import type { enOutages } from './en';
+import type { TwinOf } from '../twin';
 
-export const zhCNOutages: Record<keyof typeof enOutages, string> = {
+export const zhCNOutages: TwinOf<typeof enOutages> = {
   'deps.title': '依赖关系',
   'deps.under': '由 {{member}} 所见：它自己看不到的显示为未知。',
   'deps.part': '组成部分',

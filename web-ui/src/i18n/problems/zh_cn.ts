@@ -1,7 +1,8 @@
 // Simplified Chinese of what ./en holds.
 import type { enProblems } from './en';
+import type { TwinOf } from '../twin';
 
-export const zhCNProblems: Record<keyof typeof enProblems, string> = {
+export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.invalid': '请求中有无效的内容。',
   'problem.duplicate': '同一对象重复出现。',
   'problem.bad_uri': '地址无效。',

@@ -28,6 +28,7 @@ export const enSeldom = {
   'cancel_runs.explain': 'What waits never starts; the processes of what runs are ended. Its schedule goes on: pause it if nothing more is to start.',
   'cancel_runs.reason': 'Reason (optional)',
   'cancel_runs.done': '{{n}} runs of {{name}} are being cancelled',
+  'cancel_runs.done_one': '1 run of {{name}} is being cancelled',
   'cancel_runs.nothing': '{{name}} had no run to cancel',
   // Jobs from files.
   'import.title': 'Import jobs',
@@ -75,6 +76,7 @@ export const enSeldom = {
   'jobs.export_all': 'All that match, as a YAML file',
   'jobs.export_ticked': 'The {{n}} selected, as a YAML file',
   'jobs.exported': '{{n}} jobs exported',
+  'jobs.exported_one': '1 job exported',
   'jobs.not_exported': 'Not exported',
   // The form of a job: what not every job needs.
   'form.add_schedule': 'Add a schedule',

@@ -1,7 +1,8 @@
 // The texts that few pages and dialogs say: they come with those, and weigh on nothing else.
 import { addEnglish } from '../index';
 import { enSeldom } from './en';
+import type { TwinOf } from '../twin';
 
-export type SeldomCatalogue = Record<keyof typeof enSeldom, string>;
+export type SeldomCatalogue = TwinOf<typeof enSeldom>;
 
 addEnglish(enSeldom);

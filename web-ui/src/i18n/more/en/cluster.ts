@@ -45,6 +45,7 @@ export const cluster = {
   'system.segments': 'Segments',
   'system.segments_owned': 'All {{n}} segments have an owner.',
   'system.segments_free': '{{n}} segments have no owner: their jobs wait.',
+  'system.segments_free_one': '1 segment has no owner: its jobs wait.',
   'system.segments_unknown': 'Not known while the database does not answer.',
   'store.trusted': 'Trusted',
   'store.held': 'Held',

@@ -21,8 +21,10 @@ export const first = {
   'failures.title': 'Failures of the last seven days, by hour',
   'failures.more': 'There are more: only the newest {{n}} are counted.',
   'failures.cell': '{{day}}, hour {{hour}}: {{n}} failures',
+  'failures.cell_one': '{{day}}, hour {{hour}}: 1 failure',
   'next.title': 'The next hour',
   'next.none': 'Nothing fires in the next hour.',
   'next.times': '{{n}} times in the hour',
   'next.more': 'and {{n}} more jobs',
+  'next.more_one': 'and 1 more job',
 } as const;

@@ -106,7 +106,7 @@ export const form = {
   'invalid.lines': 'One NAME=value a line, each name once.',
   'invalid.json': 'This has to be a JSON object.',
   'invalid.range': 'A whole number from {{least}} to {{most}}.',
-  'invalid.tick_one': 'Tick one at least.',
+  'invalid.tick_any': 'Tick one at least.',
   'invalid.mail': 'Line {{least}} is no mail address (who@host).',
   'invalid.mail_many': 'At most {{least}} addresses.',
   'invalid.positive': 'A number above 0.',

@@ -81,4 +81,5 @@ export const job = {
   'jobs.retry_interval': 'Between tries',
   'gaps.title': 'Fires that were never planned',
   'gaps.line': '{{count}} fires ({{reason}})',
+  'gaps.line_one': '1 fire ({{reason}})',
 } as const;

@@ -1,7 +1,8 @@
 // The administration and the account.
 import type { admin as en } from '../en/admin';
+import type { TwinOf } from '../../twin';
 
-export const admin: Record<keyof typeof en, string> = {
+export const admin: TwinOf<typeof en> = {
   'audit.under': '通过 API 执行的操作，保留一年',
   'audit.none': '尚无更改',
   'audit.time': '时间',

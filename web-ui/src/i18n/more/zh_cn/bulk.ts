@@ -1,6 +1,7 @@
 import type { bulk as en } from '../en/bulk';
+import type { TwinOf } from '../../twin';
 
-export const bulk: Record<keyof typeof en, string> = {
+export const bulk: TwinOf<typeof en> = {
   'bulk.title': '批量操作',
   'bulk.under': '由服务器自行完成的操作，结束后保留一周',
   'bulk.none': '尚无批量操作',

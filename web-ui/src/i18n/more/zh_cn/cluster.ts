@@ -1,7 +1,8 @@
 // Executors and the system.
 import type { cluster as en } from '../en/cluster';
+import type { TwinOf } from '../../twin';
 
-export const cluster: Record<keyof typeof en, string> = {
+export const cluster: TwinOf<typeof en> = {
   'executors.under': '执行任务的节点',
   'executors.name': '执行器',
   'executors.slots': '槽位',

@@ -1,7 +1,8 @@
 // An executor's own page, and how another one joins.
 import type { executors as en } from '../en/executors';
+import type { TwinOf } from '../../twin';
 
-export const executors: Record<keyof typeof en, string> = {
+export const executors: TwinOf<typeof en> = {
   'executors.drain_title': '排空 {{name}}？',
   'executors.drain_explain': '它不再启动新的运行；正在进行的会继续（当前 {{n}} 个），直到再次启用。',
   'executors.disable_title': '禁用 {{name}}？',

@@ -1,7 +1,8 @@
 // The overview: first steps, failures by hour.
 import type { first as en } from '../en/first';
+import type { TwinOf } from '../../twin';
 
-export const first: Record<keyof typeof en, string> = {
+export const first: TwinOf<typeof en> = {
   'first.title': '三步完成首次运行',
   'first.done': '已完成',
   'first.to_do': '待完成',

@@ -1,7 +1,8 @@
 // The form of a job, and what it checks.
 import type { form as en } from '../en/form';
+import type { TwinOf } from '../../twin';
 
-export const form: Record<keyof typeof en, string> = {
+export const form: TwinOf<typeof en> = {
   'form.view': '视图',
   'form.form': '表单',
   'form.what': '做什么',
@@ -108,7 +109,7 @@ export const form: Record<keyof typeof en, string> = {
   'invalid.lines': '每行一个 NAME=value，名称不可重复。',
   'invalid.json': '必须是 JSON 对象。',
   'invalid.range': '{{least}} 到 {{most}} 之间的整数。',
-  'invalid.tick_one': '请至少勾选一项。',
+  'invalid.tick_any': '请至少勾选一项。',
   'invalid.mail': '第 {{least}} 行不是邮件地址（who@host）。',
   'invalid.mail_many': '最多 {{least}} 个地址。',
   'invalid.positive': '大于 0 的数。',

@@ -1,7 +1,8 @@
 // The page of a job.
 import type { job as en } from '../en/job';
+import type { TwinOf } from '../../twin';
 
-export const job: Record<keyof typeof en, string> = {
+export const job: TwinOf<typeof en> = {
   'jobs.tab_versions': '版本',
   'jobs.tab_why': '是否运行',
   'versions.pick': '勾选两个版本进行比较。',

@@ -1,7 +1,8 @@
 // Lists: selection, actions on many, views, columns.
 import type { lists as en } from '../en/lists';
+import type { TwinOf } from '../../twin';
 
-export const lists: Record<keyof typeof en, string> = {
+export const lists: TwinOf<typeof en> = {
   'lists.select_shown': '全选已显示的 {{n}} 项',
   'lists.total_job': '共 {{n}} 个任务',
   'lists.one_job': '共 1 个任务',

@@ -1,7 +1,8 @@
 // Notices: what is told, and what was delivered.
 import type { notices as en } from '../en/notices';
+import type { TwinOf } from '../../twin';
 
-export const notices: Record<keyof typeof en, string> = {
+export const notices: TwinOf<typeof en> = {
   'deliveries.under': '就运行情况通知了谁、通知了什么，以及是否送达',
   'deliveries.none': '尚未发出任何通知',
   'deliveries.none_hint': '设置 Webhook 或邮件后，运行失败、延迟启动、错过或恢复时会发出通知。',

@@ -1,7 +1,8 @@
 // The schedule of everything.
 import type { plan as en } from '../en/plan';
+import type { TwinOf } from '../../twin';
 
-export const plan: Record<keyof typeof en, string> = {
+export const plan: TwinOf<typeof en> = {
   'plan.under': '按 {{zone}} 时钟显示各任务的触发时间',
   'plan.day': '日',
   'plan.week': '周',

@@ -1,7 +1,8 @@
 // Secrets.
 import type { secrets as en } from '../en/secrets';
+import type { TwinOf } from '../../twin';
 
-export const secrets: Record<keyof typeof en, string> = {
+export const secrets: TwinOf<typeof en> = {
   'secrets.under': '供任务环境变量使用的值，以 {{form}} 引用。只能写入，不会显示。',
   'secrets.none': '尚无机密',
   'secrets.none_hint': '任务所需的密码或密钥保存在此处，而不写入任务定义。',
