@@ -218,7 +218,13 @@ Reply Logout(const Call& call) {
 
 Reply WhoAmI(const Call& call) {
   CARILLON_TRY(Query::Read(call.request, {}));
-  return JsonResponse(200, CallerToJson(call.caller));
+  Caller caller = call.caller;
+  // Who calls may be remembered from before he chose something on another member.
+  if (caller.kind == CallerKind::kUser) {
+    const auto user = call.api.auth.GetUser(caller.user_id);
+    if (user.ok()) caller.preferences = user->preferences;
+  }
+  return JsonResponse(200, CallerToJson(caller));
 }
 
 // Without If-Match: of what one person chooses for himself the last word holds.

@@ -1,15 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { keepPreferences, takenFrom } from '../src/auth/kept_preferences';
 import { entered, signOut, start } from '../src/auth/session';
-import { preferences, setPreferences } from '../src/shared/preferences';
+import { forgetChosen, preferences, setPreferences, takePreferences } from '../src/shared/preferences';
 import { HttpResponse, at, http, server } from './server';
 
 const NONE = { language: null, theme: null, time: null };
 let stop = () => {};
-beforeEach(() => setPreferences({ language: 'en', theme: 'system', time: 'utc' }));
+beforeEach(() => {
+  takePreferences({ language: 'en', theme: 'system', time: 'utc' });
+  forgetChosen();
+});
 afterEach(() => {
   stop();
-  setPreferences({ language: 'en', theme: 'system', time: 'utc' });
+  takePreferences({ language: 'en', theme: 'system', time: 'utc' });
 });
 
 describe('what is kept with the user', () => {
@@ -28,6 +31,19 @@ describe('what is kept with the user', () => {
     setPreferences({ theme: 'light' });
     await vi.waitFor(() => expect(write.mock.calls).toEqual([[{ theme: 'light' }]]));
     setPreferences({ wrap: false, zone: '' });
+  });
+
+  it('does not go over what was chosen on this page before it came', async () => {
+    setPreferences({ theme: 'light' });
+    const write = vi.fn(async () => true);
+    stop = keepPreferences({ language: 'zh-CN', theme: 'dark', time: null }, write);
+    expect(preferences()).toMatchObject({ theme: 'light', language: 'zh-CN' });
+    await vi.waitFor(() => expect(write.mock.calls).toEqual([[{ theme: 'light' }]]));
+    stop();
+    // It is written: what is chosen on another browser after that is the later choice.
+    stop = keepPreferences({ language: 'zh-CN', theme: 'dark', time: null }, write);
+    expect(preferences().theme).toBe('dark');
+    expect(write).toHaveBeenCalledTimes(1);
   });
 
   it('is tried again when it could not be written', async () => {
@@ -96,7 +112,12 @@ describe('signing in', () => {
     await signOut();
     setPreferences({ theme: 'light' });
     await entered('password', 'bearer');
-    expect(patches.length).toBe(1);
+    await vi.waitFor(() => expect(patches[1]).toEqual({ preferences: { theme: 'light' } }));
+    setPreferences({ time: 'utc' });
+    await signOut();
+    await entered('password', 'bearer');
+    await vi.waitFor(() => expect(preferences().time).toBe('job'));
+    expect(patches.filter((one) => JSON.stringify(one).includes('theme')).length).toBe(2);
   });
 
   it.each([['by a token', 'token', { preferences: { ...NONE, time: 'job' } }], ['at a server that keeps none', 'password', {}]] as const)(

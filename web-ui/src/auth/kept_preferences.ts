@@ -2,7 +2,7 @@
 // what is chosen here is written.
 //
 // Errors   One that cannot be written holds while the page is open, and is tried again.
-import { LANGUAGES, THEMES, TIME_MODES, onPreferences, preferences, setPreferences, type Preferences } from '../shared/preferences';
+import { LANGUAGES, THEMES, TIME_MODES, chosenHere, onPreferences, preferences, settle, takePreferences, type Preferences } from '../shared/preferences';
 
 const AGAIN_MS = 5000;
 const KEPT = ['language', 'theme', 'time'] as const;
@@ -20,9 +20,14 @@ export function takenFrom(kept: KeptPreferences): Partial<Preferences> {
 const choice = () => Object.fromEntries(KEPT.map((name) => [name, preferences()[name]])) as Record<string, string>;
 
 // From here on every choice is written, one request at a time and the last choice last; until what it returns is called.
+// What was chosen on this page before the server's answer came is the later choice, and is written too.
 export function keepPreferences(kept: KeptPreferences, write: Write): () => void {
-  setPreferences(takenFrom(kept));
-  let told = choice(); // what the server knows, or need not know
+  const here = KEPT.filter(chosenHere);
+  const taken = Object.entries(takenFrom(kept)).filter(([name]) => !here.some((one) => one === name));
+  takePreferences(Object.fromEntries(taken));
+  let told: Record<string, string | null> = choice(); // what the server knows, or need not know
+  for (const name of here) told[name] = kept[name];
+  settle(here.filter((name) => kept[name] === preferences()[name]));
   let ended = false;
   let writing = false;
   let later: ReturnType<typeof setTimeout> | undefined;
@@ -40,9 +45,11 @@ export function keepPreferences(kept: KeptPreferences, write: Write): () => void
       return;
     }
     told = now;
+    settle(Object.keys(change).filter((name) => choice()[name] === now[name]));
     await tell();
   };
   const stop = onPreferences(() => void tell());
+  void tell();
   return () => {
     ended = true;
     clearTimeout(later);

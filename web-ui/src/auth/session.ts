@@ -5,6 +5,7 @@
 import { useSyncExternalStore } from 'react';
 import { apiUrl } from '../api/client';
 import type { Reachable, Share } from '../api/types';
+import { forgetChosen } from '../shared/preferences';
 import type { KeptPreferences } from './kept_preferences';
 
 export interface Person {
@@ -51,6 +52,7 @@ let stopKeeping = () => {};
 
 async function keepChoices(person: Person | null): Promise<void> {
   if (person === keeping) return;
+  if (person === null) forgetChosen(); // the next one chooses for himself
   keeping = person;
   stopKeeping();
   stopKeeping = () => {};

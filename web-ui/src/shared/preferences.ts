@@ -45,11 +45,23 @@ function load(): Preferences {
 }
 
 let current = load();
+// What somebody chose on this page and no server knows yet.
+const chosen = new Set<string>();
 const listeners = new Set<() => void>();
 
 export const preferences = () => current;
 
+export const chosenHere = (name: keyof Preferences) => chosen.has(name);
+export const settle = (names: readonly string[]) => names.forEach((name) => chosen.delete(name));
+export const forgetChosen = () => chosen.clear();
+
 export function setPreferences(change: Partial<Preferences>): void {
+  for (const name of Object.keys(change)) chosen.add(name);
+  takePreferences(change);
+}
+
+// What was chosen elsewhere.
+export function takePreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change };
   try {
     localStorage.setItem(KEY, JSON.stringify(current));
