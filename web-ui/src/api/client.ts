@@ -115,11 +115,18 @@ export async function send(method: string, path: string, options: RequestOptions
   return response;
 }
 
-async function bodyOf(response: Response): Promise<unknown> {
+// An answer that nobody can read, to something that was to change: it says no more than that somebody answered.
+async function unreadable(method: string, status: number, why: string): Promise<ApiError> {
+  if (method === 'GET') return new ApiError(status, 'http_' + status, why);
+  await fetchProblems();
+  return new ApiError(status, 'outcome_unknown', '');
+}
+
+async function bodyOf(method: string, response: Response): Promise<unknown> {
   try {
     return JSON.parse(await response.text());
   } catch (error) {
-    if (error instanceof SyntaxError) throw new ApiError(response.status, 'http_' + response.status, error.message);
+    if (error instanceof SyntaxError) throw await unreadable(method, response.status, error.message);
     throw error;
   }
 }
@@ -133,7 +140,7 @@ export async function call<T>(method: string, path: string, options: RequestOpti
   if (options.signal?.aborted) stop();
   try {
     const response = await send(method, path, { ...options, signal: cut.signal });
-    const data = response.status === 204 ? undefined : await bodyOf(response);
+    const data = response.status === 204 ? undefined : await bodyOf(method, response);
     return { data: data as T, etag: response.headers.get('ETag') ?? '' };
   } catch (error) {
     if (error instanceof ApiError || options.signal?.aborted) throw error;
