@@ -7,6 +7,7 @@ namespace {
 
 struct DeadLetterArguments {
   std::optional<int64_t> limit;
+  std::string job_id;
   std::vector<std::string> ids;
   bool confirm_overlap = false;
 };
@@ -70,9 +71,11 @@ void AddDeadLetterCommands(CLI::App& app, Session& session) {
   letter->require_subcommand(1);
   CLI::App* list = letter->add_subcommand("list", "List them, newest first");
   AddLimit(list, a->limit, "dead letters");
+  list->add_option("--job", a->job_id, "Only of this job");
   session.On(list, [&session, a] {
-    return session.List({.path = "/api/dead-letters"},
-                        {.view = DeadLetterView(), .limit = a->limit});
+    ApiRequest request{.path = "/api/dead-letters"};
+    if (!a->job_id.empty()) request.query.emplace_back("job_id", a->job_id);
+    return session.List(request, {.view = DeadLetterView(), .limit = a->limit});
   });
   CLI::App* get = letter->add_subcommand("get", "Show one");
   get->add_option("id", a->ids, "Its id")->required()->expected(1);

@@ -40,7 +40,7 @@ class ListCounts {
   // Looks at filter.search_max at most as well.
   virtual Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) = 0;
   virtual Result<BoundedCount> CountGaps(const GapFilter& filter) = 0;
-  virtual Result<BoundedCount> CountDeadLetters() = 0;
+  virtual Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) = 0;
   virtual Result<BoundedCount> CountDeliveries(const DeliveryFilter& filter) = 0;
   virtual Result<BoundedCount> CountAudit(const AuditFilter& filter) = 0;
   virtual Result<BoundedCount> CountUsers() = 0;

@@ -119,6 +119,12 @@ struct DeadLetter {
   WallTime created;
 };
 
+struct DeadLetterFilter {
+  uint64_t before_id = UINT64_MAX;
+  std::optional<JobId> job_id = {};
+  size_t limit = 50;
+};
+
 class RunStore {
  public:
   virtual ~RunStore() = default;
@@ -153,7 +159,7 @@ class RunStore {
   virtual Result<uint64_t> MarkOfRuns(WallTime now) = 0;
   virtual Result<GapPage> ListGaps(const GapFilter& filter) = 0;
   virtual Result<RunCounts> CountOpenRuns() = 0;
-  virtual Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) = 0;
+  virtual Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) = 0;
   virtual Result<DeadLetter> GetDeadLetter(uint64_t id) = 0;
   // Its run stays as it ended. kNotFound: also when somebody else was quicker.
   virtual Status DiscardDeadLetter(uint64_t id) = 0;

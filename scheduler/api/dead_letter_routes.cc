@@ -34,20 +34,22 @@ std::optional<uint64_t> DeadLetterId(const std::string& text) { return ParseCurs
 
 Reply ListDeadLetters(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query,
-                            Query::Read(call.request, {"page_size", "page_token"}));
+                            Query::Read(call.request, {"job_id", "page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "dead-letters"));
-  uint64_t before_id = UINT64_MAX;
+  DeadLetterFilter filter{.limit = page.size() + 1};
+  if (const auto text = query.Text("job_id")) {
+    CARILLON_ASSIGN_OR_RETURN(filter.job_id, FilterJobId(*text));
+  }
   if (!page.cursor().empty()) {
     const auto before = ParseCursor(page.cursor());
     if (!before) return BadPageToken();
-    before_id = *before;
+    filter.before_id = *before;
   }
-  CARILLON_ASSIGN_OR_RETURN(const auto letters,
-                            call.api.runs.ListDeadLetters(before_id, page.size() + 1));
+  CARILLON_ASSIGN_OR_RETURN(const auto letters, call.api.runs.ListDeadLetters(filter));
   for (const DeadLetter& letter : letters) {
     if (!page.Add(DeadLetterToJson(letter), std::to_string(letter.id))) break;
   }
-  return page.Finish(false, [&] { return call.api.counts.CountDeadLetters(); });
+  return page.Finish(false, [&] { return call.api.counts.CountDeadLetters(filter); });
 }
 
 Reply GetDeadLetter(const Call& call) {

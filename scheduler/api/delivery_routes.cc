@@ -53,11 +53,7 @@ Outcome<DeliveryFilter> ReadDeliveryFilter(const Query& query, const Page& page)
     filter.kind = *kind;
   }
   if (const auto text = query.Text("job_id")) {
-    if (!ValidateJobId(*text).ok()) {
-      return InvalidField("?job_id", "bad_value",
-                          "This is not a job_id: [a-z0-9][a-z0-9_-]{0,62}.");
-    }
-    filter.job_id = JobId(*text);
+    CARILLON_ASSIGN_OR_RETURN(filter.job_id, FilterJobId(*text));
   }
   if (!page.cursor().empty()) {
     const auto before = ParseCursor(page.cursor());

@@ -19,11 +19,7 @@ constexpr int64_t kRunsDefault = 10;
 Outcome<std::vector<JobId>> ReadJobIds(const Query& query) {
   std::vector<JobId> ids;
   for (const std::string& text : query.All("job_id")) {
-    if (!ValidateJobId(text).ok()) {
-      return InvalidField("?job_id", "bad_value",
-                          "This is not a job_id: [a-z0-9][a-z0-9_-]{0,62}.");
-    }
-    const JobId id(text);
+    CARILLON_ASSIGN_OR_RETURN(const JobId id, FilterJobId(text));
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   }
   if (!ids.empty()) return ids;

@@ -247,6 +247,11 @@ Outcome<bool> Query::Flag(std::string_view name) const {
   return InvalidField("?" + std::string(name), "not_a_flag", "This has to be true or false.");
 }
 
+Outcome<JobId> FilterJobId(const std::string& text) {
+  if (ValidateJobId(text).ok()) return JobId(text);
+  return InvalidField("?job_id", "bad_value", "This is not a job_id: [a-z0-9][a-z0-9_-]{0,62}.");
+}
+
 Outcome<std::optional<Selector>> ReadSelector(const Query& query) {
   const auto text = query.Text("selector");
   if (!text) return std::optional<Selector>();

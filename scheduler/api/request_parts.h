@@ -66,6 +66,9 @@ class Query {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
+// Of a list that `job_id` filters.
+Outcome<JobId> FilterJobId(const std::string& text);
+
 // `selector`, by labels; nullopt when absent. An empty one, which would select everything, is
 // refused.
 Outcome<std::optional<Selector>> ReadSelector(const Query& query);

@@ -38,11 +38,6 @@ Outcome<RunKey> PathRunKey(const Call& call) {
 
 namespace {
 
-Outcome<JobId> FilterJobId(const std::string& text) {
-  if (ValidateJobId(text).ok()) return JobId(text);
-  return InvalidField("?job_id", "bad_value", "This is not a job_id: [a-z0-9][a-z0-9_-]{0,62}.");
-}
-
 // label=name:value; of one name any of the values, of several names each.
 Outcome<std::map<std::string, std::vector<std::string>>> ReadLabels(const Query& query) {
   std::map<std::string, std::vector<std::string>> labels;

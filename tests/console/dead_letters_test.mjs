@@ -50,7 +50,7 @@ test('the overview leads to those of a job; one is tried once more, one is disca
     const [before] = (await letters()).filter((one) => one.job_id === 'first');
     await page.getByRole('button', { name: /^Try run .* of first once more$/ }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('After 1 attempts', { exact: false }).waitFor();
+    await dialog.getByText('After 1 attempt it gets', { exact: false }).waitFor();
     assert.deepEqual(await look(page, 'the question'), []);
     await dialog.getByRole('button', { name: 'Try once more' }).click();
     await dialog.waitFor({ state: 'detached' });

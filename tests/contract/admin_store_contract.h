@@ -290,9 +290,9 @@ TYPED_TEST(AdminStoreContract, OldDeadLettersGo) {
   const Fence fence = s.Take();
   const RunRow run = s.Start(s.Execute(s.Create("a", s.Manual()), kT0), 1, fence, kT0 + 1s);
   s.Apply(s.ReportOf(run, RunState::kFailed), fence, kT0 + 2s);
-  ASSERT_EQ(s.v(s.runs.ListDeadLetters(UINT64_MAX, 10)).size(), 1u);
+  ASSERT_EQ(s.v(s.runs.ListDeadLetters({.limit = 10})).size(), 1u);
   ASSERT_OK(s.admin.Maintain(kT0 + 15 * 24h, 14 * 24h));
-  EXPECT_TRUE(s.v(s.runs.ListDeadLetters(UINT64_MAX, 10)).empty());
+  EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.limit = 10})).empty());
 }
 
 }  // namespace carillon::test

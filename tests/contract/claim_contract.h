@@ -418,7 +418,7 @@ TYPED_TEST(ClaimContract, RunThatIsSkippedAfterItWasTriedLeavesADeadLetter) {
                     row.attempt, row.def_version, reason::kQueueTimeout};
   };
   EXPECT_EQ(s.v(s.firing.Skip({skip(waiting), skip(due.second)}, fence, kT0 + 1h)), 2u);
-  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters(UINT64_MAX, 10));
+  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({.limit = 10}));
   EXPECT_EQ(s.v(s.runs.GetDeadLetter(letters.at(0).id)).key, letters[0].key);
   ASSERT_EQ(letters.size(), 1u);  // the other one was never tried
   EXPECT_EQ(letters[0].key, waiting.key);
@@ -439,7 +439,7 @@ TYPED_TEST(ClaimContract, RetryThatMeetsAnotherRunLeavesADeadLetter) {
   definition.overlap_policy = OverlapPolicy::kSkip;
   s.Replace(job, definition, kT0 + 3s);
   EXPECT_EQ(ClaimSkipping(s, first.key, 3, fence, kT0 + 1h).verdict, ClaimVerdict::kSkipped);
-  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters(UINT64_MAX, 10));
+  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({.limit = 10}));
   ASSERT_EQ(letters.size(), 1u);
   EXPECT_EQ(letters[0].key, first.key);
   EXPECT_EQ(letters[0].reason, reason::kOverlap);

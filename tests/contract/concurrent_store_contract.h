@@ -200,7 +200,7 @@ TYPED_TEST(ConcurrentStoreContract, ResultsOfOneRunAreAppliedOnce) {
     }
   });
   EXPECT_EQ(applied.load(), 20);
-  EXPECT_EQ(s.v(s.runs.ListDeadLetters(UINT64_MAX, 100)).size(), 20u);
+  EXPECT_EQ(s.v(s.runs.ListDeadLetters({.limit = 100})).size(), 20u);
 }
 
 TYPED_TEST(ConcurrentStoreContract, EachEditOfAVersionWinsOnce) {

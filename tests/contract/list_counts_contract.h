@@ -23,7 +23,7 @@ TYPED_TEST(ListCountsContract, AnEmptyStoreHasNone) {
   EXPECT_EQ(this->All(s.counts.CountNamespaces()), 0);
   EXPECT_EQ(this->All(s.counts.CountRuns({}, kT0)), 0);
   EXPECT_EQ(this->All(s.counts.CountGaps({})), 0);
-  EXPECT_EQ(this->All(s.counts.CountDeadLetters()), 0);
+  EXPECT_EQ(this->All(s.counts.CountDeadLetters({})), 0);
   EXPECT_EQ(this->All(s.counts.CountDeliveries({})), 0);
   EXPECT_EQ(this->All(s.counts.CountAudit({})), 0);
   EXPECT_EQ(this->All(s.counts.CountUsers()), 0);
@@ -203,7 +203,9 @@ TYPED_TEST(ListCountsContract, GapsDeadLettersAndDeliveriesAreCounted) {
   EXPECT_GT(this->All(s.counts.CountGaps({})), 0);
   EXPECT_EQ(this->All(s.counts.CountGaps({})), listed(s.v(s.runs.ListGaps({})).gaps));
   EXPECT_EQ(this->All(s.counts.CountGaps({.job_id = JobId("b")})), 0);
-  EXPECT_EQ(this->All(s.counts.CountDeadLetters()), 2);
+  EXPECT_EQ(this->All(s.counts.CountDeadLetters({})), 2);
+  EXPECT_EQ(this->All(s.counts.CountDeadLetters({.job_id = JobId("a")})), 2);
+  EXPECT_EQ(this->All(s.counts.CountDeadLetters({.job_id = JobId("b")})), 0);
   EXPECT_EQ(this->All(s.counts.CountDeliveries({})), 2);
   EXPECT_EQ(this->All(s.counts.CountDeliveries({.job_id = JobId("a")})), 2);
   EXPECT_EQ(this->All(s.counts.CountDeliveries({.job_id = JobId("b")})), 0);

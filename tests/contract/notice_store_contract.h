@@ -137,7 +137,7 @@ TYPED_TEST(NoticeStoreContract, ASkipAfterATryIsANoticeOfItsOwnWithTheTriesOfIts
   const auto open = this->Open(s);
   ASSERT_EQ(open.size(), 2u) << "that it failed was told before";
   EXPECT_EQ(open[1].notice.state, RunState::kSkipped);
-  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters(UINT64_MAX, 10));
+  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({.limit = 10}));
   ASSERT_EQ(letters.size(), 1u);
   EXPECT_EQ(TriesOf(open[1].notice), letters[0].attempts);
   EXPECT_EQ(letters[0].attempts, 1);

@@ -35,7 +35,7 @@ TYPED_TEST(ResultContract, SuccessCompletesTheRunWithItsOutput) {
   EXPECT_EQ(run.row.state, RunState::kCompleted);
   EXPECT_EQ(run.result, report.result);
   EXPECT_TRUE(run.attempts.empty());
-  EXPECT_TRUE(s.v(s.runs.ListDeadLetters(UINT64_MAX, 10)).empty());
+  EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.limit = 10})).empty());
 }
 
 TYPED_TEST(ResultContract, RepeatedReportChangesNothing) {
@@ -101,7 +101,7 @@ TYPED_TEST(ResultContract, LastFailureIsFinalWithADeadLetter) {
   const RunEffect effect = s.Apply(s.ReportOf(second, RunState::kTimedOut), fence, kT0 + 3min);
   EXPECT_TRUE(effect.dead_letter);
   EXPECT_EQ(effect.after.state, RunState::kTimedOut);
-  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters(UINT64_MAX, 10));
+  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({.limit = 10}));
   ASSERT_EQ(letters.size(), 1u);
   EXPECT_EQ(letters[0].key, first.key);
   EXPECT_EQ(letters[0].job_id, JobId("a"));
@@ -222,7 +222,7 @@ TYPED_TEST(ResultContract, LossWithoutTriesLeftIsFinalWithADeadLetter) {
   EXPECT_TRUE(effects[0].dead_letter);
   EXPECT_EQ(s.Get(running.key).row.state, RunState::kLost);
   EXPECT_EQ(s.Get(running.key).result.reason, reason::kExecutorLost);
-  EXPECT_EQ(s.v(s.runs.ListDeadLetters(UINT64_MAX, 10)).size(), 1u);
+  EXPECT_EQ(s.v(s.runs.ListDeadLetters({.limit = 10})).size(), 1u);
 }
 
 TYPED_TEST(ResultContract, LossFailsOrHoldsWhereThePolicySaysSo) {

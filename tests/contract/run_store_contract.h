@@ -207,7 +207,7 @@ TYPED_TEST(RunStoreContract, ADeadLetterEndsWithTheNextChance) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
   const StoredJob job = s.Create("a", s.Manual());
-  const auto letters = [&] { return s.v(s.runs.ListDeadLetters(UINT64_MAX, 10)); };
+  const auto letters = [&] { return s.v(s.runs.ListDeadLetters({.limit = 10})); };
   const RunRow other = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
   s.Apply(s.ReportOf(other, RunState::kFailed), fence, kT0 + 3s);
   RunRow run = s.Start(s.Execute(job, kT0), 2, fence, kT0 + 1s);
@@ -229,10 +229,10 @@ TYPED_TEST(RunStoreContract, ALateSuccessTakesTheDeadLetterBack) {
   const RunRow run = s.Start(s.Execute(s.Create("a", s.Manual()), kT0), 1, fence, kT0 + 1s);
   s.Lose(run, fence, kT0 + 30s);
   ASSERT_EQ(s.Get(run.key).row.state, RunState::kLost);
-  ASSERT_EQ(s.v(s.runs.ListDeadLetters(UINT64_MAX, 10)).size(), 1u);
+  ASSERT_EQ(s.v(s.runs.ListDeadLetters({.limit = 10})).size(), 1u);
   s.Apply(s.ReportOf(run, RunState::kCompleted), fence, kT0 + 40s);
   EXPECT_EQ(s.Get(run.key).row.state, RunState::kCompleted);
-  EXPECT_TRUE(s.v(s.runs.ListDeadLetters(UINT64_MAX, 10)).empty());
+  EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.limit = 10})).empty());
 }
 
 TYPED_TEST(RunStoreContract, RetryByHandOfADeletedJobIsNotFound) {
@@ -459,7 +459,8 @@ TYPED_TEST(RunStoreContract, DeadLettersPageNewestFirst) {
   std::vector<uint64_t> ids;
   uint64_t before = UINT64_MAX;
   for (int page = 0; page < 10; ++page) {
-    const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters(before, 2));
+    const std::vector<DeadLetter> letters =
+        s.v(s.runs.ListDeadLetters({.before_id = before, .limit = 2}));
     if (letters.empty()) break;
     EXPECT_LE(letters.size(), 2u);
     for (const DeadLetter& letter : letters) ids.push_back(letter.id);
@@ -467,6 +468,28 @@ TYPED_TEST(RunStoreContract, DeadLettersPageNewestFirst) {
   }
   ASSERT_EQ(ids.size(), 5u);
   EXPECT_TRUE(std::is_sorted(ids.rbegin(), ids.rend()));
+}
+
+TYPED_TEST(RunStoreContract, DeadLettersOfOneJob) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  uint64_t token = 0;
+  for (const char* id : {"a", "b"}) {
+    const StoredJob job = s.Create(id, s.Manual());
+    for (int i = 0; i < 3; ++i) {
+      const RunRow running = s.Start(s.Execute(job, kT0), ++token, fence, kT0 + 1s);
+      s.Apply(s.ReportOf(running, RunState::kFailed), fence, kT0 + 2s);
+    }
+  }
+  const auto page = s.v(s.runs.ListDeadLetters({.job_id = JobId("a"), .limit = 2}));
+  ASSERT_EQ(page.size(), 2u);
+  const auto rest =
+      s.v(s.runs.ListDeadLetters({.before_id = page[1].id, .job_id = JobId("a"), .limit = 2}));
+  ASSERT_EQ(rest.size(), 1u);
+  EXPECT_LT(rest[0].id, page[1].id);
+  EXPECT_EQ(rest[0].job_id, JobId("a"));
+  EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.job_id = JobId("c")})).empty());
+  EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.job_id = JobId("a\xc3\xa9")})).empty());
 }
 
 }  // namespace carillon::test

@@ -71,6 +71,7 @@ OTHERS = {
     "/api/gaps": "run_gaps",
     "/api/gaps?job_id=history-39": "run_gaps",
     "/api/dead-letters": "dead_letters",
+    "/api/dead-letters?job_id=history-39": "dead_letters",
     "/api/audit": "audit_log",
     "/api/audit?sort=time": "audit_log",
     "/api/jobs": "jobs",

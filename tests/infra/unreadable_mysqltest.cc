@@ -111,7 +111,7 @@ TEST_F(UnreadableRowsTest, ExecutorGapAndDeadLetterAreLeftOutOfTheirLists) {
   handle_.Run("UPDATE run_gaps SET reason = 'moon' ORDER BY id DESC LIMIT 1");
   handle_.Run("UPDATE dead_letters SET state = 'MOON' ORDER BY id DESC LIMIT 1");
   EXPECT_EQ(s.v(s.executors.ListExecutors()).size(), 1u);
-  EXPECT_EQ(s.v(s.runs.ListDeadLetters(UINT64_MAX, 1)).size(), 1u);
+  EXPECT_EQ(s.v(s.runs.ListDeadLetters({.limit = 1})).size(), 1u);
   const GapPage first = s.v(s.runs.ListGaps({.limit = 1}));
   ASSERT_TRUE(first.next.has_value());
   EXPECT_EQ(s.v(s.runs.ListGaps({.before_id = *first.next, .limit = 1})).gaps.size(), 1u);

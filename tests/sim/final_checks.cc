@@ -132,7 +132,7 @@ void CheckFailuresAreToBeTold(const FinalPorts& ports) {
       ports.checker.Fail("notices", "of an attempt that never was: " + EncodeRunId(notice.key));
     }
   }
-  const auto letters = ports.store.ListDeadLetters(UINT64_MAX, SIZE_MAX);
+  const auto letters = ports.store.ListDeadLetters({.limit = SIZE_MAX});
   for (const DeadLetter& letter : *letters) {
     // A run that was skipped counts the attempts before.
     const int attempt = letter.attempts + (letter.state == RunState::kSkipped ? 1 : 0);

@@ -15,7 +15,7 @@ const failed = { id: '17', run_id: 'r-1', job_id: 'backup', state: 'FAILED', att
 const lost = { ...failed, id: '16', run_id: 'r-2', job_id: 'nightly', state: 'LOST', attempts: 1, reason: 'executor_lost' };
 interface Sent { method: string; path: string; body: unknown; key: string | null }
 let sent: Sent[];
-let letters: object[];
+let letters: { job_id: string }[];
 let retries: (() => Response)[];
 let allowed: string[];
 
@@ -31,7 +31,11 @@ beforeEach(async () => {
     sent.push({ method: request.method, path: new URL(request.url).pathname.split('/api/')[1]!, body: text ? JSON.parse(text) : undefined, key: request.headers.get('Idempotency-Key') });
   };
   server.use(
-    http.get(at('dead-letters'), () => HttpResponse.json({ items: letters, next_page_token: null, total: letters.length })),
+    http.get(at('dead-letters'), ({ request }) => {
+      const job = new URL(request.url).searchParams.get('job_id');
+      const items = letters.filter((one) => job === null || one.job_id === job);
+      return HttpResponse.json({ items, next_page_token: null, total: items.length });
+    }),
     http.get(at('dead-letters/:id'), ({ params }) => HttpResponse.json({ ...(params.id === '17' ? failed : lost), allowed_actions: allowed })),
     http.delete(at('dead-letters/:id'), async ({ request }) => {
       await note(request);
@@ -68,7 +72,7 @@ describe('the dead letters', () => {
   });
 
   it('are looked for by the job, in the address', async () => {
-    const router = page('?job_id=night');
+    const router = page('?job_id=nightly');
     await row('nightly');
     expect(screen.queryByRole('link', { name: 'backup' })).toBeNull();
     fireEvent.change(screen.getByLabelText('Job id'), { target: { value: 'nothing' } });

@@ -128,7 +128,7 @@ class MemoryStore final : public MemoryPeople,
   Result<uint64_t> MarkOfRuns(WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;
-  Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) override;
+  Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) override;
   Result<DeadLetter> GetDeadLetter(uint64_t id) override;
   Status DiscardDeadLetter(uint64_t id) override;
 
@@ -183,7 +183,7 @@ class MemoryStore final : public MemoryPeople,
   Result<BoundedCount> CountNamespaces() override;
   Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) override;
   Result<BoundedCount> CountGaps(const GapFilter& filter) override;
-  Result<BoundedCount> CountDeadLetters() override;
+  Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) override;
   Result<BoundedCount> CountDeliveries(const DeliveryFilter& filter) override;
   Result<BoundedCount> CountAudit(const AuditFilter& filter) override;
   Result<BoundedCount> CountUsers() override;

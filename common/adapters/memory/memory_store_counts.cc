@@ -56,8 +56,8 @@ Result<BoundedCount> MemoryStore::CountGaps(const GapFilter& filter) {
   return Bounded(page.gaps.size());
 }
 
-Result<BoundedCount> MemoryStore::CountDeadLetters() {
-  return Bounded(ListDeadLetters(UINT64_MAX, kOneMore));
+Result<BoundedCount> MemoryStore::CountDeadLetters(const DeadLetterFilter& filter) {
+  return Bounded(ListDeadLetters(WithLimit(filter)));
 }
 
 Result<BoundedCount> MemoryStore::CountDeliveries(const DeliveryFilter& filter) {

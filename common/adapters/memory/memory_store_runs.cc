@@ -283,13 +283,13 @@ Result<RunCounts> MemoryStore::CountOpenRuns() {
   return counts;
 }
 
-Result<std::vector<DeadLetter>> MemoryStore::ListDeadLetters(uint64_t before_id, size_t limit) {
+Result<std::vector<DeadLetter>> MemoryStore::ListDeadLetters(const DeadLetterFilter& filter) {
   MutexLock lock(mu_);
   std::vector<DeadLetter> page;
-  auto it = tables_.dead_letters.lower_bound(before_id);
-  while (it != tables_.dead_letters.begin() && page.size() < limit) {
+  auto it = tables_.dead_letters.lower_bound(filter.before_id);
+  while (it != tables_.dead_letters.begin() && page.size() < filter.limit) {
     --it;
-    page.push_back(it->second);
+    if (!filter.job_id || it->second.job_id == *filter.job_id) page.push_back(it->second);
   }
   return page;
 }

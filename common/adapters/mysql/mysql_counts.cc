@@ -78,8 +78,14 @@ Result<BoundedCount> MysqlCounts::CountGaps(const GapFilter& filter) {
   return Count(count_pool_, {.from = "run_gaps g", .order = "g.id DESC", .within = within});
 }
 
-Result<BoundedCount> MysqlCounts::CountDeadLetters() {
-  return Count(count_pool_, {.from = "dead_letters d", .order = "d.id DESC", .within = {}});
+Result<BoundedCount> MysqlCounts::CountDeadLetters(const DeadLetterFilter& filter) {
+  CountedRows rows{.from = "dead_letters d", .order = "d.id DESC", .within = {}};
+  if (filter.job_id) {
+    if (!IsAscii(filter.job_id->value())) return kNone;
+    rows.within.Add("d.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)",
+                    {filter.job_id->value()});
+  }
+  return Count(count_pool_, rows);
 }
 
 Result<BoundedCount> MysqlCounts::CountDeliveries(const DeliveryFilter& filter) {

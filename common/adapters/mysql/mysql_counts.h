@@ -16,7 +16,7 @@ class MysqlCounts : public ListCounts {
   Result<BoundedCount> CountVersions(const JobId& id) override;
   Result<BoundedCount> CountNamespaces() override;
   Result<BoundedCount> CountGaps(const GapFilter& filter) override;
-  Result<BoundedCount> CountDeadLetters() override;
+  Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) override;
   Result<BoundedCount> CountDeliveries(const DeliveryFilter& filter) override;
   Result<BoundedCount> CountAudit(const AuditFilter& filter) override;
   Result<BoundedCount> CountUsers() override;

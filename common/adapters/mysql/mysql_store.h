@@ -141,7 +141,7 @@ class MysqlStore final : public IdentityStore,
   Result<uint64_t> MarkOfRuns(WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;
-  Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) override;
+  Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) override;
   Result<DeadLetter> GetDeadLetter(uint64_t id) override;
   Status DiscardDeadLetter(uint64_t id) override;
 

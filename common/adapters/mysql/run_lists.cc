@@ -1,6 +1,7 @@
 // Runs, gaps and dead letters as people read them.
 #include <fmt/core.h>
 
+#include "common/adapters/mysql/ascii.h"
 #include "common/adapters/mysql/conditions.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/run_details.h"
@@ -127,29 +128,34 @@ Result<RunCounts> MysqlStore::CountOpenRuns() {
   });
 }
 
-Result<std::vector<DeadLetter>> MysqlStore::ListDeadLetters(uint64_t before_id, size_t limit) {
-  const std::string statement = kSelectLetters + " WHERE d.id < ? ORDER BY d.id DESC LIMIT ?";
-  return InRead(
-      *pool_, "list dead letters", [&](Session& session) -> Result<std::vector<DeadLetter>> {
-        std::vector<DeadLetter> letters;
-        uint64_t before = before_id;
-        // What is left out must not make a full page look like the last one.
-        for (bool more = true; more && letters.size() < limit;) {
-          const size_t wanted = limit - letters.size();
-          CARILLON_ASSIGN_OR_RETURN(
-              Rows rows, session.Query(statement, {before, static_cast<uint64_t>(wanted)}));
-          size_t read = 0;
-          while (rows.Next()) {
-            ++read;
-            before = rows.Unsigned(1);
-            if (auto letter = ReadLetter(session, rows)) {
-              letters.push_back(std::move(*letter));
-            }
-          }
-          more = read == wanted;
-        }
-        return letters;
-      });
+Result<std::vector<DeadLetter>> MysqlStore::ListDeadLetters(const DeadLetterFilter& filter) {
+  if (filter.job_id && !IsAscii(filter.job_id->value())) return std::vector<DeadLetter>();
+  const std::string statement = kSelectLetters + " WHERE d.id < ?" +
+                                (filter.job_id ? " AND j.job_id = ?" : "") +
+                                " ORDER BY d.id DESC LIMIT ?";
+  return InRead(*pool_, "list dead letters",
+                [&](Session& session) -> Result<std::vector<DeadLetter>> {
+                  std::vector<DeadLetter> letters;
+                  uint64_t before = filter.before_id;
+                  // What is left out must not make a full page look like the last one.
+                  for (bool more = true; more && letters.size() < filter.limit;) {
+                    const size_t wanted = filter.limit - letters.size();
+                    Params values{before};
+                    if (filter.job_id) values.emplace_back(filter.job_id->value());
+                    values.emplace_back(static_cast<uint64_t>(wanted));
+                    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, values));
+                    size_t read = 0;
+                    while (rows.Next()) {
+                      ++read;
+                      before = rows.Unsigned(1);
+                      if (auto letter = ReadLetter(session, rows)) {
+                        letters.push_back(std::move(*letter));
+                      }
+                    }
+                    more = read == wanted;
+                  }
+                  return letters;
+                });
 }
 
 Result<DeadLetter> MysqlStore::GetDeadLetter(uint64_t id) {

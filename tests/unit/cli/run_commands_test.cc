@@ -295,8 +295,10 @@ TEST_F(CliTest, DeadLettersAreReplayedAndDiscarded) {
                        {"attempts", 3},
                        {"reason", "exit_code"},
                        {"create_time", "2026-03-01T00:00:00.000000Z"}};
-  Answer("GET /api/dead-letters?page_size=100",
+  Answer("GET /api/dead-letters?job_id=nightly&page_size=50",
          {{"items", {letter}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"dead-letter", "list", "--job", "nightly", "-q"}), 0) << err();
+  EXPECT_EQ(out(), "17\n");
   Answer("GET /api/dead-letters/17", letter);
   Answer("POST /api/runs/R1/retry", {{"run_id", "R1"}, {"state", "PENDING"}}, 202);
   Answer("DELETE /api/dead-letters/17", nullptr, 204);

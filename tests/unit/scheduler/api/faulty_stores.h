@@ -180,8 +180,8 @@ class FaultyRuns : public RunStore {
   Result<RunCounts> CountOpenRuns() override {
     return plan_.Run("CountOpenRuns", [&] { return store_.CountOpenRuns(); });
   }
-  Result<std::vector<DeadLetter>> ListDeadLetters(uint64_t before_id, size_t limit) override {
-    return plan_.Run("ListDeadLetters", [&] { return store_.ListDeadLetters(before_id, limit); });
+  Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) override {
+    return plan_.Run("ListDeadLetters", [&] { return store_.ListDeadLetters(filter); });
   }
   Result<DeadLetter> GetDeadLetter(uint64_t id) override {
     return plan_.Run("GetDeadLetter", [&] { return store_.GetDeadLetter(id); });
@@ -375,8 +375,8 @@ class FaultyCounts : public ListCounts {
   Count CountGaps(const GapFilter& filter) override {
     return Run([&] { return store_.CountGaps(filter); });
   }
-  Count CountDeadLetters() override {
-    return Run([&] { return store_.CountDeadLetters(); });
+  Count CountDeadLetters(const DeadLetterFilter& filter) override {
+    return Run([&] { return store_.CountDeadLetters(filter); });
   }
   Count CountDeliveries(const DeliveryFilter& filter) override {
     return Run([&] { return store_.CountDeliveries(filter); });

@@ -276,6 +276,9 @@ TEST_F(RunRoutesTest, DeadLettersAndGapsAreListed) {
   ASSERT_EQ(letters.size(), 1u);
   EXPECT_EQ(letters[0]["run_id"], run_id);
   EXPECT_EQ(letters[0]["reason"], "exit_code");
+  EXPECT_EQ(Get("/api/dead-letters?job_id=" + job_id).body()["items"], letters);
+  EXPECT_EQ(Get("/api/dead-letters?job_id=never-was").body()["items"].size(), 0u);
+  EXPECT_EQ(Get("/api/dead-letters?job_id=Never%20was").pointer(), "?job_id");
   Post("/api/jobs/" + job_id + "/pause");
   clock_.Advance(10min);
   Post("/api/jobs/" + job_id + "/resume");

@@ -182,7 +182,7 @@ TEST_F(MemberTest, FailedAttemptIsTriedAgainUntilNoneIsLeft) {
   Run(1s);
   EXPECT_EQ(attempts, (std::vector<int>{1, 2}));
   EXPECT_EQ(Get(run->key).row.state, RunState::kFailed);
-  EXPECT_EQ(world_.store.ListDeadLetters(UINT64_MAX, 10)->size(), 1u);
+  EXPECT_EQ(world_.store.ListDeadLetters({.limit = 10})->size(), 1u);
 }
 
 TEST_F(MemberTest, CancelIsRepeatedUntilTheRunIsFinal) {

@@ -62,7 +62,7 @@ export default function DeadLetterDialog({ letter, verb, onClose }: { letter: De
           void client.invalidateQueries({ queryKey: ['runs'] });
         }
       }}>
-      {() => <p className="text-muted">{t(overlap ? 'run.overlap' : `dead.${verb}_explain`, { attempts: letter.attempts })}</p>}
+      {() => <p className="text-muted">{t(overlap ? 'run.overlap' : `dead.${verb}_explain`, { n: letter.attempts, count: letter.attempts })}</p>}
     </FormDialog>
   );
 }

@@ -26,24 +26,20 @@ export function DeadLettersPage() {
   const { t } = useTranslation();
   const { job_id: job = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const letters = useDeadLetters({ page_size: PAGE_SIZE });
-  const all = itemsOf(letters.data);
-  const items = all.filter((one) => one.job_id.includes(job.trim().toLowerCase()));
+  const letters = useDeadLetters({ page_size: PAGE_SIZE, job_id: job.trim() || undefined });
+  const items = itemsOf(letters.data);
   const [asked, setAsked] = useState<{ letter: DeadLetter; verb: Verb } | null>(null);
   const find = (text: string) => void navigate({ search: { job_id: text || undefined }, replace: true });
   return (
     <>
       <PageHeader title={t('dead.title')} documentTitle={t('dead.title')} under={t('dead.under')} />
       <AdminTabs />
-      <div className="mb-3 flex flex-wrap items-center gap-2">
-        <SearchField label={t('runs.job_id')} value={job} onChange={find} />
-        {job !== '' && letters.hasNextPage && <p role="status" className="text-muted">{t('dead.of_loaded', { n: all.length })}</p>}
-      </div>
+      <div className="mb-3"><SearchField label={t('runs.job_id')} value={job} onChange={find} /></div>
       <div className="card overflow-hidden">
         {letters.isPending ? <Loading />
-          : letters.isError && all.length === 0 ? <LoadFailure error={letters.error} onRetry={() => void letters.refetch()} />
+          : letters.isError && items.length === 0 ? <LoadFailure error={letters.error} onRetry={() => void letters.refetch()} />
           : items.length > 0 ? <Letters letters={items} onAsk={(letter, verb) => setAsked({ letter, verb })} />
-          : all.length > 0 ? <EmptyMatch onClear={() => find('')} />
+          : job !== '' ? <EmptyMatch onClear={() => find('')} />
           : <EmptyYet title={t('dead.none')} hint={t('dead.none_hint')} command="carillon dead-letter list" />}
         <MoreButton query={letters} />
       </div>
