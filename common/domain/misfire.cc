@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/failpoint.h"
+
 namespace carillon {
 namespace {
 
@@ -22,7 +24,8 @@ struct Split {
 Split SplitMisfires(const Schedule& schedule, WallTime first, WallTime now, WallTime misfire_end,
                     const MisfireRules& rules) {
   const Split none{.window = misfire_end, .run_from = misfire_end};
-  if (rules.policy == MisfirePolicy::kSkip) return none;
+  const bool broken = failpoint::Broken("misfire.policy");
+  if (rules.policy == MisfirePolicy::kSkip || broken) return none;
   const WallTime window = std::max(first, now - rules.catch_up_window);
   if (window >= misfire_end) return none;
   const int64_t wanted = schedule.Count(window, misfire_end);

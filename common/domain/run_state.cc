@@ -122,6 +122,7 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   if (row->def_version != request.def_version) return refuse(ClaimReason::kVersionMoved);
   if (row->due == kNever) return refuse(ClaimReason::kPaused);
   if (row->due > facts.now) return refuse(ClaimReason::kNotDue);
+  if (request.hold_back != ClaimReason::kNone) return refuse(request.hold_back);
   if (!facts.executor_enabled) return refuse(ClaimReason::kExecutorDisabled);
   if (!row->pinned_executor.empty() && row->pinned_executor != request.executor) {
     return refuse(ClaimReason::kWrongExecutor);

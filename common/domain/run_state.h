@@ -30,20 +30,6 @@ struct JobRow {
 
 // ---- claim -------------------------------------------------------------------------------------
 
-struct ClaimRequest {
-  RunKey key;
-  SegmentId segment;
-  JobNo job_no;
-  int attempt = 1;
-  int64_t def_version = 0;
-  ClaimToken token;
-  ExecutorId executor;
-  Incarnation incarnation;
-  OverlapPolicy overlap = OverlapPolicy::kAllow;  // by the definition of def_version
-  bool wants_secrets = false;                     // its task names some
-  Duration late_after{};  // the owner's word: a start later than this is told; zero = none is
-};
-
 enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped };
 // Stable names of refusals; also the label of carillon_claims_total.
 enum class ClaimReason {
@@ -58,11 +44,28 @@ enum class ClaimReason {
   kExecutorDisabled,
   kWrongExecutor,  // pinned to another one
   kOverlap,        // kSkipped: another run of the job is active
-  kNoLease,        // the owner cannot keep more leases (decided before the store is asked)
+  kNoLease,        // the owner cannot keep more leases (hold_back)
   kNotOwner,       // asked of a member that does not own the segment: another one may accept it
-  kClusterPaused,  // nothing starts anywhere; it stays PENDING and is offered again
+  kClusterPaused,  // nothing starts anywhere; it stays PENDING and is offered again (hold_back)
 };
 std::string_view Name(ClaimReason reason);
+
+struct ClaimRequest {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  int64_t def_version = 0;
+  ClaimToken token;
+  ExecutorId executor;
+  Incarnation incarnation;
+  OverlapPolicy overlap = OverlapPolicy::kAllow;  // by the definition of def_version
+  bool wants_secrets = false;                     // its task names some
+  Duration late_after{};  // the owner's word: a start later than this is told; zero = none is
+  // The owner's word: no attempt begins, for this reason; a repetition is accepted again all the
+  // same.
+  ClaimReason hold_back = ClaimReason::kNone;
+};
 
 struct ClaimFacts {
   WallTime now;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/failpoint.h"
 #include "common/base/log.h"
 #include "scheduler/assign/batch_split.h"
 
@@ -103,7 +104,7 @@ void ClaimApplier::Apply(std::vector<Item> items) {
 // What needs no look at the row.
 void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   size_t room = ports_.leases.Room();
-  const bool paused = options_.paused();
+  const bool paused = options_.paused() && !failpoint::Broken("pause.claim");
   for (Item& item : items) {
     const OwnedSegment* owned = view.Find(item.request.segment);
     if (owned != nullptr) item.epoch = owned->epoch;
@@ -120,29 +121,20 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
       item.reply = {ClaimVerdict::kRefused, ClaimReason::kNotOwner};
       continue;
     }
-    // A run without a lease would stay RUNNING for ever, so nothing is written that would have
-    // none; it stays PENDING and is offered again.
-    if (ports_.leases.Knows(item.request.key)) continue;
+    // Nothing new; whether it was accepted before is for the row to say. What is known here is no
+    // proof of the opposite: the segment may have moved since, or may not be recovered yet.
     if (paused) {
-      HoldBack(item, owned);
+      item.request.hold_back = ClaimReason::kClusterPaused;
       continue;
     }
+    if (ports_.leases.Knows(item.request.key)) continue;
+    // A run without a lease would stay RUNNING for ever: it stays PENDING and is offered again.
     if (room == 0) {
-      item.decided = true;
-      item.reply = {ClaimVerdict::kRefused, ClaimReason::kNoLease};
+      item.request.hold_back = ClaimReason::kNoLease;
       continue;
     }
     --room;
   }
-}
-
-// While nothing may start. Before a segment is recovered its leases do not say what runs there: a
-// claim may be the repetition of one that was accepted, so there is no answer and they ask again.
-void ClaimApplier::HoldBack(Item& item, const OwnedSegment* owned) {
-  item.epoch = {};
-  if (owned == nullptr || !owned->active) return;
-  item.decided = true;
-  item.reply = {ClaimVerdict::kRefused, ClaimReason::kClusterPaused};
 }
 
 void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {

@@ -75,7 +75,6 @@ class ClaimApplier final : public Stepper {
   void Gather();
   void Apply(std::vector<Item> items);
   void Screen(std::vector<Item>& items, const OwnedView& view);
-  static void HoldBack(Item& item, const OwnedSegment* owned);
   // Decides items [from, to) in the store, splitting where one request is refused by it.
   void Decide(std::vector<Item*>& items, const OwnedView& view);
   void File(std::vector<Item>& items);

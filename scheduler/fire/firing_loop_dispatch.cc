@@ -1,6 +1,7 @@
 // The way out of the firing loop: definitions, credits, bundles.
 #include <algorithm>
 
+#include "common/base/failpoint.h"
 #include "common/base/log.h"
 #include "scheduler/fire/firing_loop.h"
 #include "scheduler/fire/task_builder.h"
@@ -157,7 +158,8 @@ void FiringLoop::Dispatch(SteadyTime now) {
   more_ready_ = false;
   skips_full_ = false;
   const auto cluster_now = ports_.cluster.Now();
-  if (!cluster_now || now < dispatch_pause_ || options_.paused()) return;
+  const bool paused = options_.paused() && !failpoint::Broken("pause.publish");
+  if (!cluster_now || now < dispatch_pause_ || paused) return;
   // Under load bundles are gathered for a moment: one signature and one record for many tasks.
   if (now < last_dispatch_ + options_.dispatch_gap) {
     more_ready_ = runs_.count(Place::kReady) > 0;

@@ -25,7 +25,8 @@ SegmentPlanner::SegmentPlanner(const Ports& ports, Options options)
 
 SteadyTime SegmentPlanner::Step(SteadyTime now) {
   if (!nudged_.exchange(false) && now < next_scan_) return next_scan_;
-  if (options_.paused()) return next_scan_ = now + options_.scan_every;
+  if (options_.paused() && !failpoint::Broken("pause.plan"))
+    return next_scan_ = now + options_.scan_every;
   const bool room = options_.backlog() < options_.backlog_max;
   if (accepting_.exchange(room) != room) {
     log::Warn("plan", "{}", room ? "planning goes on" : "backlog above its limit: planning waits");

@@ -1,5 +1,6 @@
 #include "scheduler/settings/settings_follower.h"
 
+#include "common/base/failpoint.h"
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
@@ -38,7 +39,7 @@ void SettingsFollower::Compare(SteadyTime now) {
 // Without a membership it is refused, and tried again at the next step.
 void SettingsFollower::Tell() {
   const Told now{.joins = ports_.coordinator.Joins(), .paused = ports_.settings.paused()};
-  if (now.joins == 0 || now == told_) return;
+  if (now.joins == 0 || now == told_ || failpoint::Broken("pause.told")) return;
   if (ports_.coordinator.TellPaused(now.paused).ok()) told_ = now;
 }
 

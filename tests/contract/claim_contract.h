@@ -48,6 +48,25 @@ TYPED_TEST(ClaimContract, RepeatedClaimWithTheSameTokenIsAcceptedAgain) {
   EXPECT_EQ(s.Get(pending.key).row, running);
 }
 
+TYPED_TEST(ClaimContract, HeldBackClaimBeginsNothingAndIsAcceptedAgain) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition alone = s.Manual();
+  alone.overlap_policy = OverlapPolicy::kSkip;
+  const StoredJob job = s.Create("a", alone);
+  const RunRow running = s.Execute(job, kT0);
+  const RunRow pending = s.Execute(job, kT0);
+  s.Start(running, 1, fence, kT0 + 1s);
+  ClaimRequest again = s.ClaimOf(running, 1);
+  again.hold_back = ClaimReason::kClusterPaused;
+  EXPECT_EQ(s.Claim(again, fence, kT0 + 2s).verdict, ClaimVerdict::kAcceptedAgain);
+  ClaimRequest held_back = s.ClaimOf(pending, 2);
+  held_back.overlap = OverlapPolicy::kSkip;
+  held_back.hold_back = ClaimReason::kClusterPaused;
+  ExpectRefused(s, held_back, fence, kT0 + 2s, ClaimReason::kClusterPaused);
+  EXPECT_EQ(s.Get(pending.key).row, pending);
+}
+
 TYPED_TEST(ClaimContract, ClaimSurvivesARestartAndIsAcceptedAgainByTheNextOwner) {
   RunRow pending;
   {

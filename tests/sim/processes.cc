@@ -24,7 +24,8 @@ class SteadyLoad final : public executor::LoadSource {
 struct SchedulerProcess::Ports {
   Ports(SchedulerProcess& self, World& world, const std::string& name)
       : store({world.store, world.store, world.store, world.store, world.store, self}),
-        producer({world.network, name, self.alive_}, world.bus.NewProducer()),
+        producer({world.network, name, self.alive_}, world.bus.NewProducer(),
+                 [&self](std::string_view topic) { self.Published(topic); }),
         results({world.network, name, self.alive_},
                 world.bus.NewConsumer(kResultsTopic, "member-" + name), world.faults().consumer,
                 world.ForkRng()),
@@ -62,6 +63,14 @@ void SchedulerProcess::Create() {
   in_proof_.reset();
   metrics_ = std::make_unique<Metrics>();
   ports_ = std::make_unique<Ports>(*this, world_, name());
+  paused_ = false;
+  ports_->settings.OnChange([this](const ClusterSettings& settings) {
+    const bool paused = PauseOf(settings).has_value();
+    if (paused && !paused_) ++pauses_;
+    paused_ = paused;
+  });
+  // A member reads them before its loops start, however long the store keeps it waiting.
+  ports_->settings.Adopt(*world_.store.ReadSettings());
   scheduler::MemberOptions options;
   options.self = {.id = MemberId(name()), .incarnation = incarnation_};
   options.seed = world_.rng.Next();
@@ -90,6 +99,8 @@ void SchedulerProcess::Nudge(SegmentId segment) {
   if (member_ && alive()) member_->Nudge(segment);
 }
 
+LiveSettings* SchedulerProcess::settings() { return ports_ ? &ports_->settings : nullptr; }
+
 void SchedulerProcess::Calm() {
   stop_in_call_.reset();
   in_proof_.reset();
@@ -97,6 +108,8 @@ void SchedulerProcess::Calm() {
 }
 
 test::CallFate SchedulerProcess::Enter(std::string_view call, bool is_fenced_write) {
+  if (call == "plan" && MayStartNothing()) world_.checker.Fail("pause: gate", name() + " plans");
+  if (call == "claim") claims_nothing_ = MayStartNothing();
   world_.LoseTime(400us);
   const StoreFaults& faults = world_.faults().store;
   Rng& rng = world_.rng;
@@ -141,7 +154,21 @@ void SchedulerProcess::Wait() {
 
 void SchedulerProcess::Later(std::function<void()> write) {
   const Duration wait = 1ms * world_.rng.Below(4000);
-  world_.timers.At(world_.clock.Steady() + wait, std::move(write));
+  world_.timers.At(world_.clock.Steady() + wait, [this, write = std::move(write)] {
+    late_write_ = true;
+    write();
+    late_write_ = false;
+  });
+}
+
+bool SchedulerProcess::MayStartNothing() const {
+  const Turn* const turn = world_.turn();
+  return turn != nullptr && turn->pause != 0 && turn->pause == pause();
+}
+
+void SchedulerProcess::Published(std::string_view topic) {
+  if (topic != kTasksTopic || !MayStartNothing()) return;
+  world_.checker.Fail("pause: gate", name() + " publishes tasks");
 }
 
 void SchedulerProcess::Wrote(std::string_view call, const Fence& fence) {
@@ -172,6 +199,11 @@ void SchedulerProcess::Answered(const std::vector<ClaimRequest>& requests,
     world_.Trace(fmt::format("{}: claim of {} attempt {} by {}: {}", name(),
                              EncodeRunId(requests[i].key), requests[i].attempt,
                              requests[i].incarnation.value(), Name(replies[i].reason)));
+    const bool starts = replies[i].verdict == ClaimVerdict::kAccepted ||
+                        replies[i].verdict == ClaimVerdict::kSkipped;
+    if (starts && claims_nothing_ && !late_write_) {
+      world_.checker.Fail("pause: gate", name() + " decides about " + EncodeRunId(requests[i].key));
+    }
     if (replies[i].verdict == ClaimVerdict::kAccepted) world_.Accepted(requests[i].executor);
   }
 }

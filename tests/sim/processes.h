@@ -37,6 +37,9 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
     in_proof_ = Hook{wait, std::move(read)};
   }
   const scheduler::Member* member() const { return member_.get(); }
+  uint64_t pause() const override { return paused_ ? pauses_ : 0; }
+  // Null: it is not up.
+  LiveSettings* settings();
   void Nudge(SegmentId segment);
   // Ends the faults of what it holds.
   void Calm();
@@ -56,6 +59,9 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   void Sending(const ToExecutor& message);
   void Answered(const std::vector<ClaimRequest>& requests,
                 const std::vector<ClaimReply>& replies) override;
+  void Published(std::string_view topic);
+  // The turn that runs now began in the pause that is still in force here.
+  bool MayStartNothing() const;
   void Wait();
 
   World& world_;
@@ -65,6 +71,10 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   Incarnation incarnation_;
   std::optional<Duration> stop_in_call_;
   std::string call_;  // that is carried out now
+  bool paused_ = false;
+  uint64_t pauses_ = 0;
+  bool claims_nothing_ = false;  // the call for claims began in a turn that may start nothing
+  bool late_write_ = false;      // what is written now was begun in an earlier turn
   std::optional<Hook> in_proof_;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Ports> ports_;

@@ -19,7 +19,8 @@ struct Turn {
   Stepper* stepper = nullptr;
   SteadyTime next{};  // world time
   bool woken = true;
-  bool busy = false;  // inside Step, which waits in a call while others go on
+  bool busy = false;   // inside Step, which waits in a call while others go on
+  uint64_t pause = 0;  // of its process when it began
 };
 
 class SimProcess {
@@ -36,6 +37,9 @@ class SimProcess {
   bool busy() const {
     return std::any_of(turns_.begin(), turns_.end(), [](const auto& turn) { return turn->busy; });
   }
+
+  // The number of the pause of the cluster that it knows of; 0: none.
+  virtual uint64_t pause() const { return 0; }
 
   // SIGSTOP until then.
   void Stop(SteadyTime until) { stopped_until_ = std::max(stopped_until_, until); }

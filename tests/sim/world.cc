@@ -168,6 +168,7 @@ void World::TakeTurn(SimProcess& process, Turn& turn) {
   SimProcess* const outer_process = std::exchange(process_, &process);
   turn.woken = false;
   turn.busy = true;
+  turn.pause = process.pause();
   const SteadyTime next = turn.stepper->Step(process.clock().Steady());
   turn.busy = false;
   turn.next = process.clock().ToWorld(next);
@@ -228,6 +229,15 @@ Outcome World::Run() {
                    .executors = ids,
                    .rng = rng.Fork()},
       profile);
+  pauser_ = std::make_unique<ClusterPauser>(
+      ClusterPauser::Ports{
+          .store = store,
+          .now = [this] { return clock.Wall(); },
+          .settings = [this](size_t member) { return SettingsOf(member); },
+          .members = schedulers_.size(),
+          .after = [this](Duration wait, auto act) { After(wait, std::move(act)); },
+          .note = [this](const std::string& text) { Note(text); }},
+      options_.seed);
   for (SimProcess* process : processes_) {
     After(Between(0s, 2s), [process] { process->Start(); });
   }
@@ -236,6 +246,7 @@ Outcome World::Run() {
     ActorTick();
   });
   After(3s, [this] { FaultTick(); });
+  if (pauser_->acts()) After(3s, [this] { PauseTick(); });
   RunUntil(clock.Steady() + options_.chaos);
   Rest(profile.strict_misfire);
   return Report();
@@ -245,6 +256,7 @@ void World::Rest(bool strict_misfire) {
   if (!checker.ok()) return;
   EndFaults();
   actor_->Calm();
+  LastPause();
   RunUntil(clock.Steady() + kSettle);
   actor_->EndSchedules();
   const WallTime ended = clock.Wall();

@@ -20,6 +20,7 @@
 #include "common/wire/signature.h"
 #include "tests/sim/actor.h"
 #include "tests/sim/checker.h"
+#include "tests/sim/cluster_pause.h"
 #include "tests/sim/fault_plan.h"
 #include "tests/sim/sim_process.h"
 #include "tests/sim/sim_warden.h"
@@ -66,6 +67,8 @@ class World {
   void Accepted(const ExecutorId& id);
   void LoseTime(Duration most) { clock.Advance(Duration(rng.Below(most.count() + 1))); }
   void Trace(const std::string& text);
+  // The turn that runs now; null outside of one.
+  const Turn* turn() const { return turn_; }
   Rng ForkRng() { return rng.Fork(); }
   const FaultPlan& faults() const { return plan_; }
   bool store_away() const { return clock.Steady() < store_away_until_; }
@@ -116,6 +119,14 @@ class World {
   bool AtRest() const;
   bool Happens(double chance) { return rng.Chance(chance); }
 
+  // world_pause.cc
+  LiveSettings* SettingsOf(size_t member);
+  void PauseTick();
+  bool AllTell(bool paused) const;
+  void AwaitAllTell(bool paused);
+  void SetPauseTo(bool paused);
+  void LastPause();
+
   // world_edges.cc
   enum class Direction { kOut, kBoth };
   void EdgeTick(size_t executor);
@@ -136,6 +147,7 @@ class World {
   std::vector<std::unique_ptr<ExecutorProcess>> executors_;
   std::vector<SimProcess*> processes_;  // all of both
   std::unique_ptr<Actor> actor_;
+  std::unique_ptr<ClusterPauser> pauser_;
   Turn* turn_ = nullptr;  // that runs now
   SimProcess* process_ = nullptr;
   int depth_ = 0;

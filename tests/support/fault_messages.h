@@ -26,10 +26,14 @@ struct NodePorts {
 
 class FaultProducer final : public BusProducer {
  public:
-  FaultProducer(NodePorts ports, std::shared_ptr<BusProducer> inner)
-      : ports_(std::move(ports)), inner_(std::move(inner)) {}
+  // `sending` is shown the topic of each record before the network has it.
+  FaultProducer(
+      NodePorts ports, std::shared_ptr<BusProducer> inner,
+      std::function<void(std::string_view topic)> sending = [](std::string_view) {})
+      : ports_(std::move(ports)), inner_(std::move(inner)), sending_(std::move(sending)) {}
   Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override {
     if (!ports_.alive) return {};
+    sending_(topic);
     ports_.network.Send(
         ports_.node, kBusNode,
         [inner = inner_, topic = std::string(topic), partition_key, record = std::move(record)] {
@@ -42,6 +46,7 @@ class FaultProducer final : public BusProducer {
  private:
   const NodePorts ports_;
   const std::shared_ptr<BusProducer> inner_;
+  const std::function<void(std::string_view topic)> sending_;
 };
 
 struct ConsumerFaults {

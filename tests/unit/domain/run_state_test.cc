@@ -97,6 +97,8 @@ TEST_F(RunStateTest, ClaimRefusesWithTheReason) {
        ClaimReason::kExecutorDisabled},
       {"pinned elsewhere", [](auto& r, auto&, auto&) { r.pinned_executor = ExecutorId("e2"); },
        ClaimReason::kWrongExecutor},
+      {"held back", [](auto&, auto& c, auto&) { c.hold_back = ClaimReason::kClusterPaused; },
+       ClaimReason::kClusterPaused},
   };
   for (const Refusal& refusal : refusals) {
     RunRow row = Pending();

@@ -421,5 +421,67 @@ TEST_F(ClaimApplierTest, PausedClusterAcceptsAgainWhatRuns) {
   EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAcceptedAgain);
 }
 
+// Its lease is not filed here: the segment moved just now, or this is who has it now.
+TEST_F(ClaimApplierTest, PausedClusterAcceptsAgainWhatOnlyTheRowTells) {
+  const RunRow row = Execute(CreateNoop("job"));
+  Claim(row, 1);
+  ClaimApplier applier = Make();
+  paused_ = true;
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAcceptedAgain);
+  EXPECT_TRUE(leases_.Knows(row.key));
+}
+
+TEST_F(ClaimApplierTest, PausedFormerOwnerSaysNothingOfWhatAnotherMayHaveAccepted) {
+  const RunRow row = Execute(CreateNoop("job"));
+  TakeAll("m2");
+  const auto epochs = store_.ReadEpochs({row.segment});
+  ASSERT_TRUE(epochs.ok());
+  const Fence fence = {{row.segment, epochs->front().epoch}};
+  ASSERT_TRUE(store_.Claim({ClaimOf(row, 1)}, fence, clock_.Wall()).ok());
+  ClaimApplier applier = Make();
+  paused_ = true;
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  EXPECT_TRUE(Answers().empty());
+  EXPECT_EQ(table_.View()->Find(row.segment), nullptr);
+}
+
+TEST_F(ClaimApplierTest, PausedClusterAcceptsNoNextAttemptOfWhatHasALease) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ClaimApplier applier = Make();
+  ASSERT_EQ(leases_
+                .GrantAll(kHolder,
+                          {{{row.key, row.segment, row.job_no, row.attempt, ClaimToken{1, 9}},
+                            EpochOf(row.segment)}},
+                          clock_.Steady())
+                .front(),
+            LeaseBook::Grant::kGranted);
+  paused_ = true;
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].reason, ClaimReason::kClusterPaused);
+}
+
+TEST_F(ClaimApplierTest, FullBookAcceptsAgainWhatOnlyTheRowTells) {
+  const RunRow running = Execute(CreateNoop("job"));
+  const RunRow pending = Execute(CreateNoop("other"));
+  Claim(running, 1);
+  LeaseBook full({.leases_max = 0}, table_);
+  ClaimApplier applier = Make(full);
+  Ask({ClaimOf(running, 1), ClaimOf(pending, 2)});
+  applier.Step(clock_.Steady());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAcceptedAgain);
+  EXPECT_TRUE(full.Knows(running.key));
+  EXPECT_EQ(answers[1].reason, ClaimReason::kNoLease);
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

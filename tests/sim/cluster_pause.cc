@@ -1,0 +1,65 @@
+#include "tests/sim/cluster_pause.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace carillon::sim {
+namespace {
+
+constexpr double kWorlds = 0.3;
+constexpr double kPauses = 0.04;  // a second
+constexpr double kResumes = 0.15;
+constexpr double kAnswerLost = 0.2;
+
+}  // namespace
+
+ClusterPauser::ClusterPauser(Ports ports, uint64_t seed)
+    : ports_(std::move(ports)), rng_(seed), acts_(rng_.Chance(kWorlds)) {}
+
+bool ClusterPauser::paused() const { return PauseOf(*ports_.store.ReadSettings()).has_value(); }
+
+ClusterSettings ClusterPauser::Changed(const ClusterSettings& stored, int64_t known,
+                                       bool paused) const {
+  ClusterSettings next{.version = std::max(stored.version, known) + 1, .values = stored.values};
+  std::optional<ClusterPause> pause;
+  if (paused) pause = {.since = FormatRfc3339(ports_.now()), .by = "admin", .reason = "a move"};
+  SetPause(next.values, pause);
+  return next;
+}
+
+void ClusterPauser::Act() {
+  const bool pause = !paused();
+  if (!rng_.Chance(pause ? kPauses : kResumes)) return;
+  const size_t member = rng_.Below(ports_.members);
+  const Duration takes = Duration(rng_.Below(400'000));
+  const bool answered = !rng_.Chance(kAnswerLost);
+  LiveSettings* const settings = ports_.settings(member);
+  if (settings == nullptr) return;
+  const ClusterSettings stored = *ports_.store.ReadSettings();
+  settings->Adopt(stored);
+  const ClusterSettings next = Changed(stored, settings->version(), pause);
+  ports_.after(takes, [this, member, expected = stored.version, next, pause, answered] {
+    if (ports_.settings(member) == nullptr) return;
+    if (!ports_.store.WriteSettings(expected, next).ok()) return;
+    ports_.note(pause ? "the cluster is paused" : "the cluster is resumed");
+    if (answered) ports_.settings(member)->Adopt(next);
+  });
+}
+
+bool ClusterPauser::SetTo(bool paused) {
+  for (size_t member = 0; member < ports_.members; ++member) {
+    LiveSettings* const settings = ports_.settings(member);
+    if (settings == nullptr) continue;
+    const ClusterSettings stored = *ports_.store.ReadSettings();
+    settings->Adopt(stored);
+    const auto written =
+        ports_.store.WriteSettings(stored.version, Changed(stored, settings->version(), paused));
+    if (!written.ok()) continue;
+    settings->Adopt(*written);
+    ports_.note(paused ? "the cluster is paused" : "the cluster is resumed");
+    return true;
+  }
+  return false;
+}
+
+}  // namespace carillon::sim

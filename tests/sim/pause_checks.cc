@@ -1,0 +1,95 @@
+#include "tests/sim/pause_checks.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "scheduler/app/member_options.h"
+
+namespace carillon::sim {
+namespace {
+
+enum class Fate { kRun, kMisfireGap, kLimitGap, kEither };
+
+std::string_view Name(Fate fate) {
+  switch (fate) {
+    case Fate::kRun: return "run";
+    case Fate::kMisfireGap: return "misfire";
+    case Fate::kLimitGap: return "catch_up_limit";
+    case Fate::kEither: return "nothing";
+  }
+  return "";
+}
+
+// Of a job whose rules were applied at some moment in [first, last].
+struct Moments {
+  WallTime first;
+  WallTime last;
+};
+
+// `at` is the place of the fire among `fires`, which reach to the moment of planning. kEither: it
+// depends on the moment.
+Fate FateOf(const std::vector<WallTime>& fires, size_t at, const JobDefinition& job,
+            const Moments& planned) {
+  const Duration grace = std::max<Duration>(std::chrono::seconds(job.misfire_grace_s), 5s);
+  const Duration window = std::chrono::seconds(job.catch_up_window_s);
+  const auto before = [&fires](WallTime limit) {
+    return std::lower_bound(fires.begin(), fires.end(), limit) - fires.begin();
+  };
+  const auto place = static_cast<int64_t>(at);
+  const WallTime fire = fires[at];
+  if (fire >= planned.last - grace) return Fate::kRun;
+  if (fire >= planned.first - grace) return Fate::kEither;
+  if (job.misfire_policy == MisfirePolicy::kSkip) return Fate::kMisfireGap;
+  const int64_t newer_least = before(planned.first - grace) - place - 1;
+  const int64_t newer_most = before(planned.last - grace) - place - 1;
+  if (fire < planned.first - window) return Fate::kMisfireGap;
+  const bool in_window = fire >= planned.last - window;
+  const bool latest = job.misfire_policy == MisfirePolicy::kLatest;
+  const int64_t most = latest ? 1 : job.catch_up_max;
+  if (newer_least >= most) {
+    // Whichever of the two limits takes it: of the latest only one runs.
+    if (latest) return Fate::kMisfireGap;
+    return in_window ? Fate::kLimitGap : Fate::kEither;
+  }
+  return newer_most < most && in_window ? Fate::kRun : Fate::kEither;
+}
+
+Fate Became(const PausePorts& ports, const std::vector<GapRange>& gaps, ScheduleId id,
+            WallTime fire) {
+  if (ports.checker.rows().contains(RunKey{fire, id, 0})) return Fate::kRun;
+  for (const GapRange& gap : gaps) {
+    if (fire < gap.from || gap.to < fire) continue;
+    if (gap.reason == GapReason::kMisfire) return Fate::kMisfireGap;
+    if (gap.reason == GapReason::kCatchUpLimit) return Fate::kLimitGap;
+  }
+  return Fate::kEither;
+}
+
+}  // namespace
+
+void CheckMisfiresOfPause(const PausePorts& ports) {
+  // What was planned before waits as a run.
+  const WallTime first = ports.began + scheduler::MemberOptions{}.tuning.horizon + 1s;
+  const Moments planned{ports.resumed, ports.resumed + ports.planning};
+  std::map<ScheduleId, std::vector<GapRange>> gaps;
+  const auto page = ports.store.ListGaps({.limit = 1'000'000});
+  for (const GapRecord& gap : page->gaps) gaps[gap.schedule_id].push_back(gap.range);
+  for (const auto& [id, life] : ports.history.lives()) {
+    const auto job = ports.store.GetJob(life.job_id);
+    if (life.until != kNever || !job.ok() || !job->definition.enabled) continue;
+    const std::vector<WallTime> fires = History::Fires(life, first, planned.last);
+    for (size_t at = 0; at < fires.size() && fires[at] <= ports.resumed; ++at) {
+      const Fate wanted = FateOf(fires, at, job->definition, planned);
+      const Fate found = Became(ports, gaps[id], id, fires[at]);
+      if (wanted == found || (wanted == Fate::kEither && found != Fate::kEither)) continue;
+      ports.checker.Fail("pause: misfires",
+                         fmt::format("{} schedule {} fire {}, paused until {}: {} instead of {}",
+                                     life.job_id.value(), id.value(), FormatRfc3339(fires[at]),
+                                     FormatRfc3339(ports.resumed), Name(found), Name(wanted)));
+    }
+  }
+}
+
+}  // namespace carillon::sim

@@ -1,0 +1,76 @@
+// The pause of the whole cluster: at random while there are faults, and once more when they are
+// over, long enough for everything that was planned before to be due.
+#include <algorithm>
+
+#include "tests/sim/pause_checks.h"
+#include "tests/sim/processes.h"
+#include "tests/sim/world.h"
+
+namespace carillon::sim {
+namespace {
+
+constexpr Duration kObeyedMax = 180s;  // a stop and a restart may lie before it
+constexpr Duration kCallsEnd = 20s;    // what was begun before the pause, and was slow
+constexpr Duration kPlannedAgain = 8s;
+constexpr Duration kLook = 1s;
+
+}  // namespace
+
+LiveSettings* World::SettingsOf(size_t member) {
+  SchedulerProcess& process = *schedulers_[member];
+  if (!process.CanStep(clock.Steady()) || store_away()) return nullptr;
+  return network.IsCut(process.name(), "store") ? nullptr : process.settings();
+}
+
+void World::PauseTick() {
+  if (!chaos_) return;
+  pauser_->Act();
+  After(1s, [this] { PauseTick(); });
+}
+
+// Every member lives, knows it, and says so to the others.
+bool World::AllTell(bool paused) const {
+  return std::all_of(schedulers_.begin(), schedulers_.end(), [&](const auto& scheduler) {
+    if (!scheduler->CanStep(clock.Steady()) || scheduler->member() == nullptr) return false;
+    const scheduler::MemberStatus status = scheduler->member()->GetStatus();
+    return status.paused == paused &&
+           std::any_of(status.members.begin(), status.members.end(), [&](const MemberInfo& info) {
+             return info.incarnation == scheduler->incarnation() && info.paused == paused;
+           });
+  });
+}
+
+void World::AwaitAllTell(bool paused) {
+  const SteadyTime limit = clock.Steady() + kObeyedMax;
+  while (Going(limit) && !AllTell(paused)) RunUntil(clock.Steady() + kLook);
+  if (checker.ok() && !AllTell(paused)) {
+    checker.Fail("pause: told", paused ? "not every member tells that it is paused"
+                                       : "not every member tells that it goes on");
+  }
+}
+
+void World::SetPauseTo(bool paused) {
+  const SteadyTime limit = clock.Steady() + kObeyedMax;
+  while (Going(limit) && !pauser_->SetTo(paused)) RunUntil(clock.Steady() + kLook);
+}
+
+void World::LastPause() {
+  if (!pauser_->acts()) return;
+  SetPauseTo(true);
+  AwaitAllTell(true);
+  RunUntil(clock.Steady() + kCallsEnd);
+  const WallTime began = clock.Wall();
+  const size_t claims = checker.claims();
+  RunUntil(clock.Steady() + pauser_->DrawLastPause());
+  if (checker.claims() > claims) {
+    checker.Fail("pause: everywhere", "attempts began while every member was paused");
+  }
+  const WallTime resumed = clock.Wall();
+  SetPauseTo(false);
+  RunUntil(clock.Steady() + kPlannedAgain);
+  if (!checker.ok()) return;
+  CheckMisfiresOfPause({store, checker, actor_->history(), began, resumed, kPlannedAgain});
+  AwaitAllTell(false);
+}
+
+}  // namespace carillon::sim
