@@ -1,7 +1,7 @@
 // The log of a run in the console: while it is written, when it is long, when the connection is cut.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { look, startBrowser, startProxy, startServer, until, withPerson } from './server.mjs';
+import { look, readLog, startBrowser, startProxy, startServer, until, withPerson } from './server.mjs';
 
 let server;
 let browser;
@@ -136,17 +136,7 @@ test('a connection that is cut again and again loses and repeats no line', async
         proxy.cut();
       }
       await page.getByText('The log is complete: 160 lines.').waitFor({ timeout: 30_000 });
-      const { lines } = await page.evaluate(async () => {
-        const box = document.querySelector('[role=log]');
-        const all = new Map();
-        for (let top = 0; top <= box.scrollHeight; top += box.clientHeight / 2) {
-          box.scrollTop = top;
-          await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-          for (const row of box.querySelectorAll('[data-line]')) all.set(Number(row.dataset.line), row.lastElementChild.textContent);
-        }
-        return { lines: [...all].sort((a, b) => a[0] - b[0]).map((one) => one[1]) };
-      });
-      assert.deepEqual(lines, Array.from({ length: 160 }, (_, i) => `line ${i + 1}`));
+      assert.deepEqual(await readLog(page), Array.from({ length: 160 }, (_, i) => `line ${i + 1}`));
     });
   } finally {
     proxy.stop();
