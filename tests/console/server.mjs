@@ -121,7 +121,7 @@ export async function openPerson(browser, options = {}) {
     viewport: { width: options.width ?? 1280, height: 860 },
     colorScheme: options.theme ?? 'light',
     locale: options.locale ?? 'en-GB',
-    timezoneId: 'UTC',
+    timezoneId: options.zone ?? 'UTC',
   });
   context.setDefaultTimeout(15_000);
   if (options.token) {
