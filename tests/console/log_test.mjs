@@ -1,19 +1,10 @@
 // The log of a run in the console: while it is written, when it is long, when the connection is cut.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { look, readLog, startBrowser, startProxy, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { look, readLog, startProxy, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, person } = withServer();
 
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 async function start(id, command) {
   await server.api('POST', 'jobs', { job_id: id, name: id, command });
   return (await server.api('POST', `jobs/${id}/execute`, {})).run_id;
