@@ -1,23 +1,16 @@
 // Users, API tokens and the account, in a real browser against a real server.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { heading, signIn, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { heading, signIn, until, withServer } from './server.mjs';
 
 const password = 'correct horse battery';
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person, guest } = withServer(async () => {
   await server.api('POST', 'users', { name: 'anna', password, role: 'admin' });
   await server.api('POST', 'users', { name: 'uma', password, role: 'user' });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
 const users = async () => (await server.api('GET', 'users')).items;
-const as = (name, options, body) => withPerson(browser, { ...options, asked: ['/api/auth/', ...(options.asked ?? [])] },
+const as = (name, options, body) => guest({ ...options, asked: ['/api/auth/', ...(options.asked ?? [])] },
   async (page, person) => {
     await page.goto(server.url + (options.path ?? '/'));
     await signIn(page, name, password);
@@ -172,7 +165,7 @@ describe('the account', () => {
 
   test('language, theme, zone and keys are kept in this browser', async () => {
     await server.api('POST', 'jobs', { job_id: 'zoned', name: 'Zoned', command: 'true' });
-    await withPerson(browser, { token: server.token }, async (page) => {
+    await person({}, async (page) => {
       await page.goto(server.url + '/account');
       await page.getByText('You are here with an API token, which has no password.').waitFor();
       await page.getByLabel('Theme', { exact: true }).selectOption('dark');

@@ -1,13 +1,10 @@
 // The audit in the console: what a change changed, and that of one job, in a real browser against a real server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { heading, look, signIn, startBrowser, startServer, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { heading, look, signIn, withServer } from './server.mjs';
 
 const password = 'correct horse battery';
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'backup', name: 'Backup', command: 'true', timeout: 60, env: { KEY: 'hidden' } });
   await server.api('PATCH', 'jobs/backup', { timeout: 90, env: { KEY: 'other' } }, { 'If-Match': '"v1"' });
   await server.api('POST', 'jobs/backup/pause', { reason: 'moving house' });
@@ -15,11 +12,6 @@ before(async () => {
   await server.api('POST', 'users', { name: 'anna', role: 'admin', password });
   await server.api('POST', 'users', { name: 'uma', role: 'user', password });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 const cells = (row) => row.locator('th, td').allTextContents();
 
 for (const theme of ['light', 'dark']) {

@@ -1,22 +1,14 @@
 // Actions on many that the server goes on with: followed live, left and found again, cancelled.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { heading, look, signIn, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { heading, look, signIn, until, withServer } from './server.mjs';
 
 const password = 'correct horse battery';
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person, guest } = withServer(async () => {
   for (const [name, role] of [['anna', 'admin'], ['uma', 'user']]) await server.api('POST', 'users', { name, role, password });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
-const as = (name, path, body) => withPerson(browser, { asked: ['/api/auth/'] }, async (page) => {
+const as = (name, path, body) => guest({ asked: ['/api/auth/'] }, async (page) => {
   await page.goto(server.url + path);
   await signIn(page, name, password);
   await body(page);

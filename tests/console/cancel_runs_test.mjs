@@ -1,19 +1,10 @@
 // Every open run of a job, or of several, is cancelled.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { look, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, person } = withServer();
 
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 const dialog = (page) => page.locator('.dialog');
 const states = async (id) => (await server.api('GET', 'runs?job_id=' + id)).items.map((run) => run.state);
 async function runningTwice(id) {

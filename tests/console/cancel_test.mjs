@@ -1,26 +1,15 @@
 // A run that is deaf to SIGTERM: cancelled with its grace, then killed, by keyboard too.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { after, test } from 'node:test';
+import { look, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-let scratch;
-before(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'carillon-cancel-'));
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-  await rm(scratch, { recursive: true, force: true });
-});
+const scratch = mkdtempSync(join(tmpdir(), 'carillon-cancel-'));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+const { server, person } = withServer();
 
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 const shown = (run) => server.api('GET', 'runs/' + run);
 // One that survives SIGTERM and has a minute of grace, once it is ready for that.
 async function deaf(id) {

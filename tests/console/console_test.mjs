@@ -1,36 +1,16 @@
 // The console in a real browser against a real server.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { openPerson, startBrowser, startProxy, startServer, until } from './server.mjs';
+import { heading, startProxy, startServer, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-async function withPerson(options, body) {
-  const person = await openPerson(browser, { token: server.token, ...options });
-  try {
-    await body(person.page, person);
-    assert.deepEqual(person.problems, [], 'the page logged nothing');
-  } finally {
-    await person.close();
-  }
-}
-
+const { server, person } = withServer();
 const open = (page, path) => page.goto(server.url + path);
-const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
 const job = (id, changes = {}) =>
   server.api('POST', 'jobs', { job_id: id, name: id, command: 'true', ...changes });
 
 describe('signing in', () => {
   test('a wrong token is refused at its field, the right one opens the page that was asked for', async () => {
-    await withPerson({ token: undefined, asked: ['/api/jobs?page_size=1'] }, async (page) => {
+    await person({ token: undefined, asked: ['/api/jobs?page_size=1'] }, async (page) => {
       await open(page, '/runs');
       const field = page.getByLabel('API token');
       await field.fill('wrong');
@@ -52,7 +32,7 @@ describe('signing in', () => {
   });
 
   test('a token that ends sends the person back to sign in', async () => {
-    await withPerson({ token: 'ended', asked: ['/api/'] }, async (page) => {
+    await person({ token: 'ended', asked: ['/api/'] }, async (page) => {
       await open(page, '/jobs');
       await page.getByText('Your session has ended').waitFor();
     });
@@ -61,7 +41,7 @@ describe('signing in', () => {
 
 describe('a job', () => {
   test('an invalid cron is told at its field, a valid one shows the scheduler’s own five fires', async () => {
-    await withPerson({}, async (page) => {
+    await person({}, async (page) => {
       await open(page, '/jobs/new');
       await page.getByLabel('Name', { exact: true }).fill('Every morning');
       await page.getByLabel('Command').fill('printf "\\033[32mgreen\\033[0m <b id=injected>bold</b>\\n"');
@@ -89,7 +69,7 @@ describe('a job', () => {
   });
 
   test('what the form refuses is not sent, what the server refuses is shown at its field', async () => {
-    await withPerson({ asked: ['/api/jobs'] }, async (page) => {
+    await person({ asked: ['/api/jobs'] }, async (page) => {
       await open(page, '/jobs/new');
       await page.getByRole('button', { name: 'Create job' }).click();
       await page.getByText('This is needed.').first().waitFor();
@@ -108,7 +88,7 @@ describe('a job', () => {
 
   test('run now leads to the run, which turns green with its output as text', async () => {
     await job('greeter', { command: 'printf "\\033[32mgreen\\033[0m <b id=injected>bold</b>\\n"; seq 1 20' });
-    await withPerson({}, async (page) => {
+    await person({}, async (page) => {
       await open(page, '/jobs/greeter');
       await page.getByRole('button', { name: 'Run now' }).click();
       await page.waitForURL('**/runs/*');
@@ -128,7 +108,7 @@ describe('a job', () => {
 
   test('a double click makes one run', async () => {
     await job('twice');
-    await withPerson({ asked: ['/execute'] }, async (page) => {
+    await person({ asked: ['/execute'] }, async (page) => {
       await open(page, '/jobs');
       await page.getByRole('button', { name: 'Run twice now' }).dblclick();
       await page.waitForURL('**/runs/*');
@@ -141,7 +121,7 @@ describe('a job', () => {
   test('a running one is cancelled, and says so', async () => {
     await job('sleeper', { command: 'sleep 300' });
     const { run_id } = await server.api('POST', 'jobs/sleeper/execute', {});
-    await withPerson({}, async (page) => {
+    await person({}, async (page) => {
       await open(page, '/runs/' + run_id);
       await page.locator('h1 [data-state=RUNNING]').waitFor();
       await page.getByRole('button', { name: 'Cancel run' }).click();
@@ -152,7 +132,7 @@ describe('a job', () => {
 
   test('an edit that somebody else overtook asks whose goes on', async () => {
     await job('contested', { description: 'first' });
-    await withPerson({ asked: ['/api/jobs/contested'] }, async (page) => {
+    await person({ asked: ['/api/jobs/contested'] }, async (page) => {
       await open(page, '/jobs/contested/edit');
       await page.getByLabel('Description').fill('mine');
       await server.api('PATCH', 'jobs/contested', { description: 'theirs' }, { 'If-Match': '"v1"' });
@@ -168,7 +148,7 @@ describe('a job', () => {
 
   test('leaving with something unsaved asks first; YAML and form hold the same', async () => {
     await job('yamlled', { cron_expression: '0 3 * * *', catch_up_max: 7 });
-    await withPerson({}, async (page) => {
+    await person({}, async (page) => {
       await open(page, '/jobs/yamlled/edit');
       await page.getByLabel('Description').fill('changed');
       await page.getByRole('link', { name: 'Runs' }).click();
@@ -190,7 +170,7 @@ describe('a job', () => {
 
   test('is paused with a reason and resumed, and deleted after a question', async () => {
     await job('mortal');
-    await withPerson({ asked: ['/api/jobs/mortal'] }, async (page) => {
+    await person({ asked: ['/api/jobs/mortal'] }, async (page) => {
       await open(page, '/jobs/mortal');
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
       await page.getByLabel('Reason (optional)').fill('holidays');
@@ -210,7 +190,7 @@ describe('lists', () => {
   test('filters are in the URL, survive a reload, and back undoes them', async () => {
     await job('alpha');
     await job('beta', { enabled: false });
-    await withPerson({}, async (page) => {
+    await person({}, async (page) => {
       await open(page, '/jobs');
       await page.getByRole('link', { name: 'alpha' }).waitFor();
       await page.getByRole('button', { name: 'Paused' }).click();
@@ -234,7 +214,7 @@ describe('lists', () => {
   test('runs are found by what made them and by whose job they are', async () => {
     await job('by-hand', { user_id: 'somebody-else' });
     const { run_id } = await server.api('POST', 'jobs/by-hand/execute', {});
-    await withPerson({}, async (page) => {
+    await person({}, async (page) => {
       await open(page, '/runs?job_id=by-hand');
       const row = page.getByRole('link', { name: 'by-hand' });
       await row.first().waitFor();
@@ -254,7 +234,7 @@ describe('lists', () => {
   });
 
   test('an executor is drained and enabled again', async () => {
-    await withPerson({}, async (page) => {
+    await person({}, async (page) => {
       await open(page, '/executors');
       await page.getByRole('button', { name: 'Drain' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
@@ -267,7 +247,7 @@ describe('lists', () => {
   });
 
   test('a live setting is changed; a value that is wrong is told and nothing is changed', async () => {
-    await withPerson({ asked: ['/api/system/config'] }, async (page) => {
+    await person({ asked: ['/api/system/config'] }, async (page) => {
       await open(page, '/system');
       await page.getByRole('button', { name: 'Change retention_days' }).click();
       await page.getByLabel('Value').fill('many');
@@ -298,7 +278,7 @@ describe('everywhere', () => {
 
   test('in Chinese nothing is missing, in English nothing is Chinese, and nothing is wider than a phone', async () => {
     for (const [locale, lang] of [['en-GB', 'en'], ['zh-CN', 'zh-CN']]) {
-      await withPerson({ locale, width: 360, asked: ['/api/jobs/no-such-job'] }, async (page) => {
+      await person({ locale, width: 360, asked: ['/api/jobs/no-such-job'] }, async (page) => {
         for (const path of await pages()) {
           await open(page, path);
           await settled(page);
@@ -317,7 +297,7 @@ describe('everywhere', () => {
     await job('broken', { command: 'exit 3' });
     await server.api('POST', 'jobs/broken/execute', {});
     await until(async () => (await server.api('GET', 'runs?state=FAILED&job_id=broken')).items.length === 1, 'a failure');
-    await withPerson({ width: 1280 }, async (page) => {
+    await person({ width: 1280 }, async (page) => {
       await open(page, '/');
       const frame = page.getByRole('region', { name: 'Failures of the last seven days, by hour' }).last();
       await frame.getByRole('link').first().waitFor();
@@ -326,7 +306,7 @@ describe('everywhere', () => {
   });
 
   test('the keyboard goes everywhere: skip link, g and a letter, the palette', async () => {
-    await withPerson({}, async (page) => {
+    await person({}, async (page) => {
       await open(page, '/');
       await heading(page, 'Overview');
       await page.keyboard.press('Tab');
@@ -349,7 +329,7 @@ describe('everywhere', () => {
   test('under a prefix everything works, by links and by reload', async () => {
     const proxy = await startProxy(server.url, '/ops/carillon');
     try {
-      await withPerson({}, async (page) => {
+      await person({}, async (page) => {
         await page.goto(proxy.url + '/jobs');
         await page.getByRole('link', { name: 'greeter' }).click();
         await heading(page, /greeter/);
@@ -363,7 +343,7 @@ describe('everywhere', () => {
   });
 
   test('a server that is away is told, and its return is noticed without a reload', async () => {
-    await withPerson({ asked: ['/api/'] }, async (page) => {
+    await person({ asked: ['/api/'] }, async (page) => {
       await open(page, '/jobs');
       await page.getByRole('link', { name: 'greeter' }).waitFor();
       await page.route('**/api/**', (route) => route.abort());
@@ -383,7 +363,7 @@ describe('people with a password', () => {
 
   test('the setup link makes the first administrator, once', async () => {
     const { path } = await own.api('POST', 'auth/setup-link');
-    await withPerson({ token: undefined, asked: ['/api/auth/setup'] }, async (page) => {
+    await person({ token: undefined, asked: ['/api/auth/setup'] }, async (page) => {
       await page.goto(own.url + path);
       await page.getByLabel('Name').fill('anna');
       await page.getByLabel('Password', { exact: true }).fill('short');
@@ -396,7 +376,7 @@ describe('people with a password', () => {
       await make.click();
       await page.getByRole('navigation').first().waitFor();
     });
-    await withPerson({ token: undefined, asked: ['/api/auth/setup'] }, async (page) => {
+    await person({ token: undefined, asked: ['/api/auth/setup'] }, async (page) => {
       await page.goto(own.url + path);
       await page.getByLabel('Name').fill('eve');
       await page.getByLabel('Password', { exact: true }).fill(password);
@@ -409,7 +389,7 @@ describe('people with a password', () => {
   });
 
   test('a password signs in, and the session outlives a reload and ends with signing out', async () => {
-    await withPerson({ token: undefined, asked: ['/api/auth/'] }, async (page) => {
+    await person({ token: undefined, asked: ['/api/auth/'] }, async (page) => {
       await page.goto(own.url + '/jobs');
       await page.getByLabel('Name').fill('anna');
       await page.getByLabel('Password', { exact: true }).fill('wrong password');
@@ -433,7 +413,7 @@ describe('people with a password', () => {
   test('who may only read sees what he may not do, and the server refuses it', async () => {
     await own.api('POST', 'users', { name: 'rita', password, role: 'read_only' });
     await own.api('POST', 'jobs', { job_id: 'seen', name: 'Seen', command: 'true' });
-    await withPerson({ token: undefined, asked: ['/api/jobs/seen/execute'] }, async (page) => {
+    await person({ token: undefined, asked: ['/api/jobs/seen/execute'] }, async (page) => {
       await page.goto(own.url + '/jobs/seen');
       await page.getByLabel('Name').fill('rita');
       await page.getByLabel('Password', { exact: true }).fill(password);

@@ -1,19 +1,10 @@
 // Dead letters as people deal with them, in a real browser against a real server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { heading, look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { heading, look, until, withServer } from './server.mjs';
 
-let server;
-let browser;
 const letters = async () => (await server.api('GET', 'dead-letters')).items;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
+const { server, person } = withServer();
 const fail = async (id) => {
   await server.api('POST', 'jobs', { job_id: id, name: 'Job ' + id, command: 'exit 3' });
   await server.api('POST', `jobs/${id}/execute`, {});

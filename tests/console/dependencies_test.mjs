@@ -1,49 +1,18 @@
 // A part of a real cluster hangs while somebody looks at the page of the system: it says which, what that costs, and
 // that it is over.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { look, startBrowser, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { withCluster } from './cluster.mjs';
+import { look } from './server.mjs';
 
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const JARS = process.env.CARILLON_JARS ?? here('../../build/jars');
-const BIN = process.env.CARILLON_BIN ?? here('../../build/dev/bin');
-const scratch = mkdtempSync(join(tmpdir(), 'carillon-console-parts-'));
-const cluster = async (verb, ...rest) => (await promisify(execFile)('python3', [
-  here('../../deploy/cluster/cluster.py'), '--bin', BIN, '--jars', JARS, verb, '--dir', join(scratch, 'c'), ...rest,
-], { timeout: 240_000 })).stdout;
-
-let browser;
-let server;
-before(async () => {
-  await cluster('up', '--schedulers', '1', '--executors', '1');
-  browser = await startBrowser();
-  const status = await until(async () => {
-    const now = JSON.parse(await cluster('status', '--json'));
-    return now.ready && now.leader && now;
-  }, 'a leader', 60_000);
-  server = {
-    url: status.processes.find((one) => one.kind === 'scheduler').url,
-    token: readFileSync(status.token_file, 'utf8').trim(),
-  };
-}, { timeout: 300_000 });
-after(async () => {
-  await browser?.close();
-  await cluster('down', '--purge').catch(() => {});
-  rmSync(scratch, { recursive: true, force: true });
-}, { timeout: 120_000 });
-
+const { cluster, status, person } = withCluster({ schedulers: 1, executors: 1 });
+const urlOf = () => status.processes.find((one) => one.kind === 'scheduler').url;
 const state = (page, node, state) => page.locator(`[data-node="${node}"] [data-node-state=${state}]`);
 const narrow = { width: 360, height: 740 };
 
 test('the bus hangs and comes back', { timeout: 240_000 }, async () => {
-  await withPerson(browser, { token: server.token, asked: ['/api/'] }, async (page) => {
-    await page.goto(server.url + '/system');
+  await person({ asked: ['/api/'] }, async (page) => {
+    await page.goto(urlOf() + '/system');
     for (const node of ['store', 'coordinator', 'bus', 'member:scheduler-1', 'executor:executor-1']) {
       await state(page, node, 'ok').waitFor({ timeout: 60_000 });
     }
@@ -72,7 +41,7 @@ test('the bus hangs and comes back', { timeout: 240_000 }, async () => {
 
 for (const [locale, words] of [['en-GB', 'What this costs now (Store)'], ['zh-CN', '当前的影响 (存储)']]) {
   test(`an outage as it is said in ${locale}, dark`, { timeout: 120_000 }, async () => {
-    await withPerson(browser, { token: server.token, asked: ['/api/'], theme: 'dark', locale }, async (page) => {
+    await person({ asked: ['/api/'], theme: 'dark', locale }, async (page) => {
       // As a member would say it whose store is away.
       await page.route('**/api/system/topology', async (route) => {
         const answer = await (await route.fetch()).json();
@@ -80,7 +49,7 @@ for (const [locale, words] of [['en-GB', 'What this costs now (Store)'], ['zh-CN
         Object.assign(store, { state: 'down', detail: 'It does not answer.' });
         await route.fulfill({ json: { ...answer, state: 'down', impact: store.affects.map((one) => ({ ...one, nodes: ['store'] })) } });
       });
-      await page.goto(server.url + '/system');
+      await page.goto(urlOf() + '/system');
       const impact = page.getByTestId('impact');
       await impact.getByText(words).waitFor({ timeout: 30_000 });
       assert.equal(await impact.locator('li').count(), 9);

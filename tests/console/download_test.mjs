@@ -2,21 +2,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { until, withServer } from './server.mjs';
 
 const LINES = 100_000;
 const WRITE = `awk 'BEGIN { for (i = 1; i <= ${LINES}; ++i) printf "\\033[3%dm%d\\033[0m <b id=injected>&amp; %d</b>\\n", i % 8, i, i * 7 }'`;
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, person } = withServer();
 
 function written() {
   const hash = createHash('sha256');
@@ -28,7 +20,7 @@ test('a hundred thousand lines with colours and markup', async () => {
   await server.api('POST', 'jobs', { job_id: 'writes', name: 'Writes', command: WRITE });
   const { run_id } = await server.api('POST', 'jobs/writes/execute', {});
   await until(async () => (await server.api('GET', 'runs/' + run_id)).state === 'COMPLETED', 'the run', 40_000);
-  await withPerson(browser, { token: server.token }, async (page) => {
+  await person({}, async (page) => {
     await page.goto(server.url + '/runs/' + run_id);
     const button = page.getByRole('button', { name: 'Download' });
     await button.waitFor();

@@ -1,12 +1,9 @@
 // How the runs of a job ended, on its page, in a real browser against a real server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { heading, look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { heading, look, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'mixed', name: 'Mixed', command: 'true' });
   for (let i = 0; i < 3; ++i) await server.api('POST', 'jobs/mixed/execute', {});
   await until(async () => (await server.api('GET', 'runs?job_id=mixed&state=COMPLETED')).items.length === 3, 'three good runs');
@@ -15,11 +12,6 @@ before(async () => {
   await until(async () => (await server.api('GET', 'runs?job_id=mixed&state=FAILED')).items.length === 1, 'a failure');
   await server.api('POST', 'jobs', { job_id: 'fresh', name: 'Fresh', command: 'true' });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 
 test('the last runs say their share of success; a day of the calendar leads to its runs', async () => {
   await person({}, async (page) => {

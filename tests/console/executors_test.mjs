@@ -1,23 +1,15 @@
 // An executor's own page, why it is drained, and how another one joins, in a real browser against a real server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { heading, look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { heading, look, until, withServer } from './server.mjs';
 
-let server;
-let browser;
 let id;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await until(async () => (id = (await server.api('GET', 'executors')).items[0]?.executor_id), 'the executor');
   await server.api('POST', 'jobs', { job_id: 'seen', name: 'Seen', command: 'true' });
   await server.api('POST', 'jobs/seen/execute', {});
   await until(async () => (await server.api('GET', 'runs?state=COMPLETED')).items.length === 1, 'its run');
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 
 for (const theme of ['light', 'dark']) {
   test(`one has a page with its facts and its runs, ${theme}`, async () => {

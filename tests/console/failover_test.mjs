@@ -5,40 +5,12 @@
 // from a dead member can recover without a reload; one that is open at the survivor itself never loses it, which
 // the second page of the test shows.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { openPerson, startBrowser, startProxy, until } from './server.mjs';
+import { test } from 'node:test';
+import { withCluster } from './cluster.mjs';
+import { startProxy, until } from './server.mjs';
 
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const JARS = process.env.CARILLON_JARS ?? here('../../build/jars');
-const BIN = process.env.CARILLON_BIN ?? here('../../build/dev/bin');
 const BANNER = 'The server does not answer. What you see is as it was';
-const scratch = mkdtempSync(join(tmpdir(), 'carillon-console-cluster-'));
-const cluster = async (verb, ...rest) => (await promisify(execFile)('python3', [
-  here('../../deploy/cluster/cluster.py'), '--bin', BIN, '--jars', JARS, verb, '--dir', join(scratch, 'c'), ...rest,
-], { timeout: 240_000 })).stdout;
-const statusOf = async () => JSON.parse(await cluster('status', '--json'));
-
-let browser;
-let status;
-before(async () => {
-  await cluster('up', '--schedulers', '2', '--executors', '1');
-  browser = await startBrowser();
-  status = await until(async () => {
-    const now = await statusOf();
-    return now.ready && now.leader && now;
-  }, 'a leader', 60_000);
-}, { timeout: 300_000 });
-after(async () => {
-  await browser?.close();
-  await cluster('down', '--purge').catch(() => {});
-  rmSync(scratch, { recursive: true, force: true });
-}, { timeout: 120_000 });
+const { cluster, status, open } = withCluster({ schedulers: 2, executors: 1 });
 
 // Each state that the page's heading ever shows, in order.
 const watchStates = (page) => page.evaluate(() => {
@@ -53,13 +25,12 @@ const watchStates = (page) => page.evaluate(() => {
 });
 
 test('banner, recovery without a reload, and no state that goes back', { timeout: 240_000 }, async () => {
-  const token = readFileSync(status.token_file, 'utf8').trim();
   const members = status.processes.filter((one) => one.kind === 'scheduler');
   const leader = members.find((one) => one.name === status.leader);
   const other = members.find((one) => one !== leader);
   const api = async (method, path, body) => {
     const answer = await fetch(`${other.url}/api/${path}`, {
-      method, headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json' }, body: body && JSON.stringify(body),
+      method, headers: { Authorization: 'Bearer ' + status.token, 'Content-Type': 'application/json' }, body: body && JSON.stringify(body),
     });
     assert.ok(answer.ok, `${method} ${path}: ${answer.status}`);
     return answer.json();
@@ -67,8 +38,8 @@ test('banner, recovery without a reload, and no state that goes back', { timeout
   await api('POST', 'jobs', { job_id: 'long', name: 'Long', command: 'sleep 15; echo survived' });
   const { run_id } = await api('POST', 'jobs/long/execute', {});
   const proxy = await startProxy(leader.url, '/carillon');
-  const behind = await openPerson(browser, { token, asked: ['/api/'] });
-  const direct = await openPerson(browser, { token });
+  const behind = await open({ asked: ['/api/'] });
+  const direct = await open();
   try {
     await behind.page.goto(`${proxy.url}/runs/${run_id}`);
     await direct.page.goto(`${other.url}/runs/${run_id}`);

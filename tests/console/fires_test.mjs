@@ -1,23 +1,14 @@
 // What the form promises: the fires that it shows are the runs that then happen.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { heading, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { heading, until, withServer } from './server.mjs';
 
 const FIRES = 5;
 const HOUR_MS = 3_600_000;
 const TOKYO_MS = 9 * HOUR_MS;
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, person } = withServer();
 
-const person = (body, asked = []) => withPerson(browser, { token: server.token, asked }, body);
 const shown = (page) => page.locator('[data-fire]').evaluateAll((all) => all.map((one) => one.dataset.fire));
 const at = (time) => Date.parse(time);
 
@@ -28,7 +19,7 @@ describe('the fires of the form', () => {
     const cron = `*/2 * ${hour},${(hour + 1) % 24} * * *`;
     await server.api('POST', 'jobs', { job_id: 'zoned', name: 'Zoned', command: 'true', cron_expression: cron, time_zone: 'UTC' });
     let promised;
-    await person(async (page) => {
+    await person({}, async (page) => {
       await page.goto(server.url + '/jobs/zoned/edit');
       await until(async () => (await shown(page)).length === FIRES, 'the fires in UTC');
       assert.ok(Date.parse((await shown(page))[0]) - Date.now() > HOUR_MS, 'none is near in UTC');
@@ -52,7 +43,7 @@ describe('the fires of the form', () => {
   });
 
   test('of an invalid cron there are none, and the message names the place', async () => {
-    await person(async (page) => {
+    await person({}, async (page) => {
       await page.goto(server.url + '/jobs/new');
       const cron = page.getByLabel('Cron expression');
       for (const [text, place] of [['61 2 * * *', 1], ['0 3 * 13 *', 7], ['0 3 * * MOX', 9]]) {
@@ -69,7 +60,7 @@ describe('a run that failed', () => {
   test('is retried by a click: its second attempt is green, the first one stays', async () => {
     await server.api('POST', 'jobs', { job_id: 'second', name: 'Second', command: 'echo "try $CARILLON_ATTEMPT"; test "$CARILLON_ATTEMPT" = 2' });
     const { run_id } = await server.api('POST', 'jobs/second/execute', {});
-    await person(async (page) => {
+    await person({ asked: ['/retry'] }, async (page) => {
       await page.goto(server.url + '/runs/' + run_id);
       await page.locator('h1 [data-state=FAILED]').waitFor();
       // Twice, as impatient people do: still one attempt more.
@@ -77,7 +68,7 @@ describe('a run that failed', () => {
       await page.locator('h1 [data-state=COMPLETED]').waitFor();
       await page.getByRole('log').getByText('try 2').waitFor();
       assert.equal(await page.locator('.dialog').count(), 0);
-    }, ['/retry']);
+    });
     const run = await server.api('GET', 'runs/' + run_id);
     assert.deepEqual([run.state, run.attempt, run.attempts.length], ['COMPLETED', 2, 2]);
     assert.equal((await server.api('GET', 'runs?job_id=second')).items.length, 1);
@@ -85,12 +76,12 @@ describe('a run that failed', () => {
 
   test('from the page of its job, a double click on Run now makes one', async () => {
     await server.api('POST', 'jobs', { job_id: 'once', name: 'Once', command: 'true' });
-    await person(async (page) => {
+    await person({ asked: ['/execute'] }, async (page) => {
       await page.goto(server.url + '/jobs/once');
       await page.getByRole('button', { name: 'Run now' }).dblclick();
       await page.waitForURL('**/runs/*');
       await page.locator('h1 [data-state=COMPLETED]').waitFor();
-    }, ['/execute']);
+    });
     assert.equal((await server.api('GET', 'runs?job_id=once')).items.length, 1);
   });
 });

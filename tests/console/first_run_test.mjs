@@ -1,20 +1,12 @@
 // From the one-time link to the first green run, as somebody does it who has just started a server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startBrowser, startServer, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { startServer, withServer } from './server.mjs';
 
 const CLICKS_MAX = 5;
 const WALL_MS_MAX = 60_000;
 const KEY_MS = 80; // of somebody who types
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, person, guest } = withServer();
 
 // Whatever is done with the mouse goes through here.
 function counting(page) {
@@ -32,7 +24,7 @@ function counting(page) {
 
 test('from the setup link to a green run: a minute, five clicks, and the link is dead afterwards', async () => {
   const { path } = await server.api('POST', 'auth/setup-link');
-  await withPerson(browser, { asked: ['/api/auth/setup'] }, async (page) => {
+  await guest({ asked: ['/api/auth/setup'] }, async (page) => {
     const began = performance.now();
     const hand = counting(page);
     await page.goto(server.url + path);
@@ -53,7 +45,7 @@ test('from the setup link to a green run: a minute, five clicks, and the link is
     assert.ok(spent <= WALL_MS_MAX, `${spent} ms`);
     await page.getByRole('log').getByText('Hello from Carillon').waitFor();
   });
-  await withPerson(browser, { asked: ['/api/auth/'] }, async (page) => {
+  await guest({ asked: ['/api/auth/'] }, async (page) => {
     await page.goto(server.url + path);
     await page.getByLabel('Name').fill('eve');
     await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
@@ -66,7 +58,7 @@ test('from the setup link to a green run: a minute, five clicks, and the link is
 test('the sample stays paused unless it is kept, and the card says how to go on until there is another job', async () => {
   const [sample] = (await server.api('GET', 'jobs')).items;
   assert.equal(sample.state, 'PAUSED');
-  await withPerson(browser, { token: server.token }, async (page) => {
+  await person({}, async (page) => {
     await page.goto(server.url + '/');
     await page.locator('[data-done=true]', { hasText: 'Watch it turn green' }).waitFor();
     await page.getByRole('link', { name: 'Edit its schedule' }).waitFor();
@@ -79,7 +71,7 @@ test('who may only read sees the steps and why they are not for them', async () 
   const other = await startServer();
   try {
     const { token } = await other.api('POST', 'tokens', { name: 'reader', role: 'read_only' });
-    await withPerson(browser, { token }, async (page) => {
+    await person({ token }, async (page) => {
       await page.goto(other.url + '/');
       const button = page.getByRole('button', { name: 'Create and run' });
       await button.waitFor();

@@ -2,18 +2,15 @@
 // what sticks to the edges of a small screen.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
-import { startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { until, withServer } from './server.mjs';
 
 // {page: [where Tab leads, one after the other]}; CARILLON_UPDATE_SNAPSHOTS=1 writes it anew.
 const KNOWN = new URL('snapshots/focus_order.json', import.meta.url);
 const STOPS_MAX = 150;
 
-let server;
-let browser;
 let run;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await until(async () => (await server.api('GET', 'executors')).items.length > 0, 'the executor');
   await server.api('POST', 'users', { name: 'uma', role: 'user', password: 'correct horse battery' });
   await server.api('POST', 'secrets', { name: 'shop_db', value: 'correct horse battery' });
@@ -22,10 +19,6 @@ before(async () => {
   }
   ({ run_id: run } = await server.api('POST', 'jobs/backup/execute', {}));
   await until(async () => (await server.api('GET', 'runs/' + run)).state === 'COMPLETED', 'the run');
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
 });
 
 const PAGES = () => ['/', '/jobs', '/jobs/new', '/import', '/jobs/backup', '/jobs/backup?tab=runs', '/jobs/backup?tab=versions', '/jobs/backup?tab=why',
@@ -64,7 +57,7 @@ async function stopsOf(page) {
 }
 
 test('Tab leads through each page in the order that is known', async () => {
-  await withPerson(browser, { token: server.token }, async (page) => {
+  await person({}, async (page) => {
     await steadily(page);
     const seen = {};
     for (const path of PAGES()) {
@@ -93,7 +86,7 @@ const inSight = (page) => page.evaluate(() => {
 });
 
 test('what has the focus is never wholly under what sticks to the screen, on a phone', async () => {
-  await withPerson(browser, { token: server.token, width: 360 }, async (page) => {
+  await person({ width: 360 }, async (page) => {
     await steadily(page);
     await page.setViewportSize({ width: 360, height: 640 });
     const hidden = [];
@@ -129,7 +122,7 @@ const whole = (page, selector) => page.locator(selector).last().evaluate((one) =
 });
 
 test('what opens lies over everything, also over what sticks to the screen', async () => {
-  await withPerson(browser, { token: server.token, width: 360 }, async (page) => {
+  await person({ width: 360 }, async (page) => {
     await steadily(page);
     for (const size of [{ width: 360, height: 640 }, { width: 1280, height: 400 }]) {
       await page.setViewportSize(size);

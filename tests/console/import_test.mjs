@@ -5,16 +5,13 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { after, before, describe, test } from 'node:test';
-import { heading, look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { heading, look, until, withServer } from './server.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const { parseAllDocuments } = createRequire(here('../../web-ui/package.json'))('yaml');
 const BIN = process.env.CARILLON_BIN ?? here('../../build/dev/bin');
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'plain', name: 'Plain', command: "printf 'a\\n: b'", labels: { team: 'etl' } });
   await server.api('POST', 'jobs', {
     job_id: 'rich', name: 'Rich: no', namespace: 'payroll', type: 'shell', command: 'true\necho "on"\n', time_zone: 'Asia/Tokyo', enabled: false, labels: { team: 'etl', old: '' },
@@ -24,12 +21,7 @@ before(async () => {
   });
   await server.api('POST', 'jobs', { job_id: 'short', name: 'Short', command: 'true', cron_expression: '*/5 * * * *', time_zone: 'Europe/Paris' });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 const documentsOf = (text) => parseAllDocuments(text).map((document) => document.toJS());
 const cli = (...words) => execFileSync(join(BIN, 'carillon'), words, {
   encoding: 'utf8', env: { ...process.env, CARILLON_ADDR: server.url, CARILLON_TOKEN: server.token },

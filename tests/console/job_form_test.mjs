@@ -1,21 +1,13 @@
 // What the form of a job has beside the fields of a simple one: several schedules, tries, missed fires, the owner.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { heading, look, signIn, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { heading, look, signIn, until, withServer } from './server.mjs';
 
 const password = 'correct horse battery';
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person, guest } = withServer(async () => {
   for (const [name, role] of [['anna', 'admin'], ['uma', 'user']]) await server.api('POST', 'users', { name, role, password });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 const save = async (page) => {
   await page.getByRole('button', { name: /^(Save|Create job)$/ }).click();
   await page.waitForURL((url) => /\/jobs\/[^/]+$/.test(url.pathname) && !url.pathname.endsWith('/new'));
@@ -117,7 +109,7 @@ describe('the other fields', () => {
       await save(page);
     });
     assert.equal((await server.api('GET', 'jobs/given')).user_id, uma.user_id);
-    await withPerson(browser, { asked: ['/api/auth/'] }, async (page) => {
+    await guest({ asked: ['/api/auth/'] }, async (page) => {
       await page.goto(server.url + '/jobs/given/edit');
       await signIn(page, 'uma', password);
       await heading(page, 'Edit Given');

@@ -1,22 +1,15 @@
 // A job's versions, why it did or did not run, how long it took and when runs failed, in a real browser against a real
 // server.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { heading, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { heading, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'aged', name: 'Aged', command: 'true', priority: 1 });
   await server.api('PATCH', 'jobs/aged', { priority: 2 }, { 'If-Match': '"v1"' });
   await server.api('PATCH', 'jobs/aged', { priority: 3, description: 'third' }, { 'If-Match': '"v2"' });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const at = (path, options, body) => withPerson(browser, { token: server.token, ...options }, async (page) => {
+const at = (path, options, body) => person(options, async (page) => {
   await page.goto(server.url + path);
   await body(page);
 });

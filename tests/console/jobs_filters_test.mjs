@@ -1,14 +1,11 @@
 // The list of jobs by labels, owner and rows at a time, all of it in the address.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { look, signIn, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { look, signIn, until, withServer } from './server.mjs';
 
 const password = 'correct horse battery';
-let server;
-let browser;
 let anna;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person, guest } = withServer(async () => {
   anna = await server.api('POST', 'users', { name: 'anna', role: 'admin', password });
   await server.api('POST', 'users', { name: 'uma', role: 'user', password });
   for (let i = 0; i < 30; ++i) {
@@ -16,12 +13,7 @@ before(async () => {
   }
   await server.api('POST', 'jobs', { job_id: 'web', name: 'Web', command: 'true', labels: { team: 'web' } });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 const rows = (page) => page.locator('tr[data-row]').count();
 const shows = (page, n) => until(async () => (await rows(page)) === n, n + ' rows');
 const searchOf = (page) => Object.fromEntries(new URL(page.url()).searchParams);
@@ -65,7 +57,7 @@ describe('the jobs', () => {
       await page.getByRole('button', { name: 'Remove the filter Owner: anna' }).click();
       await shows(page, 31);
     });
-    await withPerson(browser, { asked: ['/api/auth/'] }, async (page) => {
+    await guest({ asked: ['/api/auth/'] }, async (page) => {
       await page.goto(server.url + '/jobs');
       await signIn(page, 'uma', password);
       const owner = page.getByLabel('Owner');

@@ -1,22 +1,14 @@
 // The last runs of each job as bars, in a real browser against a real server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { heading, look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { heading, look, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'good', name: 'Good', command: 'true' });
   await server.api('POST', 'jobs', { job_id: 'bad', name: 'Bad', command: 'exit 3', retry_count: 0 });
   for (const id of ['good', 'good', 'bad']) await server.api('POST', `jobs/${id}/execute`, {});
   await until(async () => (await server.api('GET', 'runs?state=COMPLETED&state=FAILED')).items.length === 3, 'their runs');
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 const strip = (page, name) => page.getByRole('list', { name: 'Last runs of ' + name });
 
 for (const theme of ['light', 'dark']) {

@@ -1,22 +1,14 @@
 // Lists in the console: many jobs or runs at once with what becomes of each, saved views, columns.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { heading, look, signIn, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { heading, look, signIn, until, withServer } from './server.mjs';
 
 const password = 'correct horse battery';
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person, guest } = withServer(async () => {
   for (const [name, role] of [['anna', 'admin'], ['uma', 'user'], ['rita', 'read_only']]) await server.api('POST', 'users', { name, role, password });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
-const as = (name, options, body) => withPerson(browser, { ...options, asked: ['/api/auth/', ...(options.asked ?? [])] }, async (page) => {
+const as = (name, options, body) => guest({ ...options, asked: ['/api/auth/', ...(options.asked ?? [])] }, async (page) => {
   await page.goto(server.url + options.path);
   await signIn(page, name, password);
   await body(page);

@@ -1,19 +1,10 @@
 // The log of a run in the console: while it is written, when it is long, when the connection is cut.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { look, startBrowser, startProxy, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { look, readLog, startProxy, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, person } = withServer();
 
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 async function start(id, command) {
   await server.api('POST', 'jobs', { job_id: id, name: id, command });
   return (await server.api('POST', `jobs/${id}/execute`, {})).run_id;
@@ -136,17 +127,7 @@ test('a connection that is cut again and again loses and repeats no line', async
         proxy.cut();
       }
       await page.getByText('The log is complete: 160 lines.').waitFor({ timeout: 30_000 });
-      const { lines } = await page.evaluate(async () => {
-        const box = document.querySelector('[role=log]');
-        const all = new Map();
-        for (let top = 0; top <= box.scrollHeight; top += box.clientHeight / 2) {
-          box.scrollTop = top;
-          await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-          for (const row of box.querySelectorAll('[data-line]')) all.set(Number(row.dataset.line), row.lastElementChild.textContent);
-        }
-        return { lines: [...all].sort((a, b) => a[0] - b[0]).map((one) => one[1]) };
-      });
-      assert.deepEqual(lines, Array.from({ length: 160 }, (_, i) => `line ${i + 1}`));
+      assert.deepEqual(await readLog(page), Array.from({ length: 160 }, (_, i) => `line ${i + 1}`));
     });
   } finally {
     proxy.stop();

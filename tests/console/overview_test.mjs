@@ -1,14 +1,11 @@
 // The overview where there are more jobs than one page of a list holds, in a real browser against a real server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { heading, look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { heading, look, until, withServer } from './server.mjs';
 
 const MANY = 520; // a page holds 500, in the order of their ids
 const AT_ONCE = 8;
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   const ids = Array.from({ length: MANY }, (_, i) => 'a-' + String(i).padStart(3, '0'));
   const make = async () => {
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
@@ -19,11 +16,6 @@ before(async () => {
   await server.api('POST', 'jobs', { job_id: 'z-soon', name: 'Z soon', command: 'true', cron_expression: '* * * * *' });
   await server.api('POST', 'jobs', { job_id: 'z-paused', name: 'Z paused', command: 'true', cron_expression: '* * * * *', enabled: false });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 
 test('what fires in the next hour is there, whatever its id is, and is run from there', async () => {
   await person({}, async (page) => {

@@ -1,24 +1,16 @@
 // The palette: where it leads and what it does, by the keyboard alone, in a real browser against a real server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { heading, look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { heading, look, until, withServer } from './server.mjs';
 
-let server;
-let browser;
 let executor;
 let run;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await until(async () => (executor = (await server.api('GET', 'executors')).items[0]?.executor_id), 'the executor');
   await server.api('POST', 'jobs', { job_id: 'backup', name: 'Backup', command: 'true' });
   ({ run_id: run } = await server.api('POST', 'jobs/backup/execute', {}));
   await until(async () => (await server.api('GET', 'runs/' + run)).state === 'COMPLETED', 'its run');
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 // Types, waits for what is wanted to be the chosen one, and takes it.
 async function go(page, text, option) {
   await page.keyboard.press('Control+k');

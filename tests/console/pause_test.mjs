@@ -1,19 +1,11 @@
 // The pause of the whole cluster, as people see it and do it, in a real browser against a real server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { heading, look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { heading, look, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'waiter', name: 'Waiter', command: 'true' });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 const paused = async () => (await server.api('GET', 'system/status')).paused;
 const tooWide = (page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 

@@ -1,20 +1,13 @@
 // Language, theme and the form of times go with the user, from one browser to another.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { signIn, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { signIn, until, withServer } from './server.mjs';
 
 const password = 'correct horse battery';
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, guest } = withServer(async () => {
   await server.api('POST', 'users', { name: 'anna', password, role: 'admin' });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const as = (body) => withPerson(browser, { asked: ['/api/auth/'] }, async (page) => {
+const as = (body) => guest({ asked: ['/api/auth/'] }, async (page) => {
   await page.goto(server.url + '/');
   await signIn(page, 'anna', password);
   await body(page);

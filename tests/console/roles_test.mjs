@@ -2,8 +2,8 @@
 // against a real server. What the server refuses is in role_matrix_test.cc; here nobody is offered what it
 // would refuse, and everybody reads why.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openPerson, startBrowser, startServer, until } from './server.mjs';
+import { after, test } from 'node:test';
+import { until, withServer } from './server.mjs';
 
 const REASONS = {
   '+': 'may',
@@ -68,13 +68,14 @@ const rows = TABLE.trim().split('\n').slice(1).map((line) => {
 });
 
 const password = 'correct horse battery';
-let server;
-let browser;
 let executor;
 const tokens = {};
 const jobs = {};
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+// A process that runs would outlive the server: asked before that is stopped.
+after(async () => {
+  for (const id of Object.keys(jobs ?? {})) await server.api('POST', `jobs/${id}-going/cancel`, {});
+});
+const { server, open } = withServer(async () => {
   const ids = {};
   for (const [name, role, more] of [['anna', 'admin', {}], ['uma', 'user', { shares: [{ namespace: 'payroll' }] }], ['rita', 'read_only', {}]]) {
     ids[name] = (await server.api('POST', 'users', { name, role, password, ...more })).user_id;
@@ -99,12 +100,6 @@ before(async () => {
     await until(async () => (await server.api('GET', 'runs/' + going)).state === 'RUNNING', 'a run');
   }
   [{ executor_id: executor }] = (await server.api('GET', 'executors')).items;
-});
-after(async () => {
-  await browser?.close();
-  // A process that runs would outlive the server.
-  for (const id of Object.keys(jobs ?? {})) await server.api('POST', `jobs/${id}-going/cancel`, {});
-  await server?.stop();
 });
 
 const actionsOn = (page, name) => page.getByRole('main').locator('button, a.button').filter({ visible: true })
@@ -131,7 +126,7 @@ async function find(page, action) {
 const byPath = new Map(rows.map(({ path }) => [path, rows.filter((row) => row.path === path)]));
 PEOPLE.forEach(([person, whose], column) => {
   test(`${person}, a job of ${whose}`, async () => {
-    const { page, problems, close } = await openPerson(browser, { token: tokens[person], asked: ['/api/'] });
+    const { page, problems, close } = await open({ token: tokens[person], asked: ['/api/'] });
     const fill = (text) => text.replace('{job}', whose).replace('{name}', 'Job ' + whose).replace('{run}', jobs[whose].run)
       .replace('{going}', jobs[whose].going).replace('{executor}', executor);
     const told = [];

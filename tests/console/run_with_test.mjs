@@ -1,20 +1,12 @@
 // A run by hand otherwise than its job says, from the list, the job and a run.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { look, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'greets', name: 'Greets', command: 'echo "hello $CARILLON_PARAM_WHO"', parameters: { who: 'nobody', loud: false }, priority: 3 });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 const dialog = (page) => page.locator('.dialog');
 const runOf = async (page) => {
   await page.waitForURL('**/runs/*');

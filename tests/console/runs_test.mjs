@@ -1,23 +1,15 @@
 // The list of runs: new ones wait until they are asked for, how long each took, from when until when; in a real browser
 // against a real server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { look, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'short', name: 'Short', command: 'true' });
   await server.api('POST', 'jobs', { job_id: 'long', name: 'Long', command: 'sleep 1.5' });
   for (const id of ['short', 'long', 'short']) await run(id);
   await until(async () => (await server.api('GET', 'runs?state=COMPLETED')).items.length === 3, 'three runs');
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 const run = async (id) => (await server.api('POST', `jobs/${id}/execute`, {})).run_id;
 const shown = (page) => page.locator('tr[data-row]').evaluateAll((rows) => rows.map((row) => row.dataset.row));
 

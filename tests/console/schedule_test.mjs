@@ -1,18 +1,10 @@
 // The schedule page, and the hints of the form, in a real browser against a real server.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { heading, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { heading, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const at = (path, options, body) => withPerson(browser, { token: server.token, ...options }, async (page) => {
+const { server, person } = withServer();
+const at = (path, options, body) => person(options, async (page) => {
   await page.goto(server.url + path);
   await body(page);
 });
@@ -72,7 +64,7 @@ describe('the schedule page', () => {
   });
 
   test('a load that fails is told, with a way to try again', async () => {
-    await withPerson(browser, { token: server.token, asked: ['/api/schedules'] }, async (page) => {
+    await person({ asked: ['/api/schedules'] }, async (page) => {
       await page.route('**/api/schedules/load**', (route) => route.fulfill({
         status: 400, contentType: 'application/problem+json', body: JSON.stringify({ code: 'invalid', detail: 'no', errors: [] }),
       }));

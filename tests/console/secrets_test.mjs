@@ -1,22 +1,15 @@
 // Secrets in the console: written, used by a job, and seen nowhere.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { heading, look, signIn, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { heading, look, signIn, until, withServer } from './server.mjs';
 
 const password = 'correct horse battery';
 const VALUE = 'tr0ub4dor-and-3';
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person, guest } = withServer(async () => {
   for (const [name, role] of [['anna', 'admin'], ['uma', 'user'], ['rita', 'read_only']]) await server.api('POST', 'users', { name, role, password });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
-const as = (name, options, body) => withPerson(browser, { ...options, asked: ['/api/auth/', ...(options.asked ?? [])] }, async (page) => {
+const as = (name, options, body) => guest({ ...options, asked: ['/api/auth/', ...(options.asked ?? [])] }, async (page) => {
   await page.goto(server.url + '/admin/secrets');
   await signIn(page, name, password);
   await body(page);
@@ -120,7 +113,7 @@ test('a user has their own, sees others’ and may not touch them; who may only 
 test('in both themes and languages, on a phone', async () => {
   await server.api('POST', 'secrets', { name: 'a_name_as_long_as_it_may_be_and_then_some_more_letters_after', value: VALUE });
   for (const [theme, locale, label] of [['light', 'en-GB', /^Edit a_name/], ['dark', 'zh-CN', /^编辑 a_name/]]) {
-    await withPerson(browser, { token: server.token, theme, locale, width: 360 }, async (page) => {
+    await person({ theme, locale, width: 360 }, async (page) => {
       await page.goto(server.url + '/admin/secrets');
       const wide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       const opener = page.getByRole('button', { name: label });

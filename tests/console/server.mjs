@@ -7,6 +7,7 @@ import http from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -34,17 +35,29 @@ export async function until(condition, what, ms = 20_000) {
 // `env`: settings of its own, such as CARILLON_NOTIFY_WEBHOOK_URL.
 export async function startServer(env = {}) {
   const data = mkdtempSync(join(tmpdir(), 'carillon-console-'));
-  const child = spawn(join(BIN, 'carillon'), ['standalone', '--port', '0', '--data-dir', data], {
-    stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env },
-  });
-  let log = '';
-  child.stderr.on('data', (chunk) => { log = (log + chunk).slice(-4000); });
-  await until(() => {
-    if (child.exitCode !== null) throw new Error('the server ended: ' + log);
-    return existsSync(join(data, 'runtime.json')) && existsSync(join(data, 'admin.token'));
-  }, 'the server', START_MS);
-  const { url } = JSON.parse(readFileSync(join(data, 'runtime.json'), 'utf8'));
-  const token = readFileSync(join(data, 'admin.token'), 'utf8').trim();
+  const read = (file) => readFileSync(join(data, file), 'utf8');
+  let child;
+  const begin = async (port) => {
+    child = spawn(join(BIN, 'carillon'), ['standalone', '--port', port, '--data-dir', data], {
+      stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env },
+    });
+    let log = '';
+    child.stderr.on('data', (chunk) => { log = (log + chunk).slice(-4000); });
+    await until(() => {
+      if (child.exitCode !== null) throw new Error('the server ended: ' + log);
+      // One that was killed has left its file behind.
+      return existsSync(join(data, 'runtime.json')) && existsSync(join(data, 'admin.token')) && JSON.parse(read('runtime.json')).pid === child.pid;
+    }, 'the server', START_MS);
+    return JSON.parse(read('runtime.json')).url;
+  };
+  const end = async (signal) => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await ended;
+  };
+  const url = await begin('0');
+  const token = read('admin.token').trim();
   const api = async (method, path, body, headers = {}) => {
     const response = await fetch(url + '/api/' + path, {
       method,
@@ -54,15 +67,20 @@ export async function startServer(env = {}) {
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return response.json();
   };
-  const stop = async () => {
-    if (child.exitCode === null) {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      await ended;
+  // The same data and address in another process; `away` while there is none.
+  const restart = async (signal, away = () => {}) => {
+    await end(signal);
+    try {
+      await away();
+    } finally {
+      await begin(new URL(url).port);
     }
+  };
+  const stop = async () => {
+    await end('SIGTERM');
     rmSync(data, { recursive: true, force: true });
   };
-  return { url, token, api, stop, pid: child.pid };
+  return { url, token, api, restart, stop };
 }
 
 // As a reverse proxy does it: the path is cut off and named in a header.
@@ -103,7 +121,7 @@ export async function openPerson(browser, options = {}) {
     viewport: { width: options.width ?? 1280, height: 860 },
     colorScheme: options.theme ?? 'light',
     locale: options.locale ?? 'en-GB',
-    timezoneId: 'UTC',
+    timezoneId: options.zone ?? 'UTC',
   });
   context.setDefaultTimeout(15_000);
   if (options.token) {
@@ -136,6 +154,30 @@ export async function withPerson(browser, options, body) {
   }
 }
 
+// A server, and a browser with people at it, for all tests of a file. `prepare`: what is there before the first.
+// `person`: signed in by the token of the server; `guest`: not signed in; `open`: one that the test closes.
+export function withServer(prepare = () => {}) {
+  const server = {};
+  let browser;
+  before(async () => {
+    await Promise.all([
+      startServer().then((started) => Object.assign(server, started)),
+      startBrowser().then((started) => { browser = started; }),
+    ]);
+    await prepare();
+  });
+  after(async () => {
+    await browser?.close();
+    await server.stop?.();
+  });
+  return {
+    server,
+    person: (options, body) => withPerson(browser, { token: server.token, ...options }, body),
+    guest: (options, body) => withPerson(browser, options, body),
+    open: (options) => openPerson(browser, options),
+  };
+}
+
 export const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
 
 // What axe finds in the page as it is now.
@@ -155,3 +197,15 @@ export async function signIn(page, name, password) {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('navigation').first().waitFor();
 }
+
+// Each line of the log that the page holds, by scrolling through all of it.
+export const readLog = (page) => page.evaluate(async () => {
+  const box = document.querySelector('[role=log]');
+  const all = new Map();
+  for (let top = 0; top <= box.scrollHeight; top += box.clientHeight / 2) {
+    box.scrollTop = top;
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    for (const row of box.querySelectorAll('[data-line]')) all.set(Number(row.dataset.line), row.lastElementChild.textContent);
+  }
+  return [...all].sort((a, b) => a[0] - b[0]).map((one) => one[1]);
+});

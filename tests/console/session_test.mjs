@@ -1,23 +1,16 @@
 // A session that somebody is not thinking of: its access token expires while a page is open, it is ended in
 // another tab, by another browser, by an administrator.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { heading, signIn, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { heading, signIn, until, withServer } from './server.mjs';
 
 const password = 'correct horse battery';
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, guest } = withServer(async () => {
   await server.api('POST', 'users', { name: 'anna', role: 'admin', password });
   for (const name of ['uma', 'otto', 'tilda']) await server.api('POST', 'users', { name, role: 'user', password });
   await server.api('POST', 'jobs', { job_id: 'first', name: 'First', command: 'true' });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const as = (name, path, body) => withPerson(browser, { asked: ['/api/'] }, async (page) => {
+const as = (name, path, body) => guest({ asked: ['/api/'] }, async (page) => {
   await page.goto(server.url + path);
   await signIn(page, name, password);
   await body(page);

@@ -1,24 +1,17 @@
 // Namespaces, and jobs that are shared with a user by them and by labels.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { heading, signIn, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { describe, test } from 'node:test';
+import { heading, signIn, until, withServer } from './server.mjs';
 
 const password = 'correct horse battery';
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, guest } = withServer(async () => {
   for (const [name, role] of [['anna', 'admin'], ['uma', 'user']]) await server.api('POST', 'users', { name, role, password });
   for (const [id, more] of [['wages', { namespace: 'payroll' }], ['etl', { labels: { team: 'etl' } }], ['alone', {}]]) {
     await server.api('POST', 'jobs', { job_id: id, name: 'Job ' + id, command: 'sleep 300', ...more });
   }
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
-const as = (name, path, body) => withPerson(browser, { asked: ['/api/auth/', '/api/jobs', '/api/users'] }, async (page) => {
+const as = (name, path, body) => guest({ asked: ['/api/auth/', '/api/jobs', '/api/users'] }, async (page) => {
   await page.goto(server.url + path);
   await signIn(page, name, password);
   await body(page);

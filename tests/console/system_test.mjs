@@ -1,18 +1,9 @@
 // The page of the system: versions, who is apart from a pause, what needs attention, how often it is read anew.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { look, startBrowser, startServer, until, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { look, until, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
+const { server, person } = withServer();
 
 // As members of two versions would say it, of whom one has not heard of the pause.
 const asThree = async (page) => {

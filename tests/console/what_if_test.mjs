@@ -1,20 +1,12 @@
 // What a pause would cost, on the page of the schedule, in a real browser against a real server.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { heading, look, startBrowser, startServer, withPerson } from './server.mjs';
+import { test } from 'node:test';
+import { heading, look, withServer } from './server.mjs';
 
-let server;
-let browser;
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'often', name: 'Often', command: 'true', cron_expression: '*/10 * * * *' });
   for (let i = 10; i < 34; ++i) await server.api('POST', 'jobs', { job_id: 'three-' + i, name: 'Three ' + i, command: 'true', cron_expression: '30 3 * * *' });
 });
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-const person = (options, body) => withPerson(browser, { token: server.token, ...options }, body);
 const WINDOW = 'pause_from=2099-03-02T03%3A15%3A00.000Z&pause_until=2099-03-02T05%3A15%3A00.000Z';
 
 test('counts what would not fire, by the scheduler’s own code, and changes nothing', async () => {
