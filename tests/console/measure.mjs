@@ -1,7 +1,11 @@
 // What a page does to a browser, in figures: paints, shifts, interactions, frames.
+import { cpus } from 'node:os';
 import { until } from './server.mjs';
 
 const QUIET_MS = 500;
+const LOOK_MS = 250;
+const IDLE_SHARE = 0.7;
+const SPIN_MS = 60;
 // These never end: the log of a run that goes on, and what has changed.
 const STREAMS = /\/api\/(changes|runs\/[^/]+\/logs\/stream)/;
 
@@ -10,9 +14,36 @@ export const sorted = (values) => values.toSorted((a, b) => a - b);
 export const percentile = (values, p) => sorted(values)[Math.max(0, Math.ceil((values.length * p) / 100) - 1)];
 export const median = (values) => percentile(values, 50);
 
+// Until most of the machine has nothing to do, or for `ms`: what is measured is the console, not a compiler beside it.
+// Answers how long that took.
+export async function rest(ms) {
+  const began = Date.now();
+  const times = () => cpus().map((one) => one.times).reduce((sum, { idle, user, nice, sys, irq }) =>
+    ({ idle: sum.idle + idle, all: sum.all + idle + user + nice + sys + irq }), { idle: 0, all: 0 });
+  for (let before = times(); Date.now() - began < ms;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const now = times();
+    if (now.idle - before.idle >= IDLE_SHARE * (now.all - before.all)) break;
+    before = now;
+  }
+  return Date.now() - began;
+}
+
+// How many times longer than its work a thread takes now that never waits for anything: 1 when it has a core for itself.
+export function crowd() {
+  const began = performance.now();
+  const before = process.cpuUsage();
+  const spent = () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+  while (spent() < SPIN_MS);
+  return Math.max(1, (performance.now() - began) / spent());
+}
+
 // In the page, from its first byte on: `seen` collects what the browser tells.
 function observe() {
-  const seen = { paint: 0, largest: 0, shift: 0, shifts: [] };
+  const seen = { paint: 0, largest: 0, filled: 0, shift: 0, shifts: [] };
   globalThis.seen = seen;
   const watch = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true });
   const nameOf = (node) => (node?.nodeType === 1 ? `${node.tagName.toLowerCase()} ${node.textContent.slice(0, 40)}` : String(node?.nodeName));
@@ -26,6 +57,14 @@ function observe() {
     seen.shifts.push(`${one.value.toFixed(3)} at ${Math.round(one.startTime)} ms: ` + one.sources.map((source) =>
       `${nameOf(source.node)} from ${Math.round(source.previousRect.top)} to ${Math.round(source.currentRect.top)}`).join('; '));
   });
+  // The last time that nothing of the page said any more that it is still to come.
+  const says = () => document.querySelector('h1') === null || [...document.querySelectorAll('p[role=status]')].some((one) => one.textContent === 'Loading…');
+  let awaited = true;
+  new MutationObserver(() => {
+    const before = awaited;
+    awaited = says();
+    if (before && !awaited) requestAnimationFrame((now) => { seen.filled = now; });
+  }).observe(document, { childList: true, subtree: true, characterData: true });
 }
 
 // Counts the requests of a page. `quiet` comes when there were none for half a second, streams aside; the thread of a
@@ -56,7 +95,7 @@ export async function measureLoad(page, url, slower) {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: slower });
   await page.goto(url);
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForFunction(() => globalThis.seen.filled > 0);
   await requests.quiet();
   const seen = await page.evaluate(() => globalThis.seen);
   return { ...seen, asked: requests.asked };
