@@ -1,6 +1,6 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider } from '@tanstack/react-router';
+import { RouterProvider, type AnyRoute } from '@tanstack/react-router';
 import { StrictMode, Suspense, lazy, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/queries';
@@ -29,6 +29,9 @@ function App() {
 }
 
 applyTheme();
+// The page that was asked for comes while the session does.
+const routes: Record<string, AnyRoute> = router.routesById;
+for (const { routeId } of router.matchRoutes(router.latestLocation) as { routeId: string }[]) void router.loadRouteChunk(routes[routeId]!)?.catch(() => {});
 await Promise.all([startTexts(), start()]);
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -7,10 +7,17 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1000],
 ];
 
+// Kept: making one takes longer than all else that a row of a list does.
+const relative = new Map<string, Intl.RelativeTimeFormat>();
+
 // "in 5 minutes", "3 hours ago"; two units below a day where the second one matters: "in 1 h 20 min".
 export function relativeTime(at: number, now: number, language: string): string {
   const distance = at - now;
-  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  let format = relative.get(language);
+  if (!format) {
+    format = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+    relative.set(language, format);
+  }
   for (const [unit, length] of UNITS) {
     if (Math.abs(distance) >= length) return format.format(Math.trunc(distance / length), unit);
   }

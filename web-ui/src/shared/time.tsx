@@ -1,4 +1,5 @@
 // A time as the person wants to see it; the other ways are in its tooltip.
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useNow } from './clock';
 import { absoluteTime, relativeTime } from './format';
@@ -20,12 +21,13 @@ function Known({ at, zone, absolute }: Props & { at: string }) {
   const { t } = useTranslation();
   const now = useNow();
   const ms = Date.parse(at);
-  const forms = {
-    relative: relativeTime(ms, now, language),
+  // Not with every tick of the clock.
+  const fixed = useMemo(() => ({
     local: absoluteTime(ms, own || undefined),
     utc: absoluteTime(ms, 'UTC'),
     job: absoluteTime(ms, zone ?? 'UTC'),
-  };
+  }), [ms, own, zone]);
+  const forms = { ...fixed, relative: relativeTime(ms, now, language) };
   const shown = mode === 'relative' && absolute ? 'local' : mode;
   const others = [
     `${t('time.relative')}: ${forms.relative}`,

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { itemsOf, useRuns } from '../../api/queries';
 import type { Job } from '../../api/types';
 import { span } from '../../shared/format';
+import { isAwaited, useTell } from '../../shared/known';
 import { Time } from '../../shared/time';
 import { Card, TableFrame } from '../../shared/ui';
 import { durationsOf, percentile } from './duration_values';
@@ -14,9 +15,10 @@ const RUNS = 100;
 const EVERY_MS = 10_000;
 const HEIGHT = 60;
 
-export default function Durations({ job }: { job: Job }) {
+export default function Durations({ job, onKnown }: { job: Job; onKnown?: () => void }) {
   const { t } = useTranslation();
   const runs = useRuns({ job_id: job.job_id, state: ['COMPLETED', 'FAILED', 'TIMED_OUT'], page_size: RUNS }, EVERY_MS);
+  useTell(!isAwaited(runs), onKnown);
   const took = durationsOf(itemsOf(runs.data).slice(0, RUNS));
   if (took.length < 2) return null; // one bar says nothing
   const times = took.map((one) => one.ms);

@@ -10,6 +10,8 @@ import { RUN_STATES, type Job } from '../../api/types';
 import { useDenied, useMay } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { span } from '../../shared/format';
+import { early } from '../../shared/early';
+import { isAwaited, useKnown } from '../../shared/known';
 import { usePreferences } from '../../shared/preferences';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
@@ -27,10 +29,10 @@ import { FireList, Skipped } from './preview';
 import { TellFact } from './tell_fact';
 
 const CancelRunsDialog = lazy(() => import('./cancel_runs_dialog'));
-const LastRunsCard = lazy(() => import('./last_runs_card'));
+const LastRunsCard = early(() => import('./last_runs_card'));
 const RunWithDialog = lazy(() => import('./run_with_dialog'));
-const Durations = lazy(() => import('./durations'));
-const EndsCard = lazy(() => import('./ends_card'));
+const Durations = early(() => import('./durations'));
+const EndsCard = early(() => import('./ends_card'));
 const AuditTab = lazy(() => import('./audit_tab'));
 const VersionsTab = lazy(() => import('./versions_tab'));
 const WhyTab = lazy(() => import('./why_tab'));
@@ -143,20 +145,24 @@ function Overview({ job }: { job: Job }) {
   const runs = useRuns({ job_id: job.job_id, page_size: RECENT });
   const gaps = itemsOf(useGaps({ job_id: job.job_id, page_size: 5 }).data);
   const recent = itemsOf(runs.data).slice(0, RECENT);
+  const { known, tell } = useKnown<'last' | 'durations'>();
+  const below = known.has('last') && !isAwaited(runs);
   return (
     <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_400px]">
       <div className="grid min-w-0 content-start gap-4">
-        <Suspense><LastRunsCard job={job} /></Suspense>
-        <Card title={t('jobs.recent')} flush actions={
-          <Link to="/jobs/$id" params={{ id: job.job_id }} search={{ tab: 'runs' }} className="link">{t('list.all')}</Link>
-        }>
-          {runs.isPending ? <Loading /> : runs.isError && recent.length === 0
-            ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
-            : recent.length > 0 ? <RunTable runs={recent} withJob={false} zone={zoneOf(job)} brief />
-            : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
-        </Card>
-        <Suspense><Durations job={job} /></Suspense>
-        <Suspense><EndsCard job={job} /></Suspense>
+        <Suspense><LastRunsCard job={job} onKnown={() => tell('last')} /></Suspense>
+        <div className={known.has('last') ? 'contents' : 'hidden'}>
+          <Card title={t('jobs.recent')} flush actions={
+            <Link to="/jobs/$id" params={{ id: job.job_id }} search={{ tab: 'runs' }} className="link">{t('list.all')}</Link>
+          }>
+            {runs.isPending ? <Loading /> : runs.isError && recent.length === 0
+              ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
+              : recent.length > 0 ? <RunTable runs={recent} withJob={false} zone={zoneOf(job)} brief />
+              : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
+          </Card>
+        </div>
+        <div className={below ? 'contents' : 'hidden'}><Suspense><Durations job={job} onKnown={() => tell('durations')} /></Suspense></div>
+        <div className={below && known.has('durations') ? 'contents' : 'hidden'}><Suspense><EndsCard job={job} /></Suspense></div>
         {gaps.length > 0 && (
           <Card title={t('gaps.title')}>
             <ul className="grid gap-2">

@@ -10,6 +10,7 @@ import { itemsOf, totalOf, useJobs } from '../../api/queries';
 import type { Job } from '../../api/types';
 import { useDenied, useMay } from '../../auth/session';
 import { DataTable, type Column, type Sorting } from '../../shared/data_table';
+import { early } from '../../shared/early';
 import { SearchField } from '../../shared/search_field';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
@@ -28,7 +29,7 @@ import { PageSize } from './page_size';
 import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 
-const RunStrip = lazy(() => import('../runs/run_strip'));
+const RunStrip = early(() => import('../runs/run_strip'));
 const RunWithDialog = lazy(() => import('./run_with_dialog'));
 const route = getRouteApi('/jobs');
 const LAST_RUNS = 10;
@@ -72,10 +73,11 @@ export function JobsPage() {
           { value: 'PAUSED', label: t('state.PAUSED') },
         ]} onChange={(status) =>
           void navigate({ search: (before) => ({ ...before, status: (status || undefined) as typeof before.status }) })} />
-        <NamespaceFilter chosen={search.namespace} onChange={(namespace) => set({ namespace })} />
-        <OwnerFilter chosen={search.user_id} users={users} onChange={(user_id) => set({ user_id })} />
         <LabelField selector={search.selector} onChange={(selector) => set({ selector })} />
         <PageSize value={page_size} onChange={(size) => set({ page_size: size })} />
+        {/* Last: whether they are there at all turns out when the rest is seen. */}
+        <OwnerFilter chosen={search.user_id} users={users} onChange={(user_id) => set({ user_id })} />
+        <NamespaceFilter chosen={search.namespace} onChange={(namespace) => set({ namespace })} />
       </div>
       <FilterChips selector={search.selector} owner={users.find((one) => one.user_id === search.user_id)?.name ?? search.user_id}
         onSelector={(selector) => set({ selector })} onOwner={() => set({ user_id: undefined })} />
@@ -112,7 +114,8 @@ function JobsTable({ jobs, list, selector, sorting }: { jobs: Job[]; list: List;
     { id: 'next', header: t('jobs.next'), cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} /> },
     { id: 'last', header: t('strip.column'), cell: (job) => {
       const runs = last?.get(job.job_id);
-      return runs && <Suspense><RunStrip runs={runs} name={job.name} zone={zoneOf(job)} /></Suspense>;
+      // As wide and as high before they are known: the rows stay as they are.
+      return <div className="min-h-6 min-w-[240px]">{runs && <Suspense><RunStrip runs={runs} name={job.name} zone={zoneOf(job)} /></Suspense>}</div>;
     } },
     { id: 'namespace', header: t('jobs.namespace'), cell: (job) => <span className="text-muted">{job.namespace}</span> },
     { id: 'owner', header: t('jobs.owner'), cell: (job) => <span className="text-muted">{job.user_id}</span> },

@@ -3,19 +3,22 @@ import '../../i18n/seldom';
 import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types';
 import { percent } from '../../shared/format';
+import { isAwaited, useTell } from '../../shared/known';
 import { usePreferences } from '../../shared/preferences';
 import { Card } from '../../shared/ui';
-import { useLastRuns } from '../runs/last_runs';
+import { useLastRunsRead } from '../runs/last_runs';
 import RunStrip from '../runs/run_strip';
 import { successOfLast } from './ends_values';
 import { zoneOf } from './schedule_text';
 
 const RUNS = 20;
 
-export default function LastRunsCard({ job }: { job: Job }) {
+export default function LastRunsCard({ job, onKnown }: { job: Job; onKnown?: () => void }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
-  const runs = useLastRuns([job.job_id], RUNS)?.get(job.job_id);
+  const last = useLastRunsRead([job.job_id], RUNS);
+  const runs = last.data?.get(job.job_id);
+  useTell(!isAwaited(last), onKnown);
   if (!runs || runs.length === 0) return null; // the card of its runs says that there are none
   const { share, n } = successOfLast(runs);
   return (

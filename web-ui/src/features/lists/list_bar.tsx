@@ -1,12 +1,13 @@
 // What a list of jobs or runs has above its rows, and the boxes in them.
-import { Suspense, lazy, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../shared/data_table';
+import { early } from '../../shared/early';
 import type { Kind, Row, Search } from './bulk';
 import type { Columns } from './columns';
 import { NOTHING, isTicked, tick, type Selection } from './selection';
 
-const ListTools = lazy(() => import('./list_tools'));
+const ListTools = early(() => import('./list_tools'));
 
 export interface List {
   kind: Kind;
@@ -34,7 +35,7 @@ export function useSelectable(list: Omit<List, 'selection' | 'onSelect'>): List 
 // `always`: the column that is not for choosing.
 export function ListBar(props: { list: List; always: string }) {
   return (
-    <div className="relative mb-2 flex min-h-8 flex-wrap items-center gap-2">
+    <div className="relative mb-2 flex min-h-9 flex-wrap items-center gap-2">
       <Suspense><ListTools {...props} /></Suspense>
     </div>
   );

@@ -8,7 +8,8 @@ import { itemsOf, useDeadLetters, useExecutors, useGaps, useRuns } from '../../a
 import { serverNow } from '../../api/reachability';
 import type { SystemStatus } from '../../api/types';
 import { span } from '../../shared/format';
-import { Card } from '../../shared/ui';
+import { isAwaited, useTell } from '../../shared/known';
+import { Card, Loading } from '../../shared/ui';
 import { skewOf } from '../system/member_values';
 
 const SHOWN = 6;
@@ -17,13 +18,15 @@ const DAY_MS = 86_400_000;
 
 interface Matter { key: string; text: string; link: ReactNode }
 
-export default function Attention({ status }: { status: SystemStatus }) {
+export default function Attention({ status, onKnown }: { status: SystemStatus; onKnown?: () => void }) {
   const { t } = useTranslation();
-  const held = itemsOf(useRuns({ state: ['HELD'], page_size: SHOWN }).data);
-  const dead = itemsOf(useDeadLetters().data);
-  const executors = itemsOf(useExecutors().data);
+  const reads = [useRuns({ state: ['HELD'], page_size: SHOWN }), useDeadLetters(), useExecutors(), useGaps({ page_size: SHOWN })] as const;
+  const awaited = reads.some(isAwaited);
+  useTell(!awaited, onKnown);
+  if (awaited) return <Loading />;
+  const [held, dead, executors, gaps] = [itemsOf(reads[0].data), itemsOf(reads[1].data), itemsOf(reads[2].data), itemsOf(reads[3].data)];
   // What a person paused is no surprise.
-  const missed = itemsOf(useGaps({ page_size: SHOWN }).data).slice(0, SHOWN)
+  const missed = gaps.slice(0, SHOWN)
     .filter((gap) => gap.reason !== 'paused' && Date.parse(gap.to) > serverNow() - DAY_MS);
   const matters: Matter[] = [];
   const see = t('overview.see');

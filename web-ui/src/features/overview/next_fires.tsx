@@ -11,6 +11,7 @@ import type { FireLoad } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { count } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
+import { isAwaited, useTell } from '../../shared/known';
 import { Time } from '../../shared/time';
 import { Card, LoadFailure, Loading } from '../../shared/ui';
 import { useRunNow } from '../jobs/job_actions';
@@ -32,10 +33,11 @@ function useNextHour() {
   });
 }
 
-export default function NextFires() {
+export default function NextFires({ onKnown }: { onKnown?: () => void }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   const hour = useNextHour();
+  useTell(!isAwaited(hour), onKnown);
   const items = hour.data?.items?.slice(0, SHOWN) ?? [];
   const rest = (hour.data?.jobs ?? 0) - items.length;
   return (

@@ -4,16 +4,18 @@ import { CircleCheck } from 'lucide-react';
 import { Suspense, lazy } from 'react';
 import { useTranslation } from 'react-i18next';
 import { itemsOf, useJobs, useRuns, useStatus } from '../../api/queries';
+import { early } from '../../shared/early';
+import { useKnown } from '../../shared/known';
 import { Card, LoadFailure, Loading, PageHeader } from '../../shared/ui';
 import { BAD_STATES } from './failures';
 import { sampleOf } from './sample';
 import { Tiles } from './tiles';
 
-const Attention = lazy(() => import('./attention'));
-const FailureMap = lazy(() => import('./failure_map'));
+const Attention = early(() => import('./attention'));
+const FailureMap = early(() => import('./failure_map'));
 const FirstSteps = lazy(() => import('./first_steps'));
-const NextFires = lazy(() => import('./next_fires'));
-const RunTable = lazy(() => import('../runs/run_table').then((all) => ({ default: all.RunTable })));
+const NextFires = early(() => import('./next_fires'));
+const RunTable = early(async () => ({ default: (await import('../runs/run_table')).RunTable }));
 
 const BAD = [...BAD_STATES];
 const SHOWN = 6;
@@ -24,6 +26,8 @@ export function OverviewPage() {
   const jobs = useJobs({ page_size: 2 }); // asked is only whether there is another one than the sample
   const failures = useRuns({ state: BAD, page_size: SHOWN });
   const failed = itemsOf(failures.data).slice(0, SHOWN);
+  const { known, tell } = useKnown<'attention' | 'next'>();
+  const above = known.has('attention') || (!status.isPending && !status.data);
   const sample = jobs.isSuccess ? sampleOf(itemsOf(jobs.data)) : undefined;
   return (
     <>
@@ -34,17 +38,19 @@ export function OverviewPage() {
       {sample !== undefined && <Suspense><FirstSteps sample={sample} /></Suspense>}
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_400px]">
         <div className="grid min-w-0 content-start gap-4">
-          {status.data && <Suspense><Attention status={status.data} /></Suspense>}
-          <Card title={t('overview.failures')} flush actions={<Link to="/runs" search={{ state: BAD }} className="link">{t('list.all')}</Link>}>
-            {failures.isPending ? <Loading />
-              : failures.isError && failed.length === 0 ? <LoadFailure error={failures.error} onRetry={() => void failures.refetch()} />
-              : failed.length > 0 ? <Suspense fallback={<Loading />}><RunTable runs={failed} withJob brief /></Suspense>
-              : <p className="flex items-center justify-center gap-2 p-8 text-muted"><CircleCheck aria-hidden size={17} className="text-ok" />{t('overview.no_failures')}</p>}
+          {status.data && <Suspense fallback={<Loading />}><Attention status={status.data} onKnown={() => tell('attention')} /></Suspense>}
+          <div className={above ? 'contents' : 'hidden'}>
+            <Card title={t('overview.failures')} flush actions={<Link to="/runs" search={{ state: BAD }} className="link">{t('list.all')}</Link>}>
+              {failures.isPending ? <Loading />
+                : failures.isError && failed.length === 0 ? <LoadFailure error={failures.error} onRetry={() => void failures.refetch()} />
+                : failed.length > 0 ? <Suspense fallback={<Loading />}><RunTable runs={failed} withJob brief /></Suspense>
+                : <p className="flex items-center justify-center gap-2 p-8 text-muted"><CircleCheck aria-hidden size={17} className="text-ok" />{t('overview.no_failures')}</p>}
           </Card>
+          </div>
         </div>
-        <Suspense><NextFires /></Suspense>
+        <Suspense><NextFires onKnown={() => tell('next')} /></Suspense>
       </div>
-      {failed.length > 0 && <div className="mt-4"><Suspense><FailureMap /></Suspense></div>}
+      {failed.length > 0 && <div className={above && known.has('next') ? 'mt-4' : 'hidden'}><Suspense><FailureMap /></Suspense></div>}
     </>
   );
 }

@@ -17,7 +17,9 @@ export async function readLastRuns(ids: readonly string[], n: number, signal?: A
 
 // undefined: not known yet, or not at all (a server from before it could be asked). Keyed below "runs", of which
 // every change is told.
-export function useLastRuns(ids: readonly string[], n: number): LastRuns | undefined {
+export const useLastRuns = (ids: readonly string[], n: number): LastRuns | undefined => useLastRunsRead(ids, n).data;
+
+export function useLastRunsRead(ids: readonly string[], n: number) {
   const refetchInterval = useEvery(CALM_MS * 2);
   return useQuery({
     queryKey: ['runs', 'recent', n, ids],
@@ -26,5 +28,5 @@ export function useLastRuns(ids: readonly string[], n: number): LastRuns | undef
     placeholderData: (before) => before,
     refetchInterval: (query) => ((query.state.error as ApiError | null)?.status === 404 ? false : refetchInterval),
     retry: false,
-  }).data;
+  });
 }

@@ -1,10 +1,11 @@
 // The fleet's history; every filter is in the URL.
 import { getRouteApi } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
-import { Suspense, lazy, useRef } from 'react';
+import { Suspense, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { totalOf, useRuns } from '../../api/queries';
 import type { Run } from '../../api/types';
+import { early } from '../../shared/early';
 import { Time } from '../../shared/time';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, searchedTo } from '../../shared/ui';
 import { useColumns } from '../lists/columns';
@@ -16,7 +17,7 @@ import { useSteady } from './steady';
 const route = getRouteApi('/runs');
 const rowOf = (run: Run) => ({ id: run.run_id, name: nameOfRun(run), state: run.state });
 const idOf = (run: Run) => run.run_id;
-const FilterBar = lazy(() => import('./filter_bar'));
+const FilterBar = early(() => import('./filter_bar'));
 
 export function RunsPage() {
   const { t } = useTranslation();

@@ -3,12 +3,14 @@ import '../../i18n/more';
 import '../../i18n/outages';
 import '../../i18n/seldom';
 import { getRouteApi } from '@tanstack/react-router';
-import { Suspense, lazy } from 'react';
+import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useStatus } from '../../api/queries';
 import type { SystemStatus } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
+import { early } from '../../shared/early';
 import { count, span } from '../../shared/format';
+import { useKnown } from '../../shared/known';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
 import { Card, Facts, LoadFailure, Loading, PageHeader } from '../../shared/ui';
@@ -18,7 +20,7 @@ import { PauseCard } from './pause_card';
 import { RefreshChoice } from './refresh_choice';
 import { SettingsCard } from './settings_card';
 
-const Attention = lazy(() => import('../overview/attention'));
+const Attention = early(() => import('../overview/attention'));
 const route = getRouteApi('/system');
 
 export function SystemPage() {
@@ -26,6 +28,7 @@ export function SystemPage() {
   const { refresh } = route.useSearch();
   const navigate = route.useNavigate();
   const status = useStatus();
+  const { known, tell } = useKnown<'attention'>();
   return (
     <>
       <PageHeader title={t('nav.system')} documentTitle={t('nav.system')}
@@ -35,14 +38,16 @@ export function SystemPage() {
         : !status.data ? <LoadFailure error={status.error} onRetry={() => void status.refetch()} />
         : (
           <div className="grid gap-4 lg:grid-cols-2">
-            <div className="min-w-0 lg:col-span-2"><Suspense><Attention status={status.data} /></Suspense></div>
-            <PauseCard status={status.data} />
-            <MembersCard status={status.data} />
-            <Health status={status.data} />
-            <Store status={status.data} />
-            <Segments status={status.data} />
-            <DependenciesCard />
-            <SettingsCard />
+            <div className="min-w-0 lg:col-span-2"><Suspense fallback={<Loading />}><Attention status={status.data} onKnown={() => tell('attention')} /></Suspense></div>
+            <div className={known.has('attention') ? 'contents' : 'hidden'}>
+              <PauseCard status={status.data} />
+              <MembersCard status={status.data} />
+              <Health status={status.data} />
+              <Store status={status.data} />
+              <Segments status={status.data} />
+              <DependenciesCard />
+              <SettingsCard />
+            </div>
           </div>
         )}
     </>

@@ -1,0 +1,50 @@
+// What a console of some months looks like: jobs with schedules, labels and owners, runs that went well and badly,
+// one with a log of some length.
+import { until } from './server.mjs';
+
+const JOBS = 240;
+const RUNS_EACH = 3;
+const AT_ONCE = 8;
+const GROUPS = ['billing', 'catalogue', 'ingest', 'mail', 'reports', 'search'];
+const LOG = 'for i in $(seq 1 300); do echo "2026-11-22 10:00:00 INFO  row $i of 300"; done; echo "WARN one is missing" >&2';
+
+async function eachAtOnce(items, act) {
+  const left = [...items];
+  const work = async () => {
+    for (let one = left.shift(); one !== undefined; one = left.shift()) await act(one);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+// Nothing of it fires in the next quarter of an hour: what is measured is not what happens to start meanwhile.
+function definitionOf(i) {
+  const group = GROUPS[i % GROUPS.length];
+  const soon = new Date(Date.now() + (20 + (i % 30)) * 60_000);
+  const cron = i % 5 === 0 ? `${soon.getUTCMinutes()} ${soon.getUTCHours()} * * *` : `${i % 60} ${(soon.getUTCHours() + 2 + (i % 20)) % 24} * * ${i % 3 === 0 ? '1-5' : '*'}`;
+  return {
+    job_id: `${group}-${String(i).padStart(3, '0')}`, name: `${group} step ${i}`, description: `Step ${i} of ${group}`,
+    command: i % 9 === 0 ? 'echo no such table >&2; exit 3' : `echo done ${i}`, cron_expression: cron, time_zone: 'UTC',
+    labels: { team: group, tier: String(i % 3) }, enabled: i % 16 !== 0,
+  };
+}
+
+// What administrators see: people, tokens, secrets.
+async function makeAdministration(server, password) {
+  for (const [name, role] of [['anna', 'admin'], ['bert', 'user'], ['carl', 'read_only']]) await server.api('POST', 'users', { name, role, password });
+  for (const name of ['deploy', 'metrics']) await server.api('POST', 'tokens', { name, role: 'read_only' });
+  for (const name of ['database', 'mail']) await server.api('POST', 'secrets', { name, value: 'only ever seen by ' + name });
+}
+
+// Answers the ids of a job and of the run with the log, and who can sign in.
+export async function makeFleet(server, password) {
+  await makeAdministration(server, password);
+  const jobs = Array.from({ length: JOBS }, (_, i) => definitionOf(i));
+  await eachAtOnce(jobs, (job) => server.api('POST', 'jobs', job));
+  const ids = jobs.flatMap((job) => Array(RUNS_EACH).fill(job.job_id));
+  await eachAtOnce(ids, (id) => server.api('POST', `jobs/${id}/execute`, {}));
+  await server.api('POST', 'jobs', { job_id: 'with-log', name: 'Reads rows', command: LOG });
+  const { run_id: run } = await server.api('POST', 'jobs/with-log/execute', {});
+  const open = async () => (await server.api('GET', 'runs?state=PENDING&state=RUNNING&page_size=1')).items.length;
+  await until(async () => (await open()) === 0, 'all runs to end', 120_000);
+  return { person: 'anna', job: jobs[1].job_id, run, jobs: JOBS + 1, runs: ids.length + 1 };
+}

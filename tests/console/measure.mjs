@@ -1,0 +1,148 @@
+// What a page does to a browser, in figures: paints, shifts, interactions, frames.
+import { cpus } from 'node:os';
+import { until } from './server.mjs';
+
+const QUIET_MS = 500;
+const LOOK_MS = 250;
+const IDLE_SHARE = 0.7;
+const SPIN_MS = 60;
+// These never end: the log of a run that goes on, and what has changed.
+const STREAMS = /\/api\/(changes|runs\/[^/]+\/logs\/stream)/;
+
+export const sorted = (values) => values.toSorted((a, b) => a - b);
+// The nearest rank: one of the values.
+export const percentile = (values, p) => sorted(values)[Math.max(0, Math.ceil((values.length * p) / 100) - 1)];
+export const median = (values) => percentile(values, 50);
+
+// Until most of the machine has nothing to do, or for `ms`: what is measured is the console, not a compiler beside it.
+// Answers how long that took.
+export async function rest(ms) {
+  const began = Date.now();
+  const times = () => cpus().map((one) => one.times).reduce((sum, { idle, user, nice, sys, irq }) =>
+    ({ idle: sum.idle + idle, all: sum.all + idle + user + nice + sys + irq }), { idle: 0, all: 0 });
+  for (let before = times(); Date.now() - began < ms;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const now = times();
+    if (now.idle - before.idle >= IDLE_SHARE * (now.all - before.all)) break;
+    before = now;
+  }
+  return Date.now() - began;
+}
+
+// How many times longer than its work a thread takes now that never waits for anything: 1 when it has a core for itself.
+export function crowd() {
+  const began = performance.now();
+  const before = process.cpuUsage();
+  const spent = () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+  while (spent() < SPIN_MS);
+  return Math.max(1, (performance.now() - began) / spent());
+}
+
+// In the page, from its first byte on: `seen` collects what the browser tells.
+function observe() {
+  const seen = { paint: 0, largest: 0, filled: 0, shift: 0, shifts: [] };
+  globalThis.seen = seen;
+  const watch = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true });
+  const nameOf = (node) => (node?.nodeType === 1 ? `${node.tagName.toLowerCase()} ${node.textContent.slice(0, 40)}` : String(node?.nodeName));
+  watch('paint', (one) => {
+    if (one.name === 'first-contentful-paint') seen.paint = one.startTime;
+  });
+  watch('largest-contentful-paint', (one) => { seen.largest = one.startTime; });
+  watch('layout-shift', (one) => {
+    if (one.hadRecentInput) return;
+    seen.shift += one.value;
+    seen.shifts.push(`${one.value.toFixed(3)} at ${Math.round(one.startTime)} ms: ` + one.sources.map((source) =>
+      `${nameOf(source.node)} from ${Math.round(source.previousRect.top)} to ${Math.round(source.currentRect.top)}`).join('; '));
+  });
+  // The last time that nothing of the page said any more that it is still to come.
+  const says = () => document.querySelector('h1') === null || [...document.querySelectorAll('p[role=status]')].some((one) => one.textContent === 'Loading…');
+  let awaited = true;
+  new MutationObserver(() => {
+    const before = awaited;
+    awaited = says();
+    if (before && !awaited) requestAnimationFrame((now) => { seen.filled = now; });
+  }).observe(document, { childList: true, subtree: true, characterData: true });
+}
+
+// Counts the requests of a page. `quiet` comes when there were none for half a second, streams aside; the thread of a
+// slower page may take longer from one to the next.
+export function watchRequests(page, slower = 1) {
+  const asked = [];
+  const open = new Set();
+  let last = Date.now();
+  page.on('request', (request) => {
+    asked.push(request.url());
+    if (STREAMS.test(request.url())) return;
+    open.add(request);
+    last = Date.now();
+  });
+  const end = (request) => {
+    if (open.delete(request)) last = Date.now();
+  };
+  page.on('requestfinished', end);
+  page.on('requestfailed', end);
+  const quiet = () => until(() => open.size === 0 && Date.now() - last > QUIET_MS * Math.sqrt(slower), 'the network to be quiet');
+  return { asked, quiet };
+}
+
+// One load with nothing in the cache. `slower`: how many times slower than this machine the page's thread is.
+export async function measureLoad(page, url, slower) {
+  await page.addInitScript(observe);
+  const requests = watchRequests(page, slower);
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: slower });
+  await page.goto(url);
+  await page.waitForFunction(() => globalThis.seen.filled > 0);
+  await requests.quiet();
+  const seen = await page.evaluate(() => globalThis.seen);
+  return { ...seen, asked: requests.asked };
+}
+
+// From now on each interaction: a click, a key, a tap, from the hand to the next frame. Those below 16 ms the browser
+// does not tell.
+export const watchInteractions = (page) => page.evaluate(() => {
+  const all = new Map();
+  globalThis.interactions = all;
+  new PerformanceObserver((list) => {
+    for (const one of list.getEntries()) {
+      if (!one.interactionId) continue;
+      const ms = Math.max(one.duration, all.get(one.interactionId)?.ms ?? 0);
+      all.set(one.interactionId, { ms, what: `${one.name} on ${one.target?.tagName ?? 'what is gone'} ${(one.target?.textContent ?? '').slice(0, 30)}` });
+    }
+  }).observe({ type: 'event', durationThreshold: 16 });
+});
+export const interactionsOf = (page) => page.evaluate(async () => {
+  // What the last one painted is told after that.
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 100)));
+  return [...globalThis.interactions.values()];
+});
+
+// From frame to frame until it is stopped: how long each took, and the most rows of a log that were in the document.
+export const watchFrames = (page) => page.evaluate(() => {
+  const frames = { ms: [], rows: 0, stop: false };
+  globalThis.frames = frames;
+  let before = performance.now();
+  const look = (now) => {
+    frames.ms.push(now - before);
+    before = now;
+    frames.rows = Math.max(frames.rows, document.querySelectorAll('[data-line]').length);
+    if (!frames.stop) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+});
+export const framesOf = (page) => page.evaluate(() => {
+  globalThis.frames.stop = true;
+  return { ms: globalThis.frames.ms, rows: globalThis.frames.rows };
+});
+
+// What scripts hold when nothing more can be freed, in bytes.
+export async function heapOf(page) {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('HeapProfiler.collectGarbage');
+  await devtools.send('Performance.enable');
+  const { metrics } = await devtools.send('Performance.getMetrics');
+  return metrics.find((one) => one.name === 'JSHeapUsedSize').value;
+}
