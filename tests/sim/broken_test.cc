@@ -45,21 +45,23 @@ TEST_P(BrokenRuleTest, IsNoticed) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BrokenRuleTest,
-    ::testing::Values(
-        BrokenRule{"fence", "P5", 40},                 // no epoch compared
-        BrokenRule{"claim.token", "P", 40},            // any token is "mine"
-        BrokenRule{"lease.from_receipt", "P4", 200},   // not from sending
-        BrokenRule{"lease.daemon_checks", "P4", 200},  // instead of the warden
-        BrokenRule{"lost.mark_first", "P4", 1000},     // marked after the batch
-        BrokenRule{"proof.from_receipt", "P4", 200},   // proofs age from receipt
-        BrokenRule{"retry.version", "P8", 40},         // the old definition
-        BrokenRule{"outcome.unknown", "P4", 1000},     // what is not killed counts as dead
-        BrokenRule{"plan.next_after_now", "P1", 40},   // fires in a stall are lost
-        BrokenRule{"sweep.lower_bound", "P1", 40},     // old rows are never seen
-        // the pause: what was missed skipped, each gate taken out, nobody told
-        BrokenRule{"misfire.policy", "pause: misfires", 40},
-        BrokenRule{"pause.plan", "pause: gate", 40}, BrokenRule{"pause.publish", "pause: gate", 40},
-        BrokenRule{"pause.claim", "pause: gate", 40}, BrokenRule{"pause.told", "pause: told", 40}),
+    ::testing::Values(BrokenRule{"fence", "P5", 40},                 // no epoch compared
+                      BrokenRule{"claim.token", "P", 40},            // any token is "mine"
+                      BrokenRule{"lease.from_receipt", "P4", 200},   // not from sending
+                      BrokenRule{"lease.daemon_checks", "P4", 200},  // instead of the warden
+                      BrokenRule{"lost.mark_first", "P4", 1000},     // marked after the batch
+                      BrokenRule{"proof.from_receipt", "P4", 200},   // proofs age from receipt
+                      BrokenRule{"retry.version", "P8", 40},         // the old definition
+                      BrokenRule{"outcome.unknown", "P4",
+                                 1000},  // what is not killed counts as dead
+                      BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
+                      BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
+                      // the pause: what was missed skipped, each gate taken out, nobody told
+                      BrokenRule{"misfire.policy", "pause: misfires", 40},
+                      BrokenRule{"pause.plan", "pause: gate", 40},
+                      BrokenRule{"pause.publish", "pause: gate", 40},
+                      BrokenRule{"pause.claim", "pause: gate", 1000},
+                      BrokenRule{"pause.told", "pause: told", 40}),
     [](const auto& rule) {
       std::string name = rule.param.name;
       for (char& c : name) {

@@ -295,7 +295,7 @@ TEST_F(CliTest, DeadLettersAreReplayedAndDiscarded) {
                        {"attempts", 3},
                        {"reason", "exit_code"},
                        {"create_time", "2026-03-01T00:00:00.000000Z"}};
-  Answer("GET /api/dead-letters?job_id=nightly&page_size=50",
+  Answer("GET /api/dead-letters?job_id=nightly&page_size=500",
          {{"items", {letter}}, {"next_page_token", nullptr}});
   EXPECT_EQ(Run({"dead-letter", "list", "--job", "nightly", "-q"}), 0) << err();
   EXPECT_EQ(out(), "17\n");
