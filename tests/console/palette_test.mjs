@@ -37,6 +37,28 @@ test('it leads to a run by its id, to an executor, a job and any page', async ()
   });
 });
 
+test('Enter takes nothing that was found for what was typed before', async () => {
+  await person({}, async (page) => {
+    await page.goto(server.url + '/');
+    await heading(page, 'Overview');
+    let answer;
+    const answered = new Promise((resolve) => { answer = resolve; });
+    await page.route('**/api/jobs?q=deliv*', async (route) => {
+      await answered;
+      await route.continue();
+    });
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: 'Backup' }).first().waitFor();
+    await page.keyboard.insertText('deliv');
+    // The first one, whether the answer came or not.
+    await page.locator('[role=option][data-highlighted]', { hasText: 'Deliveries' }).waitFor();
+    assert.equal(await page.getByRole('option', { name: 'Backup' }).count(), 0);
+    answer();
+    await page.keyboard.press('Enter');
+    await heading(page, 'Deliveries');
+  });
+});
+
 test('an id that nothing has is no place to go', async () => {
   await person({ asked: ['/api/runs/'] }, async (page) => {
     await page.goto(server.url + '/');
