@@ -78,3 +78,24 @@ test('how often it is read anew is in its address', async () => {
     assert.ok(await choice.isDisabled());
   });
 });
+
+test('how lateness and queues went while it was open is drawn, in the range of its address, and is a table', async () => {
+  await person({}, async (page) => {
+    await page.goto(server.url + '/system');
+    await page.getByRole('combobox', { name: 'Range' }).selectOption('15');
+    await page.waitForURL('**range=15');
+    const pending = page.locator('div', { has: page.getByTestId('history-pending') }).last();
+    await pending.getByText('0 now, 0 at most').waitFor();
+    // Sampled anew: the line gets longer.
+    const points = () => page.getByTestId('history-pending').locator('polyline').first().getAttribute('points').then((text) => text.split(' ').length);
+    const before = await points();
+    await until(async () => (await points()) > before, 'the next sample');
+    await page.getByText('As a table, the most of each minute').click();
+    await page.getByRole('table', { name: 'As a table, the most of each minute' }).or(page.getByRole('region', { name: 'As a table, the most of each minute' })).first().waitFor();
+    assert.deepEqual(await look(page, 'history'), []);
+    await page.reload();
+    assert.equal(await page.getByRole('combobox', { name: 'Range' }).inputValue(), '15');
+    await page.setViewportSize({ width: 360, height: 740 });
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth) <= 0);
+  });
+});

@@ -6,7 +6,7 @@ import { LoadFailure, Loading } from '../shared/ui';
 import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
 import type { RunSearch } from '../features/runs/filter_bar';
 import type { Level } from '../features/runs/log_levels';
-import { PAGE_SIZES, REFRESHES, many, numeral, one, oneOf, parseSearch, stringifySearch, type Refresh } from './search_params';
+import { PAGE_SIZES, RANGES, REFRESHES, many, numeral, one, oneOf, parseSearch, stringifySearch, type Range, type Refresh } from './search_params';
 import { NotFound, Shell } from './shell';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -145,9 +145,10 @@ const executor = createRoute({
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
-  validateSearch: (search): { ask?: 'pause'; refresh?: Refresh } => ({
+  validateSearch: (search): { ask?: 'pause'; refresh?: Refresh; range?: Range } => ({
     ask: oneOf(search.ask, ['pause']),
     refresh: oneOf(search.refresh, REFRESHES),
+    range: oneOf(search.range, RANGES),
   }),
   component: lazyRouteComponent(() => import('../features/system/system_page'), 'SystemPage'),
 });

@@ -29,6 +29,9 @@ export const PAGE_SIZES = ['20', '100', '200', '500'] as const;
 // How often a page is read anew: not at all, or every so many seconds; without it, each of its lists in its own time.
 export const REFRESHES = ['off', '15', '60'] as const;
 export type Refresh = (typeof REFRESHES)[number];
+// Minutes; without it, 5.
+export const RANGES = ['15', '60'] as const;
+export type Range = (typeof RANGES)[number];
 
 export const one = (value: unknown): string | undefined => {
   const first = Array.isArray(value) ? value[0] : value;

@@ -15,6 +15,7 @@ import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
 import { Card, Facts, LoadFailure, Loading, PageHeader } from '../../shared/ui';
 import { DependenciesCard } from './dependencies_card';
+import { HistoryCard } from './history_card';
 import { MembersCard } from './members_card';
 import { PauseCard } from './pause_card';
 import { RefreshChoice } from './refresh_choice';
@@ -25,7 +26,7 @@ const route = getRouteApi('/system');
 
 export function SystemPage() {
   const { t } = useTranslation();
-  const { refresh } = route.useSearch();
+  const { refresh, range } = route.useSearch();
   const navigate = route.useNavigate();
   const status = useStatus();
   const { known, tell } = useKnown<'attention'>();
@@ -43,6 +44,10 @@ export function SystemPage() {
               <PauseCard status={status.data} />
               <MembersCard status={status.data} />
               <Health status={status.data} />
+              <div className="min-w-0 lg:col-span-2">
+                <HistoryCard status={status.data} readAt={status.dataUpdatedAt} range={range}
+                  onRange={(next) => void navigate({ search: (before) => ({ ...before, range: next }), replace: true, resetScroll: false })} />
+              </div>
               <Store status={status.data} />
               <Segments status={status.data} />
               <DependenciesCard />

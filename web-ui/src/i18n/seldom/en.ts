@@ -167,6 +167,13 @@ export const enSeldom = {
   'refresh.label': 'Refresh',
   'refresh.off': 'Off',
   'refresh.every': 'Every {{n}} s',
+  'history.title': 'While this page was open',
+  'history.range': 'Range',
+  'history.minutes': 'Last {{n}} minutes',
+  'history.since': 'Collected in this tab since',
+  'history.values': '{{last}} now, {{most}} at most',
+  'history.lag': 'Records not dealt with yet',
+  'history.table': 'As a table, the most of each minute',
   'refresh.paused': 'Updates are paused in the top bar.',
   // Runs that used up their attempts.
   'dead.title': 'Dead letters',

@@ -165,6 +165,13 @@ export const zhCNSeldom: SeldomCatalogue = {
   'refresh.label': '刷新',
   'refresh.off': '关闭',
   'refresh.every': '每 {{n}} 秒',
+  'history.title': '本页打开期间',
+  'history.range': '范围',
+  'history.minutes': '最近 {{n}} 分钟',
+  'history.since': '本标签页采集始于',
+  'history.values': '当前 {{last}}，最高 {{most}}',
+  'history.lag': '尚未处理的记录',
+  'history.table': '以表格显示（每分钟最高值）',
   'refresh.paused': '已在顶栏暂停更新。',
   // Runs that used up their attempts.
   'dead.title': '死信',

@@ -1,0 +1,69 @@
+// What the status said while this tab had the system page open: the server keeps no history of it (its metrics do).
+import type { SystemStatus } from '../../api/types';
+
+export interface Sample {
+  at: number; // ms since the epoch
+  late: number | null; // ms, 99th percentile
+  overdue: number | null; // ms
+  pending: number | null;
+  running: number | null;
+  lag: number | null; // records of all queues; null: of one of them it is not known
+}
+export const MEASURES = ['late', 'overdue', 'pending', 'running', 'lag'] as const;
+export type Measure = (typeof MEASURES)[number];
+
+export const KEPT_MS = 60 * 60_000;
+const KEPT_MOST = 2000; // somebody may ask again and again by hand
+// Longer than the slowest refresh: nobody looked in between.
+const UNSEEN_MS = 90_000;
+
+export function sampleOf(status: SystemStatus, at: number): Sample {
+  const { tasks, results, logs } = status.lag;
+  return {
+    at,
+    late: status.late_ms.p99,
+    overdue: status.oldest_overdue_ms,
+    pending: status.runs_pending,
+    running: status.runs_running,
+    lag: tasks === null || results === null || logs === null ? null : tasks + results + logs,
+  };
+}
+
+// Oldest first; one that is not newer than the last is known already.
+export function withSample(kept: readonly Sample[], next: Sample): readonly Sample[] {
+  if (kept.length > 0 && kept.at(-1)!.at >= next.at) return kept;
+  return [...kept, next].filter((one) => one.at > next.at - KEPT_MS).slice(-KEPT_MOST);
+}
+
+export interface Point { at: number; value: number }
+
+// What can be joined by a line: it breaks where a value is not known, and where nobody looked.
+export function stretches(samples: readonly Sample[], measure: Measure): Point[][] {
+  const all: Point[][] = [];
+  let before: Sample | undefined;
+  for (const one of samples) {
+    const value = one[measure];
+    const joined = before !== undefined && before[measure] !== null && one.at - before.at <= UNSEEN_MS;
+    if (value !== null) {
+      if (joined) all.at(-1)!.push({ at: one.at, value });
+      else all.push([{ at: one.at, value }]);
+    }
+    before = one;
+  }
+  return all;
+}
+
+// The most of each minute, newest first: what a table of an hour can show.
+export function byMinute(samples: readonly Sample[]): Sample[] {
+  const minutes = new Map<number, Sample>();
+  for (const one of samples) {
+    const at = Math.floor(one.at / 60_000) * 60_000;
+    const most = minutes.get(at) ?? { at, late: null, overdue: null, pending: null, running: null, lag: null };
+    for (const measure of MEASURES) {
+      const value = one[measure];
+      if (value !== null) most[measure] = Math.max(value, most[measure] ?? value);
+    }
+    minutes.set(at, most);
+  }
+  return [...minutes.values()].toReversed();
+}
