@@ -26,6 +26,7 @@ struct MemberInfo {
   std::string grpc_address;
   std::string version = {};         // of its build; empty: of one that does not tell
   std::optional<bool> paused = {};  // what it told last (TellPaused); no part of how it joins
+  std::string ops_url = {};         // of its health and metrics; empty: of one that does not tell
 
   bool operator==(const MemberInfo&) const = default;
 };

@@ -42,7 +42,8 @@ std::string MemberText(const MemberInfo& member) {
                      {"incarnation", member.incarnation.value()},
                      {"rest_url", member.rest_url},
                      {"grpc_address", member.grpc_address},
-                     {"version", member.version}});
+                     {"version", member.version},
+                     {"ops_url", member.ops_url}});
 }
 
 Result<MemberInfo> ParseMember(std::string_view text) {
@@ -52,7 +53,8 @@ Result<MemberInfo> ParseMember(std::string_view text) {
                     .incarnation = Incarnation(TextOf(*object, "incarnation")),
                     .rest_url = TextOf(*object, "rest_url"),
                     .grpc_address = TextOf(*object, "grpc_address"),
-                    .version = TextOf(*object, "version")};
+                    .version = TextOf(*object, "version"),
+                    .ops_url = TextOf(*object, "ops_url")};
   if (member.id.empty() || member.incarnation.empty()) return CorruptNode("member");
   return member;
 }

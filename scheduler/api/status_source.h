@@ -22,6 +22,7 @@ struct ClusterMember {
   // Its wall clock minus the database's; only known of the member that answers.
   std::optional<Duration> clock_offset = {};
   std::string version = {};         // of its build; empty = unknown
+  std::string ops_url = {};         // of its health and metrics; empty = unknown
   std::optional<bool> paused = {};  // the pause of the cluster is in force there; nullopt = unknown
 };
 

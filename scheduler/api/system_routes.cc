@@ -158,6 +158,7 @@ json DescribeMembers(const ClusterView& view, const OwnedSegments* owned) {
          {"clock_offset_ms",
           member.clock_offset ? json(Milliseconds(*member.clock_offset)) : json(nullptr)},
          {"version", member.version.empty() ? json(nullptr) : json(member.version)},
+         {"ops_url", member.ops_url.empty() ? json(nullptr) : json(member.ops_url)},
          {"paused", member.paused ? json(*member.paused) : json(nullptr)}});
   }
   return members;

@@ -35,9 +35,9 @@ std::vector<NamedStepper> Member::steppers() {
   return all;
 }
 
-void Member::SetRestUrl(std::string url) {
-  if (rooms_->notifier) rooms_->notifier->SetRestUrl(url);
-  rooms_->leader.SetRestUrl(std::move(url));
+void Member::SetUrls(MemberUrls urls) {
+  if (rooms_->notifier) rooms_->notifier->SetRestUrl(urls.rest);
+  rooms_->leader.SetUrls(std::move(urls));
 }
 
 void Member::Tune(const MemberTuning& tuning) {

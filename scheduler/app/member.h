@@ -30,6 +30,7 @@
 #include "scheduler/app/member_options.h"
 #include "scheduler/app/member_status.h"
 #include "scheduler/guard/store_guard.h"
+#include "scheduler/leader/member_urls.h"
 #include "scheduler/notify/notice_sender.h"
 #include "scheduler/secrets/secret_desk.h"
 #include "scheduler/wheel/wake.h"
@@ -75,7 +76,7 @@ class Member final : public MemberView {
   std::vector<NamedStepper> steppers();
 
   // Where this member's API is, once that is known; before the first turn of any stepper.
-  void SetRestUrl(std::string url);
+  void SetUrls(MemberUrls urls);
   // Thread-safe, and does not wait.
   void Tune(const MemberTuning& tuning);
   // Leaves the membership, so that others take over at once. Stop the loops first.

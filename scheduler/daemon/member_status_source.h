@@ -22,8 +22,11 @@ class MemberStatusSource final : public StatusSource {
                      .topics = seen.topics,
                      .session = seen.session};
     for (const MemberInfo& info : seen.members) {
-      ClusterMember entry{
-          .id = info.id, .address = info.rest_url, .version = info.version, .paused = info.paused};
+      ClusterMember entry{.id = info.id,
+                          .address = info.rest_url,
+                          .version = info.version,
+                          .ops_url = info.ops_url,
+                          .paused = info.paused};
       if (info.id == seen.self && seen.clock_trusted) entry.clock_offset = seen.clock_offset;
       if (info.id == seen.self) entry.paused = seen.paused;
       view.members.push_back(std::move(entry));

@@ -18,6 +18,7 @@
 #include "common/base/metrics.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/segment_store.h"
+#include "scheduler/leader/member_urls.h"
 
 namespace carillon::scheduler {
 
@@ -37,8 +38,11 @@ class LeaderLoop final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
   bool is_leader() const { return is_leader_.load(std::memory_order_relaxed); }
-  // Where this member's API is; told to the others when it joins. Before the first Step.
-  void SetRestUrl(std::string url) { self_.rest_url = std::move(url); }
+  // Told to the others when it joins. Before the first Step.
+  void SetUrls(MemberUrls urls) {
+    self_.rest_url = std::move(urls.rest);
+    self_.ops_url = std::move(urls.ops);
+  }
   // Leaves the membership; the next Step would join again.
   void Leave();
 

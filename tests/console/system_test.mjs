@@ -37,6 +37,15 @@ for (const [locale, theme, skew, behind] of [
   });
 }
 
+test('the metrics of a member that this browser reaches are one click away', async () => {
+  await person({}, async (page) => {
+    await page.goto(server.url + '/system');
+    const link = page.getByRole('link', { name: 'Metrics of scheduler-1', exact: false });
+    const [opened] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
+    await opened.getByText('carillon_build_info', { exact: false }).first().waitFor();
+  });
+});
+
 test('what needs attention is there as on the overview', async () => {
   await server.api('POST', 'jobs', { job_id: 'bad', name: 'Bad', command: 'exit 3' });
   await server.api('POST', 'jobs/bad/execute', {});

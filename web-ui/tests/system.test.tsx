@@ -3,13 +3,28 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { useEvery } from '../src/api/queries';
 import type { Member, SystemStatus } from '../src/api/types';
 import { MembersCard } from '../src/features/system/members_card';
-import { apartFrom, skewOf, versionsOf } from '../src/features/system/member_values';
+import { apartFrom, metricsOf, skewOf, versionsOf } from '../src/features/system/member_values';
 import { RefreshChoice, paceOf } from '../src/features/system/refresh_choice';
 import { useLive } from '../src/shared/pace';
 import { setPreferences } from '../src/shared/preferences';
 
 const member = (id: string, more: Partial<Member> = {}): Member => ({ id, address: 'http://' + id, owned_segments: 1, clock_offset_ms: 0.2, ...more });
 const pause = { since: '2026-03-01T02:00:00Z', by: 'anna', reason: 'upgrade' };
+
+describe('where the metrics are', () => {
+  it.each([
+    ['http://127.0.0.1:8642', 'localhost', 'http://127.0.0.1:8642/metrics'],
+    ['http://[::1]:8642', '127.0.0.1', 'http://[::1]:8642/metrics'],
+    ['http://10.0.0.7:8642', 'console.example', 'http://10.0.0.7:8642/metrics'],
+    ['http://127.0.0.1:8642', 'console.example', undefined], // the member's own loopback
+    ['http://0.0.0.0:8642', 'localhost', undefined],
+    ['http://[::]:8642', 'console.example', undefined],
+    ['javascript:alert(1)', 'localhost', undefined],
+    ['no address', 'localhost', undefined],
+  ])('%s seen from %s is %s', (ops, here, at) => {
+    expect(metricsOf(ops, here)).toBe(at);
+  });
+});
 
 describe('the versions of the members', () => {
   const mixed = [member('m1', { version: '0.2.0' }), member('m2', { version: '0.1.0' }), member('m3', { version: '0.2.0' }), member('m4', { version: null }), member('m5')];

@@ -6,8 +6,8 @@ namespace carillon {
 namespace {
 
 TEST(CoordinationJsonTest, MemberComesBackAsItWas) {
-  const MemberInfo member{MemberId("scheduler-1"), Incarnation("00ff"), "http://h:1", "h:2",
-                          "0.1.0"};
+  MemberInfo member{MemberId("scheduler-1"), Incarnation("00ff"), "http://h:1", "h:2", "0.1.0"};
+  member.ops_url = "http://h:3";
   const auto parsed = ParseMember(MemberText(member));
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(*parsed, member);

@@ -186,6 +186,7 @@ export interface Member {
   owned_segments: number | null;
   clock_offset_ms: number | null;
   version?: string | null;
+  ops_url?: string | null; // of its health and metrics, as its own host names it
   paused?: boolean | null; // whether the pause of the cluster is in force there
 }
 

@@ -39,6 +39,7 @@ class FixedStatus : public scheduler::StatusSource {
                          .address = "127.0.0.1:8640",
                          .clock_offset = 1500us,
                          .version = "0.1.0-test",
+                         .ops_url = "http://127.0.0.1:8642",
                          .paused = false}},
             .executors = linked,
             .oldest_overdue = 250ms,

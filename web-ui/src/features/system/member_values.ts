@@ -16,6 +16,18 @@ export function skewOf(members: readonly Member[]): string | undefined {
   return groups.length > 1 ? groups.map(({ version, ids }) => `${version} (${ids.join(', ')})`).join(', ') : undefined;
 }
 
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+const ANY = /^(0\.0\.0\.0|\[::\])$/; // what a member that listens everywhere calls itself
+
+// Where the browser at `here` reaches the member's metrics; undefined: nowhere, since the port is told in
+// words that only mean something on the member's own host.
+export function metricsOf(ops: string, here: string): string | undefined {
+  if (!URL.canParse(ops)) return undefined;
+  const { hostname, protocol } = new URL(ops);
+  if (!protocol.startsWith('http') || ANY.test(hostname)) return undefined;
+  return LOOPBACK.test(hostname) && !LOOPBACK.test(here) ? undefined : new URL('/metrics', ops).href;
+}
+
 const known = (one: Member) => typeof one.paused === 'boolean';
 
 // Who has not taken the pause over, or not its end, and of whom that is not known.

@@ -3,9 +3,18 @@ import '../../i18n/more';
 import '../../i18n/seldom';
 import { Crown, TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import type { SystemStatus } from '../../api/types';
+import type { Member, SystemStatus } from '../../api/types';
 import { Card, TableFrame } from '../../shared/ui';
-import { skewOf } from './member_values';
+import { metricsOf, skewOf } from './member_values';
+
+// A link where this browser can follow it; else where the metrics are.
+function MetricsOf({ member }: { member: Member }) {
+  const { t } = useTranslation();
+  if (!member.ops_url) return <>–</>;
+  const at = metricsOf(member.ops_url, window.location.hostname);
+  if (!at) return <span className="mono text-muted" title={t('members.metrics_own')}>{member.ops_url}/metrics</span>;
+  return <a className="link" href={at} target="_blank" rel="noreferrer" aria-label={t('members.metrics_of', { id: member.id })}>{t('members.metrics')}</a>;
+}
 
 export function MembersCard({ status }: { status: SystemStatus }) {
   const { t } = useTranslation();
@@ -15,7 +24,7 @@ export function MembersCard({ status }: { status: SystemStatus }) {
       <TableFrame label={t('system.members')}>
         <table className="table">
           <thead><tr>
-            <th scope="col">{t('system.member')}</th><th scope="col">{t('members.version')}</th><th scope="col">{t('system.owned')}</th><th scope="col">{t('system.offset')}</th>
+            <th scope="col">{t('system.member')}</th><th scope="col">{t('members.version')}</th><th scope="col">{t('system.owned')}</th><th scope="col">{t('system.offset')}</th><th scope="col">{t('members.metrics')}</th>
           </tr></thead>
           <tbody>
             {status.members.map((member) => (
@@ -31,6 +40,7 @@ export function MembersCard({ status }: { status: SystemStatus }) {
                 <td className="tabular-nums">{member.version ?? '–'}</td>
                 <td className="tabular-nums">{member.owned_segments ?? '–'}</td>
                 <td className="tabular-nums">{member.clock_offset_ms === null ? '–' : `${member.clock_offset_ms.toFixed(1)} ms`}</td>
+                <td><MetricsOf member={member} /></td>
               </tr>
             ))}
           </tbody>

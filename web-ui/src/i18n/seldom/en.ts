@@ -163,6 +163,9 @@ export const enSeldom = {
   'pause.unknown': 'Whether they have taken it over is not known: {{members}}',
   // The members and the page of the system.
   'members.version': 'Version',
+  'members.metrics': 'Metrics',
+  'members.metrics_of': 'Metrics of {{id}} (a new tab)',
+  'members.metrics_own': 'Reached from the host of the member only: ops.listen',
   'members.skew': 'Members run different versions: {{versions}}. Finish the upgrade.',
   'refresh.label': 'Refresh',
   'refresh.off': 'Off',

@@ -161,6 +161,9 @@ export const zhCNSeldom: SeldomCatalogue = {
   'pause.unknown': '以下成员是否已生效未知：{{members}}',
   // The members and the page of the system.
   'members.version': '版本',
+  'members.metrics': '指标',
+  'members.metrics_of': '{{id}} 的指标（新标签页）',
+  'members.metrics_own': '仅可从该成员所在主机访问：ops.listen',
   'members.skew': '各成员的版本不同：{{versions}}。请完成升级。',
   'refresh.label': '刷新',
   'refresh.off': '关闭',
