@@ -17,6 +17,15 @@ const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'z-paused', name: 'Z paused', command: 'true', cron_expression: '* * * * *', enabled: false });
 });
 
+test('what hangs above does not hide what is below', async () => {
+  await person({}, async (page) => {
+    await page.route(/\/api\/gaps/, () => {}); // never answered
+    await page.goto(server.url + '/');
+    await page.getByTestId('next').getByRole('link', { name: 'Z soon' }).waitFor({ timeout: 10_000 });
+    await page.getByRole('heading', { name: 'Recent failures' }).waitFor({ timeout: 5000 });
+  });
+});
+
 test('what fires in the next hour is there, whatever its id is, and is run from there', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/');

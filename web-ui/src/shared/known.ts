@@ -2,10 +2,19 @@
 // until then: what is seen does not move.
 import { useCallback, useEffect, useState } from 'react';
 
-export function useKnown<Part extends string>(): { known: ReadonlySet<Part>; tell: (part: Part) => void } {
+// What hangs may hang for as long as a request may last: then what is known is worth more than that nothing moves.
+const PATIENCE_MS = 2000;
+
+// `isKnown` of everything once `late`.
+export function useKnown<Part extends string>(): { isKnown: (part: Part) => boolean; late: boolean; tell: (part: Part) => void } {
   const [known, setKnown] = useState<ReadonlySet<Part>>(new Set());
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
   const tell = useCallback((part: Part) => setKnown((before) => (before.has(part) ? before : new Set([...before, part]))), []);
-  return { known, tell };
+  return { isKnown: (part) => late || known.has(part), late, tell };
 }
 
 // Of a part: it tells when it is known, once.

@@ -145,13 +145,13 @@ function Overview({ job }: { job: Job }) {
   const runs = useRuns({ job_id: job.job_id, page_size: RECENT });
   const gaps = itemsOf(useGaps({ job_id: job.job_id, page_size: 5 }).data);
   const recent = itemsOf(runs.data).slice(0, RECENT);
-  const { known, tell } = useKnown<'last' | 'durations'>();
-  const below = known.has('last') && !isAwaited(runs);
+  const { isKnown, late, tell } = useKnown<'last' | 'durations'>();
+  const below = isKnown('last') && (late || !isAwaited(runs));
   return (
     <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_400px]">
       <div className="grid min-w-0 content-start gap-4">
         <Suspense><LastRunsCard job={job} onKnown={() => tell('last')} /></Suspense>
-        <div className={known.has('last') ? 'contents' : 'hidden'}>
+        <div className={isKnown('last') ? 'contents' : 'hidden'}>
           <Card title={t('jobs.recent')} flush actions={
             <Link to="/jobs/$id" params={{ id: job.job_id }} search={{ tab: 'runs' }} className="link">{t('list.all')}</Link>
           }>
@@ -162,7 +162,7 @@ function Overview({ job }: { job: Job }) {
           </Card>
         </div>
         <div className={below ? 'contents' : 'hidden'}><Suspense><Durations job={job} onKnown={() => tell('durations')} /></Suspense></div>
-        <div className={below && known.has('durations') ? 'contents' : 'hidden'}><Suspense><EndsCard job={job} /></Suspense></div>
+        <div className={below && isKnown('durations') ? 'contents' : 'hidden'}><Suspense><EndsCard job={job} /></Suspense></div>
         {gaps.length > 0 && (
           <Card title={t('gaps.title')}>
             <ul className="grid gap-2">

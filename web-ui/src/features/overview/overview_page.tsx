@@ -26,8 +26,8 @@ export function OverviewPage() {
   const jobs = useJobs({ page_size: 2 }); // asked is only whether there is another one than the sample
   const failures = useRuns({ state: BAD, page_size: SHOWN });
   const failed = itemsOf(failures.data).slice(0, SHOWN);
-  const { known, tell } = useKnown<'attention' | 'next'>();
-  const above = known.has('attention') || (!status.isPending && !status.data);
+  const { isKnown, tell } = useKnown<'attention' | 'next'>();
+  const above = isKnown('attention') || (!status.isPending && !status.data);
   const sample = jobs.isSuccess ? sampleOf(itemsOf(jobs.data)) : undefined;
   return (
     <>
@@ -50,7 +50,7 @@ export function OverviewPage() {
         </div>
         <Suspense><NextFires onKnown={() => tell('next')} /></Suspense>
       </div>
-      {failed.length > 0 && <div className={above && known.has('next') ? 'mt-4' : 'hidden'}><Suspense><FailureMap /></Suspense></div>}
+      {failed.length > 0 && <div className={above && isKnown('next') ? 'mt-4' : 'hidden'}><Suspense><FailureMap /></Suspense></div>}
     </>
   );
 }

@@ -29,7 +29,7 @@ export function SystemPage() {
   const { refresh, range } = route.useSearch();
   const navigate = route.useNavigate();
   const status = useStatus();
-  const { known, tell } = useKnown<'attention'>();
+  const { isKnown, tell } = useKnown<'attention'>();
   return (
     <>
       <PageHeader title={t('nav.system')} documentTitle={t('nav.system')}
@@ -40,7 +40,7 @@ export function SystemPage() {
         : (
           <div className="grid gap-4 lg:grid-cols-2">
             <div className="min-w-0 lg:col-span-2"><Suspense fallback={<Loading />}><Attention status={status.data} onKnown={() => tell('attention')} /></Suspense></div>
-            <div className={known.has('attention') ? 'contents' : 'hidden'}>
+            <div className={isKnown('attention') ? 'contents' : 'hidden'}>
               <PauseCard status={status.data} />
               <MembersCard status={status.data} />
               <Health status={status.data} />
