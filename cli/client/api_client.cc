@@ -128,7 +128,7 @@ Failure FailureOf(const Error& error) {
   Failure failure{.exit = ExitOf(error.code),
                   .message = error.message,
                   .code = std::string(ErrorCodeName(error.code))};
-  if (!error.pointer.empty()) failure.details.push_back(error.pointer + ": " + error.message);
+  if (!error.pointer.empty()) failure.details.push_back("at " + error.pointer);
   return failure;
 }
 
@@ -147,7 +147,11 @@ Failure FailureOf(const ApiResponse& response) {
   if (errors == response.body.end() || !errors->is_array()) return failure;
   for (const json& error : *errors) {
     if (!error.is_object()) continue;
-    failure.details.push_back(TextMember(error, "pointer") + ": " + TextMember(error, "detail"));
+    const std::string detail = TextMember(error, "detail");
+    const std::string pointer = TextMember(error, "pointer");
+    // One that is the whole message is not said twice.
+    failure.details.push_back(failure.message.ends_with(detail) ? "at " + pointer
+                                                                : pointer + ": " + detail);
   }
   return failure;
 }

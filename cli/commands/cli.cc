@@ -1,12 +1,16 @@
 #include "cli/commands/cli.h"
 
 #include <algorithm>
+#include <numeric>
 #include <ostream>
+#include <utility>
 
 #include "cli/commands/commands.h"
 
 namespace carillon::cli {
 namespace {
+
+constexpr size_t kTypingSlips = 2;
 
 void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--addr", flags.target.addresses,
@@ -48,6 +52,39 @@ std::string GlobalHelp(const CLI::App& app) {
   return CLI::Formatter().make_group("Flags of every command", false, options);
 }
 
+// Letters put in, left out or exchanged for another.
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({changed, row[j] + 1, row[j - 1] + 1}));
+    }
+  }
+  return row.back();
+}
+
+// "job has no verb 'creat'; did you mean 'create'?"; nothing where no verb was looked for.
+std::string UnknownVerb(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  const auto verbs = at->get_subcommands([](const CLI::App*) { return true; });
+  const auto words = app.remaining(true);
+  const auto word = std::find_if(words.begin(), words.end(),
+                                 [](const std::string& one) { return !one.starts_with('-'); });
+  if (verbs.empty() || word == words.end()) return {};
+  std::string said = at->get_name() + " has no verb '" + *word + "'";
+  const auto nearest = std::min_element(verbs.begin(), verbs.end(), [&](auto* a, auto* b) {
+    return Distance(*word, a->get_name()) < Distance(*word, b->get_name());
+  });
+  if (Distance(*word, (*nearest)->get_name()) <= kTypingSlips) {
+    said += "; did you mean '" + (*nearest)->get_name() + "'?";
+  }
+  return said;
+}
+
 }  // namespace
 
 std::string NotEmpty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
@@ -83,6 +120,10 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {
     const bool asked = e.get_exit_code() == 0;  // --help
+    if (const std::string unknown = asked ? "" : UnknownVerb(app); !unknown.empty()) {
+      host.err << unknown << "\nRun with --help for more information.\n";
+      return static_cast<int>(ExitCode::kUsage);
+    }
     app.exit(e, host.out, host.err);
     return static_cast<int>(asked ? ExitCode::kDone : ExitCode::kUsage);
   }

@@ -229,7 +229,12 @@ class Reader {
     const std::string expression = TakeExpression(rest);
     if (expression.empty()) return;
     std::string user;
-    if (options_.system) user = TakeWord(rest);
+    if (options_.system) {
+      user = TakeWord(rest);
+    } else if (rest.substr(std::min(rest.find_first_not_of(" \t"), rest.size()))
+                   .starts_with("root ")) {
+      Remark("the command begins with a user; a system table is read with --system");
+    }
     const CommandText text = ReadCommand(rest);
     const std::string command(Trim(text.command));
     if (command.empty()) return Refuse("there is no command");

@@ -1,6 +1,7 @@
 #include "cli/commands/run_wait.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/domain/run.h"
 
@@ -11,6 +12,7 @@ using nlohmann::json;
 
 constexpr Duration kFirstPause = 50ms;
 constexpr Duration kLongestPause = 1s;
+constexpr Duration kAskWhyAfter = 2s;
 
 std::string TextOf(const json& object, const char* name) {
   const auto found = object.find(name);
@@ -50,10 +52,12 @@ class Waiter {
     while (true) {
       CARILLON_ASSIGN_OR_RETURN(const bool ended, Look());
       if (ended) return Finish();
+      if (state_ == RunState::kPending && clock_.Steady() - started >= kAskWhyAfter) TellPause();
       Duration nap = pause;
       if (options_.longest) {
         const Duration left = *options_.longest - (clock_.Steady() - started);
         if (left <= Duration::zero()) {
+          if (state_ == RunState::kPending) TellPause();
           session_.Say(run_id_ + ": still " + TextOf(run_, "state"));
           return ExitCode::kWaitTimedOut;
         }
@@ -85,6 +89,17 @@ class Waiter {
     return IsFinal(state_);
   }
 
+  // Once: that nothing starts, if so. What cannot be asked is no reason to stop waiting.
+  void TellPause() {
+    if (std::exchange(asked_why_, true)) return;
+    const auto status = session_.Call({.path = "/api/system/status"});
+    if (!status.ok() || !status->body.is_object()) return;
+    const json pause = status->body.value("paused", json());
+    if (!pause.is_object()) return;
+    session_.Say("the whole cluster is paused (" + TextOf(pause, "reason") +
+                 "): nothing starts until 'carillon system resume'");
+  }
+
   ExitCode Finish() {
     Printer print = session_.Print();
     if (print.form() != Form::kTable) {
@@ -103,6 +118,7 @@ class Waiter {
   json run_ = nullptr;
   RunState state_ = RunState::kPending;
   std::string said_;
+  bool asked_why_ = false;
 };
 
 }  // namespace

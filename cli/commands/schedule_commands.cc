@@ -85,6 +85,7 @@ Outcome<ExitCode> Next(Session& session, const ScheduleArguments& arguments) {
 
 Outcome<ExitCode> Explain(Session& session, const ScheduleArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const Schedule schedule, Compile(arguments));
+  if (!schedule.Next(session.host().clock.Wall())) session.Say("it never fires");
   Printer print = session.Print();
   if (print.form() == Form::kTable || print.form() == Form::kName) {
     print.Line(schedule.Explain());

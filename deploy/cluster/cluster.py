@@ -82,7 +82,8 @@ def make_and_start(arguments):
 
 
 def show(status):
-    first = next((p["url"] for p in status["processes"] if p["url"]), "")
+    # All of them: the next is asked when one was killed.
+    servers = ",".join(p["url"] for p in status["processes"] if p["url"])
     for process in status["processes"]:
         segments = ""
         if process["kind"] == "scheduler" and process["owned_segments"] is not None:
@@ -91,7 +92,7 @@ def show(status):
         where = process["url"] or process["ops_url"] or ""
         print(f"  {process['name']:14} {process['state']:8} pid {process['pid'] or '-':<8} "
               f"{where:28} {segments}".rstrip())
-    print(f"\n  try   export CARILLON_ADDR={first} CARILLON_TOKEN_FILE={status['token_file']}\n"
+    print(f"\n  try   export CARILLON_ADDR={servers} CARILLON_TOKEN_FILE={status['token_file']}\n"
           f"        {status['cli']} system status")
 
 

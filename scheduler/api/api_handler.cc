@@ -253,8 +253,8 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   if (match.route == nullptr) {
     if (match.allow.empty())
       return NotFound(
-          "There is nothing at this path; those of the API begin with "
-          "/api/jobs, /api/runs, /api/executors or /api/system.");
+          "There is nothing at this path; those that there are, are listed in "
+          "/api/openapi.json and shown at /api/reference.");
     return MethodNotAllowed(match.allow);
   }
   trace.route = match.route->path;

@@ -21,25 +21,27 @@ class LoadCounter {
   LoadCounter(const LoadSpan& span, int64_t steps) : span_(span), steps_left_(steps) {}
 
   // nullptr: the steps are used up.
-  const ScheduleLoad* Of(const ScheduleSpec& spec, const JobDefinition& job) {
-    const std::string key =
-        fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(spec.kind), spec.cron_expression,
-                    spec.time_zone, spec.every.count(), spec.start.time_since_epoch().count(),
-                    spec.at.time_since_epoch().count(), static_cast<int>(job.dst_gap),
-                    static_cast<int>(job.dst_repeat));
+  const ScheduleLoad* Of(const ScheduleSpec& spec, const StoredJob& stored) {
+    const JobDefinition& job = stored.definition;
+    const WallTime from = std::max(span_.from, stored.created);
+    const std::string key = fmt::format(
+        "{} {} {} {} {} {} {} {} {}", from.time_since_epoch().count(), static_cast<int>(spec.kind),
+        spec.cron_expression, spec.time_zone, spec.every.count(),
+        spec.start.time_since_epoch().count(), spec.at.time_since_epoch().count(),
+        static_cast<int>(job.dst_gap), static_cast<int>(job.dst_repeat));
     const auto known = known_.find(key);
     if (known != known_.end()) return &known->second;
     if (steps_left_ <= 0) return nullptr;
-    return &(known_[key] = Count(spec, job));
+    return &(known_[key] = Count(spec, job, from));
   }
 
  private:
   // One step a bucket that is not empty, however many fires are in it.
-  ScheduleLoad Count(const ScheduleSpec& spec, const JobDefinition& job) {
+  ScheduleLoad Count(const ScheduleSpec& spec, const JobDefinition& job, WallTime from) {
     ScheduleLoad load;
     const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
     if (!schedule.ok()) return load;  // a zone that this host does not know
-    WallTime after = span_.from - Duration(1);
+    WallTime after = from - Duration(1);
     for (;;) {
       --steps_left_;
       const auto fire = schedule->Next(after);
@@ -62,7 +64,7 @@ class LoadCounter {
 bool AddJob(const StoredJob& job, LoadCounter* counter, FireLoad* load) {
   JobLoad mine{.job_id = job.job_id, .name = job.definition.name};
   for (const ScheduleSpec& spec : job.definition.schedules) {
-    const ScheduleLoad* one = counter->Of(spec, job.definition);
+    const ScheduleLoad* one = counter->Of(spec, job);
     if (one == nullptr) return false;
     for (const auto& [bucket, fires] : one->buckets) {
       mine.buckets[bucket] += fires;

@@ -50,7 +50,7 @@ struct LoadLimits {
   int64_t steps = kLoadStepsMax;
 };
 
-// Of the enabled jobs.
+// Of the enabled jobs, of each from when it was created on.
 Result<FireLoad> CountFires(JobStore& jobs, const LoadSpan& span, const LoadLimits& limits = {});
 
 }  // namespace carillon::scheduler

@@ -38,7 +38,9 @@ Reply CreateJoinToken(const Call& call) {
                    .code = "link_without_tls",
                    .detail =
                        "The control link of this cluster has no TLS (link.tls is off): its "
-                       "executors join with the secret of link.join_secret_file."};
+                       "executors join with the secret of link.join_secret_file. Tokens are for "
+                       "clusters with link.tls, which is set before executors are added "
+                       "(docs/security.md)."};
   }
   CARILLON_ASSIGN_OR_RETURN(const auto authority, tls::Describe(call.api.link_authority));
   const WallTime now = call.authenticator.Wall();

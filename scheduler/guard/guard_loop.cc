@@ -55,19 +55,19 @@ void GuardLoop::Follow(const StoreTrust& record) {
   ports_.guard.Trust(trust);
 }
 
-void GuardLoop::Look(const Record& record, SteadyTime now) {
+void GuardLoop::Look(Record record, SteadyTime now) {
   const bool first = !ports_.guard.standing().trusted;
   // Without a record, only the leader of those who could read that there is none begins.
   if (first && (!record.ok() || !ports_.coordinator.IsLeader())) return;
   const Result<StoreIdentity> seen = ports_.identity.Identify();
-  if (!ports_.guard.Look(seen) || !BeginTrust(*seen, record)) return;
+  if (!ports_.guard.Look(seen) || !BeginTrust(*seen, &record)) return;
   if (!ports_.coordinator.IsLeader() || now < next_mark_) return;
   next_mark_ = now + kMarkEvery;
   MoveMark(*seen, record);
 }
 
-// False: it is not trusted yet.
-bool GuardLoop::BeginTrust(const StoreIdentity& seen, const Record& record) {
+// False: it is not trusted yet. The record is the one that was written, if one was.
+bool GuardLoop::BeginTrust(const StoreIdentity& seen, Record* record) {
   if (segment_count_ == 0) segment_count_ = seen.segment_count;
   const StoreStanding standing = ports_.guard.standing();
   if (standing.state == StoreState::kTrusted) return true;
@@ -75,11 +75,12 @@ bool GuardLoop::BeginTrust(const StoreIdentity& seen, const Record& record) {
   if (standing.trusted) {
     trust = *standing.trusted;
   } else {
-    const Status written = ports_.coordinator.WriteTrust(trust, *record);
+    const Status written = ports_.coordinator.WriteTrust(trust, **record);
     if (!written.ok()) {
       log::Warn(kRoom, "record of trust: {}", written.error().message);
       return false;
     }
+    *record = std::optional<StoreTrust>(trust);
   }
   ports_.guard.Release(trust);
   options_.trusted();

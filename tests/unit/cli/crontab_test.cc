@@ -209,5 +209,16 @@ TEST_F(ImportCommandsTest, ABadZoneOrFileIsAnError) {
   EXPECT_EQ(Run({"import"}), 2);
 }
 
+TEST(CrontabTest, AUserWhereNoneBelongsIsRemarkedOn) {
+  const std::string line = "*/5 * * * * root /usr/bin/foo";
+  const CrontabImport own = ParseCrontab(line, {.time_zone = "UTC"});
+  ASSERT_EQ(own.remarks.size(), 1u);
+  EXPECT_NE(own.remarks[0].why.find("--system"), std::string::npos) << own.remarks[0].why;
+  const CrontabImport system = ParseCrontab(line, {.system = true, .time_zone = "UTC"});
+  for (const CrontabLine& remark : system.remarks) {
+    EXPECT_EQ(remark.why.find("--system"), std::string::npos) << remark.why;
+  }
+}
+
 }  // namespace
 }  // namespace carillon::cli

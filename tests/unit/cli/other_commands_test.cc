@@ -335,6 +335,24 @@ TEST_F(OtherCommandsTest, QuietSaysErrorsAndNothingElse) {
   EXPECT_EQ(Run({"--token-file", "/nonexistent", "job", "list"}), 2);
 }
 
+TEST_F(OtherCommandsTest, AMistypedVerbIsToldFromTheNearest) {
+  EXPECT_EQ(Run({"job", "creat", "--name", "x"}), 2);
+  EXPECT_NE(err().find("job has no verb 'creat'; did you mean 'create'?"), std::string::npos)
+      << err();
+  EXPECT_EQ(Run({"jobs", "list"}), 2);
+  EXPECT_NE(err().find("carillon has no verb 'jobs'; did you mean 'job'?"), std::string::npos)
+      << err();
+  EXPECT_EQ(Run({"job", "frobnicate"}), 2);
+  EXPECT_NE(err().find("job has no verb 'frobnicate'\n"), std::string::npos) << err();
+  EXPECT_EQ(Run({"job"}), 2);
+  EXPECT_EQ(err().find("no verb"), std::string::npos) << err();
+}
+
+TEST_F(OtherCommandsTest, ExplainSaysThatItNeverFires) {
+  EXPECT_EQ(Run({"schedule", "explain", "0 0 31 2 *"}), 0);
+  EXPECT_NE(err().find("it never fires"), std::string::npos) << err();
+}
+
 TEST_F(OtherCommandsTest, UnknownVerbsAreUsageErrors) {
   EXPECT_EQ(Run({}), 2);
   EXPECT_EQ(Run({"job"}), 2);

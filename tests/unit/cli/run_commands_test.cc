@@ -55,6 +55,22 @@ TEST_F(RunCommandsTest, WaitEndsAtItsTimeout) {
   EXPECT_EQ(clock_.Steady() - started, 3s);
 }
 
+TEST_F(RunCommandsTest, WaitSaysOnceThatNothingStartsInAPause) {
+  Answer("GET /api/system/status", {{"paused", {{"reason", "the store is moved"}}}});
+  EXPECT_EQ(WaitThrough({"PENDING"}, {"--wait-timeout", "9s"}), 12);
+  const std::string said = "the whole cluster is paused (the store is moved)";
+  EXPECT_NE(err().find(said), std::string::npos) << err();
+  EXPECT_EQ(err().find(said), err().rfind(said)) << err();
+}
+
+TEST_F(RunCommandsTest, WaitGoesOnWhereThereIsNoPauseOrItCannotBeAsked) {
+  Answer("GET /api/system/status", {{"paused", nullptr}});
+  EXPECT_EQ(WaitThrough({"PENDING"}, {"--wait-timeout", "9s"}), 12);
+  EXPECT_EQ(err().find("paused"), std::string::npos) << err();
+  FailOf("http://a", "GET /api/system/status", ErrorCode::kUnavailable);
+  EXPECT_EQ(WaitThrough({"PENDING"}, {"--wait-timeout", "9s"}), 12);
+}
+
 TEST_F(RunCommandsTest, WaitSurvivesAShortAbsenceOfTheServer) {
   Answer("GET /api/runs/R1", RunShown("RUNNING"));
   FailOf("http://a", "GET /api/runs/R1", ErrorCode::kUnavailable);

@@ -114,19 +114,23 @@ function SetupForm({ token }: { token: string }) {
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const [again, setAgain] = useState('');
+  const [short, setShort] = useState('');
   const { error, setError, busy, onSubmit } = useEntry(() => setUp(token, name.trim(), password), t('auth.setup_refused'));
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (password.length < PASSWORD_MIN) setError(t('auth.password_short', { count: PASSWORD_MIN }));
-    else if (password !== again) setError(t('auth.password_differs'));
+    setError('');
+    const rule = password.length < PASSWORD_MIN ? t('auth.password_short', { count: PASSWORD_MIN }) : '';
+    setShort(rule);
+    if (rule) return;
+    if (password !== again) setError(t('auth.password_differs'));
     else void onSubmit(event);
   };
   return (
     <form onSubmit={submit}>
       <p className="mb-4 text-muted">{t('auth.setup_explain')}</p>
       <Entry label={t('auth.name')} autoComplete="username" value={name} onChange={(event) => setName(event.target.value)} />
-      <Entry label={t('auth.password')} type="password" autoComplete="new-password" value={password}
-        onChange={(event) => setPassword(event.target.value)} />
+      <Entry label={t('auth.password')} type="password" autoComplete="new-password" value={password} error={short}
+        hint={t('auth.password_short', { count: PASSWORD_MIN })} onChange={(event) => setPassword(event.target.value)} />
       <Entry label={t('auth.password_again')} type="password" autoComplete="new-password" value={again} error={error}
         onChange={(event) => setAgain(event.target.value)} />
       <button type="submit" className="button button-primary w-full" disabled={busy}>

@@ -37,6 +37,16 @@ TEST_F(ScheduleRoutesTest, TheLoadIsWhatTheJobsFire) {
   EXPECT_EQ(load["items"][1]["buckets"].size(), 1u);
 }
 
+TEST_F(ScheduleRoutesTest, NothingFiredBeforeItsJobWasThere) {
+  clock_.Advance(3h + 7min);
+  Create({{"job_id", "five"}, {"cron_expression", "*/5 * * * *"}});
+  const json load = Get(std::string(kDay) + "&bucket=hour&by_job=true").body();
+  EXPECT_EQ(load["buckets"][2]["fires"], 0);
+  EXPECT_EQ(load["buckets"][3]["fires"], 10);
+  EXPECT_EQ(load["buckets"][4]["fires"], 12);
+  EXPECT_EQ(load["items"][0]["first_fire_time"], "2026-03-01T03:10:00.000000Z");
+}
+
 TEST_F(ScheduleRoutesTest, APreviewSpellsTheExpressionInOneWay) {
   const auto spelled = [&](const json& body) {
     return Post("/api/schedules/preview", body).body()["cron_expressions"];

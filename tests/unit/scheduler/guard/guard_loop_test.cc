@@ -114,6 +114,7 @@ TEST_F(GuardLoopTest, FirstLeaderBeginsTheRecordAndTheOthersFollow) {
   ExpectAll(StoreState::kTrusted);
   ASSERT_TRUE(ensemble_.trust());
   EXPECT_EQ(ensemble_.trust()->store_id, Seen().store_id);
+  EXPECT_EQ(ensemble_.trust()->mark, Seen().mark);
   EXPECT_EQ(leader.trusted + other.trusted, 2);
 }
 

@@ -136,7 +136,7 @@ export const admin = {
   'account.password_changed': 'The password is changed',
   'account.password_others': 'All your other sessions have ended.',
   'account.display': 'In this browser',
-  'account.display_hint': 'Kept in this browser only.',
+  'account.display_hint': 'Language, theme and the form of times are kept with your user, wherever you sign in by password; the rest, and all with an API token, in this browser.',
   'account.zone': 'Zone of local times',
   'account.zone_hint': 'Empty: as this browser’s',
   'account.zone_unknown': 'This browser knows no such zone.',

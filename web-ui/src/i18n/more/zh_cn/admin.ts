@@ -139,7 +139,7 @@ export const admin: TwinOf<typeof en> = {
   'account.password_changed': '密码已修改',
   'account.password_others': '您的其他会话均已结束。',
   'account.display': '此浏览器中',
-  'account.display_hint': '仅保存在此浏览器中。',
+  'account.display_hint': '语言、主题和时间格式随您的用户保存，用密码登录的任何地方都有效；其余各项，以及使用 API 令牌时的全部设置，仅保存在此浏览器中。',
   'account.zone': '本地时间的时区',
   'account.zone_hint': '留空：使用浏览器的时区',
   'account.zone_unknown': '浏览器不认识此时区。',
