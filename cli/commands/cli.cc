@@ -72,14 +72,14 @@ std::string UnknownVerb(const CLI::App& app) {
   while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
   const auto verbs = at->get_subcommands([](const CLI::App*) { return true; });
   const auto words = app.remaining(true);
-  const auto word = std::find_if(words.begin(), words.end(),
-                                 [](const std::string& one) { return !one.starts_with('-'); });
-  if (verbs.empty() || word == words.end()) return {};
-  std::string said = at->get_name() + " has no verb '" + *word + "'";
+  // What stands behind a flag may be its value.
+  if (verbs.empty() || words.empty() || words.front().starts_with('-')) return {};
+  const std::string& word = words.front();
+  std::string said = at->get_name() + " has no verb '" + word + "'";
   const auto nearest = std::min_element(verbs.begin(), verbs.end(), [&](auto* a, auto* b) {
-    return Distance(*word, a->get_name()) < Distance(*word, b->get_name());
+    return Distance(word, a->get_name()) < Distance(word, b->get_name());
   });
-  if (Distance(*word, (*nearest)->get_name()) <= kTypingSlips) {
+  if (Distance(word, (*nearest)->get_name()) <= kTypingSlips) {
     said += "; did you mean '" + (*nearest)->get_name() + "'?";
   }
   return said;

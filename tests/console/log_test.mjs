@@ -69,8 +69,29 @@ test('paused means paused: the log stands still and says so, and goes on from th
 test('a hundred thousand lines are all there, and few of them in the document', async () => {
   const run = await start('long', 'seq 1 100000; printf "<img src=x onerror=alert(1)> \\033[31mred\\n"; echo still');
   await person({}, async (page) => {
+    // What is painted: no frame in which the log is scrolled to where no line is drawn.
+    await page.addInitScript(() => {
+      window.frames_seen = { all: 0, empty: 0 };
+      const see = () => {
+        const box = document.querySelector('[role=log]');
+        if (box?.clientHeight > 0) {
+          const { top, bottom } = box.getBoundingClientRect();
+          const drawn = [...box.querySelectorAll('[data-line]')].some((row) => {
+            const at = row.getBoundingClientRect();
+            return at.bottom > top && at.top < bottom;
+          });
+          window.frames_seen.all += 1;
+          if (!drawn) window.frames_seen.empty += 1;
+        }
+        requestAnimationFrame(see);
+      };
+      requestAnimationFrame(see);
+    });
     await page.goto(`${server.url}/runs/${run}`);
     await page.getByText('The log is complete: 100002 lines.').waitFor({ timeout: 60_000 });
+    const frames = await page.evaluate(() => window.frames_seen);
+    assert.ok(frames.all > 0);
+    assert.equal(frames.empty, 0, `${frames.empty} of ${frames.all} frames`);
     const log = page.getByRole('log');
     await log.getByText('<img src=x onerror=alert(1)>').waitFor();
     assert.equal(await page.locator('[role=log] img').count(), 0);

@@ -344,6 +344,8 @@ TEST_F(OtherCommandsTest, AMistypedVerbIsToldFromTheNearest) {
       << err();
   EXPECT_EQ(Run({"job", "frobnicate"}), 2);
   EXPECT_NE(err().find("job has no verb 'frobnicate'\n"), std::string::npos) << err();
+  EXPECT_EQ(Run({"job", "--limit", "5"}), 2);
+  EXPECT_EQ(err().find("no verb"), std::string::npos) << err();
   EXPECT_EQ(Run({"job"}), 2);
   EXPECT_EQ(err().find("no verb"), std::string::npos) << err();
 }

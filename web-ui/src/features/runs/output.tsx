@@ -2,7 +2,7 @@
 // times, wrapping, copying, download. Text stays text: anser only splits it into parts, and React writes each as text.
 import Anser from 'anser';
 import { ArrowDownToLine, ChevronDown, ChevronUp, Clock, Copy, Download, Maximize2, Play, WrapText } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { send } from '../../api/client';
 import { copyText } from '../../shared/copy';
@@ -102,8 +102,11 @@ export function Output(props: {
     look();
     return () => observer.disconnect();
   }, [times]);
-  useEffect(() => {
-    if (following && live && lines.length > 0) scrollTo(heights.total);
+  // Before it is painted: the box would stand empty until its scrolling is heard of, and while lines come fast that is long.
+  useLayoutEffect(() => {
+    if (!following || !live || lines.length === 0) return;
+    scrollTo(heights.total);
+    setSight((before) => ({ ...before, top: box.current!.scrollTop }));
     // oxlint-disable-next-line react/exhaustive-deps -- with each sight of the log
   }, [log, following, live]);
   useEffect(() => {
@@ -156,7 +159,7 @@ export function Output(props: {
   return (
     <div className={full ? 'fixed inset-0 z-40 flex flex-col bg-surface' : ''}>
       <div className="flex flex-wrap items-center gap-2 border-b p-2">
-        <input type="search" className="input w-full sm:w-64" aria-label={t('output.search')} placeholder={t('output.search')}
+        <input type="search" className="input w-full sm:w-48" aria-label={t('output.search')} placeholder={t('output.search')}
           value={props.search} onChange={(event) => { setAt(0); props.onSearch(event.target.value); }}
           onKeyDown={(event) => {
             if (event.key !== 'Enter') return;
@@ -172,7 +175,7 @@ export function Output(props: {
         )}
         <LevelFilter lines={log.lines} sight={log} level={level} shown={lines.length} onChange={props.onLevel} />
         <span className="flex-1" />
-        {log.end === null && !paused && (
+        {props.open && !paused && (
           <button type="button" className="button" aria-pressed={following} onClick={() => setFollowing(!following)}>
             <ArrowDownToLine aria-hidden size={15} />{t('output.follow')}
           </button>
