@@ -26,6 +26,15 @@ test('what hangs above does not hide what is below', async () => {
   });
 });
 
+test('what could not be looked at is not told to be well', async () => {
+  await person({ asked: ['/api/gaps'] }, async (page) => {
+    await page.route(/\/api\/gaps/, (route) => route.fulfill({ status: 503, json: { type: 'about:blank', title: 'x', status: 503, code: 'store_unavailable', detail: 'x' } }));
+    await page.goto(server.url + '/');
+    await page.locator('p[role=status].text-warn').first().waitFor();
+    assert.equal(await page.getByText('Nothing needs attention', { exact: false }).count(), 0);
+  });
+});
+
 test('what fires in the next hour is there, whatever its id is, and is run from there', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/');

@@ -9,7 +9,7 @@ import { serverNow } from '../../api/reachability';
 import type { SystemStatus } from '../../api/types';
 import { span } from '../../shared/format';
 import { isAwaited, useTell } from '../../shared/known';
-import { Card, Loading } from '../../shared/ui';
+import { Card, Loading, explain } from '../../shared/ui';
 import { skewOf } from '../system/member_values';
 
 const SHOWN = 6;
@@ -29,6 +29,7 @@ export default function Attention({ status, onKnown }: { status: SystemStatus; o
   const missed = gaps.slice(0, SHOWN)
     .filter((gap) => gap.reason !== 'paused' && Date.parse(gap.to) > serverNow() - DAY_MS);
   const matters: Matter[] = [];
+  const failed = reads.find((one) => one.isError && !one.data); // no tick for what could not be looked at
   const see = t('overview.see');
   if (status.leader === null) matters.push({ key: 'leader', text: t('system.no_leader'), link: <Link to="/system" className="link">{see}</Link> });
   const skew = skewOf(status.members);
@@ -53,7 +54,9 @@ export default function Attention({ status, onKnown }: { status: SystemStatus; o
   }
   return (
     <Card title={t('overview.attention')} flush>
-      {matters.length === 0 ? (
+      {matters.length === 0 && failed ? (
+        <p role="status" className="p-8 text-center text-warn">{explain(failed.error, t)}</p>
+      ) : matters.length === 0 ? (
         <p className="flex items-center justify-center gap-2 p-8 text-muted"><CircleCheck aria-hidden size={17} className="text-ok" />{t('overview.nothing')}</p>
       ) : (
         <ul>
