@@ -30,7 +30,8 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_unreadable_rows_total", kCounter, "table",
        "Readings of rows that hold what this version cannot read; they are left out."},
       {"carillon_link_refused_total", kCounter, "reason",
-       "Streams of executors that were refused: no certificate, no secret, no name."},
+       "Streams of executors that were refused: no certificate, no secret, no name, "
+       "no request in time."},
       {"carillon_rejected_messages_total", kCounter, "reason", "Bus messages never acted on."},
       {"carillon_oldest_overdue_seconds", kGauge, "",
        "Age of the oldest run that is due and not claimed."},

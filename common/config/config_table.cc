@@ -52,6 +52,11 @@ std::vector<Setting> MakeTable() {
        .fallback = "false",
        .help = "Lets the REST API listen on other addresses than loopback without TLS: tokens "
                "then cross the network in the clear."},
+      {.name = "rest.behind_tls",
+       .type = kFlag,
+       .fallback = "false",
+       .help = "What is in front of the REST API ends TLS: cookies are `Secure` and browsers are "
+               "told to stay with https, as with `rest.tls_certificate_file`."},
       {.name = "rest.account_rate",
        .type = kInteger,
        .fallback = "200",

@@ -119,12 +119,15 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   if (row->state != RunState::kPending) return refuse(ClaimReason::kNotPending);
   if (row->attempt != request.attempt) return refuse(ClaimReason::kAttemptMoved);
   if (row->cancel_requested) return refuse(ClaimReason::kCancelled);
-  if (row->def_version != request.def_version) return refuse(ClaimReason::kVersionMoved);
+  if (row->job_no != request.job_no || row->def_version != request.def_version) {
+    return refuse(ClaimReason::kVersionMoved);
+  }
   if (row->due == kNever) return refuse(ClaimReason::kPaused);
   if (row->due > facts.now) return refuse(ClaimReason::kNotDue);
   if (request.hold_back != ClaimReason::kNone) return refuse(request.hold_back);
   if (!facts.executor_enabled) return refuse(ClaimReason::kExecutorDisabled);
-  if (!row->pinned_executor.empty() && row->pinned_executor != request.executor) {
+  const bool pinned = !row->pinned_executor.empty();
+  if (pinned ? row->pinned_executor != request.executor : request.elsewhere) {
     return refuse(ClaimReason::kWrongExecutor);
   }
   if (request.overlap == OverlapPolicy::kSkip && !facts.overlap_slot_free) {

@@ -37,12 +37,12 @@ enum class ClaimReason {
   kGone,          // no such row (superseded by an edit, pause or delete)
   kNotPending,    // RUNNING with another token, or final
   kAttemptMoved,  // the task is of another attempt
-  kVersionMoved,  // the job was edited since the task was published
+  kVersionMoved,  // the job was edited since the task was published, or the run is another job's
   kNotDue,        // early by cluster time
   kPaused,
   kCancelled,
   kExecutorDisabled,
-  kWrongExecutor,  // pinned to another one
+  kWrongExecutor,  // the run is pinned to another one, or its job is to run elsewhere
   kOverlap,        // kSkipped: another run of the job is active
   kNoLease,        // the owner cannot keep more leases (hold_back)
   kNotOwner,       // asked of a member that does not own the segment: another one may accept it
@@ -61,6 +61,9 @@ struct ClaimRequest {
   Incarnation incarnation;
   OverlapPolicy overlap = OverlapPolicy::kAllow;  // by the definition of def_version
   bool wants_secrets = false;                     // its task names some
+  // The owner's word: by the definition of def_version other executors run it. A run that is pinned
+  // to an executor goes there all the same.
+  bool elsewhere = false;
   Duration late_after{};  // the owner's word: a start later than this is told; zero = none is
   // The owner's word: no attempt begins, for this reason; a repetition is accepted again all the
   // same.

@@ -150,6 +150,7 @@ ApiHandler::ApiHandler(const ApiContext& context)
       sign_in_(context.clock),
       account_rate_(context.account_rate),
       address_rate_(context.address_rate),
+      lookup_rate_(context.account_rate),
       store_(context_),
       changes_(context_, identifiers_.TraceId({}).substr(0, 12)),
       streams_(context.clock),
@@ -239,12 +240,13 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   RouteMatch match = MatchRoute(request.method, request.segments);
   const bool for_anyone = match.route != nullptr && match.route->permission == Permission::kAnyone;
   Caller caller;
-  // A session goes on whatever strangers of the same address do: only a refresh that fails counts.
+  // A session goes on whatever strangers of the same address do: only a refresh that fails counts
+  // as theirs. What it costs is bounded nevertheless.
   const bool refresh = for_anyone && match.route->handler == &RefreshSession;
-  if (for_anyone && !refresh) {
-    if (auto refused = Admit(address_rate_, NetworkOf(AddressOf(request))))
+  if (for_anyone) {
+    if (auto refused = AdmitAddress(refresh ? lookup_rate_ : address_rate_, request))
       return std::move(*refused);
-  } else if (!for_anyone) {
+  } else {
     CARILLON_ASSIGN_OR_RETURN(caller, Identify(request));
     if (auto refused = Admit(account_rate_, caller.Subject())) return std::move(*refused);
   }
@@ -270,8 +272,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   if (!call.owns_all) CARILLON_TRY(CheckOwned(*match.route, call));
   Reply reply = Dispatch(*match.route, call);
   if (refresh && !reply.ok()) {
-    if (auto refused = Admit(address_rate_, NetworkOf(AddressOf(request))))
-      return std::move(*refused);
+    if (auto refused = AdmitAddress(address_rate_, request)) return std::move(*refused);
   }
   return reply;
 }
@@ -294,11 +295,15 @@ Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::s
 }
 
 Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
+  // At the rate of an account, not of those without one: who comes with a good token for the first
+  // time is not held up by each of the few that somebody of the same address makes up.
+  if (authenticator_.MayBeAGuess(request)) {
+    if (auto refused = AdmitAddress(lookup_rate_, request)) return std::move(*refused);
+  }
   auto caller = authenticator_.Authenticate(request);
   if (!caller.ok()) return caller.error();
   if (caller->has_value()) return std::move(**caller);
-  if (auto refused = Admit(address_rate_, NetworkOf(AddressOf(request))))
-    return std::move(*refused);
+  if (auto refused = AdmitAddress(address_rate_, request)) return std::move(*refused);
   return Unauthenticated(request.Header("authorization") != nullptr);
 }
 
@@ -310,6 +315,10 @@ std::optional<Problem> ApiHandler::Admit(RateLimit& limit, const std::string& wh
   }
   if (!wait) return std::nullopt;
   return TooManyRequests(*wait);
+}
+
+std::optional<Problem> ApiHandler::AdmitAddress(RateLimit& limit, const HttpRequest& request) {
+  return Admit(limit, NetworkOf(AddressOf(request)));
 }
 
 Reply ApiHandler::Dispatch(const Route& route, Call& call) {

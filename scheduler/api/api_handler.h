@@ -45,6 +45,7 @@ class ApiHandler : public HttpHandler {
   Outcome<Caller> Identify(const HttpRequest& request);
   // The refusal of one request too many.
   std::optional<Problem> Admit(RateLimit& limit, const std::string& who);
+  std::optional<Problem> AdmitAddress(RateLimit& limit, const HttpRequest& request);
   Reply Dispatch(const Route& route, Call& call);
   // After a write that was done.
   void Audit(const Route& route, const Call& call, const HttpResponse& done);
@@ -61,6 +62,8 @@ class ApiHandler : public HttpHandler {
   Mutex rates_mu_;
   RateLimit account_rate_ GUARDED_BY(rates_mu_);
   RateLimit address_rate_ GUARDED_BY(rates_mu_);
+  // Of what the store is asked by an address whose credentials are not known yet.
+  RateLimit lookup_rate_ GUARDED_BY(rates_mu_);
   StoreWatch store_;
   ChangeWatch changes_;  // before the streams that look at it
   StreamHub streams_;

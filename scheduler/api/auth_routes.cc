@@ -80,7 +80,7 @@ Outcome<bool> IsPassword(const Call& call, const std::optional<UserRecord>& user
 // The password is checked within the limits of the lock-out; false: it is wrong, and was told.
 Outcome<bool> CheckAttempt(const Call& call, const std::string& name,
                            const std::optional<UserRecord>& user, const std::string& password) {
-  const std::string address = AddressOf(call.request);
+  const std::string address = NetworkOf(AddressOf(call.request));
   if (const auto wait = call.sign_in.Admit(name, address)) return TooManyAttempts(*wait);
   const auto right = IsPassword(call, user, password);
   if (!right.ok()) {
@@ -142,7 +142,7 @@ Reply SetUp(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const std::string password, ReadNewPassword(body, "password", name));
   CARILLON_ASSIGN_OR_RETURN(const bool needed, call.api.auth.NeedsSetup());
   if (!needed) return SetupRefused({ErrorCode::kConflict, "an administrator is there"});
-  const std::string address = AddressOf(call.request);
+  const std::string address = NetworkOf(AddressOf(call.request));
   const std::string account = "setup from " + address;
   if (const auto wait = call.sign_in.Admit(account, address)) return TooManyAttempts(*wait);
   const WallTime now = call.authenticator.Wall();

@@ -46,12 +46,12 @@ std::optional<Duration> SignIn::Admit(const std::string& account, const std::str
 
 void SignIn::Succeeded(const std::string& account, const std::string& address) {
   const MutexLock lock(mu_);
-  lock_out_.Succeeded(AccountOf(account), address);
+  lock_out_.Succeeded(AccountOf(account), address, clock_.Steady());
 }
 
 void SignIn::Withdraw(const std::string& account, const std::string& address) {
   const MutexLock lock(mu_);
-  lock_out_.Withdraw(AccountOf(account), address);
+  lock_out_.Withdraw(AccountOf(account), address, clock_.Steady());
 }
 
 std::optional<int64_t> SignIn::TellFailure() {

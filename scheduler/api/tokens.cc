@@ -94,6 +94,11 @@ Result<std::optional<Caller>> Authenticator::Authenticate(const HttpRequest& req
   return LooksLikeAccessToken(*token) ? AuthenticateSession(*token) : AuthenticateToken(*token);
 }
 
+bool Authenticator::MayBeAGuess(const HttpRequest& request) {
+  const auto token = BearerToken(request);
+  return token && !LooksLikeAccessToken(*token) && !Recall(HashToken(*token));
+}
+
 Authenticator::Answer Authenticator::AuthenticateToken(const std::string& token) {
   const std::string hash = HashToken(token);
   auto caller = Confirm(hash, [this, hash] { return FindToken(hash); });

@@ -84,6 +84,9 @@ class Authenticator {
   // `patience`. What the store confirmed within kFresh is not looked up again; within kStale it is
   // believed when the store cannot say, so that status can be read then.
   Result<std::optional<Caller>> Authenticate(const HttpRequest& request);
+  // Whether anybody could have made up what it shows, and only the store can tell: an API token
+  // that is not remembered. A session's access token is signed.
+  bool MayBeAGuess(const HttpRequest& request);
   // As the store has him at this moment, with no more rights than he had. An error: the store could
   // not say.
   Result<Resumed> Resume(const Grant& grant);

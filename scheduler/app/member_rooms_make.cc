@@ -210,6 +210,7 @@ ClaimApplier Member::Rooms::MakeClaimApplier() {
        .events = events,
        .metrics = ports.metrics,
        .definitions = definitions,
+       .executors = executors,
        .secrets = ports.secrets},
       {.lease = options.lease,
        .gap = options.claim_gap,

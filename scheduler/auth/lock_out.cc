@@ -15,7 +15,14 @@ Duration WaitAfter(int failures, int allowed) {
 
 }  // namespace
 
-Duration LockOut::WaitOf(const Entries& entries, const std::string& key, SteadyTime now) {
+LockOut::Key LockOut::KeyOf(const std::string& account, const std::string& address,
+                            SteadyTime now) const {
+  const auto at = familiar_.find({account, address});
+  const bool familiar = at != familiar_.end() && now - at->second < kFamiliar;
+  return familiar ? at->first : Key(account, "");
+}
+
+Duration LockOut::WaitOf(const Entries& entries, const Key& key, SteadyTime now) {
   const auto it = entries.find(key);
   if (it == entries.end()) return Duration(0);
   return std::max<Duration>(Duration(0), it->second.blocked_until - now);
@@ -32,7 +39,7 @@ void LockOut::MakeRoom(Entries& entries, SteadyTime now) {
   }));
 }
 
-void LockOut::Count(Entries& entries, const std::string& key, int allowed, SteadyTime now) {
+void LockOut::Count(Entries& entries, const Key& key, int allowed, SteadyTime now) {
   if (!entries.contains(key)) MakeRoom(entries, now);
   Entry& entry = entries[key];
   if (now - entry.last >= kForgotten) entry = {};
@@ -41,7 +48,7 @@ void LockOut::Count(Entries& entries, const std::string& key, int allowed, Stead
   entry.blocked_until = now + WaitAfter(entry.failures, allowed);
 }
 
-void LockOut::TakeBack(Entries& entries, const std::string& key, int allowed) {
+void LockOut::TakeBack(Entries& entries, const Key& key, int allowed) {
   const auto it = entries.find(key);
   if (it == entries.end()) return;
   Entry& entry = it->second;
@@ -51,21 +58,30 @@ void LockOut::TakeBack(Entries& entries, const std::string& key, int allowed) {
 
 std::optional<Duration> LockOut::Admit(const std::string& account, const std::string& address,
                                        SteadyTime now) {
-  const Duration wait = std::max(WaitOf(accounts_, account, now), WaitOf(addresses_, address, now));
+  const Key key = KeyOf(account, address, now);
+  const Duration wait =
+      std::max(WaitOf(accounts_, key, now), WaitOf(addresses_, {"", address}, now));
   if (wait > Duration(0)) return wait;
-  Count(accounts_, account, kAccountFailures, now);
-  Count(addresses_, address, kAddressFailures, now);
+  Count(accounts_, key, kAccountFailures, now);
+  Count(addresses_, {"", address}, kAddressFailures, now);
   return std::nullopt;
 }
 
-void LockOut::Succeeded(const std::string& account, const std::string& address) {
-  accounts_.erase(account);
-  TakeBack(addresses_, address, kAddressFailures);
+void LockOut::Succeeded(const std::string& account, const std::string& address, SteadyTime now) {
+  accounts_.erase(KeyOf(account, address, now));
+  TakeBack(addresses_, {"", address}, kAddressFailures);
+  const Key pair(account, address);
+  if (familiar_.size() >= kTrackedMax && !familiar_.contains(pair)) {
+    familiar_.erase(
+        std::min_element(familiar_.begin(), familiar_.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; }));
+  }
+  familiar_[pair] = now;
 }
 
-void LockOut::Withdraw(const std::string& account, const std::string& address) {
-  TakeBack(accounts_, account, kAccountFailures);
-  TakeBack(addresses_, address, kAddressFailures);
+void LockOut::Withdraw(const std::string& account, const std::string& address, SteadyTime now) {
+  TakeBack(accounts_, KeyOf(account, address, now), kAccountFailures);
+  TakeBack(addresses_, {"", address}, kAddressFailures);
 }
 
 bool FailureBudget::Take(SteadyTime now, int64_t& passed_over) {

@@ -4,7 +4,9 @@
 // Threads  Not thread-safe; its owner guards it.
 // Time     Never reads a clock. `now` comes from the caller.
 // Always   Nobody is locked out for good: a wait is kWaitMax at most, and what was counted is
-//          forgotten after kForgotten. At most kTrackedMax accounts and as many addresses are kept.
+//          forgotten after kForgotten. At an address where an account signed in lately only what
+//          fails there counts, so that strangers who go on guessing elsewhere do not keep its owner
+//          out. At most kTrackedMax accounts, as many addresses and as many pairs are kept.
 #pragma once
 
 #include <map>
@@ -22,15 +24,17 @@ class LockOut {
   static constexpr Duration kFirstWait = 5s;  // doubles with each further failure
   static constexpr Duration kWaitMax = 15min;
   static constexpr Duration kForgotten = 1h;
+  static constexpr Duration kFamiliar =
+      14 * 24h;  // of an account and an address, since it signed in
   static constexpr size_t kTrackedMax = 10'000;
 
   // How long to wait, or nullopt: go on. Who goes on is counted as failed until Succeeded or
   // Withdraw says otherwise, so that many at once are counted as well.
   std::optional<Duration> Admit(const std::string& account, const std::string& address,
                                 SteadyTime now);
-  void Succeeded(const std::string& account, const std::string& address);
+  void Succeeded(const std::string& account, const std::string& address, SteadyTime now);
   // The password was not looked at.
-  void Withdraw(const std::string& account, const std::string& address);
+  void Withdraw(const std::string& account, const std::string& address, SteadyTime now);
 
  private:
   struct Entry {
@@ -38,14 +42,19 @@ class LockOut {
     SteadyTime blocked_until{};
     SteadyTime last{};
   };
-  using Entries = std::map<std::string, Entry>;
+  // Account and address; one of them is empty where it does not matter.
+  using Key = std::pair<std::string, std::string>;
+  using Entries = std::map<Key, Entry>;
 
-  static Duration WaitOf(const Entries& entries, const std::string& key, SteadyTime now);
-  static void Count(Entries& entries, const std::string& key, int allowed, SteadyTime now);
-  static void TakeBack(Entries& entries, const std::string& key, int allowed);
+  static Duration WaitOf(const Entries& entries, const Key& key, SteadyTime now);
+  static void Count(Entries& entries, const Key& key, int allowed, SteadyTime now);
+  static void TakeBack(Entries& entries, const Key& key, int allowed);
   static void MakeRoom(Entries& entries, SteadyTime now);
+  // What the failures of this account at this address are counted under.
+  Key KeyOf(const std::string& account, const std::string& address, SteadyTime now) const;
 
-  Entries accounts_;
+  Entries accounts_;                    // by KeyOf
+  std::map<Key, SteadyTime> familiar_;  // and when they signed in
   Entries addresses_;
 };
 

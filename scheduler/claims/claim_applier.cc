@@ -90,6 +90,7 @@ void ClaimApplier::Apply(std::vector<Item> items) {
   for (Item& item : items) {
     if (!item.decided && item.epoch != Epoch{}) open.push_back(&item);
   }
+  Place(open);
   for (size_t from = 0; from < open.size(); from += kBatchRowsMax) {
     const auto begin = open.begin() + static_cast<long>(from);
     const auto count = static_cast<long>(std::min(open.size() - from, kBatchRowsMax));
@@ -135,6 +136,37 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
     }
     --room;
   }
+}
+
+// The labels are those that the store has, whatever the executor says of itself now; they may have
+// changed since the task was published.
+void ClaimApplier::Place(std::vector<Item*>& items) {
+  std::vector<JobVersionKey> keys;
+  for (const Item* item : items) keys.push_back({item->request.job_no, item->request.def_version});
+  if (keys.empty()) return;
+  const auto found = ports_.definitions.Load(keys);
+  if (!found.ok()) {
+    log::Warn("claims", "definitions: {}", found.error().message);
+    items.clear();
+    return;
+  }
+  std::map<ExecutorId, std::optional<ExecutorRecord>> executors;
+  std::erase_if(items, [&](Item* item) {
+    ClaimRequest& request = item->request;
+    const auto at = found->definitions.find({request.job_no, request.def_version});
+    if (at == found->definitions.end()) return false;
+    const Definition& definition = *at->second;
+    const std::string& pinned = definition.job().executor_id;
+    if (!pinned.empty()) request.elsewhere = pinned != request.executor.value();
+    if (definition.selector() == nullptr) return false;
+    auto executor = executors.find(request.executor);
+    if (executor == executors.end()) {
+      executor = executors.emplace(request.executor, ports_.executors.Find(request.executor)).first;
+    }
+    if (!executor->second) return true;
+    request.elsewhere = !definition.selector()->Matches(executor->second->labels);
+    return false;
+  });
 }
 
 void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {

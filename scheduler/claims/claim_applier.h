@@ -19,6 +19,7 @@
 #include "common/ports/firing_store.h"
 #include "scheduler/assign/fence_watch.h"
 #include "scheduler/fire/definition_cache.h"
+#include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/link_service.h"
 #include "scheduler/secrets/secret_desk.h"
 #include "scheduler/wheel/pending_run.h"
@@ -40,6 +41,7 @@ class ClaimApplier final : public Stepper {
     RunEventQueue& events;
     Metrics& metrics;
     DefinitionCache& definitions;
+    const ExecutorTable& executors;
     const SecretDesk* secrets = nullptr;  // null: runs that use secrets end as FAILED
   };
   struct Options {
@@ -75,6 +77,9 @@ class ClaimApplier final : public Stepper {
   void Gather();
   void Apply(std::vector<Item> items);
   void Screen(std::vector<Item>& items, const OwnedView& view);
+  // Says of each whether its job's definition lets its executor run it. Where that is not known it
+  // leaves them out of `items`: they ask again.
+  void Place(std::vector<Item*>& items);
   // Decides items [from, to) in the store, splitting where one request is refused by it.
   void Decide(std::vector<Item*>& items, const OwnedView& view);
   void File(std::vector<Item>& items);

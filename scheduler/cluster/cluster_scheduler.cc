@@ -253,7 +253,8 @@ Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInf
                            .address = config.Text("link.listen"),
                            .port = static_cast<uint16_t>(config.Integer("link.port")),
                            .allow_beyond_loopback = config.Flag("link.allow_beyond_loopback"),
-                           .metrics = &metrics}));
+                           .metrics = &metrics},
+                          clock));
   const std::string endpoint = started->endpoint();
   const std::string& advertised = config.Text("link.advertise");
   self.grpc_address =

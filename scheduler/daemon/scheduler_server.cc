@@ -19,6 +19,7 @@ SchedulerServer::SchedulerServer(const Ports& ports, const MemberOptions& option
 
 ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
   const MemberPorts& member = ports_.member;
+  const bool behind_tls = about.config.Flag("rest.behind_tls");
   const int64_t account_rate = about.config.Integer("rest.account_rate");
   const int64_t address_rate = about.config.Integer("rest.address_rate");
   return {.jobs = ports_.api.jobs,
@@ -55,7 +56,7 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
           .settings = member.settings,
           .console = WebUiFiles(),
           .one_process = about.one_process,
-          .serves_tls = serves_tls,
+          .serves_tls = serves_tls || behind_tls,
           .link_authority = std::move(about.link_authority),
           .account_rate = account_rate,
           .address_rate = address_rate};

@@ -123,5 +123,32 @@ class TlsTest(unittest.TestCase):
         self.assertIn("rest.tls_certificate_file is not", done.stderr)
 
 
+class BehindTlsTest(unittest.TestCase):
+    """What ends TLS in front of the server is said in its settings."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Standalone(extra=["--set", "rest.behind_tls=true"]).start()
+
+    @classmethod
+    def tearDownClass(cls):
+        try:
+            cls.server.stop()
+        finally:
+            cls.server.destroy()
+        cls.server.remove()
+
+    def test_cookies_are_secure_there_too(self):
+        with open(self.server.log_path) as f:
+            token = re.search(r"/setup#token=(\S+)", f.read()).group(1)
+        api = Api(self.server.runtime["url"], None)
+        status, headers, _ = api.raw("POST", "/api/auth/setup", {
+            "setup_token": token, "name": "boss", "password": "a long enough password"})
+        api.close()
+        self.assertEqual(status, 201)
+        self.assertIn("; Secure", headers["Set-Cookie"])
+        self.assertIn("max-age=", headers["Strict-Transport-Security"])
+
+
 if __name__ == "__main__":
     unittest.main()

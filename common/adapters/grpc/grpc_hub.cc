@@ -170,7 +170,10 @@ class Refusal final : public grpc::ServerGenericBidiReactor {
 
 class Service final : public grpc::CallbackGenericService {
  public:
-  explicit Service(Switchboard& board) : board_(board), joins_(board.options().join) {}
+  Service(Switchboard& board, const Clock& clock)
+      : board_(board), joins_(board.options().join, clock, board.options().join_patience, [this] {
+          CountRefusal("slow");
+        }) {}
 
   // Before the server is shut down, which waits for every call.
   void Stop() { joins_.Stop(); }
@@ -225,9 +228,13 @@ class Service final : public grpc::CallbackGenericService {
     return joins_.Take(who);
   }
 
-  Refusal* Refuse(const char* reason, const grpc::Status& status) {
+  void CountRefusal(const char* reason) {
     Metrics* const metrics = board_.options().metrics;
     if (metrics != nullptr) metrics->counter("carillon_link_refused_total", reason).Add();
+  }
+
+  Refusal* Refuse(const char* reason, const grpc::Status& status) {
+    CountRefusal(reason);
     return new Refusal(status);
   }
 
@@ -237,7 +244,7 @@ class Service final : public grpc::CallbackGenericService {
 
 class Hub final : public GrpcHub {
  public:
-  explicit Hub(const HubOptions& options) : board_(options), service_(board_) {}
+  Hub(const HubOptions& options, const Clock& clock) : board_(options), service_(board_, clock) {}
   ~Hub() override {
     service_.Stop();
     if (!server_) return;
@@ -250,6 +257,7 @@ class Hub final : public GrpcHub {
     grpc::ServerBuilder builder;
     builder.SetMaxReceiveMessageSize(kMessageBytesMax);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsOfAPeerMax);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
@@ -290,7 +298,7 @@ bool IsLoopback(const std::string& address) {
 
 }  // namespace
 
-Result<std::unique_ptr<GrpcHub>> GrpcHub::Start(const HubOptions& options) {
+Result<std::unique_ptr<GrpcHub>> GrpcHub::Start(const HubOptions& options, const Clock& clock) {
   const bool tls = !options.identity.empty();
   if (options.join_secret.empty() && !tls) {
     return Error{ErrorCode::kInvalid, "control link: the join secret is empty"};
@@ -300,7 +308,7 @@ Result<std::unique_ptr<GrpcHub>> GrpcHub::Start(const HubOptions& options) {
     return Error{ErrorCode::kInvalid,
                  "control link: " + options.address + " is beyond loopback and there is no TLS"};
   }
-  auto hub = std::make_unique<Hub>(options);
+  auto hub = std::make_unique<Hub>(options, clock);
   CARILLON_TRY(hub->Listen());
   return std::unique_ptr<GrpcHub>(std::move(hub));
 }

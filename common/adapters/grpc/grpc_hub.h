@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "common/base/clock.h"
 #include "common/ports/executor_join.h"
 #include "common/ports/executor_link.h"
 #include "common/tls/certificates.h"
@@ -33,6 +34,7 @@ struct HubOptions {
   tls::Identity identity = {};
   // Who answers executors that ask for such a certificate; empty: nobody does.
   IssueCertificate join = {};
+  Duration join_patience = 10s;  // with one that does not say what it wants
   std::string address = "127.0.0.1";
   uint16_t port = 0;  // 0 = any
   bool allow_beyond_loopback = false;
@@ -43,7 +45,7 @@ struct HubOptions {
 
 class GrpcHub : public ExecutorHub {
  public:
-  static Result<std::unique_ptr<GrpcHub>> Start(const HubOptions& options);
+  static Result<std::unique_ptr<GrpcHub>> Start(const HubOptions& options, const Clock& clock);
   // "127.0.0.1:8641": where executors find it.
   virtual std::string endpoint() const = 0;
 };

@@ -24,9 +24,13 @@ class JoinCall final : public grpc::ServerGenericBidiReactor {
     Finish({denied ? grpc::StatusCode::PERMISSION_DENIED : grpc::StatusCode::UNAVAILABLE,
             issued.error().message});
   }
+  void GiveUp() {
+    Finish({grpc::StatusCode::DEADLINE_EXCEEDED, "no request for a certificate in time"});
+  }
   const JoinRequest& request() const { return request_; }
 
   void OnReadDone(bool ok) override {
+    if (!calls_.Ended(this)) return;
     request_.request = ok ? ToBytes(incoming_) : "";
     if (!ok || request_.request.size() > kJoinBytesMax) {
       Finish({grpc::StatusCode::INVALID_ARGUMENT, "no request for a certificate"});
@@ -43,11 +47,46 @@ class JoinCall final : public grpc::ServerGenericBidiReactor {
   grpc::ByteBuffer outgoing_;
 };
 
-JoinCalls::JoinCalls(IssueCertificate issue)
-    : issue_(std::move(issue)), thread_([this] { Run(); }) {}
+JoinCalls::JoinCalls(IssueCertificate issue, const Clock& clock, Duration patience,
+                     std::function<void()> refused)
+    : issue_(std::move(issue)),
+      clock_(clock),
+      patience_(patience),
+      refused_(std::move(refused)),
+      thread_([this] { Run(); }) {}
 
 grpc::ServerGenericBidiReactor* JoinCalls::Take(const JoinRequest& who) {
-  return new JoinCall(*this, who);
+  auto* const call = new JoinCall(*this, who);
+  JoinCall* oldest = nullptr;
+  {
+    const std::lock_guard lock(mu_);
+    unread_.push_back({call, clock_.Steady() + patience_});
+    if (unread_.size() > kJoinsUnreadMax) {
+      oldest = unread_.front().call;
+      unread_.pop_front();
+    }
+  }
+  if (oldest != nullptr) GiveUp(oldest);
+  changed_.notify_one();
+  return call;
+}
+
+bool JoinCalls::Ended(JoinCall* call) {
+  const std::lock_guard lock(mu_);
+  return std::erase_if(unread_, [call](const Unread& one) { return one.call == call; }) > 0;
+}
+
+// Who is not in unread_ any more is finished by nobody else, so it is still there.
+void JoinCalls::GiveUp(JoinCall* call) {
+  refused_();
+  call->GiveUp();
+}
+
+JoinCall* JoinCalls::TakeOverdue() {
+  if (unread_.empty() || clock_.Steady() < unread_.front().until) return nullptr;
+  JoinCall* const call = unread_.front().call;
+  unread_.pop_front();
+  return call;
 }
 
 void JoinCalls::Put(JoinCall* call) {
@@ -67,8 +106,20 @@ void JoinCalls::Put(JoinCall* call) {
 void JoinCalls::Run() {
   std::unique_lock lock(mu_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-    if (waiting_.empty()) return;
+    while (JoinCall* const overdue = TakeOverdue()) {
+      lock.unlock();
+      GiveUp(overdue);
+      lock.lock();
+    }
+    if (waiting_.empty()) {
+      if (stopping_) return;
+      if (unread_.empty()) {
+        changed_.wait(lock);
+      } else {
+        changed_.wait_for(lock, unread_.front().until - clock_.Steady());
+      }
+      continue;
+    }
     JoinCall* const call = waiting_.front();
     waiting_.pop_front();
     const bool answer = !stopping_;

@@ -13,6 +13,8 @@ inline constexpr const char* kJoinMethod = "/carillon.v1.Control/Join";
 inline constexpr const char* kExecutorMetadata = "carillon-executor";
 inline constexpr const char* kIncarnationMetadata = "carillon-incarnation";
 inline constexpr const char* kSecretMetadata = "authorization";
+// Of one connection; an executor has one, and for a while the next one.
+inline constexpr int kStreamsOfAPeerMax = 64;
 inline constexpr int kMessageBytesMax = 16 << 20;
 // Finds the other end gone within 8 s, where TCP alone would take minutes.
 inline constexpr int kKeepaliveMs = 5000;

@@ -18,8 +18,8 @@ class GrpcLinkTest : public ::testing::Test {
             .join_secret = "secret",
             .port = port};
   }
-  static std::unique_ptr<rpc::GrpcHub> Hub(const rpc::HubOptions& options) {
-    auto hub = rpc::GrpcHub::Start(options);
+  std::unique_ptr<rpc::GrpcHub> Hub(const rpc::HubOptions& options) {
+    auto hub = rpc::GrpcHub::Start(options, clock_);
     EXPECT_TRUE(hub.ok()) << hub.error().message;
     return std::move(hub).value();
   }

@@ -15,7 +15,7 @@ namespace carillon::test {
 struct GrpcLinkFactory {
   std::unique_ptr<ExecutorHub> Hub(const MemberId& member) {
     auto hub = rpc::GrpcHub::Start(
-        {.member = member, .public_key = std::string(32, 'k'), .join_secret = "secret"});
+        {.member = member, .public_key = std::string(32, 'k'), .join_secret = "secret"}, clock);
     EXPECT_TRUE(hub.ok()) << hub.error().message;
     members.push_back({.id = member,
                        .incarnation = Incarnation("m"),
@@ -40,7 +40,8 @@ struct GrpcTlsLinkFactory : GrpcLinkFactory {
   std::unique_ptr<ExecutorHub> Hub(const MemberId& member) {
     auto hub = rpc::GrpcHub::Start({.member = member,
                                     .public_key = std::string(32, 'k'),
-                                    .identity = TheAuthority().Member(member.value())});
+                                    .identity = TheAuthority().Member(member.value())},
+                                   clock);
     EXPECT_TRUE(hub.ok()) << hub.error().message;
     members.push_back({.id = member,
                        .incarnation = Incarnation("m"),
@@ -207,17 +208,18 @@ TEST_F(GrpcLinkTest, NewerStreamOfTheSameProcessReplacesTheOlder) {
 }
 
 TEST(GrpcHubTest, RefusesWhatIsUnsafeOrTaken) {
+  const SystemClock clock;
   rpc::HubOptions options{.member = MemberId("m1"), .public_key = std::string(32, 'k')};
-  EXPECT_EQ(rpc::GrpcHub::Start(options).code(), ErrorCode::kInvalid) << "no join secret";
+  EXPECT_EQ(rpc::GrpcHub::Start(options, clock).code(), ErrorCode::kInvalid) << "no join secret";
   options.join_secret = "s";
   options.address = "0.0.0.0";
-  EXPECT_EQ(rpc::GrpcHub::Start(options).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(rpc::GrpcHub::Start(options, clock).code(), ErrorCode::kInvalid);
   options.address = "127.0.0.1";
-  const auto first = rpc::GrpcHub::Start(options);
+  const auto first = rpc::GrpcHub::Start(options, clock);
   ASSERT_TRUE(first.ok());
   const std::string endpoint = (*first)->endpoint();
   options.port = static_cast<uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1)));
-  EXPECT_EQ(rpc::GrpcHub::Start(options).code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(rpc::GrpcHub::Start(options, clock).code(), ErrorCode::kUnavailable);
 }
 
 }  // namespace

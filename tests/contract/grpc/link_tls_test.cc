@@ -1,10 +1,14 @@
 // The control link over TLS: whose certificate is good for what, and how executors get theirs.
 #include <gtest/gtest.h>
 
+#include <future>
 #include <mutex>
 #include <thread>
 
 #include "common/adapters/grpc/grpc_join.h"
+#include "common/adapters/grpc/join_calls.h"
+#include "common/adapters/grpc/link_credentials.h"
+#include "common/adapters/grpc/link_protocol.h"
 #include "common/base/metrics.h"
 #include "tests/contract/grpc/link_authority.h"
 #include "tests/contract/grpc/link_fixture.h"
@@ -134,13 +138,18 @@ TEST_F(GrpcTlsTest, ANewStreamTakesTheNewCertificate) {
 
 class GrpcJoinTest : public ::testing::Test {
  protected:
-  GrpcJoinTest() {
+  GrpcJoinTest() { Start(10s); }
+  // Anew: `patience` with calls that do not say what they want.
+  void Start(Duration patience) {
+    hub_.reset();
     auto hub =
         rpc::GrpcHub::Start({.member = MemberId("m1"),
                              .public_key = std::string(32, 'k'),
                              .identity = TheAuthority().Member("m1"),
                              .join = [this](const JoinRequest& request) { return Issue(request); },
-                             .metrics = &metrics_});
+                             .join_patience = patience,
+                             .metrics = &metrics_},
+                            clock_);
     EXPECT_TRUE(hub.ok()) << hub.error().message;
     hub_ = std::move(hub).value();
   }
@@ -164,6 +173,7 @@ class GrpcJoinTest : public ::testing::Test {
     return seen_;
   }
 
+  SystemClock clock_;
   Metrics metrics_;
   std::mutex mu_;
   std::vector<JoinRequest> seen_;
@@ -229,14 +239,76 @@ TEST_F(GrpcJoinTest, ManyAtOnceAreEachAnswered) {
   EXPECT_EQ(answered, 8);
 }
 
+// A call for a certificate that never says what it wants.
+class SilentCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  explicit SilentCall(grpc::GenericStub& stub) {
+    context_.AddMetadata(rpc::kExecutorMetadata, "e1");
+    context_.AddMetadata(rpc::kSecretMetadata, "Bearer made up");
+    stub.PrepareBidiStreamingCall(&context_, rpc::kJoinMethod, grpc::StubOptions(), this);
+    StartCall();
+  }
+  ~SilentCall() override {
+    context_.TryCancel();
+    done_.wait();
+  }
+  void OnDone(const grpc::Status& status) override { ended_.set_value(status.error_code()); }
+  bool Ended(Duration within = 0s) { return done_.wait_for(within) == std::future_status::ready; }
+  grpc::StatusCode code() const { return done_.get(); }
+
+ private:
+  grpc::ClientContext context_;
+  std::promise<grpc::StatusCode> ended_;
+  const std::shared_future<grpc::StatusCode> done_ = ended_.get_future().share();
+};
+
+class SilentJoinTest : public GrpcJoinTest {
+ protected:
+  std::unique_ptr<grpc::GenericStub> Stub() {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    const auto credentials = rpc::ChannelCredentials(OnlyAuthority(), "m1", arguments);
+    return std::make_unique<grpc::GenericStub>(
+        grpc::CreateCustomChannel(hub_->endpoint(), credentials, arguments));
+  }
+  uint64_t GivenUp() { return metrics_.counter("carillon_link_refused_total", "slow").value(); }
+};
+
+TEST_F(SilentJoinTest, ACallWithoutARequestIsGivenUp) {
+  Start(50ms);
+  const auto stub = Stub();
+  SilentCall call(*stub);
+  ASSERT_TRUE(call.Ended(20s));
+  EXPECT_EQ(call.code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(GivenUp(), 1u);
+  EXPECT_TRUE(Ask(OnlyAuthority(), With("a token")).ok());
+}
+
+TEST_F(SilentJoinTest, ThoseThatSayNothingKeepNobodyOut) {
+  Start(1h);
+  const auto stub = Stub();
+  std::vector<std::unique_ptr<SilentCall>> calls;
+  for (size_t i = 0; i < rpc::kJoinsUnreadMax; ++i) {
+    calls.push_back(std::make_unique<SilentCall>(*stub));
+  }
+  EXPECT_TRUE(Ask(OnlyAuthority(), With("a token")).ok());
+  calls.push_back(std::make_unique<SilentCall>(*stub));
+  EXPECT_TRUE(WaitUntil([&] { return GivenUp() > 0; }, 20s));
+  const auto ended =
+      std::count_if(calls.begin(), calls.end(), [](const auto& call) { return call->Ended(); });
+  EXPECT_LE(ended, 2);
+  EXPECT_EQ(seen().size(), 1u);
+}
+
 TEST(GrpcHubTest, TlsLiftsTheRuleOfLoopbackAndNeedsAPair) {
   rpc::HubOptions options{.member = MemberId("m1"),
                           .public_key = std::string(32, 'k'),
                           .identity = TheAuthority().Member("m1"),
                           .address = "0.0.0.0"};
-  EXPECT_TRUE(rpc::GrpcHub::Start(options).ok());
+  const SystemClock clock;
+  EXPECT_TRUE(rpc::GrpcHub::Start(options, clock).ok());
   options.identity.key = tls::NewKey();
-  EXPECT_EQ(rpc::GrpcHub::Start(options).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(rpc::GrpcHub::Start(options, clock).code(), ErrorCode::kInvalid);
 }
 
 }  // namespace

@@ -97,6 +97,10 @@ TEST_F(RunStateTest, ClaimRefusesWithTheReason) {
        ClaimReason::kExecutorDisabled},
       {"pinned elsewhere", [](auto& r, auto&, auto&) { r.pinned_executor = ExecutorId("e2"); },
        ClaimReason::kWrongExecutor},
+      {"to run elsewhere", [](auto&, auto& c, auto&) { c.elsewhere = true; },
+       ClaimReason::kWrongExecutor},
+      {"another job's", [](auto&, auto& c, auto&) { c.job_no = JobNo(c.job_no.value() + 1); },
+       ClaimReason::kVersionMoved},
       {"held back", [](auto&, auto& c, auto&) { c.hold_back = ClaimReason::kClusterPaused; },
        ClaimReason::kClusterPaused},
   };
@@ -110,6 +114,14 @@ TEST_F(RunStateTest, ClaimRefusesWithTheReason) {
     EXPECT_EQ(decision.reason, refusal.reason) << refusal.what;
   }
   EXPECT_EQ(DecideClaim(nullptr, Claim(), {.now = kNow}).reason, ClaimReason::kGone);
+}
+
+TEST_F(RunStateTest, APinOfTheRunGoesBeforeWhatItsJobSays) {
+  RunRow row = Pending();
+  ClaimRequest request = Claim();
+  request.elsewhere = true;
+  row.pinned_executor = request.executor;
+  EXPECT_EQ(DecideClaim(&row, request, {.now = kNow}).verdict, ClaimVerdict::kAccepted);
 }
 
 TEST_F(RunStateTest, ClaimWithTheSameTokenIsAcceptedAgain) {

@@ -37,7 +37,8 @@ class LinkIdentityTest : public ::testing::Test {
                                                                 .from = Now() - 1h,
                                                                 .until = Now() + kLife}),
                       .key = key},
-         .join = [this](const JoinRequest& request) { return Issue(request); }});
+         .join = [this](const JoinRequest& request) { return Issue(request); }},
+        clock_);
     EXPECT_TRUE(hub.ok()) << hub.error().message;
     hub_ = std::move(hub).value();
     WriteFile(

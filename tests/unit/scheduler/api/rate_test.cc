@@ -47,6 +47,29 @@ TEST_F(RateTest, AddressThatGuessesTokensHasToWaitAndThoseBesideItDoNot) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(Get("/api/jobs").status, 200) << i;
 }
 
+TEST_F(RateTest, WhatTheStoreIsAskedForStrangersIsBoundedWithoutALimitOfTheirs) {
+  Limit(1, 0);
+  const auto cookie = [this] {
+    return SendOn(client_, "POST", "/api/auth/refresh", "",
+                  {{"Cookie", "carillon_refresh=guess"}, {"X-Carillon-Refresh", "1"}});
+  };
+  EXPECT_EQ(Get("/api/auth/me").status, 200);
+  EXPECT_EQ(Anonymous("/api/jobs", "guess").status, 401);
+  EXPECT_EQ(UntilRefused([this] { return Anonymous("/api/jobs", "guess"); }).status, 429);
+  EXPECT_EQ(UntilRefused(cookie).status, 429);
+  // One that is known is not looked up, so it does not wait for them.
+  EXPECT_EQ(Get("/api/auth/me").status, 200);
+}
+
+TEST_F(RateTest, NobodyWithoutACredentialCountsAsAQuestionToTheStore) {
+  Limit(1, 0);
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_EQ(Anonymous("/api/jobs").status, 401);
+    EXPECT_EQ(Anonymous("/api/jobs", "aaaa.bbbb.cccc").status, 401);  // forged: no lookup either
+  }
+  EXPECT_EQ(Anonymous("/api/jobs", "guess").status, 401);
+}
+
 TEST(ClientAddressTest, NetworkIsTheAddressOrItsSixtyFour) {
   EXPECT_EQ(scheduler::AddressOf({.peer = "192.0.2.7:40001"}), "192.0.2.7");
   EXPECT_EQ(scheduler::AddressOf({.peer = "[2001:db8::7]:40001"}), "[2001:db8::7]");

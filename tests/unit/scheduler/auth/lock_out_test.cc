@@ -46,6 +46,34 @@ TEST_F(LockOutTest, NobodyWaitsForGood) {
   Fail(5, "anna");
 }
 
+TEST_F(LockOutTest, StrangersElsewhereDoNotKeepOutWhoSignedInHereLately) {
+  Fail(1, "anna");
+  lock_out_.Succeeded("anna", "1.1.1.1", clock_.Steady());
+  Fail(5, "anna", "6.6.6.6");
+  EXPECT_EQ(Try("anna", "6.6.6.6"), LockOut::kFirstWait);
+  EXPECT_EQ(Try("anna", "2.2.2.2"), LockOut::kFirstWait);
+  EXPECT_EQ(Try("anna", "1.1.1.1"), std::nullopt);
+  // His success there says nothing of what they try.
+  lock_out_.Succeeded("anna", "1.1.1.1", clock_.Steady());
+  EXPECT_EQ(Try("anna", "6.6.6.6"), LockOut::kFirstWait);
+}
+
+TEST_F(LockOutTest, WhereOneSignedInGuessingIsAsSlowAsElsewhere) {
+  Fail(1, "anna");
+  lock_out_.Succeeded("anna", "1.1.1.1", clock_.Steady());
+  Fail(5, "anna");
+  EXPECT_EQ(Try("anna"), LockOut::kFirstWait);
+  EXPECT_EQ(Try("anna", "2.2.2.2"), std::nullopt);
+}
+
+TEST_F(LockOutTest, AnAddressIsFamiliarForTwoWeeks) {
+  Fail(1, "anna");
+  lock_out_.Succeeded("anna", "1.1.1.1", clock_.Steady());
+  clock_.Advance(LockOut::kFamiliar);
+  Fail(5, "anna", "6.6.6.6");
+  EXPECT_EQ(Try("anna", "1.1.1.1"), LockOut::kFirstWait);
+}
+
 TEST_F(LockOutTest, ARefusedAttemptIsNotCounted) {
   Fail(5, "anna");
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(Try("anna").has_value());
@@ -62,7 +90,7 @@ TEST_F(LockOutTest, TwentyFailuresOfAnAddressStopItWhateverTheAccount) {
 TEST_F(LockOutTest, SuccessClearsTheAccountAndIsNoFailureOfTheAddress) {
   for (int i = 0; i < 100; ++i) {
     Fail(1, "anna");
-    lock_out_.Succeeded("anna", "1.1.1.1");
+    lock_out_.Succeeded("anna", "1.1.1.1", clock_.Steady());
   }
   Fail(4, "anna");
   Fail(1, "anna");
@@ -72,10 +100,10 @@ TEST_F(LockOutTest, SuccessClearsTheAccountAndIsNoFailureOfTheAddress) {
 TEST_F(LockOutTest, WhatWasNotLookedAtIsTakenBack) {
   for (int i = 0; i < 100; ++i) {
     Fail(1, "anna");
-    lock_out_.Withdraw("anna", "1.1.1.1");
+    lock_out_.Withdraw("anna", "1.1.1.1", clock_.Steady());
   }
   Fail(5, "anna");
-  lock_out_.Withdraw("anna", "1.1.1.1");
+  lock_out_.Withdraw("anna", "1.1.1.1", clock_.Steady());
   EXPECT_EQ(Try("anna"), std::nullopt);
 }
 

@@ -1,97 +1,7 @@
-#include "scheduler/claims/claim_applier.h"
-
-#include "common/adapters/memory/memory_link.h"
-#include "tests/unit/scheduler/room_fixture.h"
+#include "tests/unit/scheduler/claims/claim_fixture.h"
 
 namespace carillon::scheduler {
 namespace {
-
-const LeaseHolder kHolder{ExecutorId("x1"), Incarnation("e1")};
-
-class ClaimApplierTest : public test::RoomTest {
- protected:
-  ClaimApplierTest()
-      : hub_(switchboard_.OpenHub(MemberId("m1"))),
-        link_(switchboard_.OpenLink(kHolder.executor, kHolder.incarnation)) {}
-
-  ClaimApplier Make() { return Make(leases_); }
-  ClaimApplier Make(
-      LeaseBook& leases, std::function<Duration(const ClaimRequest&)> late_after = [](const auto&) {
-        return Duration::zero();
-      }) {
-    return ClaimApplier({.clock = clock_,
-                         .store = faulty_,
-                         .cluster = cluster_,
-                         .segments = table_,
-                         .fences = fences_,
-                         .leases = leases,
-                         .applied = applied_,
-                         .hub = *hub_,
-                         .claims = claims_,
-                         .events = events_,
-                         .metrics = metrics_,
-                         .definitions = definitions_,
-                         .secrets = &desk_},
-                        {.paused = [this] { return paused_; },
-                         .wants = [this](SegmentId) { return wants_; },
-                         .late_after = std::move(late_after)});
-  }
-  void Ask(const std::vector<ClaimRequest>& requests) {
-    ASSERT_TRUE(
-        claims_
-            .Push({kHolder, clock_.Steady(), {.sent_us = 5, .batch_id = 7, .requests = requests}})
-            .ok());
-  }
-  std::vector<ClaimBatchReply::Item> Answers() {
-    std::vector<ClaimBatchReply::Item> items;
-    for (const MemberMessage& message : link_->Receive(100)) {
-      const auto& reply = std::get<ClaimBatchReply>(message.message);
-      EXPECT_EQ(reply.batch_id, 7u);
-      EXPECT_EQ(reply.sent_us, 5);
-      items.insert(items.end(), reply.items.begin(), reply.items.end());
-    }
-    return items;
-  }
-  std::vector<RunEvent> Events() {
-    std::vector<RunEvent> all;
-    for (const RunEvents& batch : events_.PopUpTo(100)) {
-      all.insert(all.end(), batch.events.begin(), batch.events.end());
-    }
-    return all;
-  }
-
-  // A run of a job of anna's that uses this secret.
-  RunRow ExecuteWithSecret(const std::string& secret, const std::string& job = "job") {
-    JobDefinition definition;
-    definition.command = "true";
-    definition.env = {{"PASSWORD", "{{secrets." + secret + "}}"}};
-    definition.user_id = "anna";
-    return Execute(CreateJob(job, definition));
-  }
-  ClaimRequest WantingClaimOf(const RunRow& row, uint64_t token) {
-    ClaimRequest request = ClaimOf(row, token);
-    request.wants_secrets = true;
-    return request;
-  }
-  void PutSecret(const std::string& name, const std::string& value) {
-    const StoredSecret secret{
-        .record = {.name = name, .user_id = "anna", .key_id = keys_->current()},
-        .value = keys_->Seal(name, value)};
-    ASSERT_TRUE(store_.CreateSecret(secret).ok());
-  }
-
-  memory::MemorySwitchboard switchboard_;
-  std::unique_ptr<ExecutorHub> hub_;
-  std::unique_ptr<ExecutorLink> link_;
-  ClaimQueue claims_{"claims", 64};
-  DefinitionCache definitions_{clock_, faulty_, {}};
-  const std::shared_ptr<const Keyring> keys_ =
-      std::make_shared<const Keyring>(Keyring::Parse(Keyring::NewKey()).value());
-  const FixedKeys key_source_{keys_};
-  const SecretDesk desk_{store_, key_source_};
-  bool wants_ = true;
-  bool paused_ = false;
-};
 
 TEST_F(ClaimApplierTest, AcceptsFilesALeaseAndTellsTheFiringLoop) {
   const RunRow row = Execute(CreateNoop("job"));
@@ -317,7 +227,7 @@ TEST_F(ClaimApplierTest, AClaimThatIsRefusedGetsNone) {
   EXPECT_TRUE(answers[1].secrets.empty());
 }
 
-TEST_F(ClaimApplierTest, WhatIsHandedFollowsFromTheRunNotFromTheRequest) {
+TEST_F(ClaimApplierTest, ARequestThatNamesAnotherJobsDefinitionIsRefused) {
   PutSecret("db", "value of db");
   const RunRow secret = ExecuteWithSecret("db", "with");
   const RunRow other = Execute(CreateNoop("without"));
@@ -329,6 +239,7 @@ TEST_F(ClaimApplierTest, WhatIsHandedFollowsFromTheRunNotFromTheRequest) {
   applier.Step(clock_.Steady());
   const auto answers = Answers();
   ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kRefused);
   EXPECT_TRUE(answers[0].secrets.empty());
 }
 
@@ -344,15 +255,30 @@ TEST_F(ClaimApplierTest, AFailureIsSaidAndTheRunKeepsItsLease) {
   EXPECT_TRUE(leases_.Knows(row.key));
 }
 
-TEST_F(ClaimApplierTest, WhileTheDefinitionCannotBeReadNothingIsSaidButTheLeaseIsFiled) {
+TEST_F(ClaimApplierTest, WhileTheDefinitionCannotBeReadNothingIsDecided) {
+  const RunRow row = Execute(CreateNoop("job"));
+  ClaimApplier applier = Make();
+  faulty_.FailNext("load", ErrorCode::kUnavailable);
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  EXPECT_TRUE(Answers().empty());
+  EXPECT_EQ(Row(row.key).state, RunState::kPending);
+  Ask({ClaimOf(row, 1)});
+  clock_.Advance(1s);
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().at(0).verdict, ClaimVerdict::kAccepted);
+}
+
+TEST_F(ClaimApplierTest, WhileTheSecretsCannotBeReadNothingIsSaidButTheLeaseIsFiled) {
   PutSecret("db", "value of db");
   const RunRow row = ExecuteWithSecret("db");
   ClaimApplier applier = Make();
-  faulty_.FailNext("load", ErrorCode::kUnavailable);
+  secrets_.fail = true;
   Ask({WantingClaimOf(row, 1)});
   applier.Step(clock_.Steady());
   EXPECT_TRUE(Answers().empty());
   EXPECT_TRUE(leases_.Knows(row.key));
+  secrets_.fail = false;
   Ask({WantingClaimOf(row, 1)});
   clock_.Advance(1s);
   applier.Step(clock_.Steady());

@@ -1,0 +1,133 @@
+// A claim applier on real rooms, with an executor that asks and reads its answers.
+#pragma once
+
+#include "common/adapters/memory/memory_link.h"
+#include "scheduler/claims/claim_applier.h"
+#include "tests/unit/scheduler/room_fixture.h"
+
+namespace carillon::scheduler {
+
+inline const LeaseHolder kHolder{ExecutorId("x1"), Incarnation("e1")};
+
+// The secrets of a store that does not answer while `fail`.
+class FailingSecrets final : public SecretStore {
+ public:
+  explicit FailingSecrets(SecretStore& store) : store_(store) {}
+
+  Status CreateSecret(const StoredSecret& secret) override { return store_.CreateSecret(secret); }
+  Result<StoredSecret> GetSecret(const std::string& name) override {
+    return store_.GetSecret(name);
+  }
+  Result<std::vector<StoredSecret>> FindSecrets(const std::vector<std::string>& names) override {
+    if (fail) return Error{ErrorCode::kUnavailable, "no answer"};
+    return store_.FindSecrets(names);
+  }
+  Result<std::vector<SecretRecord>> ListSecrets(const SecretFilter& filter) override {
+    return store_.ListSecrets(filter);
+  }
+  Result<SecretRecord> UpdateSecret(const StoredSecret& wanted, WallTime now) override {
+    return store_.UpdateSecret(wanted, now);
+  }
+  Status DeleteSecret(const std::string& name, int64_t expected_version) override {
+    return store_.DeleteSecret(name, expected_version);
+  }
+  Status RewrapSecret(const std::string& name, const SealedValue& from,
+                      const SealedValue& to) override {
+    return store_.RewrapSecret(name, from, to);
+  }
+
+  bool fail = false;
+
+ private:
+  SecretStore& store_;
+};
+
+class ClaimApplierTest : public test::RoomTest {
+ protected:
+  ClaimApplierTest()
+      : hub_(switchboard_.OpenHub(MemberId("m1"))),
+        link_(switchboard_.OpenLink(kHolder.executor, kHolder.incarnation)) {}
+
+  ClaimApplier Make() { return Make(leases_); }
+  ClaimApplier Make(
+      LeaseBook& leases, std::function<Duration(const ClaimRequest&)> late_after = [](const auto&) {
+        return Duration::zero();
+      }) {
+    return ClaimApplier({.clock = clock_,
+                         .store = faulty_,
+                         .cluster = cluster_,
+                         .segments = table_,
+                         .fences = fences_,
+                         .leases = leases,
+                         .applied = applied_,
+                         .hub = *hub_,
+                         .claims = claims_,
+                         .events = events_,
+                         .metrics = metrics_,
+                         .definitions = definitions_,
+                         .executors = executors_,
+                         .secrets = &desk_},
+                        {.paused = [this] { return paused_; },
+                         .wants = [this](SegmentId) { return wants_; },
+                         .late_after = std::move(late_after)});
+  }
+  void Ask(const std::vector<ClaimRequest>& requests) {
+    ASSERT_TRUE(
+        claims_
+            .Push({kHolder, clock_.Steady(), {.sent_us = 5, .batch_id = 7, .requests = requests}})
+            .ok());
+  }
+  std::vector<ClaimBatchReply::Item> Answers() {
+    std::vector<ClaimBatchReply::Item> items;
+    for (const MemberMessage& message : link_->Receive(100)) {
+      const auto& reply = std::get<ClaimBatchReply>(message.message);
+      EXPECT_EQ(reply.batch_id, 7u);
+      EXPECT_EQ(reply.sent_us, 5);
+      items.insert(items.end(), reply.items.begin(), reply.items.end());
+    }
+    return items;
+  }
+  std::vector<RunEvent> Events() {
+    std::vector<RunEvent> all;
+    for (const RunEvents& batch : events_.PopUpTo(100)) {
+      all.insert(all.end(), batch.events.begin(), batch.events.end());
+    }
+    return all;
+  }
+
+  // A run of a job of anna's that uses this secret.
+  RunRow ExecuteWithSecret(const std::string& secret, const std::string& job = "job") {
+    JobDefinition definition;
+    definition.command = "true";
+    definition.env = {{"PASSWORD", "{{secrets." + secret + "}}"}};
+    definition.user_id = "anna";
+    return Execute(CreateJob(job, definition));
+  }
+  ClaimRequest WantingClaimOf(const RunRow& row, uint64_t token) {
+    ClaimRequest request = ClaimOf(row, token);
+    request.wants_secrets = true;
+    return request;
+  }
+  void PutSecret(const std::string& name, const std::string& value) {
+    const StoredSecret secret{
+        .record = {.name = name, .user_id = "anna", .key_id = keys_->current()},
+        .value = keys_->Seal(name, value)};
+    ASSERT_TRUE(store_.CreateSecret(secret).ok());
+  }
+
+  memory::MemorySwitchboard switchboard_;
+  std::unique_ptr<ExecutorHub> hub_;
+  std::unique_ptr<ExecutorLink> link_;
+  ClaimQueue claims_{"claims", 64};
+  DefinitionCache definitions_{clock_, faulty_, {}};
+  ExecutorTable executors_{{}};
+  const std::shared_ptr<const Keyring> keys_ =
+      std::make_shared<const Keyring>(Keyring::Parse(Keyring::NewKey()).value());
+  const FixedKeys key_source_{keys_};
+  FailingSecrets secrets_{store_};
+  const SecretDesk desk_{secrets_, key_source_};
+  bool wants_ = true;
+  bool paused_ = false;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,94 @@
+// Which executor may run what: by the labels that the store has of it.
+#include "tests/unit/scheduler/claims/claim_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+class ClaimPlaceTest : public ClaimApplierTest {
+ protected:
+  void Know(const std::map<std::string, std::string>& labels) {
+    executors_.Accept(
+        {.id = kHolder.executor, .incarnation = kHolder.incarnation, .labels = labels, .slots = 4},
+        clock_.Steady());
+  }
+  // Uses a secret; runs where the selector says, or only on this executor.
+  StoredJob CreateChosen(const std::string& selector, const std::string& executor = "") {
+    JobDefinition definition;
+    definition.command = "true";
+    definition.env = {{"PASSWORD", "{{secrets.db}}"}};
+    definition.user_id = "anna";
+    definition.executor_selector = selector;
+    definition.executor_id = executor;
+    return CreateJob("job", definition);
+  }
+  std::vector<ClaimBatchReply::Item> ClaimOnce(const RunRow& row, uint64_t token = 1) {
+    if (!applier_) applier_ = std::make_unique<ClaimApplier>(Make());
+    Ask({WantingClaimOf(row, token)});
+    clock_.Advance(1s);
+    SampleClock();
+    applier_->Step(clock_.Steady());
+    return Answers();
+  }
+
+  std::unique_ptr<ClaimApplier> applier_;
+};
+
+TEST_F(ClaimPlaceTest, WhoseLabelsDoNotMatchGetsNeitherTheRunNorItsSecrets) {
+  PutSecret("db", "value of db");
+  Know({{"zone", "b"}});
+  const RunRow row = Execute(CreateChosen("zone=a"));
+  const auto answers = ClaimOnce(row);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kRefused);
+  EXPECT_EQ(answers[0].reason, ClaimReason::kWrongExecutor);
+  EXPECT_TRUE(answers[0].secrets.empty());
+  EXPECT_EQ(Row(row.key).state, RunState::kPending);
+  // It is offered to another one.
+  EXPECT_EQ(Events().at(0).what, RunEvent::What::kReturned);
+}
+
+TEST_F(ClaimPlaceTest, LabelsThatWereChangedSinceThePublicationCount) {
+  PutSecret("db", "value of db");
+  Know({{"zone", "b"}});
+  const RunRow row = Execute(CreateChosen("zone=a"));
+  executors_.Refresh({{.id = kHolder.executor, .labels = {{"zone", "a"}}}});
+  const auto answers = ClaimOnce(row);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAccepted);
+  EXPECT_EQ(answers[0].secrets.size(), 1u);
+}
+
+TEST_F(ClaimPlaceTest, AClaimThatWasAcceptedIsAcceptedAgainWhateverTheLabelsAreNow) {
+  Know({{"zone", "a"}});
+  const RunRow row = Execute(CreateChosen("zone=a"));
+  EXPECT_EQ(ClaimOnce(row).at(0).verdict, ClaimVerdict::kAccepted);
+  executors_.Refresh({{.id = kHolder.executor, .labels = {{"zone", "b"}}}});
+  EXPECT_EQ(ClaimOnce(row).at(0).verdict, ClaimVerdict::kAcceptedAgain);
+}
+
+TEST_F(ClaimPlaceTest, AJobOfOneExecutorRunsOnNoOther) {
+  Know({});
+  const auto elsewhere = ClaimOnce(Execute(CreateChosen("", "x2")));
+  ASSERT_EQ(elsewhere.size(), 1u);
+  EXPECT_EQ(elsewhere[0].reason, ClaimReason::kWrongExecutor);
+}
+
+TEST_F(ClaimPlaceTest, ARunThatIsPinnedGoesWhereItIsPinned) {
+  Know({{"zone", "b"}});
+  CreateChosen("zone=a");
+  const auto run = store_.ExecuteJob({.job_id = JobId("job"), .executor = kHolder.executor},
+                                     {.now = clock_.Wall()});
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(ClaimOnce(Row(run->key)).at(0).verdict, ClaimVerdict::kAccepted);
+}
+
+TEST_F(ClaimPlaceTest, OneThatIsNotKnownYetAsksAgain) {
+  const RunRow row = Execute(CreateChosen("zone=a"));
+  EXPECT_TRUE(ClaimOnce(row).empty());
+  EXPECT_EQ(Row(row.key).state, RunState::kPending);
+  Know({{"zone", "a"}});
+  EXPECT_EQ(ClaimOnce(row).at(0).verdict, ClaimVerdict::kAccepted);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
