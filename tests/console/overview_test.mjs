@@ -20,9 +20,27 @@ const { server, person } = withServer(async () => {
 test('what hangs above does not hide what is below', async () => {
   await person({}, async (page) => {
     await page.route(/\/api\/gaps/, () => {}); // never answered
+    await page.route(/\/api\/executors/, async (route) => {
+      const response = await route.fetch();
+      const all = await response.json();
+      await route.fulfill({ response, json: { ...all, items: all.items.map((one) => ({ ...one, state: 'LOST' })) } });
+    });
     await page.goto(server.url + '/');
+    await page.getByText(/^Executor .*: Lost$/i).waitFor({ timeout: 10_000 });
     await page.getByTestId('next').getByRole('link', { name: 'Z soon' }).waitFor({ timeout: 10_000 });
     await page.getByRole('heading', { name: 'Recent failures' }).waitFor({ timeout: 5000 });
+  });
+});
+
+test('a part that did not load is asked for again', async () => {
+  await person({ asked: ['/assets/'] }, async (page) => {
+    await page.route(/\/attention[^/]*\.js/, (route) => route.abort());
+    await page.goto(server.url + '/');
+    await page.getByText('A part of the console did not load, or failed.').waitFor();
+    await page.unroute(/\/attention[^/]*\.js/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByTestId('next').getByRole('link', { name: 'Z soon' }).waitFor();
+    assert.equal(await page.getByText('did not load', { exact: false }).count(), 0);
   });
 });
 

@@ -75,12 +75,21 @@ describe('the dead letters', () => {
     const router = page('?job_id=nightly');
     await row('nightly');
     expect(screen.queryByRole('link', { name: 'backup' })).toBeNull();
-    fireEvent.change(screen.getByLabelText('Job id'), { target: { value: 'nothing' } });
+    fireEvent.change(screen.getByLabelText('Job id, the whole of it'), { target: { value: 'nothing' } });
     await screen.findByText('Nothing matches');
     expect(router.state.location.searchStr).toBe('?job_id=nothing');
     await press('Clear filters');
     await row('backup');
     expect(router.state.location.searchStr).toBe('');
+  });
+
+  it('match an id in any case, and nothing by what is no id', async () => {
+    page('?job_id=NightLy');
+    await row('nightly');
+    server.use(http.get(at('dead-letters'), () => problem(400, 'invalid', 'No id.')));
+    fireEvent.change(screen.getByLabelText('Job id, the whole of it'), { target: { value: 'Nightly report' } });
+    await screen.findByText('Nothing matches');
+    expect(screen.queryByText('This could not be loaded')).toBeNull();
   });
 
   it('are none, or cannot be read', async () => {

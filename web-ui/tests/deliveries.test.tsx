@@ -99,10 +99,13 @@ describe('the page of deliveries', () => {
     await waitFor(() => expect(router.state.location.searchStr).toBe(''));
   });
 
-  it('says why it cannot be loaded', async () => {
-    server.use(http.get(at('deliveries'), () => problem(400, 'invalid_request', 'This is not a job_id.')));
+  it('says why it cannot be loaded, and finds nothing by what is no id', async () => {
+    server.use(http.get(at('deliveries'), ({ request }) => new URL(request.url).searchParams.has('job_id')
+      ? problem(400, 'invalid_request', 'This is not a job_id.') : problem(403, 'denied', 'Not for you.')));
     page('?job_id=No');
-    await screen.findByText('This is not a job_id.');
+    await screen.findByText('Nothing matches');
+    fireEvent.click(screen.getAllByRole('button', { name: 'Clear filters' }).at(-1)!);
+    await screen.findByText('You may not see this');
   });
 
   it('sends one again, and reads the list anew; a refusal is told', async () => {

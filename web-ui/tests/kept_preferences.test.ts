@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { keepPreferences, takenFrom } from '../src/auth/kept_preferences';
-import { entered, signOut, start } from '../src/auth/session';
+import { authorization, entered, signOut, start } from '../src/auth/session';
 import { forgetChosen, preferences, setPreferences, takePreferences } from '../src/shared/preferences';
 import { HttpResponse, at, http, server } from './server';
 
@@ -118,6 +118,36 @@ describe('signing in', () => {
     await entered('password', 'bearer');
     await vi.waitFor(() => expect(preferences().time).toBe('job'));
     expect(patches.filter((one) => JSON.stringify(one).includes('theme')).length).toBe(2);
+  });
+
+  describe('after a session that ended before a choice was written', () => {
+    const lose = async () => {
+      me({ preferences: NONE });
+      server.use(
+        http.patch(at('auth/me'), () => new HttpResponse(null, { status: 401 })),
+        http.post(at('auth/refresh'), () => new HttpResponse(null, { status: 401 })),
+      );
+      await start();
+      await entered('password', 'bearer');
+      await import('../src/auth/kept_preferences');
+      await new Promise((resolve) => setImmediate(resolve));
+      setPreferences({ theme: 'dark' });
+      await vi.waitFor(() => expect(authorization()).toBe(''));
+      server.resetHandlers();
+    };
+    it('it is written when the same person comes back', async () => {
+      await lose();
+      me({ preferences: NONE });
+      await entered('password', 'another');
+      await vi.waitFor(() => expect(patches).toEqual([{ preferences: { theme: 'dark' } }]));
+    });
+    it('it is not written to somebody else', async () => {
+      await lose();
+      me({ user_id: 'user-2', name: 'bert', preferences: { ...NONE, theme: 'light' } });
+      await entered('password', 'another');
+      await vi.waitFor(() => expect(preferences().theme).toBe('light'));
+      expect(patches).toEqual([]);
+    });
   });
 
   it.each([['by a token', 'token', { preferences: { ...NONE, time: 'job' } }], ['at a server that keeps none', 'password', {}]] as const)(

@@ -2,6 +2,7 @@
 import {
   createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect,
 } from '@tanstack/react-router';
+import { ApiError } from '../api/client';
 import { LoadFailure, Loading } from '../shared/ui';
 import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
 import type { RunSearch } from '../features/runs/filter_bar';
@@ -236,7 +237,9 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultPendingComponent: Loading,
-  defaultErrorComponent: ({ error, reset }) => <LoadFailure error={error} onRetry={reset} />,
+  // What is no answer of the API is a part of the console that did not come, perhaps since the server has another version
+  // now, or that failed: only a new page asks for it again.
+  defaultErrorComponent: ({ error, reset }) => <LoadFailure error={error} onRetry={error instanceof ApiError ? reset : () => window.location.reload()} />,
 });
 
 declare module '@tanstack/react-router' {

@@ -48,11 +48,13 @@ function become(next: Session): void {
 }
 
 let keeping: Person | null = null;
+let chooser: string | null = null; // whose choices are not written yet, after his session as well
 let stopKeeping = () => {};
 
 async function keepChoices(person: Person | null): Promise<void> {
   if (person === keeping) return;
-  if (person === null) forgetChosen(); // the next one chooses for himself
+  if (person !== null && chooser !== null && chooser !== person.user_id) forgetChosen(); // he chooses for himself
+  chooser = person?.user_id ?? chooser;
   keeping = person;
   stopKeeping();
   stopKeeping = () => {};
@@ -129,6 +131,7 @@ async function readState(): Promise<void> {
 }
 
 function leave(expired: boolean): void {
+  if (!expired) forgetChosen();
   become({ state: 'signed_out', users, setupNeeded, expired });
   if (unsure && !asking) void askAgain();
 }

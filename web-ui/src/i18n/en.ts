@@ -49,6 +49,7 @@ export const en = {
   'empty.failed': 'This could not be loaded',
   'empty.retry': 'Try again',
   'error.unreachable': 'The server does not answer.',
+  'error.part': 'A part of the console did not load, or failed.',
   'error.unknown': 'Something went wrong.',
   'error.detailed': '{{said}} ({{detail}})',
   'error.action': 'That did not work',

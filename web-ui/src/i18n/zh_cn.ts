@@ -51,6 +51,7 @@ export const zhCN: Catalogue = {
   'empty.failed': '加载失败',
   'empty.retry': '重试',
   'error.unreachable': '服务器无响应。',
+  'error.part': '控制台的某个部分未能加载，或运行出错。',
   'error.unknown': '发生了错误。',
   'error.detailed': '{{said}}（{{detail}}）',
   'error.action': '操作失败',

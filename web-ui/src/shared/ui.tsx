@@ -132,6 +132,8 @@ export function explain(error: unknown, t: (key: string) => string): string {
   if (error instanceof ApiError) {
     return error.code === 'unreachable' ? t('error.unreachable') : problemText('problem', error.code, error.message) || t('error.unknown');
   }
+  // What drawing throws: what it says is for its makers.
+  if (error instanceof TypeError) return t('error.part');
   return error instanceof Error ? error.message : t('error.unknown');
 }
 

@@ -5,6 +5,7 @@ import { Link, getRouteApi } from '@tanstack/react-router';
 import { RotateCcw, Trash2 } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ApiError } from '../../api/client';
 import { itemsOf, useDeadLetters } from '../../api/queries';
 import type { DeadLetter } from '../../api/types';
 import { useDenied } from '../../auth/session';
@@ -26,18 +27,19 @@ export function DeadLettersPage() {
   const { t } = useTranslation();
   const { job_id: job = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const letters = useDeadLetters({ page_size: PAGE_SIZE, job_id: job.trim() || undefined });
+  const letters = useDeadLetters({ page_size: PAGE_SIZE, job_id: job.trim().toLowerCase() || undefined });
   const items = itemsOf(letters.data);
+  const noId = letters.error instanceof ApiError && letters.error.status === 400; // nor is anything found by it
   const [asked, setAsked] = useState<{ letter: DeadLetter; verb: Verb } | null>(null);
   const find = (text: string) => void navigate({ search: { job_id: text || undefined }, replace: true });
   return (
     <>
       <PageHeader title={t('dead.title')} documentTitle={t('dead.title')} under={t('dead.under')} />
       <AdminTabs />
-      <div className="mb-3"><SearchField label={t('runs.job_id')} value={job} onChange={find} /></div>
+      <div className="mb-3"><SearchField label={t('runs.whole_job_id')} value={job} onChange={find} /></div>
       <div className="card overflow-hidden">
         {letters.isPending ? <Loading />
-          : letters.isError && items.length === 0 ? <LoadFailure error={letters.error} onRetry={() => void letters.refetch()} />
+          : letters.isError && items.length === 0 && !(job !== '' && noId) ? <LoadFailure error={letters.error} onRetry={() => void letters.refetch()} />
           : items.length > 0 ? <Letters letters={items} onAsk={(letter, verb) => setAsked({ letter, verb })} />
           : job !== '' ? <EmptyMatch onClear={() => find('')} />
           : <EmptyYet title={t('dead.none')} hint={t('dead.none_hint')} command="carillon dead-letter list" />}

@@ -5,7 +5,7 @@ import { Link, getRouteApi } from '@tanstack/react-router';
 import { RotateCw, Send, X } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client';
+import { ApiError, call } from '../../api/client';
 import { itemsOf, useDeliveries } from '../../api/queries';
 import { DELIVERY_STATES, NOTICE_KINDS, type Delivery } from '../../api/types';
 import { useMay } from '../../auth/session';
@@ -26,8 +26,9 @@ export function DeliveriesPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay('config:write');
-  const deliveries = useDeliveries({ ...search });
+  const deliveries = useDeliveries({ ...search, job_id: search.job_id?.toLowerCase() });
   const items = itemsOf(deliveries.data);
+  const noId = deliveries.error instanceof ApiError && deliveries.error.status === 400; // nor is anything found by it
   const [testing, setTesting] = useState(false);
   const filtered = Boolean(search.state || search.kind || search.job_id);
   const clear = () => void navigate({ search: {} });
@@ -43,7 +44,7 @@ export function DeliveriesPage() {
         onChange={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })} />
       <div className="card overflow-hidden">
         {deliveries.isPending ? <Loading />
-          : deliveries.isError && items.length === 0 ? <LoadFailure error={deliveries.error} onRetry={() => void deliveries.refetch()} />
+          : deliveries.isError && items.length === 0 && !(filtered && noId) ? <LoadFailure error={deliveries.error} onRetry={() => void deliveries.refetch()} />
           : items.length > 0 ? <DeliveriesTable deliveries={items} may={may} />
           : filtered ? <EmptyMatch onClear={clear} />
           : <EmptyYet title={t('deliveries.none')} hint={t('deliveries.none_hint')} command="carillon notify test" />}
@@ -71,7 +72,7 @@ function Filters(props: { search: Search; filtered: boolean; onChange: (change: 
         <option value="">{t('deliveries.any_kind')}</option>
         {NOTICE_KINDS.map((kind) => <option key={kind} value={kind}>{t(`notice.${kind}`)}</option>)}
       </select>
-      <SearchField label={t('runs.job_id')} value={search.job_id ?? ''} onChange={(job_id) => onChange({ job_id: job_id || undefined })} />
+      <SearchField label={t('runs.whole_job_id')} value={search.job_id ?? ''} onChange={(job_id) => onChange({ job_id: job_id || undefined })} />
       {props.filtered && (
         <button type="button" className="button button-plain" onClick={props.onClear}><X aria-hidden size={15} />{t('empty.clear')}</button>
       )}

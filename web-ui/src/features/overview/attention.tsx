@@ -18,12 +18,13 @@ const DAY_MS = 86_400_000;
 
 interface Matter { key: string; text: string; link: ReactNode }
 
-export default function Attention({ status, onKnown }: { status: SystemStatus; onKnown?: () => void }) {
+export default function Attention({ status, late, onKnown }: { status: SystemStatus; late: boolean; onKnown: () => void }) {
   const { t } = useTranslation();
   const reads = [useRuns({ state: ['HELD'], page_size: SHOWN }), useDeadLetters(), useExecutors(), useGaps({ page_size: SHOWN })] as const;
   const awaited = reads.some(isAwaited);
   useTell(!awaited, onKnown);
-  if (awaited) return <Loading />;
+  // What is known is worth more than what hangs.
+  if (awaited && !late) return <Loading />;
   const [held, dead, executors, gaps] = [itemsOf(reads[0].data), itemsOf(reads[1].data), itemsOf(reads[2].data), itemsOf(reads[3].data)];
   // What a person paused is no surprise.
   const missed = gaps.slice(0, SHOWN)
@@ -54,7 +55,7 @@ export default function Attention({ status, onKnown }: { status: SystemStatus; o
   }
   return (
     <Card title={t('overview.attention')} flush>
-      {matters.length === 0 && failed ? (
+      {matters.length === 0 && awaited ? <Loading /> : matters.length === 0 && failed ? (
         <p role="status" className="p-8 text-center text-warn">{explain(failed.error, t)}</p>
       ) : matters.length === 0 ? (
         <p className="flex items-center justify-center gap-2 p-8 text-muted"><CircleCheck aria-hidden size={17} className="text-ok" />{t('overview.nothing')}</p>

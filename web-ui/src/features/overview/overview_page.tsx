@@ -26,7 +26,7 @@ export function OverviewPage() {
   const jobs = useJobs({ page_size: 2 }); // asked is only whether there is another one than the sample
   const failures = useRuns({ state: BAD, page_size: SHOWN });
   const failed = itemsOf(failures.data).slice(0, SHOWN);
-  const { isKnown, tell } = useKnown<'attention' | 'next'>();
+  const { isKnown, late, tell } = useKnown<'attention' | 'next'>();
   const above = isKnown('attention') || (!status.isPending && !status.data);
   const sample = jobs.isSuccess ? sampleOf(itemsOf(jobs.data)) : undefined;
   return (
@@ -38,7 +38,7 @@ export function OverviewPage() {
       {sample !== undefined && <Suspense><FirstSteps sample={sample} /></Suspense>}
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_400px]">
         <div className="grid min-w-0 content-start gap-4">
-          {status.data && <Suspense fallback={<Loading />}><Attention status={status.data} onKnown={() => tell('attention')} /></Suspense>}
+          {status.data && <Suspense fallback={<Loading />}><Attention status={status.data} late={late} onKnown={() => tell('attention')} /></Suspense>}
           <div className={above ? 'contents' : 'hidden'}>
             <Card title={t('overview.failures')} flush actions={<Link to="/runs" search={{ state: BAD }} className="link">{t('list.all')}</Link>}>
               {failures.isPending ? <Loading />

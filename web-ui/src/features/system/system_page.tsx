@@ -29,7 +29,7 @@ export function SystemPage() {
   const { refresh, range } = route.useSearch();
   const navigate = route.useNavigate();
   const status = useStatus();
-  const { isKnown, tell } = useKnown<'attention'>();
+  const { isKnown, late, tell } = useKnown<'attention'>();
   return (
     <>
       <PageHeader title={t('nav.system')} documentTitle={t('nav.system')}
@@ -39,7 +39,7 @@ export function SystemPage() {
         : !status.data ? <LoadFailure error={status.error} onRetry={() => void status.refetch()} />
         : (
           <div className="grid gap-4 lg:grid-cols-2">
-            <div className="min-w-0 lg:col-span-2"><Suspense fallback={<Loading />}><Attention status={status.data} onKnown={() => tell('attention')} /></Suspense></div>
+            <div className="min-w-0 lg:col-span-2"><Suspense fallback={<Loading />}><Attention status={status.data} late={late} onKnown={() => tell('attention')} /></Suspense></div>
             <div className={isKnown('attention') ? 'contents' : 'hidden'}>
               <PauseCard status={status.data} />
               <MembersCard status={status.data} />

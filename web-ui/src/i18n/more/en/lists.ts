@@ -79,4 +79,5 @@ export const lists = {
   'runs.since': 'Since',
   'runs.since_at': 'Since {{at}} UTC',
   'runs.job_id': 'Job id',
+  'runs.whole_job_id': 'Job id, the whole of it',
 } as const;

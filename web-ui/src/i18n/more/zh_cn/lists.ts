@@ -82,4 +82,5 @@ export const lists: TwinOf<typeof en> = {
   'runs.since': '起始时间',
   'runs.since_at': '自 {{at}} UTC',
   'runs.job_id': '任务 ID',
+  'runs.whole_job_id': '完整的任务 ID',
 };
