@@ -32,6 +32,8 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_link_refused_total", kCounter, "reason",
        "Streams of executors that were refused: no certificate, no secret, no name, "
        "no request in time."},
+      {"carillon_tls_certificate_expiry_timestamp_seconds", kGauge, "use",
+       "When the certificate that the REST API shows ends, in UNIX seconds; none without TLS."},
       {"carillon_rejected_messages_total", kCounter, "reason", "Bus messages never acted on."},
       {"carillon_oldest_overdue_seconds", kGauge, "",
        "Age of the oldest run that is due and not claimed."},

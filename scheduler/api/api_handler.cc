@@ -346,7 +346,9 @@ void ApiHandler::Audit(const Route& route, const Call& call, const HttpResponse&
   RecordAudit(call, {.at = {},
                      .actor = call.caller.Actor(),
                      .action = std::string(route.action),
-                     .object_id = call.arguments.empty() ? made : call.arguments[0],
+                     .object_id = !call.note.object_id.empty() ? call.note.object_id
+                                  : call.arguments.empty()     ? made
+                                                               : call.arguments[0],
                      .reason = AuditReason(call.note, ReasonOf(call.request)),
                      .trace_id = {},
                      .changes_json = call.note.changes_json});

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "common/adapters/http/http_server.h"
 #include "scheduler/api/api_context.h"
@@ -35,6 +36,7 @@ class ApiServer {
   std::string url() const;  // "http://127.0.0.1:8640"
   // As TlsCertificate::Reload.
   Status ReloadCertificate() { return server_->ReloadCertificate(); }
+  std::optional<WallTime> CertificateUntil() const { return server_->CertificateUntil(); }
   void Stop();
 
  private:

@@ -268,6 +268,9 @@ Reply ChangePassword(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(UserRecord user, call.api.auth.GetUser(call.caller.user_id));
   CARILLON_ASSIGN_OR_RETURN(const bool right, CheckAttempt(call, user.name, user, old_password));
   if (!right) return InvalidField("/old_password", "wrong_password", "This is not the password.");
+  if (new_password == old_password) {
+    return InvalidField("/new_password", "bad_password", "This is the password already.");
+  }
   CARILLON_ASSIGN_OR_RETURN(user.password_hash, call.sign_in.Hash(new_password));
   CARILLON_ASSIGN_OR_RETURN(const UserRecord changed,
                             call.api.auth.UpdateUser(user, call.authenticator.Wall()));

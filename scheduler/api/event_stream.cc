@@ -8,7 +8,6 @@ std::string LastEventIdOf(const HttpRequest& request) {
 }
 
 Reply EventStream(const Call& call, std::function<std::unique_ptr<StreamSource>()> make) {
-  const std::string who = call.caller.Subject();
   if (call.streams.IsFull()) {
     Problem problem{.status = 503,
                     .code = "too_many_streams",
@@ -19,7 +18,12 @@ Reply EventStream(const Call& call, std::function<std::unique_ptr<StreamSource>(
   HttpResponse response{.status = 200};
   response.headers = {{"Content-Type", "text/event-stream"}, {"X-Accel-Buffering", "no"}};
   response.body = "retry: 1000\n\n";
-  response.stream = [&streams = call.streams, who,
+  StreamHub::Who who{.account = call.caller.Subject(),
+                     .credential = call.caller.credential,
+                     .stands = [&authenticator = call.authenticator, caller = call.caller] {
+                       return authenticator.Stands(caller);
+                     }};
+  response.stream = [&streams = call.streams, who = std::move(who),
                      make = std::move(make)](std::shared_ptr<HttpStream> stream) {
     streams.Add(std::move(stream), make(), who);
   };

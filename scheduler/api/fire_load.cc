@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "common/domain/schedule.h"
 
@@ -20,39 +21,64 @@ class LoadCounter {
  public:
   LoadCounter(const LoadSpan& span, int64_t steps) : span_(span), steps_left_(steps) {}
 
-  // nullptr: the steps are used up.
-  const ScheduleLoad* Of(const ScheduleSpec& spec, const StoredJob& stored) {
+  // nullopt: the steps are used up.
+  std::optional<ScheduleLoad> Of(const ScheduleSpec& spec, const StoredJob& stored) {
     const JobDefinition& job = stored.definition;
-    const WallTime from = std::max(span_.from, stored.created);
-    const std::string key = fmt::format(
-        "{} {} {} {} {} {} {} {} {}", from.time_since_epoch().count(), static_cast<int>(spec.kind),
-        spec.cron_expression, spec.time_zone, spec.every.count(),
-        spec.start.time_since_epoch().count(), spec.at.time_since_epoch().count(),
-        static_cast<int>(job.dst_gap), static_cast<int>(job.dst_repeat));
-    const auto known = known_.find(key);
-    if (known != known_.end()) return &known->second;
-    if (steps_left_ <= 0) return nullptr;
-    return &(known_[key] = Count(spec, job, from));
+    const std::string key =
+        fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(spec.kind), spec.cron_expression,
+                    spec.time_zone, spec.every.count(), spec.start.time_since_epoch().count(),
+                    spec.at.time_since_epoch().count(), static_cast<int>(job.dst_gap),
+                    static_cast<int>(job.dst_repeat));
+    auto known = known_.find(key);
+    if (known == known_.end()) {
+      if (steps_left_ <= 0) return std::nullopt;
+      known = known_.emplace(key, Count(spec, job)).first;
+    }
+    if (stored.created <= span_.from) return known->second;
+    if (steps_left_ <= 0) return std::nullopt;
+    return Since(stored.created, known->second, spec, job);
   }
 
  private:
   // One step a bucket that is not empty, however many fires are in it.
-  ScheduleLoad Count(const ScheduleSpec& spec, const JobDefinition& job, WallTime from) {
+  ScheduleLoad Count(const ScheduleSpec& spec, const JobDefinition& job) {
     ScheduleLoad load;
     const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
     if (!schedule.ok()) return load;  // a zone that this host does not know
-    WallTime after = from - Duration(1);
+    WallTime after = span_.from - Duration(1);
     for (;;) {
       --steps_left_;
       const auto fire = schedule->Next(after);
       if (!fire || fire->time >= span_.until) return load;
       const auto bucket = static_cast<size_t>((fire->time - span_.from) / span_.bucket);
-      const WallTime end =
-          std::min(span_.until, span_.from + static_cast<int64_t>(bucket + 1) * span_.bucket);
+      const WallTime end = EndOf(bucket);
       if (load.buckets.empty()) load.first = fire->time;
       load.buckets[bucket] = schedule->Count(fire->time, end);
       after = end - Duration(1);
     }
+  }
+
+  // What is left of `all` from `created` on: whole buckets, and of the one it is in a count of its
+  // own.
+  ScheduleLoad Since(WallTime created, const ScheduleLoad& all, const ScheduleSpec& spec,
+                     const JobDefinition& job) {
+    ScheduleLoad load;
+    if (created >= span_.until || all.buckets.empty()) return load;
+    const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
+    if (!schedule.ok()) return load;
+    --steps_left_;
+    const auto first = schedule->Next(created - Duration(1));
+    if (!first || first->time >= span_.until) return load;
+    load.first = first->time;
+    const auto bucket = static_cast<size_t>((created - span_.from) / span_.bucket);
+    load.buckets.insert(all.buckets.upper_bound(bucket), all.buckets.end());
+    if (first->time < EndOf(bucket)) {
+      load.buckets[bucket] = schedule->Count(first->time, EndOf(bucket));
+    }
+    return load;
+  }
+  WallTime EndOf(size_t bucket) const {
+    return std::min(span_.until, span_.from + static_cast<int64_t>(bucket + 1) * span_.bucket);
   }
 
   const LoadSpan span_;
@@ -64,8 +90,8 @@ class LoadCounter {
 bool AddJob(const StoredJob& job, LoadCounter* counter, FireLoad* load) {
   JobLoad mine{.job_id = job.job_id, .name = job.definition.name};
   for (const ScheduleSpec& spec : job.definition.schedules) {
-    const ScheduleLoad* one = counter->Of(spec, job);
-    if (one == nullptr) return false;
+    const auto one = counter->Of(spec, job);
+    if (!one) return false;
     for (const auto& [bucket, fires] : one->buckets) {
       mine.buckets[bucket] += fires;
       mine.fires += fires;

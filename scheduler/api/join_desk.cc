@@ -1,5 +1,6 @@
 #include "scheduler/api/join_desk.h"
 
+#include "common/base/log.h"
 #include "scheduler/api/tokens.h"
 
 namespace carillon::scheduler {
@@ -38,9 +39,9 @@ Result<std::string> JoinDesk::Issue(const JoinRequest& request) const {
   const bool renews = request.token.empty();
   std::string token_id;
   if (renews) {
-    CARILLON_TRY(CheckMayRenew(executors_, request.executor));
+    CARILLON_TRY(CheckMayRenew(stores_.executors, request.executor));
   } else {
-    CARILLON_ASSIGN_OR_RETURN(token_id, FindJoinToken(store_, request, now));
+    CARILLON_ASSIGN_OR_RETURN(token_id, FindJoinToken(stores_.auth, request, now));
   }
   auto issued = authority_.Issue(request.request, {.common_name = request.executor.value(),
                                                    .purpose = tls::Purpose::kClient,
@@ -49,8 +50,18 @@ Result<std::string> JoinDesk::Issue(const JoinRequest& request) const {
   if (!issued.ok()) return Error{ErrorCode::kDenied, issued.error().message};
   if (renews) return issued;
   // Whoever deletes it has used it; of two at once the store lets one.
-  const Status used = store_.DeleteToken(token_id);
+  const Status used = stores_.auth.DeleteToken(token_id);
   if (!used.ok()) return used.code() == ErrorCode::kNotFound ? NotGood() : used.error();
+  const std::string& id = request.executor.value();
+  const Status told = stores_.admin.RecordAudit({.at = now,
+                                                 .actor = id,
+                                                 .action = "executor.join",
+                                                 .object_id = id,
+                                                 .reason = token_id,
+                                                 .trace_id = {},
+                                                 .changes_json = {}});
+  if (!told.ok())
+    log::Error("api", "the audit of executor={} joining: {}", id, told.error().message);
   return issued;
 }
 

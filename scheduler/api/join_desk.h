@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/ports/admin_store.h"
 #include "common/ports/auth_store.h"
 #include "common/ports/executor_join.h"
 #include "common/ports/executor_store.h"
@@ -29,14 +30,18 @@ inline constexpr Duration kClockTolerance = 1h;
 class JoinDesk {
  public:
   using Now = std::function<Result<WallTime>()>;  // the cluster's time
-  JoinDesk(AuthStore& store, ExecutorStore& executors, const tls::Authority& authority, Now now)
-      : store_(store), executors_(executors), authority_(authority), now_(std::move(now)) {}
+  struct Stores {
+    AuthStore& auth;
+    ExecutorStore& executors;
+    AdminStore& admin;  // the audit is told who joined
+  };
+  JoinDesk(const Stores& stores, const tls::Authority& authority, Now now)
+      : stores_(stores), authority_(authority), now_(std::move(now)) {}
 
   Result<std::string> Issue(const JoinRequest& request) const;
 
  private:
-  AuthStore& store_;
-  ExecutorStore& executors_;
+  const Stores stores_;
   const tls::Authority& authority_;
   const Now now_;
 };

@@ -51,7 +51,8 @@ Reply CreateJoinToken(const Call& call) {
   token.expires = now + std::chrono::seconds(life.value_or(kLifeSeconds));
   token.user_id = call.caller.user_id;
   CARILLON_TRY(call.api.auth.CreateToken(token));
-  call.note.reason = "for " + executor;
+  call.note.object_id = executor;
+  call.note.reason = token.token_id;
   const tls::JoinToken whole{.secret = secret, .authority = call.api.link_authority};
   HttpResponse response = JsonResponse(201, {{"token_id", token.token_id},
                                              {"executor_id", executor},

@@ -36,7 +36,7 @@ StreamSource::Piece LogFollower::Poll(SteadyTime now) {
   }
   // Nothing was ever stored of it: the output that came with its result is what there is.
   if (next_ == wanted_.after_seq + 1) {
-    AppendOutput(text, result_.output, wanted_.after_seq, LogFormat::kEvents);
+    AppendOutput(text, result_.output, wanted_.after_seq, LogFormat::kEvents, wanted_.attempt);
   }
   const bool whole = next_ == wanted_.after_seq + 1 && !result_.output_truncated;
   return {.text = text + EndEvent(whole), .end = true};
@@ -49,12 +49,15 @@ std::string LogFollower::ReadNew() {
   for (const LogChunk& chunk : *chunks) {
     if (chunk.first_seq > next_) {
       if (!skip_gaps_) return text;
-      AppendLogEntry(text, MissingBefore(chunk.first_seq, next_ - 1), LogFormat::kEvents);
+      AppendLogEntry(text, MissingBefore(chunk.first_seq, next_ - 1), LogFormat::kEvents,
+                     wanted_.attempt);
       next_ = chunk.first_seq;
     }
     for (const NumberedEntry& entry : EntriesOf(chunk)) {
       if (entry.seq < next_) continue;
-      if (IsShown(entry.entry, wanted_.only)) AppendLogEntry(text, entry, LogFormat::kEvents);
+      if (IsShown(entry.entry, wanted_.only)) {
+        AppendLogEntry(text, entry, LogFormat::kEvents, wanted_.attempt);
+      }
     }
     next_ = std::max(next_, chunk.first_seq + chunk.count);
     complete_ = complete_ || chunk.last;

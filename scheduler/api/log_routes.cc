@@ -17,7 +17,6 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr int64_t kAttemptMax = 1'000'000;
 constexpr int64_t kLinesMax = 1'000'000;
 constexpr size_t kAnswerBytesMax = 32u << 20;
 constexpr size_t kReadBytes = 2u << 20;
@@ -233,9 +232,12 @@ Reply StreamRunLogs(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
   LogFollower::Wanted wanted{
       .key = key, .attempt = static_cast<int>(attempt.value_or(run.row.attempt)), .only = only};
+  const auto seen = ParseEventId(LastEventIdOf(call.request));
+  // Who comes again means the attempt that he was told of, whatever has begun since.
+  if (seen && !attempt) wanted.attempt = seen->attempt.value_or(1);
   if (ResultOf(run, wanted.attempt) == nullptr) return NoAttempt();
-  if (const auto seen = ParseCursor(LastEventIdOf(call.request))) {
-    wanted.after_seq = *seen;
+  if (seen && seen->attempt.value_or(wanted.attempt) == wanted.attempt) {
+    wanted.after_seq = seen->seq;
   } else if (tail) {
     CARILLON_ASSIGN_OR_RETURN(const LogExtent extent,
                               call.api.logs.GetLogExtent(key, wanted.attempt));

@@ -24,6 +24,7 @@ namespace carillon::scheduler {
 struct AuditNote {
   std::string reason = {};        // before the words of the caller
   std::string changes_json = {};  // of the object's members
+  std::string object_id = {};     // where neither the path nor what was made says it
   bool told = false;              // the handler recorded what it did itself
 };
 

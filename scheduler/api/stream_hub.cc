@@ -12,16 +12,17 @@ bool StreamHub::IsFull() {
 }
 
 void StreamHub::Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source,
-                    const std::string& who) {
+                    Who who) {
   const SteadyTime now = clock_.Steady();
   {
     MutexLock lock(mu_);
     if (stopped_ || count_ >= kStreamsMax) return stream->Close();
     ++count_;
-    if (++count_of_[who] - too_many_of_[who] > kStreamsOfOneMax) ++too_many_of_[who];
+    const std::string& account = who.account;
+    if (++count_of_[account] - too_many_of_[account] > kStreamsOfOneMax) ++too_many_of_[account];
     added_.push_back({.stream = std::move(stream),
                       .source = std::move(source),
-                      .who = who,
+                      .who = std::move(who),
                       .opened = now,
                       .written = now});
   }
@@ -37,17 +38,21 @@ SteadyTime StreamHub::Step(SteadyTime now) {
                  std::make_move_iterator(added_.end()));
     added_.clear();
   }
+  std::erase_if(confirmed_,
+                [now](const auto& one) { return now >= one.second.at + kConfirmEvery; });
   bool more = false;
   std::vector<std::string> gone;
   std::erase_if(open_, [&](Open& open) {
-    size_t& too_many = too_many_of[open.who];
+    size_t& too_many = too_many_of[open.who.account];
     if (too_many > 0) {
       --too_many;
+      open.stream->Close();
+    } else if (!Stands(open.who, now)) {
       open.stream->Close();
     } else if (Turn(open, now, &more)) {
       return false;
     }
-    gone.push_back(open.who);
+    gone.push_back(open.who.account);
     return true;
   });
   MutexLock lock(mu_);
@@ -60,6 +65,14 @@ SteadyTime StreamHub::Step(SteadyTime now) {
     }
   }
   return more ? now : now + kPollEvery;
+}
+
+bool StreamHub::Stands(const Who& who, SteadyTime now) {
+  const auto known = confirmed_.find(who.credential);
+  if (known != confirmed_.end()) return known->second.stands;
+  const bool stands = who.stands();
+  confirmed_[who.credential] = {.at = now, .stands = stands};
+  return stands;
 }
 
 bool StreamHub::Turn(Open& open, SteadyTime now, bool* more) {

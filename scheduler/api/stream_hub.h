@@ -4,6 +4,8 @@
 // Time     A source is polled every kPollEvery, or at once while it has more.
 // Owns     The streams and their sources, at most kStreamsMax. Of one account kStreamsOfOneMax: one
 //          more ends its oldest, which may well be of a page that is gone, as only a write tells.
+//          Whether a listener may still listen is asked every kConfirmEvery, once for all that came
+//          with one credential.
 // Always   A listener that does not read is not written to beyond kUnsentMax. After Stop nothing of
 //          a source is used any more.
 #pragma once
@@ -40,14 +42,21 @@ class StreamHub final : public Stepper {
   static constexpr Duration kHeartbeat = 15s;
   // Then the listener comes again, with a token of that time, and goes on where it was.
   static constexpr Duration kLifetime = 10min;
+  static constexpr Duration kConfirmEvery = 5s;
   static constexpr size_t kUnsentMax = 512u << 10;
+
+  struct Who {
+    std::string account;
+    std::string credential = {};  // what he came with
+    // False: it is good no more. May block as a read of the store does.
+    std::function<bool()> stands = [] { return true; };
+  };
 
   explicit StreamHub(const Clock& clock) : clock_(clock) {}
 
   bool IsFull();
   // A stream beyond the most, or after Stop, is closed at once.
-  void Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source,
-           const std::string& who);
+  void Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source, Who who);
   // Called when there is something new to poll. Set before the first Add.
   void OnAdd(std::function<void()> wake) { wake_ = std::move(wake); }
 
@@ -59,11 +68,17 @@ class StreamHub final : public Stepper {
   struct Open {
     std::shared_ptr<HttpStream> stream;
     std::unique_ptr<StreamSource> source;
-    std::string who;
+    Who who;
     SteadyTime opened;
     SteadyTime written;
   };
 
+  struct Confirmed {
+    SteadyTime at;
+    bool stands;
+  };
+
+  bool Stands(const Who& who, SteadyTime now);
   // False: it is over.
   bool Turn(Open& open, SteadyTime now, bool* more);
 
@@ -75,7 +90,8 @@ class StreamHub final : public Stepper {
   std::map<std::string, size_t> too_many_of_ GUARDED_BY(mu_);  // to be ended, the oldest first
   bool stopped_ GUARDED_BY(mu_) = false;
   std::vector<Open> added_ GUARDED_BY(mu_);
-  std::vector<Open> open_;  // the loop's own
+  std::vector<Open> open_;                      // the loop's own
+  std::map<std::string, Confirmed> confirmed_;  // the loop's own; by credential
 };
 
 }  // namespace carillon::scheduler

@@ -187,6 +187,16 @@ Result<Resumed> Authenticator::Resume(const Grant& grant) {
   return Resumed{.caller = std::move(caller)};
 }
 
+bool Authenticator::Stands(const Caller& caller) {
+  if (caller.kind == CallerKind::kToken) {
+    const auto resumed =
+        Resume({.user_id = caller.user_id, .token_id = caller.credential, .role = caller.role});
+    return !resumed.ok() || resumed->caller;
+  }
+  const auto user = store_.FindSession(caller.credential, Wall());
+  return !user.ok() || (*user && (*user)->user_id == caller.user_id);
+}
+
 // Nobody waits for it, and one that is not written is written with a later use.
 void Authenticator::NoteUse(const TokenRecord& token, WallTime now) {
   if (token.last_used && now - *token.last_used < kUseNoted) return;

@@ -129,8 +129,8 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   CARILLON_ASSIGN_OR_RETURN(coordinator, zookeeper::ZookeeperCoordinator::Make(ensemble));
   CARILLON_TRY(OpenStore(config, interrupted));
   if (authority) {
-    join_desk = std::make_unique<JoinDesk>(*for_api, *for_api, *authority,
-                                           [this] { return for_api->Now(); });
+    join_desk = std::make_unique<JoinDesk>(JoinDesk::Stores{*for_api, *for_api, *for_api},
+                                           *authority, [this] { return for_api->Now(); });
     joins = join_desk.get();
   }
   CARILLON_TRY(cluster::AwaitTopics(config, interrupted));

@@ -94,7 +94,7 @@ std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {
 Status SchedulerServer::Listen(const ApiOptions& api, const ops::OpsOptions& ops, About about) {
   const bool tls = !api.tls.empty();
   CARILLON_ASSIGN_OR_RETURN(api_, ApiServer::Start(api, MakeApiContext(std::move(about), tls)));
-  if (tls) certificate_watch_ = std::make_unique<CertificateWatch>(*api_);
+  if (tls) certificate_watch_ = std::make_unique<CertificateWatch>(*api_, ports_.member.metrics);
   CARILLON_ASSIGN_OR_RETURN(ops_, ops::OpsServer::Start(ops, {.metrics = ports_.member.metrics,
                                                               .clock = ports_.member.clock,
                                                               .ready = ReadyChecks()}));

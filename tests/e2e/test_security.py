@@ -159,6 +159,25 @@ class SecurityTest(unittest.TestCase):
         self.assertGreater(tried, 1000)
         self.assertEqual(self.ask_job()["name"], "annas")
 
+    def test_what_one_listens_to_ends_with_ones_rights(self):
+        self.admin.post("/api/users", {"name": "gone", "role": "user", "password": PASSWORD})
+        token = self.admin.post("/api/tokens", {"name": "spy", "role": "read_only"})
+        url = urllib.parse.urlsplit(self.server.runtime["url"])
+        listeners = []
+        for bearer in (self.login("gone"), token["token"]):
+            connection = http.client.HTTPConnection(url.hostname, url.port, timeout=20)
+            self.addCleanup(connection.close)
+            connection.request("GET", "/api/changes", headers={"Authorization": "Bearer " + bearer})
+            listeners.append(connection.getresponse())
+            self.assertEqual(listeners[-1].status, 200)
+        user = next(one for one in self.admin.get("/api/users")["items"] if one["name"] == "gone")
+        self.admin.call("PATCH", "/api/users/" + user["user_id"], {"disabled": True}, {"If-Match": "*"})
+        self.admin.call("DELETE", "/api/tokens/" + token["token_id"], None, {})
+        ended = time.monotonic() + 10
+        for listener in listeners:
+            listener.read()  # to its end; it would go on for ten minutes
+            self.assertLess(time.monotonic(), ended)
+
     def test_who_reads_changes_nothing(self):
         for path, methods in self.routes():
             for method in sorted(methods - {"GET"}):

@@ -212,6 +212,9 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   }
 
   Status ReloadCertificate() override { return certificate_ ? certificate_->Reload() : Status(); }
+  std::optional<WallTime> CertificateUntil() const override {
+    return certificate_ ? std::optional(certificate_->until()) : std::nullopt;
+  }
 
   void Stop() override {
     if (stopping_.exchange(true)) return;
@@ -397,7 +400,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& o
   CARILLON_ASSIGN_OR_RETURN(const asio::ip::address address, ParseAddress(options));
   std::unique_ptr<TlsCertificate> certificate;
   if (!options.tls.empty()) {
-    CARILLON_ASSIGN_OR_RETURN(certificate, TlsCertificate::Load(options.tls));
+    CARILLON_ASSIGN_OR_RETURN(certificate, TlsCertificate::Load(options.tls, clock));
   }
   auto server = std::make_unique<Server>(options, handler, clock, std::move(certificate));
   server->SetEndpoint(address);

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/adapters/http/http_message.h"
@@ -70,6 +71,8 @@ class HttpServer {
   virtual std::string url() const = 0;
   // As TlsCertificate::Reload; nothing to do without TLS.
   virtual Status ReloadCertificate() = 0;
+  // When the certificate ends; nullopt without TLS.
+  virtual std::optional<WallTime> CertificateUntil() const = 0;
   // Takes no more connections, lets requests in progress end within stop_grace, closes the rest.
   // Idempotent; the destructor calls it.
   virtual void Stop() = 0;

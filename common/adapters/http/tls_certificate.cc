@@ -8,6 +8,8 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
+#include "common/base/time.h"
+#include "common/tls/certificates.h"
 
 namespace carillon {
 namespace {
@@ -24,10 +26,18 @@ Result<std::string> ReadWhole(const std::string& path) {
   return text;
 }
 
+// Empty: it is valid.
+std::string Invalid(WallTime from, WallTime until, WallTime now) {
+  if (now < from) return "the certificate is valid from " + FormatRfc3339(from) + " on only";
+  if (now >= until) return "the certificate ended at " + FormatRfc3339(until);
+  return {};
+}
+
 }  // namespace
 
-Result<std::unique_ptr<TlsCertificate>> TlsCertificate::Load(const TlsFiles& files) {
-  std::unique_ptr<TlsCertificate> certificate(new TlsCertificate(files));
+Result<std::unique_ptr<TlsCertificate>> TlsCertificate::Load(const TlsFiles& files,
+                                                             const Clock& clock) {
+  std::unique_ptr<TlsCertificate> certificate(new TlsCertificate(files, clock));
   const std::lock_guard lock(certificate->mu_);
   CARILLON_TRY(certificate->Use());
   return certificate;
@@ -36,6 +46,11 @@ Result<std::unique_ptr<TlsCertificate>> TlsCertificate::Load(const TlsFiles& fil
 std::shared_ptr<asio::ssl::context> TlsCertificate::context() const {
   const std::lock_guard lock(mu_);
   return context_;
+}
+
+WallTime TlsCertificate::until() const {
+  const std::lock_guard lock(mu_);
+  return until_;
 }
 
 Result<TlsCertificate::Texts> TlsCertificate::Read() const {
@@ -66,13 +81,20 @@ Status TlsCertificate::Use() {
   CARILLON_ASSIGN_OR_RETURN(Texts texts, Read());
   if (texts == seen_) return {};
   seen_ = texts;
+  const auto wrong = [this](const std::string& what) {
+    return Error{ErrorCode::kInvalid,
+                 fmt::format("{} with {}: {}", files_.certificate_file, files_.key_file, what)};
+  };
   auto built = Build(texts);
-  if (!built.ok()) {
-    return {built.code(), fmt::format("{} with {}: {}", files_.certificate_file, files_.key_file,
-                                      built.error().message)};
-  }
+  if (!built.ok()) return wrong(built.error().message);
+  const auto info = tls::Describe(texts.certificate);
+  if (!info.ok()) return wrong(info.error().message);
   const bool first = context_ == nullptr;
+  const std::string invalid = Invalid(info->from, info->until, clock_.Wall());
+  if (!invalid.empty() && !first) return wrong(invalid);
+  if (!invalid.empty()) log::Error("http", "{}: {}", files_.certificate_file, invalid);
   context_ = std::move(built).value();
+  until_ = info->until;
   complaint_.clear();
   if (!first) log::Info("http", "a new certificate from {}", files_.certificate_file);
   return {};

@@ -2,13 +2,16 @@
 //
 // Threads  Thread-safe.
 // Errors   Load: kInvalid: a file that cannot be read, is no PEM, or not the other's pair.
-// Always   TLS 1.2 at least. A pair that is no good is never shown: the one before stays.
+// Always   TLS 1.2 at least. A pair that is no good, or not valid now, does not take the place of
+// one
+//          that is. At the start one that is not valid now is shown, and said in the log.
 #pragma once
 
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include "common/base/clock.h"
 #include "common/base/result.h"
 
 namespace asio::ssl {
@@ -26,10 +29,12 @@ struct TlsFiles {
 
 class TlsCertificate {
  public:
-  static Result<std::unique_ptr<TlsCertificate>> Load(const TlsFiles& files);
+  static Result<std::unique_ptr<TlsCertificate>> Load(const TlsFiles& files, const Clock& clock);
 
   // For the next connection; those that stand keep theirs.
   std::shared_ptr<asio::ssl::context> context() const;
+  // When it ends.
+  WallTime until() const;
   // Looks at the files. New ones are used from here on; bad ones are logged once and answered.
   Status Reload();
 
@@ -39,14 +44,16 @@ class TlsCertificate {
     std::string key;
     bool operator==(const Texts&) const = default;
   };
-  explicit TlsCertificate(const TlsFiles& files) : files_(files) {}
+  TlsCertificate(const TlsFiles& files, const Clock& clock) : files_(files), clock_(clock) {}
   Result<Texts> Read() const;
   static Result<std::shared_ptr<asio::ssl::context>> Build(const Texts& texts);
   Status Use();
 
   const TlsFiles files_;
+  const Clock& clock_;
   mutable std::mutex mu_;
   std::shared_ptr<asio::ssl::context> context_;  // guarded by mu_
+  WallTime until_{};                             // guarded by mu_
   Texts seen_;                                   // guarded by mu_: last tried
   std::string complaint_;                        // guarded by mu_: last logged
 };

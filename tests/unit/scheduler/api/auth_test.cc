@@ -132,6 +132,15 @@ TEST_F(CacheTest, AKnownTokenDoesNotWaitForAStoreThatHangs) {
   aside_.Stop();
 }
 
+TEST_F(CacheTest, WhoseTokenIsGoneStandsNoLonger) {
+  const scheduler::Caller caller = **authenticator_.Authenticate(request_);
+  EXPECT_TRUE(authenticator_.Stands(caller));
+  faults_.plan.Arm("GetToken", Fault::kUnavailable, 1);
+  EXPECT_TRUE(authenticator_.Stands(caller)) << "the store could not say";
+  ASSERT_TRUE(store_.DeleteToken(caller.credential).ok());
+  EXPECT_FALSE(authenticator_.Stands(caller));
+}
+
 TEST_F(CacheTest, AsksTheStoreAgainAfterKFresh) {
   int asked = 0;
   faults_.plan.OnCall([&](const std::string& name) { asked += name == "FindToken" ? 1 : 0; });

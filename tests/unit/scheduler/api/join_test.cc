@@ -35,7 +35,7 @@ class JoinTest : public PeopleEnv {
             .request = *tls::NewRequest(tls::NewKey(), executor)};
   }
   Result<std::string> Ask(const JoinRequest& request, Duration later = 0s) {
-    scheduler::JoinDesk desk(store_, store_, TheAuthority(),
+    scheduler::JoinDesk desk({store_, store_, store_}, TheAuthority(),
                              [this, later]() -> Result<WallTime> { return *store_.Now() + later; });
     return desk.Issue(request);
   }
@@ -48,6 +48,7 @@ TEST_F(JoinTest, ATokenIsGoodForOneCertificateForItsExecutor) {
   const WallTime now = *store_.Now();
   EXPECT_TRUE(tls::CheckIssued(*issued, TheAuthority().certificate(), now).ok());
   EXPECT_EQ(tls::Describe(*issued)->common_name, "executor-7");
+  EXPECT_TRUE(IsAudited("executor.join", "executor-7"));
   EXPECT_LE(tls::Describe(*issued)->until, now + scheduler::kExecutorCertificateLife);
   EXPECT_EQ(Ask(RequestOf("executor-7", token)).code(), ErrorCode::kDenied);
 }

@@ -176,6 +176,26 @@ TEST_F(LogRoutesTest, StreamGoesOnAfterTheLastEvent) {
   EXPECT_EQ(stdout_only.find("id: 5\n"), std::string::npos);
 }
 
+TEST_F(LogRoutesTest, StreamGoesOnWithTheAttemptOfTheLastEvent) {
+  // The second attempt has begun when the listener of the first one comes again.
+  AppendSample(true);
+  Finish(run_id_, {.state = RunState::kFailed, .output = "x"});
+  ASSERT_EQ(Post("/api/runs/" + run_id_ + "/retry").status, 202);
+  Append(1, {{kOut, "again\n"}}, true, 2);
+  RawSocket first(server_->port());
+  ASSERT_TRUE(first.Send(Stream("", "Last-Event-ID: 4\r\n")));
+  const std::string rest = BodyOf(first.ReadToEnd());
+  EXPECT_EQ(rest.find("id: 4\n"), std::string::npos);
+  EXPECT_NE(rest.find("id: 5\n"), std::string::npos);
+  EXPECT_NE(rest.find("\"attempt\":1"), std::string::npos);
+  RawSocket second(server_->port());
+  ASSERT_TRUE(second.Send(Stream("", "")));
+  EXPECT_NE(second.ReadUntil("\"seq\":1").find("id: 2-1\n"), std::string::npos);
+  RawSocket resumed(server_->port());
+  ASSERT_TRUE(resumed.Send(Stream("", "Last-Event-ID: 2-0\r\n")));
+  resumed.ReadUntil("id: 2-1\n");
+}
+
 TEST_F(LogRoutesTest, StreamOfAnEndedRunIsAnAnswerLikeOthers) {
   AppendSample(true);
   Finish(run_id_, {.state = RunState::kCompleted, .output = "x"});

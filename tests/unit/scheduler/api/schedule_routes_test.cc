@@ -47,6 +47,23 @@ TEST_F(ScheduleRoutesTest, NothingFiredBeforeItsJobWasThere) {
   EXPECT_EQ(load["items"][0]["first_fire_time"], "2026-03-01T03:10:00.000000Z");
 }
 
+// Each costs a step of its own besides the whole of a schedule that is alike.
+TEST_F(ScheduleRoutesTest, ManyThatWereCreatedLatelyAreCountedExactlyAndCheaply) {
+  const LoadSpan span = Hours("2026-03-01T00:00:00Z", 24);
+  int64_t fires = 0;
+  for (int i = 0; i < 30; ++i) {
+    Create({{"job_id", "j" + std::to_string(i)}, {"cron_expression", "*/5 * * * *"}});
+    fires += 288 - (i * 7 + 4) / 5;
+    clock_.Advance(7min);
+  }
+  const FireLoad load = *CountFires(store_, span, {.steps = 24 + 1 + 30});
+  EXPECT_FALSE(load.truncated);
+  int64_t counted = 0;
+  for (const int64_t bucket : load.buckets) counted += bucket;
+  EXPECT_EQ(counted, fires);
+  EXPECT_EQ(load.jobs.back().first, span.from + 205min);
+}
+
 TEST_F(ScheduleRoutesTest, APreviewSpellsTheExpressionInOneWay) {
   const auto spelled = [&](const json& body) {
     return Post("/api/schedules/preview", body).body()["cron_expressions"];

@@ -165,6 +165,7 @@ TEST_F(SignInTest, ChangingThePasswordEndsTheOtherSessions) {
   };
   EXPECT_EQ(change("not the password", "another password").pointer(), "/old_password");
   EXPECT_EQ(change(kPassword, "short").pointer(), "/new_password");
+  EXPECT_EQ(change(kPassword, kPassword).pointer(), "/new_password");
   EXPECT_EQ(Me(there.access_token), 200);
   const Answer changed = change(kPassword, "another password");
   ASSERT_EQ(changed.status, 200) << changed.text;

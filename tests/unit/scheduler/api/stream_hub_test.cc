@@ -36,7 +36,7 @@ class StreamHubTest : public ::testing::Test {
  protected:
   std::shared_ptr<Listener> Listen(const std::string& who = "anna") {
     auto listener = std::make_shared<Listener>();
-    hub_.Add(listener, std::make_unique<Script>(pieces_), who);
+    hub_.Add(listener, std::make_unique<Script>(pieces_), {.account = who});
     return listener;
   }
   SteadyTime Step() { return hub_.Step(clock_.Steady()); }
@@ -56,6 +56,35 @@ TEST_F(StreamHubTest, TellsWhatTheSourceHasUntilItEnds) {
   Step();
   EXPECT_EQ(listener->heard, "abc");
   EXPECT_TRUE(listener->gone);
+}
+
+TEST_F(StreamHubTest, WhoseCredentialIsGoodNoMoreIsLetGo) {
+  bool stands = true;
+  int asked = 0;
+  std::vector<std::shared_ptr<Listener>> listeners;
+  for (int i = 0; i < 3; ++i) {
+    listeners.push_back(std::make_shared<Listener>());
+    hub_.Add(listeners.back(), std::make_unique<Script>(pieces_),
+             {.account = "anna", .credential = "s-1", .stands = [&] {
+                ++asked;
+                return stands;
+              }});
+  }
+  const auto other = Listen("bert");
+  Step();
+  stands = false;
+  clock_.Advance(StreamHub::kConfirmEvery - 1us);
+  Step();
+  EXPECT_FALSE(listeners[0]->gone);
+  EXPECT_EQ(asked, 1) << "once for all of them";
+  clock_.Advance(1us);
+  pieces_ = {{.text = "secret", .more = true}};
+  Step();
+  for (const auto& listener : listeners) {
+    EXPECT_TRUE(listener->gone);
+    EXPECT_EQ(listener->heard, "");
+  }
+  EXPECT_FALSE(other->gone);
 }
 
 TEST_F(StreamHubTest, SilenceIsBrokenSoThatProxiesKeepTheConnection) {

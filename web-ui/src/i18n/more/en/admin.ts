@@ -49,6 +49,7 @@ export const admin = {
   'action.job.apply': 'Applied a job from a file',
   'action.job.prune': 'Pruned a job',
   'action.dead_letter.discard': 'Discarded a dead letter',
+  'action.executor.join': 'Joined with a token',
   'action.executor.join_token': 'Made a join token',
   'action.secret.create': 'Made a secret',
   'action.secret.update': 'Changed a secret',
