@@ -302,9 +302,11 @@ json Checked(const JobDocument& document, std::set<std::string>& ids) {
                                  {"code", "invalid"},
                                  {"detail", detail}});
   };
-  const auto parsed = ParseJob(document.job);
+  Mistakes further;
+  const auto parsed = ParseJob(document.job, &further);
   if (!parsed.ok()) {
     refuse(parsed.error().pointer, parsed.error().message);
+    for (const Error& one : further) refuse(one.pointer, one.message);
     return checked;
   }
   const bool has_id = !parsed->job_id.empty();

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "common/domain/executor_state.h"
+#include "common/domain/job_mistakes.h"
 #include "common/domain/job_text.h"
 #include "common/domain/schedule.h"
 #include "common/domain/selector.h"
@@ -188,6 +189,13 @@ Status CheckRouting(const JobDefinition& job) {
   return {};
 }
 
+Status CheckOwner(const std::string& user_id) {
+  if (std::any_of(user_id.begin(), user_id.end(), IsControl)) {
+    return Wrong("/user_id", "contains a control character");
+  }
+  return CheckText("/user_id", user_id, kUserIdBytesMax);
+}
+
 template <typename Enum>
 struct NameOf {
   Enum value;
@@ -257,24 +265,31 @@ Status ValidateParameters(const std::map<std::string, ParameterValue>& parameter
   return {};
 }
 
+std::vector<Error> FindMistakes(const JobDefinition& job) {
+  std::vector<Error> mistakes;
+  const auto note = [&mistakes](Status checked) {
+    if (!checked.ok()) mistakes.push_back(checked.error());
+  };
+  note(CheckName(job));
+  note(CheckCommand(job));
+  note(CheckSchedules(job));
+  note(CheckNumbers(job));
+  note(ValidateParameters(job.parameters));
+  note(CheckEnv(job));
+  note(ValidateTemplates(job));
+  note(CheckLabels(job));
+  note(CheckRouting(job));
+  note(ValidateNotify(job.notify));
+  note(CheckText("/description", job.description, kDescriptionBytesMax));
+  note(CheckOwner(job.user_id));
+  if (!IsNamespace(job.name_space)) note(Wrong("/namespace", std::string(kNamespaceRule)));
+  return mistakes;
+}
+
 Status ValidateJob(const JobDefinition& job) {
-  CARILLON_TRY(CheckName(job));
-  CARILLON_TRY(CheckCommand(job));
-  CARILLON_TRY(CheckSchedules(job));
-  CARILLON_TRY(CheckNumbers(job));
-  CARILLON_TRY(ValidateParameters(job.parameters));
-  CARILLON_TRY(CheckEnv(job));
-  CARILLON_TRY(ValidateTemplates(job));
-  CARILLON_TRY(CheckLabels(job));
-  CARILLON_TRY(CheckRouting(job));
-  CARILLON_TRY(ValidateNotify(job.notify));
-  CARILLON_TRY(CheckText("/description", job.description, kDescriptionBytesMax));
-  if (std::any_of(job.user_id.begin(), job.user_id.end(), IsControl)) {
-    return Wrong("/user_id", "contains a control character");
-  }
-  CARILLON_TRY(CheckText("/user_id", job.user_id, kUserIdBytesMax));
-  if (!IsNamespace(job.name_space)) return Wrong("/namespace", std::string(kNamespaceRule));
-  return {};
+  const std::vector<Error> mistakes = FindMistakes(job);
+  if (mistakes.empty()) return {};
+  return mistakes.front();
 }
 
 bool IsNamespace(std::string_view text) {

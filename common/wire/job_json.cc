@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "common/domain/job_mistakes.h"
 #include "common/domain/schedule.h"
 #include "common/wire/job_fields.h"
 #include "common/wire/json_text.h"
@@ -90,47 +91,76 @@ Error UnknownField(const std::string& name) {
   return {ErrorCode::kInvalid, "unknown field '" + name + "'", JsonPointer("", name)};
 }
 
-Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before) {
+constexpr size_t kMistakesMax = 20;  // of what a body may be full of
+
+// A part that could not be read has its default, and nothing is said of that.
+void NoteFurther(Mistakes& mistakes, std::vector<Error> found) {
+  for (Error& one : found) {
+    const auto about = [&one](const Error& known) {
+      return one.pointer == known.pointer || one.pointer.starts_with(known.pointer + "/");
+    };
+    if (std::none_of(mistakes.begin(), mistakes.end(), about)) mistakes.push_back(std::move(one));
+  }
+}
+
+Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mistakes* further) {
   if (!body.is_object()) return Error{ErrorCode::kInvalid, "a job must be a JSON object", ""};
   ParsedJob parsed;
+  Mistakes mistakes;
   if (const auto id = body.find("job_id"); id != body.end()) {
     if (!id->is_string()) {
       return Error{ErrorCode::kInvalid, "job_id must be a string", "/job_id"};
     }
     parsed.job_id = id->get<std::string>();
-    CARILLON_TRY(ValidateJobId(parsed.job_id));
+    const Status valid = ValidateJobId(parsed.job_id);
+    if (!valid.ok()) mistakes.push_back(valid.error());
   }
   for (const auto& [name, value] : body.items()) {
     if (name == "job_id" || name == "cron_expression" || IsReadOnly(name)) continue;
-    CARILLON_ASSIGN_OR_RETURN(const bool known, ReadJobField(name, value, parsed.definition));
-    if (!known) return UnknownField(name);
+    const auto known = ReadJobField(name, value, parsed.definition);
+    if (!known.ok()) mistakes.push_back(known.error());
+    if (known.ok() && !*known) mistakes.push_back(UnknownField(name));
+    if (mistakes.size() == kMistakesMax) break;
   }
   FillScheduleZones(parsed.definition);
-  CARILLON_ASSIGN_OR_RETURN(const bool is_short, ReconcileCron(body, before, parsed.definition));
-  const Status valid = ValidateJob(parsed.definition);
-  if (!valid.ok()) return is_short ? PointIntoShort(valid.error()) : valid.error();
-  return parsed;
+  const auto is_short = ReconcileCron(body, before, parsed.definition);
+  if (!is_short.ok() && mistakes.empty()) return is_short.error();
+  std::vector<Error> invalid = FindMistakes(parsed.definition);
+  if (is_short.ok() && *is_short)
+    std::transform(invalid.begin(), invalid.end(), invalid.begin(), PointIntoShort);
+  NoteFurther(mistakes, std::move(invalid));
+  if (mistakes.empty()) return parsed;
+  if (further != nullptr) further->assign(mistakes.begin() + 1, mistakes.end());
+  return mistakes.front();
 }
 
 }  // namespace
 
-Result<ParsedJob> ParseJob(const json& body) { return ReadRequest(body, JobDefinition{}); }
+Result<ParsedJob> ParseJob(const json& body, Mistakes* further) {
+  return ReadRequest(body, JobDefinition{}, further);
+}
 
 Result<ParsedJob> ParseJobText(std::string_view body) {
   CARILLON_ASSIGN_OR_RETURN(const json document, ParseJsonText(body));
   return ParseJob(document);
 }
 
-Result<ParsedJob> ParseReplacement(const StoredJob& job, const json& body) {
-  return ReadRequest(body, job.definition);
+Result<ParsedJob> ParseReplacement(const StoredJob& job, const json& body, Mistakes* further) {
+  return ReadRequest(body, job.definition, further);
 }
 
-Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch) {
+Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* further) {
   if (!patch.is_object()) return Error{ErrorCode::kInvalid, "a patch must be a JSON object", ""};
   json merged = JobToJson(job, WallTime{});
+  Mistakes unknown;
   for (const auto& [name, value] : patch.items()) {
     // With a null it would vanish unseen.
-    if (!merged.contains(name) && !IsReadOnly(name)) return UnknownField(name);
+    if (!merged.contains(name) && !IsReadOnly(name)) unknown.push_back(UnknownField(name));
+    if (unknown.size() == kMistakesMax) break;
+  }
+  if (!unknown.empty()) {
+    if (further != nullptr) further->assign(unknown.begin() + 1, unknown.end());
+    return unknown.front();
   }
   merged.merge_patch(patch);
   // A null takes a field away; of what has two views, missing and default are not the same.
@@ -140,7 +170,7 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch) {
   reset("cron_expression", nullptr);
   reset("schedules", json::array());
   reset("time_zone", JobDefinition{}.time_zone);
-  return ReadRequest(merged, job.definition);
+  return ReadRequest(merged, job.definition, further);
 }
 
 json JobToJson(const StoredJob& job, WallTime now) {

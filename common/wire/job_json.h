@@ -4,6 +4,7 @@
 // Errors   Parse: kInvalid with the JSON pointer of the first offending field: unknown fields,
 //          wrong types, names outside an enum, numbers that are not whole. Bounds are
 //          ValidateJob's. kConflict: cron_expression and schedules were both changed and disagree.
+//          `further` is given the mistakes after that first one.
 //          Text: also kExhausted above kJsonBytesMax.
 #pragma once
 
@@ -25,15 +26,18 @@ struct ParsedJob {
 // A whole job as POST and PUT take it: missing fields are defaults; read-only fields that a GET
 // returned (version, state, next_fire_time, allowed_actions, …) are accepted and ignored, so
 // that what was read can be sent back. The result is validated.
-Result<ParsedJob> ParseJob(const nlohmann::json& body);
+using Mistakes = std::vector<Error>;
+Result<ParsedJob> ParseJob(const nlohmann::json& body, Mistakes* further = nullptr);
 Result<ParsedJob> ParseJobText(std::string_view body);
 
 // A whole job in the place of `job`, which the body may have been read from: of cron_expression
 // (with time_zone) and schedules the one that was changed counts.
-Result<ParsedJob> ParseReplacement(const StoredJob& job, const nlohmann::json& body);
+Result<ParsedJob> ParseReplacement(const StoredJob& job, const nlohmann::json& body,
+                                   Mistakes* further = nullptr);
 
 // RFC 7396 over the job as GET shows it, then ParseJob.
-Result<ParsedJob> PatchJob(const StoredJob& job, const nlohmann::json& patch);
+Result<ParsedJob> PatchJob(const StoredJob& job, const nlohmann::json& patch,
+                           Mistakes* further = nullptr);
 
 // The object of SPEC §8. `cron_expression` is set when the job has exactly one cron schedule in the
 // job's own zone, else null; `schedules` always lists all. next_fire_time: the least over the

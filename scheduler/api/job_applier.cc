@@ -139,9 +139,11 @@ Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
 
 // Whether a job is paused, whose it is and where it belongs stays where nothing says it.
 Outcome<JobDefinition> JobApplier::Read(const json& document, const JobBase* base) const {
-  CARILLON_ASSIGN_OR_RETURN(
-      ParsedJob parsed,
-      ReadParsed(base == nullptr ? ParseJob(document) : ParseReplacement(base->job, document)));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed([&](Mistakes* further) {
+                              return base == nullptr
+                                         ? ParseJob(document, further)
+                                         : ParseReplacement(base->job, document, further);
+                            }));
   JobDefinition& definition = parsed.definition;
   if (base != nullptr && !document.contains("enabled")) {
     definition.enabled = base->job.definition.enabled;

@@ -112,10 +112,18 @@ Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTa
   return base;
 }
 
-Outcome<ParsedJob> ReadParsed(Result<ParsedJob> parsed) {
+Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>& parse) {
+  Mistakes further;
+  auto parsed = parse(&further);
   if (parsed.ok()) return std::move(parsed).value();
   const Error& error = parsed.error();
-  if (error.code != ErrorCode::kConflict) return error;
+  if (error.code != ErrorCode::kConflict) {
+    Problem problem = ToProblem(error);
+    for (const Error& one : further) {
+      problem.errors.push_back({one.pointer, problem.code, one.message});
+    }
+    return problem;
+  }
   return Problem{.status = 422,
                  .code = "contradiction",
                  .detail = error.message,

@@ -30,7 +30,7 @@ Outcome<JobBase> ReadBase(const Call& call, const JobId& id);
 Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
                                WallTime now);
 // What a body says of a job. Two views of its schedules that contradict each other are 422.
-Outcome<ParsedJob> ReadParsed(Result<ParsedJob> parsed);
+Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>& parse);
 
 // Whether the caller may write this, and the job use the secrets it names. A job that he reaches by
 // a share may name others of its owner's secrets only when he may use them too.

@@ -202,7 +202,9 @@ Reply ListJobs(const Call& call) {
 
 Reply CreateJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed(carillon::ParseJob(body)));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed([&](Mistakes* further) {
+                              return carillon::ParseJob(body, further);
+                            }));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   if (parsed.job_id.empty()) return CreateUnnamed(call, parsed.definition, now);
@@ -224,8 +226,11 @@ Reply ReplaceJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
-                            KeepId(ReadParsed(carillon::ParseReplacement(base.job, body)), id));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed([&](Mistakes* further) {
+                                                       return carillon::ParseReplacement(
+                                                           base.job, body, further);
+                                                     }),
+                                                     id));
   JobDefinition& definition = parsed.definition;
   if (definition.user_id.empty()) definition.user_id = base.job.definition.user_id;
   if (!body.contains("namespace")) definition.name_space = base.job.definition.name_space;
@@ -240,8 +245,11 @@ Reply PatchJobFields(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   if (!base.readable) return Unreadable(id, base.job.version);
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
-                            KeepId(ReadParsed(carillon::PatchJob(base.job, patch)), id));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed([&](Mistakes* further) {
+                                                       return carillon::PatchJob(base.job, patch,
+                                                                                 further);
+                                                     }),
+                                                     id));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
   return WriteDefinition(call, base, parsed.definition, now);
 }

@@ -70,6 +70,20 @@ TEST_F(JobRoutesTest, RefusesWhatIsWrongWithItsPointer) {
     EXPECT_EQ(refused.code(), "invalid") << change;
     EXPECT_EQ(refused.pointer(), pointer) << change;
   }
+  const Answer all = Post("/api/jobs", JobBody({{"cron_expression", "61 * * * *"},
+                                                {"executor_selector", "zone ="},
+                                                {"timeout", "soon"},
+                                                {"colour", "red"},
+                                                {"labels", {{"", "x"}}}}));
+  std::set<std::string> pointers;
+  const json wrong = all.body()["errors"];
+  for (const json& one : wrong) pointers.insert(one.value("pointer", ""));
+  EXPECT_EQ(pointers, (std::set<std::string>{"/cron_expression", "/executor_selector", "/timeout",
+                                             "/colour", "/labels/"}))
+      << all.text;
+  json many = JobBody();
+  for (int i = 0; i < 1000; ++i) many["x" + std::to_string(i)] = i;
+  EXPECT_EQ(Post("/api/jobs", many).body()["errors"].size(), 20u);
   const Answer huge =
       Send("POST", "/api/jobs",
            R"({"name":"x","command":"true","parameters":{"n":99999999999999999999}})");

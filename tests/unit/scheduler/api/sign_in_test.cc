@@ -244,8 +244,9 @@ TEST_F(SignInTest, TokensAreShownOnceAndReachNoFurtherThanTheirOwner) {
   ASSERT_EQ(mine["items"].size(), 1u);
   EXPECT_FALSE(mine["items"][0].contains("token"));
   EXPECT_EQ(Get("/api/tokens").body()["items"].size(), 2u);
-  EXPECT_EQ(As(anna.access_token, "GET", "/api/tokens?user_id=user-boss").body()["items"],
-            mine["items"]);
+  const json asked = As(anna.access_token, "GET", "/api/tokens?user_id=user-boss").body();
+  ASSERT_EQ(asked["items"].size(), 1u);  // when it was last used may be written between the two
+  EXPECT_EQ(asked["items"][0]["token_id"], mine["items"][0]["token_id"]);
   EXPECT_EQ(
       Send("PATCH", "/api/users/user-anna", R"({"role": "read_only"})", {{"If-Match", "*"}}).status,
       200);
