@@ -245,6 +245,8 @@ Status StandaloneServer::Supervise() {
   return {};
 }
 
+bool StandaloneServer::Reload() { return parts_->scheduler->ReloadCertificate(); }
+
 void StandaloneServer::BeginDrain() {
   parts_->scheduler->BeginDrain();
   parts_->executor->Drain();

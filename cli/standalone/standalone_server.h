@@ -23,6 +23,7 @@ class StandaloneServer final : public process::Daemon {
 
   std::string ReadyText() const override;
   Status Supervise() override;
+  bool Reload() override;
   // No new claims, and not ready any more; the API goes on, so that people see what is waited for.
   void BeginDrain() override;
   // True once nothing runs and every result is in the store.

@@ -1,5 +1,7 @@
 #include "common/process/daemon.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "common/adapters/system/system_clock.h"
@@ -30,12 +32,15 @@ Status Drain(const std::string& name, Daemon& daemon, const sigset_t& signals) {
   return {};
 }
 
-Status Live(const std::string& name, Daemon& daemon, const sigset_t& signals) {
+Status Live(const std::string& name, Daemon& daemon, const sigset_t& signals, bool at_terminal) {
   int signal = 0;
   while (signal == 0) {
     CARILLON_TRY(daemon.Supervise());
     signal = TakeStopSignal(signals, kSuperviseEvery);
-    if (signal == SIGHUP && daemon.Reload()) signal = 0;
+    if (signal != SIGHUP || at_terminal) continue;
+    // Whatever asks a daemon to look at its files anew must not end it.
+    if (!daemon.Reload()) log::Info(name, "SIGHUP: there is nothing to look at anew");
+    signal = 0;
   }
   return Drain(name, daemon, signals);
 }
@@ -44,8 +49,10 @@ Status Live(const std::string& name, Daemon& daemon, const sigset_t& signals) {
 
 Error ToldToStop() { return {ErrorCode::kUnavailable, "told to stop before it was ready"}; }
 
-int RunDaemon(const std::string& name, const config::LoadRequest& request,
-              const StartDaemon& start) {
+bool AtTerminal() { return isatty(STDIN_FILENO) == 1; }
+
+int RunDaemon(const std::string& name, const config::LoadRequest& request, const StartDaemon& start,
+              bool at_terminal) {
   const sigset_t signals = BlockStopSignals();
   const auto config = config::Load(request);
   if (!config.ok()) return Fail(name, config.error(), 2);
@@ -57,9 +64,11 @@ int RunDaemon(const std::string& name, const config::LoadRequest& request,
     return stop;
   });
   if (stop) return 0;
-  if (!daemon.ok()) return Fail(name, daemon.error(), 1);
+  if (!daemon.ok()) {
+    return Fail(name, daemon.error(), daemon.code() == ErrorCode::kInvalid ? 2 : 1);
+  }
   std::fprintf(stderr, "%s\n", (*daemon)->ReadyText().c_str());
-  const Status lived = Live(name, **daemon, signals);
+  const Status lived = Live(name, **daemon, signals, at_terminal);
   (*daemon)->Stop();
   if (!lived.ok()) return Fail(name, lived.error(), 1);
   return 0;

@@ -28,6 +28,8 @@ class SystemdTest(unittest.TestCase):
                 f.write("[Unit]\nDescription=stands for the one of the system\n")
         for name in ("carillon-scheduler", "carillon-executor"):
             shutil.copy(os.path.join(BIN, name), os.path.join(self.root, "usr/bin"))
+        os.makedirs(os.path.join(self.root, "bin"))
+        shutil.copy("/bin/sh", os.path.join(self.root, "bin/sh"))
         for unit in self.units:
             shutil.copy(unit, os.path.join(self.root, "etc/systemd/system"))
 

@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -279,9 +280,9 @@ class RestartTest(unittest.TestCase):
 
 
 class StartAndStopTest(unittest.TestCase):
-    def launch(self, *arguments, prefix=(), **options):
+    def launch(self, *arguments, prefix=(), stdin=subprocess.DEVNULL, **options):
         return subprocess.Popen([*prefix, os.path.join(BIN, "carillon"), "standalone", *arguments],
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stdin=stdin, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True, **options)
 
     def test_a_port_that_is_taken_ends_the_start_before_anything_fires(self):
@@ -345,11 +346,14 @@ class StartAndStopTest(unittest.TestCase):
         self.assertEqual(started.returncode, 0, output)
         self.assertNotIn("is ready", output)
 
-    def test_the_end_of_a_terminal_ends_it_unless_nohup_said_no(self):
-        for prefix, survives in (((), False), (("nohup",), True)):
+    def test_the_end_of_a_terminal_ends_it_and_nothing_else_that_hangs_up(self):
+        inner, terminal = pty.openpty()
+        self.addCleanup(os.close, inner)
+        self.addCleanup(os.close, terminal)
+        for prefix, stdin, survives in (((), terminal, False), (("nohup",), terminal, True), ((), subprocess.DEVNULL, True)):
             directory = tempfile.mkdtemp(prefix="carillon-e2e-")
             self.addCleanup(shutil.rmtree, directory, True)
-            started = self.launch("--data-dir", directory, "--port", "0", prefix=prefix)
+            started = self.launch("--data-dir", directory, "--port", "0", prefix=prefix, stdin=stdin)
             self.addCleanup(started.kill)
             runtime = os.path.join(directory, "runtime.json")
             wait_until(lambda: os.path.exists(runtime), 60, "the server to be ready")

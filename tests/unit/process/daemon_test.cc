@@ -14,6 +14,7 @@ namespace {
 
 struct Seen {
   std::atomic<bool> up = false;
+  std::atomic<int> asked = 0;
   std::atomic<int> reloads = 0;
   std::atomic<bool> stopped = false;
 };
@@ -27,6 +28,7 @@ class FakeDaemon final : public Daemon {
     return {};
   }
   bool Reload() override {
+    ++seen_.asked;
     if (has_files_) ++seen_.reloads;
     return has_files_;
   }
@@ -55,11 +57,14 @@ class DaemonTest : public ::testing::Test {
   }
 
   // Runs one whose files there are to look at, or not, until it ends.
-  std::thread Run(bool has_files) {
-    return std::thread([this, has_files] {
-      code_ = RunDaemon("test", {}, [&](const config::Config&, const Interrupted&) {
-        return Result<std::unique_ptr<Daemon>>(std::make_unique<FakeDaemon>(seen_, has_files));
-      });
+  std::thread Run(bool has_files, bool at_terminal = false) {
+    return std::thread([this, has_files, at_terminal] {
+      code_ = RunDaemon(
+          "test", {},
+          [&](const config::Config&, const Interrupted&) {
+            return Result<std::unique_ptr<Daemon>>(std::make_unique<FakeDaemon>(seen_, has_files));
+          },
+          at_terminal);
     });
   }
 
@@ -81,8 +86,29 @@ TEST_F(DaemonTest, AHangupReloadsWhereThereAreFiles) {
   EXPECT_EQ(code_, 0);
 }
 
-TEST_F(DaemonTest, AHangupEndsItElsewhere) {
+TEST_F(DaemonTest, AHangupEndsNoneThatHasNoTerminal) {
   std::thread running = Run(/*has_files=*/false);
+  EXPECT_TRUE(test::WaitUntil([this] { return seen_.up.load(); }));
+  kill(getpid(), SIGHUP);
+  EXPECT_TRUE(test::WaitUntil([this] { return seen_.asked > 0; }));
+  EXPECT_FALSE(seen_.stopped);
+  kill(getpid(), SIGTERM);
+  running.join();
+  EXPECT_EQ(code_, 0);
+}
+
+TEST_F(DaemonTest, AStartThatFindsTheSettingsWrongSaysSoByItsCode) {
+  const auto start = [](Error error) {
+    return [error](const config::Config&, const Interrupted&) {
+      return Result<std::unique_ptr<Daemon>>(error);
+    };
+  };
+  EXPECT_EQ(RunDaemon("test", {}, start({ErrorCode::kInvalid, "no certificate"}), false), 2);
+  EXPECT_EQ(RunDaemon("test", {}, start({ErrorCode::kUnavailable, "port taken"}), false), 1);
+}
+
+TEST_F(DaemonTest, TheEndOfItsTerminalEndsIt) {
+  std::thread running = Run(/*has_files=*/true, /*at_terminal=*/true);
   EXPECT_TRUE(test::WaitUntil([this] { return seen_.up.load(); }));
   kill(getpid(), SIGHUP);
   running.join();
