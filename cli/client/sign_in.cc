@@ -74,6 +74,29 @@ Outcome<std::optional<std::string>> AccessToken(ApiClient& client, SessionFile& 
   return std::optional(session.access_token);
 }
 
+Outcome<StoredSession> ChangePassword(ApiClient& client, SessionFile& file,
+                                      const PasswordChange& change, WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(const auto token, AccessToken(client, file, now));
+  if (!token) {
+    return Failure{.exit = ExitCode::kDenied,
+                   .message = "nobody is signed in to " + Address(client),
+                   .code = "user_needed"};
+  }
+  client.SetToken(*token);
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse answer,
+      client.Call({.method = "POST",
+                   .path = "/api/auth/password",
+                   .body = json{{"old_password", change.before}, {"new_password", change.after}}}));
+  CARILLON_ASSIGN_OR_RETURN(StoredSession session, ReadSession(answer, now));
+  if (const Status kept = file.Put(Address(client), session); !kept.ok()) {
+    Failure failure = FailureOf(kept.error());
+    failure.message = "the password is changed, but sign in again: " + failure.message;
+    return failure;
+  }
+  return session;
+}
+
 Outcome<bool> SignOut(ApiClient& client, SessionFile& file) {
   const auto known = file.Find(Address(client));
   if (!known) return false;

@@ -28,6 +28,17 @@ json Changed(const json& record) {
   return text;
 }
 
+// What is no id of anything that has records may be a user's name.
+Outcome<std::string> ObjectOf(Session& session, const std::string& object) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse first,
+      session.Call({.path = "/api/audit", .query = {{"object_id", object}, {"page_size", "1"}}}));
+  const bool known = !first.body.is_object() || !first.body.value("items", json::array()).empty();
+  if (known) return object;
+  CARILLON_ASSIGN_OR_RETURN(const auto user, UserNamed(session, object));
+  return user.value_or(object);
+}
+
 }  // namespace
 
 void AddAuditCommand(CLI::App& app, Session& session) {
@@ -38,11 +49,15 @@ void AddAuditCommand(CLI::App& app, Session& session) {
   const auto a = std::make_shared<Arguments>();  // shared with the callback
   CLI::App* audit =
       app.add_subcommand("audit", "What was done through the API, newest first (administrators)");
-  audit->add_option("object", a->object, "Only of this job, run, executor or user");
+  audit->add_option("object", a->object,
+                    "Only of this job, run, executor or user: its id, or a user's name");
   AddLimit(audit, a->limit, "records");
-  session.On(audit, [&session, a] {
+  session.On(audit, [&session, a]() -> Outcome<ExitCode> {
     ApiRequest request{.path = "/api/audit"};
-    if (!a->object.empty()) request.query.emplace_back("object_id", a->object);
+    if (!a->object.empty()) {
+      CARILLON_ASSIGN_OR_RETURN(const std::string object, ObjectOf(session, a->object));
+      request.query.emplace_back("object_id", object);
+    }
     return session.List(request,
                         {.view = AuditView(), .limit = a->limit, .for_table = [](json& record) {
                            record["changed"] = Changed(record);

@@ -45,6 +45,27 @@ Outcome<ExitCode> LogOut(Session& session) {
   return ExitCode::kDone;
 }
 
+// Of the one who signed in, whatever token lies about: a token has no password.
+Outcome<ExitCode> ChangeOwnPassword(Session& session) {
+  Host& host = session.host();
+  CARILLON_ASSIGN_OR_RETURN(const auto client, ClientWithoutToken(session));
+  PasswordChange change;
+  CARILLON_ASSIGN_OR_RETURN(change.before, ReadPassword(session, "Old password: "));
+  CARILLON_ASSIGN_OR_RETURN(change.after, ReadPassword(session, "New password: "));
+  if (host.in_is_tty) {
+    CARILLON_ASSIGN_OR_RETURN(const std::string again,
+                              ReadPassword(session, "New password, again: "));
+    if (again != change.after) {
+      return UsageFailure("the new passwords differ; nothing was changed");
+    }
+  }
+  CARILLON_ASSIGN_OR_RETURN(SessionFile file, SessionFile::Open(host.environment));
+  CARILLON_ASSIGN_OR_RETURN(const StoredSession made,
+                            ChangePassword(*client, file, change, host.clock.Wall()));
+  session.Say("the password of " + made.name + " is changed; all other sessions have ended");
+  return ExitCode::kDone;
+}
+
 Outcome<ExitCode> ShowWhoIAm(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse me, session.Call({.path = "/api/auth/me"}));
   static const View view{{}, "name"};
@@ -65,6 +86,12 @@ Outcome<std::string> ReadPassword(Session& session, const std::string& prompt) {
   if (!password.empty() && password.back() == '\r') password.pop_back();
   if (password.empty()) return UsageFailure("a password is needed, in one line of standard input");
   return password;
+}
+
+void AddPasswordCommand(CLI::App& user, Session& session) {
+  CLI::App* password = user.add_subcommand(
+      "password", "Change your own password; asked for, or read: the old one, then the new one");
+  session.On(password, [&session] { return ChangeOwnPassword(session); });
 }
 
 void AddAuthCommands(CLI::App& app, Session& session) {

@@ -11,6 +11,7 @@ namespace carillon::cli {
 namespace {
 
 constexpr size_t kTypingSlips = 2;
+constexpr size_t kLongWord = 6;  // letters; of a longer one another slip is forgiven
 
 void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--addr", flags.target.addresses,
@@ -66,10 +67,69 @@ size_t Distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// "job has no verb 'creat'; did you mean 'create'?"; nothing where no verb was looked for.
-std::string UnknownVerb(const CLI::App& app) {
+const CLI::App& ChosenVerb(const CLI::App& app) {
   const CLI::App* at = &app;
   while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+// The long flag of the chosen verb, or of every command, that `typed` is likely to mean.
+std::string NearestFlag(const CLI::App& app, const std::string& typed) {
+  const std::string word = typed.substr(0, typed.find('='));
+  if (!word.starts_with("--") || word.size() == 2) return {};
+  size_t least = (word.size() > kLongWord + 2 ? kTypingSlips + 1 : kTypingSlips) + 1;
+  std::string nearest;
+  for (const CLI::App* known : {&ChosenVerb(app), &app}) {
+    for (const CLI::Option* option : known->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        const size_t distance = Distance(word, "--" + name);
+        if (distance < least) nearest = "--" + name;
+        least = std::min(least, distance);
+      }
+    }
+  }
+  return nearest;
+}
+
+// Whether the shell took a cron expression apart: its first field was taken for all of it.
+bool IsSplitCron(const CLI::App& verb, const std::vector<std::string>& words) {
+  const bool flags = std::all_of(words.begin(), words.end(),
+                                 [](const auto& word) { return word.starts_with('-'); });
+  if (flags) return false;
+  for (const char* name : {"expression", "--cron"}) {
+    const CLI::Option* option = verb.get_option_no_throw(name);
+    if (option == nullptr || option->count() == 0) continue;
+    if (option->results().back().find(' ') == std::string::npos) return true;
+  }
+  return false;
+}
+
+// What nothing takes, as it was typed; empty where that is not what is wrong. A flag that is not
+// known is what is wrong also where its value was taken for something else.
+std::string Unexpected(const CLI::App& app, const CLI::ParseError& error) {
+  const auto words = app.remaining(true);
+  const bool a_verb = ChosenVerb(app).get_subcommands([](const CLI::App*) { return true; }).empty();
+  const bool flag = std::any_of(words.begin(), words.end(),
+                                [](const auto& word) { return word.starts_with("--"); });
+  const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (words.empty() || (!extras && !(a_verb && flag))) return {};
+  std::string said = "The following argument";
+  said += words.size() > 1 ? "s were not expected:" : " was not expected:";
+  std::string nearest;
+  for (const std::string& word : words) {
+    said += " " + word;
+    if (nearest.empty()) nearest = NearestFlag(app, word);
+  }
+  if (!nearest.empty()) said += "; did you mean '" + nearest + "'?";
+  if (IsSplitCron(ChosenVerb(app), words)) {
+    said += "\nA cron expression is one argument: quote it, as in '0 9 * * MON'.";
+  }
+  return said;
+}
+
+// "job has no verb 'creat'; did you mean 'create'?"; nothing where no verb was looked for.
+std::string UnknownVerb(const CLI::App& app) {
+  const CLI::App* at = &ChosenVerb(app);
   const auto verbs = at->get_subcommands([](const CLI::App*) { return true; });
   const auto words = app.remaining(true);
   // What stands behind a flag may be its value.
@@ -120,7 +180,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {
     const bool asked = e.get_exit_code() == 0;  // --help
-    if (const std::string unknown = asked ? "" : UnknownVerb(app); !unknown.empty()) {
+    std::string unknown = asked ? "" : UnknownVerb(app);
+    if (unknown.empty() && !asked) unknown = Unexpected(app, e);
+    if (!unknown.empty()) {
       host.err << unknown << "\nRun with --help for more information.\n";
       return static_cast<int>(ExitCode::kUsage);
     }

@@ -16,6 +16,7 @@ void AddAuthCommands(CLI::App& app, Session& session);  // login, logout, whoami
 void AddContextCommands(CLI::App& app, Session& session);
 void AddNamespaceCommands(CLI::App& app, Session& session);
 void AddRoleCommands(CLI::App& app, Session& session);
+void AddPasswordCommand(CLI::App& user, Session& session);  // of user
 void AddUserCommands(CLI::App& app, Session& session);
 void AddTokenCommands(CLI::App& app, Session& session);
 void AddSecretCommands(CLI::App& app, Session& session);
@@ -41,6 +42,9 @@ std::string NotEmpty(const std::string& text);
 
 // Without echo on a terminal, else a line of standard input.
 Outcome<std::string> ReadPassword(Session& session, const std::string& prompt);
+
+// The id of the user with this name, whatever its case. nullopt: there is none.
+Outcome<std::optional<std::string>> UserNamed(Session& session, std::string_view name);
 
 // What `run list` and `job history` share: flags, and the listing itself.
 struct RunListFlags {

@@ -47,7 +47,8 @@ Outcome<ExitCode> Act(Session& session, const ExecutorArguments& arguments,
     CARILLON_ASSIGN_OR_RETURN(
         const ApiResponse executor,
         session.Call({.method = "POST", .path = PathOf(id, action), .body = body}));
-    session.Print().Row(executor.body, ExecutorView());
+    // What is waited for is shown as it is then.
+    if (!arguments.wait) session.Print().Row(executor.body, ExecutorView());
   }
   return ExitCode::kDone;
 }
@@ -56,7 +57,8 @@ WallTime HeartbeatOf(const json& executor) {
   return ParseRfc3339(executor.value("last_heartbeat_time", "")).value_or(WallTime{});
 }
 
-// Until each says in a heartbeat that was sent after the drain was answered that nothing runs.
+// Until each says in a heartbeat that was sent after the drain was answered that nothing runs;
+// shows it as it was last seen.
 Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& ids,
                              const std::optional<Duration>& longest) {
   const Clock& clock = session.host().clock;
@@ -64,10 +66,12 @@ Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& i
   SteadyTime heard = started;
   for (const std::string& id : ids) {
     std::optional<WallTime> first;
+    json last;
     for (;;) {
       const auto seen = session.Call({.path = PathOf(id)});
       if (seen.ok()) {
         heard = clock.Steady();
+        last = seen->body;
         if (!seen->body.value("draining", false)) {
           return Failure{.exit = ExitCode::kConflict,
                          .message = id + ": is not draining any more",
@@ -82,11 +86,13 @@ Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& i
       }
       if (longest && clock.Steady() - started >= *longest) {
         session.Say(id + ": not known to be empty yet");
+        if (!last.is_null()) session.Print().Row(last, ExecutorView());
         return ExitCode::kWaitTimedOut;
       }
       session.host().wait(kLookEvery);
     }
     session.Say(id + ": nothing runs there any more");
+    session.Print().Row(last, ExecutorView());
   }
   return ExitCode::kDone;
 }

@@ -122,15 +122,16 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
         flag.help);
   }
   const auto repeated = [&](const char* name, std::vector<std::string>& into, const char* help) {
-    verb->add_option(name, into, help)->allow_extra_args(false);
+    return verb->add_option(name, into, help)->allow_extra_args(false);
   };
-  repeated("--cron", flags.crons, "Cron expression, 5 or 6 fields; several are allowed");
-  repeated("--every", flags.rates, "Fixed rate, e.g. 500ms, 30s, 1h");
-  repeated("--at", flags.instants, "Once, at an RFC 3339 time");
+  CLI::Option* cron =
+      repeated("--cron", flags.crons, "Cron expression, 5 or 6 fields; several are allowed");
+  CLI::Option* every = repeated("--every", flags.rates, "Fixed rate, e.g. 500ms, 30s, 1h");
+  CLI::Option* at = repeated("--at", flags.instants, "Once, at an RFC 3339 time");
   repeated("--param", flags.parameters, "Parameter, name=value");
   repeated("--env", flags.env, "Environment variable, NAME=value");
   repeated("--label", flags.labels, "Label, name=value");
-  verb->add_flag("--manual", flags.manual, "No schedule");
+  verb->add_flag("--manual", flags.manual, "No schedule")->excludes(cron, every, at);
   verb->add_flag("--paused", flags.paused, "Do not fire");
 }
 

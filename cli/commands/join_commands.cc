@@ -19,6 +19,7 @@ struct JoinArguments {
   std::string executor;
   std::string life;
   std::string directory;
+  std::string reason;
 };
 
 Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
@@ -27,6 +28,7 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
     CARILLON_ASSIGN_OR_RETURN(const Duration life, ParseDuration(arguments.life));
     body["expires_in_s"] = std::chrono::duration_cast<std::chrono::seconds>(life).count();
   }
+  if (!arguments.reason.empty()) body["reason"] = arguments.reason;
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse made,
       session.Call({.method = "POST", .path = "/api/executors/join-tokens", .body = body}));
@@ -77,6 +79,7 @@ void AddJoinCommands(CLI::App& executor, Session& session) {
       "join-token", "Make a one-time token with which a new executor gets its certificate");
   token->add_option("executor", a->executor, "Id of the executor")->required();
   token->add_option("--expires-in", a->life, "How long it is valid, e.g. 30m (1h)");
+  token->add_option("--reason", a->reason, "Why, for the record");
   session.On(token, [&session, a] { return MakeToken(session, *a); });
   CLI::App* authority = executor.add_subcommand(
       "authority", "Make the authority that signs certificates of the control link");

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 #include <utility>
 
 #include "cli/commands/yaml.h"
@@ -122,11 +124,11 @@ const View& ExecutorView() {
                           {"DRAINING", "draining"},
                           {"RUNNING", "running"},
                           {"SLOTS", "slots"},
-                          {"CPU", "load.cpu"},
+                          {"CPU", "load.cpu", false, true},
                           {"LAST HEARTBEAT", "last_heartbeat_time"}},
                          "executor_id",
-                         {{"MEMORY", "load.memory"},
-                          {"DISK", "load.disk"},
+                         {{"MEMORY", "load.memory", false, true},
+                          {"DISK", "load.disk", false, true},
                           {"LABELS", "labels"},
                           {"VERSION", "version"},
                           {"REGISTERED", "register_time"}}};
@@ -168,13 +170,14 @@ std::string ExactCell(const json& value) {
 
 // A line a member; what is in an object within has its name in front: "load.cpu".
 void AddLines(const std::string& prefix, const json& object,
-              const std::function<std::string(const json&)>& show,
+              const std::function<std::string(const std::string&, const json&)>& show,
               std::vector<std::pair<std::string, std::string>>& lines) {
   for (const auto& [name, value] : object.items()) {
     if (value.is_object() && !value.empty()) {
       AddLines(prefix + Printable(name) + ".", value, show, lines);
     } else {
-      lines.emplace_back(prefix + Printable(name), show(value));
+      const std::string path = prefix + Printable(name);
+      lines.emplace_back(path, show(path, value));
     }
   }
 }
@@ -212,8 +215,16 @@ void Printer::Object(const json& object, const View& view) {
   }
   if (Document(object)) return;
   std::vector<std::pair<std::string, std::string>> lines;
-  AddLines(
-      "", object, [this](const json& value) { return Show(value, false); }, lines);
+  std::set<std::string> shares;
+  for (const auto* columns : {&view.columns, &view.wide}) {
+    for (const Column& column : *columns) {
+      if (column.share) shares.insert(column.member);
+    }
+  }
+  const auto show = [&](const std::string& path, const json& value) {
+    return Show(value, {.title = "", .member = path, .share = shares.contains(path)});
+  };
+  AddLines("", object, show, lines);
   size_t width = 0;
   for (const auto& [name, text] : lines) width = std::max(width, Characters(name));
   for (const auto& [name, text] : lines) {
@@ -263,13 +274,16 @@ std::string ZonedTime(WallTime time, const Zone& zone) {
          two(minutes / 60) + ":" + two(minutes % 60);
 }
 
-std::string Printer::Show(const json& value, bool exact) const {
+std::string Printer::Show(const json& value, const Column& column) const {
+  if (column.share && value.is_number()) {
+    return std::to_string(std::lround(value.get<double>() * 100)) + "%";
+  }
   if (options_.show_time && value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
     const auto time = LooksLikeTime(text) ? ParseRfc3339(text) : Error{ErrorCode::kInvalid, ""};
     if (time.ok()) return options_.show_time(*time);
   }
-  return exact ? ExactCell(value) : Cell(value);
+  return column.exact ? ExactCell(value) : Cell(value);
 }
 
 void Printer::Table(const std::vector<json>& rows, const View& view) {
@@ -279,7 +293,7 @@ void Printer::Table(const std::vector<json>& rows, const View& view) {
   for (const Column& column : columns) cells[0].push_back(column.title);
   for (size_t i = 0; i < rows.size(); ++i) {
     for (const Column& column : columns) {
-      const std::string text = Show(Member(rows[i], column.member), column.exact);
+      const std::string text = Show(Member(rows[i], column.member), column);
       cells[i + 1].push_back(options_.wide ? text : Shorten(text));
     }
   }

@@ -26,6 +26,7 @@ struct Column {
   std::string title;
   std::string member;
   bool exact = false;  // a time with its fraction of a second
+  bool share = false;  // from 0 to 1, shown as a percentage
 };
 
 struct View {
@@ -63,7 +64,7 @@ class Printer {
  private:
   bool Document(const nlohmann::json& document);
   void Table(const std::vector<nlohmann::json>& rows, const View& view);
-  std::string Show(const nlohmann::json& value, bool exact) const;
+  std::string Show(const nlohmann::json& value, const Column& column) const;
 
   std::ostream& out_;
   const PrinterOptions options_;

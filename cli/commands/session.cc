@@ -25,6 +25,18 @@ std::string Bounded(std::istream& in) {
   return text;
 }
 
+// What a user of the command line can do about it: the server speaks to any client.
+std::string_view HintOf(std::string_view code) {
+  if (code == "unauthenticated") {
+    return "sign in with `carillon login`, or name a file with a token: --token-file";
+  }
+  if (code == "user_needed") return "sign in with `carillon login`";
+  if (code == "stale_version") {
+    return "somebody else changed it meanwhile: look at it as it is now, and try again";
+  }
+  return {};
+}
+
 }  // namespace
 
 Failure UsageFailure(std::string message) {
@@ -45,6 +57,7 @@ void Session::On(CLI::App* verb, std::function<Outcome<ExitCode>()> action) {
 void Session::Report(const Failure& failure) {
   exit_ = failure.exit;
   Complain(failure);
+  if (const auto hint = HintOf(failure.code); !hint.empty()) host_.err << "  " << hint << "\n";
 }
 
 void Session::Complain(const Failure& failure) {

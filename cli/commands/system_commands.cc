@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
@@ -12,6 +13,9 @@ namespace carillon::cli {
 namespace {
 
 using nlohmann::json;
+
+// Of the ops port, which --addr may name.
+constexpr std::array<std::string_view, 4> kOpsPaths = {"/livez", "/readyz", "/healthz", "/metrics"};
 
 struct ApiArguments {
   std::string method;
@@ -110,8 +114,11 @@ Outcome<ExitCode> ShowLeader(Session& session) {
 Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments) {
   ApiRequest request{.method = arguments.method, .path = arguments.path};
   for (char& c : request.method) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  if (request.path.empty() || request.path[0] != '/') {
-    return UsageFailure("PATH begins with /, e.g. /api/jobs");
+  // Everywhere else a server answers with the console's page, whatever was asked.
+  const std::string route = request.path.substr(0, request.path.find('?'));
+  const bool ops = std::find(kOpsPaths.begin(), kOpsPaths.end(), route) != kOpsPaths.end();
+  if (!ops && !route.starts_with("/api/")) {
+    return UsageFailure("PATH begins with /api/, as in /api/jobs");
   }
   if (!arguments.data.empty() && arguments.data[0] == '@') {
     CARILLON_ASSIGN_OR_RETURN(request.raw_body,

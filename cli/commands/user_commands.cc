@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.h"
+#include "common/adapters/http/http_message.h"
 
 namespace carillon::cli {
 namespace {
@@ -56,20 +57,8 @@ const View& TokenView() {
 Outcome<ApiResponse> FindUser(Session& session, const std::string& user) {
   auto found = session.Call({.path = "/api/users/" + Escape(user)});
   if (found.ok() || found.error().exit != ExitCode::kNotFound) return found;
-  std::string token;
-  do {
-    ApiRequest request{.path = "/api/users", .query = {{"page_size", "500"}}};
-    if (!token.empty()) request.query.emplace_back("page_token", token);
-    CARILLON_ASSIGN_OR_RETURN(const ApiResponse page, session.Call(request));
-    if (!page.body.is_object() || !page.body.contains("items")) break;
-    for (const json& item : page.body["items"]) {
-      if (item.value("name", "") != user) continue;
-      return session.Call({.path = "/api/users/" + Escape(item.value("user_id", ""))});
-    }
-    const json next = page.body.value("next_page_token", json(nullptr));
-    token = next.is_string() ? next.get<std::string>() : "";
-  } while (!token.empty());
-  return found;
+  CARILLON_ASSIGN_OR_RETURN(const auto id, UserNamed(session, user));
+  return id ? session.Call({.path = "/api/users/" + Escape(*id)}) : found;
 }
 
 Outcome<ExitCode> GetUser(Session& session, const UserArguments& arguments) {
@@ -155,14 +144,22 @@ Outcome<ExitCode> MakeSetupLink(Session& session) {
   return ExitCode::kDone;
 }
 
+Outcome<json> ExpiryOf(const std::string& text, WallTime now) {
+  if (ParseRfc3339(text).ok()) return json(text);
+  const auto life = ParseDuration(text);
+  if (life.ok() && *life > Duration::zero()) return json(FormatRfc3339(now + *life));
+  return UsageFailure("--expires: '" + text +
+                      "' is neither how long (90d, 12h; at most 36500d) nor when "
+                      "(2030-03-01T02:00:00Z)");
+}
+
 Outcome<ExitCode> CreateToken(Session& session, const TokenArguments& arguments) {
   json body = {{"name", arguments.name}};
   if (!arguments.role.empty()) body["role"] = arguments.role;
   if (!arguments.scopes.empty()) body["scopes"] = arguments.scopes;
   if (!arguments.expires_at.empty()) {
-    const auto life = ParseDuration(arguments.expires_at);
-    body["expires_at"] =
-        life.ok() ? FormatRfc3339(session.host().clock.Wall() + *life) : arguments.expires_at;
+    CARILLON_ASSIGN_OR_RETURN(body["expires_at"],
+                              ExpiryOf(arguments.expires_at, session.host().clock.Wall()));
   }
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse token,
@@ -184,8 +181,20 @@ Outcome<ExitCode> DeleteToken(Session& session, const TokenArguments& arguments)
 
 }  // namespace
 
+Outcome<std::optional<std::string>> UserNamed(Session& session, std::string_view name) {
+  const std::string wanted = LowerCase(name);
+  std::optional<std::string> id;
+  CARILLON_TRY(session.ReadPages({.path = "/api/users"}, 0, [&](const json& page) {
+    for (const json& item : page["items"]) {
+      if (LowerCase(item.value("name", "")) == wanted) id = item.value("user_id", "");
+    }
+  }));
+  return id;
+}
+
 void AddUserCommands(CLI::App& app, Session& session) {
-  CLI::App* user = app.add_subcommand("user", "Users: who may do what (for administrators)");
+  CLI::App* user =
+      app.add_subcommand("user", "Users: who may do what (for administrators); your password");
   user->require_subcommand(1);
   const auto a = std::make_shared<UserArguments>();  // shared by the verbs' callbacks
   const auto limit = std::make_shared<std::optional<int64_t>>();
@@ -227,6 +236,7 @@ void AddUserCommands(CLI::App& app, Session& session) {
   session.On(remove, [&session, a] { return DeleteUser(session, *a); });
   session.On(user->add_subcommand("setup-link", "A new link that sets up the first administrator"),
              [&session] { return MakeSetupLink(session); });
+  AddPasswordCommand(*user, session);
 }
 
 void AddTokenCommands(CLI::App& app, Session& session) {

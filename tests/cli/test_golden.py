@@ -45,7 +45,7 @@ OTHERWISE = {
     "version": "the version; tests/unit/cli",
 }
 # Operations that no verb asks for.
-CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "changePassword", "streamRunLogs",
+CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "streamRunLogs",
                 "streamChanges", "listGaps", "refreshSession", "replaceJob", "listRecentRuns", "changeMe"}
 
 

@@ -197,6 +197,8 @@ TEST_F(BulkCommandsTest, ABulkActionIsNotCancelledByMistake) {
 }
 
 TEST_F(BulkCommandsTest, TheAuditShowsWhatChanged) {
+  Answer("GET /api/audit?object_id=nightly&page_size=1",
+         {{"items", {{{"id", "7"}}}}, {"next_page_token", "more"}});
   Answer("GET /api/audit?object_id=nightly&page_size=50",
          {{"items",
            {{{"id", "7"},

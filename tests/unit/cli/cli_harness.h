@@ -92,7 +92,10 @@ class CliTest : public ::testing::Test {
                   },
               .read_password = [this](const std::string& prompt) -> Result<std::string> {
                 prompts_ += prompt;
-                return typed_password_;
+                if (typed_passwords_.empty()) return typed_password_;
+                std::string typed = typed_passwords_.front();
+                typed_passwords_.pop_front();
+                return typed;
               },
               .edit = [this](const std::string& file) { return edit_(file); },
               .standalone =
@@ -125,7 +128,8 @@ class CliTest : public ::testing::Test {
                                                      {"CARILLON_TOKEN", "secret"}};
   std::istringstream in_;
   bool tty_ = false;
-  std::string typed_password_;
+  std::string typed_password_;                    // whenever one is asked for,
+  std::deque<std::string> typed_passwords_ = {};  // once these are used up
   std::string prompts_;
   test::ManualClock clock_;
   FakeServer::State server_;

@@ -36,6 +36,8 @@ TEST_F(JoinCommandsTest, ATokenIsAllOfStandardOutput) {
   EXPECT_EQ(out(), "carillon_x:AAAA\n");
   EXPECT_NE(err().find("2030-01-01"), std::string::npos);
   EXPECT_EQ(SentBody(0), (json{{"executor_id", "executor-7"}, {"expires_in_s", 1800}}));
+  EXPECT_EQ(Run({"executor", "join-token", "executor-7", "--reason", "another rack"}), 0);
+  EXPECT_EQ(SentBody(1), (json{{"executor_id", "executor-7"}, {"reason", "another rack"}}));
 }
 
 TEST_F(JoinCommandsTest, ARefusalPrintsNoToken) {

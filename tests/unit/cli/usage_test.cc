@@ -1,0 +1,83 @@
+// What is told to somebody who typed what cannot be, and what is no usage error at all.
+#include "tests/unit/cli/cli_harness.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+class UsageTest : public CliTest {
+ protected:
+  bool Told(const std::string& text) const { return err().find(text) != std::string::npos; }
+};
+
+TEST_F(UsageTest, WhatNothingTakesIsToldAsItWasTyped) {
+  EXPECT_EQ(Run({"job", "create", "--name", "n", "--retries", "3"}), 2);
+  EXPECT_TRUE(
+      Told("The following arguments were not expected: --retries 3; did you mean "
+           "'--retry'?\n"))
+      << err();
+  EXPECT_EQ(Run({"job", "create", "--nam=n"}), 2);
+  EXPECT_TRUE(Told("The following argument was not expected: --nam=n; did you mean '--name'?\n"))
+      << err();
+  EXPECT_EQ(Run({"job", "list", "--contxt", "c"}), 2);
+  EXPECT_TRUE(Told("--contxt c; did you mean '--context'?\n")) << "a flag of every command";
+  EXPECT_EQ(Run({"job", "get", "a", "--frobnicate", "b", "c"}), 2);
+  EXPECT_TRUE(Told("The following argument was not expected: --frobnicate\n")) << err();
+  EXPECT_TRUE(server_.requests.empty());
+}
+
+TEST_F(UsageTest, AnExpressionThatTheShellTookApartIsToBeQuoted) {
+  const std::string hint = "A cron expression is one argument: quote it, as in '0 9 * * MON'.";
+  for (const char* verb : {"explain", "next", "lint"}) {
+    EXPECT_EQ(Run({"schedule", verb, "0", "9", "*", "*", "MON"}), 2);
+    EXPECT_TRUE(Told("were not expected: 9 * * MON\n" + hint)) << err();
+  }
+  EXPECT_EQ(Run({"job", "create", "--name", "n", "--cron", "0", "9", "*", "*", "MON"}), 2);
+  EXPECT_TRUE(Told(hint)) << err();
+  EXPECT_EQ(Run({"schedule", "explain", "0 9 * * MON", "more"}), 2);
+  EXPECT_FALSE(Told(hint)) << "it was quoted";
+  EXPECT_EQ(Run({"schedule", "explain", "@daily", "--verbose"}), 2);
+  EXPECT_FALSE(Told(hint)) << "only a flag is too much";
+}
+
+TEST_F(UsageTest, NoScheduleAndAScheduleExcludeEachOther) {
+  const std::vector<std::pair<std::string, std::string>> schedules = {
+      {"--cron", "0 3 * * *"}, {"--every", "5m"}, {"--at", "2030-03-01T02:00:00Z"}};
+  for (const auto& [flag, value] : schedules) {
+    EXPECT_EQ(Run({"job", "create", "--name", "n", flag, value, "--manual"}), 2);
+    EXPECT_TRUE(Told(flag + " excludes --manual")) << err();
+    EXPECT_EQ(Run({"job", "edit", "a", "--manual", flag, value}), 2);
+    EXPECT_TRUE(Told(flag + " excludes --manual")) << err();
+  }
+  EXPECT_TRUE(server_.requests.empty());
+}
+
+TEST_F(UsageTest, WhatIsNoPathOfTheApiIsNotAsked) {
+  for (const char* path : {"/jobs", "/", "/api", "/apis/jobs", "api/jobs", ""}) {
+    EXPECT_EQ(Run({"api", "GET", path}), 2) << path;
+    EXPECT_TRUE(Told("/api/jobs")) << err();
+    EXPECT_EQ(out(), "");
+  }
+  EXPECT_TRUE(server_.requests.empty());
+  AnswerText("GET /readyz?verbose", "[+] clock\n");
+  EXPECT_EQ(Run({"api", "GET", "/readyz?verbose"}), 0) << err();
+  EXPECT_EQ(out(), "[+] clock\n");
+}
+
+TEST_F(UsageTest, WhatToDoIsSaidByCode) {
+  Answer("GET /api/jobs/a", ProblemOf("unauthenticated"), 401);
+  EXPECT_EQ(Run({"job", "get", "a"}), 4);
+  EXPECT_TRUE(Told("it is wrong (unauthenticated)\n")) << "what the server says stays";
+  EXPECT_TRUE(Told("sign in with `carillon login`, or name a file with a token: --token-file\n"));
+  Answer("GET /api/jobs/b", JobShown("b"), 200, "\"1\"");
+  Answer("PATCH /api/jobs/b", ProblemOf("stale_version"), 412);
+  EXPECT_EQ(Run({"job", "edit", "b", "--timeout", "5m"}), 5);
+  EXPECT_TRUE(Told("somebody else changed it meanwhile")) << err();
+  Answer("GET /api/jobs/c", ProblemOf("forbidden"), 403);
+  EXPECT_EQ(Run({"job", "get", "c"}), 4);
+  EXPECT_FALSE(Told("sign in")) << err();
+}
+
+}  // namespace
+}  // namespace carillon::cli
