@@ -64,6 +64,11 @@ class SecurityTest(unittest.TestCase):
         cls.server.stop()
         cls.server.remove()
 
+    def setUp(self):
+        # The server closes a connection that is idle for some seconds, and some tests take longer.
+        self.admin.close()
+        self.open.close()
+
     @classmethod
     def login(cls, name):
         return cls.open.post("/api/auth/login", {"name": name, "password": PASSWORD})["access_token"]
