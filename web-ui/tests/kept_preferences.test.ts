@@ -141,6 +141,32 @@ describe('signing in', () => {
       await entered('password', 'another');
       await vi.waitFor(() => expect(patches).toEqual([{ preferences: { theme: 'dark' } }]));
     });
+    it('it is not written to anybody once a token was used', async () => {
+      await lose();
+      me({ preferences: NONE });
+      await entered('token', 'of a script');
+      setPreferences({ theme: 'light' });
+      await signOut();
+      me({ preferences: { ...NONE, theme: 'system' } });
+      await entered('password', 'another');
+      await vi.waitFor(() => expect(preferences().theme).toBe('system'));
+      expect(patches).toEqual([]);
+    });
+    it('that another tab saw end, it is written when the same person comes back', async () => {
+      me({ preferences: NONE });
+      server.use(http.patch(at('auth/me'), () => HttpResponse.error()));
+      await start();
+      await entered('password', 'bearer');
+      await import('../src/auth/kept_preferences');
+      await new Promise((resolve) => setImmediate(resolve));
+      setPreferences({ theme: 'dark' });
+      dispatchEvent(new StorageEvent('storage', { key: 'carillon.session', newValue: null }));
+      expect(authorization()).toBe('');
+      server.resetHandlers();
+      me({ preferences: NONE });
+      await entered('password', 'another');
+      await vi.waitFor(() => expect(patches).toEqual([{ preferences: { theme: 'dark' } }]));
+    });
     it('it is not written to somebody else', async () => {
       await lose();
       me({ user_id: 'user-2', name: 'bert', preferences: { ...NONE, theme: 'light' } });

@@ -1,9 +1,9 @@
 // What has to be known on every page: the server is away, or its store is, or nothing starts.
 import { DatabaseZap, WifiOff } from 'lucide-react';
 import { Suspense, lazy, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useStatus } from '../api/queries';
 import { useLostSince } from '../api/reachability';
+import { useTranslation } from '../i18n/use_translation';
 import { Time } from '../shared/time';
 
 const PauseBanner = lazy(() => import('./pause_banner'));

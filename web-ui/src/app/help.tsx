@@ -1,5 +1,5 @@
 // Every shortcut, and the switch for those of a single key.
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../i18n/use_translation';
 import { Modal } from '../shared/modal';
 import { setPreferences, usePreferences } from '../shared/preferences';
 import { PLACES } from './places';

@@ -2,8 +2,8 @@
 import '../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import { CirclePause } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import type { ClusterPause } from '../api/types';
+import { useTranslation } from '../i18n/use_translation';
 import { Time } from '../shared/time';
 import { Banner } from './banners';
 

@@ -1,8 +1,8 @@
 // Theme, language, shortcuts, signing out: a panel at the foot of the rail.
 import { Settings } from 'lucide-react';
 import { Suspense, lazy, useId, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useSession } from '../auth/session';
+import { useTranslation } from '../i18n/use_translation';
 
 const SettingsPanel = lazy(() => import('./settings_panel'));
 

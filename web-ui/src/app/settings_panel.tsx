@@ -1,8 +1,8 @@
 // What the settings at the foot of the rail open to; fetched with the first click.
 import { Link } from '@tanstack/react-router';
 import { Keyboard, LogOut, UserRound } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { signOut } from '../auth/session';
+import { useTranslation } from '../i18n/use_translation';
 import { LANGUAGES, THEMES, setPreferences, usePreferences } from '../shared/preferences';
 
 export default function SettingsPanel({ id, onHelp, onClose }: { id: string; onHelp: () => void; onClose: () => void }) {

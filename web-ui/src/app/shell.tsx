@@ -2,9 +2,9 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { Menu, Pause, Play, RefreshCw, Search } from 'lucide-react';
 import { Suspense, lazy, useEffect, useMemo, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { ChangeStream } from '../api/changes';
 import { queryClient } from '../api/queries';
+import { useTranslation } from '../i18n/use_translation';
 import { useLive } from '../shared/pace';
 import { setPreferences, usePreferences } from '../shared/preferences';
 import { PageHeader } from '../shared/ui';

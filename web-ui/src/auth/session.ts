@@ -36,6 +36,7 @@ let bearer = '';
 let users = false;
 let setupNeeded = false;
 let unsure = false; // of these two: the server has not said
+let stateRead = Promise.resolve(); // until they are known
 let asking = false;
 let era = 0; // moves on with each sign-in and sign-out: what was under way before means nothing after
 let renewing: Promise<Renewal> | null = null;
@@ -130,8 +131,10 @@ async function readState(): Promise<void> {
   }
 }
 
-function leave(expired: boolean): void {
-  if (!expired) forgetChosen();
+// What the person chose and no server knows yet is kept for when he comes back, unless he left himself; what was chosen
+// under a token is nobody's.
+function leave(expired: boolean, byHim = !expired): void {
+  if (byHim || (session.state === 'signed_in' && session.by === 'token')) forgetChosen();
   become({ state: 'signed_out', users, setupNeeded, expired });
   if (unsure && !asking) void askAgain();
 }
@@ -149,15 +152,18 @@ async function askAgain(): Promise<void> {
 // Once, when the console is opened. A server that does not answer is no reason to sign in again: what is here is
 // believed until it says otherwise.
 export async function start(): Promise<void> {
-  await readState();
   const token = stored();
   if (token) {
+    await readState();
     bearer = token;
     become({ state: 'signed_in', by: 'token', person: await whoAmI() });
     return;
   }
-  const renewal = users && hasSession() ? await refresh() : 'ended';
-  if (renewal === 'ended') leave(false);
+  stateRead = readState();
+  // At once with that one: each answer waits for a thread that has a page to load.
+  const renewal = hasSession() ? await refresh() : 'ended';
+  await stateRead;
+  if (renewal === 'ended' || !users) leave(false);
   else if (renewal === 'not_now') become({ state: 'signed_in', by: 'password', person: null });
 }
 
@@ -177,6 +183,7 @@ async function writePreferences(change: Partial<KeptPreferences>): Promise<boole
 }
 
 async function whoAmI(): Promise<Person | null> {
+  await stateRead;
   if (!users) return null;
   try {
     const response = await ask('GET', 'auth/me', { headers: { Authorization: authorization() }, signal: AbortSignal.timeout(READ_LONGEST_MS) });
@@ -244,8 +251,13 @@ async function exchange(of: number): Promise<Renewal> {
 export async function entered(by: 'token' | 'password', token: string): Promise<void> {
   era += 1;
   bearer = token;
-  if (by === 'token') store(token);
-  else noteSession(true);
+  if (by === 'token') {
+    store(token);
+    forgetChosen();
+    chooser = null;
+  } else {
+    noteSession(true);
+  }
   become({ state: 'signed_in', by, person: await whoAmI() });
 }
 
@@ -285,7 +297,7 @@ addEventListener('storage', ({ key, newValue }) => {
   if (key !== SESSION_KEY || newValue !== null || session.state !== 'signed_in' || session.by !== 'password') return;
   era += 1;
   bearer = '';
-  leave(false);
+  leave(false, false);
 });
 
 export async function signOut(): Promise<void> {

@@ -3,7 +3,7 @@
 import '../i18n/seldom';
 import { KeyRound, LogIn } from 'lucide-react';
 import { useEffect, useId, useState, type FormEvent, type InputHTMLAttributes } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../i18n/use_translation';
 import { setUp, signInWithPassword, signInWithToken, type SignInResult } from './entering';
 import type { Session } from './session';
 

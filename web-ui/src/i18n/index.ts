@@ -1,7 +1,6 @@
 // Texts by key: a flat catalogue a language. English is the measure, the other one is fetched when used.
 // English itself comes in parts, so that the first page does not wait for the texts of all (./more, ./seldom).
 import i18next from 'i18next';
-import { initReactI18next } from 'react-i18next';
 import { onPreferences, preferences } from '../shared/preferences';
 import { en } from './en';
 import type { TwinOf } from './twin';
@@ -40,14 +39,13 @@ const turn = async () => {
 };
 
 export async function startTexts(): Promise<void> {
-  await i18next.use(initReactI18next).init({
+  await i18next.init({
     lng: 'en',
     fallbackLng: 'en',
     resources: { en: { translation: english } },
     keySeparator: false,
     nsSeparator: false,
     interpolation: { escapeValue: false }, // React does
-    react: { useSuspense: false },
     saveMissing: true,
     missingKeyHandler: (_languages, _namespace, key) => console.error('missing text: ' + key),
   });

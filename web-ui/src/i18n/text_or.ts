@@ -1,5 +1,5 @@
 // Enumerations of the API may grow: what the catalogue does not know is shown as it came.
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from './use_translation';
 
 export function useTextOr(): (prefix: string, code: string | null | undefined) => string {
   const { t, i18n } = useTranslation();

@@ -1,7 +1,7 @@
 // A dialog around a form: what the server refuses is shown at its field, the rest above the buttons.
 import { useId, useState, type FormEvent, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client';
+import { useTranslation } from '../i18n/use_translation';
 import { Modal } from './modal';
 import { explain } from './ui';
 

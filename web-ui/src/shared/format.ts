@@ -73,6 +73,19 @@ export function difference(from: string | null | undefined, to: string | null | 
   return Date.parse(to) - Date.parse(from);
 }
 
-export const count = (value: number, language: string) => new Intl.NumberFormat(language).format(value);
-export const percent = (share: number, language: string) =>
-  new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }).format(share);
+// A number as the language writes it; the formats are kept.
+function numbers(options: Intl.NumberFormatOptions) {
+  const kept = new Map<string, Intl.NumberFormat>();
+  return (value: number, language: string) => {
+    let format = kept.get(language);
+    if (!format) {
+      format = new Intl.NumberFormat(language, options);
+      kept.set(language, format);
+    }
+    return format.format(value);
+  };
+}
+export const count = numbers({});
+export const percent = numbers({ style: 'percent', maximumFractionDigits: 0 });
+// Short enough for a cell: 3.6K.
+export const brief = numbers({ notation: 'compact', maximumFractionDigits: 1 });

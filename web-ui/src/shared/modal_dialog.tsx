@@ -1,7 +1,7 @@
 // A dialog with a title, a close button and its actions; gives the focus back when it closes.
 import { Dialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../i18n/use_translation';
 import type { ModalProps } from './modal';
 
 export default function ModalDialog(props: ModalProps) {

@@ -1,6 +1,6 @@
 // A time as the person wants to see it; the other ways are in its tooltip.
 import { useMemo } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../i18n/use_translation';
 import { useNow } from './clock';
 import { absoluteTime, relativeTime } from './format';
 import { usePreferences } from './preferences';
@@ -22,11 +22,10 @@ function Known({ at, zone, absolute }: Props & { at: string }) {
   const now = useNow();
   const ms = Date.parse(at);
   // Not with every tick of the clock.
-  const fixed = useMemo(() => ({
-    local: absoluteTime(ms, own || undefined),
-    utc: absoluteTime(ms, 'UTC'),
-    job: absoluteTime(ms, zone ?? 'UTC'),
-  }), [ms, own, zone]);
+  const fixed = useMemo(() => {
+    const utc = absoluteTime(ms, 'UTC');
+    return { local: absoluteTime(ms, own || undefined), utc, job: zone ? absoluteTime(ms, zone) : utc };
+  }, [ms, own, zone]);
   const forms = { ...fixed, relative: relativeTime(ms, now, language) };
   const shown = mode === 'relative' && absolute ? 'local' : mode;
   const others = [

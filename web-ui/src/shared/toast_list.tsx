@@ -2,7 +2,7 @@
 import { Toast } from '@base-ui/react/toast';
 import { CircleCheck, TriangleAlert, X } from 'lucide-react';
 import { useEffect } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../i18n/use_translation';
 import { listIsShown, manager } from './toasts';
 
 export default function ToastList() {

@@ -1,9 +1,9 @@
 // The small parts that every page is made of.
 import { Ban, Inbox, RefreshCw, SearchX, TriangleAlert } from 'lucide-react';
 import { useEffect, useId, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client';
 import { partsOf, problemText } from '../i18n/problems';
+import { useTranslation } from '../i18n/use_translation';
 import { Time } from './time';
 
 export function Card(props: { title?: ReactNode; actions?: ReactNode; children: ReactNode; className?: string; flush?: boolean }) {

@@ -1,27 +1,37 @@
 // Time zones as this browser knows them: their names, and from what a clock there shows to an instant. Pure.
-export const ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+let zones: readonly string[] | undefined;
+export const allZones = (): readonly string[] =>
+  (zones ??= ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]);
+
+let own: string | undefined;
+export const browserZone = (): string => (own ??= new Intl.DateTimeFormat().resolvedOptions().timeZone);
+
+// Kept: making one takes longer than all else that a cell of a table does.
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  let format = formats.get(zone);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-CA', {
+      timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit',
+      hour: '2-digit', minute: '2-digit', second: '2-digit',
+    });
+    formats.set(zone, format);
+  }
+  return format;
+}
 
 export function isZone(name: string): boolean {
   try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+    return Boolean(formatOf(name));
   } catch {
     return false;
   }
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-
 // What the clock of the zone shows, as if it were UTC. A zone that is not known here counts as UTC.
 function shownAs(at: number, zone: string): number {
-  const known = isZone(zone) ? zone : 'UTC';
-  let format = formats.get(known);
-  if (!format) {
-    format = new Intl.DateTimeFormat('en-CA', {
-      timeZone: known, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit',
-      hour: '2-digit', minute: '2-digit', second: '2-digit',
-    });
-    formats.set(known, format);
-  }
+  const format = formatOf(isZone(zone) ? zone : 'UTC');
   const part = Object.fromEntries(format.formatToParts(at).map((one) => [one.type, one.value]));
   return Date.parse(`${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}:${part.second}Z`);
 }

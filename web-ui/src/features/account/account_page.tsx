@@ -1,14 +1,14 @@
 // Who is signed in, the password, and what this browser shows how.
 import '../../i18n/more';
 import { useState, type FormEvent } from 'react';
-import { useTranslation } from 'react-i18next';
 import { changePassword, type SignInResult } from '../../auth/entering';
 import { useSession, type Person } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
+import { useTranslation } from '../../i18n/use_translation';
 import { LANGUAGES, THEMES, TIME_MODES, setPreferences, usePreferences } from '../../shared/preferences';
 import { Field } from '../../shared/field';
 import { toast } from '../../shared/toasts';
-import { ZONES, isZone } from '../../shared/zones';
+import { allZones, browserZone, isZone } from '../../shared/zones';
 import { Card, Facts, PageHeader } from '../../shared/ui';
 import { useShareText } from '../admin/share_text';
 
@@ -48,7 +48,6 @@ function Who({ person }: { person: Person }) {
   );
 }
 
-const BROWSERS_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const passwordInput = (value: string, set: (text: string) => void, complete: string) => (
   <input className="input" type="password" required autoComplete={complete} value={value} onChange={(event) => set(event.target.value)} />
@@ -132,9 +131,9 @@ function ZoneChoice({ zone }: { zone: string }) {
     <div>
       <Field label={t('account.zone')} error={wrong ? t('account.zone_unknown') : undefined} hint={t('account.zone_hint')}>
         <input className="input" list="account-zones" autoComplete="off" spellCheck={false} value={text}
-          placeholder={BROWSERS_ZONE} onChange={(event) => onChange(event.target.value)} />
+          placeholder={browserZone()} onChange={(event) => onChange(event.target.value)} />
       </Field>
-      <datalist id="account-zones">{ZONES.map((one) => <option key={one} value={one}>{one}</option>)}</datalist>
+      <datalist id="account-zones">{allZones().map((one) => <option key={one} value={one}>{one}</option>)}</datalist>
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../i18n/use_translation';
 
 const PAGES = [
   ['/admin/users', 'admin.users'], ['/admin/tokens', 'admin.tokens'], ['/admin/secrets', 'admin.secrets'],

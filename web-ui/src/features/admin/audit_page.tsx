@@ -2,7 +2,7 @@
 import '../../i18n/more';
 import { getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../i18n/use_translation';
 import { EmptyMatch, EmptyYet, PageHeader } from '../../shared/ui';
 import { AdminTabs } from './admin_tabs';
 import { AuditList } from './audit_list';

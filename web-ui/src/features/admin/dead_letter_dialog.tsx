@@ -2,11 +2,11 @@
 import '../../i18n/seldom';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { ApiError, call, get } from '../../api/client';
 import { newKey } from '../../api/keys';
 import type { DeadLetter, Run } from '../../api/types';
 import { useDenied } from '../../auth/session';
+import { useTranslation } from '../../i18n/use_translation';
 import { FormDialog } from '../../shared/form_dialog';
 import { Modal } from '../../shared/modal';
 import { toast } from '../../shared/toasts';

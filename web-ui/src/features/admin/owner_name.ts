@@ -1,8 +1,8 @@
 // Whose something is, as a name where that may be known.
 import '../../i18n/more';
-import { useTranslation } from 'react-i18next';
 import { itemsOf, useUsers } from '../../api/queries';
 import { useMay, useSession } from '../../auth/session';
+import { useTranslation } from '../../i18n/use_translation';
 
 export function useOwnerName(): (userId: string | null) => string {
   const { t } = useTranslation();

@@ -1,10 +1,10 @@
 // What is done to a secret: made, changed, deleted. Its value goes to the server and never comes back.
 import '../../i18n/more';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';
 import type { Secret } from '../../api/types';
 import { useSession } from '../../auth/session';
+import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
 import { FormDialog } from '../../shared/form_dialog';
 import { toast } from '../../shared/toasts';

@@ -2,9 +2,9 @@
 import '../../i18n/more';
 import { Plus, X } from 'lucide-react';
 import { useRef } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useNamespaces } from '../../api/queries';
 import type { Share } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
 import { SHARES_MOST } from './share_values';
 

@@ -1,7 +1,7 @@
 // A share in words.
 import '../../i18n/more';
-import { useTranslation } from 'react-i18next';
 import type { Share } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { EVERYWHERE } from './share_values';
 
 export function useShareText(): (share: Share) => string {

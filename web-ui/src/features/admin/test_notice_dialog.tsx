@@ -1,10 +1,10 @@
 // A test through every channel, now and once, and what each of them answered.
 import '../../i18n/more';
 import { useMutation } from '@tanstack/react-query';
-import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';
 import type { TestOutcome } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
+import { useTranslation } from '../../i18n/use_translation';
 import { Modal } from '../../shared/modal';
 import { StateBadge } from '../../shared/state_badge';
 import { explain } from '../../shared/ui';

@@ -1,9 +1,9 @@
 // What is done to a user: made, changed, given another password, deleted.
 import '../../i18n/more';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';
 import type { Share, User } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
 import { toast } from '../../shared/toasts';
 import { FormDialog } from '../../shared/form_dialog';

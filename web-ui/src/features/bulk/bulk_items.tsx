@@ -1,9 +1,9 @@
 // What became of each of the many, by outcome.
 import '../../i18n/more';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { itemsOf } from '../../api/queries';
 import { BULK_RESULTS, type BulkAction, type BulkItem, type BulkResult } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { DataTable, type Column } from '../../shared/data_table';
 import { count } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';

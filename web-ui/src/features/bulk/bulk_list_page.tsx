@@ -1,10 +1,10 @@
 // Actions on many that the server does by itself: those under way, and those of the last days.
 import '../../i18n/more';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { itemsOf } from '../../api/queries';
 import { BULK_STATES, type BulkAction } from '../../api/types';
 import { useSession } from '../../auth/session';
+import { useTranslation } from '../../i18n/use_translation';
 import { DataTable, type Column } from '../../shared/data_table';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';

@@ -1,7 +1,7 @@
 // An action on many in words, and how far it is.
 import '../../i18n/more';
-import { useTranslation } from 'react-i18next';
 import type { BulkAction } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { count } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 

@@ -1,7 +1,7 @@
 // How far an action on many is: a bar, and the numbers that it shows.
 import '../../i18n/more';
-import { useTranslation } from 'react-i18next';
 import type { BulkAction } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { leftOf, useProgressText } from './bulk_text';
 
 export function Progress({ bulk }: { bulk: BulkAction }) {

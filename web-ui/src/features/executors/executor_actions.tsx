@@ -3,10 +3,10 @@ import '../../i18n/more';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ban, Play, Tags, Wrench } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';
 import type { Executor } from '../../api/types';
 import { useMay } from '../../auth/session';
+import { useTranslation } from '../../i18n/use_translation';
 import { toast, toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
 

@@ -2,10 +2,10 @@
 import '../../i18n/more';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { ApiError, call } from '../../api/client';
 import type { Executor } from '../../api/types';
 import { fetchProblems } from '../../i18n/problems';
+import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
 import { FormDialog } from '../../shared/form_dialog';
 import { Modal } from '../../shared/modal';

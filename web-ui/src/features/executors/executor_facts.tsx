@@ -1,8 +1,8 @@
 // How full and how loaded an executor is, and in what state; of its row and of its page.
 import '../../i18n/more';
 import '../../i18n/seldom';
-import { useTranslation } from 'react-i18next';
 import type { Executor } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { Bar } from '../../shared/bar';
 import { count, percent } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';

@@ -2,9 +2,9 @@
 import '../../i18n/more';
 import { Copy } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { ApiError, call } from '../../api/client';
 import { useStatus } from '../../api/queries';
+import { useTranslation } from '../../i18n/use_translation';
 import { copyText } from '../../shared/copy';
 import { Field } from '../../shared/field';
 import { FormDialog } from '../../shared/form_dialog';

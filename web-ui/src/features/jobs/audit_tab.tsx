@@ -1,7 +1,7 @@
 // Who did what to this job, when, and why.
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { EmptyYet } from '../../shared/ui';
 import { AuditList } from '../admin/audit_list';
 import '../../i18n/more';

@@ -2,9 +2,9 @@
 import '../../i18n/seldom';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { call, get } from '../../api/client';
 import type { Job, Page, Run } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
 import { FormDialog } from '../../shared/form_dialog';
 import { toast } from '../../shared/toasts';

@@ -1,7 +1,7 @@
 // Asks before a job is paused (why?) or deleted (sure?).
 import { useId, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { Modal } from '../../shared/modal';
 
 const REASON_MAX = 1000;

@@ -1,7 +1,7 @@
 // Somebody else saved the job first: what differs, and whose version goes on.
 import '../../i18n/more';
-import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { Modal } from '../../shared/modal';
 import { TableFrame } from '../../shared/ui';
 import { definitionOf, differences, type Definition } from './form_values';

@@ -1,9 +1,9 @@
 // How long the last runs took, as bars with the median and the 95th percentile, and as a table.
 import '../../i18n/more';
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { itemsOf, useRuns } from '../../api/queries';
 import type { Job } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { span } from '../../shared/format';
 import { isAwaited, useTell } from '../../shared/known';
 import { Time } from '../../shared/time';

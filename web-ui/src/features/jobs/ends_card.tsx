@@ -3,17 +3,17 @@ import '../../i18n/more';
 import '../../i18n/seldom';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { get } from '../../api/client';
 import { useEvery } from '../../api/queries';
 import { serverNow } from '../../api/reachability';
 import type { Job, Page, Run } from '../../api/types';
-import { count, percent } from '../../shared/format';
+import { useTranslation } from '../../i18n/use_translation';
+import { brief, count, percent } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
 import { Card, LoadFailure, Loading, TableFrame } from '../../shared/ui';
 import { addDays, instantIn, localIn } from '../../shared/zones';
-import { brief, heat } from '../schedule/spread';
+import { heat } from '../schedule/spread';
 import { ENDED, WEEKS, endsByDay, successOfLast, weeksTo, type DayOfEnds } from './ends_values';
 import { zoneOf } from './schedule_text';
 
@@ -71,7 +71,8 @@ function Calendar({ job, ends, weeks, zone }: { job: Job; ends: Ends; weeks: (st
   const backDay = ends.back === null ? '' : localIn(zone, Date.parse(ends.back)).slice(0, 10);
   const { share, n } = successOfLast(ends.runs);
   const weekday = (i: number) => new Intl.DateTimeFormat(language, { timeZone: 'UTC', weekday: 'short' }).format(Date.UTC(2026, 0, 5 + i));
-  const date = (day: string) => new Intl.DateTimeFormat(language, { timeZone: 'UTC', month: '2-digit', day: '2-digit' }).format(Date.parse(day));
+  const dates = new Intl.DateTimeFormat(language, { timeZone: 'UTC', month: '2-digit', day: '2-digit' });
+  const date = (day: string) => dates.format(Date.parse(day));
   return (
     <>
       <p className="px-4 pt-3 text-muted" data-testid="ends-sum">

@@ -2,9 +2,9 @@
 import '../../i18n/seldom';
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import type { Query } from '../../api/client';
 import type { Job } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { toast, toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
 import type { Selection } from '../lists/selection';

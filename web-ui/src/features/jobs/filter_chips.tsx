@@ -2,7 +2,7 @@
 import '../../i18n/seldom';
 import { Plus, X } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../i18n/use_translation';
 import { conditionsOf, withCondition, withoutCondition } from './selector_values';
 
 export function LabelField({ selector, onChange }: { selector?: string; onChange: (selector: string | undefined) => void }) {

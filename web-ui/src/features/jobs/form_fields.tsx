@@ -3,8 +3,8 @@ import '../../i18n/more';
 import '../../i18n/seldom';
 import type { ReactNode } from 'react';
 import { get, useFormContext, type FieldError, type FieldPath } from 'react-hook-form';
-import { useTranslation } from 'react-i18next';
 import { useTextOr } from '../../i18n/text_or';
+import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
 import type { FormValues } from './form_values';
 

@@ -2,9 +2,9 @@
 import '../../i18n/more';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';
 import type { Job } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { LoadFailure, Loading, PageHeader } from '../../shared/ui';
 import { definitionOf } from './form_values';
 import { JobEditor } from './job_editor';

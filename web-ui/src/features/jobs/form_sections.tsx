@@ -3,16 +3,16 @@ import '../../i18n/more';
 import '../../i18n/seldom';
 import { useEffect, useRef, type ReactNode } from 'react';
 import { useFormContext, useWatch, type FieldPath } from 'react-hook-form';
-import { useTranslation } from 'react-i18next';
 import { useNamespaces } from '../../api/queries';
 import { problemText } from '../../i18n/problems';
+import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
 import { Card } from '../../shared/ui';
 import { COLUMNS, Choose, Text, useError } from './form_fields';
 import { KINDS, schedulesOf, fieldOf, type Definition, type FormValues } from './form_values';
 import { OwnerField } from './owner_field';
 import { AddSchedule, ScheduleRows } from './schedule_rows';
-import { ZONES } from '../../shared/zones';
+import { allZones } from '../../shared/zones';
 import { PreviewPanel, usePreview } from './preview';
 import { TellSection } from './tell_section';
 
@@ -164,7 +164,7 @@ function ZoneField(props: { error?: string }) {
       <Field label={t('form.zone')} error={props.error} hint={t('form.zone_hint')}>
         <input className="input" list="zones" autoComplete="off" spellCheck={false} {...register('time_zone')} />
       </Field>
-      <datalist id="zones">{ZONES.map((zone) => <option key={zone} value={zone}>{zone}</option>)}</datalist>
+      <datalist id="zones">{allZones().map((zone) => <option key={zone} value={zone}>{zone}</option>)}</datalist>
     </>
   );
 }

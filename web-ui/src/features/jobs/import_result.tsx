@@ -1,9 +1,9 @@
 // What would become of each job of a list, or became of it, with what changes.
 import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { useTextOr } from '../../i18n/text_or';
 import { problemText } from '../../i18n/problems';
+import { useTranslation } from '../../i18n/use_translation';
 import { Card, Problem, TableFrame } from '../../shared/ui';
 import type { Applied, AppliedItem } from './import_values';
 

@@ -1,7 +1,7 @@
 // Labels of a job, each leading to the jobs that have it, within what is filtered already.
 import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../i18n/use_translation';
 import { conditionFor, withCondition } from './selector_values';
 
 export function LabelLinks({ labels, selector, within }: { labels: Record<string, string>; selector?: string; within?: boolean }) {

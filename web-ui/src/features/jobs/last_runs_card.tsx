@@ -1,7 +1,7 @@
 // The last runs of one job at a glance, and how many of them succeeded.
 import '../../i18n/seldom';
-import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { percent } from '../../shared/format';
 import { isAwaited, useTell } from '../../shared/known';
 import { usePreferences } from '../../shared/preferences';

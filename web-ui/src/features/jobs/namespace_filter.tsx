@@ -1,7 +1,7 @@
 // Jobs of one namespace; an address may name several.
 import '../../i18n/more';
-import { useTranslation } from 'react-i18next';
 import { useNamespaces } from '../../api/queries';
+import { useTranslation } from '../../i18n/use_translation';
 
 export function NamespaceFilter({ chosen = [], onChange }: { chosen?: string[]; onChange: (namespace: string[] | undefined) => void }) {
   const { t } = useTranslation();

@@ -2,7 +2,7 @@
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { useFormContext, useWatch } from 'react-hook-form';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
 import { useError } from './form_fields';
 import type { FormValues } from './form_values';

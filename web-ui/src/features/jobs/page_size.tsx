@@ -1,7 +1,7 @@
 // How many rows a list asks for at a time.
 import '../../i18n/seldom';
-import { useTranslation } from 'react-i18next';
 import { PAGE_SIZES } from '../../app/search_params';
+import { useTranslation } from '../../i18n/use_translation';
 
 type Size = (typeof PAGE_SIZES)[number];
 const USUAL = '50'; // what is asked for without

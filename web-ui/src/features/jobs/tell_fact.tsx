@@ -1,8 +1,8 @@
 // On the page of a job: what is told of its runs, to whom, and where that can be followed.
 import '../../i18n/more';
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import type { Job } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { useTellText } from './tell_text';
 
 export function TellFact({ job }: { job: Job }) {

@@ -1,9 +1,9 @@
 // The section of the form that says what is told of a job's runs, and to whom.
 import '../../i18n/more';
 import { useController, useWatch } from 'react-hook-form';
-import { useTranslation } from 'react-i18next';
 import { NOTICE_KINDS } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
+import { useTranslation } from '../../i18n/use_translation';
 import { Card } from '../../shared/ui';
 import { COLUMNS, Choose, Text, useError } from './form_fields';
 import type { FormValues } from './form_values';

@@ -1,9 +1,9 @@
 // What is told of a job, in words.
 import '../../i18n/more';
-import { useTranslation } from 'react-i18next';
 import { useConfig } from '../../api/queries';
 import type { Notify } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
+import { useTranslation } from '../../i18n/use_translation';
 import { span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { tellingOf } from './notify_values';

@@ -4,11 +4,11 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { getRouteApi } from '@tanstack/react-router';
 import { Undo2 } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { call, get } from '../../api/client';
 import { itemsOf, useVersions } from '../../api/queries';
 import type { FieldChange, Job, JobVersion } from '../../api/types';
 import { useDenied } from '../../auth/session';
+import { useTranslation } from '../../i18n/use_translation';
 import { FormDialog } from '../../shared/form_dialog';
 import { Time } from '../../shared/time';
 import { toast } from '../../shared/toasts';

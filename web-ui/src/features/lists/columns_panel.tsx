@@ -1,7 +1,7 @@
 // Which columns are shown.
 import '../../i18n/more';
 import { Columns3 } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../i18n/use_translation';
 import { choice, type Columns } from './columns';
 import { DropPanel } from './drop_panel';
 

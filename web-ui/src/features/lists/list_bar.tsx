@@ -1,6 +1,6 @@
 // What a list of jobs or runs has above its rows, and the boxes in them.
 import { Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../i18n/use_translation';
 import type { Column } from '../../shared/data_table';
 import { early } from '../../shared/early';
 import type { Kind, Row, Search } from './bulk';

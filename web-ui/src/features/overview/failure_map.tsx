@@ -2,14 +2,16 @@
 import '../../i18n/more';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { get } from '../../api/client';
 import { useEvery } from '../../api/queries';
 import { serverNow } from '../../api/reachability';
 import type { Page, Run } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
+import { brief } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Card, LoadFailure, Loading, TableFrame } from '../../shared/ui';
-import { brief, heat } from '../schedule/spread';
+import { browserZone } from '../../shared/zones';
+import { heat } from '../schedule/spread';
 import { BAD_STATES, lastDays, perHour, type HourOfFailures } from './failures';
 
 const EVERY_MS = 60_000;
@@ -34,7 +36,7 @@ async function readFailures(since: string, signal: AbortSignal): Promise<Failure
 export default function FailureMap() {
   const { t } = useTranslation();
   const { zone: own } = usePreferences();
-  const zone = own || new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = own || browserZone();
   const days = lastDays(serverNow(), zone);
   const refetchInterval = useEvery(EVERY_MS);
   const failures = useQuery({
@@ -55,7 +57,8 @@ function Hours({ days, hours, more }: { days: string[]; hours: Map<string, HourO
   const { t } = useTranslation();
   const { language } = usePreferences();
   const most = Math.max(1, ...[...hours.values()].map((one) => one.count));
-  const weekday = (day: string) => new Intl.DateTimeFormat(language, { timeZone: 'UTC', weekday: 'short', day: '2-digit' }).format(Date.parse(day));
+  const weekdays = new Intl.DateTimeFormat(language, { timeZone: 'UTC', weekday: 'short', day: '2-digit' });
+  const weekday = (day: string) => weekdays.format(Date.parse(day));
   return (
     <>
       {more && <p role="status" className="px-4 pt-3 text-warn">{t('failures.more', { n: PAGE_SIZE * PAGES_MAX })}</p>}

@@ -2,8 +2,8 @@
 import { Link } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
 import { Suspense, lazy } from 'react';
-import { useTranslation } from 'react-i18next';
 import { itemsOf, useJobs, useRuns, useStatus } from '../../api/queries';
+import { useTranslation } from '../../i18n/use_translation';
 import { early } from '../../shared/early';
 import { useKnown } from '../../shared/known';
 import { Card, LoadFailure, Loading, PageHeader } from '../../shared/ui';

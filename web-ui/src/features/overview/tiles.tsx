@@ -2,11 +2,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement, ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { get } from '../../api/client';
 import { CALM_MS, itemsOf, useEvery, useGaps } from '../../api/queries';
 import { serverNow } from '../../api/reachability';
 import type { Page, Run, SystemStatus } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { count, percent, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { BAD_STATES } from './failures';

@@ -1,8 +1,8 @@
 // The attempts of a run that had several; one is chosen to see its output.
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import type { Attempt, Run } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
+import { useTranslation } from '../../i18n/use_translation';
 import { span } from '../../shared/format';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';

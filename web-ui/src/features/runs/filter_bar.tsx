@@ -1,9 +1,9 @@
 // What the list of runs is filtered by; every filter is in the URL.
 import '../../i18n/more';
 import { X } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { itemsOf, useExecutors } from '../../api/queries';
 import { RUN_STATES } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { SearchField } from '../../shared/search_field';
 import { NamespaceFilter } from '../jobs/namespace_filter';
 import { KindFilter, OwnerFilter } from './run_filters';

@@ -3,8 +3,8 @@
 import Anser from 'anser';
 import { ArrowDownToLine, ChevronDown, ChevronUp, Clock, Copy, Download, Maximize2, Play, WrapText } from 'lucide-react';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
-import { useTranslation } from 'react-i18next';
 import { send } from '../../api/client';
+import { useTranslation } from '../../i18n/use_translation';
 import { copyText } from '../../shared/copy';
 import { setPreferences, usePreferences } from '../../shared/preferences';
 import { toast, toastError } from '../../shared/toasts';

@@ -1,8 +1,8 @@
 // What made a run, and whose job it is of.
 import '../../i18n/more';
-import { useTranslation } from 'react-i18next';
 import type { User } from '../../api/types';
 import { useSession } from '../../auth/session';
+import { useTranslation } from '../../i18n/use_translation';
 
 export const RUN_KINDS = ['cron', 'rate', 'once', 'manual'] as const;
 

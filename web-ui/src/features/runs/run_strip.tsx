@@ -2,9 +2,9 @@
 // name says it in words, and it leads to the run.
 import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import type { RecentRun } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
+import { useTranslation } from '../../i18n/use_translation';
 import { absoluteTime, difference, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 

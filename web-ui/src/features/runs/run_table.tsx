@@ -1,9 +1,9 @@
 // Runs as rows: the fleet's history, and that of one job.
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import type { Run } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
 import { serverNow } from '../../api/reachability';
+import { useTranslation } from '../../i18n/use_translation';
 import { Bar } from '../../shared/bar';
 import { useNow } from '../../shared/clock';
 import { DataTable, type Column, type Sorting } from '../../shared/data_table';

@@ -2,9 +2,9 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
 import { Suspense, useRef } from 'react';
-import { useTranslation } from 'react-i18next';
 import { totalOf, useRuns } from '../../api/queries';
 import type { Run } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { early } from '../../shared/early';
 import { Time } from '../../shared/time';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, searchedTo } from '../../shared/ui';

@@ -1,5 +1,5 @@
 // Which states are shown: none chosen is all of them.
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../i18n/use_translation';
 
 export function StateFilter(props: { states: readonly string[]; chosen: string[]; onChange: (states: string[] | undefined) => void }) {
   const { t } = useTranslation();

@@ -2,9 +2,9 @@
 import '../../i18n/more';
 import { CalendarRange } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../i18n/use_translation';
 import { usePreferences } from '../../shared/preferences';
-import { instantIn, localIn } from '../../shared/zones';
+import { browserZone, instantIn, localIn } from '../../shared/zones';
 import { DropPanel } from '../lists/drop_panel';
 import { Field } from '../../shared/field';
 import { rangeOf } from './range_values';
@@ -14,28 +14,30 @@ interface Range { since: string | undefined; until: string | undefined }
 export function TimeRange({ since, until, onChange }: Range & { onChange: (range: Range) => void }) {
   const { t } = useTranslation();
   const { zone: own } = usePreferences();
-  const zone = own || new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const shown = (at: string | undefined) => (at === undefined || Number.isNaN(Date.parse(at)) ? '' : localIn(zone, Date.parse(at)));
+  // The first look at zones is dear: not before there is a time to show.
+  const shown = (at: string | undefined) => (at === undefined || Number.isNaN(Date.parse(at)) ? '' : localIn(own || browserZone(), Date.parse(at)));
   const label = until === undefined ? t('range.title') : t('range.until', { at: shown(until).replace('T', ' ') });
   return (
     <DropPanel label={label} title={t('range.title')} icon={CalendarRange}>
-      <Form key={`${since} ${until}`} from={shown(since)} to={shown(until)} zone={zone} onChange={onChange} />
+      <Form key={`${since} ${until}`} from={shown(since)} to={shown(until)} onChange={onChange} />
     </DropPanel>
   );
 }
 
-function Form(props: { from: string; to: string; zone: string; onChange: (range: Range) => void }) {
+function Form(props: { from: string; to: string; onChange: (range: Range) => void }) {
   const { t } = useTranslation();
+  const { zone: own } = usePreferences();
+  const zone = own || browserZone();
   const [from, setFrom] = useState(props.from);
   const [to, setTo] = useState(props.to);
-  const range = rangeOf(from, to, (local) => instantIn(props.zone, local));
+  const range = rangeOf(from, to, (local) => instantIn(zone, local));
   return (
     <form className="grid gap-3" onSubmit={(event) => {
       event.preventDefault();
       if (range) props.onChange(range);
     }}>
       <Field label={t('range.from')}><input type="datetime-local" className="input" value={from} onChange={(event) => setFrom(event.target.value)} /></Field>
-      <Field label={t('range.to')} hint={t('range.zone', { zone: props.zone })} error={range ? undefined : t('range.wrong')}>
+      <Field label={t('range.to')} hint={t('range.zone', { zone })} error={range ? undefined : t('range.wrong')}>
         <input type="datetime-local" className="input" value={to} onChange={(event) => setTo(event.target.value)} />
       </Field>
       <div className="flex gap-2">

@@ -3,14 +3,14 @@ import '../../i18n/more';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, Plus } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { serverNow } from '../../api/reachability';
 import type { FireLoad } from '../../api/types';
-import { count } from '../../shared/format';
+import { useTranslation } from '../../i18n/use_translation';
+import { brief, count } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Card, EmptyYet, LoadFailure, Loading, PageHeader, Segments, TableFrame } from '../../shared/ui';
-import { ZONES, addDays, isZone, localIn } from '../../shared/zones';
-import { bars, brief, byDay, heat, isDate, spanOf, type Span } from './spread';
+import { addDays, allZones, browserZone, isZone, localIn } from '../../shared/zones';
+import { bars, byDay, heat, isDate, spanOf, type Span } from './spread';
 import { useLoad } from './use_load';
 
 const route = getRouteApi('/schedule');
@@ -23,7 +23,7 @@ export function SchedulePage() {
   const { t } = useTranslation();
   const search = route.useSearch();
   const { zone: own } = usePreferences();
-  const zone = search.zone && isZone(search.zone) ? search.zone : own || new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = search.zone && isZone(search.zone) ? search.zone : own || browserZone();
   const view = search.view ?? 'day';
   const today = localIn(zone, serverNow()).slice(0, 10);
   const date = isDate(search.date) ? search.date : today;
@@ -73,7 +73,7 @@ function Controls(props: { view: 'day' | 'week'; date: string; today: string; zo
           setZone(event.target.value);
           if (isZone(event.target.value.trim())) go({ zone: event.target.value.trim() });
         }} />
-      <datalist id="plan-zones">{ZONES.map((one) => <option key={one} value={one}>{one}</option>)}</datalist>
+      <datalist id="plan-zones">{allZones().map((one) => <option key={one} value={one}>{one}</option>)}</datalist>
     </div>
   );
 }

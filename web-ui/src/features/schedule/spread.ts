@@ -9,10 +9,6 @@ export function heat(fires: number, most: number): number {
   return fires <= 0 ? 0 : Math.max(1, Math.ceil((fires * HEAT_LEVELS) / most));
 }
 
-// Short enough for a cell: 3.6K.
-export const brief = (value: number, language: string) =>
-  new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
-
 export interface Span { from: string; until: string; days: string[] }
 
 // The days on the clock of a zone: one, or the seven of the week that begins on Monday. A day of 23 or 25

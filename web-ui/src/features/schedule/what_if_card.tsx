@@ -3,7 +3,7 @@ import '../../i18n/more';
 import '../../i18n/seldom';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../i18n/use_translation';
 import { count } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Card, LoadFailure, Loading, TableFrame } from '../../shared/ui';

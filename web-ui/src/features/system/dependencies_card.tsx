@@ -2,10 +2,10 @@
 import '../../i18n/more';
 import '../../i18n/outages';
 import { CircleCheck, CircleHelp, CircleX, Crown, TriangleAlert, type LucideIcon } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { useTopology } from '../../api/queries';
 import type { OutageEffect, Topology, TopologyNode } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
+import { useTranslation } from '../../i18n/use_translation';
 import { span } from '../../shared/format';
 import { Card, LoadFailure, Loading, TableFrame } from '../../shared/ui';
 

@@ -2,9 +2,9 @@
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { useEffect, useSyncExternalStore } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { SystemStatus } from '../../api/types';
 import { RANGES, type Range } from '../../app/search_params';
+import { useTranslation } from '../../i18n/use_translation';
 import { count, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';

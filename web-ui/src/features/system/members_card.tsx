@@ -2,8 +2,8 @@
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { Crown, TriangleAlert } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import type { Member, SystemStatus } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { Card, TableFrame } from '../../shared/ui';
 import { metricsOf, skewOf } from './member_values';
 

@@ -1,9 +1,9 @@
 // Pausing the whole cluster and taking that back: what is shown follows with the answer.
 import '../../i18n/seldom';
 import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
-import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client';
 import type { ClusterPause, SystemStatus } from '../../api/types';
+import { useTranslation } from '../../i18n/use_translation';
 import { toast, toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
 

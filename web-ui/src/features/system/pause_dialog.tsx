@@ -2,7 +2,7 @@
 import '../../i18n/seldom';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
 import { FormDialog } from '../../shared/form_dialog';
 import { toast } from '../../shared/toasts';

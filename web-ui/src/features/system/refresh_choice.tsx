@@ -1,7 +1,7 @@
 // How often this page is read anew, by itself: in its address, so that a screen on a wall keeps it.
 import '../../i18n/seldom';
-import { useTranslation } from 'react-i18next';
 import { REFRESHES, type Refresh } from '../../app/search_params';
+import { useTranslation } from '../../i18n/use_translation';
 import { useOwnPace, type Pace } from '../../shared/pace';
 import { usePreferences } from '../../shared/preferences';
 

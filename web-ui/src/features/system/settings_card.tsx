@@ -2,12 +2,12 @@
 import '../../i18n/more';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState, type FormEvent } from 'react';
-import { useTranslation } from 'react-i18next';
 import { ApiError, call } from '../../api/client';
 import { useConfig } from '../../api/queries';
 import type { SystemConfig } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
+import { useTranslation } from '../../i18n/use_translation';
 import { toast } from '../../shared/toasts';
 import { Modal } from '../../shared/modal';
 import { Card, LoadFailure, Loading, TableFrame, explain } from '../../shared/ui';

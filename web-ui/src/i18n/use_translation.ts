@@ -1,0 +1,24 @@
+// The texts for a component, which is drawn anew when another language is on.
+//
+// Not react-i18next's: each of its calls copies all that i18next holds, and a row of a list has ten of them.
+import i18next, { type TFunction, type i18n } from 'i18next';
+import { useSyncExternalStore } from 'react';
+
+interface Texts { t: TFunction; i18n: i18n }
+
+// Another one with each language: what was made by it is not kept over that.
+const textsNow = (): Texts => ({ t: ((...key: Parameters<TFunction>) => i18next.t(...key)) as TFunction, i18n: i18next });
+
+let texts = textsNow();
+const listeners = new Set<() => void>();
+i18next.on('languageChanged', () => {
+  texts = textsNow();
+  listeners.forEach((listener) => listener());
+});
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+export const useTranslation = (): Texts => useSyncExternalStore(subscribe, () => texts);
