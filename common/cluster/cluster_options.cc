@@ -88,10 +88,6 @@ Status AwaitTopics(const config::Config& config, const std::function<bool()>& in
   CARILLON_ASSIGN_OR_RETURN(const kafka::KafkaOptions options, KafkaOptionsOf(config, "carillon"));
   while (!interrupted()) {
     Status ready = kafka::EnsureTopics(options, TopicsOf(config), kBrokersAnswer);
-    // More replicas than there are brokers is no mistake of the settings while brokers start.
-    if (!ready.ok() && ready.code() == ErrorCode::kInvalid) {
-      return {ErrorCode::kUnavailable, ready.error().message};
-    }
     if (ready.ok() || ready.code() != ErrorCode::kUnavailable) return ready;
     log::Warn("kafka", "{}; kafka.bootstrap is {}", ready.error().message, options.bootstrap);
     if (config.Text("kafka.sasl").starts_with("scram") && !kafka::ScramFitsNewBrokers()) {

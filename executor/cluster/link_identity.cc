@@ -41,7 +41,9 @@ Status LinkIdentity::Open(const process::Interrupted& interrupted) {
   Status loaded = Load();
   if (loaded.ok()) return {};
   if (options_.token_file.empty()) {
-    return {ErrorCode::kInvalid, "link.tls is mutual: " + loaded.error().message +
+    // One that is not valid now may be when the clock is right: a start later may do.
+    const bool may_pass = loaded.code() == ErrorCode::kDenied;
+    return {may_pass ? ErrorCode::kUnavailable : ErrorCode::kInvalid, "link.tls is mutual: " + loaded.error().message +
                                      "; link.join_token_file has to name a join token (carillon "
                                      "executor join-token)"};
   }

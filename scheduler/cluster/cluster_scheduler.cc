@@ -67,7 +67,7 @@ Result<std::optional<tls::Authority>> AuthorityOf(const config::Config& config) 
 Result<tls::Identity> IdentityOf(const tls::Authority& authority, const MemberId& member,
                                  WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(const auto info, tls::Describe(authority.certificate()));
-  if (info.until <= now) return Error{ErrorCode::kInvalid, "link.tls_ca_file: it has expired"};
+  if (info.until <= now) return Error{ErrorCode::kUnavailable, "link.tls_ca_file: it has expired"};
   const std::string key = tls::NewKey();
   CARILLON_ASSIGN_OR_RETURN(std::string certificate,
                             authority.IssueFor(key, {.common_name = member.value(),

@@ -20,7 +20,7 @@ Result<std::string> ReadWhole(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text(kFileBytesMax + 1, '\0');
   if (in) in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!in.is_open() || in.bad()) return Error{ErrorCode::kInvalid, path + " cannot be read"};
+  if (!in.is_open() || in.bad()) return Error{ErrorCode::kUnavailable, path + " cannot be read"};
   text.resize(static_cast<size_t>(in.gcount()));
   if (text.size() > kFileBytesMax) return Error{ErrorCode::kInvalid, path + " is over 1 MiB"};
   return text;
@@ -79,10 +79,12 @@ Result<std::shared_ptr<asio::ssl::context>> TlsCertificate::Build(const Texts& t
 // Holds mu_.
 Status TlsCertificate::Use() {
   CARILLON_ASSIGN_OR_RETURN(Texts texts, Read());
-  if (texts == seen_) return {};
-  seen_ = texts;
+  if (texts == used_) {
+    complaint_.clear();
+    return {};
+  }
   const auto wrong = [this](const std::string& what) {
-    return Error{ErrorCode::kInvalid,
+    return Error{ErrorCode::kUnavailable,
                  fmt::format("{} with {}: {}", files_.certificate_file, files_.key_file, what)};
   };
   auto built = Build(texts);
@@ -95,6 +97,7 @@ Status TlsCertificate::Use() {
   if (!invalid.empty()) log::Error("http", "{}: {}", files_.certificate_file, invalid);
   context_ = std::move(built).value();
   until_ = info->until;
+  used_ = std::move(texts);
   complaint_.clear();
   if (!first) log::Info("http", "a new certificate from {}", files_.certificate_file);
   return {};

@@ -1,10 +1,11 @@
 // The certificate that an HTTP server shows, from two files that may be replaced while it runs.
 //
 // Threads  Thread-safe.
-// Errors   Load: kInvalid: a file that cannot be read, is no PEM, or not the other's pair.
+// Errors   kUnavailable: a file that cannot be read, is no PEM, or not the other's pair, as one of two
+//          that are being replaced is for a moment. kInvalid: a file is over 1 MiB.
 // Always   TLS 1.2 at least. A pair that is no good, or not valid now, does not take the place of
-// one
-//          that is. At the start one that is not valid now is shown, and said in the log.
+//          one that is; it is looked at again each time. At the start one that is not valid now is
+//          shown, and said in the log.
 #pragma once
 
 #include <memory>
@@ -54,7 +55,7 @@ class TlsCertificate {
   mutable std::mutex mu_;
   std::shared_ptr<asio::ssl::context> context_;  // guarded by mu_
   WallTime until_{};                             // guarded by mu_
-  Texts seen_;                                   // guarded by mu_: last tried
+  Texts used_;                                   // guarded by mu_: what context_ was built from
   std::string complaint_;                        // guarded by mu_: last logged
 };
 

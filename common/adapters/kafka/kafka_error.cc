@@ -10,8 +10,9 @@ ErrorCode CodeOf(rd_kafka_resp_err_t error) {
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
     case RD_KAFKA_RESP_ERR__INVALID_ARG:
     case RD_KAFKA_RESP_ERR_INVALID_CONFIG:
-    case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS:
-    case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR: return ErrorCode::kInvalid;
+    case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS: return ErrorCode::kInvalid;
+    // More replicas than there are brokers: also while some of them start.
+    case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR: return ErrorCode::kConflict;
     case RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS: return ErrorCode::kExists;
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:

@@ -2,7 +2,8 @@
 //
 // Threads  Each call makes a client of its own and waits up to `limit`.
 // Errors   Ensure: kUnavailable when no broker answers; kConflict when a topic has another number
-//          of partitions, or fewer replicas: the sentence says what cures it.
+//          of partitions, or fewer replicas (the sentence says what cures it), or when there are
+//          fewer brokers than a new one is to have replicas.
 #pragma once
 
 #include <map>

@@ -182,7 +182,7 @@ TEST_F(LinkIdentityTest, WhatExpiredOrIsForAnotherNameIsJoinedForAnew) {
   ASSERT_TRUE(Open(*renamed).ok());
   EXPECT_EQ(tls::Describe(renamed->current().certificate)->common_name, "e2");
   clock_.Advance(kLife + 1h);
-  EXPECT_EQ(Open(*Make("", "e2")).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(Open(*Make("", "e2")).code(), ErrorCode::kUnavailable);
   EXPECT_TRUE(Open(*Make(scratch_ / "token", "e2")).ok());
   EXPECT_EQ(tokens_, "ttt");
 }

@@ -135,7 +135,7 @@ TEST_F(HttpsTest, ANewPairIsShownToNewConnections) {
   std::filesystem::copy_file(others.Path("server.crt"), files_.Path("server.crt"),
                              std::filesystem::copy_options::overwrite_existing);
   // Half replaced: the one before stays.
-  EXPECT_EQ(server.server().ReloadCertificate().code(), ErrorCode::kInvalid);
+  EXPECT_EQ(server.server().ReloadCertificate().code(), ErrorCode::kUnavailable);
   ExpectTrusted(server, files_.ca_file());
   std::filesystem::copy_file(others.Path("server.key"), files_.Path("server.key"),
                              std::filesystem::copy_options::overwrite_existing);
@@ -150,11 +150,11 @@ TEST_F(HttpsTest, ABadNewPairIsNeverShown) {
   EchoServer server(Options());
   for (const char* text : {"", "rubbish", "-----BEGIN CERTIFICATE-----\n"}) {
     files_.Write("server.crt", text);
-    EXPECT_EQ(server.server().ReloadCertificate().code(), ErrorCode::kInvalid);
+    EXPECT_EQ(server.server().ReloadCertificate().code(), ErrorCode::kUnavailable);
     ExpectTrusted(server, files_.ca_file());
   }
   std::filesystem::remove(files_.Path("server.key"));
-  EXPECT_EQ(server.server().ReloadCertificate().code(), ErrorCode::kInvalid);
+  EXPECT_EQ(server.server().ReloadCertificate().code(), ErrorCode::kUnavailable);
   ExpectTrusted(server, files_.ca_file());
 }
 
@@ -167,10 +167,10 @@ TEST_F(HttpsTest, DoesNotStartWithoutAGoodPair) {
         .code();
   };
   files_.Issue("other", "localhost");
-  EXPECT_EQ(start(files_.Path("server.crt"), files_.Path("other.key")), ErrorCode::kInvalid);
-  EXPECT_EQ(start(files_.Path("missing"), files_.Path("server.key")), ErrorCode::kInvalid);
-  EXPECT_EQ(start(files_.Path("server.crt"), ""), ErrorCode::kInvalid);
-  EXPECT_EQ(start(files_.Path("server.key"), files_.Path("server.key")), ErrorCode::kInvalid);
+  EXPECT_EQ(start(files_.Path("server.crt"), files_.Path("other.key")), ErrorCode::kUnavailable);
+  EXPECT_EQ(start(files_.Path("missing"), files_.Path("server.key")), ErrorCode::kUnavailable);
+  EXPECT_EQ(start(files_.Path("server.crt"), ""), ErrorCode::kUnavailable);
+  EXPECT_EQ(start(files_.Path("server.key"), files_.Path("server.key")), ErrorCode::kUnavailable);
 }
 
 TEST_F(HttpsTest, TlsLiftsTheRuleOfLoopback) {
