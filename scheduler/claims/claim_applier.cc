@@ -154,7 +154,13 @@ void ClaimApplier::Place(std::vector<Item*>& items) {
   std::erase_if(items, [&](Item* item) {
     ClaimRequest& request = item->request;
     const auto at = found->definitions.find({request.job_no, request.def_version});
-    if (at == found->definitions.end()) return false;
+    if (at == found->definitions.end()) {
+      // Where it is to run cannot be told, so it is for nobody who does not have it already.
+      if (found->unreadable.contains({request.job_no, request.def_version})) {
+        request.elsewhere = true;
+      }
+      return false;
+    }
     const Definition& definition = *at->second;
     const std::string& pinned = definition.job().executor_id;
     if (!pinned.empty()) request.elsewhere = pinned != request.executor.value();

@@ -5,12 +5,12 @@
 //          transaction with the row locked; here batches are formed, leases filed, answers sent.
 // Threads  One loop calls Step.
 // Time     Writes begin at least `gap` apart, unless a batch is full: what arrives meanwhile shares
-// a commit. Errors   Without a decision there is no answer: executors ask again with the same token
-// and an
+//          a commit.
+// Errors   Without a decision there is no answer: executors ask again with the same token and an
 //          accepted claim is then accepted again. kTimeout, kFenced: the segments leave the table.
 //          kInvalid: the batch is bisected; the bad request is refused.
 // Always   A run that was put into a LOST batch is not accepted again, whatever the row said
-// before.
+//          before.
 #pragma once
 
 #include <map>

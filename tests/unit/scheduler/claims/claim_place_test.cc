@@ -82,6 +82,23 @@ TEST_F(ClaimPlaceTest, ARunThatIsPinnedGoesWhereItIsPinned) {
   EXPECT_EQ(ClaimOnce(Row(run->key)).at(0).verdict, ClaimVerdict::kAccepted);
 }
 
+// Written by a later release, say: where it may run is not known here, so its secrets stay.
+TEST_F(ClaimPlaceTest, AJobThatCannotBeReadIsForWhoHasItAlready) {
+  PutSecret("db", "value of db");
+  Know({{"zone", "a"}});
+  const StoredJob job = CreateChosen("zone=a");
+  const RunRow had = Execute(job);
+  const RunRow open = Execute(job);
+  EXPECT_EQ(ClaimOnce(had).at(0).verdict, ClaimVerdict::kAccepted);
+  definitions_.Forget();
+  store_.DamageDefinition(job.job_id, job.version, true);
+  const auto refused = ClaimOnce(open, 2);
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].reason, ClaimReason::kWrongExecutor);
+  EXPECT_TRUE(refused[0].secrets.empty());
+  EXPECT_EQ(ClaimOnce(had).at(0).verdict, ClaimVerdict::kAcceptedAgain);
+}
+
 TEST_F(ClaimPlaceTest, OneThatIsNotKnownYetAsksAgain) {
   const RunRow row = Execute(CreateChosen("zone=a"));
   EXPECT_TRUE(ClaimOnce(row).empty());
