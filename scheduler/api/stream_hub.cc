@@ -38,8 +38,8 @@ SteadyTime StreamHub::Step(SteadyTime now) {
                  std::make_move_iterator(added_.end()));
     added_.clear();
   }
-  std::erase_if(confirmed_,
-                [now](const auto& one) { return now >= one.second.at + kConfirmEvery; });
+  std::erase_if(confirmed_, [now](const auto& one) { return now >= one.second.at + kLifetime; });
+  int asks = 0;
   bool more = false;
   std::vector<std::string> gone;
   std::erase_if(open_, [&](Open& open) {
@@ -47,7 +47,7 @@ SteadyTime StreamHub::Step(SteadyTime now) {
     if (too_many > 0) {
       --too_many;
       open.stream->Close();
-    } else if (!Stands(open.who, now)) {
+    } else if (!Stands(open.who, now, &asks)) {
       open.stream->Close();
     } else if (Turn(open, now, &more)) {
       return false;
@@ -67,12 +67,21 @@ SteadyTime StreamHub::Step(SteadyTime now) {
   return more ? now : now + kPollEvery;
 }
 
-bool StreamHub::Stands(const Who& who, SteadyTime now) {
+bool StreamHub::Stands(const Who& who, SteadyTime now, int* asks) {
   const auto known = confirmed_.find(who.credential);
-  if (known != confirmed_.end()) return known->second.stands;
-  const bool stands = who.stands();
-  confirmed_[who.credential] = {.at = now, .stands = stands};
-  return stands;
+  const bool stood = known == confirmed_.end() || known->second.stands;
+  const bool fresh = known != confirmed_.end() && now < known->second.at + kConfirmEvery;
+  if (fresh || now < silent_until_ || *asks >= kConfirmsPerStep) return stood;
+  ++*asks;
+  const std::optional<bool> stands = who.stands();
+  // Of when it answered: it may have taken long.
+  const SteadyTime at = clock_.Steady();
+  if (!stands) {
+    silent_until_ = at + kConfirmEvery;
+    return stood;
+  }
+  confirmed_[who.credential] = {.at = at, .stands = *stands};
+  return *stands;
 }
 
 bool StreamHub::Turn(Open& open, SteadyTime now, bool* more) {

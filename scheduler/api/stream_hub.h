@@ -5,13 +5,15 @@
 // Owns     The streams and their sources, at most kStreamsMax. Of one account kStreamsOfOneMax: one
 //          more ends its oldest, which may well be of a page that is gone, as only a write tells.
 //          Whether a listener may still listen is asked every kConfirmEvery, once for all that came
-//          with one credential.
+//          with one credential; kConfirmsPerStep at a time, and of a store that does not say nothing
+//          more is asked for as long. Until it is known what was known holds.
 // Always   A listener that does not read is not written to beyond kUnsentMax. After Stop nothing of
 //          a source is used any more.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,13 +45,14 @@ class StreamHub final : public Stepper {
   // Then the listener comes again, with a token of that time, and goes on where it was.
   static constexpr Duration kLifetime = 10min;
   static constexpr Duration kConfirmEvery = 5s;
+  static constexpr int kConfirmsPerStep = 16;
   static constexpr size_t kUnsentMax = 512u << 10;
 
   struct Who {
     std::string account;
     std::string credential = {};  // what he came with
-    // False: it is good no more. May block as a read of the store does.
-    std::function<bool()> stands = [] { return true; };
+    // False: it is good no more; nullopt: the store does not say. May block as a read of it does.
+    std::function<std::optional<bool>()> stands = [] { return true; };
   };
 
   explicit StreamHub(const Clock& clock) : clock_(clock) {}
@@ -75,10 +78,10 @@ class StreamHub final : public Stepper {
 
   struct Confirmed {
     SteadyTime at;
-    bool stands;
+    bool stands = true;
   };
 
-  bool Stands(const Who& who, SteadyTime now);
+  bool Stands(const Who& who, SteadyTime now, int* asks);
   // False: it is over.
   bool Turn(Open& open, SteadyTime now, bool* more);
 
@@ -92,6 +95,7 @@ class StreamHub final : public Stepper {
   std::vector<Open> added_ GUARDED_BY(mu_);
   std::vector<Open> open_;                      // the loop's own
   std::map<std::string, Confirmed> confirmed_;  // the loop's own; by credential
+  SteadyTime silent_until_{};                   // the loop's own: the store did not say
 };
 
 }  // namespace carillon::scheduler

@@ -187,14 +187,16 @@ Result<Resumed> Authenticator::Resume(const Grant& grant) {
   return Resumed{.caller = std::move(caller)};
 }
 
-bool Authenticator::Stands(const Caller& caller) {
+std::optional<bool> Authenticator::Stands(const Caller& caller) {
   if (caller.kind == CallerKind::kToken) {
     const auto resumed =
         Resume({.user_id = caller.user_id, .token_id = caller.credential, .role = caller.role});
-    return !resumed.ok() || resumed->caller;
+    if (!resumed.ok()) return std::nullopt;
+    return resumed->caller.has_value();
   }
   const auto user = store_.FindSession(caller.credential, Wall());
-  return !user.ok() || (*user && (*user)->user_id == caller.user_id);
+  if (!user.ok()) return std::nullopt;
+  return *user && (*user)->user_id == caller.user_id;
 }
 
 // Nobody waits for it, and one that is not written is written with a later use.

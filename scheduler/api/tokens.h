@@ -90,9 +90,9 @@ class Authenticator {
   // As the store has him at this moment, with no more rights than he had. An error: the store could
   // not say.
   Result<Resumed> Resume(const Grant& grant);
-  // Of one whose answer goes on: whether what he came with is good still. Yes while the store
-  // cannot say.
-  bool Stands(const Caller& caller);
+  // Of one whose answer goes on: whether what he came with is good still; nullopt: the store could
+  // not say.
+  std::optional<bool> Stands(const Caller& caller);
   // The key that access tokens are signed with; made when there is none.
   Result<std::string> SigningKey();
   // What comes next with this credential is asked of the store again.

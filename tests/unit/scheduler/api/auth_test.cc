@@ -134,11 +134,11 @@ TEST_F(CacheTest, AKnownTokenDoesNotWaitForAStoreThatHangs) {
 
 TEST_F(CacheTest, WhoseTokenIsGoneStandsNoLonger) {
   const scheduler::Caller caller = **authenticator_.Authenticate(request_);
-  EXPECT_TRUE(authenticator_.Stands(caller));
+  EXPECT_EQ(authenticator_.Stands(caller), true);
   faults_.plan.Arm("GetToken", Fault::kUnavailable, 1);
-  EXPECT_TRUE(authenticator_.Stands(caller)) << "the store could not say";
+  EXPECT_EQ(authenticator_.Stands(caller), std::nullopt);
   ASSERT_TRUE(store_.DeleteToken(caller.credential).ok());
-  EXPECT_FALSE(authenticator_.Stands(caller));
+  EXPECT_EQ(authenticator_.Stands(caller), false);
 }
 
 TEST_F(CacheTest, AsksTheStoreAgainAfterKFresh) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "tests/support/manual_clock.h"
 
 namespace carillon::scheduler {
@@ -85,6 +87,34 @@ TEST_F(StreamHubTest, WhoseCredentialIsGoodNoMoreIsLetGo) {
     EXPECT_EQ(listener->heard, "");
   }
   EXPECT_FALSE(other->gone);
+}
+
+TEST_F(StreamHubTest, AStoreThatDoesNotSayIsNotAskedForEachOfThem) {
+  int asked = 0;
+  std::optional<bool> says;
+  std::vector<std::shared_ptr<Listener>> listeners;
+  for (int i = 0; i < 40; ++i) {
+    listeners.push_back(std::make_shared<Listener>());
+    hub_.Add(listeners.back(), std::make_unique<Script>(pieces_),
+             {.account = "a" + std::to_string(i), .credential = std::to_string(i), .stands = [&] {
+                ++asked;
+                if (!says) clock_.Advance(3s);  // as long as a read of it may take
+                return says;
+              }});
+  }
+  Step();
+  EXPECT_EQ(asked, 1);
+  Step();
+  EXPECT_EQ(asked, 1) << "the rest is counted from its answer";
+  EXPECT_FALSE(listeners[0]->gone) << "what was known holds";
+  says = false;
+  clock_.Advance(StreamHub::kConfirmEvery);
+  Step();
+  EXPECT_EQ(asked, 1 + StreamHub::kConfirmsPerStep);
+  Step();
+  Step();
+  EXPECT_EQ(asked, 41);
+  for (const auto& listener : listeners) EXPECT_TRUE(listener->gone);
 }
 
 TEST_F(StreamHubTest, SilenceIsBrokenSoThatProxiesKeepTheConnection) {
