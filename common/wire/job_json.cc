@@ -93,20 +93,50 @@ Error UnknownField(const std::string& name) {
 
 constexpr size_t kMistakesMax = 20;  // of what a body may be full of
 
-// A part that could not be read has its default, and nothing is said of that.
+bool IsWithin(std::string_view pointer, std::string_view part) {
+  return pointer == part || (pointer.starts_with(part) && pointer[part.size()] == '/');
+}
+
+// What is right depends on another part.
+struct Dependence {
+  std::string_view part;
+  std::string_view on;
+};
+constexpr std::array<Dependence, 4> kDependences = {{{"/command", "/type"},
+                                                     {"/command", "/parameters"},
+                                                     {"/env", "/parameters"},
+                                                     {"/cron_expression", "/schedules"}}};
+
+// A part that could not be read has its default: nothing is said of that, nor of what depends on it.
+bool IsGuess(const Error& found, const Error& known) {
+  if (IsWithin(found.pointer, known.pointer)) return true;
+  return std::any_of(kDependences.begin(), kDependences.end(), [&](const Dependence& one) {
+    return IsWithin(found.pointer, one.part) && IsWithin(known.pointer, one.on);
+  });
+}
+
 void NoteFurther(Mistakes& mistakes, std::vector<Error> found) {
+  const size_t read = mistakes.size();
   for (Error& one : found) {
-    const auto about = [&one](const Error& known) {
-      return one.pointer == known.pointer || one.pointer.starts_with(known.pointer + "/");
-    };
-    if (std::none_of(mistakes.begin(), mistakes.end(), about)) mistakes.push_back(std::move(one));
+    if (mistakes.size() == kMistakesMax) return;
+    const auto end = mistakes.begin() + static_cast<long>(read);
+    const bool guess = std::any_of(mistakes.begin(), end,
+                                   [&one](const Error& known) { return IsGuess(one, known); });
+    if (!guess) mistakes.push_back(std::move(one));
   }
 }
 
-Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mistakes* further) {
+// The first, and all after it.
+Error Told(Mistakes mistakes, Mistakes* further) {
+  if (further != nullptr) further->assign(mistakes.begin() + 1, mistakes.end());
+  return std::move(mistakes.front());
+}
+
+// `mistakes`: of the same request, known before.
+Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mistakes* further,
+                              Mistakes mistakes = {}) {
   if (!body.is_object()) return Error{ErrorCode::kInvalid, "a job must be a JSON object", ""};
   ParsedJob parsed;
-  Mistakes mistakes;
   if (const auto id = body.find("job_id"); id != body.end()) {
     if (!id->is_string()) {
       return Error{ErrorCode::kInvalid, "job_id must be a string", "/job_id"};
@@ -117,21 +147,23 @@ Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mis
   }
   for (const auto& [name, value] : body.items()) {
     if (name == "job_id" || name == "cron_expression" || IsReadOnly(name)) continue;
+    // The rest was not read, so nothing can be said of the whole.
+    if (mistakes.size() >= kMistakesMax) return Told(std::move(mistakes), further);
     const auto known = ReadJobField(name, value, parsed.definition);
     if (!known.ok()) mistakes.push_back(known.error());
     if (known.ok() && !*known) mistakes.push_back(UnknownField(name));
-    if (mistakes.size() == kMistakesMax) break;
   }
   FillScheduleZones(parsed.definition);
   const auto is_short = ReconcileCron(body, before, parsed.definition);
-  if (!is_short.ok() && mistakes.empty()) return is_short.error();
-  std::vector<Error> invalid = FindMistakes(parsed.definition);
-  if (is_short.ok() && *is_short)
-    std::transform(invalid.begin(), invalid.end(), invalid.begin(), PointIntoShort);
+  std::vector<Error> invalid;
+  if (!is_short.ok()) invalid.push_back(is_short.error());
+  for (Error& one : FindMistakes(parsed.definition)) {
+    const bool in_short = is_short.ok() && *is_short;
+    invalid.push_back(in_short ? PointIntoShort(std::move(one)) : std::move(one));
+  }
   NoteFurther(mistakes, std::move(invalid));
   if (mistakes.empty()) return parsed;
-  if (further != nullptr) further->assign(mistakes.begin() + 1, mistakes.end());
-  return mistakes.front();
+  return Told(std::move(mistakes), further);
 }
 
 }  // namespace
@@ -152,17 +184,15 @@ Result<ParsedJob> ParseReplacement(const StoredJob& job, const json& body, Mista
 Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* further) {
   if (!patch.is_object()) return Error{ErrorCode::kInvalid, "a patch must be a JSON object", ""};
   json merged = JobToJson(job, WallTime{});
+  json known = patch;
   Mistakes unknown;
   for (const auto& [name, value] : patch.items()) {
     // With a null it would vanish unseen.
-    if (!merged.contains(name) && !IsReadOnly(name)) unknown.push_back(UnknownField(name));
-    if (unknown.size() == kMistakesMax) break;
+    if (merged.contains(name) || IsReadOnly(name)) continue;
+    if (unknown.size() < kMistakesMax) unknown.push_back(UnknownField(name));
+    known.erase(name);
   }
-  if (!unknown.empty()) {
-    if (further != nullptr) further->assign(unknown.begin() + 1, unknown.end());
-    return unknown.front();
-  }
-  merged.merge_patch(patch);
+  merged.merge_patch(known);
   // A null takes a field away; of what has two views, missing and default are not the same.
   const auto reset = [&](const char* name, json fallback) {
     if (patch.contains(name) && patch[name].is_null()) merged[name] = std::move(fallback);
@@ -170,7 +200,7 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
   reset("cron_expression", nullptr);
   reset("schedules", json::array());
   reset("time_zone", JobDefinition{}.time_zone);
-  return ReadRequest(merged, job.definition, further);
+  return ReadRequest(merged, job.definition, further, std::move(unknown));
 }
 
 json JobToJson(const StoredJob& job, WallTime now) {

@@ -18,6 +18,8 @@
 
 namespace carillon {
 
+using Mistakes = std::vector<Error>;
+
 struct ParsedJob {
   JobDefinition definition;
   std::string job_id;  // empty when the body names none
@@ -26,7 +28,6 @@ struct ParsedJob {
 // A whole job as POST and PUT take it: missing fields are defaults; read-only fields that a GET
 // returned (version, state, next_fire_time, allowed_actions, …) are accepted and ignored, so
 // that what was read can be sent back. The result is validated.
-using Mistakes = std::vector<Error>;
 Result<ParsedJob> ParseJob(const nlohmann::json& body, Mistakes* further = nullptr);
 Result<ParsedJob> ParseJobText(std::string_view body);
 

@@ -383,6 +383,16 @@ TEST_F(PatchJobTest, NewZoneMovesTheSchedulesThatWereInTheOldOne) {
   EXPECT_EQ(Patch({{"time_zone", nullptr}}).schedules[0].time_zone, "UTC");
 }
 
+TEST_F(PatchJobTest, SaysAllThatIsWrongWithIt) {
+  Mistakes further;
+  const auto refused = PatchJob(
+      Stored(definition_), {{"colour", "red"}, {"timeout", "soon"}, {"size", nullptr}}, &further);
+  ASSERT_FALSE(refused.ok());
+  std::vector<std::string> pointers{refused.error().pointer};
+  for (const Error& one : further) pointers.push_back(one.pointer);
+  EXPECT_EQ(pointers, (std::vector<std::string>{"/colour", "/size", "/timeout"}));
+}
+
 TEST_F(PatchJobTest, RefusesWhatAPutWouldRefuse) {
   const StoredJob job = Stored(definition_);
   EXPECT_EQ(PatchJob(job, {{"nope", 1}}).error().pointer, "/nope");
