@@ -1,4 +1,7 @@
+#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include <fmt/core.h>
 
 #include "cli/commands/commands.h"
 #include "common/config/config_table.h"
@@ -31,15 +34,32 @@ Result<StandaloneArguments> Collect(const GlobalFlags& flags, const ServerArgume
   return collected;
 }
 
+// Only a remark: what is checked here may be for another host, or another user.
+void RemarkUnreadableFiles(Session& session, const config::Config& config) {
+  for (const config::Setting& setting : config::SettingTable()) {
+    if (!setting.name.ends_with("_file")) continue;
+    const std::string& file = config.Text(setting.name);
+    if (file.empty() || std::ifstream(file).good()) continue;
+    session.Say(fmt::format("warning: {}: {} cannot be read here", setting.name, file));
+  }
+}
+
 Outcome<ExitCode> CheckConfig(Session& session, const StandaloneArguments& arguments) {
+  std::vector<Error> further;
   const auto loaded = config::Load({.file = arguments.config_file,
                                     .environment = session.host().environment,
-                                    .flags = arguments.overrides});
+                                    .flags = arguments.overrides},
+                                   &further);
   // No server is away: a file that cannot be read is a wrong flag.
   if (!loaded.ok() && loaded.code() == ErrorCode::kUnavailable) {
     return UsageFailure(loaded.error().message);
   }
-  CARILLON_ASSIGN_OR_RETURN(const config::Config config, loaded);
+  if (!loaded.ok()) {
+    Failure failure = FailureOf(loaded.error());
+    for (const Error& one : further) failure.details.push_back(one.message);
+    return failure;
+  }
+  const config::Config& config = *loaded;
   json items = json::array();
   for (const config::Setting& setting : config::SettingTable()) {
     const config::Value& value = config.Get(setting.name);
@@ -49,6 +69,7 @@ Outcome<ExitCode> CheckConfig(Session& session, const StandaloneArguments& argum
                      {"place", value.place}});
   }
   for (const std::string& warning : config.warnings()) session.Say("warning: " + warning);
+  RemarkUnreadableFiles(session, config);
   session.Print().List(
       {{"items", items}},
       {{{"SETTING", "name"}, {"VALUE", "value"}, {"ORIGIN", "origin"}, {"PLACE", "place"}},

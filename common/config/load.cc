@@ -153,20 +153,27 @@ std::string Complaint(const Setting& setting, const std::string& text) {
 
 class Loader {
  public:
-  Result<Config> Run(const LoadRequest& request) {
+  Result<Config> Run(const LoadRequest& request, std::vector<Error>* further) {
     for (const Setting& setting : SettingTable()) {
       config_.values_[std::string(setting.name)] = {.text = std::string(setting.fallback)};
     }
-    CARILLON_TRY(ReadYaml(request.file));
-    CARILLON_TRY(ReadEnvironment(request.environment));
+    Note(ReadYaml(request.file));
+    ReadEnvironment(request.environment);
     for (const Override& flag : request.flags) {
-      CARILLON_TRY(Set(flag.name, {flag.value, Origin::kFlag, flag.flag}));
+      Note(Set(flag.name, {flag.value, Origin::kFlag, flag.flag}));
     }
-    CARILLON_TRY(CheckTogether());
-    return std::move(config_);
+    // What goes with a value that was not taken is not known.
+    if (mistakes_.empty()) CheckTogether();
+    if (mistakes_.empty()) return std::move(config_);
+    if (further != nullptr) further->assign(mistakes_.begin() + 1, mistakes_.end());
+    return mistakes_.front();
   }
 
  private:
+  void Note(const Status& checked) {
+    if (!checked.ok()) mistakes_.push_back(checked.error());
+  }
+
   Status ReadYaml(const std::string& file) {
     if (file.empty()) return {};
     CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
@@ -175,27 +182,26 @@ class Loader {
       return Error{settings.code(), file + ": " + settings.error().message};
     }
     for (const FileSetting& setting : *settings) {
-      CARILLON_TRY(Set(setting.name,
-                       {setting.text, Origin::kFile, file + ":" + std::to_string(setting.line)}));
+      Note(Set(setting.name,
+               {setting.text, Origin::kFile, file + ":" + std::to_string(setting.line)}));
     }
     return {};
   }
 
-  Status ReadEnvironment(const std::map<std::string, std::string>& environment) {
+  void ReadEnvironment(const std::map<std::string, std::string>& environment) {
     std::set<std::string> names;
     for (const Setting& setting : SettingTable()) {
       const std::string name = EnvironmentName(setting.name);
       names.insert(name);
       const auto found = environment.find(name);
       if (found == environment.end()) continue;
-      CARILLON_TRY(Set(setting.name, {found->second, Origin::kEnvironment, name}));
+      Note(Set(setting.name, {found->second, Origin::kEnvironment, name}));
     }
     for (const auto& [name, value] : environment) {
       if (name.compare(0, kPrefix.size(), kPrefix) != 0) continue;
       if (names.contains(name) || IsKnownVariable(name)) continue;
       config_.warnings_.push_back("environment variable " + name + " is no setting");
     }
-    return {};
   }
 
   Status Set(std::string_view name, Value value) {
@@ -215,39 +221,52 @@ class Loader {
   }
 
   // Rules between settings.
-  Status CheckTogether() const {
+  void CheckTogether() {
     for (const std::string_view name : {"scheduler.lease_ms", "scheduler.executor_lost_ms"}) {
-      const int64_t least = 3 * config_.Integer("scheduler.heartbeat_ms");
-      if (config_.Integer(name) >= least) continue;
-      return {ErrorCode::kInvalid, std::string(name) +
-                                       " must be at least three times scheduler.heartbeat_ms (" +
-                                       std::to_string(least) + ")"};
+      Note(CheckHeartbeats(name));
     }
-    if (!IsLoopback("ops.listen") && !config_.Flag("ops.allow_beyond_loopback")) {
-      return {ErrorCode::kInvalid,
-              "ops.listen is beyond loopback and asks for no token: whoever reaches it would read "
-              "the metrics; set ops.allow_beyond_loopback: true to accept that"};
-    }
-    CARILLON_TRY(CheckStoreTls());
-    CARILLON_TRY(CheckKafka());
-    CARILLON_TRY(CheckPairOfFiles("rest.tls_certificate_file", "rest.tls_key_file"));
-    const bool rest_tls = !config_.Text("rest.tls_certificate_file").empty();
-    if (!IsLoopback("rest.listen") && !rest_tls && !config_.Flag("rest.allow_beyond_loopback")) {
-      return {ErrorCode::kInvalid,
-              "rest.listen is beyond loopback and there is no TLS: tokens would cross the network "
-              "in the clear; set rest.tls_certificate_file and rest.tls_key_file, or "
-              "rest.allow_beyond_loopback: true to accept that"};
-    }
-    CARILLON_TRY(CheckNotify());
-    CARILLON_TRY(CheckPairOfFiles("link.tls_ca_file", "link.tls_ca_key_file"));
-    const bool link_tls = config_.Text("link.tls") == "mutual";
-    if (!IsLoopback("link.listen") && !link_tls && !config_.Flag("link.allow_beyond_loopback")) {
-      return {ErrorCode::kInvalid,
-              "link.listen is beyond loopback and there is no TLS: the join secret and what runs "
-              "would cross the network in the clear; set link.tls: mutual, or "
-              "link.allow_beyond_loopback: true to accept that"};
-    }
-    return {};
+    Note(CheckOpsListen());
+    Note(CheckStoreTls());
+    Note(CheckKafka());
+    const Status rest_pair = CheckPairOfFiles("rest.tls_certificate_file", "rest.tls_key_file");
+    Note(rest_pair);
+    if (rest_pair.ok()) Note(CheckRestListen());
+    Note(CheckNotify());
+    Note(CheckPairOfFiles("link.tls_ca_file", "link.tls_ca_key_file"));
+    Note(CheckLinkListen());
+  }
+
+  Status CheckHeartbeats(std::string_view name) const {
+    const int64_t least = 3 * config_.Integer("scheduler.heartbeat_ms");
+    if (config_.Integer(name) >= least) return {};
+    return {ErrorCode::kInvalid, std::string(name) +
+                                     " must be at least three times scheduler.heartbeat_ms (" +
+                                     std::to_string(least) + ")"};
+  }
+
+  Status CheckOpsListen() const {
+    if (IsLoopback("ops.listen") || config_.Flag("ops.allow_beyond_loopback")) return {};
+    return {ErrorCode::kInvalid,
+            "ops.listen is beyond loopback and asks for no token: whoever reaches it would read "
+            "the metrics; set ops.allow_beyond_loopback: true to accept that"};
+  }
+
+  Status CheckRestListen() const {
+    const bool tls = !config_.Text("rest.tls_certificate_file").empty();
+    if (IsLoopback("rest.listen") || tls || config_.Flag("rest.allow_beyond_loopback")) return {};
+    return {ErrorCode::kInvalid,
+            "rest.listen is beyond loopback and there is no TLS: tokens would cross the network "
+            "in the clear; set rest.tls_certificate_file and rest.tls_key_file, or "
+            "rest.allow_beyond_loopback: true to accept that"};
+  }
+
+  Status CheckLinkListen() const {
+    const bool tls = config_.Text("link.tls") == "mutual";
+    if (IsLoopback("link.listen") || tls || config_.Flag("link.allow_beyond_loopback")) return {};
+    return {ErrorCode::kInvalid,
+            "link.listen is beyond loopback and there is no TLS: the join secret and what runs "
+            "would cross the network in the clear; set link.tls: mutual, or "
+            "link.allow_beyond_loopback: true to accept that"};
   }
 
   Status CheckStoreTls() const {
@@ -343,9 +362,12 @@ class Loader {
   }
 
   Config config_;
+  std::vector<Error> mistakes_;
 };
 
-Result<Config> Load(const LoadRequest& request) { return Loader().Run(request); }
+Result<Config> Load(const LoadRequest& request, std::vector<Error>* further) {
+  return Loader().Run(request, further);
+}
 
 std::string_view Name(Origin origin) {
   switch (origin) {

@@ -65,7 +65,8 @@ struct LoadRequest {
 
 inline constexpr size_t kConfigFileBytesMax = 1u << 20;
 
-Result<Config> Load(const LoadRequest& request);
+// `further`: the mistakes after the one that is answered.
+Result<Config> Load(const LoadRequest& request, std::vector<Error>* further = nullptr);
 
 // What `setting` takes, as a sentence without its subject, when `text` is not that; else empty.
 std::string Complaint(const Setting& setting, const std::string& text);

@@ -54,8 +54,13 @@ bool AtTerminal() { return isatty(STDIN_FILENO) == 1; }
 int RunDaemon(const std::string& name, const config::LoadRequest& request, const StartDaemon& start,
               bool at_terminal) {
   const sigset_t signals = BlockStopSignals();
-  const auto config = config::Load(request);
-  if (!config.ok()) return Fail(name, config.error(), 2);
+  std::vector<Error> further;
+  const auto config = config::Load(request, &further);
+  if (!config.ok()) {
+    Fail(name, config.error(), 2);
+    for (const Error& one : further) Fail(name, one, 2);
+    return 2;
+  }
   ConfigureLog(*config);
   for (const std::string& warning : config->warnings()) log::Warn("config", "{}", warning);
   bool stop = false;

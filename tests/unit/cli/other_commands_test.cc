@@ -398,6 +398,27 @@ TEST_F(OtherCommandsTest, CheckConfigShowsWhereValuesComeFrom) {
   EXPECT_EQ(out(), "");
 }
 
+TEST_F(OtherCommandsTest, CheckConfigSaysAllThatIsWrong) {
+  EXPECT_EQ(Run({"check-config", "--set", "rest.port=x", "--set", "rest.prot=7", "--set",
+                 "log.level=loud"}),
+            2);
+  for (const char* part : {"rest.port must be", "no setting rest.prot", "log.level must be"}) {
+    EXPECT_NE(err().find(part), std::string::npos) << part << " in " << err();
+  }
+  EXPECT_EQ(
+      Run({"check-config", "--set", "rest.listen=0.0.0.0", "--set", "kafka.sasl=scram-sha-512"}),
+      2);
+  for (const char* part : {"rest.listen is beyond loopback", "kafka.sasl is scram-sha-512"}) {
+    EXPECT_NE(err().find(part), std::string::npos) << part << " in " << err();
+  }
+}
+
+TEST_F(OtherCommandsTest, CheckConfigRemarksOnFilesThatCannotBeRead) {
+  EXPECT_EQ(Run({"check-config", "--set", "store.password_file=/nowhere/password"}), 0);
+  EXPECT_NE(err().find("store.password_file: /nowhere/password cannot be read"), std::string::npos)
+      << err();
+}
+
 TEST_F(OtherCommandsTest, CompletionKnowsTheVerbs) {
   EXPECT_EQ(Run({"completion", "bash"}), 0);
   EXPECT_NE(out().find("'carillon job'"), std::string::npos);
