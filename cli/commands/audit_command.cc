@@ -44,13 +44,30 @@ Outcome<std::string> ObjectOf(Session& session, const std::string& object) {
 void AddAuditCommand(CLI::App& app, Session& session) {
   struct Arguments {
     std::string object;
+    std::string object_id;
+    std::string actor;
+    std::vector<std::string> actions;
+    std::string since;
+    std::string until;
+    std::string sort;
     std::optional<int64_t> limit;
   };
   const auto a = std::make_shared<Arguments>();  // shared with the callback
   CLI::App* audit =
       app.add_subcommand("audit", "What was done through the API, newest first (administrators)");
-  audit->add_option("object", a->object,
-                    "Only of this job, run, executor or user: its id, or a user's name");
+  CLI::Option* argument = audit->add_option(
+      "object", a->object, "Only of this job, run, executor or user: its id, or a user's name");
+  audit->add_option("--object-id", a->object_id, "As the argument, without a look for names")
+      ->excludes(argument);
+  audit->add_option("--actor", a->actor,
+                    "By this user or his tokens; with a token's name: anna/ci");
+  audit
+      ->add_option("--action", a->actions,
+                   "Such as job.pause or auth.login; several mean any of them")
+      ->allow_extra_args(false);
+  audit->add_option("--since", a->since, "From here: RFC 3339, or 24h for before now");
+  audit->add_option("--until", a->until, "Before this");
+  audit->add_option("--sort", a->sort, "time: the oldest first; --sort=-time as ever");
   AddLimit(audit, a->limit, "records");
   session.On(audit, [&session, a]() -> Outcome<ExitCode> {
     ApiRequest request{.path = "/api/audit"};
@@ -58,6 +75,13 @@ void AddAuditCommand(CLI::App& app, Session& session) {
       CARILLON_ASSIGN_OR_RETURN(const std::string object, ObjectOf(session, a->object));
       request.query.emplace_back("object_id", object);
     }
+    if (!a->object_id.empty()) request.query.emplace_back("object_id", a->object_id);
+    if (!a->actor.empty()) request.query.emplace_back("actor", a->actor);
+    for (const std::string& action : a->actions) request.query.emplace_back("action", action);
+    const WallTime now = session.host().clock.Wall();
+    CARILLON_TRY(AddTime("since", a->since, now, request.query));
+    CARILLON_TRY(AddTime("until", a->until, now, request.query));
+    if (!a->sort.empty()) request.query.emplace_back("sort", a->sort);
     return session.List(request,
                         {.view = AuditView(), .limit = a->limit, .for_table = [](json& record) {
                            record["changed"] = Changed(record);

@@ -246,6 +246,13 @@ Result<WallTime> ParseWhen(std::string_view text, WallTime now) {
           "not a time: '" + std::string(text) + "' (2026-03-01T02:00:00Z, or 24h for before now)"};
 }
 
+Status AddTime(const char* name, const std::string& text, WallTime now, Parameters& query) {
+  if (text.empty()) return {};
+  CARILLON_ASSIGN_OR_RETURN(const WallTime time, ParseWhen(text, now));
+  query.emplace_back(name, FormatRfc3339(time));
+  return {};
+}
+
 Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& pairs) {
   std::map<std::string, std::string> parsed;
   for (const std::string& pair : pairs) {

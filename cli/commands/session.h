@@ -86,6 +86,8 @@ Outcome<std::string> ReadInput(Host& host, const std::string& name);
 Result<Duration> ParseDuration(std::string_view text);
 // RFC 3339, or a duration before now ("24h").
 Result<WallTime> ParseWhen(std::string_view text, WallTime now);
+// As the parameter `name` of a request, unless `text` is empty.
+Status AddTime(const char* name, const std::string& text, WallTime now, Parameters& query);
 // "name=value" pairs; kInvalid for text without "=" or an empty name.
 Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& pairs);
 

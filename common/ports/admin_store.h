@@ -54,10 +54,14 @@ struct AuditRecord {
 inline constexpr size_t kAuditChangesBytesMax = 32 * 1024;
 
 struct AuditFilter {
-  std::string object_id = {};       // empty = all
-  uint64_t after_id = 0;            // only later ones
-  uint64_t before_id = UINT64_MAX;  // only earlier ones
-  bool oldest_first = false;        // the cursor is after_id then, otherwise before_id
+  std::string object_id = {};             // empty = all
+  std::string actor = {};                 // "anna": also by her tokens, "anna/…"; empty = all
+  std::vector<std::string> actions = {};  // one of these; empty = all
+  std::optional<WallTime> since = {};
+  std::optional<WallTime> until = {};  // earlier than this
+  uint64_t after_id = 0;               // only later ones
+  uint64_t before_id = UINT64_MAX;     // only earlier ones
+  bool oldest_first = false;           // the cursor is after_id then, otherwise before_id
   size_t limit = 50;
 };
 

@@ -182,6 +182,61 @@ TYPED_TEST(AdminStoreContract, AuditIsNewestFirstAndByObject) {
   EXPECT_EQ(after[0].at, kT0 + 3s);
 }
 
+TYPED_TEST(AdminStoreContract, AuditIsOfOnePersonOfActionsAndOfATime) {
+  StoreDriver s = this->driver();
+  const std::vector<std::array<std::string, 3>> done = {{"ann", "job.pause", "a"},
+                                                        {"ann/ci", "job.execute", "a"},
+                                                        {"anna", "job.execute", "b"},
+                                                        {"ann", "job.execute", "b"},
+                                                        {"ann0", "job.pause", "b"}};
+  for (size_t i = 0; i < done.size(); ++i) {
+    ASSERT_OK(s.admin.RecordAudit(
+        {.at = kT0 + i * 48h, .actor = done[i][0], .action = done[i][1], .object_id = done[i][2]}));
+  }
+  // At which places of `done` what was found is, in its order.
+  const auto found = [&](const AuditFilter& filter) {
+    std::vector<int64_t> places;
+    for (const AuditRecord& one : s.v(s.admin.ListAudit(filter))) {
+      places.push_back((one.at - kT0) / 48h);
+    }
+    if (filter.limit > done.size() && filter.before_id == UINT64_MAX) {
+      const BoundedCount count = s.v(s.counts.CountAudit(filter));
+      EXPECT_EQ(count.seen, places.size());
+      EXPECT_TRUE(count.all);
+    }
+    return places;
+  };
+  using Places = std::vector<int64_t>;
+  EXPECT_EQ(found({.actor = "ann"}), (Places{3, 1, 0}));
+  EXPECT_EQ(found({.actor = "ann/ci"}), (Places{1}));
+  EXPECT_EQ(found({.actor = "nobody"}), (Places{}));
+  EXPECT_EQ(found({.actor = "\u00fc"}), (Places{}));
+  EXPECT_EQ(found({.actor = "ann", .oldest_first = true, .limit = 2}), (Places{0, 1}));
+  EXPECT_EQ(found({.actions = {"job.execute"}}), (Places{3, 2, 1}));
+  EXPECT_EQ(found({.actions = {"job.pause", "job.execute"}, .limit = 3}), (Places{4, 3, 2}));
+  EXPECT_EQ(found({.actions = {"job.pause", "job.pause"}}), (Places{4, 0}));
+  EXPECT_EQ(found({.actions = {"job.create"}}), (Places{}));
+  EXPECT_EQ(found({.actions = {"\u00fc"}}), (Places{}));
+  EXPECT_EQ(found({.actor = "ann", .actions = {"job.execute"}}), (Places{3, 1}));
+  EXPECT_EQ(found({.object_id = "a", .actor = "ann", .actions = {"job.execute"}}), (Places{1}));
+  EXPECT_EQ(found({.object_id = "b", .actor = "ann"}), (Places{3}));
+  // Times reach as far as the microsecond, whatever order the ids have.
+  EXPECT_EQ(found({.since = kT0 + 96h}), (Places{4, 3, 2}));
+  EXPECT_EQ(found({.since = kT0 + 96h + 1us}), (Places{4, 3}));
+  EXPECT_EQ(found({.until = kT0 + 96h}), (Places{1, 0}));
+  EXPECT_EQ(found({.since = kT0 + 48h, .until = kT0 + 144h}), (Places{2, 1}));
+  EXPECT_EQ(found({.since = kT0 + 1000h}), (Places{}));
+  EXPECT_EQ(found({.until = kT0 - 1000h}), (Places{}));
+  EXPECT_EQ(found({.actor = "ann", .since = kT0 + 1h, .until = kT0 + 200h}), (Places{3, 1}));
+  // By a member whose clock is behind: later by its number, earlier by its time.
+  ASSERT_OK(s.admin.RecordAudit(
+      {.at = kT0 + 192h - 30min, .actor = "late", .action = "job.pause", .object_id = "c"}));
+  EXPECT_EQ(found({.until = kT0 + 192h}), (Places{3, 3, 2, 1, 0}));
+  EXPECT_EQ(found({.since = kT0 + 192h - 20min}), (Places{4}));
+  const auto first = s.v(s.admin.ListAudit({.actor = "ann", .limit = 1}));
+  EXPECT_EQ(found({.actor = "ann", .before_id = first[0].id, .limit = 9}), (Places{1, 0}));
+}
+
 TYPED_TEST(AdminStoreContract, NewStoreHasNoSettings) {
   StoreDriver s = this->driver();
   EXPECT_EQ(s.v(s.admin.ReadSettings()).version, 0);

@@ -28,6 +28,10 @@ ROWS_MAX = 5_000
 SEARCHED_ROWS_MAX = 205_000
 
 
+def ago(days):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - days * 86400))
+
+
 # path: the indexes that find its runs.
 INDEXED = {
     "/api/runs": {"PRIMARY", "open_runs"},
@@ -74,6 +78,13 @@ OTHERS = {
     "/api/dead-letters?job_id=history-39": "dead_letters",
     "/api/audit": "audit_log",
     "/api/audit?sort=time": "audit_log",
+    "/api/audit?actor=someone": "audit_log",
+    "/api/audit?actor=rare": "audit_log",
+    "/api/audit?action=job.pause": "audit_log",
+    "/api/audit?action=job.pause&action=job.execute": "audit_log",
+    f"/api/audit?until={ago(6)}": "audit_log",
+    f"/api/audit?since={ago(6)}&sort=time": "audit_log",
+    f"/api/audit?actor=someone&action=job.execute&since={ago(6)}&until={ago(5)}": "audit_log",
     "/api/jobs": "jobs",
     "/api/jobs?sort=name": "jobs",
     "/api/jobs?sort=-update_time": "jobs",
@@ -151,7 +162,9 @@ INSERT INTO run_gaps (schedule_id, job_no, from_us, to_us, fires, reason)
   SELECT j.schedule_id, j.job_no, {now_us} - q.seq * 1000000, {now_us} - q.seq * 1000000 + 500000, 1, 'misfire'
   FROM seq_1_to_20000 q JOIN history_jobs j ON j.n = q.seq % {JOBS};
 INSERT INTO audit_log (at_us, actor, action, object_id, reason)
-  SELECT {now_us} - q.seq * 1000000, 'user/someone', 'job.execute', 'history-0', '' FROM seq_1_to_100000 q;
+  SELECT {first_us} + q.seq * 10 * {step_us}, CASE WHEN q.seq % 40000 = 7 THEN 'rare' WHEN q.seq % 3 = 0 THEN 'someone/ci'
+    ELSE 'someone' END, CASE WHEN q.seq % 40000 = 9 THEN 'job.pause' ELSE 'job.execute' END, 'history-0', ''
+  FROM seq_1_to_{RUNS // 10} q;
 """)
 
     def log_statements(self):

@@ -19,7 +19,7 @@ describe('the audit', () => {
       ] });
     }));
     const router = createRouter({
-      routeTree: createRootRoute({ component: () => <AuditList objectId="backup" nothing={null} /> }), history: createMemoryHistory(),
+      routeTree: createRootRoute({ component: () => <AuditList filter={{ object_id: 'backup' }} nothing={null} /> }), history: createMemoryHistory(),
     });
     render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
     const button = await screen.findByRole('button', { name: 'Fields: 2. Changed a job, backup' });

@@ -116,7 +116,13 @@ Result<std::vector<AuditRecord>> MemoryStore::ListAudit(const AuditFilter& filte
   MutexLock lock(mu_);
   std::vector<AuditRecord> page;
   const auto is_wanted = [&](const AuditRecord& record) {
-    return filter.object_id.empty() || record.object_id == filter.object_id;
+    return (filter.object_id.empty() || record.object_id == filter.object_id) &&
+           (filter.actor.empty() || record.actor == filter.actor ||
+            record.actor.starts_with(filter.actor + "/")) &&
+           (filter.actions.empty() ||
+            std::ranges::find(filter.actions, record.action) != filter.actions.end()) &&
+           (!filter.since || record.at >= *filter.since) &&
+           (!filter.until || record.at < *filter.until);
   };
   if (filter.oldest_first) {
     for (auto it = tables_.audit.upper_bound(filter.after_id);

@@ -123,46 +123,6 @@ Result<ClusterSettings> MysqlStore::WriteSettings(int64_t expected, const Cluste
       });
 }
 
-Status MysqlStore::RecordAudit(const AuditRecord& record) {
-  return InTransaction(*pool_, {.operation = "audit"}, [&](Session& session) -> Status {
-    CARILLON_TRY(
-        session.Execute("INSERT INTO audit_log (at_us, actor, action, object_id, reason, trace_id, "
-                        "changes) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                        {ToUnixMicros(record.at), record.actor, record.action, record.object_id,
-                         record.reason, record.trace_id, record.changes_json}));
-    return {};
-  });
-}
-
-Result<std::vector<AuditRecord>> MysqlStore::ListAudit(const AuditFilter& filter) {
-  std::string statement =
-      "SELECT id, at_us, actor, action, object_id, reason, trace_id, changes FROM audit_log "
-      "WHERE id < ? AND id > ?";
-  Params params = {filter.before_id, filter.after_id};
-  if (!filter.object_id.empty()) {
-    if (!IsAscii(filter.object_id)) return std::vector<AuditRecord>();
-    statement += " AND object_id = ?";
-    params.push_back(filter.object_id);
-  }
-  statement += filter.oldest_first ? " ORDER BY id LIMIT ?" : " ORDER BY id DESC LIMIT ?";
-  params.push_back(static_cast<uint64_t>(filter.limit));
-  return InRead(*pool_, "audit", [&](Session& session) -> Result<std::vector<AuditRecord>> {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
-    std::vector<AuditRecord> page;
-    while (rows.Next()) {
-      page.push_back({.id = rows.Unsigned(1),
-                      .at = rows.Time(2),
-                      .actor = rows.Text(3),
-                      .action = rows.Text(4),
-                      .object_id = rows.Text(5),
-                      .reason = rows.Text(6),
-                      .trace_id = rows.Text(7),
-                      .changes_json = rows.IsNull(8) ? std::string() : rows.Text(8)});
-    }
-    return page;
-  });
-}
-
 Result<Upkeep> MysqlStore::Maintain(WallTime now, Duration retention) {
   CARILLON_TRY(AddPartitions(*pool_, now));
   CARILLON_TRY(DropPartitions(*pool_, now - retention));

@@ -100,14 +100,6 @@ Result<BoundedCount> MysqlCounts::CountDeliveries(const DeliveryFilter& filter) 
   return Count(count_pool_, rows);
 }
 
-Result<BoundedCount> MysqlCounts::CountAudit(const AuditFilter& filter) {
-  if (!IsAscii(filter.object_id)) return kNone;
-  CountedRows rows{.from = "audit_log a", .order = "a.id DESC", .within = {}};
-  rows.within.Add("a.id > ?", {filter.after_id});
-  if (!filter.object_id.empty()) rows.within.Add("a.object_id = ?", {filter.object_id});
-  return Count(count_pool_, rows);
-}
-
 Result<BoundedCount> MysqlCounts::CountUsers() {
   return Count(count_pool_, {.from = "users u", .order = "u.user_id", .within = {}});
 }

@@ -5,6 +5,7 @@ import {
 import { ApiError } from '../api/client';
 import { LoadFailure, Loading } from '../shared/ui';
 import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
+import type { AuditSearch } from '../features/admin/audit_filters';
 import type { RunSearch } from '../features/runs/filter_bar';
 import type { Level } from '../features/runs/log_levels';
 import { PAGE_SIZES, RANGES, REFRESHES, many, numeral, one, oneOf, parseSearch, stringifySearch, type Range, type Refresh } from './search_params';
@@ -165,7 +166,13 @@ const admin = createRoute({
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/admin/audit',
-  validateSearch: (search): { object_id?: string } => ({ object_id: one(search.object_id) }),
+  validateSearch: (search): AuditSearch => ({
+    object_id: one(search.object_id),
+    actor: one(search.actor),
+    action: many(search.action),
+    since: one(search.since),
+    until: one(search.until),
+  }),
   component: lazyRouteComponent(() => import('../features/admin/audit_page'), 'AuditPage'),
 });
 

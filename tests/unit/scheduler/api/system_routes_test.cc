@@ -259,6 +259,34 @@ TEST_F(SystemRoutesTest, TheAuditSaysWhoDidWhatAndWhy) {
   EXPECT_EQ(Get("/api/audit?sort=actor").pointer(), "?sort");
 }
 
+TEST_F(SystemRoutesTest, TheAuditIsFilteredByPersonActionAndTime) {
+  Create();
+  const std::string job_id = Create().value("job_id", "");
+  Post("/api/jobs/" + job_id + "/pause", {{"reason", "moving house"}});
+  const json all = Get("/api/audit").body()["items"];
+  ASSERT_EQ(all.size(), 3u);
+  const auto items = [&](const std::string& query) {
+    return Get("/api/audit?" + query).body()["items"];
+  };
+  EXPECT_EQ(items("actor=token/admin"), all);
+  EXPECT_EQ(items("actor=token"), all);
+  EXPECT_EQ(items("actor=admin"), json::array());
+  EXPECT_EQ(items("action=job.pause"), (json{all[0]}));
+  EXPECT_EQ(items("action=job.pause&action=job.create"), all);
+  EXPECT_EQ(items("action=job.pause&object_id=" + job_id + "&actor=token"), (json{all[0]}));
+  const std::string at = all[0].value("time", "");
+  EXPECT_EQ(items("since=" + at), all);  // the clock stands still here
+  EXPECT_EQ(items("until=" + at), json::array());
+  const json page = Get("/api/audit?action=job.create&page_size=1").body();
+  EXPECT_EQ(page["total"], 2);
+  const std::string token = page.value("next_page_token", "");
+  EXPECT_EQ(items("action=job.create&page_size=1&page_token=" + token), (json{all[2]}));
+  EXPECT_EQ(Get("/api/audit?action=job.pause&page_token=" + token).pointer(), "?page_token");
+  EXPECT_EQ(Get("/api/audit?action=Job").pointer(), "?action");
+  EXPECT_EQ(Get("/api/audit?since=monday").pointer(), "?since");
+  EXPECT_EQ(Get("/api/audit?actor=" + std::string(1001, 'a')).pointer(), "?actor");
+}
+
 TEST_F(SystemRoutesTest, AReplayIsNoSecondDeedAndAnAuditThatFailsUndoesNothing) {
   const HttpHeaders key = {{"Idempotency-Key", "k"}};
   Post("/api/jobs", JobBody(), key);

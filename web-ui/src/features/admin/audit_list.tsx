@@ -10,13 +10,14 @@ import { useTranslation } from '../../i18n/use_translation';
 import { Time } from '../../shared/time';
 import { LoadFailure, Loading, MoreButton, TableFrame } from '../../shared/ui';
 import { valueText } from '../jobs/version_text';
+import type { AuditSearch } from './audit_filters';
 
 const CHANGES_MAX = 100; // as many as the server keeps
 const COLUMNS = 6;
 
-export function AuditList({ objectId, nothing }: { objectId: string | undefined; nothing: ReactNode }) {
+export function AuditList({ filter, nothing }: { filter: AuditSearch; nothing: ReactNode }) {
   const { t } = useTranslation();
-  const audit = useAudit({ object_id: objectId });
+  const audit = useAudit({ ...filter });
   const items = itemsOf(audit.data);
   return (
     <div className="card overflow-hidden">

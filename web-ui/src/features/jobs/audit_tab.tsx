@@ -11,7 +11,7 @@ export default function AuditTab({ job }: { job: Job }) {
   return (
     <>
       <p className="mb-3 text-muted">{t('audit.under')} · <Link to="/admin/audit" search={{ object_id: job.job_id }} className="link underline">{t('audit.all')}</Link></p>
-      <AuditList objectId={job.job_id} nothing={<EmptyYet title={t('audit.none')} />} />
+      <AuditList filter={{ object_id: job.job_id }} nothing={<EmptyYet title={t('audit.none')} />} />
     </>
   );
 }
