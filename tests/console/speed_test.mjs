@@ -2,8 +2,9 @@
 //
 // Times are the best of some loads: what else the machine does only ever adds to them, and what the console itself
 // costs is in each. Each waits a while for the machine to have nothing else to do; where it has, times are divided by how
-// much longer than its work a busy thread takes beside it, before or after the load, whichever is less. Shifts are the worst:
-// a page that moves under the hand of one in three moves.
+// much longer than its work a busy thread takes beside it, before or after the load, whichever is less. A machine that is
+// shared with others is slow for minutes at a time, which no thread on it can tell from its own work: a page that was not
+// fast is looked at again when all others were. Shifts are the worst: a page that moves under the hand of one in three moves.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
@@ -24,6 +25,7 @@ const FRAME_MS = 100;
 const HEAP_BYTES = 120_000_000;
 const LOADS = 3;
 const LOADS_MAX = 5; // when none of the first was fast enough
+const ROUNDS = 2; // of those that were still not
 const REST_MS = 10_000; // before a load
 const RESTS_MS = 60_000; // before all of them
 const LINES = 100_000;
@@ -82,23 +84,35 @@ const PAGES = {
   'dead letters': () => '/admin/dead-letters', audit: () => '/admin/audit', account: () => '/account',
 };
 
+// Until one was fast enough, or there were too many.
+async function measure({ name, path, slower, paintMs, largestMs }, t) {
+  const loads = [];
+  const fast = () => best(loads, 'paint') <= paintMs && best(loads, 'largest') <= largestMs;
+  while (loads.length < LOADS || (loads.length < LOADS_MAX && !fast())) loads.push(await load(path, slower));
+  const of = (key) => {
+    const ms = loads.map((one) => one[key]);
+    return `${Math.round(Math.min(...ms))} ms (median ${Math.round(median(ms))})`;
+  };
+  const said = `${name} x${slower}: first paint ${of('paint')}, largest ${of('largest')}, filled ${of('filled')}, shift ${Math.max(...loads.map((one) => one.shift)).toFixed(3)}, ` +
+    `of ${loads.length} loads, threads ${loads.map((one) => one.crowded.toFixed(1))} times slower for what is beside them`;
+  t.diagnostic(said);
+  for (const one of loads) {
+    assert.ok(one.paint > 0 && one.largest >= one.paint, 'something was painted');
+    assert.ok(one.filled > 0, 'nothing is awaited any more');
+    assert.deepEqual(one.asked.filter((url) => new URL(url).origin !== new URL(server.url).origin), [], 'asked of others');
+    assert.ok(one.shift <= SHIFT, `shifts of ${one.shift.toFixed(3)}:\n${one.shifts.join('\n')}`);
+  }
+  return fast() ? undefined : said;
+}
+
+let pages = 0;
+let slow = []; // of them, to be looked at again
 for (const [name, pathOf] of Object.entries(PAGES)) {
   for (const [slower, paintMs, largestMs] of [[1, PAINT_MS, LARGEST_MS], [SLOW, SLOW_MS, SLOW_MS]]) {
-    test(`${name}: painted in time, in place and from here alone${slower > 1 ? `, ${slower} times slower` : ''}`, async (t) => {
-      const loads = [];
-      const fast = () => best(loads, 'paint') <= paintMs && best(loads, 'largest') <= largestMs;
-      while (loads.length < LOADS || (loads.length < LOADS_MAX && !fast())) loads.push(await load(pathOf(), slower));
-      const [paint, largest, filled, shift] = ['paint', 'largest', 'filled', 'shift'].map((key) => loads.map((one) => one[key]));
-      t.diagnostic(`${name} x${slower}: first paint ${Math.round(Math.min(...paint))} ms (median ${Math.round(median(paint))}), ` +
-        `largest ${Math.round(Math.min(...largest))} ms (median ${Math.round(median(largest))}), filled ${Math.round(Math.min(...filled))} ms (median ${Math.round(median(filled))}), shift ${Math.max(...shift).toFixed(3)}, of ${loads.length} loads, threads ${loads.map((one) => one.crowded.toFixed(1))} times slower for what is beside them`);
-      for (const one of loads) {
-        assert.ok(one.paint > 0 && one.largest >= one.paint, 'something was painted');
-        assert.ok(one.filled > 0, 'nothing is awaited any more');
-        assert.deepEqual(one.asked.filter((url) => new URL(url).origin !== new URL(server.url).origin), [], 'asked of others');
-        assert.ok(one.shift <= SHIFT, `shifts of ${one.shift.toFixed(3)}:\n${one.shifts.join('\n')}`);
-      }
-      assert.ok(best(loads, 'paint') <= paintMs, `first paint after ${paint.map(Math.round)} ms`);
-      assert.ok(best(loads, 'largest') <= largestMs, `largest paint after ${largest.map(Math.round)} ms`);
+    test(`${name}: in place and from here alone${slower > 1 ? `, ${slower} times slower` : ''}`, async (t) => {
+      const page = { name, path: pathOf(), slower, paintMs, largestMs };
+      if (await measure(page, t) !== undefined) slow.push(page);
+      pages += 1;
     });
   }
 }
@@ -319,4 +333,22 @@ test('a hundred thousand lines that come while they are followed: few of them in
     assert.ok(percentile(ms, 95) <= FRAME_MS, `p95 of a frame is ${percentile(ms, 95)} ms`);
     assert.ok(heap <= HEAP_BYTES, `${heap} bytes`);
   });
+});
+
+test('every page is painted in time', async (t) => {
+  assert.equal(pages, 2 * Object.keys(PAGES).length, 'measured');
+  let late = [];
+  for (let round = 0; round < ROUNDS && (round === 0 || slow.length > 0); round += 1) {
+    rested = 0;
+    late = [];
+    const still = [];
+    for (const page of slow) {
+      const said = await measure(page, t);
+      if (said === undefined) continue;
+      still.push(page);
+      late.push(said);
+    }
+    slow = still;
+  }
+  assert.deepEqual(late, []);
 });

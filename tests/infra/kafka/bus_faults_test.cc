@@ -50,13 +50,24 @@ class BusFaultsTest : public ::testing::Test {
   }
   std::unique_ptr<BusConsumer> Consumer() { return ConsumerOf("g-" + topic_, {}); }
   std::unique_ptr<BusConsumer> ConsumerOf(const std::string& group, std::optional<WallTime> begin) {
-    auto made = kafka::NewConsumer({.kafka = Options(),
-                                    .topic = topic_,
-                                    .group = group,
-                                    .partitions = {0, 1},
-                                    .begin = begin});
-    EXPECT_TRUE(made.ok());
-    return std::move(made).value();
+    // A broker has led a partition only for a moment when its topic was just made.
+    std::unique_ptr<BusConsumer> consumer;
+    EXPECT_TRUE(WaitUntil(
+        [&] {
+          auto made = kafka::NewConsumer({.kafka = Options(),
+                                          .topic = topic_,
+                                          .group = group,
+                                          .partitions = {0, 1},
+                                          .begin = begin});
+          if (made.ok()) {
+            consumer = std::move(made).value();
+          } else {
+            EXPECT_EQ(made.code(), ErrorCode::kUnavailable) << made.error().message;
+          }
+          return consumer != nullptr;
+        },
+        60s));
+    return consumer;
   }
   void Send(BusProducer& producer, int from, int to) {
     for (int i = from; i < to; ++i) {
