@@ -6,7 +6,7 @@ import { queryClient } from '../src/api/queries';
 import type { Job } from '../src/api/types';
 import { parseSearch, stringifySearch } from '../src/app/search_params';
 import EndsCard, { readEnds } from '../src/features/jobs/ends_card';
-import { endsByDay, successOfLast, weeksTo } from '../src/features/jobs/ends_values';
+import { begunInTime, endsByDay, successOfLast, weeksTo } from '../src/features/jobs/ends_values';
 import { localIn } from '../src/shared/zones';
 import { HttpResponse, at, http, problem, server } from './server';
 
@@ -19,6 +19,18 @@ describe('how the last runs ended', () => {
     expect(successOfLast(runs)).toEqual({ share: 0.99, n: 200 });
     expect(successOfLast([{ state: 'LOST' }, { state: 'TIMED_OUT' }])).toEqual({ share: 0, n: 2 });
     expect(successOfLast([{ state: 'RUNNING' }, { state: 'SKIPPED' }])).toEqual({ share: null, n: 0 });
+  });
+});
+
+describe('how late they began', () => {
+  const run = (started_at: string | null, more = {}) => ({ kind: 'cron', attempt: 1, fire_time: '2026-03-01T02:00:00Z', started_at, ...more });
+  it('counts what a schedule made and began once', () => {
+    const runs = [run('2026-03-01T02:00:00.4Z'), run('2026-03-01T02:00:01Z'), run('2026-03-01T02:00:09Z'), run('2026-03-01T01:59:59.99Z'),
+      run('2026-03-01T02:30:00Z', { due_at: '2026-03-01T02:30:00Z' }),
+      run(null), run('2026-03-01T03:00:00Z', { attempt: 2 }), run('2026-03-01T03:00:00Z', { kind: 'manual' })];
+    expect(begunInTime(runs, 1000)).toEqual({ share: 0.8, n: 5, latest: 9000 });
+    expect(begunInTime(runs, 10)).toMatchObject({ share: 0.4 });
+    expect(begunInTime(runs.slice(5), 1000)).toEqual({ share: null, n: 0, latest: 0 });
   });
 });
 
@@ -62,9 +74,9 @@ describe('the card', () => {
   beforeEach(() => queryClient.clear());
   const today = new Date().toISOString();
   const day = localIn('UTC', Date.now()).slice(0, 10);
-  const show = (answer: () => Response) => {
+  const show = (answer: () => Response, of = job) => {
     server.use(http.get(at('runs'), answer));
-    const router = createRouter({ routeTree: createRootRoute({ component: () => <EndsCard job={job} /> }), history: createMemoryHistory(), parseSearch, stringifySearch });
+    const router = createRouter({ routeTree: createRootRoute({ component: () => <EndsCard job={of} /> }), history: createMemoryHistory(), parseSearch, stringifySearch });
     render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
   };
 
@@ -78,6 +90,12 @@ describe('the card', () => {
     const row = within(screen.getByRole('rowheader', { name: day }).closest('tr')!);
     expect(row.getAllByRole('cell').map((one) => one.textContent)).toEqual(['2', '1']);
     expect(screen.queryByText('?')).toBeNull();
+  });
+
+  it('says how many began in time, which is what its notices hold for late', async () => {
+    const begun = (started_at: string) => ({ ...ended('COMPLETED', today), kind: 'cron', attempt: 1, fire_time: '2026-03-01T02:00:00Z', started_at });
+    show(() => HttpResponse.json({ items: [begun('2026-03-01T02:00:30Z'), begun('2026-03-01T02:00:00.5Z')], next_page_token: null }), { ...job, notify: { late_after_s: 60 } });
+    expect((await screen.findByTestId('ends-sum')).textContent).toContain('100% of the 2 planned ones began within 1 min of their time, the latest after 30 s.');
   });
 
   it('marks what was not read', async () => {

@@ -8,13 +8,13 @@ import { useEvery } from '../../api/queries';
 import { serverNow } from '../../api/reachability';
 import type { Job, Page, Run } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { brief, count, percent } from '../../shared/format';
+import { brief, count, percent, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
 import { Card, LoadFailure, Loading, TableFrame } from '../../shared/ui';
 import { addDays, instantIn, localIn } from '../../shared/zones';
 import { heat } from '../schedule/spread';
-import { ENDED, WEEKS, endsByDay, successOfLast, weeksTo, type DayOfEnds } from './ends_values';
+import { ENDED, IN_TIME_MS, WEEKS, begunInTime, endsByDay, successOfLast, weeksTo, type DayOfEnds } from './ends_values';
 import { zoneOf } from './schedule_text';
 
 const EVERY_MS = 60_000;
@@ -70,13 +70,17 @@ function Calendar({ job, ends, weeks, zone }: { job: Job; ends: Ends; weeks: (st
   const most = Math.max(1, ...shown.map((day) => (days.get(day)?.good ?? 0) + (days.get(day)?.bad ?? 0)));
   const backDay = ends.back === null ? '' : localIn(zone, Date.parse(ends.back)).slice(0, 10);
   const { share, n } = successOfLast(ends.runs);
+  const inTimeMs = (job.notify?.late_after_s ?? 0) * 1000 || IN_TIME_MS;
+  const begun = begunInTime(ends.runs, inTimeMs);
   const weekday = (i: number) => new Intl.DateTimeFormat(language, { timeZone: 'UTC', weekday: 'short' }).format(Date.UTC(2026, 0, 5 + i));
   const dates = new Intl.DateTimeFormat(language, { timeZone: 'UTC', month: '2-digit', day: '2-digit' });
   const date = (day: string) => dates.format(Date.parse(day));
   return (
     <>
       <p className="px-4 pt-3 text-muted" data-testid="ends-sum">
-        {share !== null && t('ends.sum', { share: percent(share, language), n: count(n, language) })}{' '}{t('ends.legend')}
+        {share !== null && t('ends.sum', { share: percent(share, language), n: count(n, language) })}
+        {' '}{begun.share !== null && t('ends.begun', { share: percent(begun.share, language), n: count(begun.n, language), within: span(inTimeMs), latest: span(begun.latest) })}
+        {' '}{t('ends.legend')}
       </p>
       {ends.back !== null && <p role="status" className="px-4 pt-2 text-warn">{t('ends.back', { n: count(ends.runs.length, language) })} <Time at={ends.back} zone={zone} absolute /></p>}
       <TableFrame label={t('ends.title', { n: WEEKS })}>

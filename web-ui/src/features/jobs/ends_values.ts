@@ -1,5 +1,6 @@
 // How the runs of a job ended, by day on a zone's clock. Pure.
 import type { RecentRun, Run } from '../../api/types';
+import { difference } from '../../shared/format';
 import { addDays, localIn } from '../../shared/zones';
 import { BAD_STATES } from '../overview/failures';
 
@@ -11,6 +12,17 @@ export function successOfLast(runs: readonly Pick<RecentRun, 'state'>[]): { shar
   const ended = runs.filter((run) => ENDED.includes(run.state));
   const good = ended.filter((run) => run.state === 'COMPLETED').length;
   return { share: ended.length > 0 ? Math.floor((good * 100) / ended.length) / 100 : null, n: ended.length };
+}
+
+export const IN_TIME_MS = 1000;
+
+// Of those that a schedule made and that began at their first attempt, the share that did so within `ms` of the time that
+// they were due at, rounded down, and how late the last of them was.
+export function begunInTime(runs: readonly Pick<Run, 'kind' | 'attempt' | 'fire_time' | 'due_at' | 'started_at'>[], ms: number): { share: number | null; n: number; latest: number } {
+  const late = runs.filter((run) => run.kind !== 'manual' && run.attempt === 1 && run.started_at !== null)
+    .map((run) => Math.max(0, difference(run.due_at ?? run.fire_time, run.started_at) ?? 0));
+  const good = late.filter((one) => one <= ms).length;
+  return { share: late.length > 0 ? Math.floor((good * 100) / late.length) / 100 : null, n: late.length, latest: late.reduce((a, b) => Math.max(a, b), 0) };
 }
 
 // The days of the last weeks from Monday to Sunday, the oldest week first; null: still to come.

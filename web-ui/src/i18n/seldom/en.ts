@@ -198,6 +198,7 @@ export const enSeldom = {
   // How runs ended, by day.
   'ends.title': 'How runs ended in {{n}} weeks',
   'ends.sum': '{{share}} of {{n}} succeeded.',
+  'ends.begun': '{{share}} of the {{n}} planned ones began within {{within}} of their time, the latest after {{latest}}.',
   'ends.legend': 'Each day says how many ended; where some failed, how many of how many.',
   'ends.back': 'These are the last {{n}}. Older days were not read; it goes back to',
   'ends.unread': 'Not read',

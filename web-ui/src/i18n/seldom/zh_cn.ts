@@ -194,6 +194,7 @@ export const zhCNSeldom: SeldomCatalogue = {
   // How runs ended, by day.
   'ends.title': '{{n}} 周内的运行结果',
   'ends.sum': '{{n}} 次运行的成功率为 {{share}}。',
+  'ends.begun': '{{n}} 次计划运行中有 {{share}} 在预定时间后 {{within}} 内开始，最晚的晚了 {{latest}}。',
   'ends.legend': '每天显示结束的次数；有失败时显示失败数/总数。',
   'ends.back': '这是最近的 {{n}} 次运行，更早的日期未读取；最早读取到',
   'ends.unread': '未读取',
