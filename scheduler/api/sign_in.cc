@@ -54,6 +54,11 @@ void SignIn::Withdraw(const std::string& account, const std::string& address) {
   lock_out_.Withdraw(AccountOf(account), address, clock_.Steady());
 }
 
+void SignIn::Forgive(const std::string& account) {
+  const MutexLock lock(mu_);
+  lock_out_.Forgive(AccountOf(account));
+}
+
 std::optional<int64_t> SignIn::TellFailure() {
   const MutexLock lock(mu_);
   int64_t passed_over = 0;

@@ -29,6 +29,7 @@ class SignIn {
   std::optional<Duration> Admit(const std::string& account, const std::string& address);
   void Succeeded(const std::string& account, const std::string& address);
   void Withdraw(const std::string& account, const std::string& address);
+  void Forgive(const std::string& account);
   // Whether the audit is told of a failure; then how many before it it was not told of.
   std::optional<int64_t> TellFailure();
 

@@ -182,6 +182,8 @@ Reply PatchUser(const Call& call) {
   const auto changed = call.api.auth.UpdateUser(wanted, call.authenticator.Wall());
   if (!changed.ok()) return Refused(call, changed.error());
   call.authenticator.ForgetUser(user.user_id);
+  // He is given another one because he failed with what he took for the old one.
+  if (wanted.password_hash != user.password_hash) call.sign_in.Forgive(user.name);
   return UserResponse(call, 200, *changed);
 }
 

@@ -79,6 +79,10 @@ void LockOut::Succeeded(const std::string& account, const std::string& address, 
   familiar_[pair] = now;
 }
 
+void LockOut::Forgive(const std::string& account) {
+  std::erase_if(accounts_, [&](const auto& entry) { return entry.first.first == account; });
+}
+
 void LockOut::Withdraw(const std::string& account, const std::string& address, SteadyTime now) {
   TakeBack(accounts_, KeyOf(account, address, now), kAccountFailures);
   TakeBack(addresses_, {"", address}, kAddressFailures);

@@ -95,6 +95,17 @@ TEST_F(SignInTest, AnUnknownNameAWrongPasswordAndADisabledUserGetTheSameAnswer) 
   EXPECT_EQ(As("", "POST", "/api/auth/login", "{}").pointer(), "/name");
 }
 
+TEST_F(SignInTest, ANewPasswordFromAnAdministratorLetsInAtOnce) {
+  const std::string anna = "/api/users/" + AddUser("anna", "user");
+  for (int i = 0; i < scheduler::LockOut::kAccountFailures; ++i) Login("anna", "not the password");
+  EXPECT_EQ(Send("PATCH", anna, R"({"display_name": "Anna"})", {{"If-Match", "*"}}).status, 200);
+  EXPECT_EQ(Login("anna", kPassword).status, 429);
+  EXPECT_EQ(
+      Send("PATCH", anna, R"({"password": "another one of hers"})", {{"If-Match", "*"}}).status,
+      200);
+  EXPECT_EQ(Login("Anna", "another one of hers").status, 200);
+}
+
 TEST_F(SignInTest, FiveWrongPasswordsLockOutForAWhile) {
   AddUser("anna", "user");
   for (int i = 0; i < scheduler::LockOut::kAccountFailures; ++i) {

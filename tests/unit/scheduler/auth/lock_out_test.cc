@@ -33,6 +33,22 @@ TEST_F(LockOutTest, FiveFailuresOfAnAccountMakeItWaitTwiceAsLongEachTime) {
   EXPECT_EQ(Try("anna"), 4 * LockOut::kFirstWait);
 }
 
+TEST_F(LockOutTest, WhoIsForgivenGoesOnAndTheAddressDoesNot) {
+  lock_out_.Succeeded("anna", "2.2.2.2", clock_.Steady());
+  Fail(5, "anna", "2.2.2.2");
+  Fail(5, "anna");
+  Fail(5, "bert");
+  lock_out_.Forgive("anna");
+  EXPECT_EQ(Try("anna", "2.2.2.2"), std::nullopt);
+  EXPECT_EQ(Try("anna"), std::nullopt);
+  EXPECT_EQ(Try("bert"), LockOut::kFirstWait);
+  Fail(4, "carl");
+  Fail(5, "dora");
+  EXPECT_EQ(Try("emil"), LockOut::kFirstWait);
+  lock_out_.Forgive("emil");
+  EXPECT_EQ(Try("emil"), LockOut::kFirstWait);
+}
+
 TEST_F(LockOutTest, NobodyWaitsForGood) {
   Fail(4, "anna");
   for (int i = 0; i < 60; ++i) {
