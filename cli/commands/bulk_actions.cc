@@ -140,7 +140,7 @@ void AddBulkActionCommands(CLI::App& bulk, Session& session) {
   const auto a = std::make_shared<BulkActionArguments>();  // shared by the verbs' callbacks
   CLI::App* list = bulk.add_subcommand("list", "Bulk actions in the background, newest first");
   list->add_option("--state", a->state, "RUNNING, DONE, CANCELLED or STOPPED");
-  list->add_option("--user", a->user_id, "Only of this user_id");
+  list->add_option("--user-id,--user", a->user_id, "Only of this user_id");
   AddLimit(list, a->limit, "bulk actions");
   session.On(list, [&session, a] { return ListThem(session, *a); });
   CLI::App* get = bulk.add_subcommand("get", "How far a bulk action is");

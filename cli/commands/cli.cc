@@ -175,7 +175,12 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddAuditCommand(app, session);
   AddSystemCommands(app, session);
   FallThrough(app, GlobalHelp(app));
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  std::vector<std::string> words = arguments;
+  if (!words.empty() && words.front() == "help") {  // "help job run" is "job run --help"
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  std::vector<std::string> reversed(words.rbegin(), words.rend());
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {

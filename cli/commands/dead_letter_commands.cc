@@ -71,7 +71,7 @@ void AddDeadLetterCommands(CLI::App& app, Session& session) {
   letter->require_subcommand(1);
   CLI::App* list = letter->add_subcommand("list", "List them, newest first");
   AddLimit(list, a->limit, "dead letters");
-  list->add_option("--job", a->job_id, "Only of this job");
+  list->add_option("--job-id,--job", a->job_id, "Only of this job");
   session.On(list, [&session, a] {
     ApiRequest request{.path = "/api/dead-letters"};
     if (!a->job_id.empty()) request.query.emplace_back("job_id", a->job_id);

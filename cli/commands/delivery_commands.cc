@@ -85,7 +85,7 @@ void AddDeliveryCommands(CLI::App& app, Session& session) {
   CLI::App* list = delivery->add_subcommand("list", "List deliveries, newest first");
   list->add_option("--state", a->state, "PENDING, DELIVERED or GIVEN_UP");
   list->add_option("--kind", a->kind, "failed, missed, late or recovered");
-  list->add_option("--job", a->job_id, "Only of this job");
+  list->add_option("--job-id,--job", a->job_id, "Only of this job");
   AddLimit(list, a->limit, "deliveries");
   session.On(list, [&session, a] { return ListThem(session, *a); });
   CLI::App* resend = delivery->add_subcommand("resend", "Send deliveries again (administrators)");

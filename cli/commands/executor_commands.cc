@@ -14,6 +14,10 @@ struct ExecutorArguments {
   std::string labelled;
   std::vector<std::string> ids;
   std::vector<std::string> labels;
+  std::vector<std::string> states;
+  std::string text;
+  std::string sort;
+  std::optional<int64_t> limit;
   bool wait = false;
   std::string longest;
   std::string reason;
@@ -28,8 +32,13 @@ std::string PathOf(const std::string& id, const std::string& action = "") {
   return "/api/executors/" + Escape(id) + (action.empty() ? "" : "/" + action);
 }
 
-Outcome<ExitCode> List(Session& session) {
-  return session.List({.path = "/api/executors"}, {.view = ExecutorView(), .limit = 0});
+Outcome<ExitCode> List(Session& session, const ExecutorArguments& arguments) {
+  ApiRequest request{.path = "/api/executors"};
+  for (const std::string& state : arguments.states) request.query.emplace_back("state", state);
+  if (!arguments.text.empty()) request.query.emplace_back("q", arguments.text);
+  CARILLON_TRY(AddLabels(arguments.labels, request.query));
+  if (!arguments.sort.empty()) request.query.emplace_back("sort", arguments.sort);
+  return session.List(request, {.view = ExecutorView(), .limit = arguments.limit.value_or(0)});
 }
 
 Outcome<ExitCode> Get(Session& session, const ExecutorArguments& arguments) {
@@ -139,7 +148,17 @@ void AddExecutorCommands(CLI::App& app, Session& session) {
   executor->require_subcommand(1);
   const auto a = std::make_shared<ExecutorArguments>();  // shared by the verbs' callbacks
   CLI::App* list = executor->add_subcommand("list", "List executors");
-  session.On(list, [&session] { return List(session); });
+  list->add_option("--state", a->states,
+                   "ONLINE, UNHEALTHY, LOST, OFFLINE; several mean any of them")
+      ->allow_extra_args(false);
+  list->add_option("--q", a->text, "With this in their id or host");
+  list->add_option("--label", a->labels,
+                   "With this label, name:value; of one name several mean any of them")
+      ->allow_extra_args(false);
+  list->add_option("--sort", a->sort,
+                   "executor_id or last_heartbeat_time; --sort=-… turns it around");
+  AddLimit(list, a->limit, "executors");
+  session.On(list, [&session, a] { return List(session, *a); });
   CLI::App* get = executor->add_subcommand("get", "Show an executor");
   get->add_option("executor", a->ids, "Executor id")->required()->expected(1);
   session.On(get, [&session, a] { return Get(session, *a); });

@@ -92,7 +92,8 @@ void AddExportCommand(CLI::App& app, Session& session) {
   verb->add_option("--namespace", a->namespaces, "Of this namespace; may be repeated")
       ->allow_extra_args(false)
       ->check(NotEmpty);
-  verb->add_option("--job", a->ids, "Only this one; may be repeated")->allow_extra_args(false);
+  verb->add_option("--job-id,--job", a->ids, "Only this one; may be repeated")
+      ->allow_extra_args(false);
   verb->add_option("-d,--directory", a->directory, "A file each, here")->check(NotEmpty);
   verb->add_flag("--with-owner", a->with_owner, "Also whose each job is");
   session.On(verb, [&session, a] { return Export(session, *a); });

@@ -164,8 +164,8 @@ Outcome<ExitCode> Next(Session& session, const JobArguments& arguments) {
 void AddReadVerbs(CLI::App& job, Session& session, const std::shared_ptr<JobArguments>& a) {
   CLI::App* list = job.add_subcommand("list", "List jobs");
   list->add_option("--status", a->status, "ENABLED or PAUSED");
-  list->add_option("--user", a->user, "Owner");
-  list->add_option("--search", a->search, "In name or id");
+  list->add_option("--user-id,--user", a->user, "Owner");
+  list->add_option("--q,--search", a->search, "In name or id");
   list->add_option("--selector", a->selector, "With these labels: 'team = etl, !old'");
   list->add_option("--namespace", a->namespaces, "Of this namespace; may be repeated")
       ->allow_extra_args(false)
@@ -218,7 +218,7 @@ void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArgume
   CLI::App* run = job.add_subcommand("run", "Run a job now");
   run->add_option("job", a->ids, "Job id")->required()->expected(1);
   run->add_option("--param", a->parameters, "Parameter, name=value")->allow_extra_args(false);
-  run->add_option("--executor", a->executor, "On this executor only");
+  run->add_option("--executor-id,--executor", a->executor, "On this executor only");
   run->add_option("--priority", a->priority, "0 to 100")->check(CLI::Range(0, 100));
   run->add_flag("--wait", a->wait, "Wait for its end, show its output, end with its fate");
   run->add_option("--wait-timeout", a->longest, "Longest wait, e.g. 5m");

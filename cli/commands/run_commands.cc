@@ -77,7 +77,7 @@ Outcome<ExitCode> Wait(Session& session, const RunArguments& arguments) {
 }  // namespace
 
 void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
-  verb->add_option("--executor", flags.executor_id, "On this executor");
+  verb->add_option("--executor-id,--executor", flags.executor_id, "On this executor");
   verb->add_option("--state", flags.states, "COMPLETED, FAILED, …; several mean any of them")
       ->allow_extra_args(false);
   verb->add_option("--kind", flags.kinds, "cron, rate, once or manual; several mean any of them")
@@ -95,13 +95,7 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   if (!flags.user_id.empty()) request.query.emplace_back("user_id", flags.user_id);
   for (const std::string& space : flags.namespaces) request.query.emplace_back("namespace", space);
   if (!flags.name_part.empty()) request.query.emplace_back("q", flags.name_part);
-  for (const std::string& label : flags.labels) {
-    const size_t middle = label.find_first_of(":=");
-    if (middle == std::string::npos || middle == 0) {
-      return UsageFailure("a label is name:value: '" + label + "'");
-    }
-    request.query.emplace_back("label", label.substr(0, middle) + ":" + label.substr(middle + 1));
-  }
+  CARILLON_TRY(AddLabels(flags.labels, request.query));
   for (const std::string& state : flags.states) request.query.emplace_back("state", state);
   for (const std::string& kind : flags.kinds) request.query.emplace_back("kind", kind);
   const WallTime now = session.host().clock.Wall();
@@ -116,8 +110,8 @@ void AddRunCommands(CLI::App& app, Session& session) {
   run->require_subcommand(1);
   const auto a = std::make_shared<RunArguments>();  // shared by the verbs' callbacks
   CLI::App* list = run->add_subcommand("list", "List runs, newest first");
-  list->add_option("--job", a->list.job_id, "Of this job");
-  list->add_option("--user", a->list.user_id, "Of the jobs of this user_id");
+  list->add_option("--job-id,--job", a->list.job_id, "Of this job");
+  list->add_option("--user-id,--user", a->list.user_id, "Of the jobs of this user_id");
   list->add_option("--namespace", a->list.namespaces, "Of the jobs there; may be repeated")
       ->allow_extra_args(false)
       ->check(NotEmpty);

@@ -253,6 +253,17 @@ Status AddTime(const char* name, const std::string& text, WallTime now, Paramete
   return {};
 }
 
+Status AddLabels(const std::vector<std::string>& labels, Parameters& query) {
+  for (const std::string& label : labels) {
+    const size_t middle = label.find_first_of(":=");
+    if (middle == std::string::npos || middle == 0) {
+      return {ErrorCode::kInvalid, "a label is name:value: '" + label + "'"};
+    }
+    query.emplace_back("label", label.substr(0, middle) + ":" + label.substr(middle + 1));
+  }
+  return {};
+}
+
 Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& pairs) {
   std::map<std::string, std::string> parsed;
   for (const std::string& pair : pairs) {

@@ -88,6 +88,8 @@ Result<Duration> ParseDuration(std::string_view text);
 Result<WallTime> ParseWhen(std::string_view text, WallTime now);
 // As the parameter `name` of a request, unless `text` is empty.
 Status AddTime(const char* name, const std::string& text, WallTime now, Parameters& query);
+// Each of `labels`, "name:value" or "name=value", as a parameter of a list that labels filter.
+Status AddLabels(const std::vector<std::string>& labels, Parameters& query);
 // "name=value" pairs; kInvalid for text without "=" or an empty name.
 Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& pairs);
 

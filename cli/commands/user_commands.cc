@@ -199,9 +199,13 @@ void AddUserCommands(CLI::App& app, Session& session) {
   const auto a = std::make_shared<UserArguments>();  // shared by the verbs' callbacks
   const auto limit = std::make_shared<std::optional<int64_t>>();
   CLI::App* list = user->add_subcommand("list", "List users");
+  const auto sort = std::make_shared<std::string>();
+  list->add_option("--sort", *sort, "name, the usual; --sort=-name turns it around");
   AddLimit(list, *limit, "users");
-  session.On(list, [&session, limit] {
-    return session.List({.path = "/api/users"}, {.view = UserView(), .limit = *limit});
+  session.On(list, [&session, sort, limit] {
+    ApiRequest request{.path = "/api/users"};
+    if (!sort->empty()) request.query.emplace_back("sort", *sort);
+    return session.List(request, {.view = UserView(), .limit = *limit});
   });
   CLI::App* create =
       user->add_subcommand("create", "Make a user; the password is asked for, or read");
@@ -245,9 +249,13 @@ void AddTokenCommands(CLI::App& app, Session& session) {
   const auto a = std::make_shared<TokenArguments>();  // shared by the verbs' callbacks
   const auto limit = std::make_shared<std::optional<int64_t>>();
   CLI::App* list = token->add_subcommand("list", "List your tokens; an administrator sees all");
+  const auto user_id = std::make_shared<std::string>();
+  list->add_option("--user-id,--user", *user_id, "Only of this user_id");
   AddLimit(list, *limit, "tokens");
-  session.On(list, [&session, limit] {
-    return session.List({.path = "/api/tokens"}, {.view = TokenView(), .limit = *limit});
+  session.On(list, [&session, user_id, limit] {
+    ApiRequest request{.path = "/api/tokens"};
+    if (!user_id->empty()) request.query.emplace_back("user_id", *user_id);
+    return session.List(request, {.view = TokenView(), .limit = *limit});
   });
   CLI::App* create = token->add_subcommand("create", "Make a token; it is shown once");
   create->add_option("name", a->name, "What it is for")->required();

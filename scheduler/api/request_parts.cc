@@ -265,6 +265,18 @@ Outcome<std::optional<Selector>> ReadSelector(const Query& query) {
   return std::optional(std::move(selector).value());
 }
 
+Outcome<LabelFilter> ReadLabelFilter(const Query& query) {
+  LabelFilter labels;
+  for (const std::string& text : query.All("label")) {
+    const size_t colon = text.find(':');
+    if (colon == std::string::npos || colon == 0) {
+      return InvalidField("?label", "bad_value", "A label is name:value, e.g. team:etl.");
+    }
+    labels[text.substr(0, colon)].push_back(text.substr(colon + 1));
+  }
+  return labels;
+}
+
 std::string Query::Filter() const {
   auto sorted = values_;
   std::sort(sorted.begin(), sorted.end());

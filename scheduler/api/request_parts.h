@@ -5,6 +5,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -72,6 +73,10 @@ Outcome<JobId> FilterJobId(const std::string& text);
 // `selector`, by labels; nullopt when absent. An empty one, which would select everything, is
 // refused.
 Outcome<std::optional<Selector>> ReadSelector(const Query& query);
+
+// `label=name:value`: of one name any of the values, of several names each.
+using LabelFilter = std::map<std::string, std::vector<std::string>>;
+Outcome<LabelFilter> ReadLabelFilter(const Query& query);
 
 // The tags of an If-Match or If-None-Match header (RFC 9110).
 struct EntityTags {

@@ -39,18 +39,6 @@ Outcome<RunKey> PathRunKey(const Call& call) {
 namespace {
 
 // label=name:value; of one name any of the values, of several names each.
-Outcome<std::map<std::string, std::vector<std::string>>> ReadLabels(const Query& query) {
-  std::map<std::string, std::vector<std::string>> labels;
-  for (const std::string& text : query.All("label")) {
-    const size_t colon = text.find(':');
-    if (colon == std::string::npos || colon == 0) {
-      return InvalidField("?label", "bad_value", "A label is name:value, e.g. team:etl.");
-    }
-    labels[text.substr(0, colon)].push_back(text.substr(colon + 1));
-  }
-  return labels;
-}
-
 Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
                               const std::optional<JobId>& job_id) {
   RunFilter filter{.job_id = job_id, .limit = page.size() + 1};
@@ -92,7 +80,7 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   if (filter.name_contains.size() > kNamePartBytesMax) {
     return InvalidField("?q", "too_long", "This may have at most 1,000 bytes.");
   }
-  CARILLON_ASSIGN_OR_RETURN(filter.labels, ReadLabels(query));
+  CARILLON_ASSIGN_OR_RETURN(filter.labels, ReadLabelFilter(query));
   CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));
   CARILLON_ASSIGN_OR_RETURN(filter.until, query.Time("until"));
   CARILLON_ASSIGN_OR_RETURN(const auto sort, ReadSort(query, {"fire_time"}));

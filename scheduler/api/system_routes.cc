@@ -11,6 +11,7 @@
 #include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/audit.h"
 #include "scheduler/api/config_routes.h"
+#include "scheduler/api/executor_filter.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/heard_executors.h"
 #include "scheduler/api/page.h"
@@ -223,14 +224,17 @@ json DescribeStanding(const StoreStanding& standing) {
 }  // namespace
 
 Reply ListExecutors(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const Query query,
-                            Query::Read(call.request, {"sort", "page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query,
+      Query::Read(call.request, {"q", "sort", "page_size", "page_token"}, {"state", "label"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "executors"));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorFilter filter, ExecutorFilter::Read(query));
   CARILLON_ASSIGN_OR_RETURN(const auto sort,
                             ReadSort(query, {"executor_id", "last_heartbeat_time"}));
   CARILLON_ASSIGN_OR_RETURN(auto executors, call.api.executors.ListExecutors());
   const HeardExecutors heard(call.api.status.Read());
   for (ExecutorRecord& executor : executors) executor = heard.Latest(std::move(executor));
+  std::erase_if(executors, [&](const auto& executor) { return !filter.Matches(executor); });
   const bool by_heartbeat = sort && sort->by == "last_heartbeat_time";
   const bool descending = sort && sort->descending;
   WallTime begun = call.api.clock.Wall();

@@ -48,6 +48,14 @@ OTHERWISE = {
 CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "streamRunLogs",
                 "streamChanges", "listGaps", "refreshSession", "replaceJob", "listRecentRuns", "changeMe"}
 
+# The verb that lists what this operation does, where there is one.
+LIST_VERBS = {
+    "listJobs": "job list", "listJobRuns": "job history", "listJobVersions": "job versions", "listRuns": "run list", "listBulkActions": "bulk list",
+    "listBulkItems": "bulk items", "listDeadLetters": "dead-letter list", "listDeliveries": "delivery list", "listExecutors": "executor list",
+    "listSecrets": "secret list", "listAudit": "audit", "listRoles": "role list", "listUsers": "user list", "listTokens": "token list",
+    "listNamespaces": None,
+}
+
 
 class RecordedServer(http.server.ThreadingHTTPServer):
     daemon_threads = True
@@ -201,6 +209,25 @@ class GoldenTest(unittest.TestCase):
                 asked.add(found[1]["operationId"])
         known = {o["operationId"] for _, method, _, o in self.contract.operations if method in METHODS}
         self.assertEqual(known - asked, CONSOLE_ONLY)
+
+    def test_each_filter_of_a_list_is_a_flag_of_the_same_name(self):
+        lists = {}
+        for _, method, _, operation in self.contract.operations:
+            of = [self.contract.look_up(one) for one in operation.get("parameters", [])] if method in METHODS else []
+            names = {one["name"] for one in of if one["in"] == "query"}
+            if "page_token" in names:
+                lists[operation["operationId"]] = names - {"page_size", "page_token"}
+        self.assertEqual(set(lists) - CONSOLE_ONLY, set(LIST_VERBS))
+        missing = {}
+        for operation, verb in LIST_VERBS.items():
+            flags = set()
+            if verb:
+                done = subprocess.run([CARILLON, *verb.split(), "--help"], capture_output=True, text=True, check=True)
+                flags = set(re.findall(r"(?<![a-z-])--([a-z-]+)", done.stdout))
+                self.assertIn("output", flags, verb)
+            if lost := {name for name in lists[operation] if name.replace("_", "-") not in flags}:
+                missing[verb] = lost
+        self.assertEqual(missing, {})
 
     def test_outcomes_are_the_golden_ones(self):
         by_file = {}

@@ -30,6 +30,32 @@ for (const theme of ['light', 'dark']) {
   });
 }
 
+test('they are found by state, by a part of the id or host, and by label, in the address', async () => {
+  await server.api('PATCH', 'executors/' + id, { labels: { zone: 'a' } }, { 'If-Match': '*' });
+  await person({}, async (page) => {
+    await page.goto(server.url + '/executors');
+    const row = page.getByRole('row').filter({ hasText: id });
+    await row.getByRole('link', { name: 'zone=a' }).click();
+    await page.waitForURL('**/executors?label=zone*');
+    await page.getByRole('button', { name: 'Without the label zone:a' }).waitFor();
+    await row.waitFor();
+    await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Lost' }).click();
+    await page.getByText('Nothing matches').waitFor();
+    assert.match(page.url(), /state=LOST/);
+    assert.deepEqual(await look(page, 'no such executor'), []);
+    await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Online' }).click();
+    await row.waitFor();
+    await page.getByLabel('Id or host').fill('nowhere');
+    await page.getByText('Nothing matches').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).first().click();
+    await row.waitFor();
+    await page.goto(server.url + '/executors?q=' + id.slice(1) + '&label=zone:b');
+    await page.getByText('Nothing matches').waitFor();
+    await page.getByRole('button', { name: 'Without the label zone:b' }).click();
+    await row.waitFor();
+  });
+});
+
 test('it is drained with a reason, which the audit has, and enabled again; by the keyboard', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/executors/' + id);

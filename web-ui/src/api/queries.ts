@@ -55,7 +55,7 @@ export function useList<T>(path: string, query: Query, every: number, enabled = 
 
 export const useJobs = (query: Query) => useList<Job>('jobs', query, CALM_MS);
 export const useRuns = (query: Query, every = FAST_MS) => useList<Run>('runs', query, every);
-export const useExecutors = () => useList<Executor>('executors', { page_size: 500 }, FAST_MS);
+export const useExecutors = (query: Query = {}) => useList<Executor>('executors', { page_size: 500, ...query }, FAST_MS);
 export const useAudit = (query: Query) => useList<AuditEntry>('audit', query, CALM_MS);
 export const useGaps = (query: Query) => useList<Gap>('gaps', query, CALM_MS);
 export const useDeadLetters = (query: Query = {}) => useList<DeadLetter>('dead-letters', query, CALM_MS);

@@ -156,6 +156,8 @@ export interface Run extends Reachable {
 // What GET /api/recent-runs has of each, the newest first.
 export type RecentRun = Pick<Run, 'run_id' | 'state' | 'fire_time' | 'started_at' | 'ended_at'>;
 
+export const EXECUTOR_STATES = ['ONLINE', 'UNHEALTHY', 'LOST', 'OFFLINE'] as const;
+
 export interface Executor {
   executor_id: string;
   host: string;

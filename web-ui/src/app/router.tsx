@@ -4,8 +4,9 @@ import {
 } from '@tanstack/react-router';
 import { ApiError } from '../api/client';
 import { LoadFailure, Loading } from '../shared/ui';
-import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
+import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, EXECUTOR_STATES, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
 import type { AuditSearch } from '../features/admin/audit_filters';
+import type { ExecutorSearch } from '../features/executors/executors_page';
 import type { RunSearch } from '../features/runs/filter_bar';
 import type { Level } from '../features/runs/log_levels';
 import { PAGE_SIZES, RANGES, REFRESHES, many, numeral, one, oneOf, parseSearch, stringifySearch, type Range, type Refresh } from './search_params';
@@ -135,6 +136,11 @@ const bulk = createRoute({
 const executors = createRoute({
   getParentRoute: () => root,
   path: '/executors',
+  validateSearch: (search): ExecutorSearch => ({
+    state: many(search.state)?.filter((state) => EXECUTOR_STATES.includes(state as never)),
+    q: one(search.q),
+    label: many(search.label),
+  }),
   component: lazyRouteComponent(() => import('../features/executors/executors_page'), 'ExecutorsPage'),
 });
 

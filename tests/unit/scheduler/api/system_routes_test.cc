@@ -107,6 +107,41 @@ TEST_F(SystemRoutesTest, ExecutorsAreSortedByIdOrHeartbeat) {
   EXPECT_EQ(Get("/api/executors?sort=host").pointer(), "?sort");
 }
 
+TEST_F(SystemRoutesTest, ExecutorsAreFilteredByStateTextAndLabels) {
+  for (const auto& [id, labels] : std::map<std::string, std::map<std::string, std::string>>{
+           {"db-1", {{"zone", "a"}, {"disk", "ssd"}}}, {"db-2", {{"zone", "b"}}}, {"web", {}}}) {
+    ExecutorRecord record = AddExecutor(id);
+    record.host = id + ".Example";
+    record.state = id == "db-2" ? ExecutorState::kLost : ExecutorState::kOnline;
+    ASSERT_TRUE(store_.RegisterExecutor(record).ok());
+    ASSERT_TRUE(store_.SetExecutorLabels({.id = record.id, .labels = labels}).ok());
+  }
+  const auto ids = [&](const std::string& query) {
+    const json page = Get("/api/executors?" + query).body();
+    std::string found;
+    for (const json& item : page["items"]) found += item.value("executor_id", "") + " ";
+    EXPECT_EQ(page["total"], page["items"].size()) << query;
+    return found;
+  };
+  EXPECT_EQ(ids("state=LOST"), "db-2 ");
+  EXPECT_EQ(ids("state=LOST&state=ONLINE"), "db-1 db-2 web ");
+  EXPECT_EQ(ids("q=DB-"), "db-1 db-2 ");
+  EXPECT_EQ(ids("q=web.example"), "web ");
+  EXPECT_EQ(ids("label=zone:a&label=zone:b"), "db-1 db-2 ");
+  EXPECT_EQ(ids("label=zone:a&label=disk:hdd"), "");
+  EXPECT_EQ(ids("label=zone:b&q=db&state=LOST"), "db-2 ");
+  EXPECT_EQ(ids("label=zone:b&state=ONLINE"), "");
+  const json page = Get("/api/executors?q=db&page_size=1").body();
+  EXPECT_EQ(page["total"], 2);
+  const std::string token = page.value("next_page_token", "");
+  EXPECT_EQ(Get("/api/executors?q=db&page_token=" + token).body()["items"][0]["executor_id"],
+            "db-2");
+  EXPECT_EQ(Get("/api/executors?page_token=" + token).pointer(), "?page_token");
+  EXPECT_EQ(Get("/api/executors?state=online").pointer(), "?state");
+  EXPECT_EQ(Get("/api/executors?label=zone").pointer(), "?label");
+  EXPECT_EQ(Get("/api/executors?q=" + std::string(1001, 'a')).pointer(), "?q");
+}
+
 TEST_F(SystemRoutesTest, StatusHasItsShape) {
   AddExecutor("executor-1");
   Execute(Create().value("job_id", ""));

@@ -1,17 +1,19 @@
 // What the audit has records of, by what it was done to.
-export const AUDIT_ACTIONS = [
-  'job.create', 'job.replace', 'job.patch', 'job.delete', 'job.pause', 'job.resume', 'job.execute', 'job.cancel', 'job.revert', 'job.apply', 'job.prune',
-  'run.cancel', 'run.retry',
-  'bulk', 'bulk.cancel',
-  'executor.patch', 'executor.enable', 'executor.disable', 'executor.drain', 'executor.join', 'executor.join_token',
-  'secret.create', 'secret.update', 'secret.delete', 'secret.rewrap',
-  'user.create', 'user.patch', 'user.delete',
-  'token.create', 'token.delete',
-  'auth.setup_link', 'auth.setup', 'auth.login', 'auth.logout', 'auth.password', 'auth.login_failed', 'auth.refresh_reused',
-  'config.change',
-  'system.pause', 'system.resume',
-  'store.accept',
-  'delivery.resend',
-  'notify.test',
-  'dead_letter.discard',
-] as const;
+const DONE = {
+  job: 'create replace patch delete pause resume execute cancel revert apply prune',
+  run: 'cancel retry',
+  bulk: 'cancel',
+  executor: 'patch enable disable drain join join_token',
+  secret: 'create update delete rewrap',
+  user: 'create patch delete',
+  token: 'create delete',
+  auth: 'setup_link setup login logout password login_failed refresh_reused',
+  config: 'change',
+  system: 'pause resume',
+  store: 'accept',
+  delivery: 'resend',
+  notify: 'test',
+  dead_letter: 'discard',
+};
+
+export const AUDIT_ACTIONS = Object.entries(DONE).flatMap(([to, done]) => [...(to === 'bulk' ? [to] : []), ...done.split(' ').map((one) => `${to}.${one}`)]);

@@ -1,4 +1,5 @@
 // What the audit is filtered by; every filter is in the URL.
+import '../../i18n/more';
 import { X } from 'lucide-react';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
@@ -20,7 +21,6 @@ export function AuditFilters(props: { search: AuditSearch; set: (change: Partial
   const { search, set } = props;
   const chosen = search.action ?? [];
   const value = chosen.join(' ');
-  const choices: string[] = [...AUDIT_ACTIONS];
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
       <SearchField label={t('audit.whole_actor')} value={search.actor ?? ''} onChange={(actor) => set({ actor: actor || undefined })} />
@@ -28,8 +28,8 @@ export function AuditFilters(props: { search: AuditSearch; set: (change: Partial
       <select className="input w-auto max-w-full" aria-label={t('audit.action')} value={value}
         onChange={(event) => set({ action: event.target.value ? event.target.value.split(' ') : undefined })}>
         <option value="">{t('audit.any_action')}</option>
-        {value !== '' && !choices.includes(value) && <option value={value}>{chosen.map((one) => textOr('action.', one)).join(', ')}</option>}
-        {choices.map((one) => <option key={one} value={one}>{textOr('action.', one)}</option>)}
+        {value !== '' && !AUDIT_ACTIONS.includes(value) && <option value={value}>{chosen.map((one) => textOr('action.', one)).join(', ')}</option>}
+        {AUDIT_ACTIONS.map((one) => <option key={one} value={one}>{textOr('action.', one)}</option>)}
       </select>
       <TimeRange since={search.since} until={search.until} onChange={set} />
       {props.onClear && (

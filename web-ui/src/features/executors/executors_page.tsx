@@ -1,24 +1,35 @@
 // Who runs the jobs: state, age of the last heartbeat, labels, load; enable, disable, drain, label; how another one joins.
 import '../../i18n/more';
 import '../../i18n/seldom';
-import { Link } from '@tanstack/react-router';
-import { Plus } from 'lucide-react';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { Plus, X } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { itemsOf, useExecutors } from '../../api/queries';
-import type { Executor } from '../../api/types';
+import { EXECUTOR_STATES, type Executor } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
+import { SearchField } from '../../shared/search_field';
 import { Time } from '../../shared/time';
-import { EmptyYet, Labels, LoadFailure, Loading, PageHeader, TableFrame } from '../../shared/ui';
+import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, TableFrame } from '../../shared/ui';
+import { StateFilter } from '../runs/state_filter';
 import { ExecutorActions } from './executor_actions';
 import { Behind, Load, Slots, States } from './executor_facts';
 
 const JoinDialog = lazy(() => import('./join_dialog'));
 
+export interface ExecutorSearch { state?: string[]; q?: string; label?: string[] }
+
+const route = getRouteApi('/executors');
+
 export function ExecutorsPage() {
   const { t } = useTranslation();
-  const executors = useExecutors();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const executors = useExecutors({ ...search });
   const items = itemsOf(executors.data);
+  const filtered = Object.values(search).some((value) => value !== undefined && value.length > 0);
+  const set = (change: ExecutorSearch) => void navigate({ search: (before) => ({ ...before, ...change }) });
+  const clear = () => void navigate({ search: {} });
   const may = useMay('executors:write');
   const [joining, setJoining] = useState(false);
   return (
@@ -28,9 +39,19 @@ export function ExecutorsPage() {
           <Plus aria-hidden size={15} />{t('join.title')}
         </button>
       } />
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <SearchField label={t('executors.search')} value={search.q ?? ''} onChange={(q) => set({ q: q || undefined })} />
+        <StateFilter states={EXECUTOR_STATES} chosen={search.state ?? []} onChange={(state) => set({ state })} />
+        {(search.label ?? []).map((label) => (
+          <button key={label} type="button" className="button" aria-label={t('executors.without', { label })}
+            onClick={() => set({ label: search.label!.filter((one) => one !== label) })}>{label}<X aria-hidden size={15} /></button>
+        ))}
+        {filtered && <button type="button" className="button button-plain" onClick={clear}><X aria-hidden size={15} />{t('empty.clear')}</button>}
+      </div>
       <div className="card overflow-hidden">
         {executors.isPending ? <Loading />
           : executors.isError && items.length === 0 ? <LoadFailure error={executors.error} onRetry={() => void executors.refetch()} />
+          : items.length === 0 && filtered ? <EmptyMatch onClear={clear} />
           : items.length === 0 ? <EmptyYet title={t('executors.none')} hint={t('executors.none_hint')} command="carillon-executor --config executor.yaml" />
           : (
             <TableFrame label={t('nav.executors')}>
@@ -46,10 +67,26 @@ export function ExecutorsPage() {
               </table>
             </TableFrame>
           )}
+        <MoreButton query={executors} />
       </div>
       <Suspense>{joining && <JoinDialog onClose={() => setJoining(false)} />}</Suspense>
     </>
   );
+}
+
+// Each leads to the executors that have it, within what is filtered already.
+function LabelLinks({ labels }: { labels: Record<string, string> }) {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  return Object.entries(labels).map(([name, value]) => {
+    const label = `${name}:${value}`;
+    return (
+      <Link key={name} to="/executors" search={{ ...search, label: [...new Set([...(search.label ?? []), label])] }} title={t('executors.only', { label })}
+        className="inline-flex min-h-6 items-center rounded bg-raised px-1.5 text-xs text-muted no-underline hover:underline">
+        <span>{name}{value && <>=<span className="text-ink">{value}</span></>}</span>
+      </Link>
+    );
+  });
 }
 
 function Row({ executor }: { executor: Executor }) {
@@ -57,7 +94,7 @@ function Row({ executor }: { executor: Executor }) {
     <tr>
       <td data-column="name">
         <Link to="/executors/$id" params={{ id: executor.executor_id }} className="font-medium whitespace-nowrap text-ink no-underline hover:underline">{executor.executor_id}</Link>
-        <div className="mt-0.5 flex flex-wrap items-center gap-2"><span className="text-xs text-muted">{executor.host}</span><Labels labels={executor.labels} /></div>
+        <div className="mt-0.5 flex flex-wrap items-center gap-2"><span className="text-xs text-muted">{executor.host}</span><LabelLinks labels={executor.labels} /></div>
       </td>
       <td><States executor={executor} /></td>
       <td><Slots running={executor.running} slots={executor.slots} /></td>
