@@ -8,6 +8,7 @@ namespace carillon::cli {
 void AddJobCommands(CLI::App& app, Session& session);
 void AddJobWriteCommands(CLI::App& job, Session& session);  // create, edit
 void AddVersionCommands(CLI::App& job, Session& session);   // versions, diff, revert
+void AddGapsCommand(CLI::App& job, Session& session);
 void AddRunCommands(CLI::App& app, Session& session);
 // Below `executor`.
 void AddJoinCommands(CLI::App& executor, Session& session);
@@ -45,6 +46,9 @@ Outcome<std::string> ReadPassword(Session& session, const std::string& prompt);
 
 // The id of the user with this name, whatever its case. nullopt: there is none.
 Outcome<std::optional<std::string>> UserNamed(Session& session, std::string_view name);
+
+// Of --since or --until, as ParseWhen reads it; nothing where the flag was not given.
+Status AddTime(const char* name, const std::string& text, WallTime now, Parameters& query);
 
 // What `run list` and `job history` share: flags, and the listing itself.
 struct RunListFlags {

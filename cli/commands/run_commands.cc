@@ -74,14 +74,14 @@ Outcome<ExitCode> Wait(Session& session, const RunArguments& arguments) {
   return worst;
 }
 
+}  // namespace
+
 Status AddTime(const char* name, const std::string& text, WallTime now, Parameters& query) {
   if (text.empty()) return {};
   CARILLON_ASSIGN_OR_RETURN(const WallTime time, ParseWhen(text, now));
   query.emplace_back(name, FormatRfc3339(time));
   return {};
 }
-
-}  // namespace
 
 void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
   verb->add_option("--executor", flags.executor_id, "On this executor");

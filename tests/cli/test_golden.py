@@ -46,7 +46,7 @@ OTHERWISE = {
 }
 # Operations that no verb asks for.
 CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "streamRunLogs",
-                "streamChanges", "listGaps", "refreshSession", "replaceJob", "listRecentRuns", "changeMe"}
+                "streamChanges", "refreshSession", "replaceJob", "listRecentRuns", "changeMe"}
 
 
 class RecordedServer(http.server.ThreadingHTTPServer):
