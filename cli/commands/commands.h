@@ -8,6 +8,7 @@ namespace carillon::cli {
 void AddJobCommands(CLI::App& app, Session& session);
 void AddJobWriteCommands(CLI::App& job, Session& session);  // create, edit
 void AddVersionCommands(CLI::App& job, Session& session);   // versions, diff, revert
+void AddGapsCommand(CLI::App& job, Session& session);
 void AddRunCommands(CLI::App& app, Session& session);
 // Below `executor`.
 void AddJoinCommands(CLI::App& executor, Session& session);

@@ -265,6 +265,7 @@ void AddJobCommands(CLI::App& app, Session& session) {
   AddReadVerbs(*job, session, arguments);
   AddActions(*job, session, arguments);
   AddVersionCommands(*job, session);
+  AddGapsCommand(*job, session);
 }
 
 }  // namespace carillon::cli

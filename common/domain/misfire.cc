@@ -63,6 +63,14 @@ std::string_view Name(GapReason reason) {
   return "unknown";
 }
 
+Result<GapReason> ParseGapReason(std::string_view text) {
+  for (const GapReason reason : {GapReason::kMisfire, GapReason::kPaused, GapReason::kCatchUpLimit,
+                                 GapReason::kEdited, GapReason::kDeleted}) {
+    if (Name(reason) == text) return reason;
+  }
+  return {ErrorCode::kInvalid, "not a reason of a gap: '" + std::string(text) + "'"};
+}
+
 MisfireRules MisfireRulesOf(const JobDefinition& job) {
   return {.policy = job.misfire_policy,
           .grace = std::max<Duration>(std::chrono::seconds(job.misfire_grace_s), kMisfireFloor),

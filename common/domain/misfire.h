@@ -12,6 +12,7 @@ namespace carillon {
 // kEdited, kDeleted: fires that were due but not yet planned when their schedule was removed.
 enum class GapReason { kMisfire, kPaused, kCatchUpLimit, kEdited, kDeleted };
 std::string_view Name(GapReason reason);
+Result<GapReason> ParseGapReason(std::string_view text);
 
 // Fires from `from` to `to`, both included, `count` of them, that were never planned as runs.
 struct GapRange {

@@ -96,7 +96,11 @@ struct GapRecord {
 
 struct GapFilter {
   std::optional<JobId> job_id = {};
-  uint64_t before_id = UINT64_MAX;  // cursor, newest first
+  // Those that have a part in [since, until): both ends of a gap are fires.
+  std::optional<WallTime> since = {};
+  std::optional<WallTime> until = {};
+  std::vector<GapReason> reasons = {};  // any of; empty = all
+  uint64_t before_id = UINT64_MAX;      // cursor, newest first
   size_t limit = 50;
 };
 struct GapPage {

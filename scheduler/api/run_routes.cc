@@ -93,6 +93,30 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   return filter;
 }
 
+Outcome<GapFilter> ReadGapFilter(const Query& query, const Page& page) {
+  GapFilter filter{.limit = page.size()};
+  if (const auto text = query.Text("job_id")) {
+    CARILLON_ASSIGN_OR_RETURN(filter.job_id, FilterJobId(*text));
+  }
+  CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));
+  CARILLON_ASSIGN_OR_RETURN(filter.until, query.Time("until"));
+  for (const std::string& text : query.All("reason")) {
+    const auto reason = ParseGapReason(text);
+    if (!reason.ok()) {
+      return InvalidField("?reason", "unknown_value",
+                          "There is no such reason; there are misfire, paused, catch_up_limit, "
+                          "edited and deleted.");
+    }
+    filter.reasons.push_back(*reason);
+  }
+  if (!page.cursor().empty()) {
+    const auto before = ParseCursor(page.cursor());
+    if (!before) return BadPageToken();
+    filter.before_id = *before;
+  }
+  return filter;
+}
+
 // Only quickens what the owner's sweep finds anyway.
 void NudgeOwner(const Call& call, const RunKey& key) {
   const auto run = call.api.runs.GetRun(key);
@@ -256,18 +280,12 @@ Reply RetryRun(const Call& call) {
 }
 
 Reply ListGaps(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const Query query,
-                            Query::Read(call.request, {"job_id", "page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query,
+      Query::Read(call.request, {"job_id", "since", "until", "page_size", "page_token"},
+                  {"reason"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "gaps"));
-  GapFilter filter{.limit = page.size()};
-  if (const auto text = query.Text("job_id")) {
-    CARILLON_ASSIGN_OR_RETURN(filter.job_id, FilterJobId(*text));
-  }
-  if (!page.cursor().empty()) {
-    const auto before = ParseCursor(page.cursor());
-    if (!before) return BadPageToken();
-    filter.before_id = *before;
-  }
+  CARILLON_ASSIGN_OR_RETURN(const GapFilter filter, ReadGapFilter(query, page));
   const auto gaps = call.api.runs.ListGaps(filter);
   if (!gaps.ok() && gaps.code() != ErrorCode::kNotFound) return gaps.error();
   const auto count = [&] { return call.api.counts.CountGaps(filter); };

@@ -15,8 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kRunsLookedAt = 100;
-constexpr size_t kGapsLookedAt = 500;
-constexpr int kGapPages = 20;
+constexpr size_t kGapsLookedAt = 10;  // the first of them that can be read is the answer
 constexpr size_t kPausesLookedAt = 200;
 
 // The version in force at `at`: the newest of `newest` and those before it that is not younger.
@@ -56,16 +55,11 @@ Outcome<std::optional<RunDetail>> RunAt(const Call& call, const JobId& id, WallT
 }
 
 Outcome<std::optional<GapRecord>> GapAt(const Call& call, const JobId& id, WallTime at) {
-  GapFilter filter{.job_id = id, .limit = kGapsLookedAt};
-  for (int page = 0; page < kGapPages; ++page) {
-    CARILLON_ASSIGN_OR_RETURN(const GapPage gaps, call.api.runs.ListGaps(filter));
-    for (const GapRecord& gap : gaps.gaps) {
-      if (gap.range.from < at + kWhyWindow && at <= gap.range.to) return std::optional(gap);
-    }
-    if (!gaps.next) break;
-    filter.before_id = *gaps.next;
-  }
-  return std::optional<GapRecord>();
+  CARILLON_ASSIGN_OR_RETURN(
+      const GapPage gaps,
+      call.api.runs.ListGaps(
+          {.job_id = id, .since = at, .until = at + kWhyWindow, .limit = kGapsLookedAt}));
+  return gaps.gaps.empty() ? std::nullopt : std::optional(gaps.gaps.front());
 }
 
 // The first fire of `job` in the window, were it enabled.

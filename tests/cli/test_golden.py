@@ -46,13 +46,13 @@ OTHERWISE = {
 }
 # Operations that no verb asks for.
 CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "streamRunLogs",
-                "streamChanges", "listGaps", "refreshSession", "replaceJob", "listRecentRuns", "changeMe"}
+                "streamChanges", "refreshSession", "replaceJob", "listRecentRuns", "changeMe"}
 
 # The verb that lists what this operation does, where there is one.
 LIST_VERBS = {
     "listJobs": "job list", "listJobRuns": "job history", "listJobVersions": "job versions", "listRuns": "run list", "listBulkActions": "bulk list",
     "listBulkItems": "bulk items", "listDeadLetters": "dead-letter list", "listDeliveries": "delivery list", "listExecutors": "executor list",
-    "listSecrets": "secret list", "listAudit": "audit", "listRoles": "role list", "listUsers": "user list", "listTokens": "token list",
+    "listSecrets": "secret list", "listAudit": "audit", "listGaps": "job gaps", "listRoles": "role list", "listUsers": "user list", "listTokens": "token list",
     "listNamespaces": None,
 }
 

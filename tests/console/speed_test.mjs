@@ -79,7 +79,7 @@ async function load(path, slower) {
 const best = (loads, key) => Math.min(...loads.map((one) => one[key]));
 const PAGES = {
   overview: () => '/', jobs: () => '/jobs', job: () => '/jobs/' + fleet.job, 'new job': () => '/jobs/new', 'edit job': () => `/jobs/${fleet.job}/edit`,
-  runs: () => '/runs', run: () => '/runs/' + fleet.run, executors: () => '/executors', schedule: () => '/schedule', system: () => '/system',
+  runs: () => '/runs', gaps: () => '/gaps', run: () => '/runs/' + fleet.run, executors: () => '/executors', schedule: () => '/schedule', system: () => '/system',
   users: () => '/admin/users', tokens: () => '/admin/tokens', secrets: () => '/admin/secrets', deliveries: () => '/admin/deliveries',
   'dead letters': () => '/admin/dead-letters', audit: () => '/admin/audit', account: () => '/account',
 };

@@ -70,9 +70,14 @@ SEARCHED = [
     "/api/runs?user_id=nobody&kind=manual&state=FAILED&state=COMPLETED",
 ]
 RECENT = "/api/recent-runs?n=10" + "".join(f"&job_id=history-{n}" for n in range(JOBS))
-# path: the table it reads.
+# path: the table it reads. Of the gaps one has ended in each second before now.
+HALF_AN_HOUR_AGO = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 1800))
 OTHERS = {
     "/api/gaps": "run_gaps",
+    f"/api/gaps?since={HALF_AN_HOUR_AGO}": "run_gaps",
+    f"/api/gaps?since={HALF_AN_HOUR_AGO}&reason=misfire": "run_gaps",
+    f"/api/gaps?since={HALF_AN_HOUR_AGO}&reason=deleted": "run_gaps",
+    f"/api/gaps?job_id=history-39&since={HALF_AN_HOUR_AGO}&reason=paused": "run_gaps",
     "/api/gaps?job_id=history-39": "run_gaps",
     "/api/dead-letters": "dead_letters",
     "/api/dead-letters?job_id=history-39": "dead_letters",
@@ -160,7 +165,9 @@ INSERT INTO dead_letters (fire_us, schedule_id, shard, job_no, state, attempts, 
   SELECT fire_us, schedule_id, shard, job_no, 'FAILED', 1, ended_us FROM job_runs WHERE state = 'FAILED';
 INSERT INTO run_gaps (schedule_id, job_no, from_us, to_us, fires, reason)
   SELECT j.schedule_id, j.job_no, {now_us} - q.seq * 1000000, {now_us} - q.seq * 1000000 + 500000, 1, 'misfire'
-  FROM seq_1_to_20000 q JOIN history_jobs j ON j.n = q.seq % {JOBS};
+  FROM seq_1_to_20000 q JOIN history_jobs j ON j.n = q.seq % {JOBS} ORDER BY q.seq DESC;
+-- As the server does by itself some seconds later; it is stopped before.
+ANALYZE TABLE run_gaps;
 INSERT INTO audit_log (at_us, actor, action, object_id, reason)
   SELECT {first_us} + q.seq * 10 * {step_us}, CASE WHEN q.seq % 40000 = 7 THEN 'rare' WHEN q.seq % 3 = 0 THEN 'someone/ci'
     ELSE 'someone' END, CASE WHEN q.seq % 40000 = 9 THEN 'job.pause' ELSE 'job.execute' END, 'history-0', ''

@@ -12,6 +12,7 @@ const PAGES_KIB = {
   'jobs/import_page': 230,
   'runs/runs_page': 160,
   'runs/run_page': 160,
+  'gaps/gaps_page': 170,
   'bulk/bulk_list_page': 170,
   'bulk/bulk_page': 170,
   'executors/executors_page': 170,

@@ -3,10 +3,12 @@ import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } fr
 import { render, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { queryClient } from '../src/api/queries';
-import type { FireLoad, Gap, Run } from '../src/api/types';
+import type { FireLoad, Gap, Run, SystemStatus } from '../src/api/types';
+import { parseSearch, stringifySearch } from '../src/app/search_params';
 import NextFires from '../src/features/overview/next_fires';
 import { againIn } from '../src/features/overview/next_values';
-import { missedSince, successOf } from '../src/features/overview/tile_values';
+import { dayBefore, firesIn, successOf } from '../src/features/overview/tile_values';
+import { Tiles } from '../src/features/overview/tiles';
 import { HttpResponse, at, http, server } from './server';
 
 const runs = (...states: string[]) => states.map((state) => ({ state }) as Run);
@@ -21,14 +23,28 @@ describe('the share of success', () => {
 });
 
 describe('what was missed', () => {
-  const gap = (to: string, reason: string, count: number) => ({ job_id: 'a', schedule_id: 1, from: to, to, reason, count }) as Gap;
-  const gaps = [gap('2026-03-02T10:00:00Z', 'misfire', 3), gap('2026-03-02T09:00:00Z', 'paused', 50), gap('2026-03-02T08:00:00Z', 'catch_up_limit', 4), gap('2026-03-01T08:00:00Z', 'misfire', 7)];
-  it('is of the time that is asked for, without what a person left out', () => {
-    expect(missedSince(gaps, Date.parse('2026-03-01T12:00:00Z'), true)).toEqual({ fires: 7, more: false });
+  it('is asked for of a day, by the same name for a minute', () => {
+    expect(dayBefore(Date.parse('2026-03-02T12:00:00.001Z'))).toBe('2026-03-01T12:00:00.000Z');
+    expect(dayBefore(Date.parse('2026-03-02T12:00:59.999Z'))).toBe('2026-03-01T12:00:00.000Z');
   });
-  it('may be more where all that was read is of that time', () => {
-    expect(missedSince(gaps, 0, true)).toEqual({ fires: 14, more: true });
-    expect(missedSince(gaps, 0, false)).toEqual({ fires: 14, more: false });
+  it('is all the fires of its gaps', () => {
+    const gap = (count: number) => ({ job_id: 'a', schedule_id: 1, from: '', to: '', reason: 'misfire', count }) as Gap;
+    expect(firesIn([gap(3), gap(4)])).toBe(7);
+    expect(firesIn([])).toBe(0);
+  });
+  it('is asked of the server without what a person left out, and leads there', async () => {
+    let asked: URLSearchParams | undefined;
+    server.use(http.get(at('gaps'), ({ request }) => {
+      asked = new URL(request.url).searchParams;
+      return HttpResponse.json({ items: [{ job_id: 'a', schedule_id: 1, from: '2026-03-02T10:00:00Z', to: '2026-03-02T10:00:00Z', reason: 'misfire', count: 3 }], next_page_token: 'more' });
+    }), http.get(at('runs'), () => HttpResponse.json({ items: [], next_page_token: null })));
+    const root = createRootRoute({ component: () => <Tiles status={{ executors: {}, late_ms: { p50: 1, p99: 7 }, runs_running: 0, runs_pending: 0 } as SystemStatus} /> });
+    const router = createRouter({ routeTree: root, parseSearch, stringifySearch, history: createMemoryHistory() });
+    render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+    const link = await screen.findByRole('link', { name: '3+ fires missed in 24 hours' });
+    expect(asked!.getAll('reason')).toEqual(['misfire', 'catch_up_limit']);
+    expect(new URL((link as HTMLAnchorElement).href).search).toBe(`?since=${encodeURIComponent(asked!.get('since')!)}&reason=misfire&reason=catch_up_limit`);
+    expect((screen.getByRole('link', { name: 'Late · missed' }) as HTMLAnchorElement).pathname).toBe('/system');
   });
 });
 

@@ -29,6 +29,12 @@ bool HasLabels(const JobDefinition& job,
   });
 }
 
+bool IsWanted(const GapFilter& filter, const GapRange& gap) {
+  if (filter.since && gap.to < *filter.since) return false;
+  if (filter.until && gap.from >= *filter.until) return false;
+  return filter.reasons.empty() || Contains(filter.reasons, gap.reason);
+}
+
 }  // namespace
 
 Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
@@ -260,6 +266,7 @@ Result<GapPage> MemoryStore::ListGaps(const GapFilter& filter) {
     --it;
     const JobEntry& job = *tables_.FindJob(it->second.job_no);
     if (filter.job_id && job.id != *filter.job_id) continue;
+    if (!IsWanted(filter, it->second.range)) continue;
     if (page.gaps.size() >= filter.limit) {
       page.next = last;
       break;

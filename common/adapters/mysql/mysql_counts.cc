@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/ascii.h"
+#include "common/adapters/mysql/gap_filter.h"
 #include "common/adapters/mysql/job_filter.h"
 
 namespace carillon::mysql {
@@ -70,12 +71,14 @@ Result<BoundedCount> MysqlCounts::CountNamespaces() {
 }
 
 Result<BoundedCount> MysqlCounts::CountGaps(const GapFilter& filter) {
-  Conditions within;
-  if (filter.job_id) {
-    within.Add("g.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)",
-               {filter.job_id->value()});
+  CountedRows rows{.from = "run_gaps g", .order = "g.id DESC", .wanted = OtherwiseOfGaps(filter)};
+  rows.within = GapsOfJob(filter);
+  rows.within.Add(GapsEndingSince(filter));
+  if (filter.since && !filter.job_id) {  // no more is looked at than has ended since
+    rows.from += " FORCE INDEX (by_end)";
+    rows.order = "g.to_us DESC";
   }
-  return Count(count_pool_, {.from = "run_gaps g", .order = "g.id DESC", .within = within});
+  return Count(count_pool_, rows);
 }
 
 Result<BoundedCount> MysqlCounts::CountDeadLetters(const DeadLetterFilter& filter) {

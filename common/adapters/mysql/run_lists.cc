@@ -3,6 +3,7 @@
 
 #include "common/adapters/mysql/ascii.h"
 #include "common/adapters/mysql/conditions.h"
+#include "common/adapters/mysql/gap_filter.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/run_details.h"
 #include "common/adapters/mysql/run_rows.h"
@@ -23,12 +24,16 @@ Result<int64_t> CountOpen(Session& session, std::string_view states) {
   return rows.Int(1);
 }
 
-Result<GapReason> ParseGapReason(const std::string& text) {
-  for (const GapReason reason : {GapReason::kMisfire, GapReason::kPaused, GapReason::kCatchUpLimit,
-                                 GapReason::kEdited, GapReason::kDeleted}) {
-    if (Name(reason) == text) return reason;
-  }
-  return {ErrorCode::kCorrupt, "gap: unknown reason " + text};
+// Their ids begin with it. Newest first is by the id: where few of many gaps are of the reason that
+// is asked for, the walk back from the newest would else not end before the oldest of all.
+Result<std::optional<uint64_t>> OldestGapEndingSince(Session& session, const GapFilter& filter) {
+  const Conditions since = GapsEndingSince(filter);
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT MIN(g.id) FROM run_gaps g FORCE INDEX (by_end) WHERE " + since.text(),
+                    since.params()));
+  if (!rows.Next() || rows.IsNull(1)) return std::optional<uint64_t>();
+  return std::optional(rows.Unsigned(1));
 }
 
 const std::string kSelectLetters =
@@ -82,21 +87,27 @@ Result<uint64_t> MysqlStore::MarkOfRuns(WallTime now) {
 }
 
 Result<GapPage> MysqlStore::ListGaps(const GapFilter& filter) {
-  Conditions where;
-  where.Add("g.id < ?", {filter.before_id});
-  if (filter.job_id) {
-    where.Add("g.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)",
-              {filter.job_id->value()});
-  }
-  Params params = where.params();
-  params.push_back(static_cast<uint64_t>(filter.limit + 1));
   return InList(*pool_, "list gaps", [&](Session& session) -> Result<GapPage> {
+    Conditions where;
+    where.Add("g.id < ?", {filter.before_id});
+    where.Add(GapsOfJob(filter));
+    where.Add(GapsEndingSince(filter));
+    where.Add(OtherwiseOfGaps(filter));
+    if (filter.since && !filter.job_id) {
+      CARILLON_ASSIGN_OR_RETURN(const auto oldest, OldestGapEndingSince(session, filter));
+      if (!oldest) return GapPage{};
+      where.Add("g.id >= ?", {*oldest});
+    }
+    Params params = where.params();
+    params.push_back(static_cast<uint64_t>(filter.limit + 1));
+    // Not from the jobs to all their gaps, which looks cheap where there are few jobs.
     CARILLON_ASSIGN_OR_RETURN(
-        Rows rows, session.Query("SELECT g.id, g.schedule_id, j.job_id, g.from_us, g.to_us, "
-                                 "g.fires, g.reason FROM run_gaps g JOIN jobs j ON j.job_no = "
-                                 "g.job_no WHERE " +
-                                     where.text() + " ORDER BY g.id DESC LIMIT ?",
-                                 params));
+        Rows rows,
+        session.Query("SELECT g.id, g.schedule_id, j.job_id, g.from_us, g.to_us, "
+                      "g.fires, g.reason FROM run_gaps g STRAIGHT_JOIN jobs j ON j.job_no = "
+                      "g.job_no WHERE " +
+                          where.text() + " ORDER BY g.id DESC LIMIT ?",
+                      params));
     GapPage page;
     uint64_t last = 0;
     size_t read = 0;
@@ -109,7 +120,7 @@ Result<GapPage> MysqlStore::ListGaps(const GapFilter& filter) {
       last = rows.Unsigned(1);
       ++read;
       if (!reason.ok()) {
-        session.NoteUnreadable("run_gaps", std::to_string(last), reason.error().message);
+        session.NoteUnreadable("run_gaps", std::to_string(last), "unknown reason");
         continue;
       }
       page.gaps.push_back({ScheduleId(rows.Unsigned(2)), JobId(rows.Text(3)),

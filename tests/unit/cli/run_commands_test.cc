@@ -125,6 +125,31 @@ TEST_F(RunCommandsTest, HistoryIsTheListOfAJob) {
   EXPECT_EQ(out(), "R1\n");
 }
 
+TEST_F(RunCommandsTest, GapsAreThoseOfAJobOrOfAll) {
+  const json gap = {{"schedule_id", 2},
+                    {"job_id", "j"},
+                    {"from", "2026-03-01T00:00:00.000000Z"},
+                    {"to", "2026-03-01T00:09:00.000000Z"},
+                    {"count", 10},
+                    {"reason", "misfire"}};
+  Answer("GET /api/gaps?job_id=j&page_size=50", {{"items", {gap}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"job", "gaps", "j"}), 0) << err();
+  EXPECT_EQ(out(),
+            "JOB  SCHEDULE  FROM                  TO                    FIRES  REASON\n"
+            "j    2         2026-03-01 00:00:00Z  2026-03-01 00:09:00Z  10     misfire\n");
+  Answer(
+      "GET /api/gaps?reason=misfire&reason=paused&since=2026-02-28T00%3A00%3A00.000000Z"
+      "&until=2026-03-01T00%3A00%3A00.000000Z&page_size=500",
+      {{"items", {gap}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"job", "gaps", "--reason", "misfire", "--reason", "paused", "--since", "24h",
+                 "--until", "2026-03-01T01:00:00+01:00", "-q"}),
+            0)
+      << err();
+  EXPECT_EQ(out(), "j\n");
+  EXPECT_EQ(Run({"job", "gaps", "--since", "yesterday"}), 2);
+  EXPECT_EQ(Run({"job", "gaps", ""}), 2);
+}
+
 TEST_F(RunCommandsTest, WhatAProgramReadsIsComplete) {
   Answer("GET /api/runs?page_size=500",
          {{"items", {RunShown("COMPLETED")}}, {"next_page_token", "t"}});

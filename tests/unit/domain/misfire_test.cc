@@ -30,6 +30,13 @@ Schedule Cron(std::string text, std::string zone = "UTC") {
 
 using Times = std::vector<WallTime>;
 
+TEST(MisfireTest, ReasonsAreReadAsTheyAreWritten) {
+  for (const char* name : {"misfire", "paused", "catch_up_limit", "edited", "deleted"}) {
+    EXPECT_EQ(Name(ParseGapReason(name).value()), name);
+  }
+  EXPECT_EQ(ParseGapReason("Misfire").code(), ErrorCode::kInvalid);
+}
+
 TEST(MisfireTest, PlansTheHorizonWhenNothingIsLate) {
   const Schedule minutely = Rate(60s);
   const FirePlan plan = PlanFires(minutely, kStart, kStart - 10s, kStart + 120s, {}, 100);

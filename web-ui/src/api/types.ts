@@ -265,6 +265,8 @@ export interface Gap {
   job_id: string; schedule_id: number; from: string; to: string; count: number; reason: string;
 }
 
+export const GAP_REASONS: readonly string[] = ['misfire', 'paused', 'catch_up_limit', 'edited', 'deleted'];
+
 export interface DeadLetter extends Reachable {
   id: string; run_id: string; job_id: string; state: string; attempts: number; reason: string;
   create_time: string;

@@ -4,7 +4,7 @@ import '../i18n/seldom';
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';
-import { CalendarClock, ListChecks, Plus, ScrollText, Server, UserRound } from 'lucide-react';
+import { CalendarClock, CalendarX2, ListChecks, Plus, ScrollText, Server, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { get } from '../api/client';
 import { itemsOf, useExecutors } from '../api/queries';
@@ -41,6 +41,7 @@ function usePages(): Entry[] {
     ...PLACES.map((place) => page(place.to, t(place.label), place.icon, 'g ' + place.key)),
     page('/jobs/new', t('jobs.new'), Plus, 'n'),
     page('/bulk', t('bulk.title'), ListChecks),
+    page('/gaps', t('gaps.title'), CalendarX2),
     page('/admin/users', t('admin.users'), UserRound),
     page('/admin/tokens', t('admin.tokens'), UserRound),
     page('/admin/secrets', t('admin.secrets'), UserRound),

@@ -4,9 +4,10 @@ import {
 } from '@tanstack/react-router';
 import { ApiError } from '../api/client';
 import { LoadFailure, Loading } from '../shared/ui';
-import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, EXECUTOR_STATES, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
+import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, EXECUTOR_STATES, GAP_REASONS, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
 import type { AuditSearch } from '../features/admin/audit_filters';
 import type { ExecutorSearch } from '../features/executors/executors_page';
+import type { GapSearch } from '../features/gaps/gaps_page';
 import type { RunSearch } from '../features/runs/filter_bar';
 import type { Level } from '../features/runs/log_levels';
 import { PAGE_SIZES, RANGES, REFRESHES, many, numeral, one, oneOf, parseSearch, stringifySearch, type Range, type Refresh } from './search_params';
@@ -117,6 +118,18 @@ const run = createRoute({
     level: oneOf(search.level, ['ERROR', 'WARN', 'INFO', 'DEBUG']),
   }),
   component: lazyRouteComponent(() => import('../features/runs/run_page'), 'RunPage'),
+});
+
+const gaps = createRoute({
+  getParentRoute: () => root,
+  path: '/gaps',
+  validateSearch: (search): GapSearch => ({
+    job_id: one(search.job_id),
+    reason: many(search.reason)?.filter((reason) => GAP_REASONS.includes(reason)),
+    since: one(search.since),
+    until: one(search.until),
+  }),
+  component: lazyRouteComponent(() => import('../features/gaps/gaps_page'), 'GapsPage'),
 });
 
 const bulks = createRoute({
@@ -239,7 +252,7 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, importJobs, editJob, job, runs, run, bulks, bulk, executors, executor, system, admin, audit, users, tokens, secrets, deliveries, deadLetters, account, schedule,
+  overview, jobs, newJob, importJobs, editJob, job, runs, run, gaps, bulks, bulk, executors, executor, system, admin, audit, users, tokens, secrets, deliveries, deadLetters, account, schedule,
 ]);
 
 export const router = createRouter({

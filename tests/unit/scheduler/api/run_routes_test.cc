@@ -289,6 +289,36 @@ TEST_F(RunRoutesTest, DeadLettersAndGapsAreListed) {
   EXPECT_EQ(Get("/api/gaps?job_id=never-was").body()["items"].size(), 0u);
 }
 
+TEST_F(RunRoutesTest, GapsAreFilteredByTimeAndReason) {
+  const std::string job_id = Create({{"cron_expression", "* * * * *"}}).value("job_id", "");
+  Post("/api/jobs/" + job_id + "/pause");
+  clock_.Advance(10min);  // the fires of 00:01 to 00:10
+  Post("/api/jobs/" + job_id + "/resume");
+  const auto found = [&](const std::string& query) {
+    const auto answer = Get("/api/gaps?" + query);
+    EXPECT_EQ(answer.status, 200) << query;
+    return answer.body()["items"].size();
+  };
+  ASSERT_EQ(Get("/api/gaps").body()["items"][0]["to"], "2026-03-01T00:10:00.000000Z");
+  EXPECT_EQ(found("since=2026-03-01T00:10:00Z"), 1u);
+  EXPECT_EQ(found("since=2026-03-01T01:10:00%2B01:00&job_id=" + job_id), 1u);
+  EXPECT_EQ(found("since=2026-03-01T00:10:01Z"), 0u);
+  EXPECT_EQ(found("until=2026-03-01T00:01:00Z"), 0u);
+  EXPECT_EQ(found("until=2026-03-01T00:01:01Z&reason=paused"), 1u);
+  EXPECT_EQ(found("reason=misfire&reason=edited"), 0u);
+  EXPECT_EQ(found("reason=misfire&reason=paused"), 1u);
+  for (const auto& [query, pointer] : std::vector<std::pair<std::string, std::string>>{
+           {"since=yesterday", "?since"},
+           {"until=24h", "?until"},
+           {"since=2026-03-01T00:00:00Z&since=2026-03-01T00:00:00Z", "?since"},
+           {"reason=PAUSED", "?reason"},
+           {"state=FAILED", "?state"}}) {
+    const auto refused = Get("/api/gaps?" + query);
+    EXPECT_EQ(refused.status, 400) << query;
+    EXPECT_EQ(refused.pointer(), pointer);
+  }
+}
+
 TEST_F(RunRoutesTest, UnknownRunsAreNotFoundAndBadIdsRefused) {
   const std::string unknown(26, '0');
   for (const char* tail : {"", "/logs"}) EXPECT_EQ(Get("/api/runs/" + unknown + tail).status, 404);

@@ -164,7 +164,7 @@ function Overview({ job }: { job: Job }) {
         <div className={below ? 'contents' : 'hidden'}><Suspense><Durations job={job} onKnown={() => tell('durations')} /></Suspense></div>
         <div className={below && isKnown('durations') ? 'contents' : 'hidden'}><Suspense><EndsCard job={job} /></Suspense></div>
         {gaps.length > 0 && (
-          <Card title={t('gaps.title')}>
+          <Card title={t('gaps.title')} actions={<Link to="/gaps" search={{ job_id: job.job_id }} className="link">{t('list.all')}</Link>}>
             <ul className="grid gap-2">
               {gaps.map((gap) => (
                 <li key={gap.schedule_id + gap.from}>

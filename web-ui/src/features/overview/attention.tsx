@@ -5,30 +5,30 @@ import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { itemsOf, useDeadLetters, useExecutors, useGaps, useRuns } from '../../api/queries';
 import { serverNow } from '../../api/reachability';
-import type { SystemStatus } from '../../api/types';
+import { GAP_REASONS, type SystemStatus } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { span } from '../../shared/format';
 import { isAwaited, useTell } from '../../shared/known';
 import { Card, Loading, explain } from '../../shared/ui';
 import { skewOf } from '../system/member_values';
+import { dayBefore } from './tile_values';
 
 const SHOWN = 6;
 const LATE_MS = 5000;
-const DAY_MS = 86_400_000;
+// What a person paused is none.
+const SURPRISING = GAP_REASONS.filter((reason) => reason !== 'paused');
 
 interface Matter { key: string; text: string; link: ReactNode }
 
 export default function Attention({ status, late, onKnown }: { status: SystemStatus; late: boolean; onKnown: () => void }) {
   const { t } = useTranslation();
-  const reads = [useRuns({ state: ['HELD'], page_size: SHOWN }), useDeadLetters(), useExecutors(), useGaps({ page_size: SHOWN })] as const;
+  const reads = [useRuns({ state: ['HELD'], page_size: SHOWN }), useDeadLetters(), useExecutors(), useGaps({ page_size: SHOWN, since: dayBefore(serverNow()), reason: SURPRISING })] as const;
   const awaited = reads.some(isAwaited);
   useTell(!awaited, onKnown);
   // What is known is worth more than what hangs.
   if (awaited && !late) return <Loading />;
   const [held, dead, executors, gaps] = [itemsOf(reads[0].data), itemsOf(reads[1].data), itemsOf(reads[2].data), itemsOf(reads[3].data)];
-  // What a person paused is no surprise.
-  const missed = gaps.slice(0, SHOWN)
-    .filter((gap) => gap.reason !== 'paused' && Date.parse(gap.to) > serverNow() - DAY_MS);
+  const missed = gaps.slice(0, SHOWN);
   const matters: Matter[] = [];
   const failed = reads.find((one) => one.isError && !one.data); // no tick for what could not be looked at
   const see = t('overview.see');

@@ -13,11 +13,11 @@ export function successOf(ended: Page<Run> | undefined): { share: number | null;
 }
 
 // Nobody meant to leave these out.
-const MISSED = new Set(['misfire', 'catch_up_limit']);
+export const MISSED: readonly string[] = ['misfire', 'catch_up_limit'];
 
-// Fires that were missed since then; `more`: older gaps than those read may be among them.
-export function missedSince(gaps: readonly Gap[], since: number, hasMore: boolean): { fires: number; more: boolean } {
-  const recent = gaps.filter((gap) => Date.parse(gap.to) > since);
-  const fires = recent.filter((gap) => MISSED.has(gap.reason)).reduce((sum, gap) => sum + gap.count, 0);
-  return { fires, more: hasMore && recent.length === gaps.length };
-}
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+// To the minute: what is asked for stays the same for as long.
+export const dayBefore = (now: number): string => new Date(Math.floor(now / MINUTE_MS) * MINUTE_MS - DAY_MS).toISOString();
+
+export const firesIn = (gaps: readonly Gap[]): number => gaps.reduce((sum, gap) => sum + gap.count, 0);

@@ -10,13 +10,11 @@ import { useTranslation } from '../../i18n/use_translation';
 import { count, percent, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { BAD_STATES } from './failures';
-import { missedSince, successOf } from './tile_values';
+import { MISSED, dayBefore, firesIn, successOf } from './tile_values';
 
 const ENDED = ['COMPLETED', ...BAD_STATES];
 const READ_MAX = 500; // as many as one page holds
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
-const dayAgo = () => new Date(Math.floor(serverNow() / MINUTE_MS) * MINUTE_MS - DAY_MS).toISOString();
+const dayAgo = () => dayBefore(serverNow());
 
 export function Tiles({ status }: { status: SystemStatus }) {
   const { t } = useTranslation();
@@ -52,16 +50,24 @@ function Success() {
   );
 }
 
-// Late is what started late; missed what was never started, which is among what needs attention.
+// Late is what started late; missed what was never started. Each number leads to its own, the rest of the tile to the first.
 function Late({ status }: { status: SystemStatus }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
-  const gaps = useGaps({ page_size: READ_MAX });
-  const missed = missedSince(itemsOf(gaps.data), serverNow() - DAY_MS, gaps.hasNextPage);
+  const asked = { since: dayAgo(), reason: [...MISSED] };
+  const gaps = useGaps({ ...asked, page_size: READ_MAX });
+  const fires = firesIn(itemsOf(gaps.data));
+  const missed = count(fires, language) + (gaps.hasNextPage ? '+' : '');
   const late = status.late_ms.p99 === null ? '–' : span(status.late_ms.p99);
   return (
-    <Tile to={<Link to="/system" />} label={t('tile.late')} value={<>{late} <span className="text-muted">·</span> {count(missed.fires, language)}{missed.more && '+'}</>}
-      under={t('tile.late_under')} />
+    <div className="card relative p-4 hover:border-line-strong">
+      <Link to="/system" className="-mt-2 block min-h-7 pt-2 text-muted no-underline after:absolute after:inset-0">{t('tile.late')}</Link>
+      <span className="block text-2xl font-semibold tabular-nums">
+        {late} <span className="text-muted">·</span>{' '}
+        <Link to="/gaps" search={asked} className="link relative z-1 inline-block min-w-7" aria-label={t('tile.missed_named', { n: missed, count: fires })}>{missed}</Link>
+      </span>
+      <span className="block text-xs text-muted">{t('tile.late_under')}</span>
+    </div>
   );
 }
 

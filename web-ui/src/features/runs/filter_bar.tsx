@@ -53,7 +53,7 @@ export default function FilterBar(props: { search: RunSearch; set: (change: Part
   );
 }
 
-function Since(props: { value: string | undefined; onChange: (value: string | undefined) => void }) {
+export function Since(props: { value: string | undefined; onChange: (value: string | undefined) => void }) {
   const { t } = useTranslation();
   return (
     <select className="input w-auto" aria-label={t('runs.since')} value={props.value ?? ''}

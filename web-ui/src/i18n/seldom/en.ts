@@ -178,6 +178,15 @@ export const enSeldom = {
   'history.lag': 'Records not dealt with yet',
   'history.table': 'As a table, the most of each minute',
   'refresh.paused': 'Updates are paused in the top bar.',
+  // Fires that were never planned.
+  'gaps.under': 'Times at which a job was due and no run was made',
+  'gaps.none': 'No fire was left out',
+  'gaps.none_hint': 'Fires that nobody could plan in time, or that came while their job was paused, are kept here: from when to when, how many, and why.',
+  'gaps.any_reason': 'Any reason',
+  'gaps.from': 'First',
+  'gaps.to': 'Last',
+  'gaps.fires': 'Fires',
+  'gaps.why_named': 'Why? {{job}} did not fire then',
   // Runs that used up their attempts.
   'dead.title': 'Dead letters',
   'dead.under': 'Runs that used up their attempts',

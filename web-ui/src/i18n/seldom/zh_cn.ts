@@ -176,6 +176,15 @@ export const zhCNSeldom: SeldomCatalogue = {
   'history.lag': '尚未处理的记录',
   'history.table': '以表格显示（每分钟最高值）',
   'refresh.paused': '已在顶栏暂停更新。',
+  // Fires that were never planned.
+  'gaps.under': '任务到期但未生成运行的时间段',
+  'gaps.none': '没有遗漏的触发',
+  'gaps.none_hint': '未能及时安排、或在任务暂停期间到期的触发会记录在这里：起止时间、次数和原因。',
+  'gaps.any_reason': '任意原因',
+  'gaps.from': '首次',
+  'gaps.to': '末次',
+  'gaps.fires': '触发次数',
+  'gaps.why_named': '原因：{{job}} 当时未触发',
   // Runs that used up their attempts.
   'dead.title': '死信',
   'dead.under': '已用尽重试的运行',

@@ -1,0 +1,101 @@
+// Which fires were never planned, and why; every filter is in the URL.
+import '../../i18n/more';
+import '../../i18n/seldom';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { ApiError } from '../../api/client';
+import { itemsOf, useGaps } from '../../api/queries';
+import { GAP_REASONS, type Gap } from '../../api/types';
+import { useTextOr } from '../../i18n/text_or';
+import { useTranslation } from '../../i18n/use_translation';
+import { DataTable, type Column } from '../../shared/data_table';
+import { count } from '../../shared/format';
+import { usePreferences } from '../../shared/preferences';
+import { SearchField } from '../../shared/search_field';
+import { Time } from '../../shared/time';
+import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../shared/ui';
+import { Since } from '../runs/filter_bar';
+import { TimeRange } from '../runs/time_range';
+
+const route = getRouteApi('/gaps');
+
+export interface GapSearch {
+  job_id?: string;
+  reason?: string[];
+  since?: string;
+  until?: string;
+}
+
+export function GapsPage() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const gaps = useGaps({ ...search, job_id: search.job_id?.trim().toLowerCase() });
+  const items = itemsOf(gaps.data);
+  const { job_id: job = '' } = search;
+  const noId = job !== '' && gaps.error instanceof ApiError && gaps.error.status === 400; // nor is anything found by it
+  const filtered = Object.values(search).some((value) => value !== undefined && value.length > 0);
+  const clear = () => void navigate({ search: {} });
+  return (
+    <>
+      <PageHeader title={t('gaps.title')} documentTitle={t('gaps.title')} under={t('gaps.under')} />
+      <Filters search={search} set={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })} onClear={filtered ? clear : undefined} />
+      <div className="card overflow-hidden">
+        {gaps.isPending ? <Loading />
+          : gaps.isError && items.length === 0 && !noId ? <LoadFailure error={gaps.error} onRetry={() => void gaps.refetch()} />
+          : items.length > 0 ? <GapsTable gaps={items} />
+          : filtered ? <EmptyMatch onClear={clear} />
+          : <EmptyYet title={t('gaps.none')} hint={t('gaps.none_hint')} command="carillon job gaps --since 24h" />}
+        <MoreButton query={gaps} />
+      </div>
+    </>
+  );
+}
+
+function Filters(props: { search: GapSearch; set: (change: Partial<GapSearch>) => void; onClear: (() => void) | undefined }) {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  const { search, set } = props;
+  const chosen = search.reason ?? [];
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2">
+      <SearchField label={t('runs.whole_job_id')} value={search.job_id ?? ''} onChange={(job_id) => set({ job_id: job_id || undefined })} />
+      <select className="input w-auto max-w-full" aria-label={t('runs.why')} value={chosen.join(' ')}
+        onChange={(event) => set({ reason: event.target.value ? event.target.value.split(' ') : undefined })}>
+        <option value="">{t('gaps.any_reason')}</option>
+        {chosen.length > 1 && <option value={chosen.join(' ')}>{chosen.map((reason) => textOr('reason.', reason)).join(', ')}</option>}
+        {GAP_REASONS.map((reason) => <option key={reason} value={reason}>{textOr('reason.', reason)}</option>)}
+      </select>
+      <Since value={search.since} onChange={(since) => set({ since })} />
+      <TimeRange since={search.since} until={search.until} onChange={set} />
+      {props.onClear && (
+        <button type="button" className="button button-plain" onClick={props.onClear}><X aria-hidden size={15} />{t('empty.clear')}</button>
+      )}
+    </div>
+  );
+}
+
+// A card has no header that would say what a value is.
+const OnCard = ({ children }: { children: ReactNode }) => <span className="mr-1.5 text-muted sm:hidden">{children}</span>;
+
+function GapsTable({ gaps }: { gaps: Gap[] }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  const textOr = useTextOr();
+  const columns: Column<Gap>[] = [
+    { id: 'name', header: t('runs.job'), cell: (one) => (
+      <Link to="/jobs/$id" params={{ id: one.job_id }} className="link mono inline-flex min-h-7 items-center break-all">{one.job_id}</Link>
+    ) },
+    { id: 'schedule', header: t('jobs.schedule'), cell: (one) => <><OnCard>{t('jobs.schedule')}</OnCard><span className="tabular-nums">{one.schedule_id}</span></> },
+    { id: 'from', header: t('gaps.from'), cell: (one) => <><OnCard>{t('gaps.from')}</OnCard><Time at={one.from} absolute /></> },
+    { id: 'to', header: t('gaps.to'), cell: (one) => <><OnCard>{t('gaps.to')}</OnCard><Time at={one.to} absolute /></> },
+    { id: 'count', header: t('gaps.fires'), cell: (one) => <><OnCard>{t('gaps.fires')}</OnCard><span className="tabular-nums">{count(one.count, language)}</span></> },
+    { id: 'reason', header: t('runs.why'), cell: (one) => textOr('reason.', one.reason) },
+    { id: 'actions', header: <span className="sr-only">{t('actions')}</span>, cell: (one) => (
+      <Link to="/jobs/$id" params={{ id: one.job_id }} search={{ tab: 'why', at: one.from }} className="link inline-flex min-h-7 items-center"
+        aria-label={t('gaps.why_named', { job: one.job_id })}>{t('why.short')}</Link>
+    ) },
+  ];
+  return <DataTable label={t('gaps.title')} columns={columns} rows={gaps} rowId={(one) => one.schedule_id + ' ' + one.from} />;
+}
