@@ -103,7 +103,7 @@ describe('an action on many', () => {
       await page.getByText(new RegExp(`${ended.skipped.toLocaleString('en')} skipped, of 1,500`)).first().waitFor();
       // Alone: what had begun may have written a page of records since.
       await page.goto(server.url + '/admin/audit?object_id=' + id);
-      await page.getByText('Cancelled an action on many').first().waitFor();
+      await page.getByRole('cell', { name: 'Cancelled an action on many' }).waitFor();
     });
   });
 

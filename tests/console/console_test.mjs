@@ -258,7 +258,7 @@ describe('lists', () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       assert.equal((await server.api('GET', 'system/config')).settings.retention_days, '21');
       await open(page, '/admin/audit');
-      await page.getByText('Changed settings').waitFor();
+      await page.getByRole('cell', { name: 'Changed settings', exact: true }).waitFor();
     });
   });
 });
