@@ -53,6 +53,26 @@ std::string GlobalHelp(const CLI::App& app) {
   return CLI::Formatter().make_group("Flags of every command", false, options);
 }
 
+// "help job run" is "job run --help".
+void AddHelpCommand(CLI::App& app, Session& session) {
+  const auto words = std::make_shared<std::vector<std::string>>();  // shared with the callback
+  CLI::App* help = app.add_subcommand("help", "What a verb does, and its flags");
+  help->add_option("verb", *words, "Such as: job run");
+  session.On(help, [&app, &session, words]() -> Outcome<ExitCode> {
+    const CLI::App* at = &app;
+    std::string path = app.get_name();
+    for (const std::string& word : *words) {
+      const auto known =
+          at->get_subcommands([&word](const CLI::App* verb) { return verb->get_name() == word; });
+      if (known.empty()) return UsageFailure(at->get_name() + " has no verb '" + word + "'");
+      at = known.front();
+      path += " " + word;
+    }
+    session.host().out << at->get_formatter()->make_help(at, path, CLI::AppFormatMode::Normal);
+    return ExitCode::kDone;
+  });
+}
+
 // Letters put in, left out or exchanged for another.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -174,13 +194,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddDeliveryCommands(app, session);
   AddAuditCommand(app, session);
   AddSystemCommands(app, session);
+  AddHelpCommand(app, session);
   FallThrough(app, GlobalHelp(app));
-  std::vector<std::string> words = arguments;
-  if (!words.empty() && words.front() == "help") {  // "help job run" is "job run --help"
-    words.erase(words.begin());
-    words.emplace_back("--help");
-  }
-  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {

@@ -225,6 +225,15 @@ void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArgume
   session.On(run, [&session, a] { return RunNow(session, *a); });
 }
 
+// As --every takes it: "1h", "90s", "500ms".
+std::string RateText(int64_t ms) {
+  for (const auto& [unit, name] :
+       {std::pair(int64_t{3'600'000}, "h"), {60'000, "m"}, {1000, "s"}}) {
+    if (ms > 0 && ms % unit == 0) return std::to_string(ms / unit) + name;
+  }
+  return std::to_string(ms) + "ms";
+}
+
 }  // namespace
 
 Outcome<std::string> CurrentTag(Session& session, const std::string& path) {
@@ -242,7 +251,7 @@ std::string ScheduleSummary(const json& job) {
   if (first.value("kind", "") == "cron") {
     text = first.value("cron_expression", "") + " " + first.value("time_zone", "");
   } else if (first.value("kind", "") == "rate") {
-    text = "every " + std::to_string(first.value("every_ms", int64_t{0})) + " ms";
+    text = "every " + RateText(first.value("every_ms", int64_t{0}));
   } else {
     text = "once " + Cell(first.value("at", json(nullptr)));
   }

@@ -42,7 +42,7 @@ OTHERWISE = {
     "completion bash": "tests/docs/test_completion.py", "completion zsh": "tests/docs/test_completion.py",
     "completion fish": "tests/docs/test_completion.py",
     "executor authority": "writes a key, another each time; tests/e2e/test_tls.py",
-    "version": "the version; tests/unit/cli",
+    "version": "the version; tests/unit/cli", "help": "the flags of a verb; tests/unit/cli",
 }
 # Operations that no verb asks for.
 CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "streamRunLogs",

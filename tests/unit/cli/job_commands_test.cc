@@ -20,10 +20,24 @@ TEST_F(JobCommandsTest, ListIsAPlainTable) {
          {{"items", {JobShown("nightly"), paused}}, {"next_page_token", nullptr}});
   EXPECT_EQ(Run({"job", "list"}), 0);
   EXPECT_EQ(out(),
-            "JOB      NAME     STATE    SCHEDULE         NEXT FIRE\n"
-            "nightly  Nightly  ENABLED  0 3 * * * UTC    2026-03-01 03:00:00Z\n"
-            "weekly   Nightly  PAUSED   every 500 ms +1  -\n");
+            "JOB      NAME     STATE    SCHEDULE        NEXT FIRE\n"
+            "nightly  Nightly  ENABLED  0 3 * * * UTC   2026-03-01 03:00:00Z\n"
+            "weekly   Nightly  PAUSED   every 500ms +1  -\n");
   EXPECT_EQ(HeaderOf(Sent(0), "Authorization"), "Bearer secret");
+}
+
+TEST_F(JobCommandsTest, ARateIsShownAsItIsGiven) {
+  json jobs = json::array();
+  for (const int64_t ms : {60'000, 90'000, 7'200'000, 1500}) {
+    json job = JobShown("j");
+    job["schedules"] = {{{"kind", "rate"}, {"every_ms", ms}}};
+    jobs.push_back(job);
+  }
+  Answer("GET /api/jobs?page_size=50", {{"items", jobs}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"job", "list"}), 0) << err();
+  for (const char* text : {"every 1m ", "every 90s ", "every 2h ", "every 1500ms "}) {
+    EXPECT_NE(out().find(text), std::string::npos) << text << out();
+  }
 }
 
 TEST_F(JobCommandsTest, ListInEveryForm) {

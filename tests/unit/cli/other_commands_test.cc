@@ -347,7 +347,12 @@ TEST_F(OtherCommandsTest, HelpIsAVerbToo) {
     by_verb.insert(by_verb.end(), verb.begin(), verb.end());
     EXPECT_EQ(Run(by_verb), 0) << err();
     EXPECT_EQ(out(), text);
+    by_verb.insert(by_verb.begin(), "-q");
+    EXPECT_EQ(Run(by_verb), 0) << err();
+    EXPECT_EQ(out(), text);
   }
+  EXPECT_EQ(Run({"help", "job", "frobnicate"}), 2);
+  EXPECT_NE(err().find(": job has no verb 'frobnicate'"), std::string::npos) << err();
 }
 
 TEST_F(OtherCommandsTest, AMistypedVerbIsToldFromTheNearest) {
