@@ -335,26 +335,6 @@ TEST_F(OtherCommandsTest, QuietSaysErrorsAndNothingElse) {
   EXPECT_EQ(Run({"--token-file", "/nonexistent", "job", "list"}), 2);
 }
 
-TEST_F(OtherCommandsTest, HelpIsAVerbToo) {
-  for (const std::vector<std::string>& verb :
-       {std::vector<std::string>{}, {"job"}, {"job", "run"}, {"standalone"}}) {
-    std::vector<std::string> by_flag = verb;
-    by_flag.emplace_back("--help");
-    EXPECT_EQ(Run(by_flag), 0);
-    const std::string text = out();
-    EXPECT_NE(text.find("Usage: carillon"), std::string::npos);
-    std::vector<std::string> by_verb = {"help"};
-    by_verb.insert(by_verb.end(), verb.begin(), verb.end());
-    EXPECT_EQ(Run(by_verb), 0) << err();
-    EXPECT_EQ(out(), text);
-    by_verb.insert(by_verb.begin(), "-q");
-    EXPECT_EQ(Run(by_verb), 0) << err();
-    EXPECT_EQ(out(), text);
-  }
-  EXPECT_EQ(Run({"help", "job", "frobnicate"}), 2);
-  EXPECT_NE(err().find(": job has no verb 'frobnicate'"), std::string::npos) << err();
-}
-
 TEST_F(OtherCommandsTest, AMistypedVerbIsToldFromTheNearest) {
   EXPECT_EQ(Run({"job", "creat", "--name", "x"}), 2);
   EXPECT_NE(err().find("job has no verb 'creat'; did you mean 'create'?"), std::string::npos)

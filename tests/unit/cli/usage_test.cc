@@ -41,6 +41,26 @@ TEST_F(UsageTest, AnExpressionThatTheShellTookApartIsToBeQuoted) {
   EXPECT_FALSE(Told(hint)) << "only a flag is too much";
 }
 
+TEST_F(UsageTest, HelpIsAVerbToo) {
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{}, {"job"}, {"job", "run"}, {"standalone"}}) {
+    std::vector<std::string> by_flag = verb;
+    by_flag.emplace_back("--help");
+    EXPECT_EQ(Run(by_flag), 0);
+    const std::string text = out();
+    EXPECT_NE(text.find("Usage: carillon"), std::string::npos);
+    std::vector<std::string> by_verb = {"help"};
+    by_verb.insert(by_verb.end(), verb.begin(), verb.end());
+    EXPECT_EQ(Run(by_verb), 0) << err();
+    EXPECT_EQ(out(), text);
+    by_verb.insert(by_verb.begin(), "-q");
+    EXPECT_EQ(Run(by_verb), 0) << err();
+    EXPECT_EQ(out(), text);
+  }
+  EXPECT_EQ(Run({"help", "job", "frobnicate"}), 2);
+  EXPECT_TRUE(Told(": job has no verb 'frobnicate'")) << err();
+}
+
 TEST_F(UsageTest, NoScheduleAndAScheduleExcludeEachOther) {
   const std::vector<std::pair<std::string, std::string>> schedules = {
       {"--cron", "0 3 * * *"}, {"--every", "5m"}, {"--at", "2030-03-01T02:00:00Z"}};
