@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "common/wire/share_json.h"
 #include "scheduler/api/audit.h"
 #include "scheduler/api/client_address.h"
 #include "scheduler/api/page.h"
@@ -13,7 +12,6 @@
 #include "scheduler/api/session_answer.h"
 #include "scheduler/api/user_fields.h"
 #include "scheduler/auth/passwords.h"
-#include "scheduler/auth/roles.h"
 #include "scheduler/auth/secrets.h"
 
 namespace carillon::scheduler {
@@ -109,19 +107,6 @@ Problem SetupRefused(const Error& error) {
                 "new one."};
   }
   return ToProblem(error);
-}
-
-json CallerToJson(const Caller& caller) {
-  const bool token = caller.kind == CallerKind::kToken;
-  return {{"kind", token ? "token" : "user"},
-          {"user_id", caller.user_id.empty() ? json(nullptr) : json(caller.user_id)},
-          {"name", caller.name},
-          {"display_name", token ? json("") : json(caller.display_name)},
-          {"token_id", token ? json(caller.credential) : json(nullptr)},
-          {"role", caller.role},
-          {"permissions", PermissionsOf(caller.role, caller.scopes)},
-          {"shares", SharesToJson(caller.shared.shares())},
-          {"preferences", PreferencesToJson(caller.preferences)}};
 }
 
 }  // namespace

@@ -4,8 +4,11 @@
 
 #include <fmt/core.h>
 
+#include "common/wire/share_json.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/preferences.h"
 #include "scheduler/auth/access_token.h"
+#include "scheduler/auth/roles.h"
 #include "scheduler/auth/secrets.h"
 
 namespace carillon::scheduler {
@@ -21,6 +24,19 @@ int64_t Seconds(Duration duration) {
 }
 
 }  // namespace
+
+json CallerToJson(const Caller& caller) {
+  const bool token = caller.kind == CallerKind::kToken;
+  return {{"kind", token ? "token" : "user"},
+          {"user_id", caller.user_id.empty() ? json(nullptr) : json(caller.user_id)},
+          {"name", caller.name},
+          {"display_name", token ? json("") : json(caller.display_name)},
+          {"token_id", token ? json(caller.credential) : json(nullptr)},
+          {"role", caller.role},
+          {"permissions", PermissionsOf(caller.role, caller.scopes)},
+          {"shares", SharesToJson(caller.shared.shares())},
+          {"preferences", PreferencesToJson(caller.preferences)}};
+}
 
 std::string CookieOf(const Call& call, const std::string& refresh_token) {
   return fmt::format("{}={}; Path={}; Max-Age={}; HttpOnly; SameSite=Strict{}", kRefreshCookie,
@@ -57,11 +73,7 @@ Reply SessionAnswer(const Call& call, const UserRecord& user, const std::string&
   HttpResponse response = JsonResponse(status, {{"access_token", access_token},
                                                 {"token_type", "Bearer"},
                                                 {"expires_in", Seconds(kAccessTokenLife)},
-                                                {"user",
-                                                 {{"user_id", user.user_id},
-                                                  {"name", user.name},
-                                                  {"display_name", user.display_name},
-                                                  {"role", user.role}}}});
+                                                {"user", CallerToJson(CallerOf(user, session))}});
   response.headers.emplace_back("Set-Cookie", CookieOf(call, refresh_token));
   return response;
 }

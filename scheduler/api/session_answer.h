@@ -1,6 +1,8 @@
-// A session that begins or goes on: the access token in the answer's body, the refresh token in a
-// cookie that scripts cannot read.
+// A session that begins or goes on: the access token and whose it is in the answer's body, the
+// refresh token in a cookie that scripts cannot read.
 #pragma once
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "scheduler/api/route.h"
 
@@ -9,6 +11,9 @@ namespace carillon::scheduler {
 inline constexpr Duration kRefreshTokenLife = 24h * 14;
 inline constexpr std::string_view kRefreshCookie = "carillon_refresh";
 
+// Who calls, and what he may do: {kind, user_id, name, display_name, token_id, role, permissions,
+// shares, preferences}.
+nlohmann::json CallerToJson(const Caller& caller);
 // A new session of `user`.
 Reply OpenSession(const Call& call, const UserRecord& user, int status);
 // The answer for a session that is in the store already.

@@ -21,18 +21,6 @@ std::optional<std::string> BearerToken(const HttpRequest& request) {
   return std::string(value);
 }
 
-// The callers that the store's records make; nothing else makes any.
-Caller CallerOf(const UserRecord& user, const std::string& session) {
-  return {.kind = CallerKind::kUser,
-          .name = user.name,
-          .role = user.role,
-          .user_id = user.user_id,
-          .display_name = user.display_name,
-          .credential = session,
-          .shared = SharedJobs(user.shares),
-          .preferences = user.preferences};
-}
-
 Caller CallerOf(const FoundToken& found) {
   const TokenRecord& token = found.token;
   Caller caller{.kind = CallerKind::kToken,
@@ -50,6 +38,17 @@ Caller CallerOf(const FoundToken& found) {
 }
 
 }  // namespace
+
+Caller CallerOf(const UserRecord& user, const std::string& session) {
+  return {.kind = CallerKind::kUser,
+          .name = user.name,
+          .role = user.role,
+          .user_id = user.user_id,
+          .display_name = user.display_name,
+          .credential = session,
+          .shared = SharedJobs(user.shares),
+          .preferences = user.preferences};
+}
 
 std::string TokenIdOf(const std::string& token_hash) { return "tok-" + token_hash.substr(0, 16); }
 

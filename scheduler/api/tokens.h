@@ -61,6 +61,9 @@ struct Caller {
   std::string OwnerId() const { return user_id.empty() ? name : user_id; }
 };
 
+// Who comes with `session`.
+Caller CallerOf(const UserRecord& user, const std::string& session);
+
 // What is kept of a caller whose order goes on without him.
 struct Grant {
   std::string user_id = {};   // of one who had signed in

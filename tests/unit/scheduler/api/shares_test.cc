@@ -56,6 +56,19 @@ TEST_F(SharesTest, AreSetByAdministratorsOnlyAndShown) {
   EXPECT_EQ(change, (json{{{"path", "/shares"}, {"from", json::array()}, {"to", shares}}}));
 }
 
+TEST_F(SharesTest, AreToldWithPermissionsAndPreferencesWhereASessionBeginsOrGoesOn) {
+  ASSERT_EQ(Share(bert_, OfPayroll()).status, 200);
+  ASSERT_EQ(As(bert_.access_token, "PATCH", "/api/auth/me", R"({"preferences": {"theme": "dark"}})")
+                .status,
+            200);
+  const Answer begun = Login("bert", kPassword);
+  const json me = As(Session(begun).access_token, "GET", "/api/auth/me").body();
+  EXPECT_EQ(me["shares"], OfPayroll());
+  EXPECT_EQ(me["preferences"]["theme"], "dark");
+  EXPECT_EQ(begun.body()["user"], me);
+  EXPECT_EQ(Refresh(Session(begun).cookie).body()["user"], me);
+}
+
 TEST_F(SharesTest, ThoseThatAreWrongAreRefusedWithTheirPlace) {
   const auto refused = [&](const json& shares) {
     const Answer answer = Share(bert_, shares);
