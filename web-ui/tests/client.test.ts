@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { ApiError, apiUrl, call } from '../src/api/client';
+import { ApiError, call } from '../src/api/client';
+import { apiUrl } from '../src/api/url';
 import { serverNow } from '../src/api/reachability';
 import { signInWithPassword, signInWithToken } from '../src/auth/entering';
 import { entered, signOut, start } from '../src/auth/session';

@@ -2,10 +2,12 @@
 //
 // Errors   Everything that goes wrong is an ApiError; `code` is stable (docs/api.md), "unreachable" is
 //          ours, for a server that did not answer.
-import { READ_LONGEST_MS, authorization, pass, renew, type Pass } from '../auth/session';
+import { READ_LONGEST_MS } from '../auth/opening';
+import { authorization, pass, renew, type Pass } from '../auth/session';
 import { fetchProblems, problemText } from '../i18n/problems';
 import { heard, lost } from './reachability';
 import type { FieldError, Problem } from './types';
+import { apiUrl, type Query } from './url';
 
 export class ApiError extends Error {
   readonly status: number;
@@ -25,8 +27,6 @@ export class ApiError extends Error {
   }
 }
 
-export type Query = { readonly [name: string]: string | number | readonly string[] | undefined };
-
 export interface RequestOptions {
   query?: Query;
   body?: unknown;
@@ -41,15 +41,6 @@ export interface RequestOptions {
 export interface Answer<T> {
   data: T;
   etag: string;
-}
-
-export function apiUrl(path: string, query: Query = {}): string {
-  const url = new URL('api/' + path, document.baseURI);
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === '') continue;
-    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(one));
-  }
-  return url.href;
 }
 
 function unreachable(error: unknown): ApiError {

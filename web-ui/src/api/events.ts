@@ -1,5 +1,6 @@
 // Server-sent events, read through fetch so that the Authorization header goes with them.
-import { send, type Query } from './client';
+import { send } from './client';
+import type { Query } from './url';
 
 const SILENT_MS = 40_000; // the server says something every 15 s: after this the connection died without a word
 

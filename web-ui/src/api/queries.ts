@@ -3,10 +3,11 @@ import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tans
 import { usePace } from '../shared/pace';
 import { usePreferences } from '../shared/preferences';
 import { isSearch, isTold } from './changes';
-import { ApiError, call, get, type Query } from './client';
+import { ApiError, call, get } from './client';
 import type {
   ApiToken, AuditEntry, DeadLetter, Delivery, Executor, Fire, Gap, Job, JobVersion, Page, Role, Run, Secret, SkippedFire, SystemConfig, SystemStatus, Topology, User,
 } from './types';
+import type { Query } from './url';
 
 const TRIES = 2;
 const PAGE_SIZE = 50;

@@ -1,7 +1,8 @@
 // The ways in: an API token, a name and password, the one-time setup link; and another password.
 import type { Problem } from '../api/types';
 import { problemText } from '../i18n/problems';
-import { ask, authorization, entered, goOnWith, inTurn, pass, renew, setUpDone } from './session';
+import { ask, inTurn } from './opening';
+import { authorization, entered, goOnWith, pass, renew, setUpDone, type Begun } from './session';
 
 // `detail`: what the server says about it, in its words.
 export interface SignInResult {
@@ -52,7 +53,7 @@ export async function setUp(token: string, name: string, password: string): Prom
 }
 
 async function enter(path: string, body: object): Promise<SignInResult> {
-  let token;
+  let begun;
   try {
     const response = await inTurn(() => ask('POST', path, {
       headers: { 'Content-Type': 'application/json' },
@@ -60,11 +61,11 @@ async function enter(path: string, body: object): Promise<SignInResult> {
     }));
     const result = await resultOf(response);
     if (result.outcome !== 'ok') return result;
-    token = ((await response.json()) as { access_token: string }).access_token;
+    begun = (await response.json()) as Begun;
   } catch {
     return { outcome: 'unreachable' };
   }
-  await entered('password', token);
+  await entered('password', begun.access_token, begun.user);
   return { outcome: 'ok' };
 }
 

@@ -3,10 +3,11 @@
 //
 // Whether anybody can have a password yet is asked until it is known: GET /api/auth/state.
 import { useSyncExternalStore } from 'react';
-import { apiUrl } from '../api/client';
 import type { Reachable, Share } from '../api/types';
 import { forgetChosen } from '../shared/preferences';
+import { SESSION_KEY, hasSession, noteSession, storeToken, storedToken } from './kept';
 import type { KeptPreferences } from './kept_preferences';
+import { READ_LONGEST_MS, ask, inTurn, refreshAnswer, stateAnswer } from './opening';
 
 export interface Person {
   kind: string;
@@ -24,12 +25,7 @@ export type Session =
   | { state: 'signed_out'; users: boolean; setupNeeded: boolean; expired: boolean }
   | { state: 'signed_in'; by: 'token' | 'password'; person: Person | null };
 
-const TOKEN_KEY = 'carillon.token';
-// In localStorage while this browser has a session: without it nothing is asked for a new one.
-const SESSION_KEY = 'carillon.session';
 const AGAIN_MS = 5000;
-// A server whose host is gone says nothing, and TCP waits for it for minutes: pages would stand still.
-export const READ_LONGEST_MS = 30_000;
 
 let session: Session = { state: 'starting' };
 let bearer = '';
@@ -97,31 +93,10 @@ export function useDenied(): (it: Reachable, action: string) => string | undefin
       : allowed?.includes(action) === false ? 'denied.own' : undefined;
 }
 
-export async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(apiUrl(path), { method, cache: 'no-store', credentials: 'same-origin', ...init });
-}
-
-function stored(): string {
-  try {
-    return sessionStorage.getItem(TOKEN_KEY) ?? '';
-  } catch {
-    return '';
-  }
-}
-
-function store(token: string): void {
-  try {
-    if (token) sessionStorage.setItem(TOKEN_KEY, token);
-    else sessionStorage.removeItem(TOKEN_KEY);
-  } catch {
-    // Then it is asked for again after a reload.
-  }
-}
-
 // Until the server says otherwise it has users: a password can be tried then, and a token still by choice.
 async function readState(): Promise<void> {
   try {
-    const response = await ask('GET', 'auth/state', { signal: AbortSignal.timeout(READ_LONGEST_MS) });
+    const response = await stateAnswer();
     const state = response.ok ? ((await response.json()) as { setup_needed: boolean }) : null;
     unsure = state === null && response.status !== 404;
     users = state !== null || unsure;
@@ -152,7 +127,7 @@ async function askAgain(): Promise<void> {
 // Once, when the console is opened. A server that does not answer is no reason to sign in again: what is here is
 // believed until it says otherwise.
 export async function start(): Promise<void> {
-  const token = stored();
+  const token = storedToken();
   if (token) {
     await readState();
     bearer = token;
@@ -162,9 +137,10 @@ export async function start(): Promise<void> {
   stateRead = readState();
   // At once with that one: each answer waits for a thread that has a page to load.
   const renewal = hasSession() ? await refresh() : 'ended';
+  if (renewal === 'renewed') return;
   await stateRead;
   if (renewal === 'ended' || !users) leave(false);
-  else if (renewal === 'not_now') become({ state: 'signed_in', by: 'password', person: null });
+  else become({ state: 'signed_in', by: 'password', person: null });
 }
 
 async function writePreferences(change: Partial<KeptPreferences>): Promise<boolean> {
@@ -182,6 +158,10 @@ async function writePreferences(change: Partial<KeptPreferences>): Promise<boole
   }
 }
 
+// What a session is answered with that begins or goes on. A server of before says less of the user: then it is asked.
+export interface Begun { access_token: string; user?: Partial<Person> }
+const personOf = async (user: Begun['user']): Promise<Person | null> => (user?.permissions ? (user as Person) : whoAmI());
+
 async function whoAmI(): Promise<Person | null> {
   await stateRead;
   if (!users) return null;
@@ -193,31 +173,9 @@ async function whoAmI(): Promise<Person | null> {
   }
 }
 
-function hasSession(): boolean {
-  try {
-    return localStorage.getItem(SESSION_KEY) !== null;
-  } catch {
-    return true;
-  }
-}
-
-function noteSession(exists: boolean): void {
-  try {
-    if (exists) localStorage.setItem(SESSION_KEY, '1');
-    else localStorage.removeItem(SESSION_KEY);
-  } catch {
-    // Then every start asks.
-  }
-}
-
 // Only a refusal ends a session; a server that is busy, away or restarting is asked again at the next request.
 type Renewal = 'renewed' | 'ended' | 'not_now';
 
-// One at a time, over all tabs, of what sets or spends the cookie: one that was exchanged already ends the
-// session, and a late answer to one's renewal would put its cookie over the next one's.
-export async function inTurn<T>(act: () => Promise<T>): Promise<T> {
-  return navigator.locks ? navigator.locks.request('carillon.refresh', act) : act();
-}
 async function refresh(): Promise<Renewal> {
   const of = era;
   return inTurn(() => exchange(of));
@@ -225,22 +183,24 @@ async function refresh(): Promise<Renewal> {
 
 async function exchange(of: number): Promise<Renewal> {
   if (of !== era) return 'not_now';
+  let known: Begun['user'];
   try {
-    const response = await ask('POST', 'auth/refresh', { headers: { 'X-Carillon-Refresh': '1' } });
+    const response = await refreshAnswer();
     if (of !== era) return 'not_now';
     if (response.status === 401 || response.status === 403) {
       noteSession(false);
       return 'ended';
     }
     if (!response.ok) return 'not_now';
-    const token = ((await response.json()) as { access_token: string }).access_token;
+    const begun = (await response.json()) as Begun;
     if (of !== era) return 'not_now';
-    bearer = token;
+    bearer = begun.access_token;
+    known = begun.user;
   } catch {
     return 'not_now';
   }
   if (session.state !== 'signed_in' || session.person === null) {
-    const person = await whoAmI();
+    const person = await personOf(known);
     if (of !== era) return 'not_now';
     become({ state: 'signed_in', by: 'password', person });
   }
@@ -248,17 +208,17 @@ async function exchange(of: number): Promise<Renewal> {
 }
 
 // Somebody came in by an API token, or by a password with its access token.
-export async function entered(by: 'token' | 'password', token: string): Promise<void> {
+export async function entered(by: 'token' | 'password', token: string, user?: Begun['user']): Promise<void> {
   era += 1;
   bearer = token;
   if (by === 'token') {
-    store(token);
+    storeToken(token);
     forgetChosen();
     chooser = null;
   } else {
     noteSession(true);
   }
-  become({ state: 'signed_in', by, person: await whoAmI() });
+  become({ state: 'signed_in', by, person: await personOf(user) });
 }
 
 export const setUpDone = () => {
@@ -287,7 +247,7 @@ export async function renew(sent: Pass): Promise<boolean> {
     if (renewal !== 'ended' || of !== era) return renewal === 'renewed' && of === era;
   }
   bearer = '';
-  store('');
+  storeToken('');
   leave(true);
   return false;
 }
@@ -305,7 +265,7 @@ export async function signOut(): Promise<void> {
   const had = authorization();
   const of = ++era;
   bearer = '';
-  store('');
+  storeToken('');
   leave(false);
   if (!password) return;
   noteSession(false);

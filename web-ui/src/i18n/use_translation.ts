@@ -6,8 +6,22 @@ import { useSyncExternalStore } from 'react';
 
 interface Texts { t: TFunction; i18n: i18n }
 
-// Another one with each language: what was made by it is not kept over that.
-const textsNow = (): Texts => ({ t: ((...key: Parameters<TFunction>) => i18next.t(...key)) as TFunction, i18n: i18next });
+// Another one with each language: what was made by it is not kept over that. Texts with nothing to fill in are looked up
+// once: i18next prepares for plurals, contexts and nesting each time. One that is not there yet may come with its page.
+function textsNow(): Texts {
+  const plain = new Map<unknown, string>();
+  const lookUp = (...args: Parameters<TFunction>) => {
+    const [key] = args;
+    if (args.length > 1 || typeof key !== 'string') return i18next.t(...args);
+    let text = plain.get(key);
+    if (text === undefined) {
+      text = i18next.t(...args);
+      if (i18next.exists(key)) plain.set(key, text);
+    }
+    return text;
+  };
+  return { t: lookUp as TFunction, i18n: i18next };
+}
 
 let texts = textsNow();
 const listeners = new Set<() => void>();

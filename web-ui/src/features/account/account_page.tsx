@@ -7,8 +7,9 @@ import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
 import { LANGUAGES, THEMES, TIME_MODES, setPreferences, usePreferences } from '../../shared/preferences';
 import { Field } from '../../shared/field';
+import { ZoneOptions } from '../../shared/later';
 import { toast } from '../../shared/toasts';
-import { allZones, browserZone, isZone } from '../../shared/zones';
+import { browserZone, isZone } from '../../shared/zones';
 import { Card, Facts, PageHeader } from '../../shared/ui';
 import { useShareText } from '../admin/share_text';
 
@@ -133,7 +134,7 @@ function ZoneChoice({ zone }: { zone: string }) {
         <input className="input" list="account-zones" autoComplete="off" spellCheck={false} value={text}
           placeholder={browserZone()} onChange={(event) => onChange(event.target.value)} />
       </Field>
-      <datalist id="account-zones">{allZones().map((one) => <option key={one} value={one}>{one}</option>)}</datalist>
+      <ZoneOptions id="account-zones" />
     </div>
   );
 }

@@ -1,7 +1,8 @@
 // What is read of actions on many. Their changes are told (topic bulk); without the stream they are asked for.
 import { useQuery } from '@tanstack/react-query';
 import { isTold } from '../../api/changes';
-import { get, type Query } from '../../api/client';
+import { get } from '../../api/client';
+import type { Query } from '../../api/url';
 import { CALM_MS, FAST_MS, useEvery, useList } from '../../api/queries';
 import type { BulkAction, BulkItem } from '../../api/types';
 

@@ -2,7 +2,7 @@
 import '../../i18n/seldom';
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import type { Query } from '../../api/client';
+import type { Query } from '../../api/url';
 import type { Job } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { toast, toastError } from '../../shared/toasts';

@@ -1,5 +1,6 @@
 // Reads all jobs that a filter matches and gives them to the browser as a file.
-import { get, type Query } from '../../api/client';
+import { get } from '../../api/client';
+import type { Query } from '../../api/url';
 import type { Job, Page } from '../../api/types';
 import { yamlOfJobs } from './export_values';
 

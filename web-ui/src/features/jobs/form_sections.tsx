@@ -7,12 +7,12 @@ import { useNamespaces } from '../../api/queries';
 import { problemText } from '../../i18n/problems';
 import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
+import { Later, ZoneOptions } from '../../shared/later';
 import { Card } from '../../shared/ui';
 import { COLUMNS, Choose, Text, useError } from './form_fields';
 import { KINDS, schedulesOf, fieldOf, type Definition, type FormValues } from './form_values';
 import { OwnerField } from './owner_field';
 import { AddSchedule, ScheduleRows } from './schedule_rows';
-import { allZones } from '../../shared/zones';
 import { PreviewPanel, usePreview } from './preview';
 import { TellSection } from './tell_section';
 
@@ -68,7 +68,7 @@ function More({ label, names, children }: { label: string; names: readonly (keyo
   return (
     <details ref={box} className="mt-3">
       <summary className="py-1 text-accent">{label}</summary>
-      <div className={COLUMNS + ' mt-2'}>{children}</div>
+      <div className={COLUMNS + ' mt-2'}><Later>{children}</Later></div>
     </details>
   );
 }
@@ -164,7 +164,7 @@ function ZoneField(props: { error?: string }) {
       <Field label={t('form.zone')} error={props.error} hint={t('form.zone_hint')}>
         <input className="input" list="zones" autoComplete="off" spellCheck={false} {...register('time_zone')} />
       </Field>
-      <datalist id="zones">{allZones().map((zone) => <option key={zone} value={zone}>{zone}</option>)}</datalist>
+      <ZoneOptions id="zones" />
     </>
   );
 }

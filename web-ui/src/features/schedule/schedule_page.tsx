@@ -7,9 +7,10 @@ import { serverNow } from '../../api/reachability';
 import type { FireLoad } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { brief, count } from '../../shared/format';
+import { ZoneOptions } from '../../shared/later';
 import { usePreferences } from '../../shared/preferences';
 import { Card, EmptyYet, LoadFailure, Loading, PageHeader, Segments, TableFrame } from '../../shared/ui';
-import { addDays, allZones, browserZone, isZone, localIn } from '../../shared/zones';
+import { addDays, browserZone, isZone, localIn } from '../../shared/zones';
 import { bars, byDay, heat, isDate, spanOf, type Span } from './spread';
 import { useLoad } from './use_load';
 
@@ -73,7 +74,7 @@ function Controls(props: { view: 'day' | 'week'; date: string; today: string; zo
           setZone(event.target.value);
           if (isZone(event.target.value.trim())) go({ zone: event.target.value.trim() });
         }} />
-      <datalist id="plan-zones">{allZones().map((one) => <option key={one} value={one}>{one}</option>)}</datalist>
+      <ZoneOptions id="plan-zones" />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // How many fires fall into each minute or hour.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { get, type Query } from '../../api/client';
+import { get } from '../../api/client';
+import type { Query } from '../../api/url';
 import { useEvery } from '../../api/queries';
 import type { FireLoad } from '../../api/types';
 

@@ -1,0 +1,38 @@
+// What this browser keeps of who is signed in: an API token in this tab's sessionStorage, and in localStorage that there
+// is a session, whose cookie scripts cannot read: without it nothing is asked for a new access token.
+const TOKEN_KEY = 'carillon.token';
+export const SESSION_KEY = 'carillon.session';
+
+export function storedToken(): string {
+  try {
+    return sessionStorage.getItem(TOKEN_KEY) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+export function storeToken(token: string): void {
+  try {
+    if (token) sessionStorage.setItem(TOKEN_KEY, token);
+    else sessionStorage.removeItem(TOKEN_KEY);
+  } catch {
+    // Then it is asked for again after a reload.
+  }
+}
+
+export function hasSession(): boolean {
+  try {
+    return localStorage.getItem(SESSION_KEY) !== null;
+  } catch {
+    return true;
+  }
+}
+
+export function noteSession(exists: boolean): void {
+  try {
+    if (exists) localStorage.setItem(SESSION_KEY, '1');
+    else localStorage.removeItem(SESSION_KEY);
+  } catch {
+    // Then every start asks.
+  }
+}
