@@ -53,26 +53,6 @@ std::string GlobalHelp(const CLI::App& app) {
   return CLI::Formatter().make_group("Flags of every command", false, options);
 }
 
-// "help job run" is "job run --help".
-void AddHelpCommand(CLI::App& app, Session& session) {
-  const auto words = std::make_shared<std::vector<std::string>>();  // shared with the callback
-  CLI::App* help = app.add_subcommand("help", "What a verb does, and its flags");
-  help->add_option("verb", *words, "Such as: job run");
-  session.On(help, [&app, &session, words]() -> Outcome<ExitCode> {
-    const CLI::App* at = &app;
-    std::string path = app.get_name();
-    for (const std::string& word : *words) {
-      const auto known =
-          at->get_subcommands([&word](const CLI::App* verb) { return verb->get_name() == word; });
-      if (known.empty()) return UsageFailure(at->get_name() + " has no verb '" + word + "'");
-      at = known.front();
-      path += " " + word;
-    }
-    session.host().out << at->get_formatter()->make_help(at, path, CLI::AppFormatMode::Normal);
-    return ExitCode::kDone;
-  });
-}
-
 // Letters put in, left out or exchanged for another.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -147,22 +127,47 @@ std::string Unexpected(const CLI::App& app, const CLI::ParseError& error) {
   return said;
 }
 
-// "job has no verb 'creat'; did you mean 'create'?"; nothing where no verb was looked for.
-std::string UnknownVerb(const CLI::App& app) {
-  const CLI::App* at = &ChosenVerb(app);
-  const auto verbs = at->get_subcommands([](const CLI::App*) { return true; });
-  const auto words = app.remaining(true);
-  // What stands behind a flag may be its value.
-  if (verbs.empty() || words.empty() || words.front().starts_with('-')) return {};
-  const std::string& word = words.front();
-  std::string said = at->get_name() + " has no verb '" + word + "'";
+// "job has no verb 'creat'; did you mean 'create'?"
+std::string NoVerb(const CLI::App& at, const std::string& word) {
+  std::string said = at.get_name() + " has no verb '" + word + "'";
+  const auto verbs = at.get_subcommands([](const CLI::App*) { return true; });
   const auto nearest = std::min_element(verbs.begin(), verbs.end(), [&](auto* a, auto* b) {
     return Distance(word, a->get_name()) < Distance(word, b->get_name());
   });
-  if (Distance(word, (*nearest)->get_name()) <= kTypingSlips) {
+  if (nearest != verbs.end() && Distance(word, (*nearest)->get_name()) <= kTypingSlips) {
     said += "; did you mean '" + (*nearest)->get_name() + "'?";
   }
   return said;
+}
+
+// Nothing where no verb was looked for.
+std::string UnknownVerb(const CLI::App& app) {
+  const CLI::App& at = ChosenVerb(app);
+  const auto words = app.remaining(true);
+  // What stands behind a flag may be its value.
+  if (words.empty() || words.front().starts_with('-')) return {};
+  if (at.get_subcommands([](const CLI::App*) { return true; }).empty()) return {};
+  return NoVerb(at, words.front());
+}
+
+// "help job run" is "job run --help".
+void AddHelpCommand(CLI::App& app, Session& session) {
+  const auto words = std::make_shared<std::vector<std::string>>();  // shared with the callback
+  CLI::App* help = app.add_subcommand("help", "What a verb does, and its flags");
+  help->add_option("verb", *words, "Such as: job run");
+  session.On(help, [&app, &session, words]() -> Outcome<ExitCode> {
+    const CLI::App* at = &app;
+    std::string path = app.get_name();
+    for (const std::string& word : *words) {
+      const auto known =
+          at->get_subcommands([&word](const CLI::App* verb) { return verb->get_name() == word; });
+      if (known.empty()) return UsageFailure(NoVerb(*at, word));
+      at = known.front();
+      path += " " + word;
+    }
+    session.host().out << at->get_formatter()->make_help(at, path, CLI::AppFormatMode::Normal);
+    return ExitCode::kDone;
+  });
 }
 
 }  // namespace

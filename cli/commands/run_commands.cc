@@ -90,7 +90,14 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
 
 Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   ApiRequest request{.path = "/api/runs"};
-  if (!flags.job_id.empty()) request.path = "/api/jobs/" + Escape(flags.job_id) + "/history";
+  const bool of_jobs = !flags.user_id.empty() || !flags.namespaces.empty() ||
+                       !flags.name_part.empty() || !flags.labels.empty();
+  if (!flags.job_id.empty() && of_jobs) {
+    request.query.emplace_back("job_id", flags.job_id);
+  } else if (!flags.job_id.empty()) {
+    // This one says it when there is no such job.
+    request.path = "/api/jobs/" + Escape(flags.job_id) + "/history";
+  }
   if (!flags.executor_id.empty()) request.query.emplace_back("executor_id", flags.executor_id);
   if (!flags.user_id.empty()) request.query.emplace_back("user_id", flags.user_id);
   for (const std::string& space : flags.namespaces) request.query.emplace_back("namespace", space);

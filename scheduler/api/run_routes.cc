@@ -38,7 +38,6 @@ Outcome<RunKey> PathRunKey(const Call& call) {
 
 namespace {
 
-// label=name:value; of one name any of the values, of several names each.
 Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
                               const std::optional<JobId>& job_id) {
   RunFilter filter{.job_id = job_id, .limit = page.size() + 1};

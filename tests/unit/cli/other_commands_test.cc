@@ -342,6 +342,14 @@ TEST_F(OtherCommandsTest, AMistypedVerbIsToldFromTheNearest) {
   EXPECT_EQ(Run({"jobs", "list"}), 2);
   EXPECT_NE(err().find("carillon has no verb 'jobs'; did you mean 'job'?"), std::string::npos)
       << err();
+  EXPECT_EQ(Run({"help", "jbo"}), 2);
+  EXPECT_NE(err().find("carillon has no verb 'jbo'; did you mean 'job'?"), std::string::npos)
+      << err();
+  EXPECT_EQ(Run({"help", "job", "creat"}), 2);
+  EXPECT_NE(err().find("job has no verb 'creat'; did you mean 'create'?"), std::string::npos)
+      << err();
+  EXPECT_EQ(Run({"help", "job", "list", "all"}), 2);
+  EXPECT_NE(err().find("list has no verb 'all' (usage)\n"), std::string::npos) << err();
   EXPECT_EQ(Run({"job", "frobnicate"}), 2);
   EXPECT_NE(err().find("job has no verb 'frobnicate'\n"), std::string::npos) << err();
   EXPECT_EQ(Run({"job", "--limit", "5"}), 2);
