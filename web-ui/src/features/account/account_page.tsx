@@ -7,10 +7,10 @@ import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
 import { LANGUAGES, THEMES, TIME_MODES, setPreferences, usePreferences } from '../../shared/preferences';
 import { Field } from '../../shared/field';
-import { ZoneOptions } from '../../shared/later';
 import { toast } from '../../shared/toasts';
 import { browserZone, isZone } from '../../shared/zones';
 import { Card, Facts, PageHeader } from '../../shared/ui';
+import { ZoneOptions } from '../../shared/zone_options';
 import { useShareText } from '../admin/share_text';
 
 export function AccountPage() {

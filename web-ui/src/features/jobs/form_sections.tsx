@@ -7,8 +7,8 @@ import { useNamespaces } from '../../api/queries';
 import { problemText } from '../../i18n/problems';
 import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
-import { Later, ZoneOptions } from '../../shared/later';
 import { Card } from '../../shared/ui';
+import { ZoneOptions } from '../../shared/zone_options';
 import { COLUMNS, Choose, Text, useError } from './form_fields';
 import { KINDS, schedulesOf, fieldOf, type Definition, type FormValues } from './form_values';
 import { OwnerField } from './owner_field';
@@ -68,7 +68,7 @@ function More({ label, names, children }: { label: string; names: readonly (keyo
   return (
     <details ref={box} className="mt-3">
       <summary className="py-1 text-accent">{label}</summary>
-      <div className={COLUMNS + ' mt-2'}><Later>{children}</Later></div>
+      <div className={COLUMNS + ' mt-2'}>{children}</div>
     </details>
   );
 }

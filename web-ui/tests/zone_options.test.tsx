@@ -1,6 +1,6 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 import { expect, it } from 'vitest';
-import { ZoneOptions } from '../src/shared/later';
+import { ZoneOptions } from '../src/shared/zone_options';
 
 it('the time zones are there for the field that has the focus, of its own list', () => {
   const { container } = render(<><input aria-label="Zone" list="zones" /><input aria-label="Other" list="others" /><ZoneOptions id="zones" /></>);
