@@ -6,7 +6,8 @@ test_golden.py CARILLON OPENAPI_YAML
 answers.json  a good answer of each operation of the API, each checked against its contract
 cases.json    [{arguments, before?, input?, files?, answers?, text?, nothing?}]: `answers` takes the place of some for this case,
               a list of them is given in turn; `text`: prints no JSON by its nature; `nothing`: prints nothing
-golden/VERB.json  what came of it: {"job list --limit 2": {sent, exit, json, table, name, err}}
+golden/VERB.json  what came of it: {"job list --limit 2": {sent, exit, json, table, name, err}}; json is "= listJobs" where
+              it is the answer of that operation as it was recorded
 
 With CARILLON_UPDATE_GOLDEN=1 the golden files are written anew; read the difference before it is kept.
 """
@@ -65,6 +66,7 @@ class RecordedServer(http.server.ThreadingHTTPServer):
         self.contract = contract
         self.answers = answers
         self.sent = []  # as it is kept: "GET /api/jobs?x=1", or [that, body]
+        self.answered = []  # (operation, body)
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
@@ -85,9 +87,11 @@ class RecordedHandler(http.server.BaseHTTPRequestHandler):
             line += f" (If-Match: {self.headers['If-Match']})"
         self.server.sent.append([line, json.loads(text)] if text else line)
         found = self.server.contract.find(self.command, self.path)
-        answer = self.server.answers.get(found[1]["operationId"] if found else "", {"status": 404, "body": problem("not_found")})
+        operation = found[1]["operationId"] if found else ""
+        answer = self.server.answers.get(operation, {"status": 404, "body": problem("not_found")})
         if isinstance(answer, list):
             answer = answer.pop(0) if len(answer) > 1 else answer[0]
+        self.server.answered.append((operation, answer.get("body")))
         status, headers, body = parts_of(answer)
         self.send_response_only(status)
         for name, value in headers.items():
@@ -127,6 +131,7 @@ def run(case, contract, answers, form):
             del environment["CARILLON_TOKEN"]
         for arguments, wanted in [*((one, 0) for one in case.get("before", [])), (case["arguments"], None)]:
             server.sent.clear()
+            server.answered.clear()
             done = subprocess.run([CARILLON, *shlex.split(arguments), "-o", form, "--time", "utc", "--yes"], cwd=home,
                                   env=environment, input=case.get("input", ""), capture_output=True, text=True, timeout=60)
             if wanted is not None and done.returncode != wanted:
@@ -134,7 +139,7 @@ def run(case, contract, answers, form):
     server.shutdown()
     server.server_close()
     plain = lambda text: text.replace(server.url, "http://server").replace(home, "HOME")  # noqa: E731
-    return {"sent": server.sent, "exit": done.returncode, "out": plain(done.stdout), "err": plain(done.stderr)}
+    return {"sent": server.sent, "answered": server.answered, "exit": done.returncode, "out": plain(done.stdout), "err": plain(done.stderr)}
 
 
 def outcome(case, contract, answers):
@@ -143,7 +148,9 @@ def outcome(case, contract, answers):
     kept = {"sent": json.loads(json.dumps(seen["json"]["sent"])), "exit": seen["json"]["exit"]}
     out = seen["json"]["out"]
     try:
-        kept["json"] = json.loads(out)
+        printed = json.loads(out)
+        same = [operation for operation, body in seen["json"]["answered"] if operation and body == printed]
+        kept["json"] = f"= {same[-1]}" if same else printed
     except ValueError:
         kept["json_text"] = out.splitlines()  # several values, or no JSON at all
     kept["table"] = [line.rstrip() for line in seen["table"]["out"].splitlines()]
