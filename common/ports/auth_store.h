@@ -87,7 +87,7 @@ enum class RefreshVerdict {
   kRotated,  // the new token is in force
   kUnknown,  // never given out, or its session has ended
   kExpired,
-  kReused,  // it was used before: the whole family has ended
+  kReused,  // it was used before, and no answer was lost: the whole family has ended
 };
 struct Rotation {
   RefreshVerdict verdict = RefreshVerdict::kUnknown;
@@ -127,8 +127,9 @@ class AuthStore {
   virtual Status DeleteUser(const std::string& user_id, int64_t expected_version) = 0;
 
   virtual Status CreateSession(const RefreshRecord& first) = 0;
-  // Exchanges `used_hash` for the new token: family, user and epoch stay. A user who was disabled
-  // or changed since has no session any more (kUnknown).
+  // Exchanges `used_hash` for the new token: family, user and epoch stay. One that was used before
+  // is exchanged again when the answer may have been lost (refresh_family.h). A user who was
+  // disabled or changed since has no session any more (kUnknown).
   virtual Result<Rotation> RotateSession(const std::string& used_hash, const std::string& new_hash,
                                          WallTime now, WallTime expires) = 0;
   // The family of this token, whether it was used or not. nullopt: there is none.

@@ -86,6 +86,7 @@ export async function startServer(env = {}) {
 // As a reverse proxy does it: the path is cut off and named in a header.
 export async function startProxy(target, prefix) {
   let leads = new URL(target);
+  let isLost = () => false;
   const proxy = http.createServer((request, response) => {
     if (!request.url.startsWith(prefix)) {
       response.writeHead(404).end();
@@ -95,6 +96,7 @@ export async function startProxy(target, prefix) {
       hostname: leads.hostname, port: leads.port, method: request.method, path: request.url.slice(prefix.length) || '/',
       headers: { ...request.headers, 'x-forwarded-prefix': prefix },
     }, (answer) => {
+      if (isLost(request.url)) return;
       response.writeHead(answer.statusCode, answer.headers);
       answer.pipe(response);
     });
@@ -105,6 +107,8 @@ export async function startProxy(target, prefix) {
   return {
     url: `http://127.0.0.1:${proxy.address().port}${prefix}`,
     lead: (to) => { leads = new URL(to); },
+    // Keeps back the server's answers to the paths that `which` is true for; their clients wait.
+    lose: (which) => { isLost = which; },
     // Every connection of now; new ones are taken.
     cut: () => proxy.closeAllConnections(),
     stop: () => { proxy.closeAllConnections(); proxy.close(); },

@@ -2,7 +2,7 @@
 // another tab, by another browser, by an administrator.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { heading, signIn, until, withServer } from './server.mjs';
+import { heading, signIn, startProxy, until, withServer } from './server.mjs';
 
 const password = 'correct horse battery';
 const { server, guest } = withServer(async () => {
@@ -92,6 +92,32 @@ describe('a session', () => {
       await signIn(other, 'otto', password);
       await heading(other, /First/);
     });
+  });
+
+  test('survives a page that is reloaded twice before its renewal was answered', async () => {
+    const proxy = await startProxy(server.url, '/ops');
+    try {
+      await guest({ asked: ['/api/'] }, async (page) => {
+        await page.goto(proxy.url + '/jobs');
+        await signIn(page, 'uma', password);
+        const list = page.getByRole('link', { name: 'First', exact: true });
+        await list.waitFor();
+        let lost = 0;
+        proxy.lose((path) => path.endsWith('/api/auth/refresh') && ++lost <= 2);
+        for (const times of [1, 2]) {
+          await page.reload({ waitUntil: 'commit' });
+          await until(() => lost === times, 'the renewal to be answered');
+        }
+        for (const times of [3, 4]) {
+          await page.reload();
+          await list.waitFor();
+          assert.equal(lost, times);
+        }
+        assert.equal(await form(page).count(), 0);
+      });
+    } finally {
+      proxy.stop();
+    }
   });
 
   test('of a token is of its tab alone', async () => {

@@ -246,6 +246,57 @@ TYPED_TEST(AuthStoreContract, RefreshTokensRotateAndReuseEndsTheFamily) {
   EXPECT_EQ(s.v(auth.RotateSession("never", "r6", kT0, kT0)).verdict, RefreshVerdict::kUnknown);
 }
 
+TYPED_TEST(AuthStoreContract, ARefreshTokenWhoseAnswerWasLostIsExchangedAgain) {
+  StoreDriver s = this->driver();
+  const UserRecord anna = this->User("anna");
+  ASSERT_OK(s.auth.CreateUser(anna));
+  ASSERT_OK(s.auth.CreateSession(this->Refresh("r1", anna)));
+  const auto rotate = [&](const char* used, const char* next, WallTime now) {
+    return s.v(s.auth.RotateSession(used, next, now, now + 1h)).verdict;
+  };
+  const RefreshVerdict rotated = RefreshVerdict::kRotated;
+  // All at one time, as to the clock; a member's that is behind at the end.
+  EXPECT_EQ(rotate("r1", "r2", kT0 + 1s), rotated);
+  EXPECT_EQ(rotate("r1", "r3", kT0 + 1s), rotated);
+  EXPECT_EQ(rotate("r1", "r4", kT0), rotated);
+  EXPECT_TRUE(s.v(s.auth.FindSession("f1", kT0 + 1s)).has_value());
+  // An answer that was late, not lost: replaced itself.
+  EXPECT_EQ(rotate("r2", "r5", kT0 + 2s), rotated);
+  EXPECT_EQ(rotate("r5", "r6", kT0 + 3s), rotated);
+  EXPECT_EQ(rotate("r6", "r7", kT0 + 3s), rotated);
+  EXPECT_TRUE(s.v(s.auth.FindSession("f1", kT0 + 3s)).has_value());
+  // A successor was presented: two have tokens of this family.
+  EXPECT_EQ(rotate("r4", "r8", kT0 + 4s), RefreshVerdict::kReused);
+  EXPECT_FALSE(s.v(s.auth.FindSession("f1", kT0 + 4s)).has_value());
+  EXPECT_EQ(rotate("r7", "r9", kT0 + 4s), RefreshVerdict::kUnknown);
+}
+
+TYPED_TEST(AuthStoreContract, ALostAnswerIsGivenAgainForTenSecondsAndToWhoMayComeInOnly) {
+  StoreDriver s = this->driver();
+  UserRecord anna = this->User("anna");
+  ASSERT_OK(s.auth.CreateUser(anna));
+  const auto rotate = [&](const char* used, const std::string& next, WallTime now,
+                          WallTime expires) {
+    return s.v(s.auth.RotateSession(used, next, now, expires)).verdict;
+  };
+  for (const std::string family : {"late", "replaced", "expired", "changed"}) {
+    ASSERT_OK(s.auth.CreateSession(this->Refresh(family + "1", anna, family)));
+    const WallTime begun = family == "expired" ? kT0 + 1h - 5s : kT0 + 1s;
+    EXPECT_EQ(rotate((family + "1").c_str(), family + "2", begun, kT0 + 2h),
+              RefreshVerdict::kRotated);
+  }
+  EXPECT_EQ(rotate("late1", "late3", kT0 + 11s + 1us, kT0 + 2h), RefreshVerdict::kReused);
+  EXPECT_EQ(rotate("late2", "late4", kT0 + 11s + 1us, kT0 + 2h), RefreshVerdict::kUnknown);
+  EXPECT_EQ(rotate("replaced1", "replaced3", kT0 + 11s, kT0 + 2h), RefreshVerdict::kRotated);
+  // A token that was replaced counts as used when its replacement was made.
+  EXPECT_EQ(rotate("replaced2", "replaced4", kT0 + 21s + 1us, kT0 + 2h), RefreshVerdict::kReused);
+  EXPECT_EQ(rotate("replaced3", "replaced5", kT0 + 21s + 1us, kT0 + 2h), RefreshVerdict::kUnknown);
+  EXPECT_EQ(rotate("expired1", "expired3", kT0 + 1h, kT0 + 2h), RefreshVerdict::kExpired);
+  anna.disabled = true;
+  ASSERT_OK(s.auth.UpdateUser(anna, kT0));
+  EXPECT_EQ(rotate("changed1", "changed3", kT0 + 1s, kT0 + 2h), RefreshVerdict::kUnknown);
+}
+
 TYPED_TEST(AuthStoreContract, RefreshTokensExpireAndAreCleanedAway) {
   StoreDriver s = this->driver();
   const UserRecord anna = this->User("anna");

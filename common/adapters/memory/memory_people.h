@@ -83,6 +83,8 @@ class MemoryPeople : public AuthStore, public SecretStore, public BulkStore {
   Status CheckAdministratorLeft(const std::string& without) REQUIRES(mu_);
   bool HasAdministrator(const std::string& beside) const REQUIRES(mu_);
   Status InsertUser(const UserRecord& user) REQUIRES(mu_);
+  std::vector<LaterRefresh> LaterThan(const RefreshRecord& record) const REQUIRES(mu_);
+  void EndFamily(const std::string& family) REQUIRES(mu_);
   // Null: there is none.
   BulkEntry* FindBulk(const std::string& bulk_id) REQUIRES(mu_);
   Result<BulkEntry*> FindLeased(const BulkLease& lease) REQUIRES(mu_);

@@ -161,6 +161,20 @@ Status MemoryPeople::CreateSession(const RefreshRecord& first) {
   return {};
 }
 
+std::vector<LaterRefresh> MemoryPeople::LaterThan(const RefreshRecord& record) const {
+  std::vector<LaterRefresh> later;
+  for (const auto& [hash, entry] : tables_.refreshes) {
+    if (entry.record.family != record.family || entry.record.created <= record.created) continue;
+    later.push_back({hash, entry.record.created, entry.use});
+  }
+  return later;
+}
+
+void MemoryPeople::EndFamily(const std::string& family) {
+  std::erase_if(tables_.refreshes,
+                [&](const auto& entry) { return entry.second.record.family == family; });
+}
+
 Result<Rotation> MemoryPeople::RotateSession(const std::string& used_hash,
                                              const std::string& new_hash, WallTime now,
                                              WallTime expires) {
@@ -168,18 +182,22 @@ Result<Rotation> MemoryPeople::RotateSession(const std::string& used_hash,
   const auto it = tables_.refreshes.find(used_hash);
   if (it == tables_.refreshes.end()) return Rotation{};
   RefreshRecord next = it->second.record;
+  LaterRefresh spent{used_hash, next.created, RefreshUse::kPresented};
   const auto user = tables_.users.find(next.user_id);
   if (user == tables_.users.end()) return Rotation{};
-  if (it->second.used) {
-    std::erase_if(tables_.refreshes,
-                  [&](const auto& entry) { return entry.second.record.family == next.family; });
-    return Rotation{RefreshVerdict::kReused, next.family, user->second};
+  if (it->second.use != RefreshUse::kNone) {
+    const std::optional<LaterRefresh> lost = LostAnswer(LaterThan(next), now);
+    if (!lost) {
+      EndFamily(next.family);
+      return Rotation{RefreshVerdict::kReused, next.family, user->second};
+    }
+    spent = {lost->token_hash, lost->created, RefreshUse::kReplaced};
   }
   if (next.expires <= now) return Rotation{.verdict = RefreshVerdict::kExpired};
   if (user->second.disabled || user->second.session_epoch != next.session_epoch) return Rotation{};
-  it->second.used = true;
+  tables_.refreshes[spent.token_hash].use = spent.use;
   next.token_hash = new_hash;
-  next.created = now;
+  next.created = CreatedAfter(spent.created, now);
   next.expires = expires;
   tables_.refreshes[new_hash] = {.record = next};
   return Rotation{RefreshVerdict::kRotated, next.family, user->second};
@@ -190,8 +208,7 @@ Result<std::optional<EndedSession>> MemoryPeople::EndSession(const std::string& 
   const auto it = tables_.refreshes.find(token_hash);
   if (it == tables_.refreshes.end()) return std::optional<EndedSession>();
   EndedSession ended{it->second.record.family, it->second.record.user_id};
-  std::erase_if(tables_.refreshes,
-                [&](const auto& entry) { return entry.second.record.family == ended.family; });
+  EndFamily(ended.family);
   return std::optional(std::move(ended));
 }
 
@@ -199,7 +216,9 @@ Result<std::optional<UserRecord>> MemoryPeople::FindSession(const std::string& f
                                                             WallTime now) {
   MutexLock lock(mu_);
   for (const auto& [hash, entry] : tables_.refreshes) {
-    if (entry.record.family != family || entry.used || entry.record.expires <= now) continue;
+    if (entry.record.family != family || entry.use != RefreshUse::kNone ||
+        entry.record.expires <= now)
+      continue;
     const auto user = tables_.users.find(entry.record.user_id);
     const bool alive = user != tables_.users.end() && !user->second.disabled &&
                        user->second.session_epoch == entry.record.session_epoch;

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/refresh_family.h"
 #include "common/ports/admin_store.h"
 #include "common/ports/auth_store.h"
 #include "common/ports/bulk_store.h"
@@ -111,7 +112,7 @@ struct BulkEntry {
 
 struct RefreshEntry {
   RefreshRecord record;
-  bool used = false;
+  RefreshUse use = RefreshUse::kNone;
 };
 
 // Of the current version.

@@ -3,6 +3,7 @@
 #include "common/adapters/mysql/auth_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/transaction.h"
+#include "common/domain/refresh_family.h"
 
 namespace carillon::mysql {
 namespace {
@@ -26,17 +27,38 @@ Result<std::optional<LockedRefresh>> LockRefresh(Session& session, const std::st
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query(std::string("SELECT ") + kUserColumns +
-                        ", r.family, r.session_epoch, r.expires_us, r.used FROM refresh_tokens r "
+                        ", r.family, r.session_epoch, r.created_us, r.expires_us, r.used "
+                        "FROM refresh_tokens r "
                         "JOIN users u ON u.user_id = r.user_id WHERE r.token_hash = ? FOR UPDATE",
                     {hash}));
   if (!rows.Next()) return std::optional<LockedRefresh>();
   LockedRefresh locked{.record = {.token_hash = hash, .family = rows.Text(kUserColumnCount + 1)},
-                       .used = rows.Int(kUserColumnCount + 4) != 0,
+                       .used = rows.Int(kUserColumnCount + 5) != 0,
                        .user = ReadUserRow(session, rows)};
   locked.record.user_id = locked.user.user_id;
   locked.record.session_epoch = rows.Int(kUserColumnCount + 2);
-  locked.record.expires = rows.Time(kUserColumnCount + 3);
+  locked.record.created = rows.Time(kUserColumnCount + 3);
+  locked.record.expires = rows.Time(kUserColumnCount + 4);
   return std::optional(std::move(locked));
+}
+
+// Reads only the end of the family: a session that lives for long has thousands of tokens.
+Result<std::vector<LaterRefresh>> LockLater(Session& session, const RefreshRecord& than) {
+  CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                            session.Query("SELECT token_hash, created_us, used FROM refresh_tokens "
+                                          "WHERE family = ? AND created_us > ? FOR UPDATE",
+                                          {than.family, ToUnixMicros(than.created)}));
+  std::vector<LaterRefresh> later;
+  while (rows.Next()) {
+    later.push_back({rows.Text(1), rows.Time(2), static_cast<RefreshUse>(rows.Int(3))});
+  }
+  return later;
+}
+
+Status MarkUsed(Session& session, const std::string& hash, RefreshUse use) {
+  CARILLON_TRY(session.Execute("UPDATE refresh_tokens SET used = ? WHERE token_hash = ?",
+                               {static_cast<int64_t>(use), hash}));
+  return {};
 }
 
 Status DeleteFamily(Session& session, const std::string& family) {
@@ -73,16 +95,21 @@ Result<Rotation> MysqlStore::RotateSession(const std::string& used_hash,
         if (!found) return Rotation{};
         RefreshRecord next = found->record;
         const UserRecord& user = found->user;
+        LaterRefresh spent{used_hash, next.created, RefreshUse::kPresented};
         if (found->used) {
-          CARILLON_TRY(DeleteFamily(session, next.family));
-          return Rotation{RefreshVerdict::kReused, next.family, user};
+          CARILLON_ASSIGN_OR_RETURN(const auto later, LockLater(session, next));
+          const std::optional<LaterRefresh> lost = LostAnswer(later, now);
+          if (!lost) {
+            CARILLON_TRY(DeleteFamily(session, next.family));
+            return Rotation{RefreshVerdict::kReused, next.family, user};
+          }
+          spent = {lost->token_hash, lost->created, RefreshUse::kReplaced};
         }
         if (next.expires <= now) return Rotation{.verdict = RefreshVerdict::kExpired};
         if (user.disabled || user.session_epoch != next.session_epoch) return Rotation{};
-        CARILLON_TRY(session.Execute("UPDATE refresh_tokens SET used = 1 WHERE token_hash = ?",
-                                     {used_hash}));
+        CARILLON_TRY(MarkUsed(session, spent.token_hash, spent.use));
         next.token_hash = new_hash;
-        next.created = now;
+        next.created = CreatedAfter(spent.created, now);
         next.expires = expires;
         CARILLON_TRY(InsertRefresh(session, next));
         return Rotation{RefreshVerdict::kRotated, next.family, user};

@@ -12,7 +12,8 @@ export async function ask(method: string, path: string, init: RequestInit = {}):
 }
 
 // One at a time, over all tabs, of what sets or spends the cookie: one that was exchanged already ends the
-// session, and a late answer to one's renewal would put its cookie over the next one's.
+// session (except for a page that is left before the answer came, which the server allows for), and a late
+// answer to one's renewal would put its cookie over the next one's.
 export async function inTurn<T>(act: () => Promise<T>): Promise<T> {
   return navigator.locks ? navigator.locks.request('carillon.refresh', act) : act();
 }

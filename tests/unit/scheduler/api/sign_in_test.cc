@@ -127,6 +127,7 @@ TEST_F(SignInTest, RefreshRotatesAndReuseEndsTheSession) {
   const SignedIn second = Session(rotated);
   EXPECT_NE(second.cookie, first.cookie);
   EXPECT_EQ(Me(second.access_token), 200);
+  clock_.Advance(kLostAnswerMax + 1s);
   const Answer reused = Refresh(first.cookie);
   EXPECT_EQ(reused.status, 401);
   EXPECT_EQ(reused.code(), "refresh_reused");
@@ -137,6 +138,23 @@ TEST_F(SignInTest, RefreshRotatesAndReuseEndsTheSession) {
   EXPECT_TRUE(IsAudited("auth.refresh_reused", "anna"));
   EXPECT_EQ(Refresh("carillon_refresh=").code(), "refresh_invalid");
   EXPECT_EQ(Refresh("other=1; carillon_refresh=x").code(), "refresh_invalid");
+}
+
+TEST_F(SignInTest, AReloadThatLosesTheAnswerDoesNotSignOut) {
+  AddUser("anna", "user");
+  const SignedIn first = SignIn("anna");
+  const SignedIn lost = Session(Refresh(first.cookie));
+  const Answer again = Refresh(first.cookie);
+  ASSERT_EQ(again.status, 200) << again.text;
+  const SignedIn second = Session(again);
+  EXPECT_NE(second.cookie, lost.cookie);
+  EXPECT_EQ(Me(second.access_token), 200);
+  EXPECT_EQ(Refresh(second.cookie).status, 200);
+  EXPECT_FALSE(IsAudited("auth.refresh_reused", "anna"));
+  // Who kept the answer that was thought lost.
+  EXPECT_EQ(Refresh(lost.cookie).code(), "refresh_reused");
+  EXPECT_EQ(Me(second.access_token), 401);
+  EXPECT_TRUE(IsAudited("auth.refresh_reused", "anna"));
 }
 
 TEST_F(SignInTest, AccessEndsAfterTenMinutesAndTheSessionAfterTwoWeeks) {
