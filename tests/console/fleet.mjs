@@ -1,7 +1,8 @@
 // What a console of some months looks like: jobs with schedules, labels and owners, runs that went well and badly,
 // one with a log of some length.
-import { until } from './server.mjs';
+import { openPerson, until } from './server.mjs';
 
+export const PASSWORD = 'correct horse battery';
 const JOBS = 240;
 const RUNS_EACH = 3;
 const AT_ONCE = 8;
@@ -29,16 +30,16 @@ function definitionOf(i) {
 }
 
 // What administrators see: people, tokens, secrets.
-async function makeAdministration(server, password) {
-  for (const [name, role] of [['anna', 'admin'], ['bert', 'user'], ['carl', 'read_only']]) await server.api('POST', 'users', { name, role, password });
+async function makeAdministration(server) {
+  for (const [name, role] of [['anna', 'admin'], ['bert', 'user'], ['carl', 'read_only']]) await server.api('POST', 'users', { name, role, password: PASSWORD });
   for (const name of ['deploy', 'metrics']) await server.api('POST', 'tokens', { name, role: 'read_only' });
   for (const name of ['database', 'mail']) await server.api('POST', 'secrets', { name, value: 'only ever seen by ' + name });
 }
 
 // Answers the ids of a job and of the run with the log, and who can sign in.
-export async function makeFleet(server, password) {
-  await makeAdministration(server, password);
-  const jobs = Array.from({ length: JOBS }, (_, i) => definitionOf(i));
+export async function makeFleet(server, count = JOBS) {
+  await makeAdministration(server);
+  const jobs = Array.from({ length: count }, (_, i) => definitionOf(i));
   await eachAtOnce(jobs, (job) => server.api('POST', 'jobs', job));
   const ids = jobs.flatMap((job) => Array(RUNS_EACH).fill(job.job_id));
   await eachAtOnce(ids, (id) => server.api('POST', `jobs/${id}/execute`, {}));
@@ -46,5 +47,27 @@ export async function makeFleet(server, password) {
   const { run_id: run } = await server.api('POST', 'jobs/with-log/execute', {});
   const open = async () => (await server.api('GET', 'runs?state=PENDING&state=RUNNING&page_size=1')).items.length;
   await until(async () => (await open()) === 0, 'all runs to end', 120_000);
-  return { person: 'anna', job: jobs[1].job_id, run, jobs: JOBS + 1, runs: ids.length + 1 };
+  return { person: 'anna', job: jobs[1].job_id, run, jobs: count + 1, runs: ids.length + 1 };
+}
+
+// Every page that a person can go to, with something on it.
+export const pagesOf = (fleet) => ({
+  overview: '/', jobs: '/jobs', job: '/jobs/' + fleet.job, 'new job': '/jobs/new', 'edit job': `/jobs/${fleet.job}/edit`,
+  runs: '/runs', gaps: '/gaps', run: '/runs/' + fleet.run, executors: '/executors', schedule: '/schedule', system: '/system',
+  users: '/admin/users', tokens: '/admin/tokens', secrets: '/admin/secrets', deliveries: '/admin/deliveries',
+  'dead letters': '/admin/dead-letters', audit: '/admin/audit', account: '/account',
+});
+
+// Signed in as people are: by a cookie of a session that began before.
+export async function openSignedIn(browser, server, fleet) {
+  const answer = await fetch(server.url + '/api/auth/login', {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ name: fleet.person, password: PASSWORD }),
+  });
+  const [cookie] = answer.headers.getSetCookie();
+  const [, name, value] = /^([^=]+)=([^;]+)/.exec(cookie);
+  const path = /path=([^;]+)/i.exec(cookie)[1];
+  const person = await openPerson(browser);
+  await person.page.context().addCookies([{ name, value, path, domain: new URL(server.url).hostname }]);
+  await person.page.addInitScript(() => localStorage.setItem('carillon.session', '1'));
+  return person;
 }

@@ -15,6 +15,8 @@ const require = createRequire(here('../../web-ui/package.json'));
 const { chromium } = require('playwright-core');
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
+// The long form of the tests (`./dev test --all`): more pages and lines, the same assertions.
+export const LONG = process.env.CARILLON_TEST_LONG === '1';
 const BIN = process.env.CARILLON_BIN ?? here('../../build/dev/bin');
 const START_MS = 60_000;
 const FLAGS = [
