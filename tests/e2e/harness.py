@@ -15,6 +15,8 @@ import time
 import urllib.parse
 
 BIN = os.environ.get("CARILLON_BIN", "build/dev/bin")
+# The long form of the tests (`./dev test --all`): larger counts, the same faults and assertions.
+LONG = os.environ.get("CARILLON_TEST_LONG") == "1"
 
 
 def wait_until(condition, seconds, what, every=0.05):

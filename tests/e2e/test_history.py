@@ -1,8 +1,8 @@
-"""A million runs of history: how long the first answer of every list takes, and what the database does for it.
+"""A long history: how long the first answer of every list takes, and what the database does for it.
 
-The rows are put into the store by SQL, in the shape that planning and running leave them in. Two things are
-asserted of each list: its time over HTTP, and, from the database's own log of statements, the plan and the rows
-that it looked at; the second does not depend on how busy the machine is.
+The rows are put into the store by SQL, in the shape that planning and running leave them in. HistoryTest asserts of
+each list, from the database's own log of statements, the plan and the rows that it looked at, which do not depend on
+how busy the machine is. HistorySpeedTest asserts its time over HTTP.
 """
 import os
 import re
@@ -12,9 +12,9 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import Standalone, cli  # noqa: E402
+from harness import LONG, Standalone, cli  # noqa: E402
 
-RUNS = int(os.environ.get("CARILLON_HISTORY_RUNS", "1000000"))
+RUNS = 1_000_000 if LONG else 300_000
 DAYS = 12
 JOBS = 40
 PLANNED = 60_000  # for an hour from now
@@ -26,6 +26,7 @@ SAMPLES = 20
 ROWS_MAX = 5_000
 # Twice the bound of a search: where it ends, and what is there; each row with its job and its version.
 SEARCHED_ROWS_MAX = 205_000
+assert RUNS > SEARCHED_ROWS_MAX, "every search would be within its bound"
 
 
 def ago(days):
@@ -204,7 +205,7 @@ def percentile(times, share):
     return sorted(times)[min(len(times) - 1, int(len(times) * share))]
 
 
-class HistoryTest(unittest.TestCase):
+class HistoryCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.server = Standalone().start()
@@ -227,6 +228,10 @@ class HistoryTest(unittest.TestCase):
         cls.api.close()
         cls.server.stop()
         cls.server.remove()
+
+
+class HistorySpeedTest(HistoryCase):
+    """Asserts times, so it is named by hand and runs alone: label slow."""
 
     def measure(self, path):
         """Seconds of each answer."""
@@ -251,6 +256,8 @@ class HistoryTest(unittest.TestCase):
                 late[path] = p95
         self.assertEqual(late, {})
 
+
+class HistoryTest(HistoryCase):
     def list_statements(self, path):
         found = [s for s in self.history.statements(lambda: self.api.get(path))
                  if "job_runs r FORCE INDEX" in s.text and "ORDER BY r.fire_us" in s.text]
@@ -310,7 +317,7 @@ class HistoryTest(unittest.TestCase):
             self.assertEqual("searched_to" in page, token is not None and len(page["items"]) < 50)
             pages += 1
         self.assertEqual(len(found), 10)
-        self.assertGreater(pages, 10)
+        self.assertGreater(pages, RUNS // 100_000)
         self.assertEqual({run["executor_id"] for run in found}, {"old-1"})
 
     def test_command_line_goes_on_with_a_search_by_itself(self):
@@ -341,4 +348,4 @@ class HistoryTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    unittest.main(defaultTest="HistoryTest", verbosity=2)

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Durations of a test run: the slowest tests, the sum, and the budget that a whole run must keep.
+
+Reads the JUnit file that ctest writes (`ctest --output-junit FILE`). The sum, not the time on the clock, is what is
+limited: it grows with what the tests do, whatever runs beside them. Exit code 1: above the budget by more than a fifth.
+"""
+import argparse
+import sys
+import xml.etree.ElementTree
+
+SLOWEST = 20
+TOLERANCE = 1.2
+
+
+def read(path):
+    """[(seconds, name)], slowest first."""
+    cases = xml.etree.ElementTree.parse(path).getroot().iter("testcase")
+    return sorted(((float(case.get("time")), case.get("name")) for case in cases), reverse=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("junit")
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help="of all tests together")
+    arguments = parser.parse_args()
+    durations = read(arguments.junit)
+    total = sum(seconds for seconds, _ in durations)
+    print(f"The {min(SLOWEST, len(durations))} slowest of {len(durations)} tests, in seconds:")
+    for seconds, name in durations[:SLOWEST]:
+        print(f"  {seconds:7.1f}  {name}")
+    print(f"All tests together: {total:.0f} s", end="")
+    if arguments.budget is None:
+        print(".")
+        return 0
+    print(f" of a budget of {arguments.budget:.0f} s.")
+    if total <= arguments.budget * TOLERANCE:
+        return 0
+    print("The tests take more than their budget and a fifth. Make one faster, or move its full size to the long form\n"
+          "(CARILLON_TEST_LONG, label slow); the budget is in ./dev.", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
