@@ -11,7 +11,7 @@ import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
-from harness import Api, BIN, run_cli, wait_until  # noqa: E402
+from harness import BIN, LONG, Api, run_cli, wait_until  # noqa: E402,F401
 
 JARS = os.environ.get("CARILLON_JARS", os.path.join(ROOT, "build", "jars"))
 

@@ -118,7 +118,7 @@ export async function startProxy(target, prefix) {
 }
 
 export const startBrowser = () =>
-  chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
+  chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell', args: FLAGS });
 
 // A person of their own: nothing stored, everything that goes wrong in the page collected.
 // `token`: signed in already. `asked`: errors that the test provokes, by a part of their URL.
