@@ -83,7 +83,7 @@ describe('the bar', () => {
     fireEvent.change(dialog.getByLabelText('Reason (optional)'), { target: { value: ' moving ' } });
     fireEvent.click(dialog.getByRole('button', { name: 'Pause' }));
     await dialog.findByText('The server is at it. It goes on when you leave.');
-    expect(dialog.getByRole('link', { name: 'Show its progress' }).getAttribute('href')).toBe('/bulk/blk-1');
+    expect((await dialog.findByRole('link', { name: 'Show its progress' })).getAttribute('href')).toBe('/bulk/blk-1');
     expect(handed()).toHaveLength(1);
     expect(handed()[0]).toMatchObject({ action: 'pause', kind: 'job', reason: 'moving', ids: jobs.map((job) => job.id) });
     expect(handed()[0]!.key).toMatch(/^[0-9a-f]{32}$/);
