@@ -71,6 +71,7 @@ ExitCode ExitOf(ErrorCode code) {
     case ErrorCode::kExists:
     case ErrorCode::kConflict: return ExitCode::kConflict;
     case ErrorCode::kUnavailable:
+    case ErrorCode::kBrokenStore:
     case ErrorCode::kTimeout: return ExitCode::kUnreachable;
     default: return ExitCode::kFailure;
   }

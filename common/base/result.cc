@@ -14,6 +14,7 @@ std::string_view ErrorCodeName(ErrorCode code) {
     case ErrorCode::kTimeout: return "timeout";
     case ErrorCode::kExhausted: return "exhausted";
     case ErrorCode::kCorrupt: return "corrupt";
+    case ErrorCode::kBrokenStore: return "broken_store";
   }
   return "unknown";
 }

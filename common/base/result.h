@@ -26,6 +26,7 @@ enum class ErrorCode {
   kTimeout,      // outcome unknown; after a commit: forget and recover
   kExhausted,    // a named limit was hit: shed or leave for later, count it
   kCorrupt,      // stored or received bytes are unreadable: quarantine, alert, go on
+  kBrokenStore,  // the store as a whole cannot do this, which says nothing of any item: back off
 };
 
 // Lower-case stable name, e.g. "not_found".

@@ -3,8 +3,9 @@
 // Threads  Thread-safe; calls may block for the configured statement timeout.
 // Errors   kFenced: an epoch is over, nothing was written. kConflict: a row moved, nothing was
 //          written, re-read. kTimeout: the outcome of the commit is unknown: forget the segments,
-//          take them again, recover. kUnavailable: nothing was written. kExhausted: the batch is
-//          above BatchLimits. kInvalid: one item is refused by the store itself; bisect.
+//          take them again, recover. kUnavailable, kBrokenStore: nothing was written, and no item
+//          is to blame. kExhausted: the batch is above BatchLimits. kInvalid: one item is refused
+//          by the store itself; bisect.
 // Always   Each call is one transaction. Batches may cross segments; all of a batch's segments are
 // in
 //          its fence.

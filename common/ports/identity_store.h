@@ -14,7 +14,7 @@ class IdentityStore {
  public:
   virtual ~IdentityStore() = default;
 
-  // kCorrupt, kNotFound: what answers is no store that can be read.
+  // kBrokenStore, kCorrupt, kNotFound: what answers is no store that can be read.
   virtual Result<StoreIdentity> Identify() = 0;
 
   // Moves the mark forward by one while the store is exactly `seen`; durable when it returns. The

@@ -45,6 +45,11 @@ Problem ToProblem(const Error& error) {
                     "A part that this needs cannot be reached; try again soon. "
                     "/readyz?verbose on the ops port says which.",
                     error);
+    case ErrorCode::kBrokenStore:
+      return Hidden(503, "unavailable",
+                    "The database lacks something that this needs; the server's log says more "
+                    "under the trace_id.",
+                    error);
     case ErrorCode::kTimeout:
       return Hidden(504, "timeout", "A part that this needs did not answer in time; try again.",
                     error);

@@ -1,5 +1,5 @@
-// Whether a batch that the store refused is worth trying in halves: it objects to an item, not to
-// the writer or the moment.
+// Whether a batch that the store refused is worth trying in halves: it may object to an item, and
+// does not object to the writer, the moment or itself (kBrokenStore).
 #pragma once
 
 #include "common/base/result.h"

@@ -1,5 +1,7 @@
 #include "scheduler/assign/fence_watch.h"
 
+#include <string>
+
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
@@ -21,8 +23,12 @@ Status FenceWatch::Check(const Fence& fence) {
   Fence lost;
   for (const FencedSegment& item : fence) {
     const auto found = stored.find(item.segment);
-    const bool ours = found != stored.end() && found->second == item.epoch;
-    (ours ? held : lost).push_back(item);
+    if (found == stored.end()) {
+      metrics_.counter("carillon_store_errors_total", ErrorCodeName(ErrorCode::kBrokenStore)).Add();
+      return {ErrorCode::kBrokenStore,
+              "epochs: no row of segment " + std::to_string(item.segment.value())};
+    }
+    (found->second == item.epoch ? held : lost).push_back(item);
   }
   Succeeded(held, sent);
   table_.Drop(lost, DropCause::kFenced);

@@ -11,7 +11,8 @@ constexpr const char* kRoom = "guard";
 
 // What answers is a server, and no store that this program can read.
 bool SaysNoStore(const Result<StoreIdentity>& seen) {
-  return !seen.ok() && (seen.code() == ErrorCode::kCorrupt || seen.code() == ErrorCode::kNotFound);
+  return !seen.ok() && (seen.code() == ErrorCode::kBrokenStore ||
+                        seen.code() == ErrorCode::kCorrupt || seen.code() == ErrorCode::kNotFound);
 }
 
 }  // namespace

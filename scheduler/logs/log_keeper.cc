@@ -11,6 +11,8 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kIdle = 1s;
+// So many pieces refused one by one and none taken: it is the store, whatever it says of them.
+constexpr size_t kRefusedAloneMax = 3;
 
 }  // namespace
 
@@ -23,7 +25,7 @@ LogKeeper::LogKeeper(const Ports& ports, Options options)
 SteadyTime LogKeeper::Step(SteadyTime now) {
   if (now < retry_at_) return retry_at_;
   const bool more = received_.empty() && Receive();
-  if (!open_.empty() && !Write(std::exchange(open_, {}))) {
+  if (!open_.empty() && !WriteOpen()) {
     retry_at_ = ports_.clock.Steady() + backoff_.Next(rng_);
     return retry_at_;
   }
@@ -60,36 +62,75 @@ bool LogKeeper::Receive() {
   return received_.size() == kRecordsPerStep;
 }
 
-bool LogKeeper::Write(std::vector<LogMessage> messages) {
+Status LogKeeper::Append(const std::vector<LogMessage>& messages) {
   std::vector<LogRecord> records;
   records.reserve(messages.size());
   for (const LogMessage& message : messages) {
     records.push_back(
         {.key = message.attempt.key, .attempt = message.attempt.attempt, .chunk = message.chunk});
   }
-  const Status stored = ports_.store.AppendLogs(records);
+  return ports_.store.AppendLogs(records);
+}
+
+bool LogKeeper::WriteOpen() {
+  Round round;
+  Write(std::exchange(open_, {}), &round);
+  if (!round.took_some) Reopen(std::exchange(round.refused, {}));
+  for (const LogMessage& message : round.refused) {
+    ports_.metrics.counter("carillon_rejected_messages_total", "unwritable").Add();
+    log::Error("logs",
+               "the store takes other pieces and not this one of run {}; executor {} keeps it",
+               EncodeRunId(message.attempt.key), message.executor.value());
+  }
+  return open_.empty();
+}
+
+void LogKeeper::Write(std::vector<LogMessage> messages, Round* round) {
+  if (round->stopped) return Reopen(std::move(messages));
+  const Status stored = Append(messages);
   if (stored.ok()) {
-    Acknowledge(messages);
-    return true;
+    round->took_some = true;
+    return Acknowledge(messages);
   }
   if (!SplitHelps(stored.code())) {
-    open_.insert(open_.end(), std::make_move_iterator(messages.begin()),
-                 std::make_move_iterator(messages.end()));
-    return false;
+    round->stopped = true;
+    return Reopen(std::move(messages));
   }
-  if (messages.size() == 1) {
-    ports_.metrics.counter("carillon_rejected_messages_total", "unwritable").Add();
-    log::Error("logs", "a piece of the log of run {} is left out: {}",
-               EncodeRunId(messages[0].attempt.key), stored.error().message);
-    Acknowledge(messages);  // it would be refused for ever
-    return true;
-  }
+  if (messages.size() == 1) return WriteNotice(std::move(messages[0]), stored.error(), round);
   const auto middle = messages.begin() + static_cast<long>(messages.size() / 2);
   std::vector<LogMessage> second(std::make_move_iterator(middle),
                                  std::make_move_iterator(messages.end()));
   messages.erase(middle, messages.end());
-  const bool first_answered = Write(std::move(messages));
-  return Write(std::move(second)) && first_answered;
+  Write(std::move(messages), round);
+  Write(std::move(second), round);
+}
+
+// A reader of the log learns that something is missing, and that the store takes the notice shows
+// that it refuses the piece and not everything.
+void LogKeeper::WriteNotice(LogMessage message, const Error& error, Round* round) {
+  LogMessage notice = message;
+  notice.chunk.count = 1;
+  notice.chunk.entries.clear();
+  AppendEntry(notice.chunk.entries, {.time = ports_.clock.Wall(),
+                                     .stream = LogStream::kCarillon,
+                                     .text = "a piece of the log cannot be stored\n"});
+  const Status stored = Append({notice});
+  if (!stored.ok()) {
+    round->refused.push_back(std::move(message));
+    const bool all = !round->took_some && round->refused.size() >= kRefusedAloneMax;
+    round->stopped = round->stopped || all || !SplitHelps(stored.code());
+    return;
+  }
+  round->took_some = true;
+  ports_.metrics.counter("carillon_rejected_messages_total", "unwritable").Add();
+  log::Error("logs", "a piece of the log of run {} is left out: {}",
+             EncodeRunId(message.attempt.key), error.message);
+  Acknowledge({message});  // it would be refused for ever
+}
+
+void LogKeeper::Reopen(std::vector<LogMessage> messages) {
+  open_.insert(open_.end(), std::make_move_iterator(messages.begin()),
+               std::make_move_iterator(messages.end()));
 }
 
 void LogKeeper::Acknowledge(const std::vector<LogMessage>& messages) {

@@ -2,8 +2,11 @@
 //
 // Place    Beside step 9 of docs/life-of-a-run.md; nothing that fires waits for it.
 // Threads  One loop calls Step.
-// Errors   Store away: the pieces are held and tried again; the bus is not read meanwhile. What the
-//          store refuses is bisected, and what it refuses alone is left out, counted and said.
+// Errors   Store away or broken as a whole: the pieces are held and tried again; the bus is not
+// read
+//          meanwhile. What the store refuses is bisected; in place of a piece that it refuses alone
+//          it gets one that says so. One in whose place it takes nothing either is left to its
+//          executor, which sends it again, once others were stored; until then it is held.
 // Always   "Stored" is said after the store's commit. Pieces of segments that the assignment gives
 //          to another member are left to it: executors send again until somebody answers.
 #pragma once
@@ -46,8 +49,18 @@ class LogKeeper final : public Stepper {
  private:
   // True when the bus may have more at once.
   bool Receive();
-  // False: the store did not answer.
-  bool Write(std::vector<LogMessage> messages);
+  // What a Step learned of the store so far.
+  struct Round {
+    bool took_some = false;  // so that a refusal is about its piece
+    bool stopped = false;    // no further call makes sense now
+    std::vector<LogMessage> refused;
+  };
+  Status Append(const std::vector<LogMessage>& messages);
+  // False: the store takes nothing now; what was not stored is open again.
+  bool WriteOpen();
+  void Write(std::vector<LogMessage> messages, Round* round);
+  void WriteNotice(LogMessage message, const Error& error, Round* round);
+  void Reopen(std::vector<LogMessage> messages);
   void Acknowledge(const std::vector<LogMessage>& messages);
 
   const Ports ports_;

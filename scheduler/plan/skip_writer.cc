@@ -60,7 +60,9 @@ bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& it
     ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(*written);
     return true;
   }
-  if (written.code() == ErrorCode::kUnavailable) return false;
+  const bool nobody_is_bad =
+      written.code() == ErrorCode::kUnavailable || written.code() == ErrorCode::kBrokenStore;
+  if (nobody_is_bad) return false;
   const bool one_is_bad = SplitHelps(written.code()) || written.code() == ErrorCode::kConflict;
   if (one_is_bad && items.size() > 1) {
     const auto middle = items.begin() + static_cast<long>(items.size() / 2);

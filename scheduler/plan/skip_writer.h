@@ -2,8 +2,8 @@
 //
 // Place    Step 4 of docs/life-of-a-run.md.
 // Threads  One loop calls Step.
-// Errors   kUnavailable: kept and written later (at most `held_max`; beyond, the sweep offers them
-// to
+// Errors   kUnavailable, kBrokenStore: kept and written later (at most `held_max`; beyond, the
+// sweep offers them to
 //          the firing plan again). Fenced or unknown: dropped, the owner finds them again.
 //          kInvalid, kConflict: bisected; the bad one is dropped, found again and logged each time.
 #pragma once

@@ -1,7 +1,9 @@
 #include "scheduler/results/result_applier.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "common/base/failpoint.h"
 #include "common/base/log.h"
 #include "scheduler/assign/batch_split.h"
 
@@ -11,6 +13,8 @@ namespace {
 constexpr size_t kRecordsPerPoll = 1000;
 constexpr Duration kOwnershipRetry = 50ms;
 constexpr Duration kIdle = 1s;
+// So many results refused one by one and none taken: it is the store, whatever it says of them.
+constexpr size_t kRefusedAloneMax = 3;
 
 HeldAttempt HeldOf(const ResultReport& report) {
   return {.key = report.key,
@@ -18,6 +22,10 @@ HeldAttempt HeldOf(const ResultReport& report) {
           .job_no = report.job_no,
           .attempt = report.attempt,
           .token = report.token};
+}
+
+bool IsBare(const AttemptResult& result) {
+  return result.output.empty() && result.error.empty() && result.reason.empty();
 }
 
 std::string_view Name(ResultVerdict verdict) {
@@ -77,7 +85,8 @@ void ResultApplier::Decode(ReceivedRecord record) {
   auto messages = DecodeResults(record.record.payload);
   if (!messages.ok()) {
     ports_.metrics.counter("carillon_rejected_messages_total", "corrupt").Add();
-    DeadLetter(record.record.payload, messages.error().message);
+    const Status kept = DeadLetter(record.record.payload, messages.error().message);
+    if (!kept.ok()) log::Error("results", "dead letter not sent: {}", kept.error().message);
     messages = std::vector<ResultMessage>{};
   }
   // The position alone is needed from here on.
@@ -101,19 +110,19 @@ bool ResultApplier::ApplyOpen() {
     }
   }
   open_ = std::move(waiting);
-  bool answered = true;
+  Round round;
   for (size_t from = 0; from < ready.size(); from += kBatchRowsMax) {
     const auto begin = ready.begin() + static_cast<long>(from);
     const auto count = static_cast<long>(std::min(ready.size() - from, kBatchRowsMax));
-    std::vector<Item> batch(std::make_move_iterator(begin), std::make_move_iterator(begin + count));
-    answered = Write(*view, std::move(batch)) && answered;
+    Write(*view, {std::make_move_iterator(begin), std::make_move_iterator(begin + count)}, &round);
   }
-  return answered;
+  return Settle(&round);
 }
 
-// False: nothing is known to be written; the items are open again.
-bool ResultApplier::Write(const OwnedView& view, std::vector<Item> items) {
+Result<std::vector<RunEffect>> ResultApplier::Apply(const OwnedView& view,
+                                                    const std::vector<Item>& items) {
   const auto cluster_now = ports_.cluster.Now();
+  if (!cluster_now) return {ErrorCode::kUnavailable, "no cluster time"};
   std::vector<ResultReport> reports;
   std::vector<SegmentId> segments;
   for (const Item& item : items) {
@@ -121,51 +130,101 @@ bool ResultApplier::Write(const OwnedView& view, std::vector<Item> items) {
     segments.push_back(item.message.report.segment);
   }
   const Fence fence = view.FenceFor(std::move(segments));
-  auto effects = cluster_now
-                     ? ports_.fences.Run(
-                           "result", fence,
-                           [&] { return ports_.store.ApplyResults(reports, fence, *cluster_now); })
-                     : Result<std::vector<RunEffect>>(ErrorCode::kUnavailable, "no cluster time");
-  if (effects.ok()) {
-    Effects(view, items, *effects);
-    Acknowledge(items);
-    for (const Item& item : items) Done(item.held);
-    return true;
-  }
-  if (SplitHelps(effects.code())) {
-    if (items.size() == 1) return WritePoison(view, std::move(items[0]), effects.error());
-    const auto middle = items.begin() + static_cast<long>(items.size() / 2);
-    std::vector<Item> second(std::make_move_iterator(middle), std::make_move_iterator(items.end()));
-    items.erase(middle, items.end());
-    const bool first_answered = Write(view, std::move(items));
-    return Write(view, std::move(second)) && first_answered;
-  }
-  for (Item& item : items) open_.push_back(std::move(item));
-  return false;
+  return ports_.fences.Run("result", fence,
+                           [&] { return ports_.store.ApplyResults(reports, fence, *cluster_now); });
 }
 
-// A result the store cannot take as it is must not leave its run RUNNING: without output and texts
-// it is a handful of numbers.
-bool ResultApplier::WritePoison(const OwnedView& view, Item item, const Error& error) {
-  AttemptResult& result = item.message.report.result;
-  const bool bare = result.output.empty() && result.error.empty() && result.reason.empty();
-  log::Error("results", "run {} attempt {}: the store refuses the result{}: {}",
-             EncodeRunId(item.message.report.key), item.message.report.attempt,
-             bare ? "" : ", trying without its texts", error.message);
-  if (!bare) {
-    DeadLetter(EncodeResults({item.message}), error.message);
-    result.output_truncated = result.output_truncated || !result.output.empty();
-    result.output.clear();
-    result.error.clear();
-    result.reason.clear();
-    return Write(view, {std::move(item)});
+void ResultApplier::Write(const OwnedView& view, std::vector<Item> items, Round* round) {
+  if (round->stopped) return Reopen(std::move(items));
+  const auto effects = Apply(view, items);
+  if (effects.ok()) return Applied(view, items, *effects, round);
+  if (failpoint::Broken("results.poison_unrecorded") && effects.code() == ErrorCode::kBrokenStore) {
+    Acknowledge(items);
+    for (const Item& item : items) Done(item.held);
+    return;
   }
-  ports_.metrics.counter("carillon_results_total", "poison").Add();
-  const std::vector<HeldAttempt> ended{HeldOf(item.message.report)};
-  ports_.applied.Add(ended);
-  Acknowledge({item});
-  Done(item.held);
-  return true;
+  if (!SplitHelps(effects.code())) {
+    round->stopped = true;
+    return Reopen(std::move(items));
+  }
+  if (items.size() == 1) return Refuse(view, std::move(items[0]), effects.error(), round);
+  const auto middle = items.begin() + static_cast<long>(items.size() / 2);
+  std::vector<Item> second(std::make_move_iterator(middle), std::make_move_iterator(items.end()));
+  items.erase(middle, items.end());
+  Write(view, std::move(items), round);
+  Write(view, std::move(second), round);
+}
+
+void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error, Round* round) {
+  const ResultReport& report = item.message.report;
+  if (!std::exchange(item.refused, true)) {
+    log::Error("results", "run {} attempt {}: the store refuses the result: {}",
+               EncodeRunId(report.key), report.attempt, error.message);
+  }
+  if (!IsBare(report.result)) {
+    const Status stored = WriteWithoutTexts(view, item, error, round);
+    if (stored.ok()) return;
+    if (!SplitHelps(stored.code())) {
+      round->stopped = true;
+      return Reopen({std::move(item)});
+    }
+  }
+  round->refused.push_back(std::move(item));
+  if (!round->took_some && round->refused.size() >= kRefusedAloneMax) round->stopped = true;
+}
+
+// A result that the store cannot take as it is must not leave its run RUNNING: without output and
+// texts it is a handful of numbers.
+Status ResultApplier::WriteWithoutTexts(const OwnedView& view, Item& item, const Error& error,
+                                        Round* round) {
+  if (!item.lettered) {
+    const Status kept = DeadLetter(EncodeResults({item.message}), error.message);
+    if (!kept.ok()) return {ErrorCode::kUnavailable, "dead letter: " + kept.error().message};
+    item.lettered = true;
+  }
+  std::vector<Item> bare{item};
+  AttemptResult& result = bare[0].message.report.result;
+  result.output_truncated = result.output_truncated || !result.output.empty();
+  result.output.clear();
+  result.error.clear();
+  result.reason.clear();
+  const auto effects = Apply(view, bare);
+  if (!effects.ok()) return effects.error();
+  Applied(view, bare, *effects, round);
+  return {};
+}
+
+void ResultApplier::Applied(const OwnedView& view, const std::vector<Item>& items,
+                            const std::vector<RunEffect>& effects, Round* round) {
+  round->took_some = true;
+  Effects(view, items, effects);
+  Acknowledge(items);
+  for (const Item& item : items) Done(item.held);
+}
+
+// What was refused while nothing was taken says nothing of itself: it is tried again, after the
+// others. False when something waits.
+bool ResultApplier::Settle(Round* round) {
+  if (!round->took_some) {
+    const bool answered = !round->stopped && round->refused.empty();
+    Reopen(std::move(round->refused));
+    return answered;
+  }
+  for (const Item& item : round->refused) {
+    ports_.metrics.counter("carillon_results_total", "poison").Add();
+    log::Error("results",
+               "run {} attempt {}: the store takes other results and not this one; executor {} "
+               "keeps it and sends it again",
+               EncodeRunId(item.message.report.key), item.message.report.attempt,
+               item.message.report.executor.value());
+    Done(item.held);
+  }
+  return !round->stopped;
+}
+
+void ResultApplier::Reopen(std::vector<Item> items) {
+  open_.insert(open_.end(), std::make_move_iterator(items.begin()),
+               std::make_move_iterator(items.end()));
 }
 
 void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& items,
@@ -227,11 +286,10 @@ void ResultApplier::Acknowledge(const std::vector<Item>& items) {
   }
 }
 
-void ResultApplier::DeadLetter(std::string payload, std::string_view why) {
+Status ResultApplier::DeadLetter(std::string payload, std::string_view why) {
   BusRecord record{.payload = std::move(payload)};
   record.headers["reason"] = std::string(why);
-  const Status sent = ports_.producer.Send(kDeadLettersTopic, 0, std::move(record));
-  if (!sent.ok()) log::Error("results", "dead letter not sent: {}", sent.error().message);
+  return ports_.producer.Send(kDeadLettersTopic, 0, std::move(record));
 }
 
 void ResultApplier::Done(uint64_t held) {

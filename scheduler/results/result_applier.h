@@ -4,13 +4,14 @@
 // DecideResult's,
 //          inside the store's fenced transaction.
 // Threads  One loop calls Step.
-// Errors   Store away or segment not (yet) owned: the records are held, not committed, and tried
-// again.
-//          kInvalid: bisected; the bad result is stored without its output, and if that is refused
-//          too it goes to the dead letters topic. Undecodable records go there at once.
+// Errors   Store away, broken as a whole, or segment not (yet) owned: the results are held, their
+//          positions not committed, and tried again. One result that the store refuses: bisected,
+//          and stored without its texts, which go to the dead letters topic. One that is refused
+//          without them too, while others are taken, is let go without an acknowledgement: its
+//          executor keeps it and sends it again. Undecodable records go to the dead letters.
 // Always   Bus positions are committed after the store, per partition in order; "applied" is said
-//          after the store's commit. Segments the assignment gives to another member are left to
-//          it: executors send again until somebody acknowledges.
+//          after the store's commit, and of nothing else. Segments the assignment gives to another
+//          member are left to it: executors send again until somebody acknowledges.
 #pragma once
 
 #include <deque>
@@ -66,19 +67,33 @@ class ResultApplier final : public Stepper {
   struct Item {
     uint64_t held = 0;  // sequence number of its record
     ResultMessage message;
+    bool refused = false;   // the store has refused it alone before
+    bool lettered = false;  // its texts are with the dead letters
+  };
+  // What a Step learned of the store so far.
+  struct Round {
+    bool took_some = false;  // so that a refusal is about its item
+    bool stopped = false;    // no further call makes sense now
+    std::vector<Item> refused;
   };
 
   bool Receive();
   void Decode(ReceivedRecord record);
-  // Applies what can be applied; false when the store is away.
+  // Applies what can be applied; false when something of it has to wait for the store.
   bool ApplyOpen();
-  bool Write(const OwnedView& view, std::vector<Item> items);
-  bool WritePoison(const OwnedView& view, Item item, const Error& error);
+  Result<std::vector<RunEffect>> Apply(const OwnedView& view, const std::vector<Item>& items);
+  void Write(const OwnedView& view, std::vector<Item> items, Round* round);
+  void Refuse(const OwnedView& view, Item item, const Error& error, Round* round);
+  Status WriteWithoutTexts(const OwnedView& view, Item& item, const Error& error, Round* round);
+  void Applied(const OwnedView& view, const std::vector<Item>& items,
+               const std::vector<RunEffect>& effects, Round* round);
+  bool Settle(Round* round);
+  void Reopen(std::vector<Item> items);
   void Effects(const OwnedView& view, const std::vector<Item>& items,
                const std::vector<RunEffect>& effects);
   void Observe(const ResultReport& report, const RunEffect& effect);
   void Acknowledge(const std::vector<Item>& items);
-  void DeadLetter(std::string payload, std::string_view why);
+  Status DeadLetter(std::string payload, std::string_view why);
   void Done(uint64_t held);
   void CommitDone();
 

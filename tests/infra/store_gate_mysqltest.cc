@@ -104,11 +104,11 @@ TEST_F(StoreGateTest, ConnectionThatDiedUnderAnOldStampIsReplaced) {
 
 TEST_F(StoreGateTest, ServerWithoutAStoreIsToldToTheGate) {
   ASSERT_OK(outside_->Run("RENAME TABLE store_identity TO put_aside"));
-  EXPECT_CODE(trusted_->Now(), ErrorCode::kCorrupt);
-  EXPECT_CODE(handle_.store().Identify(), ErrorCode::kCorrupt);
+  EXPECT_CODE(trusted_->Now(), ErrorCode::kBrokenStore);
+  EXPECT_CODE(handle_.store().Identify(), ErrorCode::kBrokenStore);
   ASSERT_OK(outside_->Run("RENAME TABLE put_aside TO store_identity"));
   ASSERT_OK(outside_->Run("ALTER TABLE store_identity DROP COLUMN mark"));
-  EXPECT_CODE(handle_.store().Identify(), ErrorCode::kCorrupt);
+  EXPECT_CODE(handle_.store().Identify(), ErrorCode::kBrokenStore);
 }
 
 // After a restore the numbers of the blocks in hand may be somebody else's.

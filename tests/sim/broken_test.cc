@@ -54,6 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
                       BrokenRule{"retry.version", "P8", 40},         // the old definition
                       BrokenRule{"outcome.unknown", "P4",
                                  1000},  // what is not killed counts as dead
+                      // a result counts as stored that a broken store refused
+                      BrokenRule{"results.poison_unrecorded", "P6", 200},
                       BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
                       BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
                       // the pause: what was missed skipped, each gate taken out, nobody told

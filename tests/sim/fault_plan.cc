@@ -24,6 +24,7 @@ FaultPlan Mixed(Rng& rng) {
                  .suspend_session = 0.02,
                  .cut_network = 0.02,
                  .store_outage = 0.01,
+                 .break_store = 0.01,
                  .step_clock = 0.01,
                  .fill_disk = 0.005};
   return plan;
@@ -51,6 +52,7 @@ FaultPlan DrawFaults(Rng& rng) {
     plan.kind = "bad store";
     plan.store = {.unavailable = 0.05, .unknown = 0.05, .slow = 0.05, .slow_max = 6s};
     plan.events.store_outage = 0.04;
+    plan.events.break_store = 0.04;
   } else if (dice == 6 || dice == 7) {
     // Few other faults, so that much is running when one comes.
     plan = {.kind = "leases", .about_leases = true};

@@ -27,6 +27,7 @@ struct EventRates {
   double suspend_session = 0;
   double cut_network = 0;
   double store_outage = 0;
+  double break_store = 0;  // a table is missing for a while
   double step_clock = 0;
   double fill_disk = 0;
   // world_edges.cc

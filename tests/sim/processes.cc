@@ -121,6 +121,7 @@ test::CallFate SchedulerProcess::Enter(std::string_view call, bool is_fenced_wri
       rng.Chance(faults.unavailable)) {
     return test::CallFate::kUnavailable;
   }
+  if (world_.store_broken() && call != "now") return test::CallFate::kBroken;
   call_ = call;
   const bool can_be_lost = is_fenced_write || call == "take";
   if (!can_be_lost || !rng.Chance(faults.unknown)) return test::CallFate::kGo;

@@ -72,6 +72,7 @@ class World {
   Rng ForkRng() { return rng.Fork(); }
   const FaultPlan& faults() const { return plan_; }
   bool store_away() const { return clock.Steady() < store_away_until_; }
+  bool store_broken() const { return clock.Steady() < store_broken_until_; }
   Signer SignerOf(size_t scheduler) const;
   std::vector<std::string> PublicKeys() const;
   size_t scheduler_count() const { return scheduler_count_; }
@@ -143,6 +144,7 @@ class World {
   bool chaos_ = true;
   size_t scheduler_count_ = 1;
   SteadyTime store_away_until_{};
+  SteadyTime store_broken_until_{};
   std::vector<std::unique_ptr<SchedulerProcess>> schedulers_;
   std::vector<std::unique_ptr<ExecutorProcess>> executors_;
   std::vector<SimProcess*> processes_;  // all of both

@@ -59,6 +59,10 @@ void World::FaultTick() {
     store_away_until_ = clock.Steady() + Between(100ms, 15s);
     Note("the store is away");
   }
+  if (Happens(rates.break_store)) {
+    store_broken_until_ = clock.Steady() + Between(100ms, 5s);
+    Note("the store lacks a table");
+  }
   if (Happens(rates.step_clock)) {
     SimProcess& process = *processes_[rng.Below(processes_.size())];
     const Duration by = Duration(rng.Below(4'000'000)) - 2s;
@@ -173,6 +177,7 @@ void World::EndFaults() {
   network.SetFaults({});
   network.HealAll();
   store_away_until_ = {};
+  store_broken_until_ = {};
   for (const auto& scheduler : schedulers_) scheduler->Calm();
   for (const auto& executor : executors_) executor->Calm();
   for (SimProcess* process : processes_) process->clock().SetWallError(Duration::zero());

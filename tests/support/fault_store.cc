@@ -8,6 +8,9 @@ namespace {
 Error Unavailable(std::string_view call) {
   return {ErrorCode::kUnavailable, std::string(call) + ": the store is not reachable"};
 }
+Error Broken(std::string_view call) {
+  return {ErrorCode::kBrokenStore, std::string(call) + ": a table is missing"};
+}
 Error Unknown(std::string_view call) {
   return {ErrorCode::kTimeout, std::string(call) + ": the answer was lost"};
 }
@@ -18,6 +21,7 @@ template <typename Call>
 auto FaultStore::Run(std::string_view name, Call call) -> decltype(call()) {
   const CallFate fate = p_.gate.Enter(name, false);
   if (fate == CallFate::kUnavailable) return Unavailable(name);
+  if (fate == CallFate::kBroken) return Broken(name);
   if (fate == CallFate::kLostBefore) return Unknown(name);
   auto result = call();
   if (!p_.gate.Leave()) return Unavailable(name);
@@ -30,6 +34,7 @@ auto FaultStore::RunFenced(std::string_view name, const Fence& fence, Call call)
     -> decltype(call()) {
   const CallFate fate = p_.gate.Enter(name, true);
   if (fate == CallFate::kUnavailable) return Unavailable(name);
+  if (fate == CallFate::kBroken) return Broken(name);
   if (fate == CallFate::kLostBefore) return Unknown(name);
   const auto write = [&gate = p_.gate, name, fence, call] {
     auto result = call();

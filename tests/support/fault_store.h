@@ -3,7 +3,8 @@
 //
 // Place    Between a member of the scheduler and the memory store, in the simulator.
 // Threads  Not thread-safe; the simulator's one thread.
-// Errors   kUnavailable: nothing was done. kTimeout: it was done, was not, or will be.
+// Errors   kUnavailable, kBrokenStore: nothing was done. kTimeout: it was done, was not, or will
+// be.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,7 @@ namespace carillon::test {
 
 // What becomes of one call. kLandsLater is only asked for fenced writes: a takeover in between ends
 // them, as killing their connection does.
-enum class CallFate { kGo, kUnavailable, kLostBefore, kLostAfter, kLandsLater };
+enum class CallFate { kGo, kUnavailable, kBroken, kLostBefore, kLostAfter, kLandsLater };
 
 // Decides about the calls of one process. Both may let other processes go on for a while.
 class CallGate {

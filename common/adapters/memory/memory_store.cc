@@ -118,7 +118,7 @@ Result<std::vector<SegmentRecord>> MemoryStore::ListSegments() {
 Status MemoryStore::CheckFence(const Fence& fence) const {
   for (const FencedSegment& held : fence) {
     if (!tables_.HasSegment(held.segment)) {
-      return {ErrorCode::kInvalid, "fence: no segment " + std::to_string(held.segment.value())};
+      return {ErrorCode::kBrokenStore, "fence: no segment " + std::to_string(held.segment.value())};
     }
     const SegmentRecord& record = tables_.segments[held.segment.value()];
     if (record.epoch != held.epoch && !failpoint::Broken("fence")) {

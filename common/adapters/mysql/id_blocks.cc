@@ -19,14 +19,15 @@ Result<uint64_t> IdBlocks::Next(Pool& pool, const std::string& name, uint64_t co
                     Rows rows,
                     session.Query("SELECT next_id FROM id_blocks WHERE name = ? FOR UPDATE",
                                   {name}));
-                if (!rows.Next()) return {ErrorCode::kCorrupt, "numbers: no sequence " + name};
+                if (!rows.Next()) return {ErrorCode::kBrokenStore, "numbers: no sequence " + name};
                 next = rows.Unsigned(1);
               }
               CARILLON_ASSIGN_OR_RETURN(
                   const int64_t written,
                   session.Execute("UPDATE id_blocks SET next_id = ? WHERE name = ?",
                                   {next + size, name}));
-              if (written != 1) return {ErrorCode::kCorrupt, "numbers: sequence is gone: " + name};
+              if (written != 1)
+                return {ErrorCode::kBrokenStore, "numbers: sequence is gone: " + name};
               return next;
             })));
     block = {.next = first, .end = first + size};

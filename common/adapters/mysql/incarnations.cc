@@ -32,7 +32,7 @@ Result<uint32_t> Incarnations::NumberOf(Pool& pool, const Key& key) {
               CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(select, {executor, incarnation}));
               if (rows.Next()) return static_cast<uint32_t>(rows.Unsigned(1));
             }
-            return {ErrorCode::kCorrupt, "incarnation: inserted and not found"};
+            return {ErrorCode::kBrokenStore, "incarnation: inserted and not found"};
           })));
   Remember(number, key);
   return number;

@@ -29,6 +29,7 @@ bool IsRefusedItem(int number) {
   }
 }
 
+// Whatever statement comes next is answered alike, so that no item of a batch is to blame.
 bool IsBrokenStore(int number) {
   switch (number) {
     case 1034:               // wrong key file
@@ -91,7 +92,7 @@ ErrorCode CodeOf(int number, Phase phase) {
   if (number == kDuplicateKey) return ErrorCode::kExists;
   if (number == 1969 || number == 3024) return ErrorCode::kExhausted;  // LimitReads
   if (IsRefusedItem(number)) return ErrorCode::kInvalid;
-  if (IsBrokenStore(number)) return ErrorCode::kCorrupt;
+  if (IsBrokenStore(number)) return ErrorCode::kBrokenStore;
   return ErrorCode::kUnavailable;
 }
 

@@ -59,7 +59,7 @@ std::string DaysText(int64_t from, int64_t to) {
 Status AddTo(Session& session, const std::string& table, WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> all, ReadPartitions(session, table));
   if (all.size() < 2 || all.back().below_us) {
-    return {ErrorCode::kCorrupt, table + " has no p_future partition"};
+    return {ErrorCode::kBrokenStore, table + " has no p_future partition"};
   }
   const int64_t newest = DayOf(now) + kDaysAhead;
   const bool fresh = all.size() == 2 && all.front().below_us == 0;

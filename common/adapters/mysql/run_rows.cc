@@ -178,7 +178,7 @@ Status LockFence(Session& session, const Fence& fence) {
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
     for (const FencedSegment& held : fence) {
       if (!rows.Next() || rows.Unsigned(1) != held.segment.value()) {
-        return {ErrorCode::kInvalid,
+        return {ErrorCode::kBrokenStore,
                 fmt::format("fence: no segment {}, or not sorted", held.segment.value())};
       }
       if (rows.Unsigned(2) != held.epoch.value() && !failpoint::Broken("fence")) {

@@ -18,6 +18,8 @@ class FaultyFiringStore final : public FiringStore {
   // nothing.
   void FailNext(const std::string& op, ErrorCode code) { before_[op].push_back(code); }
   void Clear(const std::string& op) { before_[op].clear(); }
+  // Every call of the operation fails with this, having written nothing.
+  std::map<std::string, ErrorCode> failing;
   // The next call of `op` takes effect and its reply is lost.
   void LoseReply(const std::string& op) { ++after_[op]; }
   // Plans and results the store itself refuses, whatever the batch.
@@ -25,6 +27,7 @@ class FaultyFiringStore final : public FiringStore {
   std::function<bool(const ResultReport&)> refuses_result;
   std::function<bool(const ClaimRequest&)> refuses_claim;
   std::function<bool(const SkipItem&)> refuses_skip;
+  ErrorCode result_refusal = ErrorCode::kInvalid;
   ErrorCode skip_refusal = ErrorCode::kInvalid;
   std::function<bool(const LostReport&)> refuses_loss;
   std::map<std::string, int> calls;
@@ -84,7 +87,7 @@ class FaultyFiringStore final : public FiringStore {
                                               const Fence& fence, WallTime now) override {
     if (auto error = Before("result")) return *error;
     for (const ResultReport& report : reports) {
-      if (refuses_result && refuses_result(report)) return Error{ErrorCode::kInvalid, "refused"};
+      if (refuses_result && refuses_result(report)) return Error{result_refusal, "refused"};
     }
     return After("result", store_.ApplyResults(reports, fence, now));
   }
@@ -104,6 +107,9 @@ class FaultyFiringStore final : public FiringStore {
  private:
   std::optional<Error> Before(const std::string& op) {
     ++calls[op];
+    if (const auto always = failing.find(op); always != failing.end()) {
+      return Error{always->second, op + ": failed by the test"};
+    }
     auto& codes = before_[op];
     if (codes.empty()) return std::nullopt;
     const ErrorCode code = codes.front();

@@ -183,7 +183,8 @@ TEST_F(GuardLoopTest, ServerWithoutAStoreIsHeldAndOneThatIsAwayIsNot) {
     Run(2s);
     EXPECT_EQ(member.state(), StoreState::kTrusted) << ErrorCodeName(code);
   }
-  for (const ErrorCode code : {ErrorCode::kCorrupt, ErrorCode::kNotFound}) {
+  for (const ErrorCode code :
+       {ErrorCode::kBrokenStore, ErrorCode::kCorrupt, ErrorCode::kNotFound}) {
     member.identity.failing = code;
     Run(2s);
     EXPECT_EQ(member.state(), StoreState::kHeld) << ErrorCodeName(code);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 
 #include "common/adapters/memory/memory_bus.h"
@@ -18,9 +19,12 @@ class PickyStore final : public LogStore {
   explicit PickyStore(LogStore& store) : store_(store) {}
   Status AppendLogs(const std::vector<LogRecord>& records) override {
     ++calls;
-    if (away) return {ErrorCode::kUnavailable, "test"};
+    if (failing) return {*failing, "test"};
     for (const LogRecord& record : records) {
-      if (refused.contains(record.chunk.first_seq)) return {ErrorCode::kInvalid, "test"};
+      const uint64_t seq = record.chunk.first_seq;
+      const bool said = DecodeEntries(record.chunk.entries, record.chunk.count)->at(0).stream ==
+                        LogStream::kCarillon;
+      if (refused.contains(seq) && (!said || notices_refused)) return {ErrorCode::kInvalid, "test"};
     }
     return store_.AppendLogs(records);
   }
@@ -31,8 +35,9 @@ class PickyStore final : public LogStore {
   Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) override {
     return store_.GetLogExtent(key, attempt);
   }
-  bool away = false;
+  std::optional<ErrorCode> failing;
   std::set<uint64_t> refused;
+  bool notices_refused = false;
   int calls = 0;
 
  private:
@@ -121,7 +126,7 @@ TEST_F(LogKeeperTest, PiecesOfOtherMembersAreLeftToThem) {
 }
 
 TEST_F(LogKeeperTest, StoreThatIsAwayIsAskedAgainAndNothingIsAnsweredBefore) {
-  picky_.away = true;
+  picky_.failing = ErrorCode::kUnavailable;
   Send({Piece(1)});
   const SteadyTime again = keeper_.Step(clock_.Steady());
   EXPECT_GT(again, clock_.Steady());
@@ -130,7 +135,7 @@ TEST_F(LogKeeperTest, StoreThatIsAwayIsAskedAgainAndNothingIsAnsweredBefore) {
   EXPECT_EQ(Answered(), Seqs());
   EXPECT_EQ(bus_.size(), 1u) << "not committed";
   Send({Piece(2)});
-  picky_.away = false;
+  picky_.failing.reset();
   clock_.Advance(again - clock_.Steady());
   keeper_.Step(clock_.Steady());
   EXPECT_EQ(Stored(), (Seqs{1}));
@@ -143,9 +148,42 @@ TEST_F(LogKeeperTest, OnePieceThatIsRefusedDoesNotStopTheOthers) {
   picky_.refused = {3};
   Send({Piece(1), Piece(2), Piece(3), Piece(4)});
   keeper_.Step(clock_.Steady());
-  EXPECT_EQ(Stored(), (Seqs{1, 2, 4}));
+  EXPECT_EQ(Stored(), (Seqs{1, 2, 3, 4}));
+  const auto chunks = store_.ReadLog(Piece(3).attempt.key, 1, 3, 1);
+  EXPECT_EQ(DecodeEntries(chunks->at(0).entries, 1)->at(0).stream, LogStream::kCarillon)
+      << "the log says that something is missing";
   EXPECT_EQ(Answered().size(), 4u) << "else it would be sent for ever";
   EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "unwritable").value(), 1u);
+}
+
+TEST_F(LogKeeperTest, PieceInWhosePlaceNothingIsTakenIsNotAnsweredAndStopsNobody) {
+  picky_.refused = {3};
+  picky_.notices_refused = true;
+  Send({Piece(1), Piece(2), Piece(3), Piece(4)});
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Stored(), (Seqs{1, 2, 4}));
+  EXPECT_EQ(Answered(), (Seqs{1, 2, 4})) << "its executor keeps it";
+  EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "unwritable").value(), 1u);
+  EXPECT_EQ(bus_.size(), 0u);
+}
+
+TEST_F(LogKeeperTest, StoreThatRefusesEverythingIsAnsweredForNothing) {
+  for (const ErrorCode code : {ErrorCode::kBrokenStore, ErrorCode::kInvalid, ErrorCode::kCorrupt}) {
+    picky_.failing = code;
+    Send({Piece(1), Piece(2), Piece(3), Piece(4), Piece(5)});
+    for (int i = 0; i < 10; ++i) {
+      keeper_.Step(clock_.Steady());
+      clock_.Advance(100ms);
+    }
+    EXPECT_EQ(Answered(), Seqs()) << ErrorCodeName(code);
+    EXPECT_EQ(bus_.size(), 1u) << "not committed";
+    EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "unwritable").value(), 0u);
+    picky_.failing.reset();
+    clock_.Advance(1s);
+    keeper_.Step(clock_.Steady());
+    EXPECT_EQ(Answered().size(), 5u) << ErrorCodeName(code);
+    EXPECT_EQ(bus_.size(), 0u);
+  }
 }
 
 TEST_F(LogKeeperTest, GarbageIsCountedAndPassedOver) {

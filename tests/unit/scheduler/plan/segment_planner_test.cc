@@ -168,6 +168,26 @@ TEST_F(SegmentPlannerTest, OneRefusedScheduleDoesNotHoldUpTheOthers) {
   EXPECT_EQ(planned.count(bad), 1u);
 }
 
+TEST_F(SegmentPlannerTest, BrokenStoreSetsNoScheduleAside) {
+  for (int i = 0; i < 20; ++i) CreateRate("job" + std::to_string(i), 10s);
+  SegmentPlanner planner = Make();
+  faulty_.failing["plan"] = ErrorCode::kBrokenStore;
+  for (int i = 0; i < 10; ++i) {
+    const int before = faulty_.calls["plan"];
+    planner.Step(clock_.Steady());
+    EXPECT_LE(faulty_.calls["plan"], before + 1) << "no schedule is looked for";
+    clock_.Advance(100ms);
+  }
+  EXPECT_GT(faulty_.calls["plan"], 2);
+  EXPECT_EQ(planner.set_aside(), 0u);
+  faulty_.failing.clear();
+  clock_.Advance(2s);  // the longest back-off
+  Plan(planner);
+  std::set<ScheduleId> planned;
+  for (const RunRow& run : Pending()) planned.insert(run.key.schedule_id);
+  EXPECT_EQ(planned.size(), 20u);
+}
+
 TEST_F(SegmentPlannerTest, ConflictIsReadAgain) {
   CreateRate("tick", 10s);
   faulty_.FailNext("plan", ErrorCode::kConflict);

@@ -1,0 +1,20 @@
+#include "scheduler/api/problem.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon::scheduler {
+namespace {
+
+// Nothing is wrong with the request or with what it names, and it may be made again.
+TEST(ProblemTest, BrokenStoreIsUnavailableAndKeepsItsDetailsToItself) {
+  const Problem problem = ToProblem({ErrorCode::kBrokenStore, "Table 'job_runs' doesn't exist"});
+  EXPECT_EQ(problem.status, 503);
+  EXPECT_EQ(problem.code, "unavailable");
+  EXPECT_EQ(problem.detail.find("job_runs"), std::string::npos);
+  EXPECT_NE(problem.log_detail.find("job_runs"), std::string::npos);
+  ASSERT_EQ(problem.headers.size(), 1u);
+  EXPECT_EQ(problem.headers[0].first, "Retry-After");
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
