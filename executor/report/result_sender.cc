@@ -1,5 +1,6 @@
 #include "executor/report/result_sender.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/log.h"
@@ -20,18 +21,33 @@ SteadyTime ResultSender::Step(SteadyTime now) {
   TakeReported();
   const bool saved = Save();
   DropApplied();
-  while (!resend_.empty() && resend_.front().first + kResendAfter <= now) {
-    const auto [sent, key] = resend_.front();
-    resend_.pop_front();
-    const auto found = unapplied_.find(key);
-    if (found != unapplied_.end() && found->second.sent == sent) to_send_.push_back(key);
-  }
+  TakeUnanswered(now);
   const bool published = Publish(now);
   blocked_.store(!saved, std::memory_order_relaxed);
   ports_.metrics.gauge("carillon_spool_entries").Set(static_cast<double>(unapplied_.size()));
   if (!saved || !published) return now + kRetryAfter;
   if (reported_.size() + applied_.size() > 0) return next_;
-  return resend_.empty() ? now + kResendAfter : resend_.front().first + kResendAfter;
+  return NextResend(now);
+}
+
+void ResultSender::TakeUnanswered(SteadyTime now) {
+  for (size_t i = 0; i < kResendAfter.size(); ++i) {
+    auto& waiting = resend_[i];
+    while (!waiting.empty() && waiting.front().first + kResendAfter[i] <= now) {
+      const auto [sent, key] = waiting.front();
+      waiting.pop_front();
+      const auto found = unapplied_.find(key);
+      if (found != unapplied_.end() && found->second.sent == sent) to_send_.push_back(key);
+    }
+  }
+}
+
+SteadyTime ResultSender::NextResend(SteadyTime now) const {
+  SteadyTime next = now + kResendAfter.back();
+  for (size_t i = 0; i < kResendAfter.size(); ++i) {
+    if (!resend_[i].empty()) next = std::min(next, resend_[i].front().first + kResendAfter[i]);
+  }
+  return next;
 }
 
 void ResultSender::TakeReported() {
@@ -113,8 +129,10 @@ bool ResultSender::SendBundle(const std::vector<AttemptId>& keys, BusFormat form
     return false;
   }
   for (const AttemptId& key : keys) {
-    unapplied_[key].sent = now;
-    resend_.emplace_back(now, key);
+    Unapplied& unapplied = unapplied_[key];
+    unapplied.sent = now;
+    resend_[unapplied.patience].emplace_back(now, key);
+    unapplied.patience = std::min(unapplied.patience + 1, kResendAfter.size() - 1);
   }
   return true;
 }

@@ -8,6 +8,7 @@
 //          said that the database has it (P6).
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <deque>
 #include <map>
@@ -46,7 +47,9 @@ class ResultSender final : public Stepper {
     BusProducer& producer;
     Metrics& metrics;
   };
-  static constexpr Duration kResendAfter = 5s;
+  // After a result was sent for the first, second, third and any further time and nobody spoke for
+  // it: while the database is away, repetitions only fill the topic.
+  static constexpr std::array<Duration, 3> kResendAfter{5s, 10s, 20s};
   static constexpr Duration kRetryAfter = 100ms;
   // Between two syncs of the spool and two records: nobody waits for an end as a start waits.
   static constexpr Duration kGap = 25ms;
@@ -80,11 +83,14 @@ class ResultSender final : public Stepper {
   struct Unapplied {
     ReportedResult result;
     SteadyTime sent{};
+    size_t patience = 0;  // index in kResendAfter of the wait after the next sending
   };
 
   void TakeReported();
   bool Save();
   void DropApplied();
+  void TakeUnanswered(SteadyTime now);
+  SteadyTime NextResend(SteadyTime now) const;
   bool Publish(SteadyTime now);
   bool SendBundle(const std::vector<AttemptId>& keys, BusFormat format, SteadyTime now);
   ResultMessage MessageOf(const AttemptEnded& ended) const;
@@ -98,7 +104,8 @@ class ResultSender final : public Stepper {
   std::deque<AttemptEnded> unsaved_;
   std::unordered_map<AttemptId, Unapplied, AttemptIdHash> unapplied_;
   std::deque<AttemptId> to_send_;
-  std::deque<std::pair<SteadyTime, AttemptId>> resend_;  // by the time it was sent
+  // For each wait, by the time they were sent.
+  std::array<std::deque<std::pair<SteadyTime, AttemptId>>, kResendAfter.size()> resend_;
   std::vector<HeldAttempt> forget_spool_;
   std::vector<HeldAttempt> forget_warden_;
   SteadyTime next_{};  // what is taken from the queues waits until then

@@ -41,6 +41,7 @@ struct MemberOptions {
   Duration claim_gap = 4ms;       // between two writes of claims that are not full
   Duration result_gap = 25ms;     // nobody waits for a result as a start waits for its claim
   size_t result_records_held_max = 10'000;
+  size_t result_bytes_held_max = 64u << 20;  // of results in memory while the database is away
 
   // Liveness and ownership.
   Duration lease = 20s;

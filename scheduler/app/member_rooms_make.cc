@@ -281,6 +281,7 @@ ResultApplier Member::Rooms::MakeResultApplier() {
                         .metrics = ports.metrics},
                        {.gap = options.result_gap,
                         .records_held_max = options.result_records_held_max,
+                        .bytes_held_max = options.result_bytes_held_max,
                         .wants = [this](SegmentId segment) { return owner.Wants(segment); },
                         .seed = seeds.Next()});
 }

@@ -24,6 +24,13 @@ HeldAttempt HeldOf(const ResultReport& report) {
           .token = report.token};
 }
 
+// In memory, about.
+size_t BytesOf(const ResultMessage& message) {
+  const ResultReport& report = message.report;
+  return sizeof(ResultMessage) + message.job_id.value().size() + report.executor.value().size() +
+         report.result.output.size() + report.result.error.size() + report.result.reason.size();
+}
+
 bool IsBare(const AttemptResult& result) {
   return result.output.empty() && result.error.empty() && result.reason.empty();
 }
@@ -67,17 +74,35 @@ SteadyTime ResultApplier::Step(SteadyTime now) {
   return retry_at_;
 }
 
+size_t ResultApplier::Room() const {
+  const size_t records =
+      options_.records_held_max - std::min(options_.records_held_max, held_.size());
+  const size_t bytes = options_.bytes_held_max - std::min(options_.bytes_held_max, bytes_held_);
+  return std::min(records, bytes / kRecordRoom);
+}
+
 // True when the bus may have more at once.
 bool ResultApplier::Receive() {
-  if (held_.size() >= options_.records_held_max) return false;
-  auto records = ports_.results.Poll(kRecordsPerPoll);
-  if (!records.ok()) {
-    ports_.metrics.counter("carillon_rejected_messages_total", "bus_unavailable").Add();
-    return false;
+  for (size_t taken = 0; taken < kRecordsPerPoll;) {
+    const size_t room = Room();
+    if (std::exchange(left_on_bus_, room == 0) != left_on_bus_) {
+      log::Warn("results", "{}; {} bytes in {} records wait for the database",
+                left_on_bus_ ? "no more results are held, further ones stay on the bus"
+                             : "results are read from the bus again",
+                bytes_held_, held_.size());
+    }
+    if (room == 0) return true;
+    const size_t wanted = std::min(room, kRecordsPerPoll - taken);
+    auto records = ports_.results.Poll(wanted);
+    if (!records.ok()) {
+      ports_.metrics.counter("carillon_rejected_messages_total", "bus_unavailable").Add();
+      return false;
+    }
+    for (ReceivedRecord& record : *records) Decode(std::move(record));
+    if (records->size() < wanted) return false;
+    taken += wanted;
   }
-  const bool full = records->size() == kRecordsPerPoll;
-  for (ReceivedRecord& record : *records) Decode(std::move(record));
-  return full;
+  return true;
 }
 
 void ResultApplier::Decode(ReceivedRecord record) {
@@ -91,8 +116,36 @@ void ResultApplier::Decode(ReceivedRecord record) {
   }
   // The position alone is needed from here on.
   record.record = {};
-  held_[sequence] = {.record = std::move(record), .open = messages->size()};
-  for (ResultMessage& message : *messages) open_.push_back({sequence, std::move(message)});
+  const size_t open = Admit(sequence, std::move(messages).value());
+  held_[sequence] = {.record = std::move(record), .open = open};
+}
+
+// How many of them have to be applied. Executors send again what nobody has spoken for, so that the
+// rest is here already, or in the database.
+size_t ResultApplier::Admit(uint64_t sequence, std::vector<ResultMessage> messages) {
+  std::vector<HeldAttempt> reported;
+  reported.reserve(messages.size());
+  for (const ResultMessage& message : messages) reported.push_back(HeldOf(message.report));
+  const std::vector<HeldAttempt> applied = ports_.applied.Among(reported);
+  auto next_applied = applied.begin();
+  std::vector<Item> known;
+  size_t admitted = 0;
+  for (ResultMessage& message : messages) {
+    const ClaimToken token = message.report.token;
+    const size_t bytes = BytesOf(message);
+    Item item{.held = sequence, .message = std::move(message), .bytes = bytes};
+    if (next_applied != applied.end() && next_applied->token == token) {
+      ++next_applied;
+      known.push_back(std::move(item));
+      continue;
+    }
+    if (!open_tokens_.insert(token).second) continue;
+    bytes_held_ += bytes;
+    ++admitted;
+    open_.push_back(std::move(item));
+  }
+  Acknowledge(known);
+  return admitted;
 }
 
 bool ResultApplier::ApplyOpen() {
@@ -106,7 +159,7 @@ bool ResultApplier::ApplyOpen() {
     } else if (options_.wants(segment)) {
       waiting.push_back(std::move(item));
     } else {
-      Done(item.held);  // another member's
+      Finish(item);  // another member's
     }
   }
   open_ = std::move(waiting);
@@ -140,7 +193,7 @@ void ResultApplier::Write(const OwnedView& view, std::vector<Item> items, Round*
   if (effects.ok()) return Applied(view, items, *effects, round);
   if (failpoint::Broken("results.poison_unrecorded") && effects.code() == ErrorCode::kBrokenStore) {
     Acknowledge(items);
-    for (const Item& item : items) Done(item.held);
+    for (const Item& item : items) Finish(item);
     return;
   }
   if (!SplitHelps(effects.code())) {
@@ -199,7 +252,7 @@ void ResultApplier::Applied(const OwnedView& view, const std::vector<Item>& item
   round->took_some = true;
   Effects(view, items, effects);
   Acknowledge(items);
-  for (const Item& item : items) Done(item.held);
+  for (const Item& item : items) Finish(item);
 }
 
 // What was refused while nothing was taken says nothing of itself: it is tried again, after the
@@ -217,7 +270,7 @@ bool ResultApplier::Settle(Round* round) {
                "keeps it and sends it again",
                EncodeRunId(item.message.report.key), item.message.report.attempt,
                item.message.report.executor.value());
-    Done(item.held);
+    Finish(item);
   }
   return !round->stopped;
 }
@@ -292,8 +345,10 @@ Status ResultApplier::DeadLetter(std::string payload, std::string_view why) {
   return ports_.producer.Send(kDeadLettersTopic, 0, std::move(record));
 }
 
-void ResultApplier::Done(uint64_t held) {
-  const auto found = held_.find(held);
+void ResultApplier::Finish(const Item& item) {
+  bytes_held_ -= item.bytes;
+  open_tokens_.erase(item.message.report.token);
+  const auto found = held_.find(item.held);
   if (found != held_.end() && found->second.open > 0) --found->second.open;
 }
 

@@ -9,6 +9,8 @@
 //          and stored without its texts, which go to the dead letters topic. One that is refused
 //          without them too, while others are taken, is let go without an acknowledgement: its
 //          executor keeps it and sends it again. Undecodable records go to the dead letters.
+//          What is held is bounded by records and by bytes; what does not fit stays on the bus.
+//          A result that is open already, or applied, is not held once more.
 // Always   Bus positions are committed after the store, per partition in order; "applied" is said
 //          after the store's commit, and of nothing else. Segments the assignment gives to another
 //          member are left to it: executors send again until somebody acknowledges.
@@ -16,6 +18,7 @@
 
 #include <deque>
 #include <map>
+#include <unordered_set>
 
 #include "common/base/backoff.h"
 #include "common/base/loop.h"
@@ -52,14 +55,24 @@ class ResultApplier final : public Stepper {
   struct Options {
     Duration gap = 25ms;  // between the begins of two writes, unless a batch is full
     size_t records_held_max = 10'000;
+    size_t bytes_held_max = 64u << 20;  // at least kRecordRoom
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
     uint64_t seed = 1;
   };
+  // What one more record may add to what is held: the largest that the bus takes, decoded.
+  static constexpr size_t kRecordRoom = 2u << 20;
+
   ResultApplier(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
 
+  // Of the results that wait for the store; at most `bytes_held_max`. For the loop's own thread.
+  size_t bytes_held() const { return bytes_held_; }
+
  private:
+  struct TokenHash {
+    size_t operator()(const ClaimToken& token) const { return token.high ^ token.low; }
+  };
   struct Held {
     ReceivedRecord record;
     size_t open = 0;  // results of it that are not dealt with
@@ -67,6 +80,7 @@ class ResultApplier final : public Stepper {
   struct Item {
     uint64_t held = 0;  // sequence number of its record
     ResultMessage message;
+    size_t bytes = 0;
     bool refused = false;   // the store has refused it alone before
     bool lettered = false;  // its texts are with the dead letters
   };
@@ -78,7 +92,10 @@ class ResultApplier final : public Stepper {
   };
 
   bool Receive();
+  // How many more records are sure to fit.
+  size_t Room() const;
   void Decode(ReceivedRecord record);
+  size_t Admit(uint64_t sequence, std::vector<ResultMessage> messages);
   // Applies what can be applied; false when something of it has to wait for the store.
   bool ApplyOpen();
   Result<std::vector<RunEffect>> Apply(const OwnedView& view, const std::vector<Item>& items);
@@ -94,7 +111,7 @@ class ResultApplier final : public Stepper {
   void Observe(const ResultReport& report, const RunEffect& effect);
   void Acknowledge(const std::vector<Item>& items);
   Status DeadLetter(std::string payload, std::string_view why);
-  void Done(uint64_t held);
+  void Finish(const Item& item);
   void CommitDone();
 
   const Ports ports_;
@@ -104,6 +121,9 @@ class ResultApplier final : public Stepper {
   std::map<uint64_t, Held> held_;  // by sequence
   uint64_t next_sequence_ = 0;
   std::deque<Item> open_;
+  std::unordered_set<ClaimToken, TokenHash> open_tokens_;
+  size_t bytes_held_ = 0;
+  bool left_on_bus_ = false;
   SteadyTime last_write_{};
   SteadyTime retry_at_{};
 };

@@ -60,13 +60,24 @@ TEST_F(DaemonReportTest, ResultIsSentAgainUntilItIsApplied) {
   Join();
   const ClaimRequest claim = RunNoop(1);
   EXPECT_EQ(bus_.results.size(), 1u);
-  StepFor(11s);
+  StepFor(16s);
   EXPECT_EQ(bus_.results.size(), 3u);
   Deliver(ResultsApplied{{HeldOf(claim)}});
   EXPECT_TRUE(spool_.held.empty());
-  StepFor(11s);
+  StepFor(60s);
   EXPECT_EQ(bus_.results.size(), 3u);
   EXPECT_EQ(daemon_->status().reporting, 0);
+}
+
+TEST_F(DaemonReportTest, ResultThatNobodySpeaksForIsSentMoreAndMoreRarely) {
+  Join();
+  RunNoop(1);
+  StepFor(5500ms);
+  EXPECT_EQ(bus_.results.size(), 2u);  // after 5 s
+  StepFor(30s);
+  EXPECT_EQ(bus_.results.size(), 4u);  // after 10 and 20 s more
+  StepFor(120s);
+  EXPECT_EQ(bus_.results.size(), 10u) << "every 20 s";
 }
 
 TEST_F(DaemonReportTest, ResultOfAProcessIsForgottenByTheWardenOnceApplied) {

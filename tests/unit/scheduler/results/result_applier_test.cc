@@ -23,8 +23,14 @@ TEST_F(ResultApplierTest, RepeatedResultChangesNothingAndIsAcknowledgedAgain) {
   Send({Message(held)});
   Send({Message(held)});
   applier.Step(clock_.Steady());
-  EXPECT_EQ(Acknowledged(), 2u);
+  EXPECT_EQ(Acknowledged(), 1u) << "one that is open already is not held once more";
+  EXPECT_EQ(faulty_.calls["result"], 1);
+  Send({Message(held)});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Acknowledged(), 1u);
+  EXPECT_EQ(faulty_.calls["result"], 1) << "what is known to be applied is no question";
   EXPECT_EQ(metrics_.counter("carillon_runs_total", "COMPLETED").value(), 1u);
+  EXPECT_EQ(Uncommitted(), 0u);
 }
 
 TEST_F(ResultApplierTest, RetryGoesToTheFeed) {

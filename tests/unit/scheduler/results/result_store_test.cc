@@ -1,8 +1,48 @@
 // Results and a store that does not take them: away, broken as a whole, or refusing one of them.
+#include <map>
+#include <set>
+
 #include "tests/unit/scheduler/results/result_fixture.h"
 
 namespace carillon::scheduler {
 namespace {
+
+// A bus that makes its records when they are asked for: bundles of eight results with 64 KiB of
+// output, the same ones in each round.
+class MadeResults final : public BusConsumer {
+ public:
+  static constexpr size_t kResults = 8;
+  MadeResults(size_t records, size_t rounds, ResultMessage like)
+      : records_(records), end_(records * rounds), like_(std::move(like)) {
+    like_.report.result.output = std::string(64u << 10, 'x');
+  }
+  Result<std::vector<ReceivedRecord>> Poll(size_t max) override {
+    std::vector<ReceivedRecord> polled;
+    for (; polled.size() < max && next_ < end_; ++next_) {
+      std::vector<ResultMessage> bundle(kResults, like_);
+      for (size_t i = 0; i < kResults; ++i) {
+        bundle[i].report.token = {7, next_ % records_ * kResults + i};
+      }
+      polled.push_back(
+          {.record = {.payload = EncodeResults(bundle)}, .offset = static_cast<int64_t>(next_)});
+    }
+    return polled;
+  }
+  Status Commit(const std::vector<ReceivedRecord>& handled) override {
+    committed += handled.size();
+    return {};
+  }
+  void OnReadable(std::function<void()>) override {}
+  BusSight Look() override { return {}; }
+  size_t polled() const { return next_; }
+  size_t committed = 0;
+
+ private:
+  const size_t records_;
+  const size_t end_;
+  ResultMessage like_;
+  size_t next_ = 0;
+};
 
 class ResultApplierStoreTest : public ResultFixture {};
 
@@ -148,6 +188,85 @@ TEST_F(ResultApplierStoreTest, ResultThatIsRefusedWithoutItsTextsTooStaysWithIts
   EXPECT_EQ(store_.GetRun(bad.key)->result.output, "out");
   EXPECT_EQ(Acknowledged(), 1u);
   EXPECT_EQ(Uncommitted(), 0u);
+}
+
+TEST_F(ResultApplierStoreTest, WhatWaitsForTheStoreIsBoundedInBytes) {
+  constexpr size_t kLimit = 64u << 20;
+  MadeResults results(600, 2, Message(Start(CreateNoop("job"), 1)));  // 300 MiB, twice
+  ResultApplier applier = Make(results);
+  faulty_.failing["result"] = ErrorCode::kUnavailable;
+  for (int i = 0; i < 100; ++i) {
+    const int before = faulty_.calls["result"];
+    applier.Step(clock_.Steady());
+    EXPECT_LE(applier.bytes_held(), kLimit);
+    EXPECT_LE(faulty_.calls["result"], before + 1) << "one failure is enough for a step";
+    clock_.Advance(100ms);
+  }
+  EXPECT_GT(applier.bytes_held(), kLimit * 9 / 10);
+  EXPECT_EQ(results.committed, 0u);
+  faulty_.failing.clear();
+  clock_.Advance(1s);
+  std::set<ClaimToken> acknowledged;
+  for (int i = 0; i < 1000 && results.committed < 1200; ++i) {
+    SampleClock();
+    applier.Step(clock_.Steady());
+    EXPECT_LE(applier.bytes_held(), kLimit);
+    clock_.Advance(25ms);
+    for (const MemberMessage& message : link_->Receive(10'000)) {
+      for (const HeldAttempt& held : std::get<ResultsApplied>(message.message).applied) {
+        acknowledged.insert(held.token);
+      }
+    }
+  }
+  EXPECT_EQ(results.committed, 1200u) << "what stayed on the bus was read when there was room";
+  EXPECT_EQ(acknowledged.size(), 600 * MadeResults::kResults);
+  EXPECT_EQ(applier.bytes_held(), 0u);
+}
+
+TEST_F(ResultApplierStoreTest, ResultsThatComeAgainWhileTheStoreIsAwayAreHeldOnce) {
+  MadeResults once(32, 1, Message(Start(CreateNoop("a"), 1)));
+  MadeResults thrice(32, 3, Message(Start(CreateNoop("b"), 2)));
+  faulty_.failing["result"] = ErrorCode::kUnavailable;
+  ResultApplier applier_of_one = Make(once);
+  ResultApplier applier = Make(thrice);
+  applier_of_one.Step(clock_.Steady());
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(thrice.polled(), 96u);
+  EXPECT_EQ(applier.bytes_held(), applier_of_one.bytes_held());
+  std::map<ClaimToken, int> asked;
+  faulty_.refuses_result = [&](const ResultReport& report) {
+    ++asked[report.token];
+    return false;
+  };
+  faulty_.failing.clear();
+  clock_.Advance(1s);
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(asked.size(), 32 * MadeResults::kResults);
+  for (const auto& [token, times] : asked) EXPECT_EQ(times, 1) << token.low;
+  EXPECT_EQ(thrice.committed, 96u);
+}
+
+TEST_F(ResultApplierStoreTest, OneFailureOfTheStoreIsEnoughForAStep) {
+  const HeldAttempt held = Start(CreateNoop("job"), 1);
+  std::vector<ResultMessage> messages;
+  for (uint64_t i = 0; i < 2500; ++i) {
+    messages.push_back(Message(held));
+    messages.back().report.token = {9, i};
+    if (messages.size() == kBundleTasksMax) {
+      Send(messages);
+      messages.clear();
+    }
+  }
+  Send(messages);
+  ResultApplier applier = Make();
+  for (const ErrorCode code :
+       {ErrorCode::kUnavailable, ErrorCode::kBrokenStore, ErrorCode::kDenied}) {
+    faulty_.failing["result"] = code;
+    const int before = faulty_.calls["result"];
+    applier.Step(clock_.Steady());
+    EXPECT_EQ(faulty_.calls["result"], before + 1) << ErrorCodeName(code);
+    clock_.Advance(2s);
+  }
 }
 
 TEST_F(ResultApplierStoreTest, RecordBehindAnOpenOneIsNotCommitted) {
