@@ -287,20 +287,21 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
   RunEvents events;
   for (size_t i = 0; i < items.size(); ++i) {
     const ResultReport& report = items[i].message.report;
-    ended.push_back(HeldOf(report));
-    events.events.push_back({RunEvent::What::kEnded, report.key, report.attempt});
     Observe(report, effects[i]);
+    if (effects[i].verdict != ResultVerdict::kUnknownRun) ended.push_back(HeldOf(report));
+    // One that changed nothing may be of a stranger or long ago: the run that memory knows under
+    // this key and attempt is not its own.
+    if (effects[i].verdict != ResultVerdict::kApplied) continue;
+    events.events.push_back({RunEvent::What::kEnded, report.key, report.attempt});
     const RunRow& after = effects[i].after;
-    if (effects[i].verdict != ResultVerdict::kApplied || after.state != RunState::kPending) {
-      continue;
-    }
+    if (after.state != RunState::kPending) continue;
     const OwnedSegment* owned = view.Find(after.segment);
     if (owned != nullptr && after.due != kNever) again.push_back(ToPendingRun(after, owned->epoch));
   }
   // First remembered, then erased: whoever files a lease for one of them afterwards checks.
   ports_.applied.Add(ended);
   ports_.leases.Erase(ended);
-  ports_.events.Push(std::move(events));
+  if (!events.events.empty()) ports_.events.Push(std::move(events));
   if (again.empty()) return;
   ports_.metrics.counter("carillon_retries_total", "failed").Add(again.size());
   if (!ports_.feed.Push(std::move(again)).ok()) {

@@ -173,6 +173,11 @@ Result<std::vector<RunEffect>> MemoryStore::ApplyResults(const std::vector<Resul
 
 RunEffect MemoryStore::ApplyOne(const ResultReport& report, WallTime now) {
   const RunEntry* found = tables_.FindRun(report.key);
+  // A report under another segment would pass a fence that is not the run's; one of another job
+  // would be decided by that job's rules.
+  const bool astray = found != nullptr &&
+                      (found->row.segment != report.segment || found->row.job_no != report.job_no);
+  if (astray) found = nullptr;
   const JobEntry* job = found == nullptr ? nullptr : tables_.FindJob(found->row.job_no);
   const JobRow job_row = job == nullptr ? JobRow{} : ToJobRow(*job);
   const ResultDecision decision = DecideResult(found == nullptr ? nullptr : &found->row,

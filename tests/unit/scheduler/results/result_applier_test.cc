@@ -33,6 +33,41 @@ TEST_F(ResultApplierTest, RepeatedResultChangesNothingAndIsAcknowledgedAgain) {
   EXPECT_EQ(Uncommitted(), 0u);
 }
 
+TEST_F(ResultApplierTest, ResultThatChangesNothingEndsNoRunInMemory) {
+  const StoredJob job = CreateNoop("job");
+  const RunRow planned = Execute(job);
+  const HeldAttempt running = Start(job, 1);
+  const auto message_of = [&](const RunKey& key, uint64_t token) {
+    ResultMessage message = Message(running);
+    message.report.key = key;
+    message.report.token = {3, token};
+    return message;
+  };
+  RunKey unknown = planned.key;
+  unknown.shard = 77;
+  ResultApplier applier = Make();
+  Send({message_of(planned.key, 1), message_of(running.key, 2), message_of(unknown, 3)});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Acknowledged(), 3u);
+  EXPECT_TRUE(events_.PopUpTo(10).empty()) << "neither the planned nor the running one has ended";
+  EXPECT_TRUE(leases_.Knows(running.key));
+  ResultMessage astray = Message(running);
+  astray.report.job_no = JobNo(running.job_no.value() + 1);
+  Send({astray});
+  clock_.Advance(1s);
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Acknowledged(), 1u);
+  EXPECT_TRUE(leases_.Knows(running.key)) << "its row is RUNNING";
+  EXPECT_TRUE(applied_.Among({running}).empty());
+  Send({Message(running)});
+  clock_.Advance(1s);
+  applier.Step(clock_.Steady());
+  const auto batches = events_.PopUpTo(10);
+  ASSERT_EQ(batches.size(), 1u);
+  ASSERT_EQ(batches[0].events.size(), 1u);
+  EXPECT_EQ(batches[0].events[0].key, running.key);
+}
+
 TEST_F(ResultApplierTest, RetryGoesToTheFeed) {
   JobDefinition job;
   job.type = JobType::kNoop;
