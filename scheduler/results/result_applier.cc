@@ -31,6 +31,11 @@ size_t BytesOf(const ResultMessage& message) {
          report.result.output.size() + report.result.error.size() + report.result.reason.size();
 }
 
+// A conflict is about one result as well: its row was not as it had just been read.
+bool MayBeAboutOne(ErrorCode code) {
+  return SplitHelps(code) || code == ErrorCode::kConflict || code == ErrorCode::kExists;
+}
+
 bool IsBare(const AttemptResult& result) {
   return result.output.empty() && result.error.empty() && result.reason.empty();
 }
@@ -196,7 +201,7 @@ void ResultApplier::Write(const OwnedView& view, std::vector<Item> items, Round*
     for (const Item& item : items) Finish(item);
     return;
   }
-  if (!SplitHelps(effects.code())) {
+  if (!MayBeAboutOne(effects.code())) {
     round->stopped = true;
     return Reopen(std::move(items));
   }
@@ -214,10 +219,10 @@ void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error,
     log::Error("results", "run {} attempt {}: the store refuses the result: {}",
                EncodeRunId(report.key), report.attempt, error.message);
   }
-  if (!IsBare(report.result)) {
+  if (SplitHelps(error.code) && !IsBare(report.result)) {
     const Status stored = WriteWithoutTexts(view, item, error, round);
     if (stored.ok()) return;
-    if (!SplitHelps(stored.code())) {
+    if (!MayBeAboutOne(stored.code())) {
       round->stopped = true;
       return Reopen({std::move(item)});
     }

@@ -269,6 +269,22 @@ TEST_F(ResultApplierStoreTest, OneFailureOfTheStoreIsEnoughForAStep) {
   }
 }
 
+TEST_F(ResultApplierStoreTest, ResultInConflictDoesNotHoldUpTheOthers) {
+  const StoredJob job = CreateNoop("job");
+  const HeldAttempt bad = Start(job, 1);
+  std::vector<ResultMessage> messages{Message(bad)};
+  for (uint64_t i = 2; i < 50; ++i) messages.push_back(Message(Start(job, i)));
+  faulty_.result_refusal = ErrorCode::kConflict;
+  faulty_.refuses_result = [&](const ResultReport& report) { return report.key == bad.key; };
+  ResultApplier applier = Make();
+  Send(messages);
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Acknowledged(), 48u);
+  EXPECT_TRUE(applied_.Among({bad}).empty());
+  EXPECT_TRUE(letters_->Poll(10)->empty()) << "its texts are not to blame";
+  EXPECT_EQ(Uncommitted(), 0u) << "its executor keeps it";
+}
+
 TEST_F(ResultApplierStoreTest, RecordBehindAnOpenOneIsNotCommitted) {
   const HeldAttempt first = Start(CreateNoop("a"), 1);
   const HeldAttempt second = Start(CreateNoop("b"), 2);
