@@ -356,14 +356,21 @@ std::string EncodeResults(const std::vector<ResultMessage>& results, BusFormat f
   return ToJson(bundle->results(0));
 }
 
-Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes) {
+Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes,
+                                                 std::vector<Error>* unreadable) {
   google::protobuf::Arena arena;
   CARILLON_ASSIGN_OR_RETURN(const auto items, ItemsOf(bytes, arena, &v1::ResultBundle::results));
   std::vector<ResultMessage> results;
   results.reserve(items.size());
   for (const v1::TaskResult* from : items) {
-    CARILLON_ASSIGN_OR_RETURN(ResultMessage message, DecodeResult(*from));
-    results.push_back(std::move(message));
+    auto message = DecodeResult(*from);
+    if (message.ok()) {
+      results.push_back(std::move(message).value());
+    } else if (unreadable != nullptr) {
+      unreadable->push_back(message.error());
+    } else {
+      return message.error();
+    }
   }
   return results;
 }

@@ -69,6 +69,10 @@ struct ResultMessage {
 
 std::string EncodeResults(const std::vector<ResultMessage>& results,
                           BusFormat format = BusFormat::kBinary);
-Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes);
+// With `unreadable`, a result of a bundle that cannot be read is left out and told there: an
+// executor bundles the same neighbours again, which have done nothing. Without it, it spoils the
+// record.
+Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes,
+                                                 std::vector<Error>* unreadable = nullptr);
 
 }  // namespace carillon

@@ -112,12 +112,16 @@ bool ResultApplier::Receive() {
 
 void ResultApplier::Decode(ReceivedRecord record) {
   const uint64_t sequence = next_sequence_++;
-  auto messages = DecodeResults(record.record.payload);
+  std::vector<Error> unreadable;
+  auto messages = DecodeResults(record.record.payload, &unreadable);
   if (!messages.ok()) {
-    ports_.metrics.counter("carillon_rejected_messages_total", "corrupt").Add();
-    const Status kept = DeadLetter(record.record.payload, messages.error().message);
-    if (!kept.ok()) log::Error("results", "dead letter not sent: {}", kept.error().message);
+    unreadable = {messages.error()};
     messages = std::vector<ResultMessage>{};
+  }
+  if (!unreadable.empty()) {
+    ports_.metrics.counter("carillon_rejected_messages_total", "corrupt").Add(unreadable.size());
+    const Status kept = DeadLetter(record.record.payload, unreadable[0].message);
+    if (!kept.ok()) log::Error("results", "dead letter not sent: {}", kept.error().message);
   }
   // The position alone is needed from here on.
   record.record = {};

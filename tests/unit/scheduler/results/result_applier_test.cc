@@ -125,5 +125,22 @@ TEST_F(ResultApplierTest, UndecodableRecordGoesToTheDeadLettersAndBlocksNothing)
   EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "corrupt").value(), 1u);
 }
 
+TEST_F(ResultApplierTest, UnreadableResultOfABundleDoesNotHoldUpItsNeighbours) {
+  const StoredJob job = CreateNoop("job");
+  const HeldAttempt first = Start(job, 1);
+  const HeldAttempt second = Start(job, 2);
+  ResultMessage bad = Message(first);
+  bad.report.token = {};  // no result is without one
+  ResultApplier applier = Make();
+  Send({Message(first), bad, Message(second)});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Row(first.key).state, RunState::kCompleted);
+  EXPECT_EQ(Row(second.key).state, RunState::kCompleted);
+  EXPECT_EQ(Acknowledged(), 2u);
+  EXPECT_EQ(letters_->Poll(10)->size(), 1u);
+  EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "corrupt").value(), 1u);
+  EXPECT_EQ(Uncommitted(), 0u);
+}
+
 }  // namespace
 }  // namespace carillon::scheduler
