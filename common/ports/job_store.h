@@ -8,6 +8,7 @@
 // Always   When a write has returned, every later claim obeys it (P8).
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -55,6 +56,12 @@ struct JobVersion {
   WallTime created = {};
   std::optional<JobDefinition> definition = {};  // nullopt: cannot be read
 };
+
+// When a version counts as made. Members' clocks differ, but the versions of a job and its
+// update_time ascend: a member whose clock is behind goes on right after the version before.
+inline WallTime TimeOfNextVersion(WallTime previous, WallTime now) {
+  return std::max(now, previous + Duration(1));
+}
 
 enum class JobOrder { kJobId, kName, kCreated, kUpdated };
 

@@ -86,4 +86,30 @@ TYPED_TEST(JobOrderContract, APageGoesOnWhereTheLastOneWas) {
   EXPECT_EQ(rest[0].job_id.value(), "c");
 }
 
+// The members' clocks may differ: the one that makes the next version may be behind the one before.
+TYPED_TEST(JobOrderContract, TimesOfVersionsAscendThoughAMembersClockIsBehind) {
+  StoreDriver s = this->driver();
+  const StoredJob job = s.Create("a", s.Every(10s), kT0 + 10s);
+  s.Create("b", s.Manual(), kT0 + 10s + 2us);
+  const WallTime behind = kT0 + 5s;
+  const StoredJob edited =
+      s.v(s.jobs.ReplaceJob(job.job_id, 1, s.Every(20s), {.now = behind, .actor = "bob"}));
+  EXPECT_EQ(edited.updated, kT0 + 10s + 1us);
+  EXPECT_EQ(s.v(s.jobs.PauseJob(job.job_id, "moving", {.now = behind})).updated, kT0 + 10s + 2us);
+  EXPECT_EQ(s.v(s.jobs.PauseJob(job.job_id, "moved", {.now = behind})).updated, kT0 + 10s + 3us);
+  EXPECT_EQ(s.v(s.jobs.ResumeJob(job.job_id, "", {.now = kT0 + 20s})).updated, kT0 + 20s);
+  this->Reopen();
+  StoreDriver again = this->driver();
+  std::vector<WallTime> times;
+  for (const JobVersion& version : again.v(again.jobs.ListVersions(job.job_id, INT64_MAX, 10))) {
+    times.push_back(version.created);
+  }
+  EXPECT_EQ(times, (std::vector<WallTime>{kT0 + 20s, kT0 + 10s + 3us, kT0 + 10s + 2us,
+                                          kT0 + 10s + 1us, kT0 + 10s}));
+  EXPECT_EQ(this->Walk(again, {.order = JobOrder::kUpdated}, 1), "ba");
+  const StoredJob read = again.v(again.jobs.GetJob(job.job_id));
+  EXPECT_EQ(read.updated, kT0 + 20s);
+  EXPECT_EQ(read.created, kT0 + 10s);
+}
+
 }  // namespace carillon::test

@@ -205,9 +205,9 @@ Result<std::vector<JobVersion>> MemoryStore::ListVersions(const JobId& id, int64
 
 void MemoryStore::NextVersion(JobEntry& job, const WriteContext& context) {
   ++job.version;
-  job.updated = context.now;
+  job.updated = TimeOfNextVersion(job.updated, context.now);
   job.versions[job.version] = job.definition;
-  job.made[job.version] = context.now;
+  job.made[job.version] = job.updated;
   job.actors[job.version] = context.actor;
 }
 

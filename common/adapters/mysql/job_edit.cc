@@ -74,7 +74,7 @@ StoredJob JobEdit::ToStored() const {
 
 void JobEdit::NextVersion() {
   ++job_.version;
-  job_.updated = context_.now;
+  job_.updated = TimeOfNextVersion(job_.updated, context_.now);
 }
 
 // The rules for clock changes that the schedule was planned by.
