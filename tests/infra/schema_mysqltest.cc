@@ -49,6 +49,104 @@ TEST_F(SchemaTest, NewerSchemaIsRefused) {
   EXPECT_CODE(mysql::Migrate(*session, kFirst), ErrorCode::kConflict);
 }
 
+// One that a program which knows 1 works beside, and one that needs 2.
+const mysql::Migration kCompatible = {
+    2, "compatible", "-- Adds a column.\n-- compatible_from: 1\nALTER TABLE a ADD m INT NULL;\n"};
+const mysql::Migration kNeedsSecond = {
+    3, "needs_second", "-- compatible_from: 2\nCREATE TABLE IF NOT EXISTS c (n INT);\n"};
+
+TEST_F(SchemaTest, ProgramThatIsOlderStartsBesideACompatibleSchema) {
+  const auto session = EmptyDatabase();
+  ASSERT_OK(mysql::Migrate(*session, {kFirst[0], kCompatible}));
+  ASSERT_OK(mysql::Migrate(*session, kFirst));
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM schema_migrations"), 2);
+  ASSERT_OK(mysql::Migrate(*session, {kFirst[0], kCompatible}));
+}
+
+TEST_F(SchemaTest, EachMigrationThatIsNewerMustBeCompatible) {
+  const auto session = EmptyDatabase();
+  ASSERT_OK(mysql::Migrate(*session, {kFirst[0], kCompatible, kNeedsSecond}));
+  ASSERT_OK(mysql::Migrate(*session, {kFirst[0], kCompatible}));
+  const Status refused = mysql::Migrate(*session, kFirst);
+  EXPECT_CODE(refused, ErrorCode::kConflict);
+  EXPECT_NE(refused.error().message.find("migration 0003 needs a program that knows 2"),
+            std::string::npos)
+      << refused.error().message;
+  const auto another = database_.Connect();
+  ASSERT_OK(another->Run("DELETE FROM schema_migrations WHERE version = 3"));
+  ASSERT_OK(mysql::Migrate(*another, kFirst));
+}
+
+// The older program's own migrations are all part of what a newer one wrote.
+TEST_F(SchemaTest, ProgramOfAnotherLineAppliesNothingToANewerSchema) {
+  const auto session = EmptyDatabase();
+  const mysql::Migration other = {2, "other", "CREATE TABLE IF NOT EXISTS other (n INT);\n"};
+  const mysql::Migration newer = {3, "newer",
+                                  "-- compatible_from: 1\nCREATE TABLE IF NOT EXISTS c (n INT);\n"};
+  ASSERT_OK(mysql::Migrate(*session, {kFirst[0], newer}));
+  EXPECT_CODE(mysql::Migrate(*session, {kFirst[0], other}), ErrorCode::kConflict);
+  EXPECT_EQ(Number(*session,
+                   "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "
+                   "DATABASE() AND TABLE_NAME = 'other'"),
+            0);
+}
+
+// As a program of before wrote it: its rows are older than any that may be compatible.
+TEST_F(SchemaTest, TableOfMigrationsOfBeforeGetsTheColumn) {
+  const auto session = EmptyDatabase();
+  ASSERT_OK(mysql::Migrate(*session, kSecond));
+  ASSERT_OK(session->Run("ALTER TABLE schema_migrations DROP COLUMN compatible_from"));
+  EXPECT_CODE(mysql::Migrate(*session, kFirst), ErrorCode::kConflict);
+  ASSERT_OK(mysql::Migrate(*session, {kSecond[0], kSecond[1], kNeedsSecond}));
+  EXPECT_EQ(Number(*session, "SELECT SUM(compatible_from) FROM schema_migrations"), 2);
+  ASSERT_OK(mysql::Migrate(*session, kSecond));
+  EXPECT_CODE(mysql::Migrate(*session, kFirst), ErrorCode::kConflict);
+}
+
+TEST_F(SchemaTest, StoreWorksBesideACompatibleSchemaAndRefusesAnother) {
+  database_.Open(8);
+  const auto session = database_.Connect();
+  std::vector<mysql::Migration> newer = mysql::EmbeddedMigrations();
+  const int version = newer.back().version;
+  const std::string compatible = "-- compatible_from: " + std::to_string(version) +
+                                 "\nALTER TABLE jobs ADD of_the_future INT NOT NULL DEFAULT 0;\n";
+  newer.push_back({version + 1, "compatible", compatible});
+  ASSERT_OK(mysql::Migrate(*session, newer));
+  {
+    const auto store = database_.Open(8);
+    const JobDefinition definition{.name = "a", .type = JobType::kNoop};
+    StoreDriver::v(store->CreateJob(JobId("a"), definition, {.now = kT0}));
+    EXPECT_EQ(StoreDriver::v(store->GetJob(JobId("a"))).definition, definition);
+  }
+  newer.push_back({version + 2, "not_compatible", "CREATE TABLE IF NOT EXISTS f (n INT);\n"});
+  const auto again = database_.Connect();
+  ASSERT_OK(mysql::Migrate(*again, newer));
+  EXPECT_CODE(mysql::MysqlStore::Open(database_.Options()), ErrorCode::kConflict);
+}
+
+TEST_F(SchemaTest, HeaderSaysWhatAMigrationIsCompatibleWith) {
+  const auto from = [](std::string_view text) {
+    return mysql::CompatibleFrom({.version = 7, .name = "x", .text = text});
+  };
+  EXPECT_EQ(from("CREATE TABLE t (n INT);\n"), 7);
+  EXPECT_EQ(from("-- compatible_from: 5\nCREATE TABLE t (n INT);\n"), 5);
+  EXPECT_EQ(from("-- A table.\n-- compatible_from: 6\nCREATE TABLE t (n INT);\n"), 6);
+  // Whatever cannot be read, or would say too much, counts as not compatible.
+  for (const char* text :
+       {"-- compatible_from: \n", "-- compatible_from: 5x\n", "-- compatible_from: -1\n",
+        "-- compatible_from: 0\n", "-- compatible_from: 8\n", "-- compatible_from: 5 \n",
+        "CREATE TABLE t (n INT);\n-- compatible_from: 5\n", "--", ""}) {
+    EXPECT_EQ(from(text), 7) << text;
+  }
+}
+
+TEST_F(SchemaTest, MigrationsOfThisProgramDeclareNothingThatCannotBeRead) {
+  for (const mysql::Migration& migration : mysql::EmbeddedMigrations()) {
+    const bool declares = migration.text.find("compatible_from") != std::string_view::npos;
+    EXPECT_EQ(declares, mysql::CompatibleFrom(migration) < migration.version) << migration.name;
+  }
+}
+
 TEST_F(SchemaTest, ChangedMigrationIsRefused) {
   const auto session = EmptyDatabase();
   ASSERT_OK(mysql::Migrate(*session, kFirst));

@@ -13,26 +13,6 @@ namespace {
 
 constexpr uint32_t kSegmentsMax = 4'096;
 
-// The name goes into a statement as an identifier.
-bool IsPlainName(const std::string& name) {
-  return !name.empty() && name.size() <= 64 &&
-         name.find_first_not_of(
-             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-             std::string::npos;
-}
-
-Status CreateDatabase(const MysqlOptions& options) {
-  if (!IsPlainName(options.session.database)) {
-    return {ErrorCode::kInvalid, "store: the database's name is not made of letters, digits and _"};
-  }
-  SessionOptions without = options.session;
-  without.database.clear();
-  CARILLON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Connect(without));
-  return session->Run(
-      fmt::format("CREATE DATABASE IF NOT EXISTS {} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
-                  options.session.database));
-}
-
 // Rows that every store has. The identity's primary key lets one of several first members win.
 Status FillNewStore(Session& session, uint32_t segment_count) {
   CARILLON_TRY(session.Execute(
@@ -78,7 +58,7 @@ Result<std::unique_ptr<MysqlStore>> MysqlStore::Open(const MysqlOptions& options
   if (options.segment_count == 0 || options.segment_count > kSegmentsMax) {
     return {ErrorCode::kInvalid, fmt::format("store: segments: 1 to {}", kSegmentsMax)};
   }
-  if (options.create_database) CARILLON_TRY(CreateDatabase(options));
+  if (options.create_database) CARILLON_TRY(CreateDatabase(options.session));
   auto kept = std::make_shared<Kept>(options.metrics);
   SessionOptions telling = options.session;
   telling.unreadable = &kept->unreadable;

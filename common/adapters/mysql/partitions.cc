@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/json_rows.h"
+#include "common/adapters/mysql/named_lock.h"
 #include "common/adapters/mysql/transaction.h"
 #include "common/base/log.h"
 
@@ -80,7 +81,8 @@ Status AddTo(Session& session, const std::string& table, WallTime now) {
       table, DaysText(first, newest)));
 }
 
-// Runs `body` while no other member does maintenance, with short waits for tables in use.
+// Runs `body` while no other member does maintenance and nobody takes a backup, with short waits
+// for tables in use.
 Status Exclusively(Pool& pool, std::string_view operation,
                    const std::function<Status(Session&)>& body) {
   CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation));
@@ -88,12 +90,8 @@ Status Exclusively(Pool& pool, std::string_view operation,
   // Whatever happens, the session's settings, locked tables and named lock go with the connection.
   lease.Drop();
   CARILLON_TRY(session.Run("SET SESSION lock_wait_timeout = 1"));
-  {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows,
-                              session.Ask("SELECT GET_LOCK(CONCAT('carillon.maintain.', LEFT(SHA2("
-                                          "DATABASE(), 256), 32)), 0)"));
-    if (!rows.Next() || rows.Int(1) != 1) return {};  // somebody else is at it
-  }
+  CARILLON_ASSIGN_OR_RETURN(const bool ours, TakeLock(session, StoreLock::kMaintain, 0s));
+  if (!ours) return {};  // another member is at it, or a backup
   return body(session);
 }
 
