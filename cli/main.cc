@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "cli/backup.h"
 #include "cli/commands/cli.h"
 #include "cli/standalone.h"
 #include "common/adapters/system/system_clock.h"
@@ -82,6 +83,8 @@ int Main(int argc, char** argv) {
                   return RunStandalone(
                       {.config_file = arguments.config_file, .overrides = arguments.overrides});
                 },
+            .create_backup = &CreateBackup,
+            .restore_backup = &RestoreBackup,
             .seed = RandomSeed(),
             .version = kVersion};
   return RunCommandLine({argv + 1, argv + argc}, host);

@@ -180,6 +180,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   app.require_subcommand(1);
   AddGlobalFlags(app, session.flags());
   AddServerCommands(app, session);
+  AddBackupCommands(app, session);
   AddJobCommands(app, session);
   AddRunCommands(app, session);
   AddExecutorCommands(app, session);

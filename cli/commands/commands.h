@@ -33,6 +33,7 @@ void AddBulkCommands(CLI::App& app, Session& session);
 void AddExportCommand(CLI::App& app, Session& session);
 void AddScheduleCommands(CLI::App& app, Session& session);
 void AddServerCommands(CLI::App& app, Session& session);  // standalone, check-config
+void AddBackupCommands(CLI::App& app, Session& session);
 
 // Of `--kill`, wherever runs are cancelled.
 inline constexpr const char* kKillHelp =

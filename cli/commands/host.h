@@ -20,6 +20,25 @@ struct StandaloneArguments {
   std::vector<config::Override> overrides;
 };
 
+// Of `backup create` and `backup restore`.
+struct BackupArguments {
+  std::string file;
+  std::string config_file;
+  std::vector<config::Override> overrides;
+  bool replace = false;  // of restore
+};
+
+struct BackupReply {
+  std::string store_id;
+  int schema_version = 0;
+  WallTime taken;
+  int64_t tables = 0;
+  int64_t rows = 0;
+  int64_t bytes = 0;
+  std::string data_dir;           // of a standalone server; empty: the configured store
+  std::vector<std::string> keys;  // files and variables that a restored store needs
+};
+
 struct Host {
   std::map<std::string, std::string> environment;
   std::istream& in;
@@ -34,6 +53,8 @@ struct Host {
   std::function<Result<std::string>(const std::string& prompt)> read_password;
   std::function<Status(const std::string& file)> edit;  // shows the file in the user's editor
   std::function<int(const StandaloneArguments&)> standalone;
+  std::function<Result<BackupReply>(const BackupArguments&)> create_backup;
+  std::function<Result<BackupReply>(const BackupArguments&)> restore_backup;
   uint64_t seed = 1;  // of idempotency keys and file names; never of a secret
   std::string version;
 };

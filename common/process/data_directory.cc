@@ -66,6 +66,30 @@ std::string HolderOf(int lock) {
 
 }  // namespace
 
+Result<Runtime> ReadRuntime(const std::string& path) {
+  const std::string file = path + "/runtime.json";
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return {ErrorCode::kNotFound, "no server runs on the data directory " + path};
+  const auto json = nlohmann::json::parse(in, nullptr, false);
+  if (!json.is_object()) return {ErrorCode::kCorrupt, file + " cannot be read"};
+  try {
+    const auto store = json.value("store", nlohmann::json::object());
+    return Runtime{.warden_pid = json.value("warden_pid", 0),
+                   .mariadbd_pid = json.value("mariadbd_pid", 0),
+                   .url = json.value("url", ""),
+                   .ops_url = json.value("ops_url", ""),
+                   .grpc = json.value("grpc", ""),
+                   .member_id = json.value("member_id", ""),
+                   .executor_id = json.value("executor_id", ""),
+                   .token_file = json.value("token_file", ""),
+                   .store_socket = store.value("socket", ""),
+                   .store_database = store.value("database", ""),
+                   .store_user = store.value("user", "")};
+  } catch (const nlohmann::json::exception&) {
+    return {ErrorCode::kCorrupt, file + " cannot be read"};
+  }
+}
+
 Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& path) {
   std::error_code error;
   const std::string full = std::filesystem::absolute(path, error).lexically_normal().string();
@@ -94,9 +118,13 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& pa
   return std::unique_ptr<DataDirectory>(new DataDirectory(full, lock));
 }
 
-Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const config::Config& config) {
+std::string DataDirectoryPath(const config::Config& config) {
   const char* home = std::getenv("HOME");
-  return Open(config::ExpandHome(config.Text("data_dir"), home != nullptr ? home : "/root"));
+  return config::ExpandHome(config.Text("data_dir"), home != nullptr ? home : "/root");
+}
+
+Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const config::Config& config) {
+  return Open(DataDirectoryPath(config));
 }
 
 DataDirectory::~DataDirectory() { close(lock_); }

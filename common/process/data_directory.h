@@ -30,6 +30,13 @@ struct Runtime {
   bool operator==(const Runtime&) const = default;
 };
 
+// The path that the setting data_dir names.
+std::string DataDirectoryPath(const config::Config& config);
+
+// What the server on the data directory `path` has published. kNotFound: none runs there, or it is
+// not ready yet.
+Result<Runtime> ReadRuntime(const std::string& path);
+
 class DataDirectory {
  public:
   // Makes it (mode 0700) if it is missing, and locks it until destroyed.

@@ -15,6 +15,7 @@
 #include "common/cluster/cluster_options.h"
 #include "common/process/data_directory.h"
 #include "common/process/process.h"
+#include "common/store/store_options.h"
 #include "common/tls/certificates.h"
 #include "scheduler/api/join_desk.h"
 #include "scheduler/daemon/admin_token.h"
@@ -29,22 +30,13 @@ namespace {
 constexpr Duration kAskStoreEvery = 1s;
 
 Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics& metrics) {
-  mysql::MysqlOptions options{
-      .session = {.host = config.Text("store.host"),
-                  .port = static_cast<int>(config.Integer("store.port")),
-                  .user = config.Text("store.user"),
-                  .database = config.Text("store.database"),
-                  .tls = mysql::TlsModeOf(config.Text("store.tls")),
-                  .tls_ca_file = config.Text("store.tls_ca_file")},
+  CARILLON_ASSIGN_OR_RETURN(mysql::SessionOptions session, store::SessionOptionsOf(config));
+  return mysql::MysqlOptions{
+      .session = std::move(session),
       .pool_size = StoreConnectionsOf(config),
       .create_database = true,
       .segment_count = static_cast<uint32_t>(config.Integer("scheduler.segments")),
       .metrics = &metrics};
-  const std::string& file = config.Text("store.password_file");
-  if (file.empty()) return options;
-  CARILLON_ASSIGN_OR_RETURN(options.session.password,
-                            process::ReadSecretFile(file, "store.password_file"));
-  return options;
 }
 
 // Who signs on the control link; nullopt without TLS.

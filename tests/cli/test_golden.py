@@ -40,6 +40,8 @@ TRACE = "0af7651916cd43dd8448eb211c80319c"
 OTHERWISE = {
     "standalone": "a server; tests/e2e",
     "check-config": "files only; tests/unit/config",
+    "backup create": "asks the database, not the API; tests/e2e/test_backup.py",
+    "backup restore": "asks the database, not the API; tests/e2e/test_backup.py",
     "completion bash": "tests/docs/test_completion.py", "completion zsh": "tests/docs/test_completion.py",
     "completion fish": "tests/docs/test_completion.py",
     "executor authority": "writes a key, another each time; tests/e2e/test_tls.py",

@@ -21,7 +21,7 @@ NEVER = [
     (r"(scheduler|executor)/(?!api/)", r"common/adapters/", "daemon rooms know ports, not adapters"),
 ]
 # Composition roots may include anything.
-ROOTS = re.compile(r"^(scheduler|executor|cli)/([a-z_]+/)?main\.cc$|^cli/standalone[a-z_]*\.(cc|h)$|"
+ROOTS = re.compile(r"^(scheduler|executor|cli)/([a-z_]+/)?main\.cc$|^cli/(backup|standalone)[a-z_]*\.(cc|h)$|"
                    r"^cli/standalone/|^(scheduler|executor)/cluster/")
 
 # A vendor's header appears only in these rooms.

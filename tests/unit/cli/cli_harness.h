@@ -103,6 +103,16 @@ class CliTest : public ::testing::Test {
                     standalone_ = arguments_given;
                     return 0;
                   },
+              .create_backup =
+                  [this](const BackupArguments& arguments_given) {
+                    backup_ = arguments_given;
+                    return backup_reply_;
+                  },
+              .restore_backup =
+                  [this](const BackupArguments& arguments_given) {
+                    backup_ = arguments_given;
+                    return backup_reply_;
+                  },
               .seed = 7,
               .version = "1.2.3"};
     return RunCommandLine(arguments, host);
@@ -136,6 +146,8 @@ class CliTest : public ::testing::Test {
   std::string ca_file_;  // that the last connection was to trust
   std::function<Status(const std::string&)> edit_ = [](const std::string&) { return Status(); };
   std::optional<StandaloneArguments> standalone_;
+  std::optional<BackupArguments> backup_;
+  Result<BackupReply> backup_reply_ = Error{ErrorCode::kUnavailable, "recorded"};
 
  private:
   // "GET /api/jobs" -> "GET http://a/api/jobs"

@@ -1,0 +1,96 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct BackupFlags {
+  std::string file;
+  std::string config_file;
+  std::vector<std::string> settings;
+  bool replace = false;
+};
+
+Result<BackupArguments> Collect(Session& session, const BackupFlags& flags) {
+  BackupArguments arguments{
+      .file = flags.file, .config_file = flags.config_file, .replace = flags.replace};
+  const std::string& data_dir = session.flags().target.data_dir;
+  if (!data_dir.empty()) arguments.overrides.push_back({"data_dir", data_dir, "--data-dir"});
+  CARILLON_ASSIGN_OR_RETURN(const auto settings, ParsePairs(flags.settings));
+  for (const auto& [name, value] : settings) arguments.overrides.push_back({name, value, "--set"});
+  return arguments;
+}
+
+void PrintBackup(Session& session, const BackupFlags& flags, const BackupReply& reply) {
+  session.Print().Object({{"file", flags.file},
+                          {"store_id", reply.store_id},
+                          {"schema_version", reply.schema_version},
+                          {"taken", FormatRfc3339(reply.taken)},
+                          {"tables", reply.tables},
+                          {"rows", reply.rows},
+                          {"bytes", reply.bytes}},
+                         {{}, "file"});
+}
+
+std::string Listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Outcome<ExitCode> Create(Session& session, const BackupFlags& flags) {
+  CARILLON_ASSIGN_OR_RETURN(const BackupArguments arguments, Collect(session, flags));
+  CARILLON_ASSIGN_OR_RETURN(const BackupReply made, session.host().create_backup(arguments));
+  PrintBackup(session, flags, made);
+  session.Say("Keep as well, apart from this file: " + Listed(made.keys) + ".");
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Restore(Session& session, const BackupFlags& flags) {
+  CARILLON_ASSIGN_OR_RETURN(const BackupArguments arguments, Collect(session, flags));
+  if (flags.replace) {
+    CARILLON_ASSIGN_OR_RETURN(const bool go,
+                              session.Confirm("Drop all that is in the database, and restore " +
+                                              flags.file + " in its place?"));
+    if (!go) return ExitCode::kFailure;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const BackupReply restored, session.host().restore_backup(arguments));
+  PrintBackup(session, flags, restored);
+  session.Say("Put back from the same time: " + Listed(restored.keys) + ".");
+  session.Say(restored.data_dir.empty()
+                  ? "Then start the members. They hold a store that is not the one they trusted, "
+                    "until `carillon system accept-store`."
+                  : "Then start `carillon standalone --data-dir " + restored.data_dir + "`.");
+  return ExitCode::kDone;
+}
+
+void AddBackupFlags(CLI::App* verb, BackupFlags& flags) {
+  verb->add_option("file", flags.file, "The backup")->required()->check(NotEmpty);
+  verb->add_option("--config", flags.config_file,
+                   "The members' YAML file, which names the store (CARILLON_CONFIG)")
+      ->envname("CARILLON_CONFIG")
+      ->check(NotEmpty);
+  verb->add_option("--set", flags.settings, "Any setting, name=value")->allow_extra_args(false);
+}
+
+}  // namespace
+
+void AddBackupCommands(CLI::App& app, Session& session) {
+  const auto a = std::make_shared<BackupFlags>();  // shared by the verbs' callbacks
+  CLI::App* backup = app.add_subcommand("backup", "The whole store as a file, and back");
+  backup->require_subcommand(1);
+  CLI::App* create =
+      backup->add_subcommand("create", "Write the store to a file, while its servers run");
+  CLI::App* restore =
+      backup->add_subcommand("restore", "Fill an empty database from such a file, while none run");
+  for (CLI::App* verb : {create, restore}) AddBackupFlags(verb, *a);
+  restore->add_flag("--replace", a->replace,
+                    "Drop everything that is in the database first; asks before");
+  session.On(create, [&session, a] { return Create(session, *a); });
+  session.On(restore, [&session, a] { return Restore(session, *a); });
+}
+
+}  // namespace carillon::cli

@@ -1,0 +1,59 @@
+// The file of a backup: a dump between a line that says of what it is and one that says what is in
+// it. Both are comments, so that the database's own client loads it as well.
+//
+// Errors   kUnavailable: the file cannot be written. kInvalid: it cannot be read, or is no backup.
+//          kCorrupt: it is not whole.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace carillon::mysql {
+
+struct BackupHead {
+  int schema = 0;  // the newest migration
+  std::string store_id;
+  WallTime taken;
+};
+
+struct BackupFile {
+  BackupHead head;
+  std::map<std::string, int64_t> rows;  // of every table
+  int64_t bytes = 0;
+};
+
+std::string HeadLine(const BackupHead& head);
+std::string TailLine(const std::map<std::string, int64_t>& rows);
+// From the first and the last line alone.
+Result<BackupFile> ReadBackupFile(const std::string& path);
+
+// A file that appears under its name when it is whole, and on the disk, or not at all. Until then
+// it is NAME.part, which the next one replaces; two cannot write it at once (kConflict).
+class NewFile {
+ public:
+  static Result<std::unique_ptr<NewFile>> Begin(const std::string& path);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  Status Write(std::string_view bytes);
+  Status Commit();
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  NewFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  std::string PartPath() const { return path_ + ".part"; }
+
+  const std::string path_;
+  const int fd_;
+  int64_t bytes_ = 0;
+  bool committed_ = false;
+};
+
+}  // namespace carillon::mysql

@@ -1,0 +1,13 @@
+// From the table of settings to the database of a cluster.
+//
+// Errors   As process::ReadSecretFile.
+#pragma once
+
+#include "common/adapters/mysql/session.h"
+#include "common/config/load.h"
+
+namespace carillon::store {
+
+Result<mysql::SessionOptions> SessionOptionsOf(const config::Config& config);
+
+}  // namespace carillon::store
