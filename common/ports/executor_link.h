@@ -42,8 +42,8 @@ struct Heartbeat {
   int64_t sent_us = 0;
   int running_count = 0;  // perhaps accepted, and its end not yet applied
   ExecutorLoad load;
-  int free_slots = 0;                        // of process slots
-  int free_light_slots = 0;                  // of in-process types (noop)
+  int free_slots = 0;                        // of process slots, `claiming` counted as free
+  int free_light_slots = 0;                  // likewise, of in-process types (noop)
   int slots = 0;                             // process slots in all; 0: as registered
   int64_t config_version = 0;                // of the live settings that it applied
   bool takes_secrets = false;                // of a version that knows them
@@ -51,6 +51,7 @@ struct Heartbeat {
   bool leaving = false;                      // the last of this process, which ends on purpose
   std::vector<HeldAttempt> running;          // of segments this member owns, as far as known
   std::vector<HeldAttempt> reporting;        // ended, result not yet applied
+  std::vector<HeldAttempt> claiming;         // asked of this member and not answered yet
 };
 
 struct ClaimBatch {

@@ -147,6 +147,7 @@ void Encode(const Heartbeat& from, v1::FromExecutor& message) {
   to.set_leaving(from.leaving);
   Encode(from.running, *to.mutable_running());
   Encode(from.reporting, *to.mutable_reporting());
+  Encode(from.claiming, *to.mutable_claiming());
 }
 
 double Share(double value) { return value >= 0 && value <= 1 ? value : 0; }  // NaN is 0
@@ -174,6 +175,7 @@ Result<FromExecutor> Decode(const v1::Heartbeat& from) {
   to.leaving = from.leaving();
   CARILLON_ASSIGN_OR_RETURN(to.running, Decode(from.running()));
   CARILLON_ASSIGN_OR_RETURN(to.reporting, Decode(from.reporting()));
+  CARILLON_ASSIGN_OR_RETURN(to.claiming, Decode(from.claiming()));
   return FromExecutor(std::move(to));
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr Duration kRecoverAgain = 100ms;
 constexpr Duration kSampleEvery = 1s;
+constexpr int kNearlyFull = 4;  // as a member sees it that was told of fewer than 1 slot in 4
 // A change is told at once, but not more often than this.
 constexpr Duration kChangeBeatEvery = 200ms;
 // A lease that its member did not renew for this long is offered to every member: the segment may
@@ -157,9 +158,32 @@ bool ExecutorCore::Accepts(Lane lane) {
          ports_.warden.CanStart().ok();
 }
 
-int ExecutorCore::FreeSlots(Lane lane) {
+int ExecutorCore::FreeSlots(Lane lane) const {
   const int slots = lane == Lane::kLight ? options_.light_slots : slots_.load();
   return std::max(0, slots - runs_.used(lane));
+}
+
+// The member itself charges what it published, until the answer to its claim is heard here: the
+// answer and this number may cross.
+int ExecutorCore::RoomFor(const MemberId& member, Lane lane) {
+  if (!Accepts(lane)) return 0;
+  int room = FreeSlots(lane);
+  for (const auto& [token, id] : claims_) {
+    const RunEntry& entry = *runs_.Find(id);
+    if (entry.lane == lane && entry.member == member && entry.holds_slot) ++room;
+  }
+  return std::max(0, room);
+}
+
+// A member learns of its own runs' ends by their results. That another member's runs ended, and
+// that a lane opens or closes, it only learns from a heartbeat.
+bool ExecutorCore::RoomChanged() {
+  for (const Lane lane : {Lane::kProcess, Lane::kLight}) {
+    if (told_accepting_[static_cast<size_t>(lane)] != Accepts(lane)) return true;
+  }
+  const int told = sessions_.LeastRoomTold();
+  return sessions_.several() && told <= slots_.load() / kNearlyFull &&
+         FreeSlots(Lane::kProcess) > told && Accepts(Lane::kProcess);
 }
 
 void ExecutorCore::ClaimFree(SteadyTime now) {
@@ -233,11 +257,11 @@ void ExecutorCore::Beat(SteadyTime now) {
   const auto fill = [this, now](const MemberId& member, Heartbeat* heartbeat) {
     FillHeartbeat(member, now, heartbeat);
   };
-  const bool usable = (FreeSlots(Lane::kProcess) > 0 && Accepts(Lane::kProcess)) ||
-                      (FreeSlots(Lane::kLight) > 0 && Accepts(Lane::kLight));
-  const bool changed = usable != told_usable_ && now >= next_change_beat_;
+  const bool changed = now >= next_change_beat_ && RoomChanged();
   if (changed) {
-    told_usable_ = usable;
+    for (const Lane lane : {Lane::kProcess, Lane::kLight}) {
+      told_accepting_[static_cast<size_t>(lane)] = Accepts(lane);
+    }
     next_change_beat_ = now + kChangeBeatEvery;
   }
   sessions_.SendHeartbeats(
@@ -263,13 +287,11 @@ void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbe
   // At zero the host may go.
   heartbeat->running_count = runs_.count(RunStage::kClaiming) + runs_.count(RunStage::kStarting) +
                              runs_.count(RunStage::kRunning) + runs_.count(RunStage::kReporting);
-  if (Accepts(Lane::kProcess)) {
-    heartbeat->free_slots =
-        std::max(0, FreeSlots(Lane::kProcess) - static_cast<int>(QueueOf(Lane::kProcess).size()));
-  }
-  if (Accepts(Lane::kLight)) {
-    heartbeat->free_light_slots =
-        std::max(0, FreeSlots(Lane::kLight) - static_cast<int>(QueueOf(Lane::kLight).size()));
+  heartbeat->free_slots = RoomFor(member, Lane::kProcess);
+  heartbeat->free_light_slots = RoomFor(member, Lane::kLight);
+  for (const auto& [token, id] : claims_) {
+    const RunEntry& entry = *runs_.Find(id);
+    if (entry.member == member) heartbeat->claiming.push_back(entry.held);
   }
   runs_.ForEach([&](const RunEntry& entry) {
     const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;

@@ -64,7 +64,9 @@ class ExecutorCore final : public Stepper {
   void Enqueue(TaskMessage task, SteadyTime now);
   void DropExpired(SteadyTime now);
   bool Accepts(Lane lane);
-  int FreeSlots(Lane lane);
+  int FreeSlots(Lane lane) const;
+  int RoomFor(const MemberId& member, Lane lane);
+  bool RoomChanged();
   void ClaimFree(SteadyTime now);
   void SendClaim(RunEntry& entry, SteadyTime now);
   void AskAgain(SteadyTime now);
@@ -115,7 +117,7 @@ class ExecutorCore final : public Stepper {
   bool spool_loaded_ = false;
   bool warden_listed_ = false;
   bool more_ = false;
-  bool told_usable_ = false;  // whether the last heartbeat offered a slot
+  bool told_accepting_[2] = {};  // by the last heartbeat that was due to a change
   SteadyTime next_ask_{};
   SteadyTime next_change_beat_{};
   SteadyTime next_sample_{};

@@ -1,6 +1,7 @@
 #include "executor/link/member_sessions.h"
 
 #include <algorithm>
+#include <climits>
 
 #include "common/base/log.h"
 
@@ -40,6 +41,14 @@ std::vector<MemberId> MemberSessions::Members() const {
   std::vector<MemberId> members;
   for (const auto& [member, session] : sessions_) members.push_back(member);
   return members;
+}
+
+int MemberSessions::LeastRoomTold() const {
+  int least = INT_MAX;
+  for (const auto& [member, session] : sessions_) {
+    if (session.registered) least = std::min(least, session.room_told);
+  }
+  return least;
 }
 
 MemberId MemberSessions::After(const MemberId& member) const {
@@ -107,6 +116,7 @@ void MemberSessions::SendHeartbeats(SteadyTime now, Cause cause, const Fill& fil
     Heartbeat heartbeat;
     heartbeat.sent_us = now.time_since_epoch().count();
     fill(member, &heartbeat);
+    session.room_told = heartbeat.free_slots;
     const Status sent = link_.Send(member, std::move(heartbeat));
     if (!sent.ok()) log::Debug("link", "heartbeat: {}", sent.error().message);
   }

@@ -30,6 +30,9 @@ class MemberSessions {
   void Sync(SteadyTime now);
   bool Connected(const MemberId& member) const { return sessions_.count(member) > 0; }
   std::vector<MemberId> Members() const;
+  bool several() const { return sessions_.size() > 1; }
+  // Of processes, by the last heartbeat to the registered member that was told of the fewest.
+  int LeastRoomTold() const;
   // The next one by turns; `member` itself when there is no other.
   MemberId After(const MemberId& member) const;
 
@@ -53,6 +56,7 @@ class MemberSessions {
     std::string standing;      // as last told: "enabled", "disabled", "draining"
     SteadyTime register_at{};  // next try
     SteadyTime heartbeat_at{};
+    int room_told = 0;
     std::vector<ClaimRequest> claims;
     SteadyTime claims_at{};  // the next batch may leave
   };

@@ -35,9 +35,12 @@ FiringLoop::FiringLoop(const Ports& ports, Options options)
       dispatcher_(ports_.producer, ports_.signer, ports_.metrics) {}
 
 SteadyTime FiringLoop::Step(SteadyTime now) {
+  // Taken before the reports and handled after them: whatever a claim or an end in here follows,
+  // a report that is older is applied first.
+  const std::vector<RunEvents> events = ports_.events.PopUpTo(kEventBatchesPerStep);
   FollowOwnership();
   FollowExecutors(now);
-  TakeEvents(now);
+  TakeEvents(events, now);
   TakeFeed(now);
   DrainWheel(now);
   LoadDefinitions(now);
@@ -69,6 +72,8 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
       credits_.Forget(view.id);
       continue;
     }
+    const CreditBook::Index known = credits_.Find(view.id);
+    const bool heard = known == CreditBook::kNone || credits_.heartbeats(known) != view.heartbeats;
     const bool gone = credits_.Update({.id = view.id,
                                        .incarnation = view.incarnation,
                                        .usable = view.usable,
@@ -78,9 +83,10 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
                                        .free_light_slots = view.free_light_slots,
                                        .heartbeats = view.heartbeats,
                                        .takes_secrets = view.takes_secrets});
+    const CreditBook::Index executor = credits_.Find(view.id);
+    if (heard) FollowReport(executor, view);
     if (!gone) continue;
     // What it has not claimed goes elsewhere at once; should it still claim, the claim decides.
-    const CreditBook::Index executor = credits_.Find(view.id);
     for (const Noted& noted : in_flight_) {
       TrackedRun* tracked = runs_.Find(noted.key, noted.stamp);
       if (tracked == nullptr || tracked->executor != executor) continue;
@@ -91,8 +97,30 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
   }
 }
 
-void FiringLoop::TakeEvents(SteadyTime now) {
-  const std::vector<RunEvents> batches = ports_.events.PopUpTo(kEventBatchesPerStep);
+void FiringLoop::FollowReport(CreditBook::Index executor, const ExecutorView& view) {
+  for (const HeldAttempt& held : view.claiming) Follow(executor, held, Mention::kClaiming);
+  for (const HeldAttempt& held : view.running) Follow(executor, held, Mention::kHolding);
+  for (const HeldAttempt& held : view.reporting) Follow(executor, held, Mention::kEnded);
+}
+
+void FiringLoop::Follow(CreditBook::Index executor, const HeldAttempt& held, Mention mention) {
+  TrackedRun* tracked = runs_.Find(held.key);
+  if (tracked == nullptr || tracked->run.attempt < held.attempt) return;
+  const SlotClass slots = tracked->slots;
+  // In-process attempts keep their slot until the executor hears that the result is applied.
+  if (mention == Mention::kEnded && slots == SlotClass::kLight) mention = Mention::kHolding;
+  if (tracked->run.attempt > held.attempt || tracked->place == Place::kSettled) {
+    return credits_.MentionOver(executor, slots, mention);
+  }
+  if (tracked->executor != executor) return;
+  if (tracked->place == Place::kInFlight) {
+    credits_.MentionPublished(executor, mention, tracked->charge);
+  } else if (tracked->place == Place::kClaimed) {
+    credits_.MentionClaimed(executor, slots, mention, tracked->charge);
+  }
+}
+
+void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime now) {
   for (const RunEvents& batch : batches) {
     const auto executor =
         batch.executor.empty() ? CreditBook::kNone : credits_.Find(batch.executor);
@@ -121,16 +149,15 @@ void FiringLoop::Handle(const RunEvent& event, CreditBook::Index executor, Stead
 void FiringLoop::HandleClaimed(TrackedRun& tracked, CreditBook::Index executor, SteadyTime now) {
   if (tracked.place == Place::kClaimed || tracked.place == Place::kSettled) return;
   if (tracked.place == Place::kInFlight && tracked.executor == executor) {
-    credits_.Claimed(executor, tracked.definition->slots(), now - tracked.since, now);
+    credits_.Claimed(executor, tracked.slots, tracked.charge, now - tracked.since, now);
   } else {
     // It had timed out here and was ready, or published elsewhere, again.
     Release(tracked);
     if (executor != CreditBook::kNone && tracked.definition) {
-      credits_.ClaimedLate(executor, tracked.definition->slots());
+      credits_.ClaimedLate(executor, tracked.slots, tracked.charge);
     }
   }
   tracked.executor = tracked.definition ? executor : CreditBook::kNone;
-  tracked.heartbeats = executor == CreditBook::kNone ? 0 : credits_.heartbeats(executor);
   runs_.Move(tracked, Place::kClaimed, now);
 }
 
@@ -245,6 +272,7 @@ FiringLoop::LaneKey FiringLoop::LaneOf(const TrackedRun& tracked) {
 
 void FiringLoop::EnterLane(TrackedRun& tracked, SteadyTime now) {
   const uint32_t stamp = runs_.Move(tracked, Place::kReady, now);
+  tracked.slots = tracked.definition->slots();
   const auto lane = lanes_.try_emplace(LaneOf(tracked), options_.ageing_per_priority).first;
   lane->second.heap.Push(tracked.run, stamp);
 }
@@ -253,10 +281,9 @@ void FiringLoop::EnterLane(TrackedRun& tracked, SteadyTime now) {
 void FiringLoop::Release(TrackedRun& tracked) {
   if (tracked.place == Place::kWheel) wheel_.Erase(tracked.run.key);
   if (tracked.executor != CreditBook::kNone) {
-    const SlotClass slots = tracked.definition->slots();
-    if (tracked.place == Place::kInFlight) credits_.Returned(tracked.executor, slots);
+    if (tracked.place == Place::kInFlight) credits_.Returned(tracked.executor, tracked.slots);
     if (tracked.place == Place::kClaimed) {
-      credits_.Ended(tracked.executor, slots, tracked.heartbeats);
+      credits_.Ended(tracked.executor, tracked.slots, tracked.charge);
     }
   }
   tracked.executor = CreditBook::kNone;

@@ -106,7 +106,9 @@ class FiringLoop final : public Stepper {
   // firing_loop.cc: what comes in
   void FollowOwnership();
   void FollowExecutors(SteadyTime now);
-  void TakeEvents(SteadyTime now);
+  void FollowReport(CreditBook::Index executor, const ExecutorView& view);
+  void Follow(CreditBook::Index executor, const HeldAttempt& held, Mention mention);
+  void TakeEvents(const std::vector<RunEvents>& batches, SteadyTime now);
   void Handle(const RunEvent& event, CreditBook::Index executor, SteadyTime now);
   void HandleClaimed(TrackedRun& tracked, CreditBook::Index executor, SteadyTime now);
   void HandleRefused(TrackedRun& tracked, const RunEvent& event, CreditBook::Index executor,

@@ -238,6 +238,7 @@ bool FiringLoop::DispatchTop(const LaneKey& key, Lane& lane, WallTime cluster_no
   dispatch_delay_.Observe(std::chrono::duration<double>(cluster_now - tracked.run.due).count());
   const uint32_t stamp = runs_.Move(tracked, Place::kInFlight, now);
   tracked.executor = *executor;
+  tracked.charge = {};
   credits_.Published(*executor, key.slots);
   in_flight_.push_back({now, tracked.run.key, stamp});
   dispatcher_.Add(credits_, *executor, std::move(*task), cluster_now);

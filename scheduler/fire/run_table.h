@@ -33,7 +33,8 @@ struct TrackedRun {
   SteadyTime since{};                              // in this place
   CreditBook::Index executor = CreditBook::kNone;  // kInFlight, kClaimed
   CreditBook::Index avoid = CreditBook::kNone;     // let it time out, or handed it back
-  uint64_t heartbeats = 0;                         // of the executor when it claimed
+  Charge charge;                                   // at `executor`
+  SlotClass slots = SlotClass::kProcess;           // once its definition is known
   std::shared_ptr<const Definition> definition = {};
 };
 

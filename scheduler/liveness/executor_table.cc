@@ -41,6 +41,9 @@ void ExecutorTable::Accept(const ExecutorRecord& record, SteadyTime now) {
     // Nothing is known of the new process's room until its first heartbeat.
     known.free_slots = 0;
     known.free_light_slots = 0;
+    known.claiming.clear();
+    known.running.clear();
+    known.reporting.clear();
     ++known.heartbeats;
   }
   changed_.insert(record.id);
@@ -56,6 +59,9 @@ bool ExecutorTable::Heard(const ExecutorId& id, const Incarnation& incarnation,
   known.free_slots = heartbeat.free_slots;
   known.free_light_slots = heartbeat.free_light_slots;
   known.takes_secrets = heartbeat.takes_secrets;
+  known.claiming = heartbeat.claiming;
+  known.running = heartbeat.running;
+  known.reporting = heartbeat.reporting;
   ++known.heartbeats;
   if (heartbeat.slots > 0) known.record.slots = heartbeat.slots;
   known.record.config_version = heartbeat.config_version;
@@ -131,7 +137,7 @@ std::vector<ExecutorView> ExecutorTable::TakeChanges() {
   for (const ExecutorId& id : changed_) {
     const auto known = known_.find(id);
     views.push_back(known == known_.end() ? ExecutorView{.id = id, .forgotten = true}
-                                          : ViewOf(known->second));
+                                          : TakeView(known->second));
   }
   changed_.clear();
   return views;
@@ -181,7 +187,7 @@ std::optional<Incarnation> ExecutorTable::IncarnationOf(const ExecutorId& id) co
   return found->second.record.incarnation;
 }
 
-ExecutorView ExecutorTable::ViewOf(const Known& known) {
+ExecutorView ExecutorTable::TakeView(Known& known) {
   const ExecutorRecord& record = known.record;
   return {.id = record.id,
           .incarnation = record.incarnation,
@@ -191,7 +197,10 @@ ExecutorView ExecutorTable::ViewOf(const Known& known) {
           .free_slots = known.free_slots,
           .free_light_slots = known.free_light_slots,
           .heartbeats = known.heartbeats,
-          .takes_secrets = known.takes_secrets};
+          .takes_secrets = known.takes_secrets,
+          .claiming = std::exchange(known.claiming, {}),
+          .running = std::exchange(known.running, {}),
+          .reporting = std::exchange(known.reporting, {})};
 }
 
 }  // namespace carillon::scheduler

@@ -30,6 +30,10 @@ struct ExecutorView {
   int free_light_slots = 0;
   uint64_t heartbeats = 0;  // how many were heard: tells a new report from an old one
   bool takes_secrets = false;
+  // What that heartbeat said of single attempts; empty when it was passed on before.
+  std::vector<HeldAttempt> claiming = {};
+  std::vector<HeldAttempt> running = {};
+  std::vector<HeldAttempt> reporting = {};
 };
 
 class ExecutorTable {
@@ -81,13 +85,16 @@ class ExecutorTable {
     int free_light_slots = 0;
     uint64_t heartbeats = 0;
     bool takes_secrets = false;
+    std::vector<HeldAttempt> claiming;  // these until they are passed on
+    std::vector<HeldAttempt> running;
+    std::vector<HeldAttempt> reporting;
     bool left = false;  // said so with its last heartbeat
   };
   struct Newcomer {
     Incarnation incarnation;
     SteadyTime since;
   };
-  static ExecutorView ViewOf(const Known& known);
+  static ExecutorView TakeView(Known& known);
   void SetState(Known& known, ExecutorState state) REQUIRES(mu_);
   void ForgetLocked(SteadyTime now) REQUIRES(mu_);
 

@@ -88,16 +88,39 @@ void CreditBook::Published(Index index, SlotClass slots) {
   ++executors_[index].open;
 }
 
-void CreditBook::Claimed(Index index, SlotClass slots, Duration waited, SteadyTime now) {
-  Room& room = RoomOf(index, slots);
-  --room.published;
-  ++room.claimed_since;
+// The executor heard the answer, and reported, before the claim was heard of here.
+void CreditBook::MentionPublished(Index index, Mention mention, Charge& charge) {
+  if (mention == Mention::kClaiming) return;
+  charge = {mention == Mention::kHolding ? Charge::In::kReport : Charge::In::kOver,
+            executors_[index].heartbeats};
+}
+
+void CreditBook::MentionClaimed(Index index, SlotClass slots, Mention mention, Charge& charge) {
+  if (mention == Mention::kClaiming) return ChargeHere(index, slots, charge);
+  MentionPublished(index, mention, charge);
+}
+
+void CreditBook::MentionOver(Index index, SlotClass slots, Mention mention) {
+  if (mention == Mention::kHolding) ++RoomOf(index, slots).ended_since;
+}
+
+void CreditBook::Claimed(Index index, SlotClass slots, Charge& charge, Duration waited,
+                         SteadyTime now) {
+  --RoomOf(index, slots).published;
+  const bool reported =
+      charge.in != Charge::In::kNothing && charge.report == executors_[index].heartbeats;
+  if (!reported) ChargeHere(index, slots, charge);
   Measure(executors_[index], waited, now);
 }
 
-void CreditBook::ClaimedLate(Index index, SlotClass slots) {
-  ++RoomOf(index, slots).claimed_since;
+void CreditBook::ClaimedLate(Index index, SlotClass slots, Charge& charge) {
+  ChargeHere(index, slots, charge);
   ++executors_[index].open;
+}
+
+void CreditBook::ChargeHere(Index index, SlotClass slots, Charge& charge) {
+  ++RoomOf(index, slots).claimed_since;
+  charge = {Charge::In::kBook, executors_[index].heartbeats};
 }
 
 void CreditBook::Returned(Index index, SlotClass slots) {
@@ -105,12 +128,12 @@ void CreditBook::Returned(Index index, SlotClass slots) {
   --executors_[index].open;
 }
 
-void CreditBook::Ended(Index index, SlotClass slots, uint64_t heartbeats_at_claim) {
+void CreditBook::Ended(Index index, SlotClass slots, const Charge& charge) {
   Room& room = RoomOf(index, slots);
-  if (heartbeats_at_claim == executors_[index].heartbeats) {
-    --room.claimed_since;
-  } else {
-    ++room.ended_since;
+  // A report that does not name it, or names it as over, counted its slot as free.
+  if (charge.report == executors_[index].heartbeats) {
+    if (charge.in == Charge::In::kBook) --room.claimed_since;
+    if (charge.in == Charge::In::kReport) ++room.ended_since;
   }
   --executors_[index].open;
 }

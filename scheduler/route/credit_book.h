@@ -2,6 +2,8 @@
 //
 // An executor's heartbeat says how many slots were free when it was sent. What happened since is
 // added up here:   free + ended since − published and not claimed − claimed since + prefetch.
+// A heartbeat crosses claims, answers and results on their way, so it also names the attempts it
+// counted: each run is charged once, by the report or here (`Charge`).
 // Prefetch follows Little's law: completions a second × round trip of a claim, so that short runs
 // find their successor waiting and long runs hold nothing back.
 //
@@ -25,6 +27,25 @@ namespace carillon::scheduler {
 
 // Which slots a task takes: those of processes, or the many of in-process types.
 enum class SlotClass { kProcess, kLight };
+
+// What a report says of one attempt.
+enum class Mention {
+  kClaiming,  // asked for and not answered: its slot is counted as free
+  kHolding,   // it has its slot
+  kEnded,     // it is over, and its slot is free
+};
+
+// How a run that an executor was given stands in that executor's latest report.
+struct Charge {
+  enum class In {
+    kNothing,  // neither here nor in the report
+    kBook,     // here, as claimed since
+    kReport,   // there, as a slot that is not free
+    kOver,     // there, as a slot that is free again
+  };
+  In in = In::kNothing;
+  uint64_t report = 0;  // its number; in an older one than the latest, the run was over by then
+};
 
 class CreditBook {
  public:
@@ -70,13 +91,16 @@ class CreditBook {
   const std::map<ExecutorId, Index>& by_id() const { return index_; }
 
   void Published(Index index, SlotClass slots);
+  // What the latest report says of a run that is published, claimed, or known to be over.
+  void MentionPublished(Index index, Mention mention, Charge& charge);
+  void MentionClaimed(Index index, SlotClass slots, Mention mention, Charge& charge);
+  void MentionOver(Index index, SlotClass slots, Mention mention);
   // Claimed after being published here, `waited` ago.
-  void Claimed(Index index, SlotClass slots, Duration waited, SteadyTime now);
+  void Claimed(Index index, SlotClass slots, Charge& charge, Duration waited, SteadyTime now);
   // Claimed here although it was not counted as published any more (it had timed out).
-  void ClaimedLate(Index index, SlotClass slots);
+  void ClaimedLate(Index index, SlotClass slots, Charge& charge);
   void Returned(Index index, SlotClass slots);
-  // `heartbeats_at_claim` tells whether the latest report knew the run.
-  void Ended(Index index, SlotClass slots, uint64_t heartbeats_at_claim);
+  void Ended(Index index, SlotClass slots, const Charge& charge);
 
  private:
   struct Room {
@@ -109,6 +133,7 @@ class CreditBook {
   Room& RoomOf(Index index, SlotClass slots) {
     return executors_[index].rooms[static_cast<size_t>(slots)];
   }
+  void ChargeHere(Index index, SlotClass slots, Charge& charge);
   void Measure(Executor& executor, Duration waited, SteadyTime now);
 
   const int prefetch_max_;

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""`./dev bench [steady|lateness] [--on cluster|standalone] [--json FILE]`: no-op jobs.
+"""`./dev bench [steady|lateness|spread] [--on cluster|standalone] [--json FILE]`.
 
 steady    the highest rate held for --seconds with start lateness p99 <= 100 ms and nothing missed
 lateness  1,000 fires a second for --seconds
+spread    as steady, but processes (`true`) on an executor with 8 slots, at 100, 200 and 300 a second
 
+The others fire no-op jobs.
 Fires are spread evenly over the second by the phases of fixed-rate schedules. What was missed, doubled
 or late is counted from the rows of job_runs, never from Carillon's own counters. The floor, the same
 durable writes (plan, claim, result, fenced) as a plain batched loop on a second private MariaDB, is
@@ -23,6 +25,8 @@ import stolen
 import targets
 
 RATES = [1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 10000, 12000]
+SPREAD_RATES = [100, 200, 300]
+SPREAD_SLOTS = "8"
 LATENESS_LIMIT_MS = 100.0
 TICKS = os.sysconf("SC_CLK_TCK")
 # The fires are in the future when the last job is made.
@@ -57,9 +61,10 @@ def lateness(ordered):
 
 
 class Bench:
-    def __init__(self, seconds, make_target):
+    def __init__(self, seconds, make_target, work):
         self.seconds = seconds
         self.make_target = make_target
+        self.work = work  # what a job does
 
     def create_jobs(self, target, rate, start):
         """One schedule a second for each fire of the second, 32 schedules to a job."""
@@ -72,7 +77,7 @@ class Bench:
             if not hasattr(self.local, "api") or self.local.target is not target:
                 self.local.api, self.local.target = target.api(timeout=60), target
             self.local.api.post("/api/jobs", {
-                "name": f"bench {number}", "job_id": f"bench-{number}", "type": "noop",
+                "name": f"bench {number}", "job_id": f"bench-{number}", **self.work,
                 "schedules": [{"kind": "rate", "every_ms": 1000,
                                "start_time": phase.strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
                               for phase in chunk]})
@@ -159,12 +164,12 @@ def show(result):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("scenario", nargs="?", default="steady", choices=["steady", "lateness"])
+    parser.add_argument("scenario", nargs="?", default="steady", choices=["steady", "lateness", "spread"])
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--bin", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--store", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--seconds", type=int, default=60)
-    parser.add_argument("--rates", help="steady: try these, comma-separated, ascending")
+    parser.add_argument("--rates", help="steady, spread: try these, comma-separated, ascending")
     parser.add_argument("--on", default="cluster", choices=["cluster", "standalone"])
     parser.add_argument("--schedulers", type=int, default=1, help="of the cluster")
     parser.add_argument("--executors", type=int, default=1, help="of the cluster")
@@ -179,10 +184,13 @@ def main():
     say("the floor: the same durable writes as a plain loop")
     floors = [floor(options.store)]
     say(f"floor {floors[0]:.0f} fires/s")
-    bench = Bench(options.seconds, make_target)
+    spread = options.scenario == "spread"
+    if spread:
+        os.environ["CARILLON_EXECUTOR_SLOTS"] = SPREAD_SLOTS
+    bench = Bench(options.seconds, make_target, {"command": "true"} if spread else {"type": "noop"})
     best = None
     rates = [1000] if options.scenario == "lateness" else (
-        [int(r) for r in options.rates.split(",")] if options.rates else RATES)
+        [int(r) for r in options.rates.split(",")] if options.rates else SPREAD_RATES if spread else RATES)
     tried = []
     for rate in rates:
         result = bench.measure(rate)

@@ -66,7 +66,8 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
                        .tasks_behind = 0,
                        .leaving = true,
                        .running = {Attempt(1), Attempt(2)},
-                       .reporting = {Attempt(3)}};
+                       .reporting = {Attempt(3)},
+                       .claiming = {Attempt(4), Attempt(5)}};
   const Heartbeat got = FromExecutorAgain(sent);
   EXPECT_EQ(got.sent_us, -5);
   EXPECT_EQ(got.running_count, 3);
@@ -84,6 +85,8 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
   EXPECT_TRUE(Same(got.running[1], sent.running[1]));
   ASSERT_EQ(got.reporting.size(), 1u);
   EXPECT_TRUE(Same(got.reporting[0], sent.reporting[0]));
+  ASSERT_EQ(got.claiming.size(), 2u);
+  EXPECT_TRUE(Same(got.claiming[1], sent.claiming[1]));
 }
 
 TEST(ControlCodecTest, LoadIsAShare) {

@@ -138,6 +138,43 @@ TEST_F(DaemonReportTest, HeartbeatsListWhatRunsAndWhatWaits) {
   EXPECT_EQ(link_.Take<Heartbeat>().size(), 5u);
 }
 
+TEST_F(DaemonReportTest, ClaimUnderWayTakesNoRoomFromItsOwnMemberOnly) {
+  link_.members = {MemberId("m1"), MemberId("m2")};
+  Join();
+  Deliver(Registered{}, "m2");
+  StepFor(1s);
+  Publish({Task(1)});
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), 1u);
+  link_.sent.clear();
+  StepFor(1200ms);
+  std::map<std::string, Heartbeat> beats;
+  for (const auto& [member, message] : link_.sent) {
+    if (const auto* beat = std::get_if<Heartbeat>(&message)) beats[member.value()] = *beat;
+  }
+  EXPECT_EQ(beats["m1"].free_slots, 2);
+  ASSERT_EQ(beats["m1"].claiming.size(), 1u);
+  EXPECT_EQ(beats["m1"].claiming[0].token, claims[0].token);
+  EXPECT_EQ(beats["m2"].free_slots, 1);
+  EXPECT_TRUE(beats["m2"].claiming.empty());
+}
+
+TEST_F(DaemonReportTest, SlotThatAnotherMembersRunFreesIsToldAtOnce) {
+  link_.members = {MemberId("m1"), MemberId("m2")};
+  Join();
+  Deliver(Registered{}, "m2");
+  const ClaimRequest first = RunToAccepted(Task(1));
+  RunToAccepted(Task(2));
+  StepFor(2s);
+  link_.sent.clear();
+  EndInWarden(first);
+  StepFor(200ms);
+  const auto beats = link_.Take<Heartbeat>();
+  ASSERT_EQ(beats.size(), 2u) << "one for each member";
+  EXPECT_EQ(beats[0].free_slots, 1);
+  EXPECT_EQ(beats[1].free_slots, 1);
+}
+
 TEST_F(DaemonReportTest, HeartbeatsTellHowFarTasksAreBehind) {
   Join();
   StepFor(3s);

@@ -146,14 +146,15 @@ TEST_F(RouterTest, IndexOfAForgottenExecutorIsGivenAwayWhenItsLastRunIsOver) {
   const auto a = Add("a", 4);
   credits_.Published(a, kProcess);
   credits_.Published(a, kProcess);
-  credits_.Claimed(a, kProcess, 1ms, kStart);
+  Charge charge;
+  credits_.Claimed(a, kProcess, charge, 1ms, kStart);
   credits_.Forget(ExecutorId("a"));
   credits_.Forget(ExecutorId("a"));
   EXPECT_FALSE(router_.Pick(credits_, {}).has_value());
   credits_.Returned(a, kProcess);
   credits_.RemoveForgotten();
   EXPECT_NE(Add("b", 1), a);
-  credits_.Ended(a, kProcess, credits_.heartbeats(a));
+  credits_.Ended(a, kProcess, charge);
   EXPECT_EQ(credits_.Find(ExecutorId("a")), a);
   credits_.RemoveForgotten();
   EXPECT_EQ(credits_.Find(ExecutorId("a")), CreditBook::kNone);
@@ -207,21 +208,66 @@ TEST_F(RouterTest, CreditsFollowARunFromPublishingToItsEnd) {
   const auto a = Add("a", 3);
   credits_.Published(a, kProcess);
   EXPECT_EQ(credits_.Available(a, kProcess), 2);
-  credits_.Claimed(a, kProcess, 1ms, kStart);
+  Charge charge;
+  credits_.Claimed(a, kProcess, charge, 1ms, kStart);
   EXPECT_EQ(credits_.Available(a, kProcess), 2);
-  credits_.Ended(a, kProcess, credits_.heartbeats(a));
+  credits_.Ended(a, kProcess, charge);
   EXPECT_EQ(credits_.Available(a, kProcess), 3);
 }
 
 TEST_F(RouterTest, ReportThatKnowsARunIsNotChargedForItTwice) {
   const auto a = Add("a", 3);
   credits_.Published(a, kProcess);
-  credits_.Claimed(a, kProcess, 1ms, kStart);
-  const uint64_t at_claim = credits_.heartbeats(a);
+  Charge charge;
+  credits_.Claimed(a, kProcess, charge, 1ms, kStart);
   Add("a", 2);  // the claimed run is in it
+  credits_.MentionClaimed(a, kProcess, Mention::kHolding, charge);
   EXPECT_EQ(credits_.Available(a, kProcess), 2);
-  credits_.Ended(a, kProcess, at_claim);
+  credits_.Ended(a, kProcess, charge);
   EXPECT_EQ(credits_.Available(a, kProcess), 3);
+}
+
+TEST_F(RouterTest, ClaimUnderWayAtAReportIsChargedOnce) {
+  const auto a = Add("a", 1);
+  credits_.Published(a, kProcess);
+  Add("a", 1);  // its claim is under way: counted as free there
+  Charge charge;
+  credits_.MentionPublished(a, Mention::kClaiming, charge);
+  EXPECT_EQ(credits_.Available(a, kProcess), 0);
+  credits_.Claimed(a, kProcess, charge, 1ms, kStart);
+  EXPECT_EQ(credits_.Available(a, kProcess), 0);
+  Add("a", 1);  // the answer and this report cross
+  credits_.MentionClaimed(a, kProcess, Mention::kClaiming, charge);
+  EXPECT_EQ(credits_.Available(a, kProcess), 0);
+  credits_.Ended(a, kProcess, charge);
+  EXPECT_EQ(credits_.Available(a, kProcess), 1);
+}
+
+TEST_F(RouterTest, ReportThatIsHeardBeforeTheClaimChargesItToo) {
+  const auto a = Add("a", 1);
+  credits_.Published(a, kProcess);
+  Add("a", 0);
+  Charge charge;
+  credits_.MentionPublished(a, Mention::kHolding, charge);
+  credits_.Claimed(a, kProcess, charge, 1ms, kStart);
+  EXPECT_EQ(credits_.Available(a, kProcess), 0);
+  credits_.Ended(a, kProcess, charge);
+  EXPECT_EQ(credits_.Available(a, kProcess), 1);
+}
+
+TEST_F(RouterTest, ResultUnderWayAtAReportFreesItsSlotOnce) {
+  const auto a = Add("a", 1);
+  credits_.Published(a, kProcess);
+  Charge charge;
+  credits_.Claimed(a, kProcess, charge, 1ms, kStart);
+  Add("a", 1);  // it is over there
+  credits_.MentionClaimed(a, kProcess, Mention::kEnded, charge);
+  EXPECT_EQ(credits_.Available(a, kProcess), 1);
+  credits_.Ended(a, kProcess, charge);
+  EXPECT_EQ(credits_.Available(a, kProcess), 1);
+  Add("a", 0);  // older than the end that was heard of
+  credits_.MentionOver(a, kProcess, Mention::kHolding);
+  EXPECT_EQ(credits_.Available(a, kProcess), 1);
 }
 
 TEST_F(RouterTest, PublishedTasksStayChargedAcrossReports) {
@@ -238,19 +284,23 @@ TEST_F(RouterTest, ShortRunsEarnPrefetchLongOnesDoNot) {
   // 1,000 claims in a second, 10 ms each: ten are on their way at any moment.
   for (int i = 0; i < 1000; ++i) {
     credits_.Published(a, kProcess);
-    credits_.Claimed(a, kProcess, 10ms, kStart + Duration(1ms) * (i + 1));
-    credits_.Ended(a, kProcess, credits_.heartbeats(a));
+    Charge charge;
+    credits_.Claimed(a, kProcess, charge, 10ms, kStart + Duration(1ms) * (i + 1));
+    credits_.Ended(a, kProcess, charge);
   }
   credits_.Published(a, kProcess);
-  credits_.Claimed(a, kProcess, 10ms, kStart + 2100ms);
-  credits_.Ended(a, kProcess, credits_.heartbeats(a));
+  Charge charge;
+  credits_.Claimed(a, kProcess, charge, 10ms, kStart + 2100ms);
+  credits_.Ended(a, kProcess, charge);
   EXPECT_GE(credits_.Available(a, kProcess), 4 + 5);
   EXPECT_LE(credits_.Available(a, kProcess), 4 + 100);
   const auto b = Add("b", 4);
   credits_.Published(b, kProcess);
-  credits_.Claimed(b, kProcess, 10ms, kStart);
+  Charge first;
+  credits_.Claimed(b, kProcess, first, 10ms, kStart);
   credits_.Published(b, kProcess);
-  credits_.Claimed(b, kProcess, 10ms, kStart + 60s);
+  Charge second;
+  credits_.Claimed(b, kProcess, second, 10ms, kStart + 60s);
   EXPECT_EQ(credits_.Available(b, kProcess), 2);
 }
 
