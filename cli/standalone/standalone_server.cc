@@ -188,7 +188,7 @@ Status StandaloneServer::Parts::MakeExecutor(const config::Config& config) {
            .metrics = metrics,
            .public_keys = [this] { return std::vector<std::string>{signer.public_key()}; },
            .settings = settings},
-          options, directory->Sub("executor"), RandomSeed()));
+          options, directory->Sub("executor")));
   return {};
 }
 

@@ -40,7 +40,6 @@ ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOpt
       options_(options),
       sender_(sender),
       logs_(logs),
-      rng_(ports.rng),
       intake_(ports.tasks, ports.metrics,
               {options.executor_id, options.incarnation, ports.public_keys}),
       sessions_(ports.link, RecordOf(options, ports.clock.Wall())),
@@ -200,7 +199,7 @@ void ExecutorCore::ClaimFree(SteadyTime now) {
         continue;
       }
       runs_.Move(*entry, Next(entry->stage, RunEvent::kSlotTaken).stage);
-      entry->held.token = {rng_.Next(), rng_.Next()};
+      entry->held.token = ports_.tokens.Next();
       entry->since = now;
       claims_[entry->held.token] = *id;
       SendClaim(*entry, now);

@@ -105,7 +105,6 @@ class ExecutorCore final : public Stepper {
   const ExecutorOptions& options_;
   ResultSender& sender_;
   LogSender& logs_;
-  Rng rng_;
   TaskIntake intake_;
   MemberSessions sessions_;
   RunTable runs_;

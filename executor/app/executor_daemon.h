@@ -17,10 +17,10 @@
 #include "common/base/live_settings.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
-#include "common/base/rng.h"
 #include "common/ports/executor_host.h"
 #include "common/ports/executor_link.h"
 #include "common/ports/message_bus.h"
+#include "common/ports/token_source.h"
 #include "common/wire/task_codec.h"
 #include "executor/link/load_source.h"
 
@@ -55,7 +55,7 @@ class ExecutorDaemon {
  public:
   struct Ports {
     const Clock& clock;
-    Rng rng;
+    TokenSource& tokens;
     BusConsumer& tasks;
     BusProducer& results;  // and logs
     ExecutorLink& link;

@@ -77,7 +77,7 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
                                       .metrics = metrics,
                                       .public_keys = [this] { return link->public_keys(); },
                                       .settings = settings},
-                                     options, directory->Sub("executor"), RandomSeed()));
+                                     options, directory->Sub("executor")));
   process::FollowSettings(settings, config, [this](const config::Config& now) {
     executor->Tune(ExecutorTuningOf(now));
   });

@@ -11,8 +11,7 @@ namespace carillon::executor {
 
 Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
                                                              const ExecutorOptions& options,
-                                                             const std::string& home,
-                                                             uint64_t seed) {
+                                                             const std::string& home) {
   if (mkdir(home.c_str(), 0700) != 0 && errno != EEXIST) {
     return Error{ErrorCode::kUnavailable, "cannot make " + home};
   }
@@ -24,7 +23,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
   server->load_ = std::make_unique<ProcLoad>(home);
   server->daemon_ =
       std::make_unique<ExecutorDaemon>(ExecutorDaemon::Ports{.clock = ports.clock,
-                                                             .rng = Rng(seed),
+                                                             .tokens = server->tokens_,
                                                              .tasks = ports.tasks,
                                                              .results = ports.results,
                                                              .link = ports.link,

@@ -16,6 +16,7 @@
 
 #include "common/base/live_settings.h"
 #include "common/base/loops.h"
+#include "common/wire/random_tokens.h"
 #include "executor/app/executor_daemon.h"
 #include "executor/link/proc_load.h"
 #include "executor/warden/warden_client.h"
@@ -36,7 +37,7 @@ class ExecutorServer {
   // `home` is the directory of everything it keeps; made if it is missing.
   static Result<std::unique_ptr<ExecutorServer>> Make(const Ports& ports,
                                                       const ExecutorOptions& options,
-                                                      const std::string& home, uint64_t seed);
+                                                      const std::string& home);
 
   void StartLoops(Loops& loops);
   pid_t warden_pid() const { return static_cast<pid_t>(warden_->warden_pid()); }
@@ -54,6 +55,7 @@ class ExecutorServer {
   explicit ExecutorServer(const Clock& clock) : clock_(clock) {}
 
   const Clock& clock_;
+  RandomTokens tokens_;
   std::unique_ptr<WardenClient> warden_;
   std::unique_ptr<ResultSpool> spool_;
   std::unique_ptr<ProcLoad> load_;

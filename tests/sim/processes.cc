@@ -219,12 +219,14 @@ struct ExecutorProcess::Ports {
         results({world.network, self.name(), self.alive_}, world.bus.NewProducer()),
         link({world.network, self.name(), self.alive_},
              world.board.OpenLink(self.id_, incarnation)),
-        warden(self.warden_.Connect()) {}
+        warden(self.warden_.Connect()),
+        tokens(world.ForkRng()) {}
 
   test::FaultConsumer tasks;
   test::FaultProducer results;
   test::FaultLink link;
   std::unique_ptr<Warden> warden;
+  test::SeededTokens tokens;
   SteadyLoad load;
   LiveSettings settings;
 };
@@ -250,7 +252,7 @@ void ExecutorProcess::Create() {
   options.tuning.slots = slots_;
   options.light_slots = 64;
   daemon_ = std::make_unique<executor::ExecutorDaemon>(
-      executor::ExecutorDaemon::Ports{clock(), world_.ForkRng(), ports_->tasks, ports_->results,
+      executor::ExecutorDaemon::Ports{clock(), ports_->tokens, ports_->tasks, ports_->results,
                                       ports_->link, *ports_->warden, warden_.spool(), ports_->load,
                                       *metrics_, [this] { return world_.PublicKeys(); },
                                       ports_->settings},

@@ -53,6 +53,9 @@ BANNED = [
     (re.compile(r"\bError\(ErrorCode::"), "an aggregate in parentheses is not clang 14's C++: Error{}"),
     (re.compile(r"\bTODO\b|\bFIXME\b|\bXXX\b|\bHACK\b"), "unfinished work is not merged"),
 ]
+# A claim token that a seed replays could be computed from another one (common/ports/token_source.h).
+SEEDED_TOKEN = re.compile(r"(ClaimToken|\btoken)\b[^;]*\b(rng|Rng)\w*\b|\bSeededTokens\b")
+
 BANNED_EXEMPT = re.compile(r"^(common/adapters/system/|tests/support/)")
 
 FORBIDDEN_WORDS = re.compile(
@@ -175,6 +178,15 @@ class TidyTest(unittest.TestCase):
                 for pattern, why in BANNED:
                     if pattern.search(code):
                         problems.append(f"{path}:{number}: {why}: {line.strip()}")
+        self.report(problems)
+
+    def test_claim_tokens_are_not_from_a_seed(self):
+        self.assertTrue(SEEDED_TOKEN.search("held.token = {rng_.Next(), rng_.Next()};"))
+        problems = []
+        for path in self.product:
+            text = re.sub(r"//[^\n]*", "", read(path))
+            for match in SEEDED_TOKEN.finditer(text):
+                problems.append(f"{path}:{text.count(chr(10), 0, match.start()) + 1}: {match.group(0)[:80]}")
         self.report(problems)
 
     def test_files_are_of_a_readable_size(self):

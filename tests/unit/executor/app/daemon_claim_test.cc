@@ -1,10 +1,32 @@
 // From a task to a start: claims, their answers, slots.
+#include "common/wire/random_tokens.h"
 #include "tests/unit/executor/app/daemon_fixture.h"
 
 namespace carillon::executor {
 namespace {
 
-class DaemonClaimTest : public DaemonFixture {};
+class DaemonClaimTest : public DaemonFixture {
+ protected:
+  // Whether `next` follows from one half of `seen` by the steps of SplitMix64, which can be undone.
+  static bool Follows(const ClaimToken& seen, const ClaimToken& next) {
+    for (const uint64_t half : {seen.high, seen.low}) {
+      uint64_t state = UnshiftRight(half, 31) * 0x319642b2d24d8ec3ull;
+      state = UnshiftRight(state, 27) * 0x96de1b173f119089ull;
+      Rng rng(UnshiftRight(state, 30));
+      for (int i = 0; i < 4; ++i) {
+        const uint64_t output = rng.Next();
+        if (output == next.high || output == next.low) return true;
+      }
+    }
+    return false;
+  }
+  // The x of which x ^ (x >> shift) is `value`.
+  static uint64_t UnshiftRight(uint64_t value, int shift) {
+    uint64_t x = value;
+    for (int known = shift; known < 64; known += shift) x = value ^ (x >> shift);
+    return x;
+  }
+};
 
 TEST_F(DaemonClaimTest, StartsOnlyWhatItsOwnerAccepted) {
   Join();
@@ -21,6 +43,26 @@ TEST_F(DaemonClaimTest, StartsOnlyWhatItsOwnerAccepted) {
   EXPECT_EQ(warden_.starts[0].attempt.token, claims[0].token);
   EXPECT_EQ(warden_.starts[0].lease_end, answered + 20s);
   EXPECT_EQ(daemon_->status().running, 1);
+}
+
+TEST_F(DaemonClaimTest, TokenTellsNothingOfTheNextOne) {
+  const auto two_claims = [this] {
+    link_.sent.clear();
+    Boot();
+    Join();
+    Publish({Task(1), Task(2)});
+    return Claims();
+  };
+  const auto seeded = two_claims();
+  ASSERT_EQ(seeded.size(), 2u);
+  EXPECT_TRUE(Follows(seeded[0].token, seeded[1].token)) << "a seed shows that this test can tell";
+  seed_.reset();
+  tokens_ = std::make_unique<RandomTokens>();
+  const auto random = two_claims();
+  ASSERT_EQ(random.size(), 2u);
+  EXPECT_FALSE(Follows(random[0].token, random[1].token));
+  EXPECT_NE(random[0].token.high, random[1].token.high);
+  EXPECT_NE(random[0].token.low, random[1].token.low);
 }
 
 TEST_F(DaemonClaimTest, LeaseAgesFromTheRequest) {

@@ -12,6 +12,7 @@
 #include "executor/app/executor_daemon.h"
 #include "executor/report/result_sender.h"
 #include "tests/support/manual_clock.h"
+#include "tests/support/seeded_tokens.h"
 
 namespace carillon::executor {
 
@@ -156,11 +157,11 @@ class DaemonFixture : public ::testing::Test {
     options.tuning.slots = slots;
     options.light_slots = light_slots;
     daemon_.reset();
+    if (seed_) tokens_ = std::make_unique<test::SeededTokens>(*seed_);
     settings_ = std::make_unique<LiveSettings>();  // of one process
     daemon_ = std::make_unique<ExecutorDaemon>(
-        ExecutorDaemon::Ports{clock_, Rng(seed_), bus_, bus_, link_, warden_, spool_, load_,
-                              metrics_, [this] { return std::vector{signer_.public_key()}; },
-                              *settings_},
+        ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, spool_, load_, metrics_,
+                              [this] { return std::vector{signer_.public_key()}; }, *settings_},
         options);
   }
   // Steps every loop until nothing new comes of it; what is gathered for a moment is out then.
@@ -253,9 +254,10 @@ class DaemonFixture : public ::testing::Test {
   TestLoad load_;
   Signer signer_ = Signer::Generate();
   std::unique_ptr<LiveSettings> settings_;
+  std::unique_ptr<TokenSource> tokens_;
   std::unique_ptr<ExecutorDaemon> daemon_;
   uint64_t last_batch_ = 0;
-  uint64_t seed_ = 7;
+  std::optional<uint64_t> seed_ = 7;  // of the tokens, unless they are the test's
 };
 
 }  // namespace carillon::executor

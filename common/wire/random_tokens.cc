@@ -1,0 +1,18 @@
+#include "common/wire/random_tokens.h"
+
+#include <sodium.h>
+
+#include "common/base/check.h"
+
+namespace carillon {
+
+RandomTokens::RandomTokens() { CARILLON_CHECK(sodium_init() >= 0, "sodium_init"); }
+
+ClaimToken RandomTokens::Next() {
+  ClaimToken token;
+  // An empty token is one that was never claimed.
+  while (token.empty()) randombytes_buf(&token, sizeof(token));
+  return token;
+}
+
+}  // namespace carillon
