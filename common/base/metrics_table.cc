@@ -72,6 +72,7 @@ const std::vector<MetricSpec>& MetricTable() {
        "Time to answer a request."},
       {"carillon_http_requests_total", kCounter, "code", "Requests answered, by status code."},
       {"carillon_warden_restarts_total", kCounter, "", "Wardens this executor had to start again."},
+      {"carillon_warden_answers", kGauge, "", "1 while this executor's warden answers, else 0."},
       {"carillon_spool_entries", kGauge, "",
        "Results on disk that the scheduler has not applied yet."},
       {"carillon_log_bytes_total", kCounter, "", "Bytes of logs that this executor sent."},

@@ -51,6 +51,7 @@ struct Heartbeat {
   bool leaving = false;                      // the last of this process, which ends on purpose
   std::vector<HeldAttempt> running;          // of segments this member owns, as far as known
   std::vector<HeldAttempt> reporting;        // ended, result not yet applied
+  std::string trouble = {};                  // why it takes no work though alive; empty: it does
   std::vector<HeldAttempt> claiming;         // asked of this member and not answered yet
 };
 

@@ -38,6 +38,7 @@ struct ExecutorRecord {
   // Known from its heartbeats only:
   int64_t config_version = 0;                // of the live settings it applied
   std::optional<int64_t> tasks_behind = {};  // records of its partition that it has not taken
+  std::string trouble = {};                  // why it takes no work though alive; empty: it does
 };
 
 struct LabelEdit {

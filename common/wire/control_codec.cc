@@ -148,6 +148,7 @@ void Encode(const Heartbeat& from, v1::FromExecutor& message) {
   Encode(from.running, *to.mutable_running());
   Encode(from.reporting, *to.mutable_reporting());
   Encode(from.claiming, *to.mutable_claiming());
+  to.set_trouble(from.trouble);
 }
 
 double Share(double value) { return value >= 0 && value <= 1 ? value : 0; }  // NaN is 0
@@ -159,6 +160,7 @@ Result<FromExecutor> Decode(const v1::Heartbeat& from) {
   }
   if (from.config_version() < 0) return Corrupt("config_version");
   if (from.tasks_behind() < 0) return Corrupt("tasks_behind");
+  if (from.trouble().size() > kTextBytesMax) return Corrupt("trouble");
   Heartbeat to;
   to.sent_us = from.sent_us();
   to.running_count = static_cast<int>(from.running_count());
@@ -173,6 +175,7 @@ Result<FromExecutor> Decode(const v1::Heartbeat& from) {
   to.takes_secrets = from.takes_secrets();
   if (from.has_tasks_behind()) to.tasks_behind = from.tasks_behind();
   to.leaving = from.leaving();
+  to.trouble = from.trouble();
   CARILLON_ASSIGN_OR_RETURN(to.running, Decode(from.running()));
   CARILLON_ASSIGN_OR_RETURN(to.reporting, Decode(from.reporting()));
   CARILLON_ASSIGN_OR_RETURN(to.claiming, Decode(from.claiming()));

@@ -52,6 +52,7 @@ SteadyTime ExecutorCore::Step(SteadyTime now) {
   const bool recovered = Recover(now);
   TakeMessages(now);
   TakeWardenEvents();
+  WatchWarden(now);
   StartDue(now);
   CheckLeases(now);
   HandOver();
@@ -174,9 +175,36 @@ int ExecutorCore::RoomFor(const MemberId& member, Lane lane) {
   return std::max(0, room);
 }
 
+// One that hangs keeps what it was given and does nothing, so the members hear of it.
+void ExecutorCore::WatchWarden(SteadyTime now) {
+  const Status warden = ports_.warden.CanStart();
+  const bool away = warden.code() == ErrorCode::kUnavailable;
+  if (!away || !warden_seen_) warden_seen_ = now;
+  const bool in_trouble = away && now - *warden_seen_ >= kWardenPatience;
+  if (in_trouble == !trouble_.empty()) return;
+  trouble_ = in_trouble ? warden.error().message : "";
+  if (in_trouble) {
+    log::Error("executor", "takes no work: {}", trouble_);
+  } else {
+    log::Info("executor", "the warden answers: takes work again");
+  }
+}
+
+// What the warden runs is not to be told, and so not renewed, when it could not be reached for as
+// long as its leases last: a warden that died took its processes along, one that lives without a
+// connection ends them by itself, and the owner learns from the end of the lease what nobody here
+// can say.
+bool ExecutorCore::TellsRunning(const RunEntry& entry, SteadyTime now) const {
+  const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
+  if (!runs) return false;
+  if (entry.lane == Lane::kLight || !warden_seen_) return true;
+  return now - *warden_seen_ < lease_ - kLeaseMargin;
+}
+
 // A member learns of its own runs' ends by their results. That another member's runs ended, and
 // that a lane opens or closes, it only learns from a heartbeat.
 bool ExecutorCore::RoomChanged() {
+  if (told_trouble_ == trouble_.empty()) return true;
   for (const Lane lane : {Lane::kProcess, Lane::kLight}) {
     if (told_accepting_[static_cast<size_t>(lane)] != Accepts(lane)) return true;
   }
@@ -261,6 +289,7 @@ void ExecutorCore::Beat(SteadyTime now) {
     for (const Lane lane : {Lane::kProcess, Lane::kLight}) {
       told_accepting_[static_cast<size_t>(lane)] = Accepts(lane);
     }
+    told_trouble_ = !trouble_.empty();
     next_change_beat_ = now + kChangeBeatEvery;
   }
   sessions_.SendHeartbeats(
@@ -282,6 +311,7 @@ void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbe
   heartbeat->config_version = ports_.settings.version();
   heartbeat->takes_secrets = true;
   heartbeat->tasks_behind = tasks_behind_;
+  heartbeat->trouble = trouble_;
   // Like the store's: RUNNING from the claim, whose answer may be lost, until the end is applied.
   // At zero the host may go.
   heartbeat->running_count = runs_.count(RunStage::kClaiming) + runs_.count(RunStage::kStarting) +
@@ -293,7 +323,7 @@ void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbe
     if (entry.member == member) heartbeat->claiming.push_back(entry.held);
   }
   runs_.ForEach([&](const RunEntry& entry) {
-    const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
+    const bool runs = TellsRunning(entry, now);
     if (!runs && entry.stage != RunStage::kReporting) return;
     const bool owner_silent =
         now - entry.renewed > kOwnerSilent || !sessions_.Connected(entry.member);

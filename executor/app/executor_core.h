@@ -33,6 +33,7 @@ class ExecutorCore final : public Stepper {
   static constexpr Duration kAskOther = 20ms;    // one whose segment has another owner now
   static constexpr Duration kSlotPatience = 2s;  // then an open claim gives its slot back
   static constexpr Duration kStartAgain = 1s;
+  static constexpr Duration kWardenPatience = 2s;  // a warden that died is back by then
   static constexpr size_t kMessagesPerStep = 1024;
   static constexpr size_t kRecordsPerStep = 64;
   static constexpr int kReportingMax = 8192;  // results of processes; claims wait above it
@@ -67,6 +68,8 @@ class ExecutorCore final : public Stepper {
   int FreeSlots(Lane lane) const;
   int RoomFor(const MemberId& member, Lane lane);
   bool RoomChanged();
+  void WatchWarden(SteadyTime now);
+  bool TellsRunning(const RunEntry& entry, SteadyTime now) const;
   void ClaimFree(SteadyTime now);
   void SendClaim(RunEntry& entry, SteadyTime now);
   void AskAgain(SteadyTime now);
@@ -117,6 +120,9 @@ class ExecutorCore final : public Stepper {
   bool warden_listed_ = false;
   bool more_ = false;
   bool told_accepting_[2] = {};  // by the last heartbeat that was due to a change
+  std::string trouble_;  // why no process can be started; empty: one can, or a moment passed
+  bool told_trouble_ = false;
+  std::optional<SteadyTime> warden_seen_;
   SteadyTime next_ask_{};
   SteadyTime next_change_beat_{};
   SteadyTime next_sample_{};

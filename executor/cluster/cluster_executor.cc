@@ -156,8 +156,9 @@ Status ClusterExecutor::Parts::ListenOps(const config::Config& config) {
   context.ready = {
       {.name = "warden",
        .check = [this]() -> Status {
-         if (built && executor->warden_pid() > 0) return {};
-         return NotReady("the warden is not up yet");
+         if (!built || executor->warden_pid() == 0) return NotReady("the warden is not up yet");
+         if (!executor->warden_answers()) return NotReady("the warden does not answer");
+         return {};
        }},
       {.name = "members",
        .check = [this]() -> Status {

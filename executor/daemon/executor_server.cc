@@ -18,7 +18,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
   std::unique_ptr<ExecutorServer> server(new ExecutorServer(ports.clock));
   server->warden_ = std::make_unique<WardenClient>(
       WardenClient::Options{.directory = home + "/warden", .log_bytes_max = options.log_bytes_max},
-      ports.metrics);
+      ports.clock, ports.metrics);
   CARILLON_ASSIGN_OR_RETURN(server->spool_, FileResultSpool::Open({.directory = home + "/spool"}));
   server->load_ = std::make_unique<ProcLoad>(home);
   server->daemon_ =

@@ -41,6 +41,7 @@ class ExecutorServer {
 
   void StartLoops(Loops& loops);
   pid_t warden_pid() const { return static_cast<pid_t>(warden_->warden_pid()); }
+  bool warden_answers() const { return warden_->answers(); }
   void Tune(const ExecutorTuning& tuning) { daemon_->Tune(tuning); }
   void Drain() { daemon_->Drain(); }
   bool drained() const { return daemon_->drained(); }

@@ -28,9 +28,11 @@ constexpr Duration kLaunchAgain = 1s;
 
 }  // namespace
 
-WardenClient::WardenClient(Options options, Metrics& metrics)
+WardenClient::WardenClient(Options options, const Clock& clock, Metrics& metrics)
     : options_(std::move(options)),
+      clock_(clock),
       restarts_metric_(metrics.counter("carillon_warden_restarts_total")),
+      answers_metric_(metrics.gauge("carillon_warden_answers")),
       poke_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       ready_(ErrorCode::kUnavailable, "no warden is attached yet") {
   CARILLON_CHECK(poke_.open(), "eventfd");
@@ -62,6 +64,7 @@ void WardenClient::WaitForPoke(Duration at_most) {
 Status WardenClient::CanStart() {
   MutexLock lock(mu_);
   if (!attached_) return {ErrorCode::kUnavailable, "no warden is attached"};
+  if (silent_) return {ErrorCode::kUnavailable, "the warden does not answer"};
   return ready_;
 }
 
@@ -160,6 +163,7 @@ Status WardenClient::ConfirmOutput(const std::vector<StoredOutput>& confirmed) {
 
 Result<Warden::Inventory> WardenClient::List() {
   MutexLock lock(mu_);
+  if (silent_) return {ErrorCode::kUnavailable, "the warden does not answer"};
   const uint64_t request = next_request_++;
   CARILLON_TRY(Enqueue(warden_message::List{request}));
   listings_[request];
@@ -202,6 +206,11 @@ void WardenClient::Leave() {
 int64_t WardenClient::warden_pid() const {
   MutexLock lock(mu_);
   return attached_ ? pid_ : 0;
+}
+
+bool WardenClient::answers() const {
+  MutexLock lock(mu_);
+  return attached_ && !silent_;
 }
 
 uint64_t WardenClient::restarts() const {
@@ -263,25 +272,59 @@ void WardenClient::Disconnect() {
   reader_ = FrameReader();
   MutexLock lock(mu_);
   attached_ = false;
+  silent_ = false;
+  version_ = 0;
+  answers_metric_.Set(0);
   ready_ = Status(ErrorCode::kUnavailable, "no warden is attached");
   unsent_.clear();
   listed_.notify_all();
 }
 
 void WardenClient::Serve() {
+  pulse_.Begin(clock_.Steady());
   for (;;) {
     pollfd waited[2] = {{socket_.get(), 0, 0}, {poke_.get(), POLLIN, 0}};
     {
       MutexLock lock(mu_);
-      if (stopping_ && unsent_.empty()) return;
-      if (events_.size() < kEventsMax) waited[0].events |= POLLIN;
+      if (stopping_ && (unsent_.empty() || silent_)) return;
+      if (events_.size() < kEventsMax) {
+        waited[0].events |= POLLIN;
+      } else {
+        pulse_.Heard();  // it is not listened to
+      }
       if (!unsent_.empty()) waited[0].events |= POLLOUT;
     }
-    if (poll(waited, 2, -1) < 0 && errno != EINTR) return;
+    if (poll(waited, 2, WaitMillis()) < 0 && errno != EINTR) return;
     uint64_t pokes = 0;
     if (waited[1].revents != 0) static_cast<void>(!read(poke_.get(), &pokes, sizeof(pokes)));
-    if (!Write()) return;
     if ((waited[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !Read()) return;
+    Feel();
+    if (!Write()) return;
+  }
+}
+
+int WardenClient::WaitMillis() {
+  const Duration left = std::max(pulse_.next() - clock_.Steady(), Duration{});
+  return static_cast<int>(left / 1ms) + 1;
+}
+
+// Sends a ping that is due, and says when the warden falls silent or answers again. One of a
+// version that knows no ping, running since before an upgrade, would hang up.
+void WardenClient::Feel() {
+  MutexLock lock(mu_);
+  const bool due = pulse_.Due(clock_.Steady());
+  if (version_ < kWardenAnswers) {
+    pulse_.Heard();
+  } else if (due) {
+    unsent_.append(EncodeFrame(Ping{}));
+  }
+  answers_metric_.Set(attached_ && !pulse_.silent() ? 1 : 0);
+  if (pulse_.silent() == silent_) return;
+  silent_ = pulse_.silent();
+  if (silent_) {
+    log::Error(kRoom, "warden {} does not answer; nothing is started until it does", pid_);
+  } else {
+    log::Info(kRoom, "warden {} answers again", pid_);
   }
 }
 
@@ -309,6 +352,7 @@ bool WardenClient::Read() {
   if (n < 0) return errno == EAGAIN || errno == EINTR;
   if (n == 0) return false;
   reader_.Feed(std::string_view(buffer, static_cast<size_t>(n)));
+  pulse_.Heard();
   std::function<void()> wake;
   {
     MutexLock lock(mu_);

@@ -5,7 +5,8 @@
 //          answers. Only List waits, for at most list_timeout.
 // Owns     Starts that were not answered yet; they are sent again after a reconnect, which a warden
 //          that knows them ignores.
-// Errors   kUnavailable while no warden is attached; the caller asks again later.
+// Errors   kUnavailable while no warden is attached, or the attached one does not answer; the
+//          caller asks again later.
 // Always   After each (re)connect everything the warden holds is reported again as events: one that
 //          was lost with the connection comes back.
 #pragma once
@@ -27,6 +28,7 @@
 #include "executor/journal/file_descriptor.h"
 #include "executor/warden/warden_journal.h"
 #include "executor/warden/warden_protocol.h"
+#include "executor/warden/warden_pulse.h"
 
 namespace carillon::executor {
 
@@ -43,7 +45,7 @@ class WardenClient : public Warden {
   static constexpr size_t kEventsMax = 8192;
   static constexpr size_t kUnsentBytesMax = 32u << 20;
 
-  WardenClient(Options options, Metrics& metrics);
+  WardenClient(Options options, const Clock& clock, Metrics& metrics);
   // Hangs up; what runs goes on, and the warden keeps its end for the next daemon.
   ~WardenClient() override;
 
@@ -61,6 +63,7 @@ class WardenClient : public Warden {
   void Leave();
   // 0 while none is attached.
   int64_t warden_pid() const;
+  bool answers() const;
   uint64_t restarts() const;
 
  private:
@@ -73,6 +76,8 @@ class WardenClient : public Warden {
   bool Connect();
   void Disconnect();
   void Serve();
+  int WaitMillis();
+  void Feel();
   bool Write();
   bool Read();
   // Both under mu_; true when there is something new to receive.
@@ -85,13 +90,16 @@ class WardenClient : public Warden {
   void WaitForPoke(Duration at_most);
 
   const Options options_;
+  const Clock& clock_;
   Counter& restarts_metric_;
+  Gauge& answers_metric_;
   FileDescriptor poke_;  // eventfd: something to send, or stop
   mutable Mutex mu_;
   std::condition_variable_any listed_;
   std::function<void()> wake_ GUARDED_BY(mu_);
   bool stopping_ GUARDED_BY(mu_) = false;
   bool attached_ GUARDED_BY(mu_) = false;
+  bool silent_ GUARDED_BY(mu_) = false;  // attached, and answers no ping
   Status ready_ GUARDED_BY(mu_);
   int64_t pid_ GUARDED_BY(mu_) = 0;
   int64_t last_pid_ GUARDED_BY(mu_) = 0;
@@ -105,6 +113,7 @@ class WardenClient : public Warden {
   // The thread's own.
   FileDescriptor socket_;
   FrameReader reader_;
+  WardenPulse pulse_;
   std::thread thread_;
 };
 

@@ -53,6 +53,8 @@ struct Putter {
   void operator()(const List& m) { out.U64(m.request); }
   void operator()(const Forget& m) { PutHeldList(out, m.attempts); }
   void operator()(const Leave&) {}
+  void operator()(const Ping&) {}
+  void operator()(const Pong&) {}
   void operator()(const Welcome& m) {
     out.U32(m.version);
     out.I64(m.pid);
@@ -107,6 +109,8 @@ void Get(ByteReader& in, Kill& m) { m.attempt = GetHeld(in); }
 void Get(ByteReader& in, List& m) { m.request = in.U64(); }
 void Get(ByteReader& in, Forget& m) { m.attempts = GetHeldList(in); }
 void Get(ByteReader&, Leave&) {}
+void Get(ByteReader&, Ping&) {}
+void Get(ByteReader&, Pong&) {}
 void Get(ByteReader& in, Welcome& m) {
   m.version = in.U32();
   m.pid = in.I64();

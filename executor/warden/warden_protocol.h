@@ -27,6 +27,8 @@ inline constexpr uint32_t kWardenTellsLogs = 2;
 inline constexpr uint32_t kWardenMasks = 3;
 // From this version on it takes Kill.
 inline constexpr uint32_t kWardenKills = 4;
+// From this version on it answers Ping.
+inline constexpr uint32_t kWardenAnswers = 5;
 
 namespace warden_message {
 
@@ -55,7 +57,7 @@ struct Leave {};
 
 // ---- warden -> daemon
 struct Welcome {
-  uint32_t version = kWardenKills;
+  uint32_t version = kWardenAnswers;
   int64_t pid = 0;
 };
 struct Refused {
@@ -111,6 +113,12 @@ struct Kill {
   HeldAttempt attempt;
 };
 
+// ---- only to who knows it, see kWardenAnswers
+// daemon -> warden
+struct Ping {};
+// warden -> daemon
+struct Pong {};
+
 }  // namespace warden_message
 
 using WardenMessage =
@@ -120,7 +128,8 @@ using WardenMessage =
                  warden_message::Started, warden_message::Ended, warden_message::ListRunning,
                  warden_message::ListEnded, warden_message::ListEnd, warden_message::Readiness,
                  warden_message::Follow, warden_message::OutputKept, warden_message::Output,
-                 warden_message::StartMasked, warden_message::Kill>;
+                 warden_message::StartMasked, warden_message::Kill, warden_message::Ping,
+                 warden_message::Pong>;
 
 std::string EncodeFrame(const WardenMessage& message);
 

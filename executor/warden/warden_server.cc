@@ -219,6 +219,8 @@ void WardenServer::Handle(WardenMessage message) {
     book_->Follow(follow->log_bytes_max);
   } else if (const auto* kept = std::get_if<OutputKept>(&message)) {
     book_->ConfirmOutput(kept->confirmed);
+  } else if (std::holds_alternative<Ping>(message)) {
+    channel_->Send(Pong{});
   } else if (std::holds_alternative<Leave>(message)) {
     left_ = true;
   } else if (std::holds_alternative<Hello>(message)) {

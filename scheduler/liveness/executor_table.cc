@@ -70,7 +70,8 @@ bool ExecutorTable::Heard(const ExecutorId& id, const Incarnation& incarnation,
   known.record.load = heartbeat.load;
   known.record.last_heartbeat = wall;
   known.left = heartbeat.leaving;
-  SetState(known, known.left ? ExecutorState::kOffline : ExecutorState::kOnline);
+  known.record.trouble = heartbeat.trouble;
+  SetState(known, known.left ? ExecutorState::kOffline : StateOf(known, Duration{}));
   changed_.insert(id);
   return true;
 }
@@ -102,10 +103,16 @@ void ExecutorTable::Refresh(const std::vector<ExecutorRecord>& stored) {
 bool ExecutorTable::JudgeHealth(SteadyTime now) {
   MutexLock lock(mu_);
   for (auto& [id, known] : known_) {
-    if (!known.left) SetState(known, HealthOf(now - known.heard, options_.health));
+    if (!known.left) SetState(known, StateOf(known, now - known.heard));
   }
   ForgetLocked(now);
   return std::exchange(state_changed_, false);
+}
+
+ExecutorState ExecutorTable::StateOf(const Known& known, Duration silence) const {
+  const ExecutorState state = HealthOf(silence, options_.health);
+  const bool troubled = state == ExecutorState::kOnline && !known.record.trouble.empty();
+  return troubled ? ExecutorState::kUnhealthy : state;
 }
 
 void ExecutorTable::SetState(Known& known, ExecutorState state) {

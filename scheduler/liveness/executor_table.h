@@ -95,6 +95,7 @@ class ExecutorTable {
     SteadyTime since;
   };
   static ExecutorView TakeView(Known& known);
+  ExecutorState StateOf(const Known& known, Duration silence) const;
   void SetState(Known& known, ExecutorState state) REQUIRES(mu_);
   void ForgetLocked(SteadyTime now) REQUIRES(mu_);
 

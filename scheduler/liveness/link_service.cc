@@ -125,8 +125,8 @@ void LinkService::JudgeHealth(SteadyTime now) {
   for (const ExecutorRecord& record : ports_.executors.Records()) {
     ++counts[record.state];
     if (record.state == ExecutorState::kUnhealthy || record.state == ExecutorState::kLost) {
-      log::Warn("liveness", "executor state={} executor_id={}", Name(record.state),
-                record.id.value());
+      log::Warn("liveness", "executor state={} executor_id={}{}{}", Name(record.state),
+                record.id.value(), record.trouble.empty() ? "" : ": ", record.trouble);
     }
   }
   for (const auto& [state, count] : counts) {

@@ -92,7 +92,8 @@ class WardenRounds {
       : clock_(clock),
         options_(options),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        client_({.directory = directory, .executable = options.warden, .idle_exit = 1s}, metrics_) {
+        client_({.directory = directory, .executable = options.warden, .idle_exit = 1s}, clock_,
+                metrics_) {
     client_.OnReadable([this] { static_cast<void>(!eventfd_write(wake_.get(), 1)); });
     CARILLON_CHECK(WaitUntil([this] { return client_.warden_pid() > 0; }), "no warden");
   }

@@ -207,6 +207,30 @@ class FaultsTest(unittest.TestCase):
         self.outage(fault)
         self.finish_load()
 
+    def executor_state(self):
+        return self.server.api().get("/api/executors")["items"][0]["state"]
+
+    def test_warden_that_hangs(self):
+        """It is told within 10 s, gets nothing meanwhile, and goes on where it was."""
+        def claims():
+            return sum(value for name, value in self.server.metrics().items()
+                       if name.startswith("carillon_claims_total") and "accepted" in name)
+
+        def fault():
+            self.server.kill("warden_pid", signal.SIGSTOP)
+            try:
+                wait_until(lambda: self.executor_state() == "UNHEALTHY", 10, "the hung warden to be told")
+                self.assertEqual(self.server.metrics()["carillon_warden_answers"], 0)
+                before = claims()
+                self.wait(2)
+                self.assertEqual(claims(), before, "claimed for a warden that does nothing")
+            finally:
+                self.server.kill("warden_pid", signal.SIGCONT)
+            wait_until(lambda: self.executor_state() == "ONLINE", RECOVERY_S, "the warden to be back")
+            self.fires_again()
+        self.outage(fault)
+        self.finish_load()
+
     def test_sigstop_beyond_every_lease(self):
         def fault():
             self.server.kill("pid", signal.SIGSTOP)
@@ -264,6 +288,7 @@ class FullDiskTest(FaultsTest):
     test_kill_9_of_the_process = None
     test_kill_9_of_mariadbd = None
     test_kill_9_of_the_warden = None
+    test_warden_that_hangs = None
     test_sigstop_beyond_every_lease = None
 
 

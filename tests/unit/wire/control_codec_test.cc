@@ -67,6 +67,7 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
                        .leaving = true,
                        .running = {Attempt(1), Attempt(2)},
                        .reporting = {Attempt(3)},
+                       .trouble = "the warden does not answer",
                        .claiming = {Attempt(4), Attempt(5)}};
   const Heartbeat got = FromExecutorAgain(sent);
   EXPECT_EQ(got.sent_us, -5);
@@ -79,6 +80,7 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
   EXPECT_EQ(got.config_version, 7);
   EXPECT_EQ(got.tasks_behind, 0);
   EXPECT_TRUE(got.leaving);
+  EXPECT_EQ(got.trouble, sent.trouble);
   EXPECT_FALSE(FromExecutorAgain(Heartbeat{}).leaving);
   EXPECT_EQ(FromExecutorAgain(Heartbeat{}).tasks_behind, std::nullopt) << "not known";
   ASSERT_EQ(got.running.size(), 2u);

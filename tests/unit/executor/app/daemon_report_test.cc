@@ -201,6 +201,60 @@ TEST_F(DaemonReportTest, RenewalReachesTheWardenWithTheTimeOfTheRequest) {
   EXPECT_EQ(warden_.renewed[0].second, SteadyTime(Duration(beat.sent_us)) + 20s);
 }
 
+TEST_F(DaemonReportTest, WardenThatDoesNotAnswerIsToldAndGetsNothing) {
+  Join();
+  const ClaimRequest process = RunToAccepted(Task(1));
+  EndInWarden(process);
+  StepFor(2s);
+  warden_.can_start = {ErrorCode::kUnavailable, "the warden does not answer"};
+  link_.sent.clear();
+  Publish({Task(2)});
+  EXPECT_TRUE(Claims().empty());
+  StepFor(1800ms);
+  EXPECT_EQ(LastHeartbeat().trouble, "") << "one that died comes back";
+  StepFor(400ms);
+  Heartbeat beat = LastHeartbeat();
+  EXPECT_EQ(beat.trouble, "the warden does not answer");
+  EXPECT_EQ(beat.free_slots, 0);
+  EXPECT_GT(beat.free_light_slots, 0);
+  StepFor(3s);
+  EXPECT_TRUE(Claims().empty());
+  warden_.can_start = {};
+  StepFor(200ms);
+  beat = LastHeartbeat();
+  EXPECT_EQ(beat.trouble, "");
+  EXPECT_EQ(Claims().size(), 1u) << "what waited goes on";
+}
+
+TEST_F(DaemonReportTest, FullDiskIsNoTroubleOfTheWarden) {
+  Join();
+  StepFor(2s);
+  warden_.can_start = {ErrorCode::kExhausted, "the disk is full"};
+  StepFor(5s);
+  const Heartbeat beat = LastHeartbeat();
+  EXPECT_EQ(beat.trouble, "");
+  EXPECT_EQ(beat.free_slots, 0);
+}
+
+// Nobody can say what became of it: its lease decides.
+TEST_F(DaemonReportTest, ProcessOfAWardenThatIsAwayForALeaseIsNotRenewedAnyMore) {
+  Join();
+  const ClaimRequest process = RunToAccepted(Task(1));
+  const ClaimRequest noop = RunNoop(2);
+  warden_.events.push_back(AttemptStarted{HeldOf(process), clock_.Wall()});
+  StepFor(2s);
+  warden_.can_start = {ErrorCode::kUnavailable, "no warden is attached"};
+  StepFor(16s);
+  EXPECT_EQ(LastHeartbeat().running.size(), 1u);
+  StepFor(2s);
+  Heartbeat beat = LastHeartbeat();
+  EXPECT_TRUE(beat.running.empty());
+  EXPECT_EQ(beat.reporting.size(), 1u) << "its result is at hand";
+  warden_.can_start = {};
+  StepFor(2s);
+  EXPECT_EQ(LastHeartbeat().running.size(), 1u) << "the warden has it";
+}
+
 TEST_F(DaemonReportTest, RegistersAgainWhenAMemberForgot) {
   Join();
   EXPECT_EQ(link_.Take<Register>().size(), 1u);

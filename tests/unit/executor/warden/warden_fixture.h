@@ -38,7 +38,7 @@ class WardenFixture : public ::testing::Test {
         WardenClient::Options{.directory = directory(),
                               .executable = test::BuiltExecutable(executable_),
                               .idle_exit = idle_exit_},
-        metrics_);
+        clock_, metrics_);
     ASSERT_TRUE(WaitAttached());
   }
   void Detach() { client_.reset(); }

@@ -138,6 +138,22 @@ TEST_F(WardenRestartTest, KilledWardenTakesItsRunsAlongAndSaysSo) {
   EXPECT_EQ(test::ReadPids(pids).size(), 2u);
 }
 
+TEST_F(WardenRestartTest, WardenThatHangsIsNoticedAndSoIsItsReturn) {
+  const pid_t warden = pid();
+  Gauge& answers = metrics_.gauge("carillon_warden_answers");
+  ASSERT_TRUE(test::WaitUntil([&] { return answers.value() == 1; }));
+  kill(warden, SIGSTOP);
+  EXPECT_TRUE(test::WaitUntil(
+      [&] { return client_->CanStart().code() == ErrorCode::kUnavailable; }, 8s));
+  EXPECT_FALSE(client_->answers());
+  EXPECT_EQ(client_->List().code(), ErrorCode::kUnavailable) << "without waiting for it";
+  EXPECT_TRUE(test::WaitUntil([&] { return answers.value() == 0; }));
+  kill(warden, SIGCONT);
+  EXPECT_TRUE(test::WaitUntil([&] { return client_->CanStart().ok(); }));
+  EXPECT_EQ(pid(), warden);
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+}
+
 TEST_F(WardenRestartTest, LeftoversOfAKilledKeeperAreFoundByTheirMark) {
   const std::string pids = scratch_ / "pids";
   StartAttempt start = Command("setsid sh -c 'echo $$ >> " + pids +
@@ -165,7 +181,7 @@ TEST_F(WardenRestartTest, RunOfTheSameNameOfAnotherWardenIsNoLeftover) {
   WardenClient other({.directory = scratch_ / "other",
                       .executable = test::BuiltExecutable("carillon-warden"),
                       .idle_exit = 1s},
-                     metrics);
+                     clock_, metrics);
   ASSERT_TRUE(test::WaitUntil([&] { return other.warden_pid() > 0; }));
   ASSERT_TRUE(other.Start(start).ok());
   ASSERT_TRUE(WaitForFile(scratch_ / "pid"));
@@ -310,7 +326,7 @@ TEST_F(WardenLongPathTest, DirectoryOfAnyLength) {
   client_ = std::make_unique<WardenClient>(
       WardenClient::Options{.directory = deep,
                             .executable = test::BuiltExecutable("carillon-warden")},
-      metrics_);
+      clock_, metrics_);
   ASSERT_TRUE(WaitAttached());
   EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
 }

@@ -98,13 +98,14 @@ class WardenVersionTest : public ::testing::Test {
     return start;
   }
   std::unique_ptr<WardenClient> Attach() {
-    auto client =
-        std::make_unique<WardenClient>(WardenClient::Options{.directory = directory()}, metrics_);
+    auto client = std::make_unique<WardenClient>(WardenClient::Options{.directory = directory()},
+                                                 clock_, metrics_);
     EXPECT_TRUE(test::WaitUntil([&] { return client->CanStart().ok(); }));
     return client;
   }
   std::string directory() const { return scratch_ / "warden"; }
 
+  SystemClock clock_;
   Metrics metrics_;
   test::ScratchDirectory scratch_;
 };

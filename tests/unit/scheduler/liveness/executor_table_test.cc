@@ -28,6 +28,27 @@ TEST_F(ExecutorTableTest, UnknownProcessMustRegister) {
   EXPECT_FALSE(Beat("e2", kStart));
 }
 
+TEST_F(ExecutorTableTest, OneThatIsInTroubleIsUnhealthyAndGetsNothing) {
+  table_.Accept(Record("e1"), kStart);
+  Beat("e1", kStart);
+  EXPECT_TRUE(table_.TakeChanges().at(0).usable);
+  table_.JudgeHealth(kStart);
+  const auto beat = [this](const std::string& trouble, SteadyTime now) {
+    EXPECT_TRUE(table_.Heard(ExecutorId("x1"), Incarnation("e1"),
+                             {.free_light_slots = 9, .trouble = trouble}, WallTime{}, now));
+  };
+  beat("the warden does not answer", kStart + 1s);
+  EXPECT_FALSE(table_.TakeChanges().at(0).usable);
+  EXPECT_TRUE(table_.JudgeHealth(kStart + 1s));
+  EXPECT_FALSE(table_.JudgeHealth(kStart + 2s)) << "as before";
+  EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kUnhealthy);
+  EXPECT_EQ(table_.Records().at(0).trouble, "the warden does not answer");
+  beat("", kStart + 3s);
+  EXPECT_TRUE(table_.TakeChanges().at(0).usable);
+  EXPECT_TRUE(table_.JudgeHealth(kStart + 3s));
+  EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kOnline);
+}
+
 TEST_F(ExecutorTableTest, SuccessorOfASilentProcessWaitsThenIsAdmitted) {
   table_.Accept(Record("e1"), kStart);
   EXPECT_EQ(table_.Admit(Record("e2"), kStart + 1s), Admission::kWait);

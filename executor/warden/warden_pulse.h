@@ -1,0 +1,41 @@
+// Whether the warden at the other end of the socket still answers. Pure.
+//
+// A warden that is stopped, or hangs in the kernel, keeps its socket open: nothing breaks, and
+// nothing is done. So it is pinged, and anything that it says is an answer.
+//
+// Threads  Not thread-safe; the client's thread owns it.
+// Time     Never reads a clock. Counts pings, not seconds: a daemon that was stopped itself finds
+//          at most one of them unanswered.
+#pragma once
+
+#include "common/base/time.h"
+
+namespace carillon::executor {
+
+class WardenPulse {
+ public:
+  static constexpr Duration kPingEvery = 1s;
+  static constexpr int kUnansweredMax = 3;
+
+  // A new connection.
+  void Begin(SteadyTime now) {
+    unanswered_ = 0;
+    next_ = now + kPingEvery;
+  }
+  void Heard() { unanswered_ = 0; }
+  // True when a ping is to be sent. While it is silent none is: those before are still to answer.
+  bool Due(SteadyTime now) {
+    if (now < next_) return false;
+    next_ = now + kPingEvery;
+    if (!silent()) ++unanswered_;
+    return !silent();
+  }
+  bool silent() const { return unanswered_ > kUnansweredMax; }
+  SteadyTime next() const { return next_; }
+
+ private:
+  int unanswered_ = 0;
+  SteadyTime next_{};
+};
+
+}  // namespace carillon::executor
