@@ -124,6 +124,7 @@ void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime no
   for (const RunEvents& batch : batches) {
     const auto executor =
         batch.executor.empty() ? CreditBook::kNone : credits_.Find(batch.executor);
+    if (executor != CreditBook::kNone) credits_.Answers(executor);
     for (const RunEvent& event : batch.events) Handle(event, executor, now);
   }
   if (ports_.events.TakeLost()) {

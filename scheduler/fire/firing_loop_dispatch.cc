@@ -76,8 +76,13 @@ void FiringLoop::ReturnTimedOut(SteadyTime now) {
     TrackedRun* tracked = runs_.Find(noted.key, noted.stamp);
     if (tracked == nullptr) continue;
     ports_.metrics.counter("carillon_dispatch_timeouts_total").Add();
-    const CreditBook::Index silent = tracked->executor;
-    Release(*tracked);
+    const CreditBook::Index silent = std::exchange(tracked->executor, CreditBook::kNone);
+    if (credits_.TimedOut(silent, tracked->slots)) {
+      log::Warn("fire",
+                "executor claims nothing of what it is given; it gets one task at a time until it "
+                "does executor_id={}",
+                credits_.id(silent).value());
+    }
     tracked->avoid = silent;
     EnterLane(*tracked, now);
   }

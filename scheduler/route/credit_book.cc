@@ -27,7 +27,7 @@ bool CreditBook::Update(const Report& report) {
   executor.forgotten = false;
   const bool replaced = !fresh && executor.incarnation != report.incarnation;
   const bool went = executor.usable && !report.usable;
-  if (replaced) executor.prefetch = 0;
+  if (replaced) executor.prefetch = executor.timeouts = 0;
   executor.incarnation = report.incarnation;
   executor.usable = report.usable;
   executor.takes_secrets = report.takes_secrets;
@@ -73,7 +73,11 @@ CreditBook::Index CreditBook::Find(const ExecutorId& id) const {
 int CreditBook::Available(Index index, SlotClass slots) const {
   const Executor& executor = executors_[index];
   if (!executor.usable) return 0;
-  return std::max(0, Unused(executor.rooms[static_cast<size_t>(slots)]) + executor.prefetch);
+  const int room =
+      std::max(0, Unused(executor.rooms[static_cast<size_t>(slots)]) + executor.prefetch);
+  if (executor.timeouts < kSilentAfter) return room;
+  const bool asked = executor.rooms[0].published + executor.rooms[1].published > 0;
+  return asked ? 0 : std::min(room, 1);
 }
 
 double CreditBook::Busy(Index index, SlotClass slots) const {
@@ -126,6 +130,11 @@ void CreditBook::ChargeHere(Index index, SlotClass slots, Charge& charge) {
 void CreditBook::Returned(Index index, SlotClass slots) {
   --RoomOf(index, slots).published;
   --executors_[index].open;
+}
+
+bool CreditBook::TimedOut(Index index, SlotClass slots) {
+  Returned(index, slots);
+  return ++executors_[index].timeouts == kSilentAfter;
 }
 
 void CreditBook::Ended(Index index, SlotClass slots, const Charge& charge) {

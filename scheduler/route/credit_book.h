@@ -11,7 +11,9 @@
 //
 // Place    Step 5 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   An executor that is not usable has no credit. Errors of the estimate cost a wait at the
+// Always   An executor that is not usable has no credit. One that let kSilentAfter tasks in a row
+//          time out is given one at a time, until it claims: it costs others little, and is found
+//          again. Errors of the estimate cost a wait at the
 //          executor, never correctness: the claim decides.
 #pragma once
 
@@ -51,6 +53,7 @@ class CreditBook {
  public:
   using Index = size_t;
   static constexpr Index kNone = static_cast<Index>(-1);
+  static constexpr int kSilentAfter = 3;
 
   struct Report {
     ExecutorId id;
@@ -100,6 +103,10 @@ class CreditBook {
   // Claimed here although it was not counted as published any more (it had timed out).
   void ClaimedLate(Index index, SlotClass slots, Charge& charge);
   void Returned(Index index, SlotClass slots);
+  // As Returned: it was not claimed in time. True when that made the executor a silent one.
+  bool TimedOut(Index index, SlotClass slots);
+  // It claims what it is given.
+  void Answers(Index index) { executors_[index].timeouts = 0; }
   void Ended(Index index, SlotClass slots, const Charge& charge);
 
  private:
@@ -117,7 +124,8 @@ class CreditBook {
     bool usable = false;
     bool forgotten = false;
     bool takes_secrets = false;
-    int open = 0;  // runs that hold its index
+    int open = 0;      // runs that hold its index
+    int timeouts = 0;  // in a row
     uint64_t heartbeats = 0;
     Room rooms[2];
     // Rate and round trip over windows of a second.

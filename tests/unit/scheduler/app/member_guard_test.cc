@@ -33,7 +33,11 @@ class MemberGuardTest : public MemberTest {
       for (const auto& reply : executor.TakeAll<HeartbeatReply>()) {
         heard.renewed += reply.renewed.size();
       }
-      heard.tasks += executor.TakeTasks().size();
+      const std::vector<HeldAttempt> accepted = executor.TakeAccepted();
+      if (!accepted.empty()) executor.Report(accepted);
+      const std::vector<TaskMessage> tasks = executor.TakeTasks();
+      heard.tasks += tasks.size();
+      if (!tasks.empty()) executor.Claim(tasks);
     }
     return heard;
   }

@@ -49,6 +49,48 @@ TEST_F(FiringEventsTest, LostEndOfARunThatWasClaimedJustNowIsMadeUpForToo) {
   EXPECT_EQ(Tasks().size(), 1u);
 }
 
+// As one whose clock is wrong, or that reads another bus: it says that it is there, with free
+// slots.
+TEST_F(FiringEventsTest, ExecutorThatClaimsNothingGetsOneTaskAtATime) {
+  const StoredJob job = Shell("job");
+  std::map<std::string, std::vector<RunKey>> given;
+  const auto round = [&](int runs, Duration ahead) {
+    std::vector<PendingRun> due;
+    for (int i = 0; i < runs; ++i) due.push_back(Pending(job, 0ms));
+    Feed(due);
+    for (const char* id : {"x1", "x2"}) Beat(id, 8);
+    Step(ahead);
+    given.clear();
+    for (const BusRecord& record : std::exchange(producer_.records, {})) {
+      for (const char* id : {"x1", "x2"}) {
+        const OpenedTasks opened = OpenTasks(record, ExecutorId(id), Incarnation("e1"),
+                                             clock_.Wall(), {signer_.public_key()});
+        for (const TaskMessage& task : opened.tasks) given[id].push_back(task.key);
+      }
+    }
+    for (const RunKey& key : given["x2"]) {
+      Tell(RunEvent::What::kClaimed, key, 1, "x2");
+      Tell(RunEvent::What::kEnded, key, 1, "");
+    }
+  };
+  round(6, 5ms);
+  EXPECT_EQ(given["x1"].size(), 3u);
+  round(0, 5s);
+  EXPECT_EQ(given["x2"].size(), 3u) << "those that timed out";
+  size_t silent = 0;
+  for (int i = 0; i < 40; ++i) {
+    round(2, 100ms);
+    silent += given["x1"].size();
+  }
+  EXPECT_EQ(silent, 1u) << "in 4 s";
+  round(0, 2s);
+  round(2, 5ms);
+  ASSERT_EQ(given["x1"].size(), 1u) << "asked again";
+  Tell(RunEvent::What::kClaimed, given["x1"][0], 1, "x1");
+  round(8, 5ms);
+  EXPECT_EQ(given["x1"].size(), 4u) << "it is back";
+}
+
 // A run started by a person never grows too old; those behind it do, for as long as nobody is
 // there.
 TEST_F(FiringEventsTest, WhatWentAwayBehindARunThatWaitsIsNotKept) {
