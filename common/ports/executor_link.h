@@ -73,6 +73,8 @@ struct Registered {
   bool enabled = true;
   bool draining = false;
   ClusterSettings settings = {};
+  // When it was sent; executors judge by it whether a task has expired. Not set: not known.
+  std::optional<WallTime> cluster_time = {};
 };
 
 // What the owner grants: leases of `renewed` last until sent_us + lease, by the executor's clock.
@@ -81,6 +83,7 @@ struct HeartbeatReply {
   Duration lease = 20s;
   bool registered = true;  // false: register again (the member restarted)
   std::vector<HeldAttempt> renewed;
+  std::optional<WallTime> cluster_time = {};  // as in Registered
 };
 
 struct ClaimBatchReply {

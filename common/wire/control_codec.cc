@@ -234,6 +234,7 @@ void Encode(const Registered& from, v1::ToExecutor& message) {
   to.mutable_settings()->set_version(from.settings.version);
   to.mutable_settings()->mutable_values()->insert(from.settings.values.begin(),
                                                   from.settings.values.end());
+  if (from.cluster_time) to.set_cluster_time_us(ToUnixMicros(*from.cluster_time));
 }
 
 // Whether each is a setting is the receiver's configuration to say.
@@ -251,11 +252,13 @@ Result<ClusterSettings> Decode(const v1::Settings& from) {
 Result<ToExecutor> Decode(const v1::Registered& from) {
   if (from.refusal().size() > kTextBytesMax) return Corrupt("refusal");
   CARILLON_ASSIGN_OR_RETURN(ClusterSettings settings, Decode(from.settings()));
-  return ToExecutor(Registered{.accepted = from.accepted(),
-                               .refusal = from.refusal(),
-                               .enabled = from.enabled(),
-                               .draining = from.draining(),
-                               .settings = std::move(settings)});
+  Registered to{.accepted = from.accepted(),
+                .refusal = from.refusal(),
+                .enabled = from.enabled(),
+                .draining = from.draining(),
+                .settings = std::move(settings)};
+  if (from.has_cluster_time_us()) to.cluster_time = FromUnixMicros(from.cluster_time_us());
+  return ToExecutor(std::move(to));
 }
 
 void Encode(const HeartbeatReply& from, v1::ToExecutor& message) {
@@ -264,6 +267,7 @@ void Encode(const HeartbeatReply& from, v1::ToExecutor& message) {
   to.set_lease_us(from.lease.count());
   to.set_registered(from.registered);
   Encode(from.renewed, *to.mutable_renewed());
+  if (from.cluster_time) to.set_cluster_time_us(ToUnixMicros(*from.cluster_time));
 }
 
 bool IsLease(int64_t us) { return us >= 0 && us <= kLeaseMax_us; }
@@ -275,6 +279,7 @@ Result<ToExecutor> Decode(const v1::HeartbeatReply& from) {
                     .registered = from.registered(),
                     .renewed = {}};
   CARILLON_ASSIGN_OR_RETURN(to.renewed, Decode(from.renewed()));
+  if (from.has_cluster_time_us()) to.cluster_time = FromUnixMicros(from.cluster_time_us());
   return ToExecutor(std::move(to));
 }
 

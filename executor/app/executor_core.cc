@@ -96,7 +96,8 @@ void ExecutorCore::TakeTasks(SteadyTime now) {
   const size_t room = std::min(kQueueMax - queues_[0].size(), kQueueMax - queues_[1].size());
   const size_t records = std::min(kRecordsPerStep, room / kBundleTasksMax);
   if (records == 0) return;  // they wait on the bus
-  std::vector<TaskMessage> tasks = intake_.Take(records, ports_.clock.Wall());
+  const WallTime cluster_now = cluster_time_.At(now).value_or(ports_.clock.Wall());
+  std::vector<TaskMessage> tasks = intake_.Take(records, cluster_now);
   more_ = more_ || !tasks.empty();
   for (TaskMessage& task : tasks) Admit(std::move(task), now);
 }

@@ -16,6 +16,7 @@
 
 #include "common/base/mutex.h"
 #include "executor/app/executor_daemon.h"
+#include "executor/intake/cluster_time.h"
 #include "executor/intake/task_intake.h"
 #include "executor/link/member_sessions.h"
 #include "executor/queue/local_queue.h"
@@ -82,6 +83,7 @@ class ExecutorCore final : public Stepper {
 
   // executor_core_events.cc: what comes from members and from the warden
   void TakeMessages(SteadyTime now);
+  void LearnTime(const std::optional<WallTime>& told, SteadyTime now);
   void On(const MemberId& member, const Registered& message, SteadyTime now);
   void On(const MemberId& member, const HeartbeatReply& message, SteadyTime now);
   void On(const MemberId& member, const ClaimBatchReply& message, SteadyTime now);
@@ -109,6 +111,7 @@ class ExecutorCore final : public Stepper {
   ResultSender& sender_;
   LogSender& logs_;
   TaskIntake intake_;
+  ClusterTime cluster_time_;
   MemberSessions sessions_;
   RunTable runs_;
   Queue queues_[2] = {Queue(kQueueMax), Queue(kQueueMax)};
@@ -122,6 +125,7 @@ class ExecutorCore final : public Stepper {
   bool told_accepting_[2] = {};  // by the last heartbeat that was due to a change
   std::string trouble_;  // why no process can be started; empty: one can, or a moment passed
   bool told_trouble_ = false;
+  bool told_clock_ = false;  // that this host's clock is wrong
   std::optional<SteadyTime> warden_seen_;
   SteadyTime next_ask_{};
   SteadyTime next_change_beat_{};

@@ -11,6 +11,8 @@
 namespace carillon::executor {
 namespace {
 
+constexpr Duration kClockTolerance = 10s;
+
 // A lease ages from when its request was sent, by this host's clock.
 SteadyTime LeaseEnd(int64_t sent_us, Duration lease, SteadyTime now) {
   if (failpoint::Broken("lease.from_receipt")) return now + lease;
@@ -31,12 +33,27 @@ void ExecutorCore::TakeMessages(SteadyTime now) {
   }
 }
 
-void ExecutorCore::On(const MemberId& member, const Registered& message, SteadyTime) {
+void ExecutorCore::LearnTime(const std::optional<WallTime>& told, SteadyTime now) {
+  if (!told) return;
+  cluster_time_.Tell(*told, now);
+  const Duration ahead = ports_.clock.Wall() - *told;
+  const bool wrong = ahead > kClockTolerance || ahead < -kClockTolerance;
+  if (wrong && !told_clock_) {
+    log::Warn("executor", "this host's clock is {} s {} cluster time: times of runs are wrong",
+              (ahead < Duration{} ? -ahead : ahead) / 1s,
+              ahead < Duration{} ? "behind" : "ahead of");
+  }
+  told_clock_ = wrong;
+}
+
+void ExecutorCore::On(const MemberId& member, const Registered& message, SteadyTime now) {
+  LearnTime(message.cluster_time, now);
   sessions_.OnRegistered(member, message);
   ports_.settings.Adopt(message.settings);
 }
 
 void ExecutorCore::On(const MemberId& member, const HeartbeatReply& message, SteadyTime now) {
+  LearnTime(message.cluster_time, now);
   sessions_.OnHeartbeatReply(member, message);
   lease_ = message.lease;
   const SteadyTime lease_end = LeaseEnd(message.sent_us, message.lease, now);

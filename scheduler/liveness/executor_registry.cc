@@ -38,7 +38,8 @@ void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
     const Status sent = ports_.hub.Send(arrival.from.executor, arrival.from.incarnation,
                                         Registered{.enabled = stored->enabled,
                                                    .draining = stored->draining,
-                                                   .settings = ports_.settings.Current()});
+                                                   .settings = ports_.settings.Current(),
+                                                   .cluster_time = ports_.cluster.Now()});
     if (!sent.ok()) log::Debug("liveness", "registered: {}", sent.error().message);
     if (options_.executors_changed) options_.executors_changed();
   }

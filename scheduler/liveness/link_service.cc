@@ -61,8 +61,10 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
 void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
   // The time of arrival, not of the step: a batch of messages may have taken a while.
   const SteadyTime now = ports_.clock.Steady();
-  const WallTime wall = ports_.cluster.Now().value_or(WallTime{});
-  HeartbeatReply reply{.sent_us = message.sent_us, .lease = options_.lease};
+  const std::optional<WallTime> cluster_now = ports_.cluster.Now();
+  const WallTime wall = cluster_now.value_or(WallTime{});
+  HeartbeatReply reply{.sent_us = message.sent_us, .lease = options_.lease, .renewed = {}};
+  reply.cluster_time = cluster_now;
   reply.registered = ports_.executors.Heard(from.executor, from.incarnation, message, wall, now);
   // A process this member does not know gets no lease either: it registers first.
   if (reply.registered) {
@@ -112,7 +114,8 @@ void LinkService::PushChanges() {
 void LinkService::SendStanding(const ExecutorRecord& record) {
   Send({record.id, record.incarnation}, Registered{.enabled = record.enabled,
                                                    .draining = record.draining,
-                                                   .settings = ports_.settings.Current()});
+                                                   .settings = ports_.settings.Current(),
+                                                   .cluster_time = ports_.cluster.Now()});
 }
 
 void LinkService::JudgeHealth(SteadyTime now) {

@@ -127,19 +127,29 @@ TEST(ControlCodecTest, ClaimsComeBackAsTheStreamsOwn) {
 }
 
 TEST(ControlCodecTest, AnswersComeBackAsTheyWere) {
-  const Registered registered = ToExecutorAgain(
-      Registered{.accepted = false, .refusal = "second", .enabled = false, .draining = true});
+  const Registered registered =
+      ToExecutorAgain(Registered{.accepted = false,
+                                 .refusal = "second",
+                                 .enabled = false,
+                                 .draining = true,
+                                 .cluster_time = FromUnixMicros(1'772'323'200'000'001)});
   EXPECT_FALSE(registered.accepted);
   EXPECT_EQ(registered.refusal, "second");
   EXPECT_FALSE(registered.enabled);
   EXPECT_TRUE(registered.draining);
+  EXPECT_EQ(registered.cluster_time, FromUnixMicros(1'772'323'200'000'001));
+  EXPECT_EQ(ToExecutorAgain(Registered{}).cluster_time, std::nullopt) << "not known";
 
-  const HeartbeatReply reply = ToExecutorAgain(
-      HeartbeatReply{.sent_us = 3, .lease = 1500ms, .registered = false, .renewed = {Attempt(1)}});
+  const HeartbeatReply reply = ToExecutorAgain(HeartbeatReply{.sent_us = 3,
+                                                              .lease = 1500ms,
+                                                              .registered = false,
+                                                              .renewed = {Attempt(1)},
+                                                              .cluster_time = FromUnixMicros(7)});
   EXPECT_EQ(reply.sent_us, 3);
   EXPECT_EQ(reply.lease, 1500ms);
   EXPECT_FALSE(reply.registered);
   ASSERT_EQ(reply.renewed.size(), 1u);
+  EXPECT_EQ(reply.cluster_time, FromUnixMicros(7));
 
   ClaimBatchReply claims{.batch_id = 1, .sent_us = 2, .lease = 20s, .items = {}};
   const HeldAttempt held = Attempt(6);

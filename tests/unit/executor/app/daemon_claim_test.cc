@@ -307,6 +307,27 @@ TEST_F(DaemonClaimTest, CancelReachesTheWardenWithTheRightTokenOnly) {
   EXPECT_EQ(warden_.cancelled.size(), 1u);
 }
 
+// Its own clock says nothing about whether a task is still wanted.
+TEST_F(DaemonClaimTest, ExpiryIsJudgedByTheTimeThatMembersTell) {
+  Step();
+  const WallTime cluster = clock_.Wall();
+  Deliver(Registered{.cluster_time = cluster});
+  clock_.StepWall(61s);
+  const auto publish = [&](uint64_t number) {
+    bus_.tasks.push_back(
+        SealTasks({Task(number)}, {ExecutorId("e1"), Incarnation("i1"), cluster + 60s}, signer_));
+    Step();
+    return Claims().size();
+  };
+  EXPECT_EQ(publish(1), 1u);
+  clock_.StepWall(-122s);
+  clock_.Advance(60s);
+  EXPECT_EQ(publish(2), 0u);
+  EXPECT_EQ(Rejected(Name(Rejection::kExpired)), 1u);
+  Deliver(HeartbeatReply{.renewed = {}, .cluster_time = cluster + 59s});
+  EXPECT_EQ(publish(3), 1u);
+}
+
 TEST_F(DaemonClaimTest, RejectedBundlesAreCountedAndNeverRun) {
   Join();
   const SealTarget target{ExecutorId("e1"), Incarnation("i1"), clock_.Wall() + 10s};
