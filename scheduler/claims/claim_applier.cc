@@ -138,7 +138,8 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   }
 }
 
-// The labels are those that the store has, whatever the executor says of itself now; they may have
+// Whether it may run beside another run of its job is for the job to say, not for the executor. The
+// labels are those that the store has, whatever the executor says of itself now; they may have
 // changed since the task was published.
 void ClaimApplier::Place(std::vector<Item*>& items) {
   std::vector<JobVersionKey> keys;
@@ -162,6 +163,7 @@ void ClaimApplier::Place(std::vector<Item*>& items) {
       return false;
     }
     const Definition& definition = *at->second;
+    request.overlap = definition.job().overlap_policy;
     const std::string& pinned = definition.job().executor_id;
     if (!pinned.empty()) request.elsewhere = pinned != request.executor.value();
     if (definition.selector() == nullptr) return false;

@@ -66,6 +66,27 @@ TEST_F(ClaimPlaceTest, AClaimThatWasAcceptedIsAcceptedAgainWhateverTheLabelsAreN
   EXPECT_EQ(ClaimOnce(row).at(0).verdict, ClaimVerdict::kAcceptedAgain);
 }
 
+TEST_F(ClaimPlaceTest, WhetherRunsMayOverlapIsForTheJobToSayNotForTheClaim) {
+  Know({});
+  JobDefinition definition;
+  definition.command = "true";
+  definition.overlap_policy = OverlapPolicy::kSkip;
+  std::vector<OverlapPolicy> asked;  // of the store
+  faulty_.refuses_claim = [&asked](const ClaimRequest& request) {
+    asked.push_back(request.overlap);
+    return false;
+  };
+  ClaimRequest claim = ClaimOf(Execute(CreateJob("job", definition)), 1);
+  claim.overlap = OverlapPolicy::kAllow;
+  applier_ = std::make_unique<ClaimApplier>(Make());
+  Ask({claim});
+  clock_.Advance(1s);
+  SampleClock();
+  applier_->Step(clock_.Steady());
+  EXPECT_EQ(Answers().at(0).verdict, ClaimVerdict::kAccepted);
+  EXPECT_EQ(asked, std::vector<OverlapPolicy>{OverlapPolicy::kSkip});
+}
+
 TEST_F(ClaimPlaceTest, AJobOfOneExecutorRunsOnNoOther) {
   Know({});
   const auto elsewhere = ClaimOnce(Execute(CreateChosen("", "x2")));
