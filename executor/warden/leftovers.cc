@@ -33,8 +33,7 @@ class Lineage {
  public:
   enum class Owner { kNone, kOtherKeeper, kUnknown };
 
-  Lineage(const std::vector<ProcessEntry>& processes, const std::string& own_command_line)
-      : own_command_line_(own_command_line) {
+  Lineage(const std::vector<ProcessEntry>& processes, const WardenDirectory& own) : own_(own) {
     for (const ProcessEntry& entry : processes) by_pid_[entry.pid] = &entry;
     // This process may be in a job of a Carillon itself: that keeper is above everything here.
     WalkUp(getpid(), [this](const ProcessEntry& entry) {
@@ -48,7 +47,7 @@ class Lineage {
     bool kept = false;
     const bool whole = WalkUp(pid, [&](const ProcessEntry& entry) {
       kept = entry.name == kShimName && entry.state != 'Z' && above_.count(entry.pid) == 0 &&
-             ReadCommandLine(entry.pid) != own_command_line_;
+             !WardenDirectoryOf(entry.pid).Same(own_);
       return kept;
     });
     if (kept) return Owner::kOtherKeeper;
@@ -68,7 +67,7 @@ class Lineage {
     return pid == 0;
   }
 
-  const std::string& own_command_line_;
+  const WardenDirectory& own_;
   std::unordered_map<pid_t, const ProcessEntry*> by_pid_;
   std::unordered_set<pid_t> above_;
 };
@@ -76,7 +75,7 @@ class Lineage {
 }  // namespace
 
 Leftovers::Leftovers(std::vector<OpenStart> starts)
-    : waiting_(std::move(starts)), own_command_line_(ReadCommandLine(getpid())) {}
+    : waiting_(std::move(starts)), own_(WardenDirectoryOf(getpid())) {}
 
 bool Leftovers::KeepersLeft(const std::vector<ProcessEntry>& processes, SteadyTime now) {
   const pid_t self = getpid();
@@ -84,7 +83,7 @@ bool Leftovers::KeepersLeft(const std::vector<ProcessEntry>& processes, SteadyTi
   if (keepers_killed_at_ == SteadyTime::max()) keepers_killed_at_ = now + kKeeperPatience;
   for (const ProcessEntry& entry : processes) {
     if (entry.name != kShimName || entry.parent == self || entry.state == 'Z') continue;
-    if (ReadCommandLine(entry.pid) != own_command_line_) continue;
+    if (!WardenDirectoryOf(entry.pid).Same(own_)) continue;
     left = true;
     if (now < keepers_killed_at_) continue;
     if (KillDescendants(entry.pid) == 0) kill(entry.pid, SIGKILL);
@@ -97,7 +96,7 @@ std::vector<OpenStart> Leftovers::Step(SteadyTime now) {
   const std::vector<ProcessEntry> processes = ReadProcesses();
   const bool keepers_left = KeepersLeft(processes, now);
   std::vector<bool> alive(waiting_.size(), keepers_left);
-  const Lineage lineage(processes, own_command_line_);
+  const Lineage lineage(processes, own_);
   for (const ProcessEntry& entry : processes) {
     if (entry.pid == getpid() || entry.state == 'Z') continue;
     const std::string environment = ReadEnvironment(entry.pid);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "executor/warden/process_tree.h"
+#include "executor/warden/warden_directory.h"
 #include "executor/warden/warden_journal.h"
 
 namespace carillon::executor {
@@ -28,7 +29,7 @@ class Leftovers {
   bool KeepersLeft(const std::vector<ProcessEntry>& processes, SteadyTime now);
 
   std::vector<OpenStart> waiting_;
-  std::string own_command_line_;
+  WardenDirectory own_;
   SteadyTime keepers_killed_at_ = SteadyTime::max();  // when patience with keepers ends
 };
 

@@ -143,8 +143,8 @@ TEST_F(WardenRestartTest, WardenThatHangsIsNoticedAndSoIsItsReturn) {
   Gauge& answers = metrics_.gauge("carillon_warden_answers");
   ASSERT_TRUE(test::WaitUntil([&] { return answers.value() == 1; }));
   kill(warden, SIGSTOP);
-  EXPECT_TRUE(test::WaitUntil(
-      [&] { return client_->CanStart().code() == ErrorCode::kUnavailable; }, 8s));
+  EXPECT_TRUE(
+      test::WaitUntil([&] { return client_->CanStart().code() == ErrorCode::kUnavailable; }, 8s));
   EXPECT_FALSE(client_->answers());
   EXPECT_EQ(client_->List().code(), ErrorCode::kUnavailable) << "without waiting for it";
   EXPECT_TRUE(test::WaitUntil([&] { return answers.value() == 0; }));
@@ -172,6 +172,28 @@ TEST_F(WardenRestartTest, LeftoversOfAKilledKeeperAreFoundByTheirMark) {
   EXPECT_EQ(result.state, RunState::kLost);
   EXPECT_EQ(result.reason, reason::kWardenDied);
   EXPECT_FALSE(test::ProcessAlive(test::ReadPids(pids).at(0)));
+}
+
+// As after an upgrade: its program is elsewhere, and it has another command line.
+TEST_F(WardenRestartTest, KeeperOfAWardenThatWasStartedOtherwiseIsWaitedFor) {
+  const StartAttempt start = Waiting();
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitForFile(scratch_ / "pid"));
+  const pid_t process = test::ReadPids(scratch_ / "pid").at(0);
+  const pid_t warden = pid();
+  Detach();
+  for (const ProcessEntry& entry : ReadProcesses()) {
+    if (entry.parent == warden) kill(entry.pid, SIGSTOP);  // it kills nothing when its warden dies
+  }
+  kill(warden, SIGKILL);
+  const std::string moved = scratch_ / "carillon-warden";
+  std::filesystem::copy_file(test::BuiltExecutable("carillon-warden"), moved);
+  client_ = std::make_unique<WardenClient>(
+      WardenClient::Options{.directory = directory(), .executable = moved, .idle_exit = 61s},
+      clock_, metrics_);
+  const AttemptResult result = End(start);
+  EXPECT_EQ(result.reason, reason::kWardenDied);
+  EXPECT_FALSE(test::ProcessAlive(process)) << "before anybody hears that it was lost";
 }
 
 // Two clusters on one host number their schedules alike.
