@@ -217,7 +217,7 @@ void AttemptBook::StepJournal(SteadyTime now) {
   }
   if (!log.dirty() || log.synced() > synced_at_failure_) disk_failure_.reset();
   if (status.ok()) return;
-  journal_->log().Log("warden: " + status.error().message);
+  Complain(status.error().message);
   next_step_ = now + kStepAgain;
   disk_failure_ = status.error();
   synced_at_failure_ = log.synced();
@@ -260,6 +260,9 @@ void AttemptBook::Launch(const AttemptName& name, Entry& entry) {
   if (RefuseStart(name, entry)) return;
   const LiveRun::Now now = Now();
   auto log = logs_.Open(entry.held, entry.start->job_id);
+  if (const size_t given_up = logs_.TakeGivenUp(); given_up > 0) {
+    Complain(fmt::format("gave up the logs of {} ended attempts: nobody took them", given_up));
+  }
   auto live = std::make_unique<LiveRun>(*std::move(entry.start), std::move(log));
   WorkDirectory::Place place{WorkDirectoryOf(name)};
   const size_t spare = free_spares_.empty() ? 0 : free_spares_.back();

@@ -59,6 +59,10 @@ class AttemptBook {
   bool wants_more() const { return !more_.empty(); }
   void ReapChildren();
 
+  // A line for the warden's own log. The loop itself never writes to a file: one on a disk that
+  // hangs would keep it from enforcing leases.
+  void Complain(const std::string& what) { journal_->log().Log("warden: " + what); }
+
   // ---- once a turn, in this order
   void Tick(SteadyTime now);
   // Has what happened written down, and acts on what is: starts processes, queues ends to be told.

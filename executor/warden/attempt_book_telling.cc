@@ -62,7 +62,7 @@ bool AttemptBook::Fetch(const AttemptName& name) {
   std::optional<Result<AttemptEnded>> ended = journal_->ReadEnd(entry->end_record);
   if (!ended) return false;
   if (!ended->ok()) {
-    journal_->log().Log("warden: " + ended->error().message);
+    Complain(ended->error().message);
     *ended = AttemptEnded{entry->held,
                           {.state = RunState::kLost,
                            .reason = std::string(reason::kWardenDied),

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -87,8 +87,8 @@ bool DaemonChannel::Next(WardenMessage* message) {
   while (connection_.open()) {
     const Result<bool> next = reader_.Next(message);
     if (!next.ok()) {
-      std::fprintf(stderr, "warden: hung up on the daemon: %s\n", next.error().message.c_str());
       Close();
+      complaint_ = "hung up on the daemon: " + next.error().message;
       return false;
     }
     if (!*next) return false;
@@ -133,6 +133,8 @@ bool DaemonChannel::Flush() {
   unsent_.erase(0, sent);
   return alive;
 }
+
+std::string DaemonChannel::TakeComplaint() { return std::exchange(complaint_, {}); }
 
 void DaemonChannel::Close() {
   connection_.Close();

@@ -40,6 +40,8 @@ class DaemonChannel {
   bool Flush();
   bool unsent() const { return !unsent_.empty(); }
   void Close();
+  // Why it hung up since the last call; empty: it did not.
+  std::string TakeComplaint();
 
  private:
   bool Greet(const WardenMessage& first);
@@ -48,6 +50,7 @@ class DaemonChannel {
   FileDescriptor connection_;
   FrameReader reader_;
   std::string unsent_;
+  std::string complaint_;
   bool greeted_ = false;
 };
 

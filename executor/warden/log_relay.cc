@@ -1,7 +1,7 @@
 #include "executor/warden/log_relay.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <utility>
 
 namespace carillon::executor {
 
@@ -36,20 +36,17 @@ void LogRelay::MakeRoom() {
   const auto crowded = [this] {
     return logs_.size() >= kLogsMax || budget_.used > budget_.bytes_max / 2;
   };
-  size_t given_up = 0;
   for (auto at = logs_.begin(); at != logs_.end() && crowded();) {
     if (at->second.log->ended()) {
       at = Erase(at);
-      ++given_up;
+      ++given_up_;
     } else {
       ++at;
     }
   }
-  if (given_up > 0) {
-    std::fprintf(stderr, "warden: gave up the logs of %zu ended attempts: nobody took them\n",
-                 given_up);
-  }
 }
+
+size_t LogRelay::TakeGivenUp() { return std::exchange(given_up_, 0); }
 
 std::optional<AttemptOutput> LogRelay::Take(SteadyTime now) {
   auto at = logs_.upper_bound(turn_);

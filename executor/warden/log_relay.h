@@ -32,6 +32,8 @@ class LogRelay {
   // When there are too many, or what waits fills half of the budget, the oldest logs of what has
   // ended are given up.
   std::shared_ptr<AttemptLog> Open(const HeldAttempt& held, const JobId& job_id);
+  // How many since the last call.
+  size_t TakeGivenUp();
   void Drop(const HeldAttempt& held);
   // What ended without a byte needs nobody's confirmation.
   void DropIfEmpty(const HeldAttempt& held);
@@ -60,6 +62,7 @@ class LogRelay {
   Items logs_;
   std::unordered_map<AttemptName, uint64_t, AttemptNameHash> numbers_;
   uint64_t next_number_ = 1;
+  size_t given_up_ = 0;
   uint64_t turn_ = 0;  // the last that was told
 };
 

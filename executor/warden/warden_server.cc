@@ -196,6 +196,7 @@ void WardenServer::OnConnection(uint32_t events) {
   const bool open = channel_->Read();
   WardenMessage message;
   while (channel_->Next(&message)) Handle(std::move(message));
+  if (const std::string why = channel_->TakeComplaint(); !why.empty()) book_->Complain(why);
   if (!open || channel_->connection() < 0) Detach();
 }
 

@@ -69,6 +69,8 @@ TEST(LogRelayTest, OldestEndedLogsAreGivenUpWhenNobodyTakesThem) {
     left.push_back(output->job_id.value() + std::to_string(output->attempt.token.low));
   }
   EXPECT_EQ(left, (std::vector<std::string>{"runs1", "ended3"}));
+  EXPECT_EQ(relay.TakeGivenUp(), 1u);
+  EXPECT_EQ(relay.TakeGivenUp(), 0u);
 }
 
 }  // namespace

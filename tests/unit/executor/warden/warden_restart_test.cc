@@ -353,6 +353,49 @@ TEST_F(WardenLongPathTest, DirectoryOfAnyLength) {
   EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
 }
 
+// What it prints goes to a pipe that is full, as to a disk that hangs.
+class WardenFullPipeTest : public WardenRestartTest {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(mkdir(directory().c_str(), 0700), 0);
+    const std::string log = directory() + "/" + kWardenLog;
+    ASSERT_EQ(mkfifo(log.c_str(), 0600), 0);
+    pipe_ = FileDescriptor(open(log.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    ASSERT_TRUE(pipe_.open());
+    Attach();
+  }
+  void TearDown() override {
+    char buffer[4096];
+    while (read(pipe_.get(), buffer, sizeof(buffer)) > 0) continue;
+    WardenRestartTest::TearDown();
+  }
+  void Fill() {
+    while (write(pipe_.get(), "f", 1) > 0) continue;
+  }
+  FileDescriptor Connect() {
+    const FileDescriptor place(open(directory().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    const Result<int> connected = ConnectInDirectory(place.get(), kWardenSocket);
+    EXPECT_TRUE(connected.ok());
+    return FileDescriptor(connected.ok() ? *connected : -1);
+  }
+  FileDescriptor pipe_;
+};
+
+TEST_F(WardenFullPipeTest, LoopGoesOnAfterItHungUpOnNonsense) {
+  Detach();
+  Fill();
+  const FileDescriptor talker = Connect();
+  const std::string nonsense(8, '\0');
+  ASSERT_EQ(send(talker.get(), nonsense.data(), nonsense.size(), MSG_NOSIGNAL), 8);
+  char byte = 0;
+  ASSERT_TRUE(test::WaitUntil([&] { return recv(talker.get(), &byte, 1, 0) == 0; }))
+      << "hung up on";
+  const FileDescriptor next = Connect();
+  const std::string hello = EncodeFrame(warden_message::Hello{});
+  ASSERT_GT(send(next.get(), hello.data(), hello.size(), MSG_NOSIGNAL), 0);
+  EXPECT_TRUE(test::WaitUntil([&] { return recv(next.get(), &byte, 1, 0) == 1; })) << "welcomed";
+}
+
 class WardenFullDiskTest : public WardenRestartTest {
  protected:
   static constexpr int kDiskMib = 40;
