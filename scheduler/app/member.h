@@ -62,7 +62,7 @@ struct MemberPorts {
 };
 
 struct NamedStepper {
-  std::string name;  // "plan", "fire", "claims", "results", "link", "owner", "guard", …
+  std::string name;  // "plan", "fire", "claims", "results", "link", "owner", "proof", …
   Stepper* stepper;
   WakeSlot* wake;  // Set() the runner's Wake here before the first Step
 };

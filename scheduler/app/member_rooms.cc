@@ -13,8 +13,8 @@ constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
 
 std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
-  for (const char* name : {"owner", "leader", "guard", "recover", "plan", "fire", "link", "claims",
-                           "results", "logs", "maintain", "notify"}) {
+  for (const char* name : {"owner", "proof", "leader", "guard", "recover", "plan", "fire", "link",
+                           "claims", "results", "logs", "maintain", "notify"}) {
     wakes.emplace(name, std::make_shared<WakeSlot>());
   }
   return wakes;
@@ -45,6 +45,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       claims("claims", o.claim_queue_max),
       registers("registers", kRegistersMax),
       owner(MakeOwner()),
+      session_proof(p.clock, p.coordinator, segments),
       leader(MakeLeader()),
       settings(MakeSettings()),
       guard_loop(MakeGuardLoop()),

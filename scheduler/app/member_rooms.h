@@ -10,6 +10,7 @@
 #include "scheduler/app/queue_gauges.h"
 #include "scheduler/app/sequence_stepper.h"
 #include "scheduler/assign/segment_owner.h"
+#include "scheduler/assign/session_proof.h"
 #include "scheduler/claims/claim_applier.h"
 #include "scheduler/fire/firing_loop.h"
 #include "scheduler/guard/guard_loop.h"
@@ -92,6 +93,7 @@ struct Member::Rooms {
 
   // Rooms, by loop.
   SegmentOwner owner;
+  SessionProof session_proof;
   LeaderLoop leader;
   SettingsFollower settings;
   GuardLoop guard_loop;

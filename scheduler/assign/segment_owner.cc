@@ -197,15 +197,7 @@ void SegmentOwner::RenewProof(SteadyTime now) {
   const auto view = ports_.table.View();
   CountOwned();
   const Status checked = ports_.fences.Check(view->FenceFor(view->Segments()));
-  if (!checked.ok() || !view->suspended().empty()) ProveBySession();
-}
-
-void SegmentOwner::ProveBySession() {
-  const uint64_t joins = ports_.coordinator.Joins();
-  const SteadyTime sent = ports_.clock.Steady();
-  const auto generation = ports_.coordinator.ProveSession();
-  if (!generation.ok() || ports_.coordinator.Joins() != joins) return;
-  ports_.table.ProvedBySession(*generation, joins, sent);
+  if (!checked.ok()) log::Debug("assign", "cannot read epochs: {}", checked.error().message);
 }
 
 bool SegmentOwner::Wants(SegmentId segment) const {

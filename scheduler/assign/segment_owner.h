@@ -1,8 +1,10 @@
-// Takes the segments the assignment gives to this member, gives up the others, and keeps the proof
-// of ownership and cluster time fresh.
+// Takes the segments the assignment gives to this member, gives up the others, and keeps the
+// store's proof of ownership and cluster time fresh.
 //
 // Place    DESIGN §5, before step 1 of docs/life-of-a-run.md.
-// Threads  One loop calls Step.
+// Threads  One loop calls Step, which waits for the store: leases that must be renewed meanwhile
+// have
+//          session_proof.h.
 // Time     Never leads: cluster time is measured before anything is taken; beyond the offset limit
 //          everything is released.
 // Errors   Retried at the next Step; a Take whose outcome is unknown is simply repeated (the same
@@ -69,7 +71,6 @@ class SegmentOwner final : public Stepper {
   void GiveUp(const Fence& fence, DropCause cause);
   void CountOwned();
   void RenewProof(SteadyTime now);
-  void ProveBySession();
   void SetWanted(const std::vector<SegmentId>& wanted);
 
   const Ports ports_;

@@ -144,6 +144,15 @@ void SegmentTable::ProvedBySession(Generation generation, uint64_t joins, Steady
   }
 }
 
+std::optional<SteadyTime> SegmentTable::OldestProof() const {
+  MutexLock lock(mu_);
+  std::optional<SteadyTime> oldest;
+  for (const auto& [segment, held] : held_) {
+    oldest = std::min(oldest.value_or(held.proved), held.proved);
+  }
+  return oldest;
+}
+
 bool SegmentTable::MayRenew(SegmentId segment, Epoch epoch, SteadyTime now) const {
   MutexLock lock(mu_);
   const auto found = held_.find(segment);

@@ -82,6 +82,9 @@ class SegmentTable {
   // or kept under exactly that generation; the latter only in the session it was taken in.
   void ProvedBySession(Generation generation, uint64_t joins, SteadyTime sent);
 
+  // When the segment was proved that was not proved for longest, suspended ones included; nullopt:
+  // nothing is held.
+  std::optional<SteadyTime> OldestProof() const;
   // Leases may be renewed: owned by this epoch with a proof younger than the limit.
   bool MayRenew(SegmentId segment, Epoch epoch, SteadyTime now) const;
 

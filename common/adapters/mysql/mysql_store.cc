@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "common/adapters/mysql/json_rows.h"
 #include "common/adapters/mysql/migrations.h"
 #include "common/adapters/mysql/partitions.h"
@@ -39,19 +41,33 @@ Status FillNewStore(Session& session, uint32_t segment_count) {
 // An index over all of history takes its time; nobody else waits for this connection.
 constexpr int kMigrationStatementMaxSeconds = 4 * 3600;
 
+// Of what a member asks once a second: a server that hangs is given up soon.
+constexpr size_t kQuickConnections = 2;
+constexpr int kQuickTimeoutSeconds = 2;  // to connect, and of one statement
+
+std::unique_ptr<Pool> QuickPool(SessionOptions session) {
+  session.connect_timeout_s = std::min(session.connect_timeout_s, kQuickTimeoutSeconds);
+  session.read_timeout_s = std::min(session.read_timeout_s, kQuickTimeoutSeconds);
+  return std::make_unique<Pool>(PoolOptions{
+      .session = std::move(session), .size = kQuickConnections, .wait = 1s * kQuickTimeoutSeconds});
+}
+
 }  // namespace
 
-MysqlStore::MysqlStore(std::shared_ptr<Kept> kept, std::unique_ptr<Pool> pool,
-                       uint32_t segment_count)
-    : MysqlBulk(*pool),
-      MysqlCounts(*pool),
+MysqlStore::MysqlStore(std::shared_ptr<Kept> kept, Pools pools, uint32_t segment_count)
+    : MysqlBulk(*pools.all),
+      MysqlCounts(*pools.all),
       kept_(std::move(kept)),
-      pool_(std::move(pool)),
+      pool_(std::move(pools.all)),
+      quick_(std::move(pools.quick)),
       segment_count_(segment_count) {}
 
 std::unique_ptr<MysqlStore> MysqlStore::Behind(StoreGate& gate, Gated gated) const {
   return std::unique_ptr<MysqlStore>(
-      new MysqlStore(kept_, std::make_unique<Pool>(*pool_, gate, gated), segment_count_));
+      new MysqlStore(kept_,
+                     {.all = std::make_unique<Pool>(*pool_, gate, gated),
+                      .quick = std::make_unique<Pool>(*quick_, gate, gated)},
+                     segment_count_));
 }
 
 Result<std::unique_ptr<MysqlStore>> MysqlStore::Open(const MysqlOptions& options) {
@@ -78,7 +94,8 @@ Result<std::unique_ptr<MysqlStore>> MysqlStore::Open(const MysqlOptions& options
     CARILLON_TRY(Migrate(*session, EmbeddedMigrations()));
   }
   std::unique_ptr<MysqlStore> store(
-      new MysqlStore(std::move(kept), std::move(pool), options.segment_count));
+      new MysqlStore(std::move(kept), {.all = std::move(pool), .quick = QuickPool(telling)},
+                     options.segment_count));
   CARILLON_TRY(InTransaction(
       *store->pool_, {.operation = "new store", .retry_duplicates = true},
       [&](Session& session) { return FillNewStore(session, options.segment_count); }));

@@ -225,7 +225,7 @@ class MysqlStore final : public IdentityStore,
   Status RewrapSecret(const std::string& name, const SealedValue& from,
                       const SealedValue& to) override;
 
-  // For checks at start and tests: the pool that all of the above goes through.
+  // For checks at start and tests: the pool that nearly all of the above goes through.
   Pool& pool() { return *pool_; }
 
  private:
@@ -237,12 +237,13 @@ class MysqlStore final : public IdentityStore,
     Incarnations incarnations;
     std::atomic<int64_t> versions_from{0};  // where the walk over old versions goes on
   };
-  MysqlStore(std::shared_ptr<Kept> kept, std::unique_ptr<Pool> pool, uint32_t segment_count);
+  MysqlStore(std::shared_ptr<Kept> kept, Pools pools, uint32_t segment_count);
 
   // shared: with those Behind a gate, in any order of their ends.
   const std::shared_ptr<Kept> kept_;
   const std::unique_ptr<Pool> pool_;
-  uint32_t segment_count_;  // constant after Open
+  const std::unique_ptr<Pool> quick_;  // Now, ReadEpochs
+  uint32_t segment_count_;             // constant after Open
 };
 
 }  // namespace carillon::mysql

@@ -110,4 +110,10 @@ class Pool {
   const Gated gated_ = Gated::kEverything;
 };
 
+// The connections of one store.
+struct Pools {
+  std::unique_ptr<Pool> all;
+  std::unique_ptr<Pool> quick;  // for small reads that must not wait long for a server that hangs
+};
+
 }  // namespace carillon::mysql

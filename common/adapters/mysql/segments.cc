@@ -102,7 +102,7 @@ Result<Fence> TakeLocked(Session& session, const TakeRequest& request, const std
 }  // namespace
 
 Result<WallTime> MysqlStore::Now() {
-  return InRead(*pool_, "now", [](Session& session) -> Result<WallTime> {
+  return InRead(*quick_, "now", [](Session& session) -> Result<WallTime> {
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows,
         session.Query(
@@ -149,13 +149,14 @@ Status MysqlStore::Release(const Fence& fence) {
 }
 
 Result<std::vector<SegmentRecord>> MysqlStore::ReadEpochs(const std::vector<SegmentId>& segments) {
-  return InRead(*pool_, "read epochs", [&](Session& session) -> Result<std::vector<SegmentRecord>> {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows, session.Query("SELECT " + kSegmentColumns + " FROM " + kNumbersJoinSegments +
-                                     " LOCK IN SHARE MODE",
-                                 {NumbersOf(segments)}));
-    return ReadSegments(std::move(rows));
-  });
+  return InRead(*quick_, "read epochs",
+                [&](Session& session) -> Result<std::vector<SegmentRecord>> {
+                  CARILLON_ASSIGN_OR_RETURN(
+                      Rows rows, session.Query("SELECT " + kSegmentColumns + " FROM " +
+                                                   kNumbersJoinSegments + " LOCK IN SHARE MODE",
+                                               {NumbersOf(segments)}));
+                  return ReadSegments(std::move(rows));
+                });
 }
 
 Result<std::vector<SegmentRecord>> MysqlStore::ListSegments() {

@@ -1,100 +1,11 @@
 #include "scheduler/assign/segment_owner.h"
 
-#include "common/adapters/memory/memory_coordinator.h"
 #include "scheduler/assign/rendezvous.h"
 #include "scheduler/leader/leader.h"
-#include "tests/unit/scheduler/room_fixture.h"
+#include "tests/unit/scheduler/assign/segment_owner_fixture.h"
 
 namespace carillon::scheduler {
 namespace {
-
-// The memory store's ownership port with errors on order.
-class FaultySegments final : public SegmentStore {
- public:
-  explicit FaultySegments(memory::MemoryStore& store) : store_(store) {}
-  bool away = false;                  // nothing answers
-  bool lose_take = false;             // the next Take takes effect, its reply is lost
-  Duration clock_error{};             // of the database's clock
-  std::function<void()> during_read;  // what happens while a fence read is on its way
-
-  Result<WallTime> Now() override {
-    if (away) return Away();
-    CARILLON_ASSIGN_OR_RETURN(const WallTime now, store_.Now());
-    return now + clock_error;
-  }
-  Result<Fence> Take(const TakeRequest& request) override {
-    if (away) return Away();
-    auto taken = store_.Take(request);
-    if (!std::exchange(lose_take, false)) return taken;
-    return Error{ErrorCode::kTimeout, "reply lost by the test"};
-  }
-  Status Release(const Fence& fence) override {
-    if (away) return Away();
-    return store_.Release(fence);
-  }
-  Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override {
-    if (away) return Away();
-    auto records = store_.ReadEpochs(segments);
-    if (during_read) during_read();
-    return records;
-  }
-  Result<std::vector<SegmentRecord>> ListSegments() override {
-    if (away) return Away();
-    return store_.ListSegments();
-  }
-
- private:
-  static Error Away() { return {ErrorCode::kUnavailable, "away by the test"}; }
-  memory::MemoryStore& store_;
-};
-
-class SegmentOwnerTest : public ::testing::Test {
- protected:
-  SegmentOwnerTest() : coordinator_(ensemble_.NewClient()) {
-    EXPECT_TRUE(coordinator_->Join({.id = MemberId("m1"), .incarnation = Incarnation("i1")}).ok());
-    table_.OnChange([this] { ++changes_; });
-  }
-  ~SegmentOwnerTest() override { failpoint::Reset(); }
-
-  void Assign(const std::string& member) {
-    Assignment assignment{.generation = Generation(++generation_)};
-    for (uint32_t n = 0; n < 4; ++n) assignment.owners[SegmentId(n)] = MemberId(member);
-    ASSERT_TRUE(coordinator_->WriteAssignment(assignment).ok());
-  }
-  void Step(Duration ahead = 1s) {
-    clock_.Advance(ahead);
-    owner_.Step(clock_.Steady());
-  }
-  size_t owned() const { return table_.View()->all().size(); }
-  void ActivateAll() {
-    const auto view = table_.View();
-    table_.Activate(view->FenceFor(view->Segments()));
-  }
-  bool MayRenew() {
-    const OwnedSegment& first = table_.View()->all().at(0);
-    return table_.MayRenew(first.segment, first.epoch, clock_.Steady());
-  }
-
-  test::ManualClock clock_;
-  memory::MemoryStore store_{clock_, {.segment_count = 4}};
-  FaultySegments segments_{store_};
-  memory::MemoryEnsemble ensemble_;
-  std::unique_ptr<Coordinator> coordinator_;
-  Metrics metrics_;
-  ClusterClock cluster_{clock_};
-  SegmentTable table_{4s};
-  FenceWatch fences_{clock_, segments_, table_, metrics_};
-  SegmentOwner owner_{{.clock = clock_,
-                       .segments = segments_,
-                       .coordinator = *coordinator_,
-                       .cluster = cluster_,
-                       .table = table_,
-                       .fences = fences_,
-                       .metrics = metrics_},
-                      {.self = MemberId("m1"), .incarnation = Incarnation("i1")}};
-  uint64_t generation_ = 0;
-  int changes_ = 0;
-};
 
 TEST_F(SegmentOwnerTest, TakesWhatIsAssignedAndGivesUpWhatIsNot) {
   Assign("m1");
@@ -212,7 +123,7 @@ TEST_F(SegmentOwnerTest, ProofAgesFromWhenItsRequestWasSent) {
   Assign("m1");
   Step();
   segments_.during_read = [this] { clock_.Advance(3s); };
-  Step();
+  StepOwner();
   segments_.during_read = nullptr;
   segments_.away = true;
   clock_.Advance(999ms);
@@ -226,61 +137,10 @@ TEST_F(SegmentOwnerTest, BrokenProofAgesFromItsReceipt) {
   Assign("m1");
   Step();
   segments_.during_read = [this] { clock_.Advance(3s); };
-  Step();
+  StepOwner();
   segments_.during_read = nullptr;
   clock_.Advance(3s);
   EXPECT_TRUE(MayRenew());
-}
-
-TEST_F(SegmentOwnerTest, SessionProvesOwnershipWhileTheStoreIsAway) {
-  Assign("m1");
-  Step();
-  segments_.away = true;
-  for (int i = 0; i < 20; ++i) Step();
-  EXPECT_TRUE(MayRenew());
-  ensemble_.Suspend(Incarnation("i1"));
-  for (int i = 0; i < 5; ++i) Step();
-  EXPECT_FALSE(MayRenew());
-  EXPECT_EQ(owned(), 4u);  // goes on: the fence decides
-}
-
-TEST_F(SegmentOwnerTest, SessionProvesWhatWasKeptWhenMembersChanged) {
-  Assign("m1");
-  Step();
-  const Epoch taken = table_.View()->all().at(0).epoch;
-  Assign("m1");
-  Step();
-  segments_.away = true;
-  for (int i = 0; i < 20; ++i) Step();
-  EXPECT_TRUE(MayRenew());
-  Assign("m1");  // also while the store is away
-  for (int i = 0; i < 20; ++i) Step();
-  EXPECT_TRUE(MayRenew());
-  EXPECT_EQ(table_.View()->all().at(0).epoch, taken);
-}
-
-TEST_F(SegmentOwnerTest, SessionProvesWhatWasKeptAndSuspended) {
-  Assign("m1");
-  Step();
-  Assign("m1");
-  Step();
-  const OwnedSegment first = table_.View()->all().at(0);
-  segments_.away = true;
-  const auto view = table_.View();
-  table_.Drop(view->FenceFor(view->Segments()), DropCause::kStoreHeld);
-  for (int i = 0; i < 20; ++i) Step();
-  EXPECT_TRUE(table_.MayRenew(first.segment, first.epoch, clock_.Steady()));
-}
-
-// Somebody else may have been told to take it by the generation that was not seen.
-TEST_F(SegmentOwnerTest, SessionProvesNothingAfterAGenerationThatWasNotSeen) {
-  Assign("m1");
-  Step();
-  segments_.away = true;
-  Assign("m2");
-  Assign("m1");
-  for (int i = 0; i < 5; ++i) Step();
-  EXPECT_FALSE(MayRenew());
 }
 
 TEST_F(SegmentOwnerTest, WhatMissedAGenerationIsTakenAgain) {

@@ -1,0 +1,32 @@
+#include "scheduler/assign/session_proof.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// The store proves once a second; a quorum write is only worth it when it did not. With the time
+// limit of a proof this stays below the age at which renewals stop.
+constexpr Duration kProofFresh = 1500ms;
+constexpr Duration kProveAgain = 500ms;  // also for segments that the session cannot prove
+constexpr Duration kLookEvery = 1s;      // at what is held, when nothing is
+
+}  // namespace
+
+SteadyTime SessionProof::Step(SteadyTime now) {
+  const auto oldest = table_.OldestProof();
+  if (!oldest) return now + kLookEvery;
+  const SteadyTime due = std::max(next_, *oldest + kProofFresh);
+  if (now < due) return due;
+  Prove();
+  next_ = clock_.Steady() + kProveAgain;
+  return next_;
+}
+
+void SessionProof::Prove() {
+  const uint64_t joins = coordinator_.Joins();
+  const SteadyTime sent = clock_.Steady();
+  const auto generation = coordinator_.ProveSession();
+  if (!generation.ok() || coordinator_.Joins() != joins) return;
+  table_.ProvedBySession(*generation, joins, sent);
+}
+
+}  // namespace carillon::scheduler
