@@ -1,13 +1,10 @@
 #include "common/cluster/cluster_options.h"
 
 #include "common/base/log.h"
-#include "common/process/daemon.h"
 #include "common/process/process.h"
 
 namespace carillon::cluster {
 namespace {
-
-constexpr Duration kBrokersAnswer = 5s;
 
 std::vector<kafka::TopicOptions> TopicsOf(const config::Config& config) {
   std::vector<kafka::TopicOptions> topics;
@@ -84,20 +81,18 @@ Result<std::string> JoinSecretOf(const config::Config& config) {
   return process::ReadSecretFile(config.Text("link.join_secret_file"), "link.join_secret_file");
 }
 
-Status AwaitTopics(const config::Config& config, const std::function<bool()>& interrupted) {
+Status CheckTopics(const config::Config& config, Duration limit) {
   CARILLON_ASSIGN_OR_RETURN(const kafka::KafkaOptions options, KafkaOptionsOf(config, "carillon"));
-  while (!interrupted()) {
-    Status ready = kafka::EnsureTopics(options, TopicsOf(config), kBrokersAnswer);
-    if (ready.ok() || ready.code() != ErrorCode::kUnavailable) return ready;
-    log::Warn("kafka", "{}; kafka.bootstrap is {}", ready.error().message, options.bootstrap);
-    if (config.Text("kafka.sasl").starts_with("scram") && !kafka::ScramFitsNewBrokers()) {
-      log::Warn("kafka",
-                "kafka.sasl is {}, which Kafka 4.0 and later refuse from librdkafka before 2.6.1: "
-                "use plain over TLS with them",
-                config.Text("kafka.sasl"));
-    }
+  Status ready = kafka::EnsureTopics(options, TopicsOf(config), limit);
+  if (ready.ok() || ready.code() != ErrorCode::kUnavailable) return ready;
+  log::Warn("kafka", "{}; kafka.bootstrap is {}", ready.error().message, options.bootstrap);
+  if (config.Text("kafka.sasl").starts_with("scram") && !kafka::ScramFitsNewBrokers()) {
+    log::Warn("kafka",
+              "kafka.sasl is {}, which Kafka 4.0 and later refuse from librdkafka before 2.6.1: "
+              "use plain over TLS with them",
+              config.Text("kafka.sasl"));
   }
-  return process::ToldToStop();
+  return ready;
 }
 
 }  // namespace carillon::cluster

@@ -22,8 +22,8 @@ Result<zookeeper::CoordinatorOptions> CoordinatorOptionsOf(const config::Config&
 Result<std::string> JoinSecretOf(const config::Config& config);
 bool LinkHasTls(const config::Config& config);
 
-// Waits for the brokers, which may be started later than we are; then the topics are as they must
-// be. kConflict: they are not; kUnavailable: `interrupted` said so.
-Status AwaitTopics(const config::Config& config, const std::function<bool()>& interrupted);
+// Makes the topics that are missing, within `limit`. kConflict: they are not as they must be;
+// kUnavailable: no broker answers.
+Status CheckTopics(const config::Config& config, Duration limit);
 
 }  // namespace carillon::cluster

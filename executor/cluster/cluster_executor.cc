@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/version.h"
 #include "common/cluster/cluster_options.h"
+#include "common/cluster/late_bus.h"
 #include "common/ops/ops_server.h"
 #include "common/process/data_directory.h"
 #include "common/process/process.h"
@@ -20,7 +21,6 @@
 namespace carillon::executor {
 namespace {
 
-constexpr Duration kAskBrokerEvery = 1s;
 // A new executor has no use for older tasks: they expired long ago, whatever the clocks differ by.
 constexpr Duration kTasksOfInterest = 10min;
 
@@ -31,8 +31,8 @@ struct ClusterExecutor::Parts {
   Metrics metrics;
   std::unique_ptr<process::DataDirectory> directory;
   LiveSettings settings;
-  std::unique_ptr<BusProducer> results;
-  std::unique_ptr<BusConsumer> tasks;
+  std::unique_ptr<cluster::LateBus> bus;
+  BusConsumer* tasks = nullptr;            // the bus's
   std::unique_ptr<LinkIdentity> identity;  // null: no TLS on the control link
   std::unique_ptr<rpc::GrpcLink> link;
   std::unique_ptr<MemberDirectory> members;
@@ -45,8 +45,7 @@ struct ClusterExecutor::Parts {
   process::Runtime runtime;
 
   Status Build(const config::Config& config, const process::Interrupted& interrupted);
-  Status OpenBus(const config::Config& config, const ExecutorOptions& options,
-                 const process::Interrupted& interrupted);
+  Status OpenBus(const config::Config& config, const ExecutorOptions& options);
   Status OpenMembers(const config::Config& config, const ExecutorOptions& options,
                      const process::Interrupted& interrupted);
   Status ListenOps(const config::Config& config);
@@ -67,12 +66,11 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
   CARILLON_TRY(OpenMembers(config, options, interrupted));
   CARILLON_TRY(ListenOps(config));
   options.ops_port = ops->port();
-  CARILLON_TRY(cluster::AwaitTopics(config, interrupted));
-  CARILLON_TRY(OpenBus(config, options, interrupted));
+  CARILLON_TRY(OpenBus(config, options));
   CARILLON_ASSIGN_OR_RETURN(
       executor, ExecutorServer::Make({.clock = clock,
                                       .tasks = *tasks,
-                                      .results = *results,
+                                      .results = bus->producer(),
                                       .link = *link,
                                       .metrics = metrics,
                                       .public_keys = [this] { return link->public_keys(); },
@@ -88,30 +86,25 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
 }
 
 // The one partition that this executor's tasks are on, whose position is kept under its name.
-Status ClusterExecutor::Parts::OpenBus(const config::Config& config, const ExecutorOptions& options,
-                                       const process::Interrupted& interrupted) {
+Status ClusterExecutor::Parts::OpenBus(const config::Config& config,
+                                       const ExecutorOptions& options) {
   const std::string name = "carillon-" + options.executor_id.value();
   CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions producer,
                             cluster::ProducerOptionsOf(config, name));
-  CARILLON_ASSIGN_OR_RETURN(results, kafka::NewProducer(producer, metrics));
+  bus = std::make_unique<cluster::LateBus>(cluster::LateBus::Ports{
+      .check_topics = [config](Duration limit) { return cluster::CheckTopics(config, limit); },
+      .open_producer = [this, producer] { return kafka::NewProducer(producer, metrics); }});
   const auto partitions = static_cast<uint64_t>(producer.partitions);
   const int partition = static_cast<int>(TaskPartitionKey(options.executor_id) % partitions);
-  for (;;) {
-    auto opened = kafka::NewConsumer({.kafka = producer.kafka,
-                                      .topic = std::string(kTasksTopic),
-                                      .group = name,
-                                      .partitions = {partition},
-                                      .begin = clock.Wall() - kTasksOfInterest});
-    if (opened.ok()) {
-      tasks = std::move(opened).value();
-      return {};
-    }
-    if (opened.code() != ErrorCode::kUnavailable) return opened.error();
-    log::Warn("kafka", "{}; kafka.bootstrap is {}", opened.error().message,
-              producer.kafka.bootstrap);
-    process::Await(clock, kAskBrokerEvery, interrupted);
-    if (interrupted()) return process::ToldToStop();
-  }
+  tasks = &bus->AddConsumer(
+      [wanted = kafka::ConsumerOptions{.kafka = producer.kafka,
+                                       .topic = std::string(kTasksTopic),
+                                       .group = name,
+                                       .partitions = {partition},
+                                       .begin = clock.Wall() - kTasksOfInterest}] {
+        return kafka::NewConsumer(wanted);
+      });
+  return bus->Open();
 }
 
 Status ClusterExecutor::Parts::OpenMembers(const config::Config& config,
@@ -182,6 +175,7 @@ Status ClusterExecutor::Parts::ListenOps(const config::Config& config) {
 
 void ClusterExecutor::Parts::StartLoops() {
   executor->StartLoops(loops);
+  loops.Add("bus", clock, *bus);
   LoopRunner& following = loops.Add("members", clock, *follower);
   members->OnChange([&following] { following.Wake(); });
   if (identity) loops.Add("link-identity", clock, *identity);
@@ -204,6 +198,7 @@ std::string ClusterExecutor::ReadyText() const {
 }
 
 Status ClusterExecutor::Supervise() {
+  CARILLON_TRY(parts_->bus->failure());
   for (const std::string& refusal : {parts_->follower->refusal(), parts_->executor->refusal()}) {
     if (!refusal.empty()) return {ErrorCode::kConflict, refusal};
   }
@@ -237,8 +232,7 @@ void ClusterExecutor::Stop() {
   parts.members.reset();
   parts.link.reset();
   parts.identity.reset();
-  parts.tasks.reset();
-  parts.results.reset();
+  parts.bus.reset();
   parts.directory->Unpublish();
   parts.directory.reset();
 }

@@ -3,7 +3,8 @@
 // Place    The composition root of carillon-executor; the picture is in docs/architecture.md.
 // Threads  As process::Daemon.
 // Errors   Start: kInvalid names the setting; kConflict for topics that are not as configured, or
-//          when another executor uses the data directory. Brokers that are away are waited for.
+//          when another executor uses the data directory. Brokers that are away are opened
+//          later.
 #pragma once
 
 #include <memory>
@@ -20,7 +21,7 @@ class ClusterExecutor final : public process::Daemon {
   ~ClusterExecutor() override;
 
   std::string ReadyText() const override;
-  // kConflict: another executor with this id is alive.
+  // kConflict: another executor with this id is alive, or topics that are not as configured.
   Status Supervise() override;
   void BeginDrain() override;
   bool drained() const override;

@@ -13,6 +13,7 @@
 #include "common/base/log.h"
 #include "common/base/version.h"
 #include "common/cluster/cluster_options.h"
+#include "common/cluster/late_bus.h"
 #include "common/process/data_directory.h"
 #include "common/process/process.h"
 #include "common/store/store_options.h"
@@ -89,9 +90,9 @@ struct ClusterScheduler::Parts {
   std::optional<tls::Authority> authority;  // nullopt: no TLS on the control link
   std::unique_ptr<JoinDesk> join_desk;
   std::atomic<JoinDesk*> joins = nullptr;  // once the store was opened
-  std::unique_ptr<BusProducer> producer;
-  std::unique_ptr<BusConsumer> results;
-  std::unique_ptr<BusConsumer> logs;
+  std::unique_ptr<cluster::LateBus> bus;
+  BusConsumer* results = nullptr;  // the bus's
+  BusConsumer* logs = nullptr;     // likewise
   std::unique_ptr<Coordinator> coordinator;
   std::unique_ptr<ExecutorHub> hub;
   std::unique_ptr<SchedulerServer> server;
@@ -125,7 +126,6 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                            *authority, [this] { return for_api->Now(); });
     joins = join_desk.get();
   }
-  CARILLON_TRY(cluster::AwaitTopics(config, interrupted));
   CARILLON_TRY(OpenBus(config));
   secret_desk = std::make_unique<SecretDesk>(*trusted, *secret_keys);
   CARILLON_ASSIGN_OR_RETURN(auto notify, NotifyOptionsOf(config));
@@ -140,7 +140,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                         .log_store = *trusted,
                                         .identity = *store,
                                         .guard = guard,
-                                        .producer = *producer,
+                                        .producer = bus->producer(),
                                         .results = *results,
                                         .logs = *logs,
                                         .hub = *hub,
@@ -170,9 +170,10 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                               {.version = kVersion,
                                .config = config,
                                .link_authority = authority ? authority->certificate() : ""}));
-  // The bus may have let us wait since the store was opened: nothing fires in a pause of that time.
+  // Time has passed since the store was opened: nothing fires in a pause of that time.
   if (const auto stored = store->ReadSettings(); stored.ok()) settings.Adopt(*stored);
   server->StartLoops(loops);
+  loops.Add("bus", clock, *bus);
   runtime = {.url = server->url(),
              .ops_url = server->ops_url(),
              .grpc = options.self.grpc_address,
@@ -213,17 +214,21 @@ Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
   const std::string name = "carillon-" + config.Text("scheduler.id");
   CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions options,
                             cluster::ProducerOptionsOf(config, name));
-  CARILLON_ASSIGN_OR_RETURN(producer, kafka::NewProducer(options, metrics));
+  bus = std::make_unique<cluster::LateBus>(cluster::LateBus::Ports{
+      .check_topics = [config](Duration limit) { return cluster::CheckTopics(config, limit); },
+      .open_producer = [this, options] { return kafka::NewProducer(options, metrics); }});
   std::vector<int> partitions(static_cast<size_t>(options.partitions));
   std::iota(partitions.begin(), partitions.end(), 0);
   for (const auto& [consumer, topic] :
        {std::pair(&results, kResultsTopic), std::pair(&logs, kLogsTopic)}) {
-    CARILLON_ASSIGN_OR_RETURN(*consumer, kafka::NewConsumer({.kafka = options.kafka,
-                                                             .topic = std::string(topic),
-                                                             .group = name,
-                                                             .partitions = partitions}));
+    *consumer = &bus->AddConsumer([wanted = kafka::ConsumerOptions{.kafka = options.kafka,
+                                                                   .topic = std::string(topic),
+                                                                   .group = name,
+                                                                   .partitions = partitions}] {
+      return kafka::NewConsumer(wanted);
+    });
   }
-  return {};
+  return bus->Open();
 }
 
 Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInfo& self) {
@@ -281,6 +286,8 @@ std::string ClusterScheduler::ReadyText() const {
 
 bool ClusterScheduler::Reload() { return parts_->server->ReloadCertificate(); }
 
+Status ClusterScheduler::Supervise() { return parts_->bus->failure(); }
+
 void ClusterScheduler::BeginDrain() { parts_->server->BeginDrain(); }
 
 void ClusterScheduler::Stop() {
@@ -294,9 +301,7 @@ void ClusterScheduler::Stop() {
   parts.server.reset();
   parts.hub.reset();
   parts.coordinator.reset();
-  parts.logs.reset();
-  parts.results.reset();
-  parts.producer.reset();
+  parts.bus.reset();
   parts.for_api.reset();
   parts.trusted.reset();
   parts.store.reset();

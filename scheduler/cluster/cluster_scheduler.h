@@ -3,7 +3,7 @@
 // Place    The composition root of carillon-scheduler; the picture is in docs/architecture.md.
 // Threads  As process::Daemon.
 // Errors   Start: kInvalid names the setting; kConflict for topics or a schema that are not ours. A
-//          store, broker or ensemble that is away is waited for.
+//          store or ensemble that is away is waited for; brokers that are away are opened later.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,8 @@ class ClusterScheduler final : public process::Daemon {
   ~ClusterScheduler() override;
 
   std::string ReadyText() const override;
-  Status Supervise() override { return {}; }
+  // Topics that are not ours, found after the start.
+  Status Supervise() override;
   bool Reload() override;
   void BeginDrain() override;
   bool drained() const override { return true; }

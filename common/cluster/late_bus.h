@@ -1,0 +1,90 @@
+// A producer and consumers that a daemon has before the brokers answer, and the loop that opens
+// them.
+//
+// Place    Composition roots of a cluster's daemons: leases and claims need no broker, so that a
+//          daemon that is started while they are away must not wait for them.
+// Threads  One loop calls Step; the producer and the consumers are as thread-safe as Kafka's.
+// Errors   Until the topics were found as they must be: Send is kUnavailable (a topic that a broker
+//          makes by itself would have the wrong partitions), Poll has nothing.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "common/base/loop.h"
+#include "common/base/mutex.h"
+#include "common/ports/message_bus.h"
+
+namespace carillon::cluster {
+
+class LateProducer final : public BusProducer {
+ public:
+  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override;
+  void Set(std::unique_ptr<BusProducer> opened);
+
+ private:
+  std::unique_ptr<BusProducer> opened_;
+  std::atomic<BusProducer*> ready_ = nullptr;
+};
+
+class LateConsumer final : public BusConsumer {
+ public:
+  Result<std::vector<ReceivedRecord>> Poll(size_t max) override;
+  Status Commit(const std::vector<ReceivedRecord>& handled) override;
+  void OnReadable(std::function<void()> wake) override;
+  BusSight Look() override;
+  void Set(std::unique_ptr<BusConsumer> opened);
+  // A try to open it got no answer.
+  void Missed() { missed_ = true; }
+
+ private:
+  std::unique_ptr<BusConsumer> opened_;
+  std::atomic<BusConsumer*> ready_ = nullptr;
+  std::atomic<bool> missed_ = false;
+  Mutex mu_;
+  std::function<void()> wake_ GUARDED_BY(mu_);
+};
+
+class LateBus final : public Stepper {
+ public:
+  using OpenConsumer = std::function<Result<std::unique_ptr<BusConsumer>>()>;
+  struct Ports {
+    // That the topics are as they must be. It waits up to `limit`; kUnavailable: no answer.
+    std::function<Status(Duration limit)> check_topics;
+    std::function<Result<std::unique_ptr<BusProducer>>()> open_producer;
+  };
+  explicit LateBus(Ports ports) : ports_(std::move(ports)) {}
+
+  BusProducer& producer() { return producer_; }
+  // Before the first try; valid as long as the bus.
+  BusConsumer& AddConsumer(OpenConsumer open);
+
+  // The first try, at the start, which waits only briefly. Brokers that are away are no error.
+  Status Open();
+  SteadyTime Step(SteadyTime now) override;
+  // Thread-safe: why the daemon cannot go on, such as topics that do not fit.
+  Status failure() const;
+  bool opened() const { return opened_; }
+
+ private:
+  struct Late {
+    OpenConsumer open;
+    LateConsumer consumer;
+    bool opened = false;
+  };
+  Status Try(Duration limit);
+  Status OpenAll(Duration limit);
+
+  const Ports ports_;
+  LateProducer producer_;
+  std::vector<std::unique_ptr<Late>> consumers_;
+  bool producer_opened_ = false;
+  std::atomic<bool> opened_ = false;
+  mutable Mutex mu_;
+  Status failure_ GUARDED_BY(mu_);
+};
+
+}  // namespace carillon::cluster
