@@ -208,6 +208,8 @@ void Checker::AttemptEndedOnDisk(const ExecutorId& host, const AttemptEnded& end
   truth.host = host;
   truth.held = ended.attempt;
   if (!truth.end) truth.end = ended.result;
+  const bool ran = ended.result.started != WallTime{};
+  if (ran && ended.result.reason == reason::kLeaseEnded) ++killed_by_lease_;
   ports_.trace(fmt::format("{}: run {} attempt {} ended {} {}", host.value(),
                            EncodeRunId(ended.attempt.key), ended.attempt.attempt,
                            Name(ended.result.state), ended.result.reason));

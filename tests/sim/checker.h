@@ -86,7 +86,8 @@ class Checker : public WardenObserver {
   const std::map<JobNo, JobTruth>& jobs() const { return jobs_; }
   size_t starts() const { return starts_; }
   size_t claims() const { return claims_; }
-  size_t losses() const { return losses_; }  // LOST batches written
+  size_t losses() const { return losses_; }                    // LOST batches written
+  size_t killed_by_lease() const { return killed_by_lease_; }  // processes
   bool WasCancelled(const RunKey& key) const { return cancelled_at_.contains(key); }
 
  private:
@@ -120,6 +121,7 @@ class Checker : public WardenObserver {
   size_t starts_ = 0;
   size_t claims_ = 0;
   size_t losses_ = 0;
+  size_t killed_by_lease_ = 0;
 };
 
 }  // namespace carillon::sim

@@ -77,4 +77,8 @@ FaultPlan DrawFaults(Rng& rng) {
   return plan;
 }
 
+FaultPlan HangFaults() {
+  return {.kind = "hangs", .events = {.hang = 0.1}, .about_leases = true, .kills_nothing = true};
+}
+
 }  // namespace carillon::sim

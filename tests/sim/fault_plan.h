@@ -30,12 +30,14 @@ struct EventRates {
   double break_store = 0;  // a table is missing for a while
   double step_clock = 0;
   double fill_disk = 0;
+  double hang = 0;  // of one dependency at a time
   // world_edges.cc
   double stale_answer = 0;
   double comeback = 0;
   double late_proof = 0;
   Duration stop_max = 40s;
   Duration cut_max = 40s;
+  Duration hang_max = 60s;
 };
 
 struct FaultPlan {
@@ -44,10 +46,13 @@ struct FaultPlan {
   test::ConsumerFaults consumer;
   StoreFaults store;
   EventRates events;
-  bool about_leases = false;  // several hosts, and every process outlives a lease
+  bool about_leases = false;   // several hosts, and every process outlives a lease
+  bool kills_nothing = false;  // what happens here is no reason to end a process
 };
 
 // One seed in ten is calm; the others mix everything, each stressing something of its own.
 FaultPlan DrawFaults(Rng& rng);
+// Nothing but dependencies that hang, one after the other, longer than every time limit.
+FaultPlan HangFaults();
 
 }  // namespace carillon::sim

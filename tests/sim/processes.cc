@@ -114,6 +114,7 @@ test::CallFate SchedulerProcess::Enter(std::string_view call, bool is_fenced_wri
   const StoreFaults& faults = world_.faults().store;
   Rng& rng = world_.rng;
   if (rng.Chance(0.5)) Wait();
+  if (world_.store_hangs()) return EnterHanging(call, is_fenced_write);
   if (rng.Chance(call == "lost" ? faults.slow_losses : faults.slow)) {
     world_.Sleep(Duration(rng.Below(faults.slow_max.count())), World::Waits::kTurn);
   }
@@ -131,6 +132,18 @@ test::CallFate SchedulerProcess::Enter(std::string_view call, bool is_fenced_wri
     case 1: return test::CallFate::kLostAfter;
     default: return test::CallFate::kLandsLater;
   }
+}
+
+// As the adapter's limits are: a statement, then a new connection.
+test::CallFate SchedulerProcess::EnterHanging(std::string_view call, bool is_fenced_write) {
+  const bool is_quick = call == "now" || call == "read_epochs";
+  world_.AwaitStore(is_quick ? 4s : 20s);
+  if (!alive_) return test::CallFate::kUnavailable;
+  call_ = call;
+  if (!world_.store_hangs()) return test::CallFate::kGo;
+  const bool can_be_lost = is_fenced_write || call == "take";
+  if (!can_be_lost || world_.rng.Chance(0.5)) return test::CallFate::kUnavailable;
+  return world_.rng.Chance(0.5) ? test::CallFate::kLostBefore : test::CallFate::kLostAfter;
 }
 
 bool SchedulerProcess::Leave() {

@@ -64,6 +64,7 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   // The turn that runs now began in the pause that is still in force here.
   bool MayStartNothing() const;
   void Wait();
+  test::CallFate EnterHanging(std::string_view call, bool is_fenced_write);
 
   World& world_;
   const size_t number_;

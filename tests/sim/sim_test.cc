@@ -62,6 +62,23 @@ TEST_F(SimTest, SeedsAreClean) {
   EXPECT_GT(starts, count * 10);
 }
 
+// Leases are renewed by the store's proof or the session's, and need no bus: nothing that runs ends
+// because one of the three hangs, however long.
+TEST_F(SimTest, OneDependencyThatHangsKillsNothing) {
+  const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
+  const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
+  size_t faults = 0, starts = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Outcome outcome = Simulate({.seed = seed, .hangs = true, .trace = trace});
+    faults += outcome.faults;
+    starts += outcome.starts;
+    EXPECT_FALSE(outcome.violation.has_value()) << Describe(outcome);
+  }
+  fmt::print("{} seeds: {} hangs, {} processes\n", count, faults, starts);
+  EXPECT_GE(faults, count);
+}
+
 TEST_F(SimTest, SameSeedReplaysTheSameSteps) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const Outcome first = Simulate({.seed = seed});

@@ -40,7 +40,7 @@ World::World(const WorldOptions& options)
                    [this](SegmentId segment) { return store.ReadEpochs({segment})->front().epoch; },
                .trace = [this](const std::string& text) { Trace(text); }}),
       options_(options),
-      plan_(DrawFaults(rng)) {
+      plan_(options.hangs ? HangFaults() : DrawFaults(rng)) {
   network.SetFaults(plan_.network);
   store.ObserveRuns([this](const RunRow* before, const RunRow* after) {
     checker.RunWritten(before, after);
@@ -275,6 +275,10 @@ void World::Rest(bool strict_misfire) {
     checker.Fail("P6 no lost result",
                  fmt::format("{} results on {} were never acknowledged",
                              executor->warden().unreported(), executor->name()));
+  }
+  if (plan_.kills_nothing && checker.killed_by_lease() > 0) {
+    checker.Fail("one dependency hangs", fmt::format("{} processes killed as their lease ended",
+                                                     checker.killed_by_lease()));
   }
   if (plan_.kind == std::string("calm") && checker.losses() > 0) {
     checker.Fail("calm", fmt::format("{} attempts lost without a fault", checker.losses()));

@@ -34,6 +34,7 @@ struct WorldOptions {
   Duration chaos = 90s;       // with faults
   Duration rest_max = 1800s;  // without, until everything is at rest
   uint64_t steps_max = 3'000'000;
+  bool hangs = false;  // HangFaults instead of what the seed draws
   bool trace = false;  // every event on stderr
 };
 
@@ -73,6 +74,9 @@ class World {
   const FaultPlan& faults() const { return plan_; }
   bool store_away() const { return clock.Steady() < store_away_until_; }
   bool store_broken() const { return clock.Steady() < store_broken_until_; }
+  bool store_hangs() const { return clock.Steady() < store_hangs_until_; }
+  // A call that hangs waits for the store, `limit` at most.
+  void AwaitStore(Duration limit);
   Signer SignerOf(size_t scheduler) const;
   std::vector<std::string> PublicKeys() const;
   size_t scheduler_count() const { return scheduler_count_; }
@@ -116,6 +120,8 @@ class World {
   void LoseSession(const Incarnation& incarnation, Duration wait);
   void SuspendSession();
   void CutNetwork();
+  void HangSomething();
+  void HangCoordinator(Duration wait);
   void EndFaults();
   bool AtRest() const;
   bool Happens(double chance) { return rng.Chance(chance); }
@@ -145,6 +151,8 @@ class World {
   size_t scheduler_count_ = 1;
   SteadyTime store_away_until_{};
   SteadyTime store_broken_until_{};
+  SteadyTime store_hangs_until_{};
+  SteadyTime next_hang_{};
   std::vector<std::unique_ptr<SchedulerProcess>> schedulers_;
   std::vector<std::unique_ptr<ExecutorProcess>> executors_;
   std::vector<SimProcess*> processes_;  // all of both

@@ -10,6 +10,8 @@ namespace carillon::sim {
 namespace {
 
 constexpr Duration kSession = 6s;
+// From the end of a hang to the next: two at once are another matter.
+constexpr Duration kHangsApart = 15s;
 
 }  // namespace
 
@@ -63,6 +65,7 @@ void World::FaultTick() {
     store_broken_until_ = clock.Steady() + Between(100ms, 5s);
     Note("the store lacks a table");
   }
+  if (Happens(rates.hang)) HangSomething();
   if (Happens(rates.step_clock)) {
     SimProcess& process = *processes_[rng.Below(processes_.size())];
     const Duration by = Duration(rng.Below(4'000'000)) - 2s;
@@ -168,6 +171,36 @@ void World::CutNetwork() {
   });
 }
 
+void World::HangSomething() {
+  const SteadyTime now = clock.Steady();
+  if (now < next_hang_) return;
+  const Duration wait = Between(5s, plan_.events.hang_max);
+  next_hang_ = now + wait + kHangsApart;
+  const uint64_t which = rng.Below(3);
+  static constexpr const char* kNames[] = {"store", "coordinator", "bus"};
+  Note(fmt::format("the {} hangs for {} ms", kNames[which], wait / 1ms));
+  if (which == 0) store_hangs_until_ = now + wait;
+  if (which == 1) HangCoordinator(wait);
+  if (which == 2) CutFor(test::kBusNode, {"*"}, wait, Direction::kBoth);
+}
+
+// It ends no session while it hangs; when it goes on, it may find that all of them are over.
+void World::HangCoordinator(Duration wait) {
+  const bool ends_sessions = wait > kSession && rng.Chance(0.5);
+  for (const auto& scheduler : schedulers_) {
+    const Incarnation incarnation = scheduler->incarnation();
+    ensemble.Suspend(incarnation);
+    After(wait, [this, incarnation, ends_sessions] {
+      if (ends_sessions) ensemble.Expire(incarnation);
+      ensemble.Restore(incarnation);
+    });
+  }
+}
+
+void World::AwaitStore(Duration limit) {
+  Sleep(std::min(limit, store_hangs_until_ - clock.Steady()), Waits::kTurn);
+}
+
 void World::EndFaults() {
   Trace("! faults end");
   chaos_ = false;
@@ -178,6 +211,7 @@ void World::EndFaults() {
   network.HealAll();
   store_away_until_ = {};
   store_broken_until_ = {};
+  store_hangs_until_ = {};
   for (const auto& scheduler : schedulers_) scheduler->Calm();
   for (const auto& executor : executors_) executor->Calm();
   for (SimProcess* process : processes_) process->clock().SetWallError(Duration::zero());
