@@ -308,10 +308,10 @@ std::vector<Setting> MakeTable() {
       {.name = "scheduler.lease_ms",
        .type = kInteger,
        .fallback = "20000",
-       .least = 2'000,
+       .least = 3'300,
        .most = 600'000,
        .help = "How long an executor may run without word from its owner; at least three "
-               "heartbeats."},
+               "heartbeats and the 3 s in which what runs is killed before its end."},
       {.name = "scheduler.heartbeat_ms",
        .type = kInteger,
        .fallback = "2000",

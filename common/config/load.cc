@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/base/cluster_settings.h"
+#include "common/base/lease.h"
 #include "common/config/yaml_settings.h"
 
 namespace carillon::config {
@@ -222,9 +223,8 @@ class Loader {
 
   // Rules between settings.
   void CheckTogether() {
-    for (const std::string_view name : {"scheduler.lease_ms", "scheduler.executor_lost_ms"}) {
-      Note(CheckHeartbeats(name));
-    }
+    Note(CheckHeartbeats("scheduler.executor_lost_ms"));
+    Note(CheckLease());
     Note(CheckOpsListen());
     Note(CheckStoreTls());
     Note(CheckKafka());
@@ -242,6 +242,16 @@ class Loader {
     return {ErrorCode::kInvalid, std::string(name) +
                                      " must be at least three times scheduler.heartbeat_ms (" +
                                      std::to_string(least) + ")"};
+  }
+
+  // A lease that is renewed with each heartbeat, of which two may be lost, never comes so near to
+  // its end that what runs is killed.
+  Status CheckLease() const {
+    const int64_t least = 3 * config_.Integer("scheduler.heartbeat_ms") + kLeaseMargin / 1ms;
+    if (config_.Integer("scheduler.lease_ms") >= least) return {};
+    return {ErrorCode::kInvalid,
+            "scheduler.lease_ms must be at least three times scheduler.heartbeat_ms and 3 s (" +
+                std::to_string(least) + ")"};
   }
 
   Status CheckOpsListen() const {

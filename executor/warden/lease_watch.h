@@ -5,12 +5,11 @@
 // Time     CLOCK_BOOTTIME.
 #pragma once
 
-#include "common/base/time.h"
+#include "common/base/lease.h"
 
 namespace carillon::executor {
 
-// Killing must be over before the owner may start another attempt.
-inline constexpr Duration kLeaseMargin = 3s;
+using carillon::kLeaseMargin;
 
 struct WatchedLease {
   SteadyTime lease_end;

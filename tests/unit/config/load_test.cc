@@ -134,7 +134,18 @@ TEST_F(LoadTest, LeaseAndLossOutlastThreeHeartbeats) {
   };
   EXPECT_TRUE(with("scheduler.executor_lost_ms", "9000").ok());
   EXPECT_EQ(with("scheduler.executor_lost_ms", "8999").code(), ErrorCode::kInvalid);
-  EXPECT_EQ(with("scheduler.lease_ms", "8999").code(), ErrorCode::kInvalid);
+  // And the time in which what runs is killed before the lease ends.
+  EXPECT_TRUE(with("scheduler.lease_ms", "12000").ok());
+  EXPECT_EQ(with("scheduler.lease_ms", "11999").code(), ErrorCode::kInvalid);
+}
+
+TEST_F(LoadTest, NoLeaseIsShorterThanWhatKillsBeforeItsEnd) {
+  const auto with = [](std::string lease) {
+    return Load({.flags = {{"scheduler.heartbeat_ms", "100", "--set"},
+                           {"scheduler.lease_ms", std::move(lease), "--set"}}});
+  };
+  EXPECT_TRUE(with("3300").ok());
+  EXPECT_EQ(with("3299").code(), ErrorCode::kInvalid);
 }
 
 TEST_F(LoadTest, AddressesAreAddresses) {
