@@ -11,7 +11,8 @@ namespace {
 constexpr Duration kSampleEvery = 1s;
 constexpr Duration kFirstSamplesEvery = 20ms;  // until there are enough for a short round trip
 constexpr size_t kFirstSamples = 5;
-constexpr Duration kLookEvery = 100ms;        // at the assignment
+constexpr Duration kLookEvery = 100ms;  // at the assignment
+constexpr Duration kTellTwiceEvery = 10s;
 constexpr Duration kReleaseLookEvery = 10ms;  // for what a former owner is about to release
 
 }  // namespace
@@ -132,10 +133,7 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
   if (missing.empty()) return missing;
   // Another process of this name lives, and may go on by its session with what it has kept.
   const std::vector<MemberInfo> members = ports_.coordinator.Members();
-  const bool twice = std::any_of(members.begin(), members.end(), [this](const MemberInfo& info) {
-    return info.id == options_.self && info.incarnation != options_.incarnation;
-  });
-  if (twice) return {};
+  if (IsTwice(members, now)) return {};
   if (waiting_for_ != assignment.generation) {
     waiting_for_ = assignment.generation;
     release_deadline_ = now + options_.release_wait;
@@ -156,6 +154,27 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
   std::erase_if(missing, [&held](const SegmentId& segment) { return held.contains(segment); });
   waits_ = missing.size() < wanted;
   return missing;
+}
+
+// For a moment that is no mistake: after a crash the old process is a member until its session
+// ends.
+bool SegmentOwner::IsTwice(const std::vector<MemberInfo>& members, SteadyTime now) {
+  const auto other = std::find_if(members.begin(), members.end(), [this](const MemberInfo& info) {
+    return info.id == options_.self && info.incarnation != options_.incarnation;
+  });
+  if (other == members.end()) {
+    twice_since_.reset();
+    return false;
+  }
+  if (!twice_since_) twice_since_ = now;
+  if (now - *twice_since_ >= kTellTwiceEvery) {
+    twice_since_ = now;
+    log::Error("assign",
+               "another process with scheduler.id {} is a member, at {}: this one takes no "
+               "segments; give each its own scheduler.id",
+               options_.self.value(), other->rest_url);
+  }
+  return true;
 }
 
 void SegmentOwner::TakeMissing(const Assignment& assignment,

@@ -72,6 +72,8 @@ class SegmentOwner final : public Stepper {
   void CountOwned();
   void RenewProof(SteadyTime now);
   void SetWanted(const std::vector<SegmentId>& wanted);
+  // Another process of this member's name is among the members.
+  bool IsTwice(const std::vector<MemberInfo>& members, SteadyTime now);
 
   const Ports ports_;
   const Options options_;
@@ -83,6 +85,7 @@ class SegmentOwner final : public Stepper {
   Generation waiting_for_;  // the assignment whose former owners are waited for
   SteadyTime release_deadline_{};
   bool waits_ = false;
+  std::optional<SteadyTime> twice_since_;  // or since it was last told
   size_t samples_taken_ = 0;
   std::atomic<bool> clock_trusted_{false};
   std::atomic<int64_t> last_answer_us_{0};

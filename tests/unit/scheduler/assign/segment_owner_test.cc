@@ -1,5 +1,9 @@
 #include "scheduler/assign/segment_owner.h"
 
+#include <filesystem>
+#include <fstream>
+
+#include "common/base/log.h"
 #include "scheduler/assign/rendezvous.h"
 #include "scheduler/leader/leader.h"
 #include "tests/unit/scheduler/assign/segment_owner_fixture.h"
@@ -183,6 +187,25 @@ TEST_F(SegmentOwnerTest, NothingIsTakenWhileAnotherProcessOfTheNameLives) {
   other->Leave();
   Step();
   EXPECT_EQ(owned(), 4u);
+}
+
+TEST_F(SegmentOwnerTest, AnotherLivingProcessOfTheNameIsToldEveryTenSeconds) {
+  const std::string path = ::testing::TempDir() + "/segment_owner_test.log";
+  std::filesystem::remove(path);
+  log::Configure({.level = log::Level::kError, .file = path});
+  const auto told = [&path] {
+    std::ifstream in(path);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto other = ensemble_.NewClient();
+  ASSERT_TRUE(other->Join({.id = MemberId("m1"), .incarnation = Incarnation("i0")}).ok());
+  Assign("m1");
+  for (int i = 0; i < 9; ++i) Step();
+  EXPECT_EQ(told(), 0) << "of a process that crashed, it may be the session";
+  for (int i = 0; i < 12; ++i) Step();
+  EXPECT_EQ(told(), 2);
+  log::Configure({});
 }
 
 TEST_F(SegmentOwnerTest, UnknownOutcomeAtTheBeginningOfAnOutageStopsNoRenewal) {
