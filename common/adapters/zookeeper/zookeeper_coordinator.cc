@@ -251,13 +251,29 @@ Status ZookeeperCoordinator::ReadView(Session& session, const std::string& own) 
   View view;
   CARILLON_ASSIGN_OR_RETURN(view.entries, ReadEntries(session));
   CARILLON_ASSIGN_OR_RETURN(const Node node, session.Get(Path("assignment"), true));
-  CARILLON_ASSIGN_OR_RETURN(view.assignment, ParseAssignment(node.data));
-  view.version = node.version;
-  view.created = node.created;
+  TakeAssignment(node, view);
   CARILLON_ASSIGN_OR_RETURN(view.settings, ReadConfig(session));
   CARILLON_TRY(CheckOwn(session, own));
   Adopt(session, std::move(view));
   return {};
+}
+
+// One that this version cannot read keeps nobody out: the last one stands, with the version of its
+// node, so that this member neither proves anything by it nor writes over the newer one.
+void ZookeeperCoordinator::TakeAssignment(const Node& node, View& view) {
+  auto assignment = ParseAssignment(node.data);
+  if (assignment.ok()) {
+    view.assignment = std::move(assignment).value();
+    view.version = node.version;
+    view.created = node.created;
+    return;
+  }
+  log::Error("coordinator", "the assignment cannot be read, the last one stands: {}",
+             assignment.error().message);
+  MutexLock lock(mu_);
+  view.assignment = view_.assignment;
+  view.version = view_.version;
+  view.created = view_.created;
 }
 
 Status ZookeeperCoordinator::CheckOwn(Session& session, const std::string& own) {

@@ -100,6 +100,7 @@ class ZookeeperCoordinator final : public Coordinator {
   Status ShowExecutor(Session& session, const std::string& own, const Incarnation& incarnation);
   // Reads and adopts everything; `own` is the own node. kNotFound: it is gone.
   Status ReadView(Session& session, const std::string& own);
+  void TakeAssignment(const Node& node, View& view);
   Status CheckOwn(Session& session, const std::string& own);
   Result<std::vector<Entry>> ReadEntries(Session& session) REQUIRES(read_mu_);
   Result<ClusterSettings> ReadConfig(Session& session);

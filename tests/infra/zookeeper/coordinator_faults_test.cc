@@ -167,6 +167,15 @@ TEST_F(CoordinatorFaultsTest, GarbageInItsNodesIsNeverObeyed) {
   EXPECT_EQ(a->ReadAssignment()->generation, Generation(1)) << "the last one that could be read";
   EXPECT_EQ(a->Members().size(), 1u);
   EXPECT_TRUE(a->IsLeader());
+  // It keeps nobody out, and is not written over by a member that cannot read it.
+  const auto b = Client(server_.port());
+  ASSERT_TRUE(Joins(*b, "b"));
+  EXPECT_EQ(b->ReadAssignment()->generation, Generation(0));
+  EXPECT_TRUE(WaitUntil([&] { return a->Members().size() == 2; }));
+  EXPECT_EQ(a->ReadAssignment()->generation, Generation(1));
+  EXPECT_FALSE(a->WriteAssignment({Generation(2), {{SegmentId(0), MemberId("b")}}}).ok());
+  EXPECT_FALSE(a->ProveSession().ok());
+  EXPECT_FALSE(b->ProveSession().ok());
 }
 
 TEST_F(CoordinatorFaultsTest, SettingsSurviveTheServerAndAreReadAfterAWatchThatWasLost) {
