@@ -26,23 +26,39 @@ SteadyTime ExecutorRegistry::Step(SteadyTime now) {
 
 void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
   for (RegisterArrival& arrival : ports_.registers.PopUpTo(kRegistersPerStep)) {
+    waiting_.insert_or_assign(arrival.from.executor, std::move(arrival));
+  }
+  while (!waiting_.empty()) {
+    const RegisterArrival& arrival = waiting_.begin()->second;
     const auto stored = ports_.store.RegisterExecutor(arrival.record);
     if (!stored.ok()) {
       ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(stored.code())).Add();
       log::Warn("liveness", "register: {}", stored.error().message);
-      continue;  // it asks again
+      // Those that were not told that they are registered ask again.
+      std::erase_if(waiting_, [this](const auto& entry) { return !IsAccepted(entry.second.from); });
+      return;
     }
-    ports_.executors.Accept(*stored, now);
+    if (!IsAccepted(arrival.from)) Accept(arrival.from, *stored, now);
     log::Info("liveness", "executor registered executor_id={} slots={}",
               arrival.from.executor.value(), stored->slots);
-    const Status sent = ports_.hub.Send(arrival.from.executor, arrival.from.incarnation,
-                                        Registered{.enabled = stored->enabled,
-                                                   .draining = stored->draining,
-                                                   .settings = ports_.settings.Current(),
-                                                   .cluster_time = ports_.cluster.Now()});
-    if (!sent.ok()) log::Debug("liveness", "registered: {}", sent.error().message);
-    if (options_.executors_changed) options_.executors_changed();
+    waiting_.erase(waiting_.begin());
   }
+}
+
+bool ExecutorRegistry::IsAccepted(const LeaseHolder& executor) const {
+  return ports_.executors.IncarnationOf(executor.executor) == executor.incarnation;
+}
+
+void ExecutorRegistry::Accept(const LeaseHolder& executor, const ExecutorRecord& stored,
+                              SteadyTime now) {
+  ports_.executors.Accept(stored, now);
+  const Status sent = ports_.hub.Send(executor.executor, executor.incarnation,
+                                      Registered{.enabled = stored.enabled,
+                                                 .draining = stored.draining,
+                                                 .settings = ports_.settings.Current(),
+                                                 .cluster_time = ports_.cluster.Now()});
+  if (!sent.ok()) log::Debug("liveness", "registered: {}", sent.error().message);
+  if (options_.executors_changed) options_.executors_changed();
 }
 
 void ExecutorRegistry::Refresh(SteadyTime now) {

@@ -1,10 +1,13 @@
 // The store's side of executors: registers them, keeps their switches fresh, records their health.
 //
 // Threads  One loop calls Step; Nudge is thread-safe.
-// Errors   Store away: registers wait in their queue's order; executors ask again.
+// Errors   Store away: the link has registered again who was known already, which is written when
+// it
+//          is back; others ask again.
 #pragma once
 
 #include <atomic>
+#include <map>
 
 #include "scheduler/liveness/link_service.h"
 
@@ -36,6 +39,8 @@ class ExecutorRegistry final : public Stepper {
 
  private:
   void RegisterWaiting(SteadyTime now);
+  bool IsAccepted(const LeaseHolder& executor) const;
+  void Accept(const LeaseHolder& executor, const ExecutorRecord& stored, SteadyTime now);
   void Refresh(SteadyTime now);
   void WriteHealth(SteadyTime now);
   void WriteStates();
@@ -46,7 +51,8 @@ class ExecutorRegistry final : public Stepper {
   std::atomic<bool> nudged_{false};
   SteadyTime next_refresh_{};
   SteadyTime next_write_{};
-  std::vector<ExecutorRecord> stored_;  // as of the last refresh
+  std::map<ExecutorId, RegisterArrival> waiting_;  // to be written; the newest of each
+  std::vector<ExecutorRecord> stored_;             // as of the last refresh
 };
 
 }  // namespace carillon::scheduler

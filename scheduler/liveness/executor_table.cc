@@ -23,8 +23,23 @@ ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, Stea
   return both_alive ? Admission::kRefuse : Admission::kWait;
 }
 
+std::optional<ExecutorRecord> ExecutorTable::AcceptKnown(ExecutorRecord record, SteadyTime now) {
+  MutexLock lock(mu_);
+  const auto found = known_.find(record.id);
+  if (found == known_.end()) return std::nullopt;
+  record.enabled = found->second.record.enabled;
+  record.draining = found->second.record.draining;
+  record.labels = found->second.record.labels;
+  AcceptLocked(record, now);
+  return record;
+}
+
 void ExecutorTable::Accept(const ExecutorRecord& record, SteadyTime now) {
   MutexLock lock(mu_);
+  AcceptLocked(record, now);
+}
+
+void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
   newcomers_.erase(record.id);
   const auto [entry, fresh] = known_.try_emplace(record.id);
   Known& known = entry->second;

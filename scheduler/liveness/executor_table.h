@@ -53,6 +53,9 @@ class ExecutorTable {
     kFull,    // executors_max are known
   };
   Admission Admit(const ExecutorRecord& record, SteadyTime now);
+  // Accepts another process of an executor that is known, with the switches that are known of it;
+  // nullopt: it is not known, and the store has to tell.
+  std::optional<ExecutorRecord> AcceptKnown(ExecutorRecord record, SteadyTime now);
   // `record` as the store has it.
   void Accept(const ExecutorRecord& record, SteadyTime now);
 
@@ -94,6 +97,7 @@ class ExecutorTable {
     Incarnation incarnation;
     SteadyTime since;
   };
+  void AcceptLocked(const ExecutorRecord& record, SteadyTime now) REQUIRES(mu_);
   static ExecutorView TakeView(Known& known);
   ExecutorState StateOf(const Known& known, Duration silence) const;
   void SetState(Known& known, ExecutorState state) REQUIRES(mu_);

@@ -53,6 +53,12 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
                                      " is alive; give each its own executor_id"});
     return;
   }
+  // The store is not waited for where it is known what it would answer: leases are renewed, and
+  // what an executor runs that was restarted lives on, while the store is away.
+  if (const auto known = ports_.executors.AcceptKnown(message.record, ports_.clock.Steady())) {
+    SendStanding(*known);
+    if (options_.executors_changed) options_.executors_changed();
+  }
   if (!ports_.registers.Push({from, std::move(message.record)}).ok()) {
     ports_.metrics.counter("carillon_queue_rejections_total", ports_.registers.name()).Add();
   }

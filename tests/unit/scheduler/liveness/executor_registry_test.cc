@@ -6,6 +6,36 @@
 namespace carillon::scheduler {
 namespace {
 
+class FaultyExecutors final : public ExecutorStore {
+ public:
+  explicit FaultyExecutors(ExecutorStore& store) : store_(store) {}
+  bool away = false;  // for registrations
+
+  Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override {
+    if (away) return Error{ErrorCode::kUnavailable, "away by the test"};
+    return store_.RegisterExecutor(record);
+  }
+  Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override {
+    return store_.UpdateExecutors(records);
+  }
+  Result<std::vector<ExecutorRecord>> ListExecutors() override { return store_.ListExecutors(); }
+  Result<ExecutorRecord> GetExecutor(const ExecutorId& id) override {
+    return store_.GetExecutor(id);
+  }
+  Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) override {
+    return store_.SetExecutorEnabled(id, enabled);
+  }
+  Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) override {
+    return store_.SetExecutorDraining(id, draining);
+  }
+  Result<ExecutorRecord> SetExecutorLabels(const LabelEdit& edit) override {
+    return store_.SetExecutorLabels(edit);
+  }
+
+ private:
+  ExecutorStore& store_;
+};
+
 class ExecutorRegistryTest : public test::RoomTest {
  protected:
   void SetUp() override {
@@ -28,11 +58,24 @@ class ExecutorRegistryTest : public test::RoomTest {
   memory::MemorySwitchboard switchboard_;
   std::unique_ptr<ExecutorHub> hub_ = switchboard_.OpenHub(MemberId("m1"));
   ExecutorTable known_{{}};
+  FaultyExecutors registrations_{store_};
   RegisterQueue registers_{"registers", 16};
   LiveSettings settings_;
+  ClaimQueue claims_{"claims", 16};
+  LinkService link_{{.clock = clock_,
+                     .hub = *hub_,
+                     .cluster = cluster_,
+                     .leases = leases_,
+                     .executors = known_,
+                     .applied = applied_,
+                     .settings = settings_,
+                     .claims = claims_,
+                     .registers = registers_,
+                     .metrics = metrics_},
+                    {}};
   bool leads_ = true;
   ExecutorRegistry registry_{{.clock = clock_,
-                              .store = store_,
+                              .store = registrations_,
                               .hub = *hub_,
                               .cluster = cluster_,
                               .executors = known_,
@@ -56,6 +99,31 @@ TEST_F(ExecutorRegistryTest, StateThatChangedIsWrittenWithTheNextStep) {
   ASSERT_TRUE(Beat("x1"));
   registry_.Step(clock_.Steady());
   EXPECT_EQ(Stored("x1").state, ExecutorState::kOnline);
+}
+
+// What its warden runs needs leases before the store is back.
+TEST_F(ExecutorRegistryTest, KnownExecutorThatCameBackIsRegisteredWithoutTheStore) {
+  const auto x1 = switchboard_.OpenLink(ExecutorId("x1"), Incarnation("e2"));
+  const auto x9 = switchboard_.OpenLink(ExecutorId("x9"), Incarnation("e2"));
+  clock_.Advance(7s);
+  registrations_.away = true;
+  for (ExecutorLink* link : {x1.get(), x9.get()}) {
+    ASSERT_TRUE(link->Send(MemberId("m1"), Register{}).ok());
+  }
+  link_.Step(clock_.Steady());
+  registry_.Step(clock_.Steady());
+  EXPECT_EQ(known_.IncarnationOf(ExecutorId("x1")), Incarnation("e2"));
+  const auto answers = x1->Receive(10);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_TRUE(std::get<Registered>(answers[0].message).accepted);
+  EXPECT_TRUE(x9->Receive(10).empty()) << "the store has to tell whether it may work";
+  EXPECT_EQ(Stored("x1").incarnation, Incarnation("e1"));
+
+  registrations_.away = false;
+  clock_.Advance(2s);
+  registry_.Step(clock_.Steady());
+  EXPECT_EQ(Stored("x1").incarnation, Incarnation("e2"));
+  EXPECT_EQ(known_.IncarnationOf(ExecutorId("x9")), std::nullopt) << "it asks again by itself";
 }
 
 TEST_F(ExecutorRegistryTest, OnlyTheLeaderWritesAndItWritesNothingOld) {
