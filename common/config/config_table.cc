@@ -317,7 +317,7 @@ std::vector<Setting> MakeTable() {
        .fallback = "2000",
        .least = 100,
        .most = 30'000,
-       .help = "Time between heartbeats of an executor."},
+       .help = "Time between heartbeats of an executor, which is told it when it registers."},
       {.name = "scheduler.executor_lost_ms",
        .type = kInteger,
        .fallback = "10000",

@@ -36,8 +36,8 @@ struct Register {
   ExecutorRecord record;  // id, incarnation, host, ops_port, slots, version, labels
 };
 
-// Sent every 2 s and when something changed. `sent` is the executor's steady clock, returned in the
-// answer: leases age from it.
+// Sent as often as its member wants it, and when something changed. `sent` is the executor's steady
+// clock, returned in the answer: leases age from it.
 struct Heartbeat {
   int64_t sent_us = 0;
   int running_count = 0;  // perhaps accepted, and its end not yet applied
@@ -75,6 +75,7 @@ struct Registered {
   ClusterSettings settings = {};
   // When it was sent; executors judge by it whether a task has expired. Not set: not known.
   std::optional<WallTime> cluster_time = {};
+  Duration heartbeat = {};  // between two of them; zero: of a version that does not tell
 };
 
 // What the owner grants: leases of `renewed` last until sent_us + lease, by the executor's clock.

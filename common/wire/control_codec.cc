@@ -225,6 +225,8 @@ Result<FromExecutor> Decode(const v1::ClaimBatch& from, const ExecutorId& execut
 
 // ---- member -> executor ----
 
+bool IsLease(int64_t us) { return us >= 0 && us <= kLeaseMax_us; }
+
 void Encode(const Registered& from, v1::ToExecutor& message) {
   v1::Registered& to = *message.mutable_registered();
   to.set_accepted(from.accepted);
@@ -235,6 +237,7 @@ void Encode(const Registered& from, v1::ToExecutor& message) {
   to.mutable_settings()->mutable_values()->insert(from.settings.values.begin(),
                                                   from.settings.values.end());
   if (from.cluster_time) to.set_cluster_time_us(ToUnixMicros(*from.cluster_time));
+  to.set_heartbeat_us(from.heartbeat.count());
 }
 
 // Whether each is a setting is the receiver's configuration to say.
@@ -251,12 +254,14 @@ Result<ClusterSettings> Decode(const v1::Settings& from) {
 
 Result<ToExecutor> Decode(const v1::Registered& from) {
   if (from.refusal().size() > kTextBytesMax) return Corrupt("refusal");
+  if (!IsLease(from.heartbeat_us())) return Corrupt("heartbeat");
   CARILLON_ASSIGN_OR_RETURN(ClusterSettings settings, Decode(from.settings()));
   Registered to{.accepted = from.accepted(),
                 .refusal = from.refusal(),
                 .enabled = from.enabled(),
                 .draining = from.draining(),
-                .settings = std::move(settings)};
+                .settings = std::move(settings),
+                .heartbeat = Duration(from.heartbeat_us())};
   if (from.has_cluster_time_us()) to.cluster_time = FromUnixMicros(from.cluster_time_us());
   return ToExecutor(std::move(to));
 }
@@ -269,8 +274,6 @@ void Encode(const HeartbeatReply& from, v1::ToExecutor& message) {
   Encode(from.renewed, *to.mutable_renewed());
   if (from.cluster_time) to.set_cluster_time_us(ToUnixMicros(*from.cluster_time));
 }
-
-bool IsLease(int64_t us) { return us >= 0 && us <= kLeaseMax_us; }
 
 Result<ToExecutor> Decode(const v1::HeartbeatReply& from) {
   if (!IsLease(from.lease_us())) return Corrupt("lease");

@@ -68,6 +68,8 @@ void MemberSessions::OnRegistered(const MemberId& member, const Registered& mess
       log::Info("link", "this executor is {} member={}", standing, member.value());
       session.standing = standing;
     }
+    session.heartbeat_every =
+        message.heartbeat > Duration::zero() ? message.heartbeat : kHeartbeatEvery;
     session.registered = true;
     session.heartbeat_at = SteadyTime{};
     refusal_.clear();
@@ -112,7 +114,7 @@ void MemberSessions::SendHeartbeats(SteadyTime now, Cause cause, const Fill& fil
   for (auto& [member, session] : sessions_) {
     if (!session.registered) continue;
     if (cause == Cause::kTime && now < session.heartbeat_at) continue;
-    session.heartbeat_at = now + kHeartbeatEvery;
+    session.heartbeat_at = now + session.heartbeat_every;
     Heartbeat heartbeat;
     heartbeat.sent_us = now.time_since_epoch().count();
     fill(member, &heartbeat);

@@ -19,7 +19,7 @@ namespace carillon::executor {
 
 inline constexpr size_t kClaimBatchMax = 256;
 inline constexpr Duration kClaimGap = 2ms;
-inline constexpr Duration kHeartbeatEvery = 2s;
+inline constexpr Duration kHeartbeatEvery = 2s;  // unless the member tells another
 
 class MemberSessions {
  public:
@@ -55,6 +55,7 @@ class MemberSessions {
     bool registered = false;
     std::string standing;      // as last told: "enabled", "disabled", "draining"
     SteadyTime register_at{};  // next try
+    Duration heartbeat_every = kHeartbeatEvery;
     SteadyTime heartbeat_at{};
     int room_told = 0;
     std::vector<ClaimRequest> claims;

@@ -98,7 +98,8 @@ ExecutorRegistry Member::Rooms::MakeRegistry() {
                            .registers = registers,
                            .settings = ports.settings,
                            .metrics = ports.metrics},
-                          {.write_every = options.executor_write_every,
+                          {.heartbeat = options.heartbeat,
+                           .write_every = options.executor_write_every,
                            .lost_after = options.executor_lost,
                            .writes_health = [this] { return leader.is_leader(); },
                            .executors_changed = Wakers({"fire", "link"})});
@@ -193,6 +194,7 @@ LinkService Member::Rooms::MakeLink() {
                       .metrics = ports.metrics},
                      {.lease = options.lease,
                       .executors_changed = Waker("fire"),
+                      .heartbeat = options.heartbeat,
                       .state_changed = Waker("recover")});
 }
 

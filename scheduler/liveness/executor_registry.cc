@@ -56,7 +56,8 @@ void ExecutorRegistry::Accept(const LeaseHolder& executor, const ExecutorRecord&
                                       Registered{.enabled = stored.enabled,
                                                  .draining = stored.draining,
                                                  .settings = ports_.settings.Current(),
-                                                 .cluster_time = ports_.cluster.Now()});
+                                                 .cluster_time = ports_.cluster.Now(),
+                                                 .heartbeat = options_.heartbeat});
   if (!sent.ok()) log::Debug("liveness", "registered: {}", sent.error().message);
   if (options_.executors_changed) options_.executors_changed();
 }

@@ -26,6 +26,7 @@ class ExecutorRegistry final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
+    Duration heartbeat = 2s;  // told to who registers
     Duration refresh_every = 2s;
     Duration write_every = 5s;
     Duration lost_after = 10s;

@@ -121,7 +121,8 @@ void LinkService::SendStanding(const ExecutorRecord& record) {
   Send({record.id, record.incarnation}, Registered{.enabled = record.enabled,
                                                    .draining = record.draining,
                                                    .settings = ports_.settings.Current(),
-                                                   .cluster_time = ports_.cluster.Now()});
+                                                   .cluster_time = ports_.cluster.Now(),
+                                                   .heartbeat = options_.heartbeat});
 }
 
 void LinkService::JudgeHealth(SteadyTime now) {

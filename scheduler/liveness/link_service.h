@@ -49,6 +49,7 @@ class LinkService final : public Stepper {
   };
   struct Options {
     Duration lease = 20s;
+    Duration heartbeat = 2s;
     std::function<void()> executors_changed;  // wakes the firing loop
     std::function<void()> state_changed;      // of an executor: wakes who writes it
   };

@@ -132,7 +132,11 @@ TEST(ControlCodecTest, AnswersComeBackAsTheyWere) {
                                  .refusal = "second",
                                  .enabled = false,
                                  .draining = true,
-                                 .cluster_time = FromUnixMicros(1'772'323'200'000'001)});
+                                 .cluster_time = FromUnixMicros(1'772'323'200'000'001),
+                                 .heartbeat = 500ms});
+  EXPECT_EQ(registered.heartbeat, 500ms);
+  EXPECT_EQ(DecodeToExecutor(EncodeToExecutor(Registered{.heartbeat = -1ms})).code(),
+            ErrorCode::kCorrupt);
   EXPECT_FALSE(registered.accepted);
   EXPECT_EQ(registered.refusal, "second");
   EXPECT_FALSE(registered.enabled);

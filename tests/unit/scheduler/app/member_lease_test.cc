@@ -113,6 +113,18 @@ TEST_F(MemberLeaseTest, NewOwnerDeclaresNothingLostBeforeEveryOldLeaseIsOver) {
   EXPECT_EQ(Get(held.key).row.state, RunState::kLost);
 }
 
+// Told with the registration; the state of an executor is judged by the same setting.
+TEST_F(MemberLeaseTest, ExecutorIsToldHowOftenItsMemberWantsAHeartbeat) {
+  TestMember member(world_, "m1", "i1", scheduler::MemberOptions{.heartbeat = 500ms});
+  TestExecutor executor(world_, "x1");
+  Start(member);
+  executor.Register();
+  Run(20ms);
+  const auto answers = executor.TakeAll<Registered>();
+  ASSERT_FALSE(answers.empty());
+  EXPECT_EQ(answers.back().heartbeat, 500ms);
+}
+
 TEST_F(MemberLeaseTest, DaemonThatCameBackKeepsWhatItsWardenRan) {
   TestMember member(world_);
   auto executor = std::make_unique<TestExecutor>(world_, "x1", "e1");
