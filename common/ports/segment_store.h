@@ -1,6 +1,7 @@
 // Ownership of segments: the store is its only authority.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,28 @@ struct SegmentRecord {
   Incarnation incarnation;  // of the owner's process
   Epoch epoch;
   Generation assign_gen;
-  bool released = false;  // the owner said that it writes nothing more, or there is none
+  bool released = false;       // the owner said that it writes nothing more, or there is none
+  Duration lease = {};         // that the owner grants; zero: of a version that does not tell
+  Duration lease_before = {};  // the longest of owners before it that might be in force at `taken`
+  WallTime taken = {};         // by the database's clock
 };
+
+// What ownership may take from the moment a Take reads the clock until no earlier owner grants any
+// more: waits for locks, and the margins of both owners.
+inline constexpr Duration kTakeLongest = 30s;
+
+// The longest lease that may be in force, at `now`, of the owner in the record and those before it.
+inline Duration LeaseInForce(const SegmentRecord& record, WallTime now) {
+  const bool over = now > record.taken + record.lease_before + kTakeLongest;
+  return over ? record.lease : std::max(record.lease, record.lease_before);
+}
 
 struct TakeRequest {
   MemberId member;
   Incarnation incarnation;
   Generation generation;            // of the assignment that gives these segments to the member
   std::vector<SegmentId> segments;  // sorted
+  Duration lease = {};              // that the member grants
 };
 
 class SegmentStore {

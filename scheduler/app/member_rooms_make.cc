@@ -20,6 +20,7 @@ SegmentOwner Member::Rooms::MakeOwner() {
                       {.self = options.self.id,
                        .incarnation = options.self.incarnation,
                        .store_trusted = [this] { return ports.guard.trusted(); },
+                       .lease = options.lease,
                        .proof_every = options.proof_every,
                        .clock_offset_max = options.clock_offset_max,
                        .seed = seeds.Next()});
@@ -193,8 +194,8 @@ LinkService Member::Rooms::MakeLink() {
                       .registers = registers,
                       .metrics = ports.metrics},
                      {.lease = options.lease,
-                      .executors_changed = Waker("fire"),
                       .heartbeat = options.heartbeat,
+                      .executors_changed = Waker("fire"),
                       .state_changed = Waker("recover")});
 }
 

@@ -184,7 +184,8 @@ void SegmentOwner::TakeMissing(const Assignment& assignment,
   const auto taken = ports_.segments.Take({.member = options_.self,
                                            .incarnation = options_.incarnation,
                                            .generation = assignment.generation,
-                                           .segments = missing});
+                                           .segments = missing,
+                                           .lease = options_.lease});
   const SteadyTime returned = ports_.clock.Steady();
   if (!taken.ok()) {
     ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(taken.code())).Add();
@@ -193,9 +194,16 @@ void SegmentOwner::TakeMissing(const Assignment& assignment,
     return;
   }
   if (!taken->empty()) {
+    const auto lease_before = LeaseBefore(*taken);
+    if (!lease_before.ok()) {
+      // Taken again, with a higher epoch.
+      log::Warn("assign", "take: {}", lease_before.error().message);
+      next_take_ = returned + backoff_.Next(rng_);
+      return;
+    }
     log::Info("assign", "segments taken count={} generation={}", taken->size(),
               assignment.generation.value());
-    ports_.table.Add(*taken, assignment.generation, sent, returned, joins);
+    ports_.table.Add(*taken, assignment.generation, sent, returned, joins, *lease_before);
     CountOwned();
   }
   // What the rules refused waits for a newer assignment.
@@ -204,6 +212,17 @@ void SegmentOwner::TakeMissing(const Assignment& assignment,
   } else {
     backoff_.Reset();
   }
+}
+
+// Of all that was taken at once: how long each may have been granted by members of other settings.
+Result<Duration> SegmentOwner::LeaseBefore(const Fence& taken) {
+  std::vector<SegmentId> segments;
+  segments.reserve(taken.size());
+  for (const FencedSegment& item : taken) segments.push_back(item.segment);
+  CARILLON_ASSIGN_OR_RETURN(const auto records, ports_.segments.ReadEpochs(segments));
+  Duration longest{};
+  for (const SegmentRecord& record : records) longest = std::max(longest, record.lease_before);
+  return longest;
 }
 
 void SegmentOwner::CountOwned() {

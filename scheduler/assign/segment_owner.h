@@ -32,6 +32,7 @@ class SegmentOwner final : public Stepper {
     Incarnation incarnation;
     // False: take nothing.
     std::function<bool()> store_trusted = [] { return true; };
+    Duration lease = 20s;  // that this member grants
     Duration proof_every = 1s;
     Duration clock_offset_max = 500ms;
     Duration release_wait = 1s;  // for an owner that lives, before its segments are taken by force
@@ -68,6 +69,7 @@ class SegmentOwner final : public Stepper {
   void FollowAssignment(SteadyTime now);
   std::vector<SegmentId> Missing(const Assignment& assignment, SteadyTime now);
   void TakeMissing(const Assignment& assignment, const std::vector<SegmentId>& missing);
+  Result<Duration> LeaseBefore(const Fence& taken);
   void GiveUp(const Fence& fence, DropCause cause);
   void CountOwned();
   void RenewProof(SteadyTime now);

@@ -60,7 +60,7 @@ Fence OwnedView::FenceFor(std::vector<SegmentId> segments) const {
 }
 
 void SegmentTable::Add(const Fence& taken, Generation generation, SteadyTime sent,
-                       SteadyTime returned, uint64_t joins) {
+                       SteadyTime returned, uint64_t joins, Duration lease_before) {
   if (taken.empty()) return;
   {
     MutexLock lock(mu_);
@@ -69,7 +69,8 @@ void SegmentTable::Add(const Fence& taken, Generation generation, SteadyTime sen
                                          .epoch = item.epoch,
                                          .generation = generation,
                                          .joins = joins,
-                                         .taken = returned},
+                                         .taken = returned,
+                                         .lease_before = lease_before},
                              .proved = sent};
     }
     PublishLocked();

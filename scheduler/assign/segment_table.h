@@ -28,7 +28,8 @@ struct OwnedSegment {
   uint64_t joins = 0;     // of the coordinator's client when it was taken
   bool kept = false;      // under a later generation than it was taken under
   SteadyTime taken;       // when Take had returned: at or after the epoch's commit
-  bool active = false;    // recovered: may be planned
+  Duration lease_before = {};  // the longest lease of owners before that may be in force
+  bool active = false;         // recovered: may be planned
 };
 
 // Ownership at one moment. Immutable.
@@ -66,7 +67,7 @@ class SegmentTable {
 
   // `joins` is the coordinator's, read before.
   void Add(const Fence& taken, Generation generation, SteadyTime sent, SteadyTime returned,
-           uint64_t joins);
+           uint64_t joins, Duration lease_before = {});
   // Those held by another epoch are left alone. Returns how many left the view.
   size_t Drop(const Fence& fence, DropCause cause);
   void Activate(const Fence& fence);

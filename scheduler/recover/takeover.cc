@@ -1,5 +1,7 @@
 #include "scheduler/recover/takeover.h"
 
+#include <algorithm>
+
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
@@ -50,7 +52,8 @@ Status Takeover::Recover(const OwnedView& view, const std::vector<SegmentId>& se
     for (const auto& [segment, rows] : by_segment) {
       const OwnedSegment* owned = view.Find(segment);
       if (owned == nullptr) continue;
-      ports_.leases.AddFound(rows, owned->epoch, owned->taken + options_.lease + options_.margin);
+      const Duration lease = std::max(options_.lease, owned->lease_before);
+      ports_.leases.AddFound(rows, owned->epoch, owned->taken + lease + options_.margin);
     }
     // The scan takes no locks: a result may have been applied since it was read.
     ports_.leases.Erase(ports_.applied.Among(held));

@@ -5,7 +5,7 @@
 //          sweep's (plan/sweep.h).
 // Threads  One loop calls Step.
 // Time     Not lost before `taken + lease + margin` on this member's steady clock, where `taken` is
-//          after the epoch's commit.
+//          after the epoch's commit and `lease` the longest that any owner so far may have granted.
 #pragma once
 
 #include "common/base/backoff.h"

@@ -67,6 +67,26 @@ TYPED_TEST(SegmentStoreContract, NewerGenerationTakesOver) {
   EXPECT_EQ(s.v(s.segments.ReadEpochs(s.All()))[0].owner, MemberId("m2"));
 }
 
+TYPED_TEST(SegmentStoreContract, TakeTellsTheLongestLeaseOfOwnersBefore) {
+  StoreDriver s = this->driver();
+  const auto take = [&](uint64_t generation, const std::string& member, Duration lease) {
+    const Fence taken = s.v(s.segments.Take({.member = MemberId(member),
+                                             .incarnation = Incarnation(member),
+                                             .generation = Generation(generation),
+                                             .segments = s.All(),
+                                             .lease = lease}));
+    EXPECT_EQ(taken.size(), kSegments);
+    return s.v(s.segments.ReadEpochs(s.All())).at(1);
+  };
+  EXPECT_EQ(take(1, "m1", 60s).lease_before, Duration{});
+  EXPECT_EQ(take(2, "m2", 20s).lease_before, 60s);
+  EXPECT_EQ(take(2, "m2", 20s).lease_before, 60s) << "again, after an unknown outcome";
+  const SegmentRecord third = take(3, "m3", 10s);
+  EXPECT_EQ(third.lease_before, 60s) << "of the owner before the one before";
+  EXPECT_EQ(third.lease, 10s);
+  EXPECT_GT(third.taken, WallTime{});
+}
+
 TYPED_TEST(SegmentStoreContract, ReleaseIsSeenUntilTheNextTake) {
   StoreDriver s = this->driver();
   EXPECT_TRUE(s.v(s.segments.ListSegments())[0].released);

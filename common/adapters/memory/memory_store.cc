@@ -81,6 +81,9 @@ Result<Fence> MemoryStore::Take(const TakeRequest& request) {
     const bool mine = record.assign_gen == request.generation && record.owner == request.member &&
                       record.incarnation == request.incarnation;
     if (!newer && !mine) continue;
+    record.lease_before = LeaseInForce(record, clock_.Wall());
+    record.lease = request.lease;
+    record.taken = clock_.Wall();
     record.owner = request.member;
     record.incarnation = request.incarnation;
     record.epoch = Epoch(record.epoch.value() + 1);

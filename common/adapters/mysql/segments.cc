@@ -14,7 +14,10 @@ namespace {
 constexpr int kTakeTriesMax = 3;  // each ends the old owner's connections anew
 
 const std::string kSegmentColumns =
-    "s.segment, s.owner, s.incarnation, s.epoch, s.assign_gen, s.connections = ''";
+    "s.segment, s.owner, s.incarnation, s.epoch, s.assign_gen, s.connections = '', s.lease_us, "
+    "s.lease_before_us, s.taken_us";
+const std::string kNow = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))";
+const std::string kNowColumn = ", " + kNow;
 const std::string kNumbersJoinSegments =
     "JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
     "STRAIGHT_JOIN segments s FORCE INDEX (PRIMARY) ON s.segment = k.n";
@@ -31,7 +34,10 @@ SegmentRecord ReadSegment(const Rows& rows) {
           .incarnation = Incarnation(rows.Text(3)),
           .epoch = Epoch(rows.Unsigned(4)),
           .assign_gen = Generation(rows.Unsigned(5)),
-          .released = rows.Int(6) != 0};
+          .released = rows.Int(6) != 0,
+          .lease = Duration(rows.Int(7)),
+          .lease_before = Duration(rows.Int(8)),
+          .taken = rows.Time(9)};
 }
 
 std::vector<SegmentRecord> ReadSegments(Rows rows) {
@@ -70,16 +76,21 @@ Status EndOldOwners(Pool& pool, Session& session, const TakeRequest& request,
 Result<Fence> TakeLocked(Session& session, const TakeRequest& request, const std::string& ours) {
   Fence taken;
   JsonRows changes;
+  int64_t now_us = 0;
   {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query("SELECT " + kSegmentColumns + " FROM " +
-                                                           kNumbersJoinSegments + " FOR UPDATE",
-                                                       {NumbersOf(request.segments)}));
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Query("SELECT " + kSegmentColumns + kNowColumn + " FROM " +
+                                                kNumbersJoinSegments + " FOR UPDATE",
+                                            {NumbersOf(request.segments)}));
     size_t found = 0;
     for (; rows.Next(); ++found) {
       const SegmentRecord record = ReadSegment(rows);
       if (!MayTake(record, request)) continue;
+      now_us = rows.Int(10);
       taken.push_back({record.segment, Epoch(record.epoch.value() + 1)});
-      changes.Begin().Add(record.segment.value());
+      changes.Begin()
+          .Add(record.segment.value())
+          .Add(LeaseInForce(record, FromUnixMicros(now_us)).count());
     }
     if (found != request.segments.size()) {
       return {ErrorCode::kInvalid, "take: a segment that does not exist"};
@@ -88,11 +99,13 @@ Result<Fence> TakeLocked(Session& session, const TakeRequest& request, const std
   if (taken.empty()) return taken;
   CARILLON_ASSIGN_OR_RETURN(
       const int64_t written,
-      session.Execute("UPDATE " + kNumbersJoinSegments +
-                          " SET s.owner = ?, s.incarnation = ?, s.epoch = s.epoch + 1, "
-                          "s.assign_gen = ?, s.connections = ?",
+      session.Execute("UPDATE JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]', "
+                      "b BIGINT PATH '$[1]')) k STRAIGHT_JOIN segments s FORCE INDEX (PRIMARY) "
+                      "ON s.segment = k.n SET s.owner = ?, s.incarnation = ?, "
+                      "s.epoch = s.epoch + 1, s.assign_gen = ?, s.connections = ?, "
+                      "s.lease_us = ?, s.lease_before_us = k.b, s.taken_us = ?",
                       {changes.Take(), request.member.value(), request.incarnation.value(),
-                       request.generation.value(), ours}));
+                       request.generation.value(), ours, request.lease.count(), now_us}));
   if (written != static_cast<int64_t>(taken.size())) {
     return {ErrorCode::kConflict, "take: a segment moved under its lock"};
   }
@@ -103,10 +116,7 @@ Result<Fence> TakeLocked(Session& session, const TakeRequest& request, const std
 
 Result<WallTime> MysqlStore::Now() {
   return InRead(*quick_, "now", [](Session& session) -> Result<WallTime> {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows,
-        session.Query(
-            "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))"));
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query("SELECT " + kNow));
     rows.Next();
     return rows.Time(1);
   });

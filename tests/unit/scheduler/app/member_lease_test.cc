@@ -113,6 +113,25 @@ TEST_F(MemberLeaseTest, NewOwnerDeclaresNothingLostBeforeEveryOldLeaseIsOver) {
   EXPECT_EQ(Get(held.key).row.state, RunState::kLost);
 }
 
+// The setting is each member's own, and is changed on one after the other.
+TEST_F(MemberLeaseTest, NewOwnerWaitsForTheLongerLeasesOfTheOneBefore) {
+  auto first =
+      std::make_unique<TestMember>(world_, "m1", "i1", scheduler::MemberOptions{.lease = 60s});
+  TestExecutor executor(world_, "x1");
+  Start(*first);
+  const HeldAttempt held = StartRun(*first, executor);
+  members_.clear();
+  first.reset();
+  world_.ensemble.Expire(Incarnation("i1"));
+  TestMember second(world_, "m2", "i2", scheduler::MemberOptions{.lease = 20s});
+  members_ = {&second};
+  while (second.member().GetStatus().owned_segments.empty()) Run(1ms);
+  Run(65900ms, 50ms);
+  EXPECT_EQ(Get(held.key).row.state, RunState::kRunning);
+  Run(1s, 50ms);
+  EXPECT_EQ(Get(held.key).row.state, RunState::kLost);
+}
+
 // Told with the registration; the state of an executor is judged by the same setting.
 TEST_F(MemberLeaseTest, ExecutorIsToldHowOftenItsMemberWantsAHeartbeat) {
   TestMember member(world_, "m1", "i1", scheduler::MemberOptions{.heartbeat = 500ms});

@@ -249,6 +249,15 @@ TEST_F(SegmentOwnerTest, ClockBeyondTheLimitReleasesEverything) {
   EXPECT_EQ(owned(), 4u);
 }
 
+TEST(LeaseInForceTest, LeasesOfEarlierOwnersAreForgottenWhenTheyAreOver) {
+  const WallTime taken = FromUnixMicros(1'772'323'200'000'000);
+  const SegmentRecord record{.lease = 20s, .lease_before = 60s, .taken = taken};
+  EXPECT_EQ(LeaseInForce(record, taken + 60s), 60s);
+  EXPECT_EQ(LeaseInForce(record, taken + 60s + kTakeLongest), 60s);
+  EXPECT_EQ(LeaseInForce(record, taken + 61s + kTakeLongest), 20s);
+  EXPECT_EQ(LeaseInForce({.lease = 60s, .lease_before = 20s, .taken = taken}, taken + 1h), 60s);
+}
+
 TEST(RendezvousTest, MemberThatComesTakesOnlyItsShare) {
   std::vector<MemberId> members{MemberId("a"), MemberId("b"), MemberId("c")};
   const auto before = AssignSegments(256, members);
