@@ -9,9 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <utility>
+
+#include <fmt/core.h>
 
 namespace carillon::process {
 namespace {
@@ -43,11 +44,13 @@ Status WriteAll(int fd, const std::string& text, const std::string& path) {
   return {};
 }
 
-// Readers see the old file or the whole new one, also after a crash.
+// Readers see the old file or the whole new one, also after a crash. What a crash left beside it,
+// or somebody else put there, is not written through.
 Status ReplaceFile(const std::string& directory, const std::string& name, const std::string& text) {
   const std::string path = directory + "/" + name;
   const std::string fresh = path + ".new";
-  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  unlink(fresh.c_str());
+  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return Failed("create", fresh);
   Status written = WriteAll(fd, text, fresh);
   const bool synced = fsync(fd) == 0;
@@ -56,6 +59,85 @@ Status ReplaceFile(const std::string& directory, const std::string& name, const 
   if (!synced) return Failed("fsync", fresh);
   if (rename(fresh.c_str(), path.c_str()) != 0) return Failed("rename to", path);
   return SyncPath(directory, O_RDONLY | O_DIRECTORY);
+}
+
+Error Denied(const std::string& path, const std::string& why) {
+  return {ErrorCode::kDenied, path + " " + why};
+}
+
+// Makes it with mode 0700, its parents as the umask says.
+Status MakeDirectory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (error) {
+    return {ErrorCode::kUnavailable, "make data directory " + path + ": " + error.message()};
+  }
+  if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return Failed("make data directory", path);
+}
+
+// Somebody who can put files into it could plant the first administrator's token, or the lock as a
+// link to another file. A link of root's to the directory is an operator's.
+Status CheckDirectory(const std::string& path) {
+  struct stat link {};
+  struct stat directory {};
+  if (lstat(path.c_str(), &link) != 0 || stat(path.c_str(), &directory) != 0) {
+    return Failed("open data directory", path);
+  }
+  if (!S_ISDIR(directory.st_mode)) {
+    return {ErrorCode::kUnavailable, "data directory " + path + " is not a directory"};
+  }
+  const uid_t self = geteuid();
+  const bool link_ok = !S_ISLNK(link.st_mode) || link.st_uid == self || link.st_uid == 0;
+  if (directory.st_uid != self || !link_ok) {
+    const uid_t owner = link_ok ? directory.st_uid : link.st_uid;
+    return Denied("data directory " + path,
+                  fmt::format("belongs to user id {}, and this server runs as {}; chown it, or "
+                              "choose another with --data-dir",
+                              owner, self));
+  }
+  if ((directory.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Denied("data directory " + path,
+                  fmt::format("can be written by others (mode {:04o}); look at what is in it, then "
+                              "chmod 700 {}",
+                              directory.st_mode & 07777, path));
+  }
+  return {};
+}
+
+Status CheckSecretFile(int fd, const std::string& path) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return Failed("stat", path);
+  if (!S_ISREG(status.st_mode)) return Denied(path, "is not a regular file");
+  if (status.st_uid != geteuid()) {
+    return Denied(path, fmt::format("belongs to user id {}, and this server runs as {}; chown it",
+                                    status.st_uid, geteuid()));
+  }
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return Denied(path, "can be read or written by others; chmod 600 " + path);
+  }
+  return {};
+}
+
+// Up to `size` bytes; fewer where the file ends.
+Result<std::string> ReadUpTo(int fd, size_t size, const std::string& path) {
+  std::string text(size, '\0');
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t n = read(fd, text.data() + done, size - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Failed("read", path);
+    if (n == 0) break;
+    done += static_cast<size_t>(n);
+  }
+  text.resize(done);
+  return text;
+}
+
+// Of a file that must not be a link to another one.
+Error FailedToOpen(const std::string& path) {
+  if (errno != ELOOP) return Failed("open", path);
+  return Denied(path, "is a symbolic link; put the file itself in its place");
 }
 
 std::string HolderOf(int lock) {
@@ -93,14 +175,11 @@ Result<Runtime> ReadRuntime(const std::string& path) {
 Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& path) {
   std::error_code error;
   const std::string full = std::filesystem::absolute(path, error).lexically_normal().string();
-  const bool fresh = std::filesystem::create_directories(full, error);
-  if (error) {
-    return {ErrorCode::kUnavailable, "make data directory " + full + ": " + error.message()};
-  }
-  if (fresh && chmod(full.c_str(), 0700) != 0) return Failed("chmod", full);
+  CARILLON_TRY(MakeDirectory(full));
+  CARILLON_TRY(CheckDirectory(full));
   const std::string lock_path = full + "/carillon.lock";
-  const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0) return Failed("open", lock_path);
+  const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (lock < 0) return FailedToOpen(lock_path);
   if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
     const std::string holder = HolderOf(lock);
     close(lock);
@@ -131,17 +210,17 @@ DataDirectory::~DataDirectory() { close(lock_); }
 
 Result<std::string> DataDirectory::ReadSecret(const std::string& name) const {
   const std::string path = Sub(name);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    if (errno == ENOENT) return std::string();
-    return Failed("open", path);
+  // Not held up by a pipe in its place.
+  const int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) return std::string();
+  if (fd < 0) return FailedToOpen(path);
+  const Status fit = CheckSecretFile(fd, path);
+  auto text = fit.ok() ? ReadUpTo(fd, kSecretBytesMax + 1, path) : Result<std::string>(fit.error());
+  close(fd);
+  if (text.ok() && text->size() > kSecretBytesMax) {
+    return {ErrorCode::kCorrupt, path + " is larger than 4 KiB"};
   }
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (in.bad() || text.str().size() > kSecretBytesMax) {
-    return {ErrorCode::kCorrupt, "cannot read " + path};
-  }
-  return text.str();
+  return text;
 }
 
 Status DataDirectory::WriteSecret(const std::string& name, const std::string& text) const {

@@ -2,7 +2,8 @@
 //
 // Owns     The lock: one daemon at a time on a directory.
 // Errors   Open: kConflict when another server holds it (names its pid), kUnavailable when the
-//          directory cannot be made or written.
+//          directory cannot be made or written, kDenied when it is not the process's own or others
+//          can write to it.
 #pragma once
 
 #include <memory>
@@ -51,7 +52,8 @@ class DataDirectory {
   std::string Sub(const std::string& name) const { return path_ + "/" + name; }
   std::string token_file() const { return Sub("admin.token"); }
 
-  // The secret of the file `name` (mode 0600); empty when it does not exist.
+  // The secret of the file `name`; empty when it does not exist. kDenied: a symbolic link, somebody
+  // else's, or more than its owner can read or write it.
   Result<std::string> ReadSecret(const std::string& name) const;
   // Durable when it returns: written beside, fsynced, renamed.
   Status WriteSecret(const std::string& name, const std::string& text) const;

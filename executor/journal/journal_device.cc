@@ -31,7 +31,7 @@ int SyncDirectory(const char* path) {
 }
 
 int Create(const char* path, size_t bytes) {
-  const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return errno;
   int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
   if (error == 0 && fsync(fd) != 0) error = errno;

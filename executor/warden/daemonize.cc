@@ -28,8 +28,8 @@ Status RedirectStdio(const std::string& log) {
   struct stat info {};
   const bool too_long = stat(log.c_str(), &info) == 0 && info.st_size > kLogBytesMax;
   const int null = open("/dev/null", O_RDONLY);
-  const int file =
-      open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | (too_long ? O_TRUNC : 0), 0600);
+  const int file = open(
+      log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | (too_long ? O_TRUNC : 0), 0600);
   if (null < 0 || file < 0) return SystemError("open " + log);
   if (dup2(null, STDIN_FILENO) < 0 || dup2(file, STDOUT_FILENO) < 0 ||
       dup2(file, STDERR_FILENO) < 0) {

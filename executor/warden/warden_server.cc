@@ -56,7 +56,8 @@ Result<std::unique_ptr<WardenServer>> WardenServer::Create(const Clock& clock,
 Status WardenServer::Lock() {
   directory_ = FileDescriptor(open(options_.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory_.open()) return SystemError("open " + options_.directory);
-  lock_ = FileDescriptor(openat(directory_.get(), kWardenLock, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  lock_ = FileDescriptor(
+      openat(directory_.get(), kWardenLock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!lock_.open()) return SystemError("open the lock in " + options_.directory);
   struct flock whole {};
   whole.l_type = F_WRLCK;

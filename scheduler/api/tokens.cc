@@ -8,7 +8,10 @@ namespace {
 
 constexpr size_t kTokenLengthMax = kAccessTokenLengthMax;  // longer ones are not even hashed
 constexpr std::string_view kPrefix = "carillon_";
-constexpr size_t kShownOfToken = kPrefix.size() + 6;  // characters; 36 bits of 256
+constexpr std::string_view kBase64Url =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+constexpr size_t kRandomOfToken = (kSecretBytes * 8 + 5) / 6;  // characters of base64url
+constexpr size_t kShownOfToken = kPrefix.size() + 6;           // characters; 36 bits of 256
 constexpr std::string_view kScheme = "bearer ";
 
 std::optional<std::string> BearerToken(const HttpRequest& request) {
@@ -53,6 +56,11 @@ Caller CallerOf(const UserRecord& user, const std::string& session) {
 std::string TokenIdOf(const std::string& token_hash) { return "tok-" + token_hash.substr(0, 16); }
 
 std::string NewToken() { return std::string(kPrefix) + RandomText(kSecretBytes); }
+
+bool IsToken(std::string_view text) {
+  return text.size() == kPrefix.size() + kRandomOfToken && text.starts_with(kPrefix) &&
+         text.find_first_not_of(kBase64Url) == std::string_view::npos;
+}
 
 std::string HashToken(std::string_view token) { return HashSecret(token); }
 

@@ -29,6 +29,12 @@ Status EnsureAdminToken(const process::DataDirectory& directory, AuthStore& stor
   CARILLON_ASSIGN_OR_RETURN(std::string text, directory.ReadSecret("admin.token"));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   const bool fresh = text.empty();
+  // What is guessable must not open an empty store.
+  if (!fresh && !IsToken(text)) {
+    return {ErrorCode::kInvalid, directory.token_file() +
+                                     " does not hold a token; restore it, or delete it where the "
+                                     "store is empty"};
+  }
   if (fresh) {
     // Asked first: who reads the file of a member that starts must not find one that opens nothing.
     CARILLON_ASSIGN_OR_RETURN(const auto tokens, store.ListTokens({.limit = 1}));

@@ -86,7 +86,7 @@ Status PrivateMariadbd::Prepare() {
 
 Status PrivateMariadbd::LockDirectory() {
   const std::string path = options_.directory + "/lock";
-  lock_fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  lock_fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (lock_fd_ < 0) {
     return {ErrorCode::kUnavailable, fmt::format("{}: {}", path, std::strerror(errno))};
   }

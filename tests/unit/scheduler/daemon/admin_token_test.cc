@@ -62,9 +62,27 @@ TEST_F(AdminTokenTest, LostFileOfAServerOfItsOwnIsTold) {
 TEST_F(AdminTokenTest, FileOfAnotherStoreStaysAndStopsNoMember) {
   ASSERT_TRUE(Ensure(*Open("a"), TokenOwner::kAnyMember).ok());
   const auto other = Open("b");
-  ASSERT_TRUE(other->WriteSecret("admin.token", "carillon_other\n").ok());
+  const std::string token = NewToken() + "\n";
+  ASSERT_TRUE(other->WriteSecret("admin.token", token).ok());
   EXPECT_TRUE(Ensure(*other, TokenOwner::kAnyMember).ok());
-  EXPECT_EQ(*other->ReadSecret("admin.token"), "carillon_other\n");
+  EXPECT_EQ(*other->ReadSecret("admin.token"), token);
+}
+
+TEST_F(AdminTokenTest, RestoredFileOpensAnEmptyStoreAndAGuessableTextDoesNot) {
+  const auto directory = Open("a");
+  for (const char* text : {"keep-admin.token", "carillon_short", "carillon_ \n"}) {
+    ASSERT_TRUE(directory->WriteSecret("admin.token", text).ok());
+    EXPECT_EQ(Ensure(*directory, TokenOwner::kThisDirectory).code(), ErrorCode::kInvalid) << text;
+  }
+  const auto none = store_.ListTokens({.limit = 1});
+  ASSERT_TRUE(none.ok());
+  EXPECT_TRUE(none->empty());
+  const std::string token = NewToken();
+  ASSERT_TRUE(directory->WriteSecret("admin.token", token + "\n").ok());
+  ASSERT_TRUE(Ensure(*directory, TokenOwner::kThisDirectory).ok());
+  const auto known = store_.FindToken(HashToken(token));
+  ASSERT_TRUE(known.ok());
+  EXPECT_TRUE(*known);
 }
 
 }  // namespace
