@@ -66,11 +66,19 @@ class StrictBuilder : public nlohmann::json_sax<json> {
 
   template <typename Value>
   bool Put(Value&& value) {
+    if (!Count()) return false;
     Place(json(std::forward<Value>(value)));
     return true;
   }
 
+  // One more value. Each costs memory and time, however few bytes it has.
+  bool Count() {
+    if (++values_ <= kJsonValuesMax) return true;
+    return Fail("more than " + std::to_string(kJsonValuesMax) + " values");
+  }
+
   bool Open(json container) {
+    if (!Count()) return false;
     if (open_.size() >= kJsonDepthMax) {
       failed_at_ = Here();
       return Fail("nested deeper than " + std::to_string(kJsonDepthMax));
@@ -105,6 +113,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
   }
 
   json root_;
+  size_t values_ = 0;
   std::vector<json*> open_;
   std::vector<std::string> keys_;  // of each open object: the name whose value comes next
   std::string failure_;

@@ -11,9 +11,11 @@ namespace carillon {
 
 inline constexpr size_t kJsonDepthMax = 32;
 inline constexpr size_t kJsonBytesMax = 1u << 20;
+inline constexpr size_t kJsonValuesMax = 50'000;  // 1 MiB of empty arrays would be 350,000
 
-// One JSON document. kInvalid: not JSON, not UTF-8, nested deeper than kJsonDepthMax, a name twice
-// in one object (with the pointer of the second). kExhausted: above kJsonBytesMax.
+// One JSON document. kInvalid: not JSON, not UTF-8, nested deeper than kJsonDepthMax, more than
+// kJsonValuesMax values, a name twice in one object (with the pointer of the second). kExhausted:
+// above kJsonBytesMax.
 Result<nlohmann::json> ParseJsonText(std::string_view text);
 
 // One document on one line. Bytes that are not UTF-8 become U+FFFD; never throws.

@@ -16,6 +16,8 @@
 namespace carillon::scheduler {
 namespace {
 
+// Of a body that is read before it is known who sends it: the longest name and password, escaped.
+constexpr size_t kAnyonesBodyBytesMax = 4u << 10;
 constexpr size_t kKeyLengthMax = 255;  // characters of an Idempotency-Key
 constexpr const char* kRoom = "api";
 constexpr const char* kStrictTransport = "max-age=31536000";  // a year
@@ -75,6 +77,16 @@ std::optional<Problem> DefectProblem(HttpDefect defect) {
     case HttpDefect::kNone: return std::nullopt;
   }
   return std::nullopt;
+}
+
+// Parsing costs far more than a refusal, and an address may ask often.
+std::optional<Problem> TooLargeForAnyone(const HttpRequest& request) {
+  const bool fits =
+      request.defect != HttpDefect::kBodyTooLarge && request.body.size() <= kAnyonesBodyBytesMax;
+  if (fits) return std::nullopt;
+  return Problem{.status = 413,
+                 .code = "body_too_large",
+                 .detail = "The body is over 4 KiB, which is the most without a token."};
 }
 
 // Of a write while the store is not trusted: it might be gone again, or nobody would obey it.
@@ -264,6 +276,9 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   const Permission permission = match.route->permission;
   const Reach reach = for_anyone ? Reach::kAll : caller.ReachFor(permission);
   if (reach == Reach::kNone) return Forbidden(permission);
+  if (for_anyone) {
+    if (auto large = TooLargeForAnyone(request)) return std::move(*large);
+  }
   if (defect) return *defect;
   AuditNote note;
   Call call = CallOf(request, caller, trace.id, note);

@@ -35,19 +35,22 @@ std::optional<Problem> WrongMediaType(const HttpRequest& request) {
                  .detail = "The body has to be application/json in UTF-8, not encoded."};
 }
 
-// The pointer of the first name or text that holds a NUL. Depth is bounded by the parser.
-std::optional<std::string> FindNul(const json& value, const std::string& pointer) {
+bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+// The pointer of the first name or text that holds a NUL. It is put together on the way back only:
+// a pointer for each value would cost more than the parser. Depth is bounded by the parser.
+std::optional<std::string> FindNul(const json& value) {
   if (value.is_string()) {
-    const bool found = value.get_ref<const std::string&>().find('\0') != std::string::npos;
-    return found ? std::optional(pointer) : std::nullopt;
+    return HasNul(value.get_ref<const std::string&>()) ? std::optional<std::string>("")
+                                                       : std::nullopt;
   }
   if (!value.is_structured()) return std::nullopt;
   size_t index = 0;  // std::distance would walk there each time
   for (auto it = value.begin(); it != value.end(); ++it, ++index) {
-    const std::string name = value.is_object() ? it.key() : std::to_string(index);
-    const std::string at = JsonPointer(pointer, name);
-    if (name.find('\0') != std::string::npos) return at;
-    if (auto found = FindNul(*it, at)) return found;
+    const bool in_name = value.is_object() && HasNul(it.key());
+    const auto below = in_name ? std::optional<std::string>("") : FindNul(*it);
+    if (!below) continue;
+    return JsonPointer("", value.is_object() ? it.key() : std::to_string(index)) + *below;
   }
   return std::nullopt;
 }
@@ -114,7 +117,7 @@ Outcome<json> ReadJson(const HttpRequest& request, Body body) {
   if (!document.ok()) {
     return InvalidField(document.error().pointer, "bad_json", document.error().message);
   }
-  if (auto nul = FindNul(*document, "")) {
+  if (auto nul = FindNul(*document)) {
     return InvalidField(std::move(*nul), "nul", "A NUL character is not allowed here.");
   }
   return std::move(document).value();

@@ -422,6 +422,18 @@ TEST(ParseJsonTextTest, BoundsDepth) {
   EXPECT_EQ(ParseJsonText(std::string(500'000, '[')).code(), ErrorCode::kInvalid);
 }
 
+TEST(ParseJsonTextTest, BoundsTheNumberOfValues) {
+  const auto array_of = [](size_t values, const std::string& value) {
+    std::string text = "[";
+    for (size_t i = 0; i < values; ++i) text += (i == 0 ? "" : ",") + value;
+    return text + "]";
+  };
+  for (const char* value : {"0", "[]", "{}", "\"\"", "null"}) {
+    EXPECT_TRUE(ParseJsonText(array_of(kJsonValuesMax - 1, value)).ok()) << value;
+    EXPECT_EQ(ParseJsonText(array_of(kJsonValuesMax, value)).code(), ErrorCode::kInvalid) << value;
+  }
+}
+
 TEST(ParseJsonTextTest, ReadsWhatItWrites) {
   const std::string text = R"({"a":[1,-2,1.5,true,null,"x"],"b":{"c":{"d":[]}},"e":[[1],[2]]})";
   const auto document = ParseJsonText(text);

@@ -63,6 +63,45 @@ TEST_F(RequestLifeTest, ABodyOverOneMebibyteIsAnswered) {
             "/command");
 }
 
+// Nobody knows who sends it, so it is refused before it is parsed: this one is not even JSON.
+TEST_F(RequestLifeTest, ABodyOverFourKibibytesNeedsAToken) {
+  const std::string large(4097, '[');
+  for (const char* path :
+       {"/api/auth/login", "/api/auth/setup", "/api/auth/refresh", "/api/auth/logout"}) {
+    for (const std::string& body : {large, std::string((1u << 20) + 1, '[')}) {
+      const Answer answer =
+          SendOn(client_, "POST", path, body, {{"Content-Type", "application/json"}});
+      EXPECT_EQ(answer.status, 413) << path;
+      EXPECT_EQ(answer.code(), "body_too_large") << path;
+    }
+  }
+  const json longest = {{"name", std::string(256, 'n')}, {"password", std::string(256, 'p')}};
+  EXPECT_EQ(SendOn(client_, "POST", "/api/auth/login", longest.dump(),
+                   {{"Content-Type", "application/json"}})
+                .status,
+            401);
+}
+
+TEST_F(RequestLifeTest, BodiesOfVeryManyValuesAreRefused) {
+  json many = json::array();
+  for (int i = 0; i < 60'000; ++i) many.push_back(json::array());
+  for (const char* path : {"/api/jobs", "/api/apply", "/api/bulk"}) {
+    const Answer answer = Post(path, {{"name", many}});
+    EXPECT_EQ(answer.status, 400) << path;
+    EXPECT_NE(answer.text.find("50000 values"), std::string::npos) << answer.text;
+  }
+}
+
+TEST_F(RequestLifeTest, ANulIsRefusedWhereItStands) {
+  const json nul = std::string("a\0b", 3);
+  EXPECT_EQ(Post("/api/jobs", JobBody({{"command", nul}})).pointer(), "/command");
+  EXPECT_EQ(Post("/api/jobs", JobBody({{"env", {{"A/B", nul}}}})).pointer(), "/env/A~1B");
+  EXPECT_EQ(Post("/api/jobs", JobBody({{"schedules", {1, {{"x", nul}}}}})).pointer(),
+            "/schedules/1/x");
+  EXPECT_EQ(Post("/api/jobs", JobBody({{"env", {{std::string("N\0", 2), "v"}}}})).pointer(),
+            std::string("/env/N\0", 7));
+}
+
 TEST_F(RequestLifeTest, QueryParametersOfWritesAreRefused) {
   EXPECT_EQ(Post("/api/jobs?dry_run=true", JobBody()).pointer(), "?dry_run");
   EXPECT_EQ(Get("/api/jobs").body()["items"].size(), 0u);
