@@ -153,7 +153,7 @@ std::string PathOf(const HttpRequest& request) {
 
 }  // namespace
 
-ApiHandler::ApiHandler(const ApiContext& context)
+ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
     : context_(context),
       identifiers_(context.seed),
       aside_(context.clock),
@@ -166,6 +166,7 @@ ApiHandler::ApiHandler(const ApiContext& context)
       store_(context_),
       changes_(context_, identifiers_.TraceId({}).substr(0, 12)),
       streams_(context.clock),
+      log_reads_(std::max<size_t>(workers / 2, 1)),
       stream_loop_("api.streams", context.clock, streams_),
       bulk_doer_([this](const HttpRequest& request, const Caller& caller, std::string_view trace_id,
                         AuditNote& note) { return CallOf(request, caller, trace_id, note); }),
@@ -298,6 +299,7 @@ Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::s
           .identifiers = identifiers_,
           .store = store_,
           .streams = streams_,
+          .log_reads = log_reads_,
           .changes = changes_,
           .authenticator = authenticator_,
           .sign_in = sign_in_,

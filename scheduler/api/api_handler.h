@@ -20,7 +20,8 @@ namespace carillon::scheduler {
 
 class ApiHandler : public HttpHandler {
  public:
-  explicit ApiHandler(const ApiContext& context);
+  // `workers`: those of the server that calls it.
+  ApiHandler(const ApiContext& context, size_t workers);
 
   HttpResponse Handle(const HttpRequest& request) override;
   HttpResponse Overloaded(const HttpRequest& request) override;
@@ -67,6 +68,7 @@ class ApiHandler : public HttpHandler {
   StoreWatch store_;
   ChangeWatch changes_;  // before the streams that look at it
   StreamHub streams_;
+  LogReads log_reads_;
   LoopRunner stream_loop_;
   RouteDoer bulk_doer_;
   BulkWorker bulk_;

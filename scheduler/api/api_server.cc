@@ -6,12 +6,13 @@
 
 namespace carillon::scheduler {
 
-ApiServer::ApiServer(const ApiContext& context) : handler_(std::make_unique<ApiHandler>(context)) {}
+ApiServer::ApiServer(const ApiContext& context, size_t workers)
+    : handler_(std::make_unique<ApiHandler>(context, workers)) {}
 ApiServer::~ApiServer() { Stop(); }
 
 Result<std::unique_ptr<ApiServer>> ApiServer::Start(const ApiOptions& options,
                                                     const ApiContext& context) {
-  std::unique_ptr<ApiServer> api(new ApiServer(context));
+  std::unique_ptr<ApiServer> api(new ApiServer(context, options.workers));
   CARILLON_ASSIGN_OR_RETURN(
       api->server_, HttpServer::Start({.name = "api",
                                        .address = options.address,

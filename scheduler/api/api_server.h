@@ -40,7 +40,7 @@ class ApiServer {
   void Stop();
 
  private:
-  explicit ApiServer(const ApiContext& context);
+  ApiServer(const ApiContext& context, size_t workers);
 
   const std::unique_ptr<ApiHandler> handler_;
   std::unique_ptr<HttpServer> server_;

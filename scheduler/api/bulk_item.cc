@@ -24,6 +24,7 @@ Call Single(const Call& call, const HttpRequest& request, const RouteMatch& matc
           .identifiers = call.identifiers,
           .store = call.store,
           .streams = call.streams,
+          .log_reads = call.log_reads,
           .changes = call.changes,
           .authenticator = call.authenticator,
           .sign_in = call.sign_in,

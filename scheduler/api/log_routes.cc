@@ -155,6 +155,12 @@ uint64_t OffsetOfTail(const LogExtent& extent, int64_t tail) {
   return extent.last_seq > count ? extent.last_seq - count : 0;
 }
 
+// At most; of one stream it is not known how many there are.
+uint64_t EntriesToRead(const Wanted& wanted, const LogExtent& extent) {
+  const uint64_t left = extent.last_seq > wanted.offset ? extent.last_seq - wanted.offset : 0;
+  return wanted.only ? left : std::min(left, static_cast<uint64_t>(wanted.limit));
+}
+
 // What is asked for of the log, or of the output where there is none.
 Reply ReadLog(const Call& call, const Wanted& wanted, const LogExtent& extent,
               const AttemptResult& result) {
@@ -208,6 +214,10 @@ Reply RunLogs(const Call& call) {
   // that is cut there is not shown.
   if (range && !range->suffix && range->last < kAnswerBytesMax) {
     wanted.bytes_max = std::min<size_t>(kAnswerBytesMax, range->last + 1 + kCharacterBytesMax);
+  }
+  std::unique_ptr<LogReads::Place> place;
+  if (EntriesToRead(wanted, extent) > LogReads::kShortLogEntries) {
+    CARILLON_ASSIGN_OR_RETURN(place, call.log_reads.Enter(call.caller.Account()));
   }
   CARILLON_ASSIGN_OR_RETURN(HttpResponse response, ReadLog(call, wanted, extent, *result));
   if (!tag.empty()) response.headers.emplace_back("ETag", tag);

@@ -11,6 +11,7 @@
 #include "scheduler/api/api_context.h"
 #include "scheduler/api/change_watch.h"
 #include "scheduler/api/identifiers.h"
+#include "scheduler/api/log_reads.h"
 #include "scheduler/api/problem.h"
 #include "scheduler/api/sign_in.h"
 #include "scheduler/api/store_watch.h"
@@ -34,6 +35,7 @@ struct Call {
   Identifiers& identifiers;
   StoreWatch& store;
   StreamHub& streams;
+  LogReads& log_reads;
   ChangeWatch& changes;
   Authenticator& authenticator;
   SignIn& sign_in;

@@ -89,6 +89,8 @@ std::string Caller::Actor() const {
   return (user_id.empty() ? "token" : display_name) + "/" + name;
 }
 
+std::string Caller::Account() const { return user_id.empty() ? credential : "user " + user_id; }
+
 std::string Caller::Subject() const {
   return kind == CallerKind::kToken ? credential : "user " + user_id;
 }

@@ -59,6 +59,8 @@ struct Caller {
   std::string Actor() const;
   // Nobody else has it, whatever the names.
   std::string Subject() const;
+  // The same for all sessions and tokens of a user.
+  std::string Account() const;
   // What his jobs belong to.
   std::string OwnerId() const { return user_id.empty() ? name : user_id; }
 };

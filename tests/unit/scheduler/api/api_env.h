@@ -70,7 +70,7 @@ class ApiEnv : public ::testing::Test {
   scheduler::ApiContext Context(const std::string& link_authority) {
     return {.jobs = faults_.jobs,
             .runs = faults_.runs,
-            .logs = store_,
+            .logs = faults_.logs,
             .notices = store_,
             .executors = store_,
             .admin = faults_.admin,

@@ -25,6 +25,7 @@ class BulkByHandTest : public BulkEnv {
             .identifiers = identifiers_,
             .store = watch_,
             .streams = streams_,
+            .log_reads = log_reads_,
             .changes = changes_,
             .authenticator = authenticator_,
             .sign_in = sign_in_,
@@ -94,6 +95,7 @@ class BulkByHandTest : public BulkEnv {
   scheduler::StoreWatch watch_{context_};
   scheduler::ChangeWatch changes_{context_, "e"};
   scheduler::StreamHub streams_{server_clock_};
+  scheduler::LogReads log_reads_{1};
   const std::function<void()> nudge_ = [] {};
   RouteDoer doer_{[this](const HttpRequest& request, const Caller& caller,
                          std::string_view trace_id,

@@ -410,6 +410,25 @@ class FaultyCounts : public ListCounts {
   FaultPlan& plan_;
 };
 
+class FaultyLogs : public LogStore {
+ public:
+  FaultyLogs(LogStore& store, FaultPlan& plan) : store_(store), plan_(plan) {}
+  Status AppendLogs(const std::vector<LogRecord>& records) override {
+    return plan_.Run("AppendLogs", [&] { return store_.AppendLogs(records); });
+  }
+  Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
+                                        size_t bytes_max) override {
+    return plan_.Run("ReadLog", [&] { return store_.ReadLog(key, attempt, from_seq, bytes_max); });
+  }
+  Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) override {
+    return plan_.Run("GetLogExtent", [&] { return store_.GetLogExtent(key, attempt); });
+  }
+
+ private:
+  LogStore& store_;
+  FaultPlan& plan_;
+};
+
 struct FaultyStores {
   explicit FaultyStores(memory::MemoryStore& store)
       : jobs(store, plan),
@@ -417,6 +436,7 @@ struct FaultyStores {
         admin(store, plan),
         auth(store, plan),
         bulk(store, plan),
+        logs(store, plan),
         counts(store, plan) {}
   FaultPlan plan;
   FaultyJobs jobs;
@@ -424,6 +444,7 @@ struct FaultyStores {
   FaultyAdmin admin;
   FaultyAuth auth;
   FaultyBulk bulk;
+  FaultyLogs logs;
   FaultyCounts counts;
 };
 

@@ -1,0 +1,89 @@
+// Logs that take long to read.
+#include "tests/unit/scheduler/api/api_env.h"
+#include "tests/unit/scheduler/api/raw_socket.h"
+
+namespace carillon::test {
+namespace {
+
+class LongLogTest : public ApiEnv {
+ protected:
+  LongLogTest() : run_id_(Execute(Create()["job_id"])) {}
+
+  // Lines "a" from `first_seq` on.
+  void Append(uint64_t first_seq, uint32_t count, bool last = false) {
+    LogRecord record{.key = *DecodeRunId(run_id_), .attempt = 1};
+    record.chunk = {.first_seq = first_seq, .count = count, .last = last};
+    for (uint32_t i = 0; i < count; ++i) {
+      AppendEntry(record.chunk.entries,
+                  {.time = FromUnixMicros(1'772'323'200'000'000), .text = "a\n"});
+    }
+    ASSERT_TRUE(store_.AppendLogs({record}).ok());
+  }
+  Answer Logs(HttpHeaders headers = {}) {
+    return Send("GET", "/api/runs/" + run_id_ + "/logs", "", std::move(headers));
+  }
+
+  const std::string run_id_;
+};
+
+// Downloads that wait in the store, as slow ones do on a worker.
+class LogReadsTest : public LongLogTest {
+ protected:
+  LogReadsTest() { Append(1, 2000); }
+
+  std::string Request(const std::string& token, const std::string& query = "") const {
+    return "GET /api/runs/" + run_id_ + "/logs" + query +
+           " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token + "\r\n\r\n";
+  }
+  // One more that reads.
+  void Read(const std::string& token, const std::string& query = "") {
+    downloads_.push_back(std::make_unique<RawSocket>(server_->port()));
+    ASSERT_TRUE(downloads_.back()->Send(Request(token, query)));
+    ASSERT_TRUE(hang_.Await(static_cast<int>(downloads_.size())));
+  }
+  std::string StatusOf(const std::string& token) {
+    RawSocket socket(server_->port());
+    socket.Send(Request(token));
+    return socket.ReadAnswer().substr(9, 3);
+  }
+  std::string NewToken(const std::string& name) {
+    return Post("/api/tokens", {{"name", name}, {"role", "read_only"}}).body()["token"];
+  }
+  void ExpectAllAnswered() {
+    hang_.Release();
+    for (const auto& download : downloads_) {
+      EXPECT_EQ(download->ReadAnswer().substr(9, 3), "200");
+    }
+  }
+
+  Hang hang_{faults_.plan, "ReadLog"};
+  std::vector<std::unique_ptr<RawSocket>> downloads_;
+};
+
+TEST_F(LogReadsTest, OneAccountReadsTwoAtATimeAndAllHalfOfTheWorkers) {
+  const std::string second = NewToken("second");
+  const std::string third = NewToken("third");
+  Read(token_);
+  Read(token_);
+  const Answer refused = Logs();
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.code(), "too_many_requests");
+  EXPECT_EQ(refused.header("retry-after"), "1");
+  Read(second);
+  Read(second);
+  EXPECT_EQ(StatusOf(third), "503");
+  EXPECT_EQ(Get("/api/jobs").status, 200);
+  ExpectAllAnswered();
+  EXPECT_EQ(StatusOf(third), "200");
+  EXPECT_EQ(Logs().status, 200);
+}
+
+TEST_F(LogReadsTest, ShortPartsAreReadBesideThem) {
+  for (const char* query : {"", "", "?tail=1000", "?offset=1500", "?limit=10"}) {
+    Read(token_, query);
+  }
+  ExpectAllAnswered();
+}
+
+}  // namespace
+}  // namespace carillon::test
