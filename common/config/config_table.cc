@@ -70,6 +70,13 @@ std::vector<Setting> MakeTable() {
        .most = 1'000'000,
        .help = "Requests a second of one address that shows no valid token, as many as in 5 s at "
                "once; 0 = no limit."},
+      {.name = "rest.address_connections",
+       .type = kInteger,
+       .fallback = "128",
+       .least = 0,
+       .most = 1024,
+       .help = "Connections of one address, of IPv6 of one /64, at a time, of 1,024 in all; more "
+               "are closed at once. 0 = no limit."},
       {.name = "rest.workers",
        .type = kInteger,
        .fallback = "8",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/ip_address.h"
 #include "common/base/log.h"
 #include "common/wire/json_text.h"
 #include "scheduler/api/audit.h"

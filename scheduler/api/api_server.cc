@@ -20,7 +20,8 @@ Result<std::unique_ptr<ApiServer>> ApiServer::Start(const ApiOptions& options,
                                        .tls = options.tls,
                                        .allow_beyond_loopback = options.allow_beyond_loopback,
                                        .advertise = options.advertise,
-                                       .workers = options.workers},
+                                       .workers = options.workers,
+                                       .address_connections_max = options.address_connections_max},
                                       *api->handler_, context.clock));
   return api;
 }

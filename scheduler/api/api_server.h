@@ -22,8 +22,9 @@ struct ApiOptions {
   uint16_t port = 8640;  // 0 = any
   TlsFiles tls = {};
   bool allow_beyond_loopback = false;
-  std::string advertise = {};  // host of url(); empty = the address
-  size_t workers = 8;          // each may hold one store connection
+  std::string advertise = {};          // host of url(); empty = the address
+  size_t workers = 8;                  // each may hold one store connection
+  size_t address_connections_max = 0;  // 0 = no limit
 };
 
 class ApiServer {

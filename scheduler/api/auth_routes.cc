@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "common/base/ip_address.h"
 #include "scheduler/api/audit.h"
 #include "scheduler/api/client_address.h"
 #include "scheduler/api/page.h"

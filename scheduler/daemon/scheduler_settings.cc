@@ -60,13 +60,15 @@ MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed) {
 }
 
 ApiOptions ApiOptionsOf(const config::Config& config) {
-  return {.address = config.Text("rest.listen"),
-          .port = static_cast<uint16_t>(config.Integer("rest.port")),
-          .tls = {.certificate_file = config.Text("rest.tls_certificate_file"),
-                  .key_file = config.Text("rest.tls_key_file")},
-          .allow_beyond_loopback = config.Flag("rest.allow_beyond_loopback"),
-          .advertise = config.Text("rest.advertise"),
-          .workers = static_cast<size_t>(config.Integer("rest.workers"))};
+  return {
+      .address = config.Text("rest.listen"),
+      .port = static_cast<uint16_t>(config.Integer("rest.port")),
+      .tls = {.certificate_file = config.Text("rest.tls_certificate_file"),
+              .key_file = config.Text("rest.tls_key_file")},
+      .allow_beyond_loopback = config.Flag("rest.allow_beyond_loopback"),
+      .advertise = config.Text("rest.advertise"),
+      .workers = static_cast<size_t>(config.Integer("rest.workers")),
+      .address_connections_max = static_cast<size_t>(config.Integer("rest.address_connections"))};
 }
 
 ops::OpsOptions OpsOptionsOf(const config::Config& config) {

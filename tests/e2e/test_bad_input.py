@@ -111,12 +111,18 @@ class BadInputTest(unittest.TestCase):
                      json.dumps({"name": "x", "command": "y" * 1_200_000}).encode(),
                      {"Content-Type": "application/json"})
 
-    def connect(self):
+    def connect(self, source="127.0.0.1"):
         parts = urllib.parse.urlsplit(self.server.runtime["url"])
-        return socket.create_connection((parts.hostname, parts.port), timeout=30)
+        return socket.create_connection((parts.hostname, parts.port), timeout=30, source_address=(source, 0))
+
+    def test_one_address_cannot_take_all_connections(self):
+        idle = [self.connect("127.0.0.2") for _ in range(200)]
+        self.assertEqual(self.server.api().raw("GET", "/api/jobs")[0], 200)
+        for connection in idle:
+            connection.close()
 
     def test_slow_requests_are_closed_and_do_not_block_others(self):
-        slow = [self.connect() for _ in range(200)]
+        slow = [self.connect(f"127.0.0.{2 + i % 2}") for i in range(200)]
         for connection in slow:
             connection.sendall(b"POST /api/jobs HTTP/1.1\r\nHost: x\r\nContent-Le")
         self.assertEqual(self.api.raw("GET", "/api/system/status")[0], 200)

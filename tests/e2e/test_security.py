@@ -324,12 +324,13 @@ class SecurityTest(unittest.TestCase):
         self.assertEqual(self.admin.raw("GET", "/api/system/status")[0], 200)
 
     def test_slow_clients_keep_nobody_out_for_long(self):
-        """More of them than there are connections, each sending a byte now and then."""
+        """More of them than there are connections, at many addresses, each sending a byte now and then."""
         parts = urllib.parse.urlsplit(self.server.runtime["url"])
         slow = []
         self.addCleanup(lambda: [connection.close() for connection in slow])
-        for _ in range(1_100):
-            connection = socket.create_connection((parts.hostname, parts.port), timeout=30)
+        for number in range(1_100):
+            connection = socket.create_connection((parts.hostname, parts.port), timeout=30,
+                                                  source_address=(f"127.0.0.{2 + number % 20}", 0))
             connection.sendall(b"POST /api/jobs HTTP/1.1\r\nHost: x\r\nX-")
             connection.setblocking(False)
             slow.append(connection)

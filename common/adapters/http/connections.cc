@@ -5,18 +5,34 @@
 namespace carillon::http {
 namespace {
 
+// RESTinio keeps it as long as the connection.
+class PlainSocket : public asio::ip::tcp::socket {
+ public:
+  PlainSocket(asio::ip::tcp::socket&& socket, Place place)
+      : asio::ip::tcp::socket(std::move(socket)), place_(std::move(place)) {}
+
+ private:
+  Place place_;
+};
+
+struct PlainTraits : Traits {
+  using stream_socket_t = PlainSocket;
+};
+
 class Plain final : public Connections {
  public:
   Plain(asio::io_context& io, const HttpServerOptions& options, RequestHandler handler)
-      : factory_(MakeFactory<Traits>(io, options, std::move(handler))) {}
+      : factory_(MakeFactory<PlainTraits>(io, options, std::move(handler))) {}
 
-  void Take(asio::ip::tcp::socket socket, const restinio::endpoint_t& peer,
-            LifetimeMonitor monitor) override {
-    factory_->create_new_connection(std::move(socket), peer, std::move(monitor))->init();
+  void Take(Incoming incoming) override {
+    factory_
+        ->create_new_connection(PlainSocket(std::move(incoming.socket), std::move(incoming.place)),
+                                incoming.peer, std::move(incoming.monitor))
+        ->init();
   }
 
  private:
-  const std::unique_ptr<restinio::impl::connection_factory_t<Traits>> factory_;
+  const std::unique_ptr<restinio::impl::connection_factory_t<PlainTraits>> factory_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "common/adapters/http/address_places.h"
 #include "common/adapters/http/http_include.h"
 #include "common/adapters/http/http_server.h"
 #include "common/adapters/http/tls_certificate.h"
@@ -27,12 +28,18 @@ inline constexpr std::chrono::milliseconds kTimerPeriod{100};
 // A target of up to this length is read, so that a longer one than the limit gets an answer.
 inline constexpr size_t kTargetBytesRead = 4;  // times target_bytes_max
 
+// One that was accepted. Monitor and place count the connection until it is dropped.
+struct Incoming {
+  asio::ip::tcp::socket socket;
+  restinio::endpoint_t peer;
+  LifetimeMonitor monitor;
+  Place place;
+};
+
 class Connections {
  public:
   virtual ~Connections() = default;
-  // The monitor counts the connection until it is dropped.
-  virtual void Take(asio::ip::tcp::socket socket, const restinio::endpoint_t& peer,
-                    LifetimeMonitor monitor) = 0;
+  virtual void Take(Incoming incoming) = 0;
 };
 
 std::unique_ptr<Connections> PlainConnections(asio::io_context& io,

@@ -24,6 +24,7 @@ using RequestHandle = restinio::request_handle_t;
 
 // How long the accept loop rests after an error such as "no more descriptors".
 constexpr std::chrono::milliseconds kAcceptRetry{50};
+constexpr Duration kRefusalEvery = 1min;
 void DropControls(std::string& value) {
   for (char& c : value) {
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) c = '_';
@@ -129,10 +130,9 @@ class Stream final : public HttpStream {
   const std::shared_ptr<State> state_;
 };
 
-std::string PeerText(const restinio::endpoint_t& endpoint) {
+std::string AddressText(const restinio::endpoint_t& endpoint) {
   const auto address = endpoint.address();
-  return fmt::format(fmt::runtime(address.is_v6() ? "[{}]:{}" : "{}:{}"), address.to_string(),
-                     endpoint.port());
+  return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
 }
 
 HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOptions& options) {
@@ -143,7 +143,8 @@ HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOp
   header.for_each_field([&](const auto& field) {
     request.headers.emplace_back(LowerCase(field.name()), field.value());
   });
-  request.peer = PeerText(source.remote_endpoint());
+  const auto& peer = source.remote_endpoint();
+  request.peer = fmt::format("{}:{}", AddressText(peer), peer.port());
   if (request.target.size() > options.target_bytes_max) {
     request.defect = HttpDefect::kTargetTooLong;
   } else if (auto target = ParseHttpTarget(request.target); target.ok()) {
@@ -178,6 +179,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
         clock_(clock),
         limiter_(this, limits::max_parallel_connections_t{options.connections_max},
                  limits::max_active_accepts_t{1}),
+        places_(options.address_connections_max),
         acceptor_(io_),
         incoming_(io_),
         retry_timer_(io_),
@@ -285,10 +287,30 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
       std::error_code gone;
       const auto peer = incoming_.remote_endpoint(gone);
       if (gone) return;
-      connections_->Take(std::move(incoming_), peer, std::move(monitor));
+      auto place = places_.Take(AddressText(peer));
+      if (!place) return Refuse(peer);
+      connections_->Take({.socket = std::move(incoming_),
+                          .peer = peer,
+                          .monitor = std::move(monitor),
+                          .place = std::move(place)});
     } catch (const std::exception& error) {
       log::Warn("http", "{}: connection dropped: {}", options_.name, error.what());
     }
+  }
+
+  // Told at most once in kRefusalEvery: whoever comes again at once must not fill the log.
+  void Refuse(const restinio::endpoint_t& peer) {
+    std::error_code ignored;
+    incoming_.close(ignored);
+    ++refused_;
+    const SteadyTime now = clock_.Steady();
+    if (refused_told_ && now - *refused_told_ < kRefusalEvery) return;
+    log::Warn("http",
+              "{}: {} connections refused: {} has {} already, the most of one address; of a proxy "
+              "see rest.trusted_proxies",
+              options_.name, std::exchange(refused_, 0), AddressText(peer),
+              options_.address_connections_max);
+    refused_told_ = now;
   }
 
   // ---- requests ----
@@ -359,12 +381,15 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   const Clock& clock_;
   restinio::endpoint_t endpoint_;
   uint16_t port_ = 0;
+  size_t refused_ = 0;                      // by the accept loop, since refused_told_
+  std::optional<SteadyTime> refused_told_;  // by the accept loop
   std::atomic<bool> stopping_{false};
 
   const std::shared_ptr<InProgress> in_progress_ = std::make_shared<InProgress>();
 
   // In this order: connections that io_ drops at its end still report to limiter_.
   Limiter limiter_;
+  http::AddressPlaces places_;
   std::unique_ptr<http::Connections> connections_;
   asio::io_context io_;
   asio::ip::tcp::acceptor acceptor_;

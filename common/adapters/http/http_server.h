@@ -47,6 +47,7 @@ struct HttpServerOptions {
   size_t urgent_workers = 1;            // for what the handler calls urgent
   size_t queue_max = 256;               // requests waiting for a worker, and as many urgent ones
   size_t connections_max = 1024;        // more wait in the kernel's backlog
+  size_t address_connections_max = 0;   // of one address; more are closed; 0 = no limit
   size_t target_bytes_max = 8u << 10;   // longer: HttpDefect::kTargetTooLong
   size_t header_bytes_max = 16u << 10;  // one value; longer: closed (80 KiB together)
   size_t header_count_max = 100;

@@ -10,6 +10,7 @@ namespace carillon::http {
 class TlsSocket : public restinio::impl::tls_socket_t {
  public:
   using tls_socket_t::tls_socket_t;
+  Place place = {};  // kept as long as the connection
 };
 
 // Found by RESTinio in place of its own.
@@ -43,15 +44,15 @@ class Tls final : public Connections {
         certificate_(certificate),
         factory_(MakeFactory<TlsTraits>(io, options, std::move(handler))) {}
 
-  void Take(asio::ip::tcp::socket socket, const restinio::endpoint_t& peer,
-            LifetimeMonitor monitor) override {
+  void Take(Incoming incoming) override {
     auto handshake =
         std::make_shared<Handshake>(Handshake{.socket = TlsSocket(io_, certificate_.context()),
                                               .strand = asio::make_strand(io_),
                                               .deadline = asio::steady_timer(io_),
-                                              .peer = peer,
-                                              .monitor = std::move(monitor)});
-    handshake->socket.asio_ssl_stream().next_layer() = std::move(socket);
+                                              .peer = incoming.peer,
+                                              .monitor = std::move(incoming.monitor)});
+    handshake->socket.place = std::move(incoming.place);
+    handshake->socket.asio_ssl_stream().next_layer() = std::move(incoming.socket);
     handshake->deadline.expires_after(timeout_);
     handshake->deadline.async_wait(
         asio::bind_executor(handshake->strand, [handshake](const std::error_code& cancelled) {

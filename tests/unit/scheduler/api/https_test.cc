@@ -3,6 +3,7 @@
 
 #include "common/adapters/http/http_client.h"
 #include "tests/support/certificate_files.h"
+#include "tests/support/process_wait.h"
 #include "tests/unit/scheduler/api/echo_server.h"
 #include "tests/unit/scheduler/api/raw_socket.h"
 
@@ -124,6 +125,22 @@ TEST_F(HttpsTest, ClientsThatSayNothingAreClosedAndTheirPlacesFreed) {
     EXPECT_TRUE(socket->closed());
   }
   ExpectTrusted(server, files_.ca_file());
+}
+
+TEST_F(HttpsTest, HandshakesCountAsConnectionsOfTheirAddress) {
+  HttpServerOptions options = Options();
+  options.address_connections_max = 1;
+  options.read_timeout = 1h;
+  EchoServer server(options);
+  RawSocket silent(server.port());
+  RawSocket more(server.port());
+  EXPECT_EQ(more.ReadToEnd(), "");
+  EXPECT_TRUE(more.closed());
+  silent.Close();
+  EXPECT_TRUE(WaitUntil([&] {
+    HttpClient client({.ca_file = files_.ca_file()});
+    return client.Send({.url = server.server().url() + "/"}).ok();
+  }));
 }
 
 TEST_F(HttpsTest, ANewPairIsShownToNewConnections) {

@@ -1,3 +1,4 @@
+#include "common/base/ip_address.h"
 #include "scheduler/api/client_address.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
@@ -73,11 +74,11 @@ TEST_F(RateTest, NobodyWithoutACredentialCountsAsAQuestionToTheStore) {
 TEST(ClientAddressTest, NetworkIsTheAddressOrItsSixtyFour) {
   EXPECT_EQ(scheduler::AddressOf({.peer = "192.0.2.7:40001"}), "192.0.2.7");
   EXPECT_EQ(scheduler::AddressOf({.peer = "[2001:db8::7]:40001"}), "[2001:db8::7]");
-  EXPECT_EQ(scheduler::NetworkOf("192.0.2.7"), "192.0.2.7");
-  EXPECT_EQ(scheduler::NetworkOf("[2001:db8:1:2:3:4:5:6]"), "2001:db8:1:2::/64");
-  EXPECT_EQ(scheduler::NetworkOf("[2001:db8:1:2::9]"), "2001:db8:1:2::/64");
-  EXPECT_EQ(scheduler::NetworkOf("[::ffff:192.0.2.7]"), "[::ffff:192.0.2.7]");
-  EXPECT_EQ(scheduler::NetworkOf("[fe80::1%eth0]"), "[fe80::1%eth0]");
+  EXPECT_EQ(NetworkOf("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(NetworkOf("[2001:db8:1:2:3:4:5:6]"), "2001:db8:1:2::/64");
+  EXPECT_EQ(NetworkOf("[2001:db8:1:2::9]"), "2001:db8:1:2::/64");
+  EXPECT_EQ(NetworkOf("[::ffff:192.0.2.7]"), "[::ffff:192.0.2.7]");
+  EXPECT_EQ(NetworkOf("[fe80::1%eth0]"), "[fe80::1%eth0]");
 }
 
 }  // namespace

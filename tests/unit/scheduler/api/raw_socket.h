@@ -19,10 +19,15 @@ namespace carillon::test {
 
 class RawSocket {
  public:
-  explicit RawSocket(uint16_t port) {
+  // `from`: the address that it comes from, of loopback; null = the usual one.
+  explicit RawSocket(uint16_t port, const char* from = nullptr) {
     fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    if (from != nullptr) {
+      EXPECT_EQ(inet_pton(AF_INET, from, &address.sin_addr), 1);
+      EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    }
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
