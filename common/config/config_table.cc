@@ -57,6 +57,13 @@ std::vector<Setting> MakeTable() {
        .fallback = "false",
        .help = "What is in front of the REST API ends TLS: cookies are `Secure` and browsers are "
                "told to stay with https, as with `rest.tls_certificate_file`."},
+      {.name = "rest.trusted_proxies",
+       .type = kNetworks,
+       .fallback = "",
+       .help =
+           "Addresses and networks of reverse proxies. Of a connection from there the client is "
+           "who `X-Forwarded-For` says, for the limits of an address, the lock-out after wrong "
+           "passwords and the audit; connections from there are not counted by address."},
       {.name = "rest.account_rate",
        .type = kInteger,
        .fallback = "200",

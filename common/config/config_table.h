@@ -15,6 +15,7 @@ enum class SettingType {
   kChoice,    // one of `choices`
   kIdentity,  // [a-z0-9][a-z0-9-]{0,62}
   kAddress,   // an IP address, or localhost
+  kNetworks,  // IP addresses and networks (10.0.0.0/8), separated by commas
   kPairs,     // name=value,name=value; in YAML also a map
 };
 

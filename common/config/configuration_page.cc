@@ -56,6 +56,7 @@ std::string Bounds(const Setting& setting) {
     }
     case SettingType::kAddress: return "an IP address or `localhost`";
     case SettingType::kIdentity: return "`[a-z0-9][a-z0-9-]{0,62}`";
+    case SettingType::kNetworks: return "`address,network/bits,…`";
     case SettingType::kPairs: return "`name=value,…`";
   }
   return "";

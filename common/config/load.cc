@@ -147,6 +147,10 @@ std::string Complaint(const Setting& setting, const std::string& text) {
       return IsIdentity(text) ? "" : "must match [a-z0-9][a-z0-9-]{0,62}";
     case SettingType::kAddress:
       return ParseAddress(text) ? "" : "must be an IP address or localhost";
+    case SettingType::kNetworks:
+      return ParseNetworks(text) ? ""
+                                 : "must be IP addresses or networks such as 10.0.0.0/8, "
+                                   "separated by commas";
     case SettingType::kPairs: return ParsePairs(text) ? "" : "must be name=value,name=value";
   }
   return "has an unknown type";
@@ -439,6 +443,12 @@ std::map<std::string, std::string> Config::Pairs(std::string_view name) const {
   const auto pairs = ParsePairs(Get(name).text);
   CARILLON_CHECK(FindSetting(name)->type == SettingType::kPairs && pairs, name);
   return *pairs;
+}
+
+std::vector<IpNetwork> Config::Networks(std::string_view name) const {
+  auto networks = ParseNetworks(Get(name).text);
+  CARILLON_CHECK(FindSetting(name)->type == SettingType::kNetworks && networks, name);
+  return *std::move(networks);
 }
 
 Duration Config::Time(std::string_view name) const {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/ip_address.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/config/config_table.h"
@@ -33,6 +34,7 @@ class Config {
   int64_t Integer(std::string_view name) const;
   bool Flag(std::string_view name) const;
   std::map<std::string, std::string> Pairs(std::string_view name) const;
+  std::vector<IpNetwork> Networks(std::string_view name) const;
   // An integer whose name ends in _ms, _s or _days.
   Duration Time(std::string_view name) const;
 

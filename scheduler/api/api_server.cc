@@ -21,7 +21,8 @@ Result<std::unique_ptr<ApiServer>> ApiServer::Start(const ApiOptions& options,
                                        .allow_beyond_loopback = options.allow_beyond_loopback,
                                        .advertise = options.advertise,
                                        .workers = options.workers,
-                                       .address_connections_max = options.address_connections_max},
+                                       .address_connections_max = options.address_connections_max,
+                                       .trusted_proxies = options.trusted_proxies},
                                       *api->handler_, context.clock));
   return api;
 }

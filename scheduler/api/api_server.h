@@ -25,6 +25,7 @@ struct ApiOptions {
   std::string advertise = {};          // host of url(); empty = the address
   size_t workers = 8;                  // each may hold one store connection
   size_t address_connections_max = 0;  // 0 = no limit
+  std::vector<IpNetwork> trusted_proxies = {};
 };
 
 class ApiServer {

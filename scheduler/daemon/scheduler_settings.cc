@@ -68,7 +68,8 @@ ApiOptions ApiOptionsOf(const config::Config& config) {
       .allow_beyond_loopback = config.Flag("rest.allow_beyond_loopback"),
       .advertise = config.Text("rest.advertise"),
       .workers = static_cast<size_t>(config.Integer("rest.workers")),
-      .address_connections_max = static_cast<size_t>(config.Integer("rest.address_connections"))};
+      .address_connections_max = static_cast<size_t>(config.Integer("rest.address_connections")),
+      .trusted_proxies = config.Networks("rest.trusted_proxies")};
 }
 
 ops::OpsOptions OpsOptionsOf(const config::Config& config) {

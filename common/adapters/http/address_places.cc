@@ -17,7 +17,7 @@ AddressPlaces::AddressPlaces(size_t of_one_max)
     : of_one_max_(of_one_max), counts_(std::make_shared<Counts>()) {}
 
 Place AddressPlaces::Take(const std::string& address) {
-  if (of_one_max_ == 0) return counts_;  // any that is not null
+  if (of_one_max_ == 0) return OfProxy();
   const std::string network = NetworkOf(address);
   MutexLock lock(counts_->mu);
   size_t& count = counts_->of[network];
@@ -29,5 +29,7 @@ Place AddressPlaces::Take(const std::string& address) {
     if (--known->second == 0) counts->of.erase(known);
   });
 }
+
+Place AddressPlaces::OfProxy() const { return counts_; }
 
 }  // namespace carillon::http

@@ -17,6 +17,8 @@ class AddressPlaces {
   explicit AddressPlaces(size_t of_one_max);
   // Null: `address` (of IPv6 its /64) has as many as it may.
   Place Take(const std::string& address);
+  // Not counted.
+  Place OfProxy() const;
 
  private:
   struct Counts;

@@ -32,7 +32,7 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> query;  // decoded, in order
   HttpHeaders headers;                                     // names in lower case, in order
   std::string body;
-  std::string peer;  // address and port
+  std::string peer;  // address and port; behind a trusted proxy of who asked it, with port 0
   HttpDefect defect = HttpDefect::kNone;
 
   // The first header of that (lower-case) name, or null.

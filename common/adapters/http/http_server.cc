@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/adapters/http/connections.h"
+#include "common/adapters/http/forwarded_for.h"
 #include "common/adapters/http/http_include.h"
 #include "common/adapters/http/http_target.h"
 #include "common/adapters/http/worker_pool.h"
@@ -143,8 +144,10 @@ HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOp
   header.for_each_field([&](const auto& field) {
     request.headers.emplace_back(LowerCase(field.name()), field.value());
   });
-  const auto& peer = source.remote_endpoint();
-  request.peer = fmt::format("{}:{}", AddressText(peer), peer.port());
+  const std::string peer = AddressText(source.remote_endpoint());
+  const std::string client = http::ClientOf(peer, request.headers, options.trusted_proxies);
+  const int port = client == peer ? source.remote_endpoint().port() : 0;
+  request.peer = fmt::format("{}:{}", client, port);
   if (request.target.size() > options.target_bytes_max) {
     request.defect = HttpDefect::kTargetTooLong;
   } else if (auto target = ParseHttpTarget(request.target); target.ok()) {
@@ -287,7 +290,9 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
       std::error_code gone;
       const auto peer = incoming_.remote_endpoint(gone);
       if (gone) return;
-      auto place = places_.Take(AddressText(peer));
+      const std::string address = AddressText(peer);
+      auto place = http::IsAnyOf(options_.trusted_proxies, address) ? places_.OfProxy()
+                                                                    : places_.Take(address);
       if (!place) return Refuse(peer);
       connections_->Take({.socket = std::move(incoming_),
                           .peer = peer,

@@ -15,10 +15,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/adapters/http/http_message.h"
 #include "common/adapters/http/tls_certificate.h"
 #include "common/base/clock.h"
+#include "common/base/ip_address.h"
 #include "common/base/result.h"
 
 namespace carillon {
@@ -44,10 +46,12 @@ struct HttpServerOptions {
   std::string advertise = {};          // host of url(); empty = the address
   size_t io_threads = 1;
   size_t workers = 8;
-  size_t urgent_workers = 1;            // for what the handler calls urgent
-  size_t queue_max = 256;               // requests waiting for a worker, and as many urgent ones
-  size_t connections_max = 1024;        // more wait in the kernel's backlog
-  size_t address_connections_max = 0;   // of one address; more are closed; 0 = no limit
+  size_t urgent_workers = 1;           // for what the handler calls urgent
+  size_t queue_max = 256;              // requests waiting for a worker, and as many urgent ones
+  size_t connections_max = 1024;       // more wait in the kernel's backlog
+  size_t address_connections_max = 0;  // of one address; more are closed; 0 = no limit
+  // They may have as many connections as there are, and their X-Forwarded-For is believed.
+  std::vector<IpNetwork> trusted_proxies = {};
   size_t target_bytes_max = 8u << 10;   // longer: HttpDefect::kTargetTooLong
   size_t header_bytes_max = 16u << 10;  // one value; longer: closed (80 KiB together)
   size_t header_count_max = 100;

@@ -85,6 +85,16 @@ TEST_F(LoadTest, PairsAreReadFromTextAndFromAMap) {
             expected);
 }
 
+TEST_F(LoadTest, NetworksAreReadFromAList) {
+  EXPECT_TRUE(LoadYaml("").value().Networks("rest.trusted_proxies").empty());
+  const auto networks = LoadYaml("rest.trusted_proxies: '127.0.0.1, fd00::/8'\n")
+                            .value()
+                            .Networks("rest.trusted_proxies");
+  ASSERT_EQ(networks.size(), 2u);
+  EXPECT_TRUE(networks[1].Contains(IpAddress::Parse("fd00::1").value()));
+  EXPECT_EQ(YamlFails("rest.trusted_proxies: proxy\n", "10.0.0.0/8"), ErrorCode::kInvalid);
+}
+
 TEST_F(LoadTest, EmptyFileIsFine) {
   EXPECT_TRUE(LoadYaml("").ok());
   EXPECT_TRUE(LoadYaml("# nothing\n").ok());

@@ -233,26 +233,6 @@ TEST(HttpServerTest, MoreConnectionsThanAllowedWaitForTheirTurn) {
   EXPECT_EQ(BodyOf(third.ReadAnswer()), "GET|x|");
 }
 
-// All connections of this one address are taken; those that come are closed, and one that ends
-// makes room.
-TEST(HttpServerTest, OneAddressHasSoManyConnections) {
-  EchoServer server({.address_connections_max = 2, .read_timeout = 1h});
-  const std::string request = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
-  auto first = std::make_unique<RawSocket>(server.port());
-  ASSERT_TRUE(first->Send(request));
-  EXPECT_EQ(BodyOf(first->ReadAnswer()), "GET|x|");
-  RawSocket second(server.port());  // idle
-  for (int i = 0; i < 3; ++i) ExpectClosed(server, request);
-  RawSocket other(server.port(), "127.0.0.2");
-  ASSERT_TRUE(other.Send(request));
-  EXPECT_EQ(BodyOf(other.ReadAnswer()), "GET|x|");
-  first->Close();
-  EXPECT_TRUE(WaitUntil([&] {
-    RawSocket next(server.port());
-    return next.Send(request) && BodyOf(next.ReadToEnd(100)) == "GET|x|";
-  }));
-}
-
 TEST(HttpServerTest, ClientsThatVanishLeaveNoConnectionBehind) {
   EchoServer server({.connections_max = 4});
   for (int i = 0; i < 200; ++i) {
