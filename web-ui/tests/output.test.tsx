@@ -17,6 +17,10 @@ describe('a line', () => {
   it('leaves out escapes that are no colours', () => {
     expect(partsOf('\u001b[2Ka\u001b]0;title\u0007b')).toEqual([{ text: 'ab', style: '' }]);
   });
+  it('is read once, however many escapes without an end it has', () => {
+    const titles = '\u001b]'.repeat(150_000);
+    expect(partsOf(titles)[0]?.text).toHaveLength(300_000);
+  });
   it('stays text', () => {
     expect(partsOf('<b>x</b>')).toEqual([{ text: '<b>x</b>', style: '' }]);
   });

@@ -18,8 +18,9 @@ import { ROW_PX, TAB, heightsOf, linesInSight } from './log_window';
 export interface Part { text: string; style: string }
 
 const ESCAPE = String.fromCharCode(27);
-// Escapes that are no colours (moving the cursor, titles) say nothing in a text.
-const OTHER_ESCAPES = new RegExp(ESCAPE + '(?:\\[[0-9;?]*[A-LN-Za-ln-z]|\\][^\\u0007]*\\u0007)', 'g');
+// Escapes that are no colours (moving the cursor, titles) say nothing in a text. None reaches beyond
+// the next escape: the whole line would be looked through again for each one that has no end.
+const OTHER_ESCAPES = new RegExp(ESCAPE + '(?:\\[[0-9;?]*[A-LN-Za-ln-z]|\\][^\\u0007\\u001b]*\\u0007)', 'g');
 
 const COLOURS: Record<string, number> = {
   black: 0, red: 1, green: 2, yellow: 3, blue: 4, magenta: 5, cyan: 6, white: 7,
