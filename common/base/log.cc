@@ -43,6 +43,23 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
+// On one line of a terminal: what somebody else wrote must not look like a line of its own, nor
+// move the cursor.
+std::string OnOneLine(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      out += "\\n";
+    } else if ((byte < 0x20 && c != '\t') || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 spdlog::logger& Logger() {
   // Leaked on purpose: threads may log while static objects are destroyed.
   static spdlog::logger* const logger = [] {
@@ -81,7 +98,7 @@ void Write(Level level, std::string_view room, std::string_view line) {
   if (g_json) {
     Logger().log(ToSpdlog(level), R"("room":"{}","message":"{}")", room, Escaped(line));
   } else {
-    Logger().log(ToSpdlog(level), "{}: {}", room, line);
+    Logger().log(ToSpdlog(level), "{}: {}", room, OnOneLine(line));
   }
 }
 

@@ -26,7 +26,19 @@ class LogTest : public ::testing::Test {
 
 TEST_F(LogTest, LinesForPeople) {
   const std::string line = Written(log::Form::kText);
-  EXPECT_NE(line.find(" warning room: said \"ü\"\\\n7\n"), std::string::npos) << line;
+  EXPECT_NE(line.find(" warning room: said \"ü\"\\\\n7\n"), std::string::npos) << line;
+  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1) << line;
+}
+
+TEST_F(LogTest, ControlCharactersDoNotReachATerminal) {
+  const std::string path = ::testing::TempDir() + "/log_test.log";
+  std::filesystem::remove(path);
+  log::Configure({.form = log::Form::kText, .file = path});
+  log::Warn("room", "a\tb{}", "\x1b]0;title\x07\r\x7f");
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  EXPECT_TRUE(line.ends_with("room: a\tb\\x1b]0;title\\x07\\x0d\\x7f")) << line;
 }
 
 TEST_F(LogTest, AnObjectALine) {
