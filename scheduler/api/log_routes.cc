@@ -50,8 +50,8 @@ struct Wanted {
   RunKey key;
   int attempt = 1;
   std::optional<LogStream> only;
-  uint64_t offset = 0;  // seq of the entry before the first
-  int64_t limit = kLinesMax;
+  uint64_t offset = 0;        // seq of the entry before the first
+  int64_t limit = INT64_MAX;  // bytes_max ends it then
   LogFormat format = LogFormat::kText;
   size_t bytes_max = kAnswerBytesMax;
   bool over = false;  // of the attempt: what is missing will hardly come
@@ -199,7 +199,7 @@ Reply RunLogs(const Call& call) {
                 .attempt = static_cast<int>(attempt.value_or(run.row.attempt)),
                 .only = only,
                 .offset = static_cast<uint64_t>(offset.value_or(0)),
-                .limit = limit.value_or(kLinesMax),
+                .limit = limit.value_or(INT64_MAX),
                 .format = WantsNdjson(call.request) ? LogFormat::kNdjson : LogFormat::kText};
   const AttemptResult* result = ResultOf(run, wanted.attempt);
   if (result == nullptr) return NoAttempt();
@@ -223,8 +223,9 @@ Reply RunLogs(const Call& call) {
   if (!tag.empty()) response.headers.emplace_back("ETag", tag);
   if (!range) return response;
   const std::string& text = response.body;
+  const bool cut = text.size() >= wanted.bytes_max;
+  if (cut && range->suffix) return response;  // its end is not there to count from
   if (!range->Within(text.size())) return OutsideRange(text.size());
-  const bool cut = wanted.bytes_max < kAnswerBytesMax && text.size() >= wanted.bytes_max;
   HttpResponse part =
       RangeResponse(text, *range, tag.empty() || cut ? "*" : std::to_string(text.size()));
   if (!tag.empty()) part.headers.emplace_back("ETag", tag);

@@ -26,6 +26,15 @@ class LongLogTest : public ApiEnv {
   const std::string run_id_;
 };
 
+TEST_F(LongLogTest, ComesWholeHoweverManyLinesItHas) {
+  constexpr uint32_t kPart = 200'000;
+  for (uint64_t i = 0; i < 6; ++i) Append(1 + i * kPart, kPart, i == 5);
+  EXPECT_EQ(Logs().text.size(), 6 * kPart * 2);
+  const Answer end = Logs({{"Range", "bytes=-100"}});
+  EXPECT_EQ(end.status, 206);
+  EXPECT_EQ(end.header("content-range"), "bytes 2399900-2399999/2400000");
+}
+
 // Downloads that wait in the store, as slow ones do on a worker.
 class LogReadsTest : public LongLogTest {
  protected:
