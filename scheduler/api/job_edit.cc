@@ -15,6 +15,11 @@
 #include "scheduler/api/secret_routes.h"
 
 namespace carillon::scheduler {
+namespace {
+
+constexpr std::string_view kReservedJobId = "new";
+
+}  // namespace
 
 using nlohmann::json;
 
@@ -147,6 +152,10 @@ Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefini
 
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
                             WallTime now) {
+  if (id.value() == kReservedJobId) {
+    return InvalidField("/job_id", "bad_value",
+                        "The console has its form for new jobs at /jobs/new; take another job_id.");
+  }
   CARILLON_TRY(CheckEdit(call, nullptr, definition));
   PersonWrite write(call, now);
   auto created = call.api.jobs.CreateJob(id, definition, write.context());

@@ -339,7 +339,7 @@ TEST_F(ApplyTest, ALostReplyOfADeleteInAPruneIsLookedAt) {
   EXPECT_EQ(Results(Applied({}, "prune=true&selector=team")), "pruned pruned pruned");
   for (const char* id : {"d", "e"}) Create({{"job_id", id}, {"labels", {{"team", "x"}}}});
   faults_.plan.Arm("DeleteJob", Fault::kTimeoutBefore);
-  const json away = Applied({JobBody({{"job_id", "new"}})}, "prune=true&selector=team");
+  const json away = Applied({JobBody({{"job_id", "fresh"}})}, "prune=true&selector=team");
   EXPECT_EQ(Results(away), "created error");
   EXPECT_EQ(CodeOf(away["items"][1]), "outcome_unknown");
   EXPECT_EQ(away["items"][1]["job_id"], "d");

@@ -8,6 +8,13 @@ namespace {
 
 using JobRoutesTest = ApiEnv;
 
+TEST_F(JobRoutesTest, IdOfTheConsolesFormIsRefused) {
+  const Answer refused = Post("/api/jobs", JobBody({{"job_id", "new"}}));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.pointer(), "/job_id");
+  EXPECT_EQ(Create({{"name", "new"}})["job_id"].get<std::string>().substr(0, 4), "new-");
+}
+
 TEST_F(JobRoutesTest, CreatesAJobWithDefaultsAndShowsIt) {
   const Answer created = Post("/api/jobs", JobBody());
   ASSERT_EQ(created.status, 201) << created.text;
@@ -82,10 +89,11 @@ TEST_F(JobRoutesTest, RefusesWhatIsWrongWithItsPointer) {
                                                 {"timeout", "soon"},
                                                 {"colour", "red"},
                                                 {"labels", {{"", "x"}}}}));
-  EXPECT_EQ(PointersOf(all), (std::set<std::string>{"/cron_expression", "/executor_selector", "/timeout",
-                                             "/colour", "/labels/"}))
+  EXPECT_EQ(PointersOf(all), (std::set<std::string>{"/cron_expression", "/executor_selector",
+                                                    "/timeout", "/colour", "/labels/"}))
       << all.text;
-  // Nothing is guessed of what depends on a part that cannot be read; two views that disagree are one more.
+  // Nothing is guessed of what depends on a part that cannot be read; two views that disagree are
+  // one more.
   const Answer noop = Post("/api/jobs", {{"name", "x"}, {"type", 7}, {"timeout", "soon"}});
   EXPECT_EQ(PointersOf(noop), (std::set<std::string>{"/type", "/timeout"})) << noop.text;
   const Answer disagree = Post(

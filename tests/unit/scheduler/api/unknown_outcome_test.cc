@@ -20,14 +20,14 @@ class UnknownOutcomeTest : public ApiEnv {
 
 TEST_F(UnknownOutcomeTest, ACreateThatHappenedIsCreated) {
   Lose("CreateJob");
-  const Answer answer = Post("/api/jobs", JobBody({{"job_id", "new"}}));
+  const Answer answer = Post("/api/jobs", JobBody({{"job_id", "fresh"}}));
   EXPECT_EQ(answer.status, 201) << answer.text;
   EXPECT_EQ(answer.header("etag"), "\"v1\"");
 }
 
 TEST_F(UnknownOutcomeTest, ACreateThatDidNotHappenIsUnknown) {
   Drop("CreateJob");
-  const Answer answer = Post("/api/jobs", JobBody({{"job_id", "new"}}));
+  const Answer answer = Post("/api/jobs", JobBody({{"job_id", "fresh"}}));
   EXPECT_EQ(answer.status, 504);
   EXPECT_EQ(answer.code(), "outcome_unknown");
   EXPECT_EQ(answer.text.find("secret"), std::string::npos);
