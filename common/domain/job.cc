@@ -62,8 +62,11 @@ Status CheckName(const JobDefinition& job) {
   if (std::any_of(job.name.begin(), job.name.end(), IsControl)) {
     return Wrong("/name", "contains a control character");
   }
-  if (job.name.find_first_not_of(' ') == std::string::npos) {
+  if (IsBlank(job.name)) {
     return Wrong("/name", "is blank; people have to recognise the job by it");
+  }
+  if (HasDirectionOverride(job.name)) {
+    return Wrong("/name", "contains a character that changes the direction of the text beside it");
   }
   return {};
 }

@@ -27,6 +27,48 @@ size_t SequenceLength(std::string_view text) {
   return length;
 }
 
+struct CodePoints {
+  char32_t first;
+  char32_t last;
+};
+constexpr std::array<CodePoints, 16> kInvisible = {{{0x00, 0x20},
+                                                    {0x7F, 0xA0},
+                                                    {0xAD, 0xAD},
+                                                    {0x34F, 0x34F},
+                                                    {0x61C, 0x61C},
+                                                    {0x115F, 0x1160},
+                                                    {0x1680, 0x1680},
+                                                    {0x17B4, 0x17B5},
+                                                    {0x180B, 0x180E},
+                                                    {0x2000, 0x200F},
+                                                    {0x2028, 0x202F},
+                                                    {0x205F, 0x206F},
+                                                    {0x2800, 0x2800},
+                                                    {0x3000, 0x3000},
+                                                    {0x3164, 0x3164},
+                                                    {0xFEFF, 0xFEFF}}};
+// Embeddings, overrides and isolates; the marks that languages need beside them are not here.
+constexpr std::array<CodePoints, 2> kDirections = {{{0x202A, 0x202E}, {0x2066, 0x2069}}};
+
+template <size_t kSize>
+bool IsAmong(const std::array<CodePoints, kSize>& ranges, char32_t point) {
+  return std::any_of(ranges.begin(), ranges.end(), [point](const CodePoints& range) {
+    return point >= range.first && point <= range.last;
+  });
+}
+
+// Takes the first code point off `text`, which is UTF-8 and not empty.
+char32_t TakePoint(std::string_view& text) {
+  constexpr std::array<uint8_t, 5> kLeadBits = {0, 0x7F, 0x1F, 0x0F, 0x07};
+  const size_t length = std::max<size_t>(SequenceLength(text), 1);
+  char32_t point = static_cast<uint8_t>(text[0]) & kLeadBits[length];
+  for (size_t i = 1; i < length; ++i) {
+    point = (point << 6) | (static_cast<uint8_t>(text[i]) & 0x3F);
+  }
+  text.remove_prefix(length);
+  return point;
+}
+
 bool IsLetterOrUnderscore(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
@@ -42,6 +84,20 @@ std::optional<size_t> CountUtf8(std::string_view text) {
     ++count;
   }
   return count;
+}
+
+bool IsBlank(std::string_view text) {
+  while (!text.empty()) {
+    if (!IsAmong(kInvisible, TakePoint(text))) return false;
+  }
+  return true;
+}
+
+bool HasDirectionOverride(std::string_view text) {
+  while (!text.empty()) {
+    if (IsAmong(kDirections, TakePoint(text))) return true;
+  }
+  return false;
 }
 
 bool IsVariableName(std::string_view text) {

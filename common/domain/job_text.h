@@ -11,6 +11,12 @@ namespace carillon {
 // code points above U+10FFFF included).
 std::optional<size_t> CountUtf8(std::string_view text);
 
+// True when nothing of the UTF-8 `text` can be seen: spaces of any width, and characters of none.
+bool IsBlank(std::string_view text);
+
+// True when the UTF-8 `text` has characters that change the direction of what is shown beside it.
+bool HasDirectionOverride(std::string_view text);
+
 // [A-Za-z_][A-Za-z0-9_]{0,62}: parameters and environment variables.
 bool IsVariableName(std::string_view text);
 

@@ -1,0 +1,29 @@
+#include "common/domain/job_text.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon {
+namespace {
+
+TEST(JobTextTest, BlankIsWhatNobodySees) {
+  for (const char* blank :
+       {"", " ", "\u00a0\u2003", "\u200b", "\u3000", "\ufeff \u2060", "\u3164"}) {
+    EXPECT_TRUE(IsBlank(blank)) << blank;
+  }
+  for (const char* text : {"a", " .", "\u200bü", "\u6bcf\u65e5", "\U0001F514", "\u05d0"}) {
+    EXPECT_FALSE(IsBlank(text)) << text;
+  }
+}
+
+TEST(JobTextTest, OnlyOverridesOfTheDirectionAreFound) {
+  for (const char* text : {"a\u202eb", "\u2066a", "a\u2069"}) {
+    EXPECT_TRUE(HasDirectionOverride(text)) << text;
+  }
+  // The marks of right-to-left texts, and such a text.
+  for (const char* text : {"", "a", "\u05d0\u200f!", "\u200ea", "\u2065\u202f"}) {
+    EXPECT_FALSE(HasDirectionOverride(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace carillon
