@@ -19,6 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kTokenNameCharactersMax = 100;
+constexpr size_t kTokensOfUserMax = 200;
 
 json TimeOrNull(const std::optional<WallTime>& time) {
   return time ? json(FormatRfc3339(*time)) : json(nullptr);
@@ -95,6 +96,20 @@ Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body)
   return std::vector<std::string>(scopes.begin(), scopes.end());
 }
 
+// Each token has a rate of its own and is kept until somebody deletes it. Two that are made at once
+// may both be the last one.
+std::optional<Problem> TooManyTokens(const Call& call) {
+  if (call.caller.user_id.empty()) return std::nullopt;  // nobody's: of administrators
+  const auto own =
+      call.api.auth.ListTokens({.user_id = call.caller.user_id, .limit = kTokensOfUserMax});
+  if (!own.ok()) return ToProblem(own.error());
+  if (own->size() < kTokensOfUserMax) return std::nullopt;
+  return Problem{.status = 409,
+                 .code = "too_many_tokens",
+                 .detail = fmt::format("You have {} tokens; delete one that is not used any more.",
+                                       kTokensOfUserMax)};
+}
+
 }  // namespace
 
 Reply ListTokens(const Call& call) {
@@ -125,6 +140,7 @@ Reply CreateToken(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(token.expires, ReadExpiry(call, body, now));
   CARILLON_ASSIGN_OR_RETURN(token.scopes, ReadScopes(call, body));
   token.user_id = call.caller.user_id;
+  if (auto too_many = TooManyTokens(call)) return std::move(*too_many);
   CARILLON_TRY(call.api.auth.CreateToken(token));
   call.note.reason = token.name + " as " + token.role;
   if (!token.scopes.empty()) {

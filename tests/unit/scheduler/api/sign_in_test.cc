@@ -325,6 +325,27 @@ TEST_F(SignInTest, ATokenOfATokenDoesNoMoreThanThatOne) {
   EXPECT_EQ(create(whole, {{"name", "b"}, {"scopes", {"read"}}}).body()["scopes"], json({"read"}));
 }
 
+TEST_F(SignInTest, AUserHasSoManyTokens) {
+  const std::string owner = AddUser("anna", "user");
+  const SignedIn anna = SignIn("anna");
+  for (int i = 0; i < 200; ++i) {
+    TokenRecord token = scheduler::DescribeToken("t" + std::to_string(i), clock_.Wall());
+    token.name = "many";
+    token.role = "read_only";
+    token.user_id = owner;
+    ASSERT_TRUE(store_.CreateToken(token).ok());
+  }
+  const std::string body = json{{"name", "one more"}}.dump();
+  const Answer refused = As(anna.access_token, "POST", "/api/tokens", body);
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(refused.code(), "too_many_tokens");
+  AddUser("bert", "user");
+  EXPECT_EQ(As(SignIn("bert").access_token, "POST", "/api/tokens", body).status, 201);
+  const auto id = scheduler::TokenIdOf(scheduler::HashToken("t7"));
+  EXPECT_EQ(As(anna.access_token, "DELETE", "/api/tokens/" + id).status, 204);
+  EXPECT_EQ(As(anna.access_token, "POST", "/api/tokens", body).status, 201);
+}
+
 TEST_F(SignInTest, TokensExpireAndCannotOutliveThemselves) {
   AddUser("anna", "user");
   const SignedIn anna = SignIn("anna");

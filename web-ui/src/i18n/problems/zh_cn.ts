@@ -33,6 +33,7 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.setup_done': '已有管理员：请登录。',
   'problem.last_admin': '这是最后一位管理员，必须保留。',
   'problem.too_many_open': '您进行中的批量操作已达上限：请等待其中一个结束，或取消一个。',
+  'problem.too_many_tokens': '您的令牌数量已达上限：请删除一个不再使用的令牌。',
   'problem.link_without_tls': '此集群的控制链路没有证书。',
   'problem.secrets_unavailable': '此成员没有用于加密机密的密钥。',
   'problem.no_notify_channel': '尚未设置 Webhook 或邮件服务器。',
