@@ -75,6 +75,13 @@ std::optional<Problem> DefectProblem(HttpDefect defect) {
       return Problem{.status = 400,
                      .code = "bad_header",
                      .detail = "A header's name has a character that names do not have."};
+    case HttpDefect::kBadHost:
+      return Problem{
+          .status = 400, .code = "bad_header", .detail = "A request has one Host, no more."};
+    case HttpDefect::kUnknownCoding:
+      return Problem{.status = 400,
+                     .code = "bad_header",
+                     .detail = "The only Transfer-Encoding that is read is chunked."};
     case HttpDefect::kNone: return std::nullopt;
   }
   return std::nullopt;
@@ -240,6 +247,8 @@ HttpResponse ApiHandler::Overloaded(const HttpRequest& request) {
 }
 
 Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
+  // Nothing is known of who asks for what then.
+  if (EndsConnection(request.defect)) return *DefectProblem(request.defect);
   if (auto page = console_.Answer(request)) {
     trace.route = "/";
     trace.method = "GET";

@@ -2,7 +2,8 @@
 // answer.
 //
 // Threads  Handle is called on several workers at once.
-// Always   Without a known token the answer is 401, whatever else is wrong with the request; only
+// Always   Without a known token the answer is 401, whatever else is wrong with the request, as far
+//          as it is HTTP; only
 //          the files and pages of the console, the contract and the routes with the permission
 //          kAnyone need none. What a caller may do is decided here, by the table of routes;
 //          handlers only look at what a body asks for.

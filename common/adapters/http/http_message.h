@@ -22,8 +22,14 @@ enum class HttpDefect {
   kTargetTooLong,  // path and query are not decoded
   kBadTarget,      // escapes, control characters, UTF-8; path and query are empty
   kBodyTooLarge,   // body is empty
-  kBadHeader,      // a name that is none, as "Length " is; the connection ends with the answer
+  // The connection ends with the answer to these:
+  kBadHeader,      // a name that is none, as "Length " is
+  kBadHost,        // HTTP/1.1 without Host, or with two
+  kUnknownCoding,  // Transfer-Encoding that is not "chunked" alone
 };
+
+// True for what makes it uncertain where the request ends, or whose it is.
+constexpr bool EndsConnection(HttpDefect defect) { return defect >= HttpDefect::kBadHeader; }
 
 struct HttpRequest {
   std::string method;                 // "GET", upper case

@@ -136,6 +136,15 @@ std::string AddressText(const restinio::endpoint_t& endpoint) {
   return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
 }
 
+// What RFC 9112 has refused: a proxy before this server may have understood it in another way.
+HttpDefect DefectOfHead(const HttpRequest& request, const restinio::http_request_header_t& header) {
+  const size_t hosts = request.CountHeader("host");
+  if (hosts > 1 || (hosts == 0 && header.http_minor() >= 1)) return HttpDefect::kBadHost;
+  const size_t codings = request.CountHeader("transfer-encoding");
+  const bool chunked = codings == 1 && LowerCase(*request.Header("transfer-encoding")) == "chunked";
+  return codings == 0 || chunked ? HttpDefect::kNone : HttpDefect::kUnknownCoding;
+}
+
 HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOptions& options) {
   HttpRequest request;
   const auto& header = source.header();
@@ -166,6 +175,9 @@ HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOp
   const bool names = std::all_of(request.headers.begin(), request.headers.end(),
                                  [](const auto& field) { return IsHeaderName(field.first); });
   if (!names) request.defect = HttpDefect::kBadHeader;
+  if (const auto defect = DefectOfHead(request, header); defect != HttpDefect::kNone) {
+    request.defect = defect;
+  }
   return request;
 }
 
@@ -345,8 +357,8 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
 
   void Respond(restinio::request_t& handle, const HttpRequest& request, HttpResponse response) {
     if (response.stream) return RespondInParts(handle, request, std::move(response));
-    const bool keep_alive = handle.header().should_keep_alive() && !stopping_ &&
-                            request.defect != HttpDefect::kBadHeader;
+    const bool keep_alive =
+        handle.header().should_keep_alive() && !stopping_ && !EndsConnection(request.defect);
     restinio::writable_items_container_t items;
     items.emplace_back(HeaderText(response, keep_alive, clock_.Wall()));
     const bool has_body = request.method != "HEAD" && response.status != 204 &&

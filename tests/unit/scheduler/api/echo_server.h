@@ -43,6 +43,8 @@ class EchoServer : public HttpHandler {
       case HttpDefect::kBadTarget: text = "bad target"; break;
       case HttpDefect::kBodyTooLarge: text = "body too large"; break;
       case HttpDefect::kBadHeader: text = "bad header"; break;
+      case HttpDefect::kBadHost: text = "bad host"; break;
+      case HttpDefect::kUnknownCoding: text = "unknown coding"; break;
     }
     return {.status = 200, .body = text};
   }

@@ -57,6 +57,25 @@ TEST(HttpServerTest, NameWithASpaceEndsTheConnectionAndWhatFollowsIsNotServed) {
   }
 }
 
+TEST(HttpServerTest, WhatOthersMayUnderstandDifferentlyEndsTheConnection) {
+  EchoServer server;
+  const std::string next = "GET /b HTTP/1.1\r\nHost: x\r\n\r\n";
+  const auto expect = [&](const std::string& request, const std::string& defect) {
+    RawSocket socket(server.port());
+    socket.Send(request + next);
+    const std::string all = socket.ReadToEnd();
+    EXPECT_EQ(BodyOf(all), defect) << request;
+    EXPECT_TRUE(socket.closed()) << request;
+  };
+  expect("GET /a HTTP/1.1\r\n\r\n", "bad host");
+  expect("GET /a HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", "bad host");
+  for (const std::string coding : {"gzip, chunked", "identity, chunked"}) {
+    expect("POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + coding +
+               "\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+           "unknown coding");
+  }
+}
+
 TEST(HttpServerTest, KeepsConnectionsAndAnswersPipelinedRequestsInOrder) {
   EchoServer server;
   RawSocket socket(server.port());

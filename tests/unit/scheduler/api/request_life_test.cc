@@ -51,6 +51,19 @@ TEST_F(RequestLifeTest, BadUrlsAreRefused) {
   EXPECT_EQ(Get("/api/jobs?q=" + std::string(9000, 'x')).code(), "uri_too_long");
 }
 
+TEST_F(RequestLifeTest, WhatIsNotHttpAsItShouldBeIsAnsweredBeforeAnythingElse) {
+  const auto answer = [this](const std::string& head) {
+    RawSocket socket(server_->port());
+    socket.Send(head + "\r\n\r\n");
+    return socket.ReadToEnd();
+  };
+  EXPECT_TRUE(answer("GET /api/jobs HTTP/1.1").starts_with("HTTP/1.1 400 "));
+  EXPECT_TRUE(answer("GET / HTTP/1.1\r\nHost: x\r\nHost: x").starts_with("HTTP/1.1 400 "));
+  EXPECT_TRUE(
+      answer("POST /api/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0")
+          .starts_with("HTTP/1.1 400 "));
+}
+
 TEST_F(RequestLifeTest, ABodyOverOneMebibyteIsAnswered) {
   const std::string body = JobBody({{"command", std::string(1u << 20, 'x')}}).dump();
   const Answer answer = Send("POST", "/api/jobs", body);
