@@ -1,5 +1,6 @@
 #include "cli/commands/run_logs.h"
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 
@@ -22,6 +23,34 @@ std::string HeaderOf(const ApiResponse& response, std::string_view name) {
     if (key == name) return value;
   }
   return {};
+}
+
+// The length of the colour that begins here, "ESC [ 1 ; 31 m"; 0: it is another escape.
+size_t ColourAt(std::string_view text) {
+  if (!text.starts_with("\033[")) return 0;
+  const size_t end = text.find_first_not_of("0123456789;:", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+// For a terminal, where other escapes than colours set the clipboard or the title, or write over
+// what stands there already.
+std::string ForTerminal(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    size_t kept = 1;
+    if (byte == 0x1b) {
+      kept = ColourAt(text);
+    } else if ((byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t') || byte == 0x7f) {
+      kept = 0;
+    } else if (byte == 0xc2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xa0) {
+      text.remove_prefix(2);  // U+0080 to U+009F: escapes of one character
+      continue;
+    }
+    shown += text.substr(0, kept);
+    text.remove_prefix(std::max<size_t>(kept, 1));
+  }
+  return shown;
 }
 
 class LogReader {
@@ -120,6 +149,10 @@ class LogReader {
     return ParseRfc3339(time->get<std::string>()).value_or(*since_) >= *since_;
   }
 
+  std::string Shown(const std::string& text) const {
+    return session_.host().out_is_tty ? ForTerminal(text) : text;
+  }
+
   void PrintEntry(const json& entry) {
     std::ostream& out = session_.host().out;
     const auto time = entry.find("t");
@@ -127,14 +160,14 @@ class LogReader {
       out << (time != entry.end() && time->is_string() ? time->get<std::string>() : "-") << " "
           << entry.value("stream", "") << " ";
     }
-    out << entry.value("line", "") << "\n";
+    out << Shown(entry.value("line", "")) << "\n";
   }
 
   void Print(const std::string& text, bool lines) {
     std::ostream& out = session_.host().out;
     const bool as_it_is = session_.Print().form() != Form::kTable;
     if (!lines || (as_it_is && !since_)) {
-      out << text << std::flush;
+      out << Shown(text) << std::flush;
       return;
     }
     std::istringstream in(text);

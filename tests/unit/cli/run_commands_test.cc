@@ -295,6 +295,20 @@ TEST_F(RunCommandsTest, LinesWithTimes) {
   EXPECT_EQ(out(), "2026-03-01T00:00:00.000001Z stderr bad\n");
 }
 
+TEST_F(RunCommandsTest, LogsReachATerminalWithTheirColoursOnly) {
+  const std::string evil =
+      "\x1b[1;31mred\x1b[0m\x1b]52;c;cm0gLXJm\x07\x1b[2Ja\x08"
+      "b\tc\xc2\x9b"
+      "d \xc3\xbc\x1b";
+  AnswerLog("GET /api/runs/R1/logs", evil + "\n", "1", true);
+  AnswerLog("GET /api/runs/R1/logs", evil + "\n", "1", true);
+  EXPECT_EQ(Run({"run", "logs", "R1"}), 0);
+  EXPECT_EQ(out(), evil + "\n") << "into a file as it is";
+  tty_ = true;
+  EXPECT_EQ(Run({"run", "logs", "R1"}), 0);
+  EXPECT_EQ(out(), "\x1b[1;31mred\x1b[0m]52;c;cm0gLXJm[2Jab\tcd \xc3\xbc\n");
+}
+
 TEST_F(RunCommandsTest, CancelAndRetry) {
   Answer("POST /api/runs/R1/cancel", {{"cancelled", 1}}, 202);
   Answer("POST /api/runs/R1/retry", RunShown("PENDING"), 202);
