@@ -334,6 +334,10 @@ class Loader {
     if (!url.empty() && !https && !url.starts_with("http://")) {
       return {ErrorCode::kInvalid, "notify.webhook_url must begin with https:// or http://"};
     }
+    if (!url.empty() && !IsPlausibleUrl(url)) {
+      return {ErrorCode::kInvalid,
+              "notify.webhook_url must be one URL without blanks, with a port up to 65535"};
+    }
     if (!url.empty() && !https && !plain && !IsLoopbackHost(HostOf(url.substr(7)))) {
       return {ErrorCode::kInvalid,
               "notify.webhook_url is beyond loopback and without TLS; use https, or set "
@@ -347,6 +351,21 @@ class Loader {
               "tls, or set notify.allow_plain: true to accept that"};
     }
     return {};
+  }
+
+  // Of one that begins with its scheme. libcurl looks at the rest.
+  static bool IsPlausibleUrl(const std::string& url) {
+    if (url.find_first_of(" \t\x7f") != std::string::npos) return false;
+    const std::string rest = url.substr(url.find("//") + 2);
+    std::string authority = rest.substr(0, rest.find_first_of("/?#\\"));
+    authority.erase(0, authority.rfind('@') + 1);
+    const size_t bracket = authority.rfind(']');
+    const size_t colon = authority.find(':', bracket == std::string::npos ? 0 : bracket);
+    const std::string host = authority.substr(0, colon);
+    if (host.empty()) return false;
+    if (colon == std::string::npos) return true;
+    const auto port = ParseInteger(std::string_view(authority).substr(colon + 1));
+    return port && *port > 0 && *port <= 65'535;
   }
 
   // Of "user@host:port/…".

@@ -248,6 +248,10 @@ TEST_F(LoadTest, NoticesNeedTheirPartsAndTlsBeyondLoopback) {
   EXPECT_EQ(YamlFails("notify.mail_server: m:25\n", "notify.mail_from"), ErrorCode::kInvalid);
   EXPECT_EQ(YamlFails("notify.mail_user: u\n", "notify.mail_password_file"), ErrorCode::kInvalid);
   EXPECT_EQ(YamlFails(hook + "ftp://h\n", "https://"), ErrorCode::kInvalid);
+  for (const char* url : {"https://h:99999/x", "https://h:0", "https://h:x/", "https://h/ y",
+                          "https://", "https://:443/x", "http://[::1]:99999"}) {
+    EXPECT_EQ(YamlFails(hook + url + "\n", "notify.webhook_url"), ErrorCode::kInvalid) << url;
+  }
   EXPECT_EQ(YamlFails(hook + "http://127.0.0.1.example.org/\n", "notify.allow_plain"),
             ErrorCode::kInvalid);
   EXPECT_EQ(YamlFails(hook + "http://127.0.0.1:9@example.org/\n", "notify.allow_plain"),
