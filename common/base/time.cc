@@ -85,7 +85,9 @@ Result<WallTime> ParseRfc3339(std::string_view text) {
   const int64_t seconds =
       sys_days(date).time_since_epoch().count() * int64_t{86400} + of_day - offset;
   const int64_t us = seconds * kMicrosPerSecond + micros;
-  if (us < 0 || us > kLastMicros) return Bad(text);
+  if (us < 0 || us > kLastMicros) {
+    return {ErrorCode::kInvalid, "not from 1970 to 4253: '" + std::string(text) + "'"};
+  }
   return FromUnixMicros(us);
 }
 

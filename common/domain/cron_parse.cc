@@ -190,6 +190,7 @@ class FieldParser {
     if (!missing && !too_long && value >= least && value <= most) return value;
     pos_ = first;
     if (missing) return Fail("a number is missing");
+    if (too_long) return Fail(fmt::format("a number has at most {} digits", kDigitsMax));
     return Fail(fmt::format("{} is not from {} to {}", digits, least, most));
   }
 

@@ -98,7 +98,8 @@ Outcome<WallTime> ReadAfter(const Call& call, const json& body) {
     return now;
   }
   const auto time = ParseRfc3339(text);
-  if (!time.ok()) return InvalidField("/after", "bad_time", "This has to be an RFC 3339 time.");
+  if (!time.ok())
+    return InvalidField("/after", "bad_time", "This has to be an RFC 3339 time from 1970 to 4253.");
   return *time;
 }
 

@@ -24,6 +24,9 @@ TEST(TimeTest, ParsesWhatItFormats) {
 TEST(TimeTest, ParsesOffsetsAndDecimals) {
   const WallTime t = FromUnixMicros(1'772'330'400'000'000);
   EXPECT_EQ(*ParseRfc3339("2026-03-01T02:00:00Z"), t);
+  const auto late = ParseRfc3339("9999-12-31T23:59:59Z");
+  EXPECT_EQ(late.code(), ErrorCode::kInvalid);
+  EXPECT_NE(late.error().message.find("4253"), std::string::npos) << late.error().message;
   EXPECT_EQ(*ParseRfc3339("2026-03-01t04:30:00.5+02:30"), t + 500ms);
   EXPECT_EQ(*ParseRfc3339("2026-02-28T21:00:00-05:00"), t);
   EXPECT_EQ(*ParseRfc3339("2026-03-01T02:00:00.123456789Z"), t + 123456us);

@@ -179,5 +179,12 @@ TEST(CronTest, SpellsItselfInOneWay) {
   for (const auto& [text, spelled] : rows) EXPECT_EQ(FormatCron(ParseCron(text).value()), spelled);
 }
 
+TEST(CronTest, ANumberThatIsTooLongIsNotTakenForItsBeginning) {
+  const auto expression = ParseCron("00000000000000000005 * * * *");
+  ASSERT_FALSE(expression.ok());
+  EXPECT_EQ(expression.error().message.find("0000 is not"), std::string::npos)
+      << expression.error().message;
+}
+
 }  // namespace
 }  // namespace carillon::test
