@@ -41,6 +41,17 @@ struct ReceivedRecord {
   int64_t offset = 0;
 };
 
+// Where a consumer begins: at the first record of this time or later, or at the next one that
+// comes. Times are those of the senders' clocks.
+struct BusBegin {
+  enum class Of {
+    kNewGroup,  // a group that has a position continues there
+    kAnyGroup,  // a group whose position is older skips what lies between
+  };
+  WallTime at{};
+  Of of = Of::kNewGroup;
+};
+
 class BusProducer {
  public:
   virtual ~BusProducer() = default;

@@ -101,7 +101,7 @@ Status ClusterExecutor::Parts::OpenBus(const config::Config& config,
                                        .topic = std::string(kTasksTopic),
                                        .group = name,
                                        .partitions = {partition},
-                                       .begin = clock.Wall() - kTasksOfInterest}] {
+                                       .begin = BusBegin{.at = clock.Wall() - kTasksOfInterest}}] {
         return kafka::NewConsumer(wanted);
       });
   return bus->Open();

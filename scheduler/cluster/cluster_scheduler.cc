@@ -29,6 +29,12 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kAskStoreEvery = 1s;
+// Executors send a result again, after 20 s at most, until its owner has answered. Older ones are
+// skipped, although the group may not have read them: docs/adr/0018-a-member-starts-with-new-results.md.
+constexpr Duration kResultsOfInterest = 30s;
+// A new member leaves older pieces of logs to the others. One that returns continues at its
+// position, because a warden may have given up what it sent (the same ADR).
+constexpr Duration kLogsOfInterest = 10min;
 
 Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics& metrics) {
   CARILLON_ASSIGN_OR_RETURN(mysql::SessionOptions session, store::SessionOptionsOf(config));
@@ -219,15 +225,14 @@ Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
       .open_producer = [this, options] { return kafka::NewProducer(options, metrics); }});
   std::vector<int> partitions(static_cast<size_t>(options.partitions));
   std::iota(partitions.begin(), partitions.end(), 0);
-  for (const auto& [consumer, topic] :
-       {std::pair(&results, kResultsTopic), std::pair(&logs, kLogsTopic)}) {
-    *consumer = &bus->AddConsumer([wanted = kafka::ConsumerOptions{.kafka = options.kafka,
-                                                                   .topic = std::string(topic),
-                                                                   .group = name,
-                                                                   .partitions = partitions}] {
-      return kafka::NewConsumer(wanted);
-    });
-  }
+  kafka::ConsumerOptions reads{
+      .kafka = options.kafka, .group = name, .partitions = std::move(partitions)};
+  reads.topic = kResultsTopic;
+  reads.begin = {.at = clock.Wall() - kResultsOfInterest, .of = BusBegin::Of::kAnyGroup};
+  results = &bus->AddConsumer([reads] { return kafka::NewConsumer(reads); });
+  reads.topic = kLogsTopic;
+  reads.begin = {.at = clock.Wall() - kLogsOfInterest, .of = BusBegin::Of::kNewGroup};
+  logs = &bus->AddConsumer([reads] { return kafka::NewConsumer(reads); });
   return bus->Open();
 }
 

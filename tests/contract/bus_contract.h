@@ -3,8 +3,10 @@
 // To run it against an adapter, define before including:
 //   struct MyBusFactory {
 //     std::unique_ptr<BusProducer> Producer();
-//     std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group);
-//     void Settle(const std::function<bool()>& seen);   // returns when `seen`, or after a while
+//     std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group,
+//                                           std::optional<BusBegin> begin = {});
+//     WallTime Mark();   // later than what was sent before, not later than what is sent from now
+//     on void Settle(const std::function<bool()>& seen);   // returns when `seen`, or after a while
 //     static constexpr int kPartitions = …;   // of every topic; partition = key mod kPartitions
 //   };                                        // a new one has no records and no positions
 //   using BusFactories = ::testing::Types<MyBusFactory>;      // in carillon::test
@@ -15,6 +17,8 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +49,25 @@ class BusContract : public ::testing::Test {
   void Send(BusProducer& producer, uint64_t key, const std::string& payload) {
     EXPECT_TRUE(producer.Send(kTasksTopic, key, {payload, {{"n", payload}}}).ok());
   }
+  // Sends these numbers to all partitions and waits until the bus has them.
+  void SendSeen(BusProducer& producer, int from, int to) {
+    const auto witness =
+        factory_.Consumer(kTasksTopic, "witness-" + std::to_string(from), BusBegin{.at = kFarAway});
+    for (int i = from; i < to; ++i) Send(producer, static_cast<uint64_t>(i), std::to_string(i));
+    EXPECT_EQ(Take(*witness, static_cast<size_t>(to - from)).size(),
+              static_cast<size_t>(to - from));
+  }
+  static std::multiset<int> Numbers(const std::vector<ReceivedRecord>& records) {
+    std::multiset<int> numbers;
+    for (const ReceivedRecord& one : records) numbers.insert(std::stoi(one.record.payload));
+    return numbers;
+  }
+  static std::multiset<int> Range(int from, int to) {
+    std::multiset<int> numbers;
+    for (int i = from; i < to; ++i) numbers.insert(i);
+    return numbers;
+  }
+  static constexpr WallTime kFarAway = FromUnixMicros(4'000'000'000'000'000);
   Factory factory_;
 };
 TYPED_TEST_SUITE(BusContract, BusFactories);
@@ -96,6 +119,57 @@ TYPED_TEST(BusContract, ConsumerGoesOnFromWhatItsGroupCommitted) {
   const std::vector<ReceivedRecord> rest = this->Take(*again, 3);
   ASSERT_EQ(rest.size(), 3u);  // handled twice rather than never
   EXPECT_EQ(rest[0].record.payload, "2");
+}
+
+TYPED_TEST(BusContract, NewGroupBeginsAtTheTimeThatIsGiven) {
+  const auto producer = this->factory_.Producer();
+  this->SendSeen(*producer, 0, 10);
+  const BusBegin begin{.at = this->factory_.Mark()};
+  this->SendSeen(*producer, 10, 20);
+  const auto consumer = this->factory_.Consumer(kTasksTopic, "g", begin);
+  EXPECT_EQ(this->Numbers(this->Take(*consumer, 10)), this->Range(10, 20));
+  const auto next = this->factory_.Consumer(kTasksTopic, "next", BusBegin{.at = this->kFarAway});
+  EXPECT_TRUE(this->Take(*next, 0).empty());
+  this->SendSeen(*producer, 20, 24);
+  EXPECT_EQ(this->Numbers(this->Take(*next, 4)), this->Range(20, 24)) << "what comes is not lost";
+}
+
+// What a member of a cluster that was away for hours does with the results of that time.
+TYPED_TEST(BusContract, GroupWithAnOlderPositionSkipsWhatIsTooOld) {
+  const auto producer = this->factory_.Producer();
+  this->SendSeen(*producer, 0, 8);
+  {
+    const auto before = this->factory_.Consumer(kTasksTopic, "g");
+    ASSERT_TRUE(before->Commit(this->Take(*before, 8)).ok());
+  }
+  this->SendSeen(*producer, 8, 20);
+  BusBegin begin{.at = this->factory_.Mark(), .of = BusBegin::Of::kNewGroup};
+  this->SendSeen(*producer, 20, 32);
+  {
+    const auto all = this->factory_.Consumer(kTasksTopic, "g", begin);
+    EXPECT_EQ(this->Numbers(this->Take(*all, 24)), this->Range(8, 32)) << "of new groups only";
+  }
+  begin.of = BusBegin::Of::kAnyGroup;
+  const auto after = this->factory_.Consumer(kTasksTopic, "g", begin);
+  const std::vector<ReceivedRecord> got = this->Take(*after, 12);
+  EXPECT_EQ(this->Numbers(got), this->Range(20, 32));
+  std::optional<int64_t> behind;
+  this->factory_.Settle([&] { return (behind = after->Look().behind) == 12; });
+  EXPECT_EQ(behind, 12) << "what it skips is not ahead of it";
+  ASSERT_TRUE(after->Commit(got).ok());
+}
+
+TYPED_TEST(BusContract, GroupWithAYoungerPositionContinuesThere) {
+  const auto producer = this->factory_.Producer();
+  const BusBegin begin{.at = this->factory_.Mark(), .of = BusBegin::Of::kAnyGroup};
+  this->SendSeen(*producer, 0, 8);
+  {
+    const auto before = this->factory_.Consumer(kTasksTopic, "g");
+    ASSERT_TRUE(before->Commit(this->Take(*before, 8)).ok());
+  }
+  this->SendSeen(*producer, 8, 16);
+  const auto after = this->factory_.Consumer(kTasksTopic, "g", begin);
+  EXPECT_EQ(this->Numbers(this->Take(*after, 8)), this->Range(8, 16));
 }
 
 TYPED_TEST(BusContract, ConsumerKnowsHowFarItIsBehind) {

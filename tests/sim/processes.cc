@@ -12,6 +12,9 @@ HostClock NewHostClock(World& world) {
   return HostClock(world.clock, booted, error);
 }
 
+// Of a member that starts. Much less than in a cluster, so that results are skipped often.
+constexpr Duration kResultsOfInterest = 500ms;
+
 class SteadyLoad final : public executor::LoadSource {
  public:
   ExecutorLoad Sample() override { return {.cpu = 0.25, .memory = 0.5}; }
@@ -27,8 +30,10 @@ struct SchedulerProcess::Ports {
         producer({world.network, name, self.alive_}, world.bus.NewProducer(),
                  [&self](std::string_view topic) { self.Published(topic); }),
         results({world.network, name, self.alive_},
-                world.bus.NewConsumer(kResultsTopic, "member-" + name), world.faults().consumer,
-                world.ForkRng()),
+                world.bus.NewConsumer(kResultsTopic, "member-" + name, {},
+                                      BusBegin{.at = world.clock.Wall() - kResultsOfInterest,
+                                               .of = BusBegin::Of::kAnyGroup}),
+                world.faults().consumer, world.ForkRng()),
         logs({world.network, name, self.alive_},
              world.bus.NewConsumer(kLogsTopic, "member-" + name), world.faults().consumer,
              world.ForkRng()),

@@ -27,7 +27,7 @@ World::World(const WorldOptions& options)
     : rng(options.seed * 0x9e3779b97f4a7c15ull + 1),
       network(clock, timers, rng.Fork()),
       store(clock, {.segment_count = DrawSegments(rng)}),
-      bus({.partitions = 4, .records_max = 4096}),
+      bus({.partitions = 4, .records_max = 4096}, &clock),
       checker({.now = [this] { return clock.Wall(); },
                .is_alive =
                    [this](const RunKey& key, int except) {

@@ -38,10 +38,9 @@ Result<std::unique_ptr<BusProducer>> NewProducer(const ProducerOptions& options,
 struct ConsumerOptions {
   KafkaOptions kafka;
   std::string topic;
-  std::string group;            // whose committed positions it goes on from
-  std::vector<int> partitions;  // not empty
-  // Where a new group begins: at the first record of this time or later; nullopt = at the oldest.
-  std::optional<WallTime> begin = {};
+  std::string group;                   // whose committed positions it goes on from
+  std::vector<int> partitions;         // not empty
+  std::optional<BusBegin> begin = {};  // nullopt: a new group begins at the oldest record
 };
 
 // Asks the broker where to begin when `begin` is set (kUnavailable: no answer), and connects in the

@@ -123,38 +123,50 @@ class KafkaConsumer final : public BusConsumer {
   }
 
  private:
-  // Partitions of which the group has no position are read from `begin` on.
-  Status Begin(WallTime begin) {
+  // A position beyond the end is of a topic that was made anew since: it counts as none.
+  Status Begin(const BusBegin& begin) {
     Owned<rd_kafka_topic_partition_list_t> positions(
         rd_kafka_topic_partition_list_new(static_cast<int>(next_.size())));
     for (const auto& [partition, offset] : next_) {
       rd_kafka_topic_partition_list_add(positions.get(), topic_.c_str(), partition);
     }
     CARILLON_TRY(Ask(rd_kafka_committed(client_.get(), positions.get(), kAskMs), *positions));
-    Owned<rd_kafka_topic_partition_list_t> fresh(
+    std::map<int, int64_t> committed;
+    Owned<rd_kafka_topic_partition_list_t> asked(
         rd_kafka_topic_partition_list_new(static_cast<int>(next_.size())));
     for (int i = 0; i < positions->cnt; ++i) {
-      if (positions->elems[i].offset >= 0) continue;
-      rd_kafka_topic_partition_list_add(fresh.get(), topic_.c_str(), positions->elems[i].partition);
+      const int partition = positions->elems[i].partition;
+      const int64_t offset = positions->elems[i].offset;
+      if (offset >= 0) committed[partition] = offset;
+      if (offset >= 0 && begin.of == BusBegin::Of::kNewGroup) continue;
+      rd_kafka_topic_partition_list_add(asked.get(), topic_.c_str(), partition);
     }
-    if (fresh->cnt == 0) return {};
+    if (asked->cnt == 0) return {};
     // The ends first: where no record is as young as `begin`, what arrives between the two
     // questions is after the end.
-    CARILLON_TRY(AskTime(*fresh, RD_KAFKA_OFFSET_END));
+    std::map<int, int64_t> ends;
+    CARILLON_TRY(AskTime(*asked, RD_KAFKA_OFFSET_END, &ends));
     failpoint::Hit("kafka.begin.between");
-    CARILLON_TRY(AskTime(*fresh, ToUnixMicros(begin) / 1000));
+    std::map<int, int64_t> begins = ends;
+    CARILLON_TRY(AskTime(*asked, ToUnixMicros(begin.at) / 1000, &begins));
+    for (const auto& [partition, offset] : begins) {
+      const auto old = committed.find(partition);
+      const bool usable = old != committed.end() && old->second <= ends[partition];
+      next_[partition] = usable ? std::max(old->second, offset) : offset;
+    }
     return {};
   }
 
-  // The first record of each partition that is of `ms` (since 1970) or later; RD_KAFKA_OFFSET_END:
-  // the one that comes next. Where there is none, next_ stays.
-  Status AskTime(const rd_kafka_topic_partition_list_t& partitions, int64_t ms) {
+  // Sets the first record of each partition that is of `ms` (since 1970) or later;
+  // RD_KAFKA_OFFSET_END: the one that comes next. Where there is none, it sets nothing.
+  Status AskTime(const rd_kafka_topic_partition_list_t& partitions, int64_t ms,
+                 std::map<int, int64_t>* offsets) {
     Owned<rd_kafka_topic_partition_list_t> asked(rd_kafka_topic_partition_list_copy(&partitions));
     for (int i = 0; i < asked->cnt; ++i) asked->elems[i].offset = ms;
     CARILLON_TRY(Ask(rd_kafka_offsets_for_times(client_.get(), asked.get(), kAskMs), *asked));
     for (int i = 0; i < asked->cnt; ++i) {
       const rd_kafka_topic_partition_t& answer = asked->elems[i];
-      if (answer.offset >= 0) next_[answer.partition] = answer.offset;
+      if (answer.offset >= 0) (*offsets)[answer.partition] = answer.offset;
     }
     return {};
   }

@@ -18,7 +18,8 @@ class MemoryProducer final : public BusProducer {
 
 class MemoryConsumer final : public BusConsumer {
  public:
-  MemoryConsumer(MemoryBus& bus, std::string topic, std::string group, std::vector<int> partitions);
+  MemoryConsumer(MemoryBus& bus, std::string topic, std::string group, std::vector<int> partitions,
+                 const std::optional<BusBegin>& begin);
   ~MemoryConsumer() override;
   Result<std::vector<ReceivedRecord>> Poll(size_t max) override;
   Status Commit(const std::vector<ReceivedRecord>& handled) override;
@@ -35,7 +36,7 @@ class MemoryConsumer final : public BusConsumer {
 };
 
 MemoryConsumer::MemoryConsumer(MemoryBus& bus, std::string topic, std::string group,
-                               std::vector<int> partitions)
+                               std::vector<int> partitions, const std::optional<BusBegin>& begin)
     : bus_(bus), topic_(std::move(topic)), group_(std::move(group)) {
   MutexLock lock(bus_.mu_);
   id_ = ++bus_.last_consumer_;
@@ -45,10 +46,10 @@ MemoryConsumer::MemoryConsumer(MemoryBus& bus, std::string topic, std::string gr
   }
   for (const int number : partitions) {
     MemoryBus::Partition& partition = found.partitions.at(static_cast<size_t>(number));
-    const auto [committed, added] = partition.committed.emplace(group_, partition.first);
-    committed->second = std::max(committed->second, partition.first);
+    const int64_t position = MemoryBus::BeginOf(partition, group_, begin);
+    partition.committed[group_] = position;
     CARILLON_CHECK(partition.live.insert(group_).second, "one consumer of a group a partition");
-    positions_.push_back({number, committed->second});
+    positions_.push_back({number, position});
   }
 }
 
@@ -72,7 +73,7 @@ Result<std::vector<ReceivedRecord>> MemoryConsumer::Poll(size_t max) {
     const int64_t end = partition.first + static_cast<int64_t>(partition.records.size());
     for (; position < end && taken.size() < max; ++position) {
       const auto index = static_cast<size_t>(position - partition.first);
-      taken.push_back({partition.records[index], number, position});
+      taken.push_back({partition.records[index].record, number, position});
     }
   }
   // Another partition goes first next time, so that a busy one starves nobody.
@@ -111,7 +112,7 @@ BusSight MemoryConsumer::Look() {
   return {.contact = BusSight::Contact::kAnswers, .behind = behind};
 }
 
-MemoryBus::MemoryBus(Options options) : options_(options) {
+MemoryBus::MemoryBus(Options options, const Clock* clock) : options_(options), clock_(clock) {
   CARILLON_CHECK(options_.partitions > 0 && options_.records_max > 0, "an empty bus");
 }
 
@@ -120,9 +121,22 @@ std::unique_ptr<BusProducer> MemoryBus::NewProducer() {
 }
 
 std::unique_ptr<BusConsumer> MemoryBus::NewConsumer(std::string_view topic, std::string_view group,
-                                                    std::vector<int> partitions) {
+                                                    std::vector<int> partitions,
+                                                    std::optional<BusBegin> begin) {
   return std::make_unique<MemoryConsumer>(*this, std::string(topic), std::string(group),
-                                          std::move(partitions));
+                                          std::move(partitions), begin);
+}
+
+int64_t MemoryBus::BeginOf(const Partition& partition, const std::string& group,
+                           const std::optional<BusBegin>& begin) {
+  const auto committed = partition.committed.find(group);
+  const bool known = committed != partition.committed.end();
+  const int64_t position = std::max(known ? committed->second : 0, partition.first);
+  if (!begin || (known && begin->of == BusBegin::Of::kNewGroup)) return position;
+  const auto& records = partition.records;
+  const auto first = std::find_if(records.begin(), records.end(),
+                                  [&](const SentRecord& record) { return record.at >= begin->at; });
+  return std::max(position, partition.first + (first - records.begin()));
 }
 
 MemoryBus::Topic& MemoryBus::FindTopic(const std::string& name) {
@@ -161,7 +175,8 @@ Status MemoryBus::Append(std::string_view topic_name, uint64_t partition_key, Bu
     if (partition.records.size() >= options_.records_max) {
       return {ErrorCode::kExhausted, "bus: a partition of " + std::string(topic_name) + " is full"};
     }
-    partition.records.push_back(std::move(record));
+    partition.records.push_back(
+        {.record = std::move(record), .at = clock_ == nullptr ? WallTime{} : clock_->Wall()});
     for (const auto& [id, wake] : topic.wakes) wakes.push_back(wake);
   }
   for (const auto& wake : wakes) wake();

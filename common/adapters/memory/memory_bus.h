@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/ports/message_bus.h"
 
@@ -32,15 +33,17 @@ class MemoryBus {
     size_t records_max = 65'536;  // of each partition
   };
   MemoryBus() : MemoryBus(Options{}) {}
-  explicit MemoryBus(Options options);
+  // `clock` tells when a record was sent; without one BusBegin knows only the oldest record.
+  explicit MemoryBus(Options options, const Clock* clock = nullptr);
 
   int partitions() const { return options_.partitions; }
   std::unique_ptr<BusProducer> NewProducer();
   // A consumer of `partitions` (empty = all) of the topic for `group`. It starts at the group's
-  // committed positions, a new group at the oldest record. One live consumer of a group a
-  // partition.
+  // committed positions, a new group at the oldest record, unless `begin` says otherwise. One live
+  // consumer of a group a partition.
   std::unique_ptr<BusConsumer> NewConsumer(std::string_view topic, std::string_view group,
-                                           std::vector<int> partitions = {});
+                                           std::vector<int> partitions = {},
+                                           std::optional<BusBegin> begin = {});
   // Records now kept, over all topics.
   size_t size() const;
 
@@ -48,9 +51,13 @@ class MemoryBus {
   friend class MemoryProducer;
   friend class MemoryConsumer;
 
+  struct SentRecord {
+    BusRecord record;
+    WallTime at{};
+  };
   struct Partition {
     int64_t first = 0;  // offset of records.front()
-    std::deque<BusRecord> records;
+    std::deque<SentRecord> records;
     std::map<std::string, int64_t> committed;  // by group: the next offset it wants
     std::set<std::string> live;                // groups with a consumer
   };
@@ -61,9 +68,13 @@ class MemoryBus {
 
   Topic& FindTopic(const std::string& name) REQUIRES(mu_);
   void Trim(Partition& partition) REQUIRES(mu_);
+  // Where `group` begins to read.
+  static int64_t BeginOf(const Partition& partition, const std::string& group,
+                         const std::optional<BusBegin>& begin);
   Status Append(std::string_view topic, uint64_t partition_key, BusRecord record);
 
   const Options options_;
+  const Clock* const clock_;  // may be null
   mutable Mutex mu_;
   std::map<std::string, Topic> topics_ GUARDED_BY(mu_);
   uint64_t last_consumer_ GUARDED_BY(mu_) = 0;

@@ -3,6 +3,7 @@
 
 #include "common/adapters/kafka/kafka_bus.h"
 #include "common/adapters/kafka/kafka_topics.h"
+#include "common/adapters/system/system_clock.h"
 #include "tests/support/kafka_broker.h"
 
 namespace carillon::test {
@@ -35,15 +36,30 @@ struct KafkaBusFactory {
     EXPECT_TRUE(made.ok());
     return std::move(made).value();
   }
-  std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group) {
+  std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group,
+                                        std::optional<BusBegin> begin = {}) {
     static int made_factories = 0;
     if (suffix.empty()) suffix = "-" + std::to_string(++made_factories);
-    auto made = kafka::NewConsumer({.kafka = Options(),
-                                    .topic = std::string(topic),
-                                    .group = std::string(group) + suffix,
-                                    .partitions = {0, 1, 2, 3}});
-    EXPECT_TRUE(made.ok());
-    return std::move(made).value();
+    // A broker has led a partition only for a moment when its topic was just made.
+    std::unique_ptr<BusConsumer> consumer;
+    Settle([&] {
+      auto made = kafka::NewConsumer({.kafka = Options(),
+                                      .topic = std::string(topic),
+                                      .group = std::string(group) + suffix,
+                                      .partitions = {0, 1, 2, 3},
+                                      .begin = begin});
+      if (made.ok()) consumer = std::move(made).value();
+      return consumer != nullptr;
+    });
+    EXPECT_NE(consumer, nullptr);
+    return consumer;
+  }
+  // Kafka keeps times in milliseconds.
+  WallTime Mark() {
+    const SystemClock clock;
+    const WallTime sent = clock.Wall();
+    Settle([&] { return clock.Wall() >= sent + 2ms; });
+    return clock.Wall();
   }
   void Settle(const std::function<bool()>& seen) { WaitUntil(seen, 30s); }
 

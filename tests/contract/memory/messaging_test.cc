@@ -10,18 +10,26 @@
 #include <atomic>
 #include <thread>
 
+#include "tests/support/manual_clock.h"
+
 namespace carillon::test {
 
 struct MemoryBusFactory {
   static constexpr int kPartitions = 4;
   std::unique_ptr<BusProducer> Producer() { return bus.NewProducer(); }
-  std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group) {
-    return bus.NewConsumer(topic, group);
+  std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group,
+                                        std::optional<BusBegin> begin = {}) {
+    return bus.NewConsumer(topic, group, {}, begin);
+  }
+  WallTime Mark() {
+    clock.Advance(1ms);
+    return clock.Wall();
   }
   void Settle(const std::function<bool()>& seen) {
     for (int i = 0; i < 100 && !seen(); ++i) continue;
   }
-  memory::MemoryBus bus{{.partitions = kPartitions, .records_max = 1000}};
+  ManualClock clock;
+  memory::MemoryBus bus{{.partitions = kPartitions, .records_max = 1000}, &clock};
 };
 using BusFactories = ::testing::Types<MemoryBusFactory>;
 

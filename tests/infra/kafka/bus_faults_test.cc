@@ -49,7 +49,7 @@ class BusFaultsTest : public ::testing::Test {
     return std::move(made).value();
   }
   std::unique_ptr<BusConsumer> Consumer() { return ConsumerOf("g-" + topic_, {}); }
-  std::unique_ptr<BusConsumer> ConsumerOf(const std::string& group, std::optional<WallTime> begin) {
+  std::unique_ptr<BusConsumer> ConsumerOf(const std::string& group, std::optional<BusBegin> begin) {
     // A broker has led a partition only for a moment when its topic was just made.
     std::unique_ptr<BusConsumer> consumer;
     EXPECT_TRUE(WaitUntil(
@@ -122,7 +122,7 @@ TEST_F(BusFaultsTest, NewGroupBeginsAtTheTimeItIsGivenAndAnOldOneAtItsPosition) 
   Send(*producer, 0, 10);
   std::vector<ReceivedRecord> all;
   {
-    const auto old = ConsumerOf("old", FromUnixMicros(0));
+    const auto old = ConsumerOf("old", BusBegin{.at = FromUnixMicros(0)});
     ASSERT_TRUE(Sees(*old, 0, 10, &all));
     std::map<int, ReceivedRecord> first;  // of each partition
     for (const ReceivedRecord& record : all) first.try_emplace(record.partition, record);
@@ -131,12 +131,12 @@ TEST_F(BusFaultsTest, NewGroupBeginsAtTheTimeItIsGivenAndAnOldOneAtItsPosition) 
   }
   seen_.clear();
   const WallTime later = FromUnixMicros(4'000'000'000'000'000);
-  const auto fresh = ConsumerOf("fresh", later);
+  const auto fresh = ConsumerOf("fresh", BusBegin{.at = later});
   Send(*producer, 20, 30);
   EXPECT_TRUE(Sees(*fresh, 20, 30));
   EXPECT_EQ(seen_.size(), 10u) << "and nothing older";
   seen_.clear();
-  const auto old = ConsumerOf("old", later);
+  const auto old = ConsumerOf("old", BusBegin{.at = later});
   EXPECT_TRUE(Sees(*old, 20, 30));
   EXPECT_EQ(seen_.size(), 18u);
 }
@@ -150,7 +150,7 @@ TEST_F(BusFaultsTest, NothingIsLostWhileANewGroupAsksWhereToBegin) {
     EXPECT_TRUE(Sees(*witness, 0, 10)) << "the records are there";
     return false;
   });
-  const auto fresh = ConsumerOf("fresh", FromUnixMicros(0));
+  const auto fresh = ConsumerOf("fresh", BusBegin{.at = FromUnixMicros(0)});
   EXPECT_EQ(failpoint::Reached("kafka.begin.between"), 1u);
   seen_.clear();
   EXPECT_TRUE(Sees(*fresh, 0, 10));
@@ -243,6 +243,27 @@ TEST_F(BusFaultsTest, RecreatedTopicIsReadFromItsBeginning) {
   const auto fresh = Producer();
   Send(*fresh, 100, 110);
   const auto consumer = Consumer();  // its group's position is beyond the end of the new topic
+  EXPECT_TRUE(Sees(*consumer, 100, 110));
+}
+
+// The position of an earlier topic is no reason to skip what the new one has.
+TEST_F(BusFaultsTest, RecreatedTopicIsReadFromTheTimeThatIsGiven) {
+  const auto producer = Producer();
+  {
+    const auto consumer = Consumer();
+    Send(*producer, 0, 50);
+    std::vector<ReceivedRecord> all;
+    ASSERT_TRUE(Sees(*consumer, 0, 50, &all));
+    ASSERT_TRUE(consumer->Commit(all).ok());
+  }
+  ASSERT_TRUE(kafka::DeleteTopics(Options(), {topic_}, 20s).ok());
+  ASSERT_TRUE(MakeTopic());
+  const auto fresh = Producer();
+  Send(*fresh, 100, 110);
+  ASSERT_TRUE(Sees(*ConsumerOf("witness-" + topic_, {}), 100, 110));
+  seen_.clear();
+  const auto consumer =
+      ConsumerOf("g-" + topic_, BusBegin{.at = FromUnixMicros(0), .of = BusBegin::Of::kAnyGroup});
   EXPECT_TRUE(Sees(*consumer, 100, 110));
 }
 

@@ -68,6 +68,20 @@ TEST_F(ResultApplierTest, ResultThatChangesNothingEndsNoRunInMemory) {
   EXPECT_EQ(batches[0].events[0].key, running.key);
 }
 
+TEST_F(ResultApplierTest, RememberedResultIsAcknowledgedWithoutTheStore) {
+  const HeldAttempt held = Start(CreateNoop("job"), 1);
+  ResultApplier applier = Make();
+  Send({Message(held)});
+  applier.Step(clock_.Steady());
+  ASSERT_EQ(Acknowledged(), 1u);
+  faulty_.FailNext("result", ErrorCode::kUnavailable);
+  Send({Message(held)});
+  clock_.Advance(1s);
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Acknowledged(), 1u);
+  EXPECT_EQ(Uncommitted(), 0u);
+}
+
 TEST_F(ResultApplierTest, RetryGoesToTheFeed) {
   JobDefinition job;
   job.type = JobType::kNoop;
