@@ -77,6 +77,25 @@ struct PendingPage {
   std::optional<std::pair<WallTime, RunKey>> next;
 };
 
+// What a write may have made due, or has changed: the runs of a job, or one of them.
+struct ChangedWork {
+  JobNo job_no;
+  SegmentId segment;
+  std::optional<RunKey> run = {};
+};
+
+// Fires of one job, both ends included.
+struct JobWindow {
+  JobNo job_no;
+  WallTime from{};
+  WallTime to{};
+};
+
+struct JobPendingPage {
+  std::vector<RunRow> runs;    // by key
+  std::optional<RunKey> next;  // where the next page begins; nullopt = this was the last one
+};
+
 // A place in a scan over what is running: in the order of the store's index, so that no page has to
 // sort what the others hold.
 struct RunCursor {
@@ -148,6 +167,11 @@ class FiringStore {
   virtual Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
                                           std::optional<std::pair<WallTime, RunKey>> after,
                                           size_t limit) = 0;
+
+  // PENDING runs of `window` from `after` (exclusive), without those that are held back while their
+  // job is paused. Reads only rows of the window. No locks.
+  virtual Result<JobPendingPage> ScanPendingOfJob(const JobWindow& window,
+                                                  std::optional<RunKey> after, size_t limit) = 0;
 
   // RUNNING runs, for a takeover. No locks.
   virtual Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,

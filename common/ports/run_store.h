@@ -17,6 +17,7 @@ namespace carillon {
 
 struct CreatedRun {
   RunKey key;
+  JobNo job_no;
   SegmentId segment;
 };
 

@@ -14,6 +14,7 @@
 #include "common/ports/auth_store.h"
 #include "common/ports/bulk_store.h"
 #include "common/ports/executor_store.h"
+#include "common/ports/firing_store.h"
 #include "common/ports/job_store.h"
 #include "common/ports/list_counts.h"
 #include "common/ports/log_store.h"
@@ -46,8 +47,8 @@ struct ApiContext {
   std::function<StoreStanding()> store_standing;
   // An operator accepts the store that was shown; blocks as a write does.
   std::function<Status(const StoreIdentity&)> accept_store;
-  // After a write that can make work due in `segment`; must not block.
-  std::function<void(SegmentId)> nudge;
+  // After a write that can make work due; must not block.
+  std::function<void(const ChangedWork&)> nudge;
   // After an executor was enabled, disabled, drained or labelled; must not block.
   std::function<void()> nudge_executors;
   // The database's time; kUnavailable while it is not known.

@@ -179,7 +179,7 @@ Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefiniti
   }
   if (!created.ok()) return created.error();
   call.note.changes_json = JsonToText(ToldChanges(JobChanges(definition)));
-  call.api.nudge(created->segment);
+  call.api.nudge({created->job_no, created->segment});
   return std::move(created).value();
 }
 
@@ -211,7 +211,7 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
   if (base.readable) {
     call.note.changes_json = JsonToText(ToldChanges(JobChanges(job.definition, definition)));
   }
-  call.api.nudge(written->segment);
+  call.api.nudge({written->job_no, written->segment});
   return std::move(written).value();
 }
 
@@ -243,7 +243,7 @@ Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now) {
   } else if (!deleted.ok()) {
     return deleted.error();
   }
-  call.api.nudge(job.segment);
+  call.api.nudge({job.job_no, job.segment});
   return true;
 }
 

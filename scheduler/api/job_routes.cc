@@ -60,7 +60,7 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
     if (reply.ok() || reply.error().code != "exists") return reply;
     // The first request with this key did make it, but its answer was lost.
     if (const auto same = FindSame(call, id, definition)) {
-      call.api.nudge(same->segment);
+      call.api.nudge({same->job_no, same->segment});
       return CreatedResponse(call, *same, now);
     }
   }
@@ -124,7 +124,7 @@ Reply ChangeState(const Call& call, StateChange change) {
                           changed.error());
   }
   if (!changed.ok()) return Explain(call, id, changed.error());
-  call.api.nudge(changed->segment);
+  call.api.nudge({changed->job_no, changed->segment});
   return JobResponse(call, 200, *changed, now);
 }
 
@@ -283,7 +283,7 @@ Reply ExecuteJob(const Call& call) {
                           created.error());
   }
   if (!created.ok()) return Explain(call, id, created.error());
-  call.api.nudge(created->segment);
+  call.api.nudge({created->job_no, created->segment, created->key});
   call.api.metrics.counter("carillon_fires_total", Name(RunKind::kManual)).Add();
   return FromStored(ExecutedAnswer(*created));
 }
@@ -307,7 +307,7 @@ Reply CancelJobRuns(const Call& call) {
   if (!cancelled.ok()) return cancelled.error();
   // Only quickens the order to the executors; their owner's sweep finds it anyway.
   const auto job = call.api.jobs.GetJobHead(id);
-  if (job.ok()) call.api.nudge(job->segment);
+  if (job.ok()) call.api.nudge({job->job_no, job->segment});
   return JsonResponse(202, {{"cancelled", *cancelled}});
 }
 

@@ -119,7 +119,7 @@ Outcome<GapFilter> ReadGapFilter(const Query& query, const Page& page) {
 // Only quickens what the owner's sweep finds anyway.
 void NudgeOwner(const Call& call, const RunKey& key) {
   const auto run = call.api.runs.GetRun(key);
-  if (run.ok()) call.api.nudge(run->row.segment);
+  if (run.ok()) call.api.nudge({run->row.job_no, run->row.segment, key});
 }
 
 // One run, with what this caller may do to it.
@@ -156,7 +156,7 @@ StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
 }
 
 HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json& allowed_actions) {
-  call.api.nudge(run.row.segment);
+  call.api.nudge({run.row.job_no, run.row.segment, run.row.key});
   // Who may not read does not learn what earlier attempts have printed.
   if (call.caller.ReachFor(Permission::kRead) == Reach::kNone) {
     return FromStored(KeptAnswer(run, allowed_actions));

@@ -80,9 +80,9 @@ MemberStatus Member::GetStatus() const {
   return status;
 }
 
-void Member::Nudge(SegmentId segment) {
+void Member::Nudge(const ChangedWork& work) {
   rooms_->planner.Nudge();
-  rooms_->sweep.Nudge(segment);
+  rooms_->sweep.Nudge(work);
   rooms_->cancels.Nudge();
   rooms_->WakeOf("plan").Wake();
   rooms_->WakeOf("recover").Wake();

@@ -83,7 +83,7 @@ class Member final : public MemberView {
   void Leave();
 
   MemberStatus GetStatus() const override;
-  void Nudge(SegmentId segment) override;
+  void Nudge(const ChangedWork& work) override;
   void NudgeExecutors() override;
   bool ready() const override;
   Result<WallTime> ClusterNow() const override;

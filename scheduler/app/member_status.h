@@ -12,6 +12,7 @@
 #include "common/domain/store_trust.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/executor_store.h"
+#include "common/ports/firing_store.h"
 #include "common/ports/message_bus.h"
 
 namespace carillon::scheduler {
@@ -48,9 +49,9 @@ class MemberView {
  public:
   virtual ~MemberView() = default;
   virtual MemberStatus GetStatus() const = 0;
-  // Something of this segment changed in the store (run now, edit, cancel, retry): look now instead
-  // of at the next scan. Cheap; harmless for a segment this member does not own.
-  virtual void Nudge(SegmentId segment) = 0;
+  // Something changed in the store (run now, edit, cancel, retry): look now instead of at the next
+  // scan. Cheap; harmless for a segment this member does not own.
+  virtual void Nudge(const ChangedWork& work) = 0;
   // An executor was enabled, disabled or told to drain.
   virtual void NudgeExecutors() = 0;
   // /readyz: clock and store are trusted, the store answered lately and every segment that is

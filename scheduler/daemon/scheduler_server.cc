@@ -37,7 +37,7 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
           .status = status_,
           .store_standing = [this] { return member_.GetStoreStanding(); },
           .accept_store = [this](const StoreIdentity& shown) { return member_.AcceptStore(shown); },
-          .nudge = [this](SegmentId segment) { member_.Nudge(segment); },
+          .nudge = [this](const ChangedWork& work) { member_.Nudge(work); },
           .nudge_executors = [this] { member_.NudgeExecutors(); },
           .cluster_now = [this] { return member_.ClusterNow(); },
           .test_notices =

@@ -6,6 +6,11 @@
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kNudgeLooksBack = 1min;
+
+}  // namespace
 
 Sweep::Sweep(const Ports& ports, Options options)
     : ports_(ports),
@@ -14,51 +19,105 @@ Sweep::Sweep(const Ports& ports, Options options)
       rng_(options_.seed),
       backoff_({.first = 50ms, .longest = 2s}) {}
 
-void Sweep::Nudge(SegmentId segment) {
-  MutexLock lock(mu_);
-  nudged_.insert(segment);
+void Sweep::Nudge(const ChangedWork& work) {
+  {
+    MutexLock lock(mu_);
+    if (known_.contains({work.job_no, work.run})) return;
+    if (known_.size() < options_.nudges_max) {
+      known_.insert({work.job_no, work.run});
+      nudged_.push_back(work);
+      return;
+    }
+  }
+  ports_.metrics.counter("carillon_queue_rejections_total", "nudges").Add();
+  due_nudged_ = true;
 }
 
 SteadyTime Sweep::Step(SteadyTime now) {
   if (now < retry_at_) return retry_at_;
   const auto view = ports_.segments.View();
   if (!ports_.cluster.Now()) return now + options_.page_gap;
-  std::vector<SegmentId> ahead = TakeNudged();
-  std::map<SegmentId, Epoch> current;
-  for (const OwnedSegment& owned : view->all()) {
-    if (!owned.active) continue;
-    const auto seen = seen_.find(owned.segment);
-    if (seen == seen_.end() || seen->second != owned.epoch) ahead.push_back(owned.segment);
-    current[owned.segment] = owned.epoch;
-  }
-  if (!LookAhead(*view, ahead)) {
-    for (SegmentId segment : ahead) Nudge(segment);
+  TakeNudged();
+  if (!LookAhead(*view) || !LookAtNudged(*view)) {
     Failed({ErrorCode::kUnavailable, "the look ahead is not finished"}, now);
     return retry_at_;
   }
-  seen_ = std::move(current);
   if (due_nudged_.exchange(false)) next_due_look_ = now;
   if (now >= next_due_look_ && !LookAtDue(*view, now)) return retry_at_;
-  return next_due_look_;
+  return ahead_ || !looks_.empty() ? now : next_due_look_;
 }
 
-bool Sweep::LookAhead(const OwnedView& view, const std::vector<SegmentId>& segments) {
-  std::vector<SegmentId> owned;
-  for (SegmentId segment : segments) {
-    if (view.Find(segment) != nullptr) owned.push_back(segment);
+void Sweep::BeginAhead(const OwnedView& view) {
+  Ahead ahead{.until = *ports_.cluster.Now() + horizon_.load()};
+  std::map<SegmentId, Epoch> still;
+  for (const OwnedSegment& owned : view.all()) {
+    if (!owned.active) continue;
+    const auto seen = seen_.find(owned.segment);
+    if (seen == seen_.end() || seen->second != owned.epoch) {
+      ahead.taken[owned.segment] = owned.epoch;
+    } else {
+      still.insert(*seen);
+    }
   }
-  std::sort(owned.begin(), owned.end());
-  owned.erase(std::unique(owned.begin(), owned.end()), owned.end());
-  if (owned.empty()) return true;
-  const WallTime until = *ports_.cluster.Now() + horizon_.load();
-  Cursor after;
-  for (;;) {
-    const auto page = ports_.store.ScanPending(owned, until, after, options_.page_rows);
-    if (!page.ok()) return false;
+  seen_ = std::move(still);
+  if (!ahead.taken.empty()) ahead_ = std::move(ahead);
+}
+
+bool Sweep::LookAhead(const OwnedView& view) {
+  for (size_t page = 0; page < options_.pages_per_step; ++page) {
+    if (ahead_ && AheadOf(view).empty()) FinishAhead();
+    if (!ahead_) BeginAhead(view);
+    if (!ahead_) return true;
+    const auto found =
+        ports_.store.ScanPending(AheadOf(view), ahead_->until, ahead_->after, options_.page_rows);
+    if (!found.ok()) return false;
+    ahead_->after = found->next;
     // A full feed or wheel: the rest is found when it is due.
-    if (!Offer(view, page->runs) || !page->next) return true;
-    after = page->next;
+    if (!Offer(view, found->runs) || !found->next) FinishAhead();
   }
+  // What was taken while the look went on.
+  if (!ahead_) BeginAhead(view);
+  return true;
+}
+
+// Segments of the look that are held as they were when it began.
+std::vector<SegmentId> Sweep::AheadOf(const OwnedView& view) const {
+  std::vector<SegmentId> held;
+  for (const auto& [segment, epoch] : ahead_->taken) {
+    if (view.Holds(segment, epoch)) held.push_back(segment);
+  }
+  return held;
+}
+
+void Sweep::FinishAhead() {
+  for (const auto& [segment, epoch] : ahead_->taken) seen_[segment] = epoch;
+  ahead_.reset();
+}
+
+bool Sweep::LookAtNudged(const OwnedView& view) {
+  for (size_t page = 0; !looks_.empty() && page < options_.pages_per_step;) {
+    Nudged& look = looks_.front();
+    Begun(look.work);
+    if (view.Find(look.work.segment) == nullptr) {
+      looks_.pop_front();
+      continue;
+    }
+    const auto found =
+        ports_.store.ScanPendingOfJob(WindowOf(look.work), look.after, options_.page_rows);
+    if (!found.ok()) return false;
+    ++page;
+    look.after = found->next;
+    if (!Offer(view, found->runs) || !found->next) looks_.pop_front();
+  }
+  return true;
+}
+
+// Runs of older fires are due, or wait for a retry that this process wrote: both are found without
+// a nudge.
+JobWindow Sweep::WindowOf(const ChangedWork& work) const {
+  if (work.run) return {.job_no = work.job_no, .from = work.run->fire, .to = work.run->fire};
+  const WallTime now = *ports_.cluster.Now();
+  return {.job_no = work.job_no, .from = now - kNudgeLooksBack, .to = now + horizon_.load()};
 }
 
 bool Sweep::LookAtDue(const OwnedView& view, SteadyTime now) {
@@ -99,11 +158,16 @@ bool Sweep::Offer(const OwnedView& view, const std::vector<RunRow>& rows) {
   return false;
 }
 
-std::vector<SegmentId> Sweep::TakeNudged() {
+void Sweep::TakeNudged() {
   MutexLock lock(mu_);
-  std::vector<SegmentId> segments(nudged_.begin(), nudged_.end());
+  for (ChangedWork& work : nudged_) looks_.push_back({.work = std::move(work)});
   nudged_.clear();
-  return segments;
+}
+
+// What changes from now on is looked at again.
+void Sweep::Begun(const ChangedWork& work) {
+  MutexLock lock(mu_);
+  known_.erase({work.job_no, work.run});
 }
 
 void Sweep::Failed(const Error& error, SteadyTime now) {

@@ -1,17 +1,22 @@
 // Finds PENDING runs that no memory knows: retries, runs made by hand, what an earlier owner
 // planned, what did not fit into the wheel, what a full queue dropped.
 //
-// Two looks. At a takeover: everything due up to the horizon, once. From then on: everything due by
-// now, with no lower bound, a page at a time from a cursor that wraps. Future runs are not looked
-// at again: this process planned or found them itself (docs/adr/0002-sweep-lookahead.md).
+// Three looks. At a takeover: everything due up to the horizon, once. From then on: everything due
+// by now, with no lower bound, a page at a time from a cursor that wraps. After a nudge: the runs
+// of one job. Other future runs are not looked at again: this process planned or found them itself
+// (docs/adr/0002-sweep-lookahead.md).
 //
 // Place    Step 2 of docs/life-of-a-run.md. What it finds is offered to the firing loop, which
 // knows
 //          what it has already.
 // Threads  One loop calls Step; Nudge is thread-safe.
+// Always   A Step reads at most `pages_per_step` pages of a takeover and of nudges: the planner,
+// which
+//          shares the loop, gets its turn between them.
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <set>
@@ -41,6 +46,8 @@ class Sweep final : public Stepper {
     Duration page_gap = 20ms;  // between pages of one round
     Duration horizon = 30s;    // of the look at a takeover
     size_t page_rows = kBatchRowsMax;
+    size_t pages_per_step = 4;     // of the looks ahead, and of the looks at jobs
+    size_t nudges_max = 10'000;    // jobs and runs that wait for their look
     size_t backlog_busy = 20'000;  // ready runs: above it, one page a round is enough
     std::function<size_t()> backlog = [] { return size_t{0}; };
     std::function<void(const std::vector<PendingRun>&)> warm = {};
@@ -49,8 +56,9 @@ class Sweep final : public Stepper {
   Sweep(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
-  // Look at this segment now, as far as the horizon: an edit may have moved runs that are planned.
-  void Nudge(SegmentId segment);
+  // Look at this run now, or at those of this job as far as the horizon: an edit may have moved
+  // runs that are planned. Beyond `nudges_max` it is counted and left to the look at what is due.
+  void Nudge(const ChangedWork& work);
   // Look at what is due now, everywhere.
   void NudgeDue() { due_nudged_ = true; }
   // Thread-safe. A look never becomes shorter: what was planned while it was longer is still ahead.
@@ -59,12 +67,30 @@ class Sweep final : public Stepper {
  private:
   using Cursor = std::optional<std::pair<WallTime, RunKey>>;
 
-  // Pages through `segments` to the horizon; false when the store did not answer.
-  bool LookAhead(const OwnedView& view, const std::vector<SegmentId>& segments);
+  // A look ahead that is not finished.
+  struct Ahead {
+    std::map<SegmentId, Epoch> taken;
+    WallTime until{};
+    Cursor after = {};
+  };
+  // A look at a job or a run that is not finished.
+  struct Nudged {
+    ChangedWork work;
+    std::optional<RunKey> after = {};
+  };
+
+  // Each of the looks returns false when the store did not answer.
+  bool LookAhead(const OwnedView& view);
+  bool LookAtNudged(const OwnedView& view);
   bool LookAtDue(const OwnedView& view, SteadyTime now);
+  void BeginAhead(const OwnedView& view);
+  void FinishAhead();
+  std::vector<SegmentId> AheadOf(const OwnedView& view) const;
+  JobWindow WindowOf(const ChangedWork& work) const;
   // False when the feed is full.
   bool Offer(const OwnedView& view, const std::vector<RunRow>& rows);
-  std::vector<SegmentId> TakeNudged();
+  void TakeNudged();
+  void Begun(const ChangedWork& work);
   void Failed(const Error& error, SteadyTime now);
 
   const Ports ports_;
@@ -73,12 +99,17 @@ class Sweep final : public Stepper {
   Rng rng_;
   Backoff backoff_;
   std::map<SegmentId, Epoch> seen_;  // takeovers looked at
+  std::optional<Ahead> ahead_;
+  std::deque<Nudged> looks_;  // those of `nudged_` that were taken
   Cursor cursor_;
   SteadyTime next_due_look_{};
   SteadyTime retry_at_{};
   std::atomic<bool> due_nudged_{false};
   Mutex mu_;
-  std::set<SegmentId> nudged_ GUARDED_BY(mu_);
+  // Looks that have not begun, those of `looks_` among them; a job without a run stands for all of
+  // its runs.
+  std::set<std::pair<JobNo, std::optional<RunKey>>> known_ GUARDED_BY(mu_);
+  std::vector<ChangedWork> nudged_ GUARDED_BY(mu_);
 };
 
 }  // namespace carillon::scheduler

@@ -252,6 +252,51 @@ TYPED_TEST(PlanContract, SweepEndsAtUntilAndKeepsToItsSegments) {
   EXPECT_EQ(only.runs[0].job_no, a.job_no);
 }
 
+TYPED_TEST(PlanContract, PendingRunsOfOneJobAreReadByItsFires) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition two = s.Every(1s);
+  two.schedules.push_back(two.schedules.front());
+  const StoredJob a = s.Create("a", two);
+  s.Create("b", s.Every(1s));
+  s.Plan(kT0 + 10s, fence);
+  const JobWindow window{.job_no = a.job_no, .from = kT0 + 3s, .to = kT0 + 6s};
+  std::vector<RunKey> keys;
+  std::optional<RunKey> after;
+  do {
+    const JobPendingPage page = s.v(s.firing.ScanPendingOfJob(window, after, 3));
+    EXPECT_LE(page.runs.size(), 3u);
+    for (const RunRow& row : page.runs) {
+      EXPECT_EQ(row.job_no, a.job_no);
+      keys.push_back(row.key);
+    }
+    after = page.next;
+  } while (after && keys.size() < 100);
+  ASSERT_EQ(keys.size(), 8u) << "both ends included, of both schedules";
+  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+  EXPECT_EQ(keys.front().fire, kT0 + 3s);
+  EXPECT_EQ(keys.back().fire, kT0 + 6s);
+  const JobWindow one{.job_no = a.job_no, .from = keys[0].fire, .to = keys[0].fire};
+  EXPECT_EQ(s.v(s.firing.ScanPendingOfJob(one, std::nullopt, 100)).runs.size(), 2u);
+  const RunKey before{.fire = kT0, .schedule_id = ScheduleId(~0u)};
+  EXPECT_EQ(s.v(s.firing.ScanPendingOfJob(window, before, 100)).runs.size(), 8u);
+  EXPECT_TRUE(s.v(s.firing.ScanPendingOfJob({}, std::nullopt, 100)).runs.empty());
+}
+
+TYPED_TEST(PlanContract, OnlyWhatIsPendingIsReadOfAJob) {
+  StoreDriver s = this->driver();
+  s.Take();
+  const StoredJob job = s.Create("job", s.Manual());
+  const RunRow waits = s.Execute(job, kT0 + 1s);
+  const RunRow ended = s.Execute(job, kT0 + 2s);
+  EXPECT_TRUE(s.v(s.runs.CancelRun(ended.key, {.now = kT0 + 2s})));
+  const JobWindow window{.job_no = job.job_no, .from = kT0, .to = kT0 + 1min};
+  const JobPendingPage page = s.v(s.firing.ScanPendingOfJob(window, std::nullopt, 100));
+  ASSERT_EQ(page.runs.size(), 1u);
+  EXPECT_EQ(page.runs[0].key, waits.key);
+  EXPECT_EQ(page.runs[0].segment, job.segment);
+}
+
 TYPED_TEST(PlanContract, OverdueReportFindsTheOldest) {
   StoreDriver s = this->driver();
   const OverdueReport empty = s.v(s.firing.ReadOverdue(kT0));

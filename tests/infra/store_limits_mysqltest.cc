@@ -393,6 +393,28 @@ TEST_F(StoreLimitsTest, OpenRunsOfAJobAreFoundWhateverItsHistoryAndItsNeighbours
   EXPECT_EQ(s.v(s.runs.CancelJobRuns(young.job_id, {.now = kT0 + 1s})), 50);
 }
 
+TEST_F(StoreReadsTest, PendingRunsOfAJobAreReadWithoutItsHistory) {
+  constexpr int64_t kReadsMax = 1'500;
+  StoreDriver s = driver();
+  const StoredJob job = s.Create("long", s.Manual());
+  ASSERT_OK(outside_->Run(fmt::format(
+      "INSERT INTO job_runs (fire_us, schedule_id, job_no, segment, open_segment, kind, state, "
+      "due_us, def_version) SELECT seq, 7, {}, {}, NULL, 'CRON', 'COMPLETED', seq, 1 FROM "
+      "seq_1_to_20000",
+      job.job_no.value(), job.segment.value())));
+  ASSERT_OK(outside_->Ask("ANALYZE TABLE job_runs"));
+  const RunRow waits = s.Execute(job, kT0);
+  for (const Duration ahead : {0s, 30s}) {
+    JobPendingPage page;
+    const JobWindow window{.job_no = job.job_no, .from = kT0, .to = kT0 + ahead};
+    const auto look = [&] { page = s.v(s.firing.ScanPendingOfJob(window, std::nullopt, 1'000)); };
+    look();
+    EXPECT_LT(RowsRead(look), kReadsMax);
+    ASSERT_EQ(page.runs.size(), 1u);
+    EXPECT_EQ(page.runs[0].key, waits.key);
+  }
+}
+
 TEST_F(StoreLimitsTest, ReadThatTakesTooLongIsEndedByTheServer) {
   const auto session = database_.Connect();
   ASSERT_OK(session->LimitReads(50ms));

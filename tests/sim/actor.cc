@@ -12,7 +12,7 @@ Actor::CallOutcome Actor::NextOutcome() {
 void Actor::Believe(const StoredJob& job, WallTime now) {
   history_.Seen(job, now);
   p_.checker.JobAcknowledged(job);
-  p_.nudge(job.segment);
+  p_.nudge({job.job_no, job.segment});
 }
 
 void Actor::WriteJob(const JobId& id, const std::function<Result<StoredJob>(WallTime)>& write) {
@@ -141,7 +141,7 @@ void Actor::Delete(const StoredJob& job) {
   if (!p_.store.DeleteJob(job.job_id, job.version, {.now = now}).ok()) return;
   history_.Deleted(job.job_no, now);
   p_.checker.DeleteAcknowledged(job.job_no);
-  p_.nudge(job.segment);
+  p_.nudge({job.job_no, job.segment});
 }
 
 // ---- runs --------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ void Actor::Execute(const StoredJob& job) {
   ExecuteRequest request{.job_id = job.job_id};
   if (p_.rng.Chance(0.2)) request.executor = Pick(p_.executors);
   const auto run = p_.store.ExecuteJob(request, {.now = p_.now()});
-  if (run.ok()) p_.nudge(run->segment);
+  if (run.ok()) p_.nudge({run->job_no, run->segment, run->key});
 }
 
 void Actor::CancelSomething(const StoredJob& job) {
@@ -171,7 +171,7 @@ void Actor::CancelSomething(const StoredJob& job) {
   p_.checker.EndByHand();
   if (!cancelled.ok() || !*cancelled) return;
   p_.checker.CancelAcknowledged(row.key);
-  p_.nudge(row.segment);
+  p_.nudge({row.job_no, row.segment, row.key});
 }
 
 void Actor::RetrySomething() {
@@ -190,7 +190,7 @@ void Actor::RetrySomething() {
   const auto retried =
       p_.store.RetryRun({.key = row.key}, {.now = p_.now(), .confirm_overlap = confirm});
   p_.checker.EndByHand();
-  if (retried.ok()) p_.nudge(row.segment);
+  if (retried.ok()) p_.nudge({row.job_no, row.segment, row.key});
 }
 
 void Actor::ToggleExecutor() {

@@ -33,7 +33,7 @@ class Actor {
     memory::MemoryStore& store;
     Checker& checker;
     std::function<WallTime()> now;
-    std::function<void(SegmentId)> nudge;  // what the member that took the call does
+    std::function<void(const ChangedWork&)> nudge;  // what the member that took the call does
     std::vector<ExecutorId> executors;
     Rng rng;
   };

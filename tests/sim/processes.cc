@@ -100,8 +100,8 @@ void SchedulerProcess::Destroy() {
   ports_.reset();
 }
 
-void SchedulerProcess::Nudge(SegmentId segment) {
-  if (member_ && alive()) member_->Nudge(segment);
+void SchedulerProcess::Nudge(const ChangedWork& work) {
+  if (member_ && alive()) member_->Nudge(work);
 }
 
 LiveSettings* SchedulerProcess::settings() { return ports_ ? &ports_->settings : nullptr; }

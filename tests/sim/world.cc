@@ -223,8 +223,8 @@ Outcome World::Run() {
                    .checker = checker,
                    .now = [this] { return clock.Wall(); },
                    .nudge =
-                       [this](SegmentId segment) {
-                         schedulers_[rng.Below(schedulers_.size())]->Nudge(segment);
+                       [this](const ChangedWork& work) {
+                         schedulers_[rng.Below(schedulers_.size())]->Nudge(work);
                        },
                    .executors = ids,
                    .rng = rng.Fork()},

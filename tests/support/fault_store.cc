@@ -101,6 +101,10 @@ Result<PendingPage> FaultStore::ScanPending(const std::vector<SegmentId>& segmen
                                             size_t limit) {
   return Run("scan_pending", [&] { return p_.firing.ScanPending(segments, until, after, limit); });
 }
+Result<JobPendingPage> FaultStore::ScanPendingOfJob(const JobWindow& window,
+                                                    std::optional<RunKey> after, size_t limit) {
+  return Run("scan_pending", [&] { return p_.firing.ScanPendingOfJob(window, after, limit); });
+}
 Result<RunningPage> FaultStore::ScanRunning(const std::vector<SegmentId>& segments,
                                             std::optional<RunCursor> after, size_t limit) {
   return Run("scan_running", [&] { return p_.firing.ScanRunning(segments, after, limit); });

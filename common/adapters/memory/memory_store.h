@@ -81,6 +81,8 @@ class MemoryStore final : public MemoryPeople,
   Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
                                   std::optional<std::pair<WallTime, RunKey>> after,
                                   size_t limit) override;
+  Result<JobPendingPage> ScanPendingOfJob(const JobWindow& window, std::optional<RunKey> after,
+                                          size_t limit) override;
   Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
                                   std::optional<RunCursor> after, size_t limit) override;
   Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,

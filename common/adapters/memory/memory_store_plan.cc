@@ -196,6 +196,26 @@ Result<PendingPage> MemoryStore::ScanPending(const std::vector<SegmentId>& segme
   return page;
 }
 
+Result<JobPendingPage> MemoryStore::ScanPendingOfJob(const JobWindow& window,
+                                                     std::optional<RunKey> after, size_t limit) {
+  MutexLock lock(mu_);
+  JobPendingPage page;
+  const JobEntry* job = tables_.FindJob(window.job_no);
+  if (job == nullptr || limit == 0) return page;
+  const RunKey first{.fire = window.from};
+  auto at = after && *after >= first ? job->open.upper_bound(*after) : job->open.lower_bound(first);
+  for (; at != job->open.end() && at->fire <= window.to; ++at) {
+    const RunRow& row = tables_.FindRun(*at)->row;
+    if (row.state != RunState::kPending || row.due == kNever) continue;
+    if (page.runs.size() == limit) {
+      page.next = page.runs.back().key;
+      break;
+    }
+    page.runs.push_back(row);
+  }
+  return page;
+}
+
 Result<RunningPage> MemoryStore::ScanRunning(const std::vector<SegmentId>& segments,
                                              std::optional<RunCursor> after, size_t limit) {
   MutexLock lock(mu_);

@@ -49,7 +49,7 @@ Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
   }
   RunKey key{.fire = context.now, .schedule_id = *job->manual};
   while (tables_.FindRun(key) != nullptr) key.fire += 1us;
-  const CreatedRun created{key, job->segment};
+  const CreatedRun created{key, job->job_no, job->segment};
   if (request.keyed) {
     CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
     tables_.Settle(*request.keyed, created);

@@ -97,7 +97,7 @@ Result<CreatedRun> MysqlStore::ExecuteJob(const ExecuteRequest& request,
         RunKey key{.fire = context.now, .schedule_id = job.manual_schedule};
         CARILLON_ASSIGN_OR_RETURN(key.fire, FreeMicrosecond(session, job, context.now));
         CARILLON_TRY(InsertManualRun(session, job, key, request, context.now));
-        const CreatedRun created{key, job.segment};
+        const CreatedRun created{key, job.job_no, job.segment};
         if (request.keyed) {
           const auto& keyed = *request.keyed;
           CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(created)));

@@ -62,6 +62,29 @@ Result<std::vector<StoredRun>> FetchPending(Session& session, Incarnations& inca
   return ReadRuns(session, std::move(rows), incarnations);
 }
 
+// The range of fires is one of the index and of the partitions. What it holds beyond the job's open
+// runs is short: those that ended since `window.from`.
+Result<std::vector<StoredRun>> FetchPendingOfJob(Session& session, Incarnations& incarnations,
+                                                 const JobWindow& window,
+                                                 const std::optional<RunKey>& after, size_t count) {
+  static const std::string statement =
+      "SELECT " + kRunColumns +
+      " FROM job_runs r FORCE INDEX (by_job) WHERE r.job_no = ? AND r.fire_us >= ? AND r.fire_us "
+      "<= ? AND (r.fire_us > ? OR r.schedule_id > ? OR (r.schedule_id = ? AND r.shard > ?)) AND "
+      "r.state = 'PENDING' AND r.due_us < ? ORDER BY r.fire_us, r.schedule_id, r.shard LIMIT ?";
+  // Before every row of the window when there is no `after`.
+  const RunKey before{.fire = window.from - 1us};
+  const RunKey& from = after && after->fire >= window.from ? *after : before;
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query(statement,
+                    {window.job_no.value(), ToUnixMicros(std::max(window.from, from.fire)),
+                     ToUnixMicros(window.to), ToUnixMicros(from.fire), from.schedule_id.value(),
+                     from.schedule_id.value(), static_cast<uint64_t>(from.shard),
+                     ToUnixMicros(kNever), static_cast<uint64_t>(count)}));
+  return ReadRuns(session, std::move(rows), incarnations);
+}
+
 std::string NumberList(uint32_t count) {
   std::string list;
   for (uint32_t i = 0; i < count; ++i) list += (i == 0 ? "" : ", ") + std::to_string(i);
@@ -191,6 +214,23 @@ Result<PendingPage> MysqlStore::ScanPending(const std::vector<SegmentId>& segmen
     if (runs.size() > limit) {
       runs.resize(limit);
       page.next = PositionOf(runs.back());
+    }
+    page.runs = RowsOf(std::move(runs));
+    return page;
+  });
+}
+
+Result<JobPendingPage> MysqlStore::ScanPendingOfJob(const JobWindow& window,
+                                                    std::optional<RunKey> after, size_t limit) {
+  if (limit == 0) return JobPendingPage{};
+  return InRead(*pool_, "scan pending of a job", [&](Session& session) -> Result<JobPendingPage> {
+    CARILLON_ASSIGN_OR_RETURN(
+        std::vector<StoredRun> runs,
+        FetchPendingOfJob(session, kept_->incarnations, window, after, limit + 1));
+    JobPendingPage page;
+    if (runs.size() > limit) {
+      runs.resize(limit);
+      page.next = runs.back().row.key;
     }
     page.runs = RowsOf(std::move(runs));
     return page;

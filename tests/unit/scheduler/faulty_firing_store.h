@@ -31,6 +31,7 @@ class FaultyFiringStore final : public FiringStore {
   ErrorCode skip_refusal = ErrorCode::kInvalid;
   std::function<bool(const LostReport&)> refuses_loss;
   std::map<std::string, int> calls;
+  size_t pending_rows_read = 0;
 
   Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments, WallTime until,
                                            size_t limit) override {
@@ -48,7 +49,12 @@ class FaultyFiringStore final : public FiringStore {
                                   std::optional<std::pair<WallTime, RunKey>> after,
                                   size_t limit) override {
     if (auto error = Before("scan")) return *error;
-    return store_.ScanPending(segments, until, after, limit);
+    return Counted(store_.ScanPending(segments, until, after, limit));
+  }
+  Result<JobPendingPage> ScanPendingOfJob(const JobWindow& window, std::optional<RunKey> after,
+                                          size_t limit) override {
+    if (auto error = Before("scan")) return *error;
+    return Counted(store_.ScanPendingOfJob(window, after, limit));
   }
   Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
                                   std::optional<RunCursor> after, size_t limit) override {
@@ -121,6 +127,12 @@ class FaultyFiringStore final : public FiringStore {
     if (after_[op] == 0) return outcome;
     --after_[op];
     return Error{ErrorCode::kTimeout, op + ": reply lost by the test"};
+  }
+
+  template <typename Page>
+  Result<Page> Counted(Result<Page> page) {
+    if (page.ok()) pending_rows_read += page->runs.size();
+    return page;
   }
 
   memory::MemoryStore& store_;

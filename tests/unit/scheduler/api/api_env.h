@@ -83,7 +83,7 @@ class ApiEnv : public ::testing::Test {
             .status = status_,
             .store_standing = [this] { return Standing(); },
             .accept_store = [this](const StoreIdentity& shown) { return Accept(shown); },
-            .nudge = [this](SegmentId segment) { Nudged(segment); },
+            .nudge = [this](const ChangedWork& work) { Nudged(work); },
             .nudge_executors = [this] { ++executor_nudges_; },
             .cluster_now = [this] { return store_.Now(); },
             .test_notices = [this] { return test_outcomes_; },
@@ -201,7 +201,7 @@ class ApiEnv : public ::testing::Test {
   HttpClient client_;
 
  private:
-  void Nudged(SegmentId /*segment*/) { ++nudges_; }
+  void Nudged(const ChangedWork& /*work*/) { ++nudges_; }
   int claims_ = 0;
   std::set<uint32_t> owned_;
 };

@@ -54,7 +54,7 @@ TEST_F(MemberGuardTest, HeldStoreStopsFiresAndKeepsWhatRuns) {
   job.command = "sleep 1000";
   world_.CreateJob("long", job);
   const auto run = world_.store.ExecuteJob({.job_id = JobId("long")}, {.now = world_.now()});
-  member.member().Nudge(run->segment);
+  member.member().Nudge({run->job_no, run->segment, run->key});
   Run(10ms);
   executor.Claim(executor.TakeTasks());
   Run(10ms);

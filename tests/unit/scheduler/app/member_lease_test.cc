@@ -16,7 +16,7 @@ class MemberLeaseTest : public MemberTest {
     job.retry_count = retry_count;
     world_.CreateJob("lease", job);
     const auto run = world_.store.ExecuteJob({.job_id = JobId("lease")}, {.now = world_.now()});
-    member.member().Nudge(run->segment);
+    member.member().Nudge({run->job_no, run->segment, run->key});
     Run(10ms);
     executor.Claim(executor.TakeTasks());
     Run(10ms);

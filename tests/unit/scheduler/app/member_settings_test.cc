@@ -140,7 +140,7 @@ TEST_F(MemberSettingsTest, DispatchTimeoutIsOfWhatIsUnderWayToo) {
   world_.CreateJob("once", job);
   const auto run = world_.store.ExecuteJob({.job_id = JobId("once")}, {.now = world_.now()});
   ASSERT_TRUE(run.ok());
-  member.member().Nudge(run->segment);
+  member.member().Nudge({run->job_no, run->segment, run->key});
   Run(100ms, 20ms);
   ASSERT_EQ(executor.TakeTasks().size(), 1u);
   member.member().Tune({.dispatch_timeout = 300ms});

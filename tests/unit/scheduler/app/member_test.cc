@@ -92,7 +92,7 @@ TEST_F(MemberTest, RunMadeByHandStartsAtOnceWithItsParameters) {
   const auto run = world_.store.ExecuteJob(
       {.job_id = JobId("hello"), .parameters_json = R"({"word": "ding"})"}, {.now = world_.now()});
   ASSERT_TRUE(run.ok());
-  member.member().Nudge(run->segment);
+  member.member().Nudge({run->job_no, run->segment, run->key});
   Run(10ms);
   const std::vector<TaskMessage> tasks = executor.TakeTasks();
   ASSERT_EQ(tasks.size(), 1u);
@@ -142,7 +142,7 @@ TEST_F(MemberTest, UnclaimedTaskIsPublishedElsewhereAfterTheDispatchTimeout) {
   job.command = "true";
   world_.CreateJob("move", job);
   const auto run = world_.store.ExecuteJob({.job_id = JobId("move")}, {.now = world_.now()});
-  member.member().Nudge(run->segment);
+  member.member().Nudge({run->job_no, run->segment, run->key});
   Run(10ms);
   ASSERT_EQ(silent.TakeTasks().size(), 1u);
   lively.Beat(1);
@@ -168,7 +168,7 @@ TEST_F(MemberTest, FailedAttemptIsTriedAgainUntilNoneIsLeft) {
   job.retry_interval_s = 2;
   world_.CreateJob("again", job);
   const auto run = world_.store.ExecuteJob({.job_id = JobId("again")}, {.now = world_.now()});
-  member.member().Nudge(run->segment);
+  member.member().Nudge({run->job_no, run->segment, run->key});
   std::vector<int> attempts;
   each_step_ = [&] {
     const auto tasks = executor.TakeTasks();
@@ -196,13 +196,13 @@ TEST_F(MemberTest, CancelIsRepeatedUntilTheRunIsFinal) {
   job.command = "sleep 100";
   world_.CreateJob("long", job);
   const auto run = world_.store.ExecuteJob({.job_id = JobId("long")}, {.now = world_.now()});
-  member.member().Nudge(run->segment);
+  member.member().Nudge({run->job_no, run->segment, run->key});
   Run(10ms);
   const auto held = executor.Claim(executor.TakeTasks());
   Run(10ms);
   ASSERT_EQ(Get(run->key).row.state, RunState::kRunning);
   ASSERT_TRUE(world_.store.CancelRun(run->key, {.now = world_.now()}).ok());
-  member.member().Nudge(run->segment);
+  member.member().Nudge({run->job_no, run->segment, run->key});
   Run(3ms);
   ASSERT_EQ(executor.TakeAll<CancelAttempts>().size(), 1u);
   Run(2600ms, 10ms);

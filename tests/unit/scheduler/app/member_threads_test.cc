@@ -170,7 +170,7 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
     job.schedules = {{.kind = ScheduleKind::kRate, .every = 50ms, .start = clock.Wall()}};
     const auto made = store.CreateJob(JobId("job" + std::to_string(i)), job, {.now = clock.Wall()});
     ASSERT_TRUE(made.ok());
-    member.Nudge(made->segment);
+    member.Nudge({made->job_no, made->segment});
   }
   const SteadyTime deadline = clock.Steady() + kPatience;
   std::mutex mu;

@@ -27,12 +27,22 @@ class SweepTest : public test::RoomTest {
     }
     return keys;
   }
+  // Steps until it has nothing left to do at once; returns what it fed.
+  std::multiset<RunKey> Finish(Sweep& sweep) {
+    std::multiset<RunKey> fed;
+    for (bool more = true; more;) {
+      more = sweep.Step(clock_.Steady()) == clock_.Steady();
+      fed.merge(Fed());
+    }
+    return fed;
+  }
   // `count` pending runs of one schedule, the first at `first`, a second apart.
-  void PlanRuns(const StoredJob& job, WallTime first, int count) {
+  void PlanRuns(const StoredJob& job, WallTime first, int count,
+                ScheduleId schedule = ScheduleId(99)) {
     PlanBatch batch;
     for (int i = 0; i < count; ++i) {
       const WallTime fire = first + Duration(1s) * i;
-      batch.runs.push_back({.key = {.fire = fire, .schedule_id = ScheduleId(99)},
+      batch.runs.push_back({.key = {.fire = fire, .schedule_id = schedule},
                             .job_no = job.job_no,
                             .segment = job.segment,
                             .due = fire,
@@ -85,7 +95,102 @@ TEST_F(SweepTest, NudgeLooksAtOnceAndAhead) {
   PlanRuns(job, clock_.Wall() + 10s, 3);
   sweep.Step(clock_.Steady());
   EXPECT_TRUE(Fed().empty());
-  sweep.Nudge(job.segment);
+  sweep.Nudge({job.job_no, job.segment});
+  sweep.Step(clock_.Steady());
+  EXPECT_EQ(Fed().size(), 3u);
+}
+
+TEST_F(SweepTest, NudgeOfARunLooksAtThisRunHoweverOldItsFireIs) {
+  const StoredJob job = CreateNoop("job");
+  Sweep sweep = Make();
+  sweep.Step(clock_.Steady());
+  const WallTime fire = clock_.Wall() - 24h;
+  PlanRuns(job, fire, 10);
+  faulty_.pending_rows_read = 0;
+  sweep.Nudge({job.job_no, job.segment, RunKey{.fire = fire + 4s, .schedule_id = ScheduleId(99)}});
+  sweep.Step(clock_.Steady());
+  EXPECT_EQ(Fed().size(), 1u);
+  EXPECT_EQ(faulty_.pending_rows_read, 1u);
+}
+
+// Two hundred edits while 50,000 runs are planned: what others have planned is not read.
+TEST_F(SweepTest, NudgesReadTheRowsOfTheirJobsAlone) {
+  constexpr size_t kEdited = 200;
+  constexpr int kRunsOfEach = 25;
+  const StoredJob busy = CreateNoop("busy");
+  for (int schedule = 0; schedule < 2'000; ++schedule) {
+    PlanRuns(busy, clock_.Wall() + 1s, kRunsOfEach, ScheduleId(1'000 + schedule));
+  }
+  std::vector<StoredJob> edited;
+  for (size_t i = 0; i < kEdited; ++i) {
+    edited.push_back(CreateNoop("job" + std::to_string(i)));
+    PlanRuns(edited.back(), clock_.Wall() + 1s, kRunsOfEach, ScheduleId(10'000 + i));
+  }
+  Sweep sweep = Make();
+  EXPECT_EQ(Finish(sweep).size(), 50'000 + kEdited * kRunsOfEach);
+  faulty_.pending_rows_read = 0;
+  for (const StoredJob& job : edited) sweep.Nudge({job.job_no, job.segment});
+  EXPECT_EQ(Finish(sweep).size(), kEdited * kRunsOfEach);
+  EXPECT_LE(faulty_.pending_rows_read, kEdited * kRunsOfEach);
+}
+
+TEST_F(SweepTest, PlannerGetsItsTurnBetweenThePages) {
+  constexpr size_t kPages = 3;
+  const StoredJob job = CreateNoop("job");
+  PlanRuns(job, clock_.Wall() + 1s, 25);
+  for (int i = 0; i < 20; ++i) PlanRuns(job, clock_.Wall() + 1s, 25, ScheduleId(200 + i));
+  Sweep sweep = Make({.page_rows = 10, .pages_per_step = kPages});
+  const auto steps = [&] {
+    size_t count = 0;
+    for (bool more = true; more; ++count) {
+      const int before = faulty_.calls["scan"];
+      more = sweep.Step(clock_.Steady()) == clock_.Steady();
+      EXPECT_LE(faulty_.calls["scan"] - before, static_cast<int>(kPages) + 1) << "one is due";
+    }
+    return count;
+  };
+  EXPECT_EQ(steps(), 18u) << "525 rows at a takeover";
+  EXPECT_EQ(Fed().size(), 525u);
+  sweep.Nudge({job.job_no, job.segment});
+  EXPECT_EQ(steps(), 18u) << "525 rows of a job";
+  EXPECT_EQ(Fed().size(), 525u);
+}
+
+TEST_F(SweepTest, TakeoverDuringALookGetsALookOfItsOwn) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() + 1s, 25);
+  Sweep sweep = Make({.page_rows = 10, .pages_per_step = 1});
+  sweep.Step(clock_.Steady());
+  Fed();
+  TakeAll();
+  const auto fed = Finish(sweep);
+  EXPECT_EQ(std::set<RunKey>(fed.begin(), fed.end()).size(), 25u);
+}
+
+TEST_F(SweepTest, NudgesBeyondTheLimitAreCountedAndTheirRunsFoundWhenDue) {
+  const StoredJob first = CreateNoop("first");
+  const StoredJob second = CreateNoop("second");
+  Sweep sweep = Make({.nudges_max = 1});
+  sweep.Step(clock_.Steady());
+  PlanRuns(second, clock_.Wall(), 1);
+  sweep.Nudge({first.job_no, first.segment});
+  sweep.Nudge({first.job_no, first.segment});
+  EXPECT_EQ(metrics_.counter("carillon_queue_rejections_total", "nudges").value(), 0u);
+  sweep.Nudge({second.job_no, second.segment});
+  EXPECT_EQ(metrics_.counter("carillon_queue_rejections_total", "nudges").value(), 1u);
+  sweep.Step(clock_.Steady());
+  EXPECT_EQ(Fed().size(), 1u);
+}
+
+TEST_F(SweepTest, NudgeIsKeptWhileTheStoreIsAway) {
+  const StoredJob job = CreateNoop("job");
+  Sweep sweep = Make();
+  sweep.Step(clock_.Steady());
+  PlanRuns(job, clock_.Wall() + 10s, 3);
+  sweep.Nudge({job.job_no, job.segment});
+  faulty_.FailNext("scan", ErrorCode::kUnavailable);
+  sweep.Step(clock_.Steady());
+  EXPECT_TRUE(Fed().empty());
+  clock_.Advance(100ms);
   sweep.Step(clock_.Steady());
   EXPECT_EQ(Fed().size(), 3u);
 }
