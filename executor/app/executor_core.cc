@@ -32,6 +32,14 @@ ExecutorRecord RecordOf(const ExecutorOptions& options, WallTime now) {
   return record;
 }
 
+// What a task holds in memory, nearly.
+size_t BytesOf(const TaskMessage& task) {
+  constexpr size_t kFixed = 512;
+  size_t bytes = kFixed + task.command.size();
+  for (const auto& [name, value] : task.env) bytes += name.size() + value.size();
+  return bytes;
+}
+
 }  // namespace
 
 ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
@@ -94,7 +102,9 @@ bool ExecutorCore::Recover(SteadyTime) {
 
 void ExecutorCore::TakeTasks(SteadyTime now) {
   const size_t room = std::min(kQueueMax - queues_[0].size(), kQueueMax - queues_[1].size());
-  const size_t records = std::min(kRecordsPerStep, room / kBundleTasksMax);
+  const size_t bytes = std::min(queues_[0].bytes_room(), queues_[1].bytes_room());
+  const size_t records =
+      std::min({kRecordsPerStep, room / kBundleTasksMax, bytes / kRecordBytesMax});
   if (records == 0) return;  // they wait on the bus
   const WallTime cluster_now = cluster_time_.At(now).value_or(ports_.clock.Wall());
   std::vector<TaskMessage> tasks = intake_.Take(records, cluster_now);
@@ -124,7 +134,11 @@ void ExecutorCore::Admit(TaskMessage task, SteadyTime now) {
 void ExecutorCore::Enqueue(TaskMessage task, SteadyTime now) {
   const AttemptId id{task.key, task.attempt};
   const Lane lane = KindOf(task.type).in_process ? Lane::kLight : Lane::kProcess;
-  if (draining_.load() || !QueueOf(lane).Push(id, {task.priority, now, now + kQueueWaitMax}).ok()) {
+  const Queue::Waiting waiting{.priority = task.priority,
+                               .arrived = now,
+                               .expires = now + kQueueWaitMax,
+                               .bytes = BytesOf(task)};
+  if (draining_.load() || !QueueOf(lane).Push(id, waiting).ok()) {
     ports_.metrics.counter("carillon_queue_rejections_total", "executor").Add();
     return;
   }

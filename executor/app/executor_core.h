@@ -29,6 +29,8 @@ namespace carillon::executor {
 class ExecutorCore final : public Stepper {
  public:
   static constexpr size_t kQueueMax = 8192;  // tasks waiting for a slot, of each lane
+  static constexpr size_t kQueueBytesMax = size_t{64} << 20;  // of these tasks
+  static constexpr size_t kRecordBytesMax = size_t{1} << 20;  // as a broker takes them
   static constexpr Duration kQueueWaitMax = 10s;
   static constexpr Duration kAskAgain = 500ms;   // a claim without an answer
   static constexpr Duration kAskOther = 20ms;    // one whose segment has another owner now
@@ -114,7 +116,8 @@ class ExecutorCore final : public Stepper {
   ClusterTime cluster_time_;
   MemberSessions sessions_;
   RunTable runs_;
-  Queue queues_[2] = {Queue(kQueueMax), Queue(kQueueMax)};
+  Queue queues_[2] = {Queue({.capacity = kQueueMax, .bytes_max = kQueueBytesMax}),
+                      Queue({.capacity = kQueueMax, .bytes_max = kQueueBytesMax})};
   std::map<ClaimToken, AttemptId> claims_;  // open ones; an answer names no attempt
   std::deque<AttemptId> starting_;          // given to the warden, not confirmed
   std::deque<ReportedResult> to_sender_;    // its queue was full

@@ -3,7 +3,8 @@
 // Place    Between steps 6 and 7 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the core loop owns it.
 // Time     Never reads a clock.
-// Errors   Push: kExhausted at `capacity`; the task is left to its owner, which publishes it again.
+// Errors   Push: kExhausted at `capacity` or `bytes_max`; the task is left to its owner, which
+//          publishes it again.
 // Always   Order follows (arrival − priority × kWaitPerPriority): a task of priority 0 that waited
 //          a second goes before one of priority 9 that just came.
 #pragma once
@@ -24,21 +25,27 @@ inline constexpr Duration kWaitPerPriority = 100ms;
 template <typename Id>
 class LocalQueue {
  public:
-  explicit LocalQueue(size_t capacity) : capacity_(capacity) {}
+  struct Limits {
+    size_t capacity = 0;   // tasks
+    size_t bytes_max = 0;  // of all tasks
+  };
+  explicit LocalQueue(const Limits& limits) : limits_(limits) {}
 
   struct Waiting {
     int priority = 0;
     SteadyTime arrived;
     SteadyTime expires;
+    size_t bytes = 0;
   };
   Status Push(const Id& id, const Waiting& waiting) {
-    if (order_.size() >= capacity_) {
+    if (order_.size() >= limits_.capacity || waiting.bytes > bytes_room()) {
       return {ErrorCode::kExhausted, "the executor's queue is full"};
     }
     const SteadyTime rank = waiting.arrived - waiting.priority * kWaitPerPriority;
     order_.insert({rank, id});
     expiry_.insert({waiting.expires, id});
-    places_[id] = {rank, waiting.expires};
+    places_[id] = {rank, waiting.expires, waiting.bytes};
+    bytes_ += waiting.bytes;
     return {};
   }
   std::optional<Id> Pop() {
@@ -61,20 +68,24 @@ class LocalQueue {
     if (place == places_.end()) return;
     order_.erase({place->second.rank, id});
     expiry_.erase({place->second.expires, id});
+    bytes_ -= place->second.bytes;
     places_.erase(place);
   }
   SteadyTime NextExpiry() const {
     return expiry_.empty() ? SteadyTime::max() : expiry_.begin()->first;
   }
   size_t size() const { return order_.size(); }
-  size_t capacity() const { return capacity_; }
+  size_t capacity() const { return limits_.capacity; }
+  size_t bytes_room() const { return limits_.bytes_max - bytes_; }
 
  private:
   struct Place {
     SteadyTime rank;
     SteadyTime expires;
+    size_t bytes = 0;
   };
-  const size_t capacity_;
+  const Limits limits_;
+  size_t bytes_ = 0;
   std::set<std::pair<SteadyTime, Id>> order_;
   std::set<std::pair<SteadyTime, Id>> expiry_;
   std::map<Id, Place> places_;

@@ -31,7 +31,7 @@ class Switchboard {
   void Remove(const Peer& peer, HubStream* stream);
   Status Send(const Peer& peer, const std::string& bytes);
   // False: the inbox is full; the stream is read again when there is room.
-  bool Take(ExecutorMessage message, HubStream* stream);
+  bool Take(ExecutorMessage message, size_t bytes, HubStream* stream);
   std::vector<ExecutorMessage> Receive(size_t max);
   void OnReadable(std::function<void()> wake) {
     MutexLock lock(mu_);
@@ -40,11 +40,16 @@ class Switchboard {
   const HubOptions& options() const { return options_; }
 
  private:
+  bool HasRoom() const REQUIRES(mu_) {
+    return inbox_.size() < options_.inbox_max && inbox_bytes_ < options_.queue_bytes_max;
+  }
+
   const HubOptions options_;
   Mutex mu_;
   std::map<Peer, HubStream*> streams_ GUARDED_BY(mu_);
   std::set<HubStream*> paused_ GUARDED_BY(mu_);
-  std::deque<ExecutorMessage> inbox_ GUARDED_BY(mu_);
+  std::deque<std::pair<ExecutorMessage, size_t>> inbox_ GUARDED_BY(mu_);  // with its bytes
+  size_t inbox_bytes_ GUARDED_BY(mu_) = 0;
   std::function<void()> wake_ GUARDED_BY(mu_);
 };
 
@@ -52,7 +57,10 @@ class Switchboard {
 class HubStream final : public grpc::ServerGenericBidiReactor {
  public:
   HubStream(Switchboard& board, Peer peer)
-      : board_(board), peer_(std::move(peer)), outbox_(board.options().outbox_max) {
+      : board_(board),
+        peer_(std::move(peer)),
+        outbox_({.messages_max = board.options().outbox_max,
+                 .bytes_max = board.options().queue_bytes_max}) {
     // Before anybody else can send: a member says who it is first.
     const Status welcomed = Send(EncodeWelcome(
         {.member = board.options().member, .public_key = board.options().public_key}));
@@ -81,12 +89,15 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
 
   void OnReadDone(bool ok) override {
     if (!ok) return Close(grpc::Status::OK);
+    const size_t bytes = incoming_.Length();
     auto message = DecodeFromExecutor(ToBytes(incoming_), peer_.first, peer_.second);
     if (!message.ok()) {
       log::Warn("link", "executor={}: {}", peer_.first.value(), message.error().message);
       return Close({grpc::StatusCode::INVALID_ARGUMENT, "unreadable message"});
     }
-    if (board_.Take({peer_.first, peer_.second, std::move(message).value()}, this)) ReadOn();
+    if (board_.Take({peer_.first, peer_.second, std::move(message).value()}, bytes, this)) {
+      ReadOn();
+    }
   }
   void OnWriteDone(bool ok) override {
     if (!ok) return Close(grpc::Status::OK);
@@ -130,16 +141,21 @@ Status Switchboard::Send(const Peer& peer, const std::string& bytes) {
   if (found == streams_.end()) {
     return {ErrorCode::kUnavailable, "control link: no stream from " + peer.first.value()};
   }
-  return found->second->Send(bytes);
+  Status sent = found->second->Send(bytes);
+  if (sent.code() == ErrorCode::kExhausted && options_.metrics != nullptr) {
+    options_.metrics->counter("carillon_queue_rejections_total", "link").Add();
+  }
+  return sent;
 }
 
-bool Switchboard::Take(ExecutorMessage message, HubStream* stream) {
+bool Switchboard::Take(ExecutorMessage message, size_t bytes, HubStream* stream) {
   std::function<void()> wake;
   bool room = true;
   {
     MutexLock lock(mu_);
-    inbox_.push_back(std::move(message));
-    room = inbox_.size() < options_.inbox_max;
+    inbox_.emplace_back(std::move(message), bytes);
+    inbox_bytes_ += bytes;
+    room = HasRoom();
     if (!room) paused_.insert(stream);
     wake = wake_;
   }
@@ -151,10 +167,11 @@ std::vector<ExecutorMessage> Switchboard::Receive(size_t max) {
   MutexLock lock(mu_);
   std::vector<ExecutorMessage> taken;
   while (!inbox_.empty() && taken.size() < max) {
-    taken.push_back(std::move(inbox_.front()));
+    taken.push_back(std::move(inbox_.front().first));
+    inbox_bytes_ -= inbox_.front().second;
     inbox_.pop_front();
   }
-  if (inbox_.size() < options_.inbox_max) {
+  if (HasRoom()) {
     for (HubStream* stream : paused_) stream->ReadOn();
     paused_.clear();
   }

@@ -29,11 +29,8 @@ class Link;
 class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                          public std::enable_shared_from_this<LinkStream> {
  public:
-  LinkStream(Link& link, MemberId member, std::string address, size_t outbox_max)
-      : link_(link),
-        member_(std::move(member)),
-        address_(std::move(address)),
-        outbox_(outbox_max) {}
+  LinkStream(Link& link, MemberId member, std::string address, const StreamOutbox::Limits& limits)
+      : link_(link), member_(std::move(member)), address_(std::move(address)), outbox_(limits) {}
 
   void Begin(const LinkOptions& options);
   Status Send(const std::string& bytes);
@@ -80,7 +77,7 @@ class Link final : public GrpcLink {
 
   // ---- for the streams ----
   // False: the inbox is full; the stream is read again when there is room.
-  bool Take(MemberMessage message, const std::shared_ptr<LinkStream>& stream);
+  bool Take(MemberMessage message, size_t bytes, const std::shared_ptr<LinkStream>& stream);
   void Welcomed(const Welcome& welcome);
   void Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status);
 
@@ -94,6 +91,9 @@ class Link final : public GrpcLink {
     SteadyTime next_call = {};
   };
 
+  bool HasRoom() const {
+    return inbox_.size() < options_.inbox_max && inbox_bytes_ < options_.queue_bytes_max;
+  }
   void Dial();
   std::vector<std::shared_ptr<LinkStream>> NewStreams(SteadyTime now, SteadyTime& next);
   void Wake();
@@ -104,7 +104,8 @@ class Link final : public GrpcLink {
   std::condition_variable changed_;
   Rng rng_;
   std::map<MemberId, Member> members_;
-  std::deque<MemberMessage> inbox_;
+  std::deque<std::pair<MemberMessage, size_t>> inbox_;  // with its bytes
+  size_t inbox_bytes_ = 0;
   std::vector<std::shared_ptr<LinkStream>> paused_;
   // Let go of by our own threads only. A stream owns its channel, and the last channel of a process
   // takes gRPC's callback threads with it: on one of them it would join itself.
@@ -185,6 +186,7 @@ bool LinkStream::TakeWelcome(const Welcome& welcome) {
 
 void LinkStream::OnReadDone(bool ok) {
   if (!ok) return Close();
+  const size_t bytes = incoming_.Length();
   auto message = DecodeToExecutor(ToBytes(incoming_));
   if (!message.ok()) {
     log::Warn("link", "member={}: {}", member_.value(), message.error().message);
@@ -196,7 +198,7 @@ void LinkStream::OnReadDone(bool ok) {
   }
   if (!welcomed()) return Close();
   auto& sent = std::get<ToExecutor>(*message);
-  if (link_.Take({member_, std::move(sent)}, shared_from_this())) ReadOn();
+  if (link_.Take({member_, std::move(sent)}, bytes, shared_from_this())) ReadOn();
 }
 
 void LinkStream::OnWriteDone(bool ok) {
@@ -275,7 +277,10 @@ std::vector<std::shared_ptr<LinkStream>> Link::NewStreams(SteadyTime now, Steady
       next = std::min(next, member.next_call);
       continue;
     }
-    member.stream = std::make_shared<LinkStream>(*this, id, member.address, options_.outbox_max);
+    member.stream =
+        std::make_shared<LinkStream>(*this, id, member.address,
+                                     StreamOutbox::Limits{.messages_max = options_.outbox_max,
+                                                          .bytes_max = options_.queue_bytes_max});
     made.push_back(member.stream);
     ++alive_;
   }
@@ -344,12 +349,13 @@ void Link::Wake() {
   if (wake) wake();
 }
 
-bool Link::Take(MemberMessage message, const std::shared_ptr<LinkStream>& stream) {
+bool Link::Take(MemberMessage message, size_t bytes, const std::shared_ptr<LinkStream>& stream) {
   bool room = true;
   {
     std::lock_guard lock(mu_);
-    inbox_.push_back(std::move(message));
-    room = stopping_ || inbox_.size() < options_.inbox_max;
+    inbox_.emplace_back(std::move(message), bytes);
+    inbox_bytes_ += bytes;
+    room = stopping_ || HasRoom();
     if (!room) paused_.push_back(stream);
   }
   Wake();
@@ -362,10 +368,11 @@ std::vector<MemberMessage> Link::Receive(size_t max) {
   {
     std::lock_guard lock(mu_);
     while (!inbox_.empty() && taken.size() < max) {
-      taken.push_back(std::move(inbox_.front()));
+      taken.push_back(std::move(inbox_.front().first));
+      inbox_bytes_ -= inbox_.front().second;
       inbox_.pop_front();
     }
-    if (inbox_.size() < options_.inbox_max) resumed.swap(paused_);
+    if (HasRoom()) resumed.swap(paused_);
   }
   for (const auto& stream : resumed) stream->ReadOn();
   return taken;

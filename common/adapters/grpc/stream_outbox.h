@@ -27,18 +27,26 @@ inline std::string ToBytes(const grpc::ByteBuffer& buffer) {
 
 class StreamOutbox {
  public:
-  explicit StreamOutbox(size_t messages_max) : messages_max_(messages_max) {}
+  struct Limits {
+    size_t messages_max = 0;
+    size_t bytes_max = 0;
+  };
+  explicit StreamOutbox(const Limits& limits) : limits_(limits) {}
 
-  // The buffer to start writing now, or null while another write is under way. kExhausted: full.
+  // The buffer to start writing now, or null while another write is under way. kExhausted: full. A
+  // message that is larger than the limit is taken when nothing else waits.
   Result<const grpc::ByteBuffer*> Put(const std::string& bytes) {
-    if (waiting_.size() >= messages_max_) {
+    const bool fits = waiting_.empty() || bytes_ + bytes.size() <= limits_.bytes_max;
+    if (waiting_.size() >= limits_.messages_max || !fits) {
       return Error{ErrorCode::kExhausted, "control link: the stream's queue is full"};
     }
     waiting_.push_back(ToBuffer(bytes));
+    bytes_ += bytes.size();
     return std::exchange(writing_, true) ? nullptr : &waiting_.front();
   }
   // After a write ended well: the next one to start, or null.
   const grpc::ByteBuffer* Next() {
+    bytes_ -= waiting_.front().Length();
     waiting_.pop_front();
     writing_ = !waiting_.empty();
     return writing_ ? &waiting_.front() : nullptr;
@@ -47,8 +55,9 @@ class StreamOutbox {
   bool writing() const { return writing_; }
 
  private:
-  const size_t messages_max_;
+  const Limits limits_;
   std::deque<grpc::ByteBuffer> waiting_;  // the first one is being written
+  size_t bytes_ = 0;                      // of waiting_
   bool writing_ = false;
 };
 

@@ -32,6 +32,7 @@ class KafkaProducer final : public BusProducer {
                    {"linger.ms", Milliseconds(options.linger)},
                    {"message.timeout.ms", Milliseconds(options.message_timeout)},
                    {"queue.buffering.max.messages", std::to_string(options.queue_records_max)},
+                   {"queue.buffering.max.kbytes", std::to_string(options.queue_bytes_max / 1024)},
                    {"compression.type", "none"}},
                   &OnDelivered, this));
     server_ = std::thread([this] {
@@ -53,6 +54,9 @@ class KafkaProducer final : public BusProducer {
                           RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                           RD_KAFKA_V_VALUE(record.payload.data(), record.payload.size()),
                           RD_KAFKA_V_HEADERS(headers.get()), RD_KAFKA_V_END);
+    if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+      metrics_.counter("carillon_queue_rejections_total", "bus").Add();
+    }
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("send", topic, error);
     static_cast<void>(headers.release());  // the client's
     return {};

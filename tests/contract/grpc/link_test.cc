@@ -4,6 +4,7 @@
 #include "common/adapters/grpc/grpc_hub.h"
 #include "common/adapters/grpc/grpc_link.h"
 #include "common/adapters/system/system_clock.h"
+#include "common/base/metrics.h"
 #include "tests/contract/grpc/link_authority.h"
 #include "tests/contract/grpc/link_fixture.h"
 #include "tests/support/process_wait.h"
@@ -189,6 +190,48 @@ TEST_F(GrpcLinkTest, FullEndsPushBackAndLoseNothing) {
       [&] {
         for (const ExecutorMessage& message : hub->Receive(3)) {
           EXPECT_EQ(std::get<Register>(message.message).record.slots, next++);
+        }
+        return next == taken;
+      },
+      30s));
+}
+
+// Few messages, but large ones.
+TEST_F(GrpcLinkTest, EndsAreFullOfBytesAndLoseNothing) {
+  constexpr size_t kBytesMax = 256 << 10;
+  Metrics metrics;
+  rpc::HubOptions options = HubOf("m1");
+  options.queue_bytes_max = kBytesMax;
+  options.metrics = &metrics;
+  const auto hub = Hub(options);
+  const auto link = rpc::GrpcLink::Make({.executor = ExecutorId("e1"),
+                                         .incarnation = Incarnation("x"),
+                                         .join_secret = "secret",
+                                         .queue_bytes_max = kBytesMax},
+                                        clock_);
+  link->SetMembers({Info("m1", hub->endpoint())});
+  ASSERT_TRUE(Up(*link));
+  const auto send = [&](int number) {
+    ResultsApplied large;
+    large.applied.resize(
+        1'000,
+        HeldAttempt{.key = {.fire = FromUnixMicros(1)}, .attempt = number + 1, .token = {1, 2}});
+    return hub->Send(ExecutorId("e1"), Incarnation("x"), std::move(large));
+  };
+  int taken = 0;
+  Status sent;
+  for (; taken < 10'000; ++taken) {
+    sent = send(taken);
+    if (sent.code() != ErrorCode::kExhausted && !sent.ok()) break;
+    if (!sent.ok() && !WaitUntil([&] { return send(taken).ok(); }, 300ms)) break;
+  }
+  ASSERT_EQ(sent.code(), ErrorCode::kExhausted);
+  EXPECT_GT(metrics.counter("carillon_queue_rejections_total", "link").value(), 0u);
+  int next = 0;
+  EXPECT_TRUE(WaitUntil(
+      [&] {
+        for (const MemberMessage& message : link->Receive(3)) {
+          EXPECT_EQ(std::get<ResultsApplied>(message.message).applied.at(0).attempt, ++next);
         }
         return next == taken;
       },

@@ -212,6 +212,29 @@ TEST_F(BusFaultsTest, FullLocalQueueRefusesAtOnce) {
   broker_->process().Signal(SIGCONT);
 }
 
+TEST_F(BusFaultsTest, LocalQueueIsBoundedInBytes) {
+  constexpr size_t kRecordBytes = 512 << 10;
+  constexpr int kFit = 8;
+  auto made = kafka::NewProducer({.kafka = Options(),
+                                  .partitions = kPartitions,
+                                  .message_timeout = 3s,
+                                  .queue_bytes_max = kFit * kRecordBytes},
+                                 metrics_);
+  ASSERT_TRUE(made.ok());
+  const auto consumer = Consumer();
+  Send(**made, 0, 2);
+  ASSERT_TRUE(Sees(*consumer, 0, 2));
+  broker_->process().Signal(SIGSTOP);
+  const std::string large(kRecordBytes, 'x');
+  Status sent;
+  int taken = 0;
+  while (taken <= 2 * kFit && (sent = (*made)->Send(topic_, 0, {large, {}})).ok()) ++taken;
+  EXPECT_EQ(sent.code(), ErrorCode::kExhausted);
+  EXPECT_LE(taken, kFit + 1) << "one record may go beyond the limit";
+  EXPECT_EQ(metrics_.counter("carillon_queue_rejections_total", "bus").value(), 1u);
+  broker_->process().Signal(SIGCONT);
+}
+
 TEST_F(BusFaultsTest, ABrokerThatHangsIsSilentAndNothingIsKnownMeanwhile) {
   using enum BusSight::Contact;
   const auto producer = Producer();
