@@ -6,6 +6,9 @@
 //          librdkafka's own.
 // Errors   Send: kExhausted when the local queue is full, kInvalid when a record is larger than
 //          the broker takes. Poll, Commit: kUnavailable.
+//          A producer that librdkafka declares broken for good (its sequence of records and the
+//          broker's do not agree) is replaced by a new one; meanwhile Send is kUnavailable, and
+//          what the broken one held is counted as given up.
 // Always   A record that was not acknowledged within `message_timeout` is given up and counted:
 //          whoever waits for its effect sends again. Only positions that the caller
 //          committed are kept; the broker has them half a second later, or when the consumer ends.

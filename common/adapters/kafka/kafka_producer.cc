@@ -1,8 +1,11 @@
+#include <array>
 #include <atomic>
+#include <memory>
 #include <thread>
 
 #include "common/adapters/kafka/kafka_bus.h"
 #include "common/base/log.h"
+#include "common/base/mutex.h"
 
 namespace carillon::kafka {
 namespace {
@@ -16,41 +19,34 @@ std::string Milliseconds(Duration d) {
 
 class KafkaProducer final : public BusProducer {
  public:
-  KafkaProducer(int partitions, Metrics& metrics) : partitions_(partitions), metrics_(metrics) {}
+  KafkaProducer(ProducerOptions options, Metrics& metrics)
+      : options_(std::move(options)), metrics_(metrics) {}
   ~KafkaProducer() override {
     stopping_ = true;
     if (server_.joinable()) server_.join();
-    if (client_) rd_kafka_flush(client_.get(), kFlushMs);
+    const Client last = client();
+    if (last) rd_kafka_flush(last.get(), kFlushMs);
   }
 
-  Status Open(const ProducerOptions& options) {
-    CARILLON_ASSIGN_OR_RETURN(
-        client_,
-        NewClient(RD_KAFKA_PRODUCER, options.kafka,
-                  {{"acks", "all"},
-                   {"enable.idempotence", "true"},
-                   {"linger.ms", Milliseconds(options.linger)},
-                   {"message.timeout.ms", Milliseconds(options.message_timeout)},
-                   {"queue.buffering.max.messages", std::to_string(options.queue_records_max)},
-                   {"queue.buffering.max.kbytes", std::to_string(options.queue_bytes_max / 1024)},
-                   {"compression.type", "none"}},
-                  &OnDelivered, this));
-    server_ = std::thread([this] {
-      while (!stopping_) rd_kafka_poll(client_.get(), kServeMs);
-    });
+  Status Open() {
+    CARILLON_ASSIGN_OR_RETURN(Client made, Make());
+    Adopt(std::move(made));
+    server_ = std::thread([this] { Serve(); });
     return {};
   }
 
   Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override {
     const std::string name(topic);
-    const auto partition = static_cast<int32_t>(partition_key % static_cast<uint64_t>(partitions_));
+    const auto partition =
+        static_cast<int32_t>(partition_key % static_cast<uint64_t>(options_.partitions));
     Owned<rd_kafka_headers_t> headers(rd_kafka_headers_new(record.headers.size()));
     for (const auto& [key, value] : record.headers) {
       rd_kafka_header_add(headers.get(), key.data(), static_cast<ssize_t>(key.size()), value.data(),
                           static_cast<ssize_t>(value.size()));
     }
+    const Client now = client();
     const rd_kafka_resp_err_t error =
-        rd_kafka_producev(client_.get(), RD_KAFKA_V_TOPIC(name.c_str()),
+        rd_kafka_producev(now.get(), RD_KAFKA_V_TOPIC(name.c_str()),
                           RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                           RD_KAFKA_V_VALUE(record.payload.data(), record.payload.size()),
                           RD_KAFKA_V_HEADERS(headers.get()), RD_KAFKA_V_END);
@@ -63,6 +59,57 @@ class KafkaProducer final : public BusProducer {
   }
 
  private:
+  // Shared with calls of Send that began before it was replaced.
+  using Client = std::shared_ptr<rd_kafka_t>;
+
+  Result<Client> Make() {
+    CARILLON_ASSIGN_OR_RETURN(
+        Owned<rd_kafka_t> made,
+        NewClient(RD_KAFKA_PRODUCER, options_.kafka,
+                  {{"acks", "all"},
+                   {"enable.idempotence", "true"},
+                   {"linger.ms", Milliseconds(options_.linger)},
+                   {"message.timeout.ms", Milliseconds(options_.message_timeout)},
+                   {"queue.buffering.max.messages", std::to_string(options_.queue_records_max)},
+                   {"queue.buffering.max.kbytes", std::to_string(options_.queue_bytes_max / 1024)},
+                   {"compression.type", "none"}},
+                  &OnDelivered, this));
+    return Client(std::move(made));
+  }
+
+  Client client() {
+    MutexLock lock(mu_);
+    return client_;
+  }
+  void Adopt(Client made) {
+    MutexLock lock(mu_);
+    client_ = std::move(made);
+  }
+
+  void Serve() {
+    while (!stopping_) {
+      const Client now = client();
+      rd_kafka_poll(now.get(), kServeMs);
+      std::array<char, 256> why{};
+      if (rd_kafka_fatal_error(now.get(), why.data(), why.size()) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        Replace(*now, why.data());
+      }
+    }
+  }
+
+  // What the broken one holds is given up: whoever waits for its effect sends again.
+  void Replace(rd_kafka_t& broken, const char* why) {
+    Result<Client> made = Make();
+    if (!made.ok()) {
+      log::Error("kafka", "a new producer: {}", made.error().message);
+      return;
+    }
+    log::Error("kafka", "the producer is replaced by a new one: {}", why);
+    Adopt(std::move(made).value());
+    rd_kafka_purge(&broken, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    rd_kafka_flush(&broken, kFlushMs);  // reports each of them
+  }
+
   static void OnDelivered(rd_kafka_t*, const rd_kafka_message_t* message, void* self) {
     if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) return;
     auto* producer = static_cast<KafkaProducer*>(self);
@@ -71,18 +118,19 @@ class KafkaProducer final : public BusProducer {
     log::Debug("kafka", "undelivered: {}", rd_kafka_err2str(message->err));
   }
 
-  const int partitions_;
+  const ProducerOptions options_;
   Metrics& metrics_;
-  Owned<rd_kafka_t> client_;
   std::atomic<bool> stopping_ = false;
+  Mutex mu_;
+  Client client_ GUARDED_BY(mu_);
   std::thread server_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<BusProducer>> NewProducer(const ProducerOptions& options, Metrics& metrics) {
-  auto producer = std::make_unique<KafkaProducer>(options.partitions, metrics);
-  CARILLON_TRY(producer->Open(options));
+  auto producer = std::make_unique<KafkaProducer>(options, metrics);
+  CARILLON_TRY(producer->Open());
   return std::unique_ptr<BusProducer>(std::move(producer));
 }
 
