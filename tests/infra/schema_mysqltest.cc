@@ -1,4 +1,5 @@
 // Migrations, and partitions over the days.
+#include <atomic>
 #include <future>
 #include <thread>
 
@@ -387,6 +388,36 @@ TEST_F(PartitionTest, EveryDayGetsItsPartitionAheadOfTime) {
   for (int day = 0; day < 5; ++day) s.Execute(job, today_ + day * 24h + 1h);
   EXPECT_EQ(RowsIn("p_past"), 0);
   EXPECT_EQ(RowsIn("p_future"), 0);
+}
+
+// A report that somebody reads for seconds: whoever claims does not wait behind the drop of a day.
+TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const RunKey first = Finished(s, job, fence, today_ + 1h);
+  const auto reader = database_.Connect();
+  ASSERT_OK(reader->Run("SET SESSION idle_transaction_timeout = 0"));
+  ASSERT_OK(reader->Begin());
+  ASSERT_OK(reader->Ask("SELECT COUNT(*) FROM job_runs"));  // keeps the table until its end
+  std::atomic<bool> ended = false;
+  std::thread upkeep([&] {
+    EXPECT_CODE(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
+    ended = true;
+  });
+  int64_t queued = 0;
+  while (!ended) {
+    mysql::Rows rows = StoreDriver::v(
+        outside_->Ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE "
+                      "'Waiting for table metadata lock'"));
+    ASSERT_TRUE(rows.Next());
+    queued = std::max(queued, rows.Int(1));
+  }
+  upkeep.join();
+  EXPECT_EQ(queued, 0);
+  ASSERT_OK(reader->Commit());
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
 }
 
 TEST_F(PartitionTest, LongStandstillIsBridgedByAFewPartitions) {

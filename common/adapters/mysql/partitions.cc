@@ -14,6 +14,8 @@
 namespace carillon::mysql {
 namespace {
 
+constexpr int kLockAttempts = 40;
+constexpr double kLockAttemptGapSeconds = 0.005;
 constexpr Duration kDay = 24h;
 // Rows of runs, which go when their runs are gone.
 constexpr std::array kTablesOfRuns = {"run_attempts", "run_log_chunks"};
@@ -48,6 +50,19 @@ Result<std::vector<Partition>> ReadPartitions(Session& session, const std::strin
   return partitions;
 }
 
+// Runs a statement that needs the whole table, without queueing for it: whoever uses the table next
+// waits behind the one that queues, which waits for the longest read. `lock` names the table,
+// `then` is what follows. MySQL has no such word; there it queues for lock_wait_timeout, a second.
+Status RunAlone(Session& session, const std::string& lock, const std::string& then = "") {
+  if (!session.is_mariadb()) return session.Run(lock + " " + then);
+  for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
+    CARILLON_ASSIGN_OR_RETURN(const bool ran, session.TryRun(lock + " NOWAIT " + then));
+    if (ran) return {};
+    CARILLON_TRY(session.Run(fmt::format("DO SLEEP({})", kLockAttemptGapSeconds)));
+  }
+  return {ErrorCode::kUnavailable, lock + ": the table is in use"};
+}
+
 // The days from `from` to `to`, both included, as partition definitions.
 std::string DaysText(int64_t from, int64_t to) {
   std::string text;
@@ -66,19 +81,20 @@ Status AddTo(Session& session, const std::string& table, WallTime now) {
   const bool fresh = all.size() == 2 && all.front().below_us == 0;
   if (fresh) {
     const int64_t oldest = DayOf(now) - 1;
-    return session.Run(fmt::format(
-        "ALTER TABLE {} REORGANIZE PARTITION p_past, p_future INTO (PARTITION p_past VALUES LESS "
-        "THAN ({}), {}PARTITION p_future VALUES LESS THAN MAXVALUE)",
-        table, StartOf(oldest), DaysText(oldest, newest)));
+    return RunAlone(session, "ALTER TABLE " + table,
+                    fmt::format("REORGANIZE PARTITION p_past, p_future INTO (PARTITION p_past "
+                                "VALUES LESS THAN ({}), {}PARTITION p_future VALUES LESS THAN "
+                                "MAXVALUE)",
+                                StartOf(oldest), DaysText(oldest, newest)));
   }
   const int64_t covered = *all[all.size() - 2].below_us;  // first moment without a day
   if (covered >= StartOf(newest + 1)) return {};
   const int64_t first = std::max(covered / kDay.count(), newest - kDaysAtOnceMax + 1);
   // A standstill longer than kDaysAtOnceMax: the first of the new partitions reaches back.
-  return session.Run(fmt::format(
-      "ALTER TABLE {} REORGANIZE PARTITION p_future INTO ({}PARTITION p_future VALUES LESS THAN "
-      "MAXVALUE)",
-      table, DaysText(first, newest)));
+  return RunAlone(session, "ALTER TABLE " + table,
+                  fmt::format("REORGANIZE PARTITION p_future INTO ({}PARTITION p_future VALUES "
+                              "LESS THAN MAXVALUE)",
+                              DaysText(first, newest)));
 }
 
 // Runs `body` while no other member does maintenance and nobody takes a backup, with short waits
@@ -107,7 +123,7 @@ Result<bool> HasOpenRuns(Session& session, const std::string& partition) {
 Status DropDay(Session& session, const std::string& partition) {
   CARILLON_ASSIGN_OR_RETURN(const bool open_before, HasOpenRuns(session, partition));
   if (open_before) return {};
-  CARILLON_TRY(session.Run("LOCK TABLES job_runs WRITE"));
+  CARILLON_TRY(RunAlone(session, "LOCK TABLES job_runs WRITE"));
   const auto drop = [&]() -> Status {
     CARILLON_ASSIGN_OR_RETURN(const bool open_now, HasOpenRuns(session, partition));
     if (open_now) return {};
@@ -155,7 +171,8 @@ Status DropOldDays(Session& session, WallTime before) {
       const bool has_runs = std::any_of(
           kept.begin(), kept.end(), [&](const Partition& other) { return other.name == day.name; });
       if (has_runs) continue;
-      CARILLON_TRY(session.Run(fmt::format("ALTER TABLE {} DROP PARTITION {}", table, day.name)));
+      CARILLON_TRY(
+          RunAlone(session, fmt::format("ALTER TABLE {}", table), "DROP PARTITION " + day.name));
     }
   }
   return {};

@@ -205,6 +205,14 @@ Status Session::Run(const std::string& statement) {
   });
 }
 
+Result<bool> Session::TryRun(const std::string& statement) {
+  const Status ran = Run(statement);
+  if (ran.ok()) return true;
+  if (last_error_ != kLockWaitTimeout) return ran.error();
+  last_error_ = 0;  // outside a transaction, and undoes nothing
+  return false;
+}
+
 Result<Rows> Session::Ask(const std::string& statement) {
   return Guarded(Phase::kStatement, [&]() -> Result<Rows> {
     std::unique_ptr<sql::Statement> plain(connection_->createStatement());

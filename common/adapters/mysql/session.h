@@ -93,6 +93,10 @@ class Session {
   Status Run(const std::string& statement);
   Result<Rows> Ask(const std::string& statement);
 
+  // As Run, of a statement that needs a table for itself; false: it is in use, and nothing
+  // happened.
+  Result<bool> TryRun(const std::string& statement);
+
   // From here on the server ends a SELECT that takes longer (kExhausted); zero = no limit.
   Status LimitReads(Duration longest);
 
