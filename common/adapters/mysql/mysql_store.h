@@ -240,7 +240,6 @@ class MysqlStore final : public IdentityStore,
     std::atomic<int64_t> versions_from{0};  // where the walk over old versions goes on
   };
   MysqlStore(std::shared_ptr<Kept> kept, Pools pools, uint32_t segment_count);
-
   // shared: with those Behind a gate, in any order of their ends.
   const std::shared_ptr<Kept> kept_;
   const std::unique_ptr<Pool> pool_;
