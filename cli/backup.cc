@@ -43,7 +43,7 @@ std::string SearchPath() {
   return found == environment.end() ? "/usr/local/bin:/usr/bin:/bin" : found->second;
 }
 
-// What a store is of no use without, and is not in it.
+// Names the files that a restored store needs and does not hold.
 std::vector<std::string> KeysOf(const Config& config, const std::string& data_dir) {
   std::vector<std::string> keys;
   const std::string& file = config.Text("secrets.key_file");

@@ -8,7 +8,7 @@
 
 namespace carillon::cli {
 
-// Of a standalone server while it runs, through the socket that it has published.
+// The store of a standalone server that runs, through the socket that it has published.
 Result<BackupReply> CreateBackup(const BackupArguments& arguments);
 // Into the private database of a data directory on which no server runs, which is made where there
 // is none.

@@ -20,7 +20,7 @@ struct StandaloneArguments {
   std::vector<config::Override> overrides;
 };
 
-// Of `backup create` and `backup restore`.
+// Options of `backup create` and `backup restore`.
 struct BackupArguments {
   std::string file;
   std::string config_file;

@@ -10,7 +10,7 @@
 
 namespace carillon {
 
-// Of IPv4 the address mapped into IPv6, so that "192.0.2.7" and "::ffff:192.0.2.7" are one.
+// An IPv4 address is kept as mapped into IPv6, so that "192.0.2.7" and "::ffff:192.0.2.7" are one.
 class IpAddress {
  public:
   // "192.0.2.7", "2001:db8::7", "[2001:db8::7]".
@@ -43,7 +43,8 @@ class IpNetwork {
 // Separated by commas; nullopt: one of them is none. Empty text: none.
 std::optional<std::vector<IpNetwork>> ParseNetworks(std::string_view text);
 
-// What one client has at least: its address, of IPv6 the /64 that it is in ("2001:db8:0:1::/64").
+// The network that one client has for itself: its address, or the /64 of an IPv6 address
+// ("2001:db8:0:1::/64").
 // `address` as IpAddress::Text gives it; another text is left as it is.
 std::string NetworkOf(const std::string& address);
 

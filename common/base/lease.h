@@ -1,4 +1,4 @@
-// What everybody who grants, keeps or configures leases has to agree on.
+// Times on which everybody who grants, keeps or configures leases has to agree.
 #pragma once
 
 #include "common/base/time.h"

@@ -89,7 +89,7 @@ Status LateBus::Try(Duration limit) {
   return {};
 }
 
-// What was opened by an earlier try stays.
+// Opens the rest: what an earlier try has opened stays open.
 Status LateBus::OpenAll(Duration limit) {
   if (!producer_opened_) {
     CARILLON_TRY(ports_.check_topics(limit));

@@ -353,7 +353,7 @@ class Loader {
     return {};
   }
 
-  // Of one that begins with its scheme. libcurl looks at the rest.
+  // A text that begins with its scheme; libcurl looks at the rest.
   static bool IsPlausibleUrl(const std::string& url) {
     if (url.find_first_of(" \t\x7f") != std::string::npos) return false;
     const std::string rest = url.substr(url.find("//") + 2);

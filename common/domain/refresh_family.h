@@ -18,7 +18,7 @@
 
 namespace carillon {
 
-// How long after the first exchange of a token it may be presented again.
+// The time after its first exchange in which a token may be presented again.
 inline constexpr std::chrono::seconds kLostAnswerMax{10};
 
 // The numbers are those of the store.

@@ -77,7 +77,7 @@ struct PendingPage {
   std::optional<std::pair<WallTime, RunKey>> next;
 };
 
-// What a write may have made due, or has changed: the runs of a job, or one of them.
+// Work that a write may have made due, or has changed: the runs of a job, or one of them.
 struct ChangedWork {
   JobNo job_no;
   SegmentId segment;

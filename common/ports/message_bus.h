@@ -41,7 +41,7 @@ struct ReceivedRecord {
   int64_t offset = 0;
 };
 
-// Where a consumer begins: at the first record of this time or later, or at the next one that
+// The begin of a consumer: at the first record of this time or later, or at the next one that
 // comes. Times are those of the senders' clocks.
 struct BusBegin {
   enum class Of {

@@ -23,8 +23,8 @@ struct SegmentRecord {
   WallTime taken = {};         // by the database's clock
 };
 
-// What ownership may take from the moment a Take reads the clock until no earlier owner grants any
-// more: waits for locks, and the margins of both owners.
+// The time that a change of ownership may take, from the moment a Take reads the clock until no
+// earlier owner grants any more: waits for locks, and the margins of both owners.
 inline constexpr Duration kTakeLongest = 30s;
 
 // The longest lease that may be in force, at `now`, of the owner in the record and those before it.

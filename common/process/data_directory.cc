@@ -134,7 +134,7 @@ Result<std::string> ReadUpTo(int fd, size_t size, const std::string& path) {
   return text;
 }
 
-// Of a file that must not be a link to another one.
+// Opens a file that must not be a link to another one.
 Error FailedToOpen(const std::string& path) {
   if (errno != ELOOP) return Failed("open", path);
   return Denied(path, "is a symbolic link; put the file itself in its place");

@@ -34,8 +34,8 @@ struct Runtime {
 // The path that the setting data_dir names.
 std::string DataDirectoryPath(const config::Config& config);
 
-// What the server on the data directory `path` has published. kNotFound: none runs there, or it is
-// not ready yet.
+// Reads what the server on the data directory `path` has published. kNotFound: none runs there, or
+// it is not ready yet.
 Result<Runtime> ReadRuntime(const std::string& path);
 
 class DataDirectory {

@@ -32,7 +32,7 @@ ExecutorRecord RecordOf(const ExecutorOptions& options, WallTime now) {
   return record;
 }
 
-// What a task holds in memory, nearly.
+// The memory that a task holds, nearly.
 size_t BytesOf(const TaskMessage& task) {
   constexpr size_t kFixed = 512;
   size_t bytes = kFixed + task.command.size();
@@ -205,7 +205,7 @@ void ExecutorCore::WatchWarden(SteadyTime now) {
   }
 }
 
-// What the warden runs is not to be told, and so not renewed, when it could not be reached for as
+// Leaves out what the warden runs, so that it is not renewed, once it could not be reached for as
 // long as its leases last: a warden that died took its processes along, one that lives without a
 // connection ends them by itself, and the owner learns from the end of the lease what nobody here
 // can say.

@@ -31,7 +31,7 @@ class MemberSessions {
   bool Connected(const MemberId& member) const { return sessions_.count(member) > 0; }
   std::vector<MemberId> Members() const;
   bool several() const { return sessions_.size() > 1; }
-  // Of processes, by the last heartbeat to the registered member that was told of the fewest.
+  // The fewest free process slots that a registered member was told of by its last heartbeat.
   int LeastRoomTold() const;
   // The next one by turns; `member` itself when there is no other.
   MemberId After(const MemberId& member) const;

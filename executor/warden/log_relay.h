@@ -32,7 +32,7 @@ class LogRelay {
   // When there are too many, or what waits fills half of the budget, the oldest logs of what has
   // ended are given up.
   std::shared_ptr<AttemptLog> Open(const HeldAttempt& held, const JobId& job_id);
-  // How many since the last call.
+  // The number of them since the last call.
   size_t TakeGivenUp();
   void Drop(const HeldAttempt& held);
   // What ended without a byte needs nobody's confirmation.

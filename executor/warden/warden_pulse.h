@@ -1,4 +1,4 @@
-// Whether the warden at the other end of the socket still answers. Pure.
+// Judges if the warden at the other end of the socket still answers. Pure.
 //
 // A warden that is stopped, or hangs in the kernel, keeps its socket open: nothing breaks, and
 // nothing is done. So it is pinged, and anything that it says is an answer.

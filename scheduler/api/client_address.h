@@ -1,4 +1,4 @@
-// Where a request comes from: the address of its connection, or what a trusted proxy says.
+// The origin of a request: the address of its connection, or what a trusted proxy says.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ namespace carillon::scheduler {
 
 // "carillon_" and 256 random bits in base64url.
 std::string NewToken();
-// Whether `text` has the form of one.
+// True if `text` has the form of one.
 bool IsToken(std::string_view text);
 // Hex of BLAKE2b-256 of the whole token: what the store keeps.
 std::string HashToken(std::string_view token);

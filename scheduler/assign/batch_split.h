@@ -1,4 +1,4 @@
-// Whether a batch that the store refused is worth trying in halves: it may object to an item, and
+// True if a batch that the store refused is worth trying in halves: it may object to an item, and
 // does not object to the writer, the moment or itself (kBrokenStore).
 #pragma once
 

@@ -214,7 +214,8 @@ void SegmentOwner::TakeMissing(const Assignment& assignment,
   }
 }
 
-// Of all that was taken at once: how long each may have been granted by members of other settings.
+// The longest lease of all that was taken at once: each may have been granted by members of other
+// settings.
 Result<Duration> SegmentOwner::LeaseBefore(const Fence& taken) {
   std::vector<SegmentId> segments;
   segments.reserve(taken.size());

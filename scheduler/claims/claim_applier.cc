@@ -138,7 +138,7 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   }
 }
 
-// Whether it may run beside another run of its job is for the job to say, not for the executor. The
+// The job says if it may run beside another of its runs, not the executor. The
 // labels are those that the store has, whatever the executor says of itself now; they may have
 // changed since the task was published.
 void ClaimApplier::Place(std::vector<Item*>& items) {

@@ -29,7 +29,7 @@ Status EnsureAdminToken(const process::DataDirectory& directory, AuthStore& stor
   CARILLON_ASSIGN_OR_RETURN(std::string text, directory.ReadSecret("admin.token"));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   const bool fresh = text.empty();
-  // What is guessable must not open an empty store.
+  // A text that can be guessed must not open an empty store.
   if (!fresh && !IsToken(text)) {
     return {ErrorCode::kInvalid, directory.token_file() +
                                      " does not hold a token; restore it, or delete it where the "

@@ -34,7 +34,7 @@ void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
     if (!stored.ok()) {
       ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(stored.code())).Add();
       log::Warn("liveness", "register: {}", stored.error().message);
-      // Those that were not told that they are registered ask again.
+      // Executors that were not told that they are registered ask again.
       std::erase_if(waiting_, [this](const auto& entry) { return !IsAccepted(entry.second.from); });
       return;
     }

@@ -30,7 +30,7 @@ struct ExecutorView {
   int free_light_slots = 0;
   uint64_t heartbeats = 0;  // how many were heard: tells a new report from an old one
   bool takes_secrets = false;
-  // What that heartbeat said of single attempts; empty when it was passed on before.
+  // The words of that heartbeat on single attempts; empty when it was passed on before.
   std::vector<HeldAttempt> claiming = {};
   std::vector<HeldAttempt> running = {};
   std::vector<HeldAttempt> reporting = {};

@@ -49,7 +49,7 @@ class LogKeeper final : public Stepper {
  private:
   // True when the bus may have more at once.
   bool Receive();
-  // What a Step learned of the store so far.
+  // Knowledge of the store that a Step has gained so far.
   struct Round {
     bool took_some = false;  // so that a refusal is about its piece
     bool stopped = false;    // no further call makes sense now

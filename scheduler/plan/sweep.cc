@@ -75,7 +75,7 @@ bool Sweep::LookAhead(const OwnedView& view) {
     // A full feed or wheel: the rest is found when it is due.
     if (!Offer(view, found->runs) || !found->next) FinishAhead();
   }
-  // What was taken while the look went on.
+  // Segments that were taken while the look went on.
   if (!ahead_) BeginAhead(view);
   return true;
 }
@@ -164,7 +164,7 @@ void Sweep::TakeNudged() {
   nudged_.clear();
 }
 
-// What changes from now on is looked at again.
+// Later changes are looked at again.
 void Sweep::Begun(const ChangedWork& work) {
   MutexLock lock(mu_);
   known_.erase({work.job_no, work.run});

@@ -129,8 +129,8 @@ void ResultApplier::Decode(ReceivedRecord record) {
   held_[sequence] = {.record = std::move(record), .open = open};
 }
 
-// How many of them have to be applied. Executors send again what nobody has spoken for, so that the
-// rest is here already, or in the database.
+// Returns how many of them have to be applied. Executors send again what nobody has spoken for, so
+// that the rest is here already, or in the database.
 size_t ResultApplier::Admit(uint64_t sequence, std::vector<ResultMessage> messages) {
   std::vector<HeldAttempt> reported;
   reported.reserve(messages.size());
@@ -264,7 +264,7 @@ void ResultApplier::Applied(const OwnedView& view, const std::vector<Item>& item
   for (const Item& item : items) Finish(item);
 }
 
-// What was refused while nothing was taken says nothing of itself: it is tried again, after the
+// A refusal while nothing was taken is no judgement of the result: it is tried again, after the
 // others. False when something waits.
 bool ResultApplier::Settle(Round* round) {
   if (!round->took_some) {

@@ -59,14 +59,15 @@ class ResultApplier final : public Stepper {
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
     uint64_t seed = 1;
   };
-  // What one more record may add to what is held: the largest that the bus takes, decoded.
+  // The most that one more record may add to what is held: the largest that the bus takes, decoded.
   static constexpr size_t kRecordRoom = 2u << 20;
 
   ResultApplier(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
 
-  // Of the results that wait for the store; at most `bytes_held_max`. For the loop's own thread.
+  // Bytes of the results that wait for the store; at most `bytes_held_max`. For the loop's own
+  // thread.
   size_t bytes_held() const { return bytes_held_; }
 
  private:
@@ -84,7 +85,7 @@ class ResultApplier final : public Stepper {
     bool refused = false;   // the store has refused it alone before
     bool lettered = false;  // its texts are with the dead letters
   };
-  // What a Step learned of the store so far.
+  // Knowledge of the store that a Step has gained so far.
   struct Round {
     bool took_some = false;  // so that a refusal is about its item
     bool stopped = false;    // no further call makes sense now
@@ -92,7 +93,7 @@ class ResultApplier final : public Stepper {
   };
 
   bool Receive();
-  // How many more records are sure to fit.
+  // The number of records that are sure to fit.
   size_t Room() const;
   void Decode(ReceivedRecord record);
   size_t Admit(uint64_t sequence, std::vector<ResultMessage> messages);

@@ -30,14 +30,14 @@ namespace carillon::scheduler {
 // Which slots a task takes: those of processes, or the many of in-process types.
 enum class SlotClass { kProcess, kLight };
 
-// What a report says of one attempt.
+// The report on one attempt.
 enum class Mention {
   kClaiming,  // asked for and not answered: its slot is counted as free
   kHolding,   // it has its slot
   kEnded,     // it is over, and its slot is free
 };
 
-// How a run that an executor was given stands in that executor's latest report.
+// The state of a run, given to an executor, in that executor's latest report.
 struct Charge {
   enum class In {
     kNothing,  // neither here nor in the report
@@ -94,7 +94,7 @@ class CreditBook {
   const std::map<ExecutorId, Index>& by_id() const { return index_; }
 
   void Published(Index index, SlotClass slots);
-  // What the latest report says of a run that is published, claimed, or known to be over.
+  // Looks up what the latest report says of a run that is published, claimed, or known to be over.
   void MentionPublished(Index index, Mention mention, Charge& charge);
   void MentionClaimed(Index index, SlotClass slots, Mention mention, Charge& charge);
   void MentionOver(Index index, SlotClass slots, Mention mention);

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { LONG, look, startBrowser, startServer, until, withPerson } from './server.mjs';
 
-// What a page is made of is the same in both themes; their colours meet on the pages that have something on them.
+// The elements of a page are the same in both themes; their colours differ where a page has something on it.
 const THEMES = ['light', 'dark'];
 const EVERYWHERE = LONG ? THEMES : ['light'];
 let empty;

@@ -134,7 +134,7 @@ TYPED_TEST(BusContract, NewGroupBeginsAtTheTimeThatIsGiven) {
   EXPECT_EQ(this->Numbers(this->Take(*next, 4)), this->Range(20, 24)) << "what comes is not lost";
 }
 
-// What a member of a cluster that was away for hours does with the results of that time.
+// A member that was away for hours skips the results of that time.
 TYPED_TEST(BusContract, GroupWithAnOlderPositionSkipsWhatIsTooOld) {
   const auto producer = this->factory_.Producer();
   this->SendSeen(*producer, 0, 8);

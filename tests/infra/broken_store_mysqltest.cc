@@ -1,4 +1,4 @@
-// What MariaDB says when the store as a whole is at fault: a table is away, a row of every
+// Errors of MariaDB when the store as a whole is at fault: a table is away, a row of every
 // transaction is missing. Nothing may be blamed on the items of the batch that met it.
 #include "common/adapters/mysql/mysql_error.h"
 #include "tests/contract/mysql/mysql_handle.h"

@@ -1,4 +1,5 @@
-// What a dump holds, read while it passes by; and how the tools that write and load it are called.
+// Contents of a dump, read while it passes by, and the command lines of the tools that write and
+// load it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

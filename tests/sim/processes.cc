@@ -12,7 +12,8 @@ HostClock NewHostClock(World& world) {
   return HostClock(world.clock, booted, error);
 }
 
-// Of a member that starts. Much less than in a cluster, so that results are skipped often.
+// The age of results that a starting member skips. Much less than in a cluster, so that results are
+// skipped often.
 constexpr Duration kResultsOfInterest = 500ms;
 
 class SteadyLoad final : public executor::LoadSource {

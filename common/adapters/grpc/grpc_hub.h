@@ -40,7 +40,7 @@ struct HubOptions {
   bool allow_beyond_loopback = false;
   size_t inbox_max = 16'384;   // messages of all executors
   size_t outbox_max = 16'384;  // messages of one stream
-  // Of each of the two; the inbox holds one message of each stream beyond it.
+  // The limit of each of the two; the inbox holds one message of each stream beyond it.
   size_t queue_bytes_max = size_t{64} << 20;
   Metrics* metrics = nullptr;  // outlives the hub
 };

@@ -30,7 +30,7 @@ struct LinkOptions {
   std::function<tls::Identity()> identity = {};
   size_t inbox_max = 16'384;   // messages of all members
   size_t outbox_max = 16'384;  // messages of one stream
-  // Of each of the two; the inbox holds one message of each stream beyond it.
+  // The limit of each of the two; the inbox holds one message of each stream beyond it.
   size_t queue_bytes_max = size_t{64} << 20;
   uint64_t seed = 1;  // of the back-off's jitter
 };

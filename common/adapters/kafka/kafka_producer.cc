@@ -97,7 +97,7 @@ class KafkaProducer final : public BusProducer {
     }
   }
 
-  // What the broken one holds is given up: whoever waits for its effect sends again.
+  // Gives up what the broken one holds: a caller that waits for its effect sends again.
   void Replace(rd_kafka_t& broken, const char* why) {
     Result<Client> made = Make();
     if (!made.ok()) {

@@ -68,7 +68,7 @@ class MemoryBus {
 
   Topic& FindTopic(const std::string& name) REQUIRES(mu_);
   void Trim(Partition& partition) REQUIRES(mu_);
-  // Where `group` begins to read.
+  // The position at which `group` begins to read.
   static int64_t BeginOf(const Partition& partition, const std::string& group,
                          const std::optional<BusBegin>& begin);
   Status Append(std::string_view topic, uint64_t partition_key, BusRecord record);

@@ -17,7 +17,7 @@ class DumpScan {
   // Appends to `out` the lines that `bytes` completes.
   void Feed(std::string_view bytes, std::string* out);
 
-  // Whether the last line is the one that a tool writes when nothing failed.
+  // True if the last line is the one that a tool writes when nothing failed.
   bool complete() const;
   // Tables without rows are not in it.
   const std::map<std::string, int64_t>& rows() const { return rows_; }

@@ -77,7 +77,7 @@ Status RefuseIncomplete(const std::vector<Applied>& applied) {
           "schema: the store was restored in part only: restore it again, with --replace"};
 }
 
-// Whether a program that knows the schema up to `newest` works beside what was applied.
+// True if a program that knows the schema up to `newest` works beside what was applied.
 Status JudgeNewer(const std::vector<Applied>& applied, int newest) {
   for (const Applied& one : applied) {
     if (one.version <= newest || one.compatible_from <= newest) continue;

@@ -30,7 +30,7 @@ const std::vector<Migration>& EmbeddedMigrations();
 inline constexpr Duration kMigrationLockWait = 5s;  // a try; shorter than a read's time-out
 inline constexpr int kMigrationLockTriesMax = 24;
 
-// What the header's line "-- compatible_from: N" says; without one the migration's own version, so
+// The N of the header's line "-- compatible_from: N"; without one the migration's own version, so
 // that no older program works beside it.
 int CompatibleFrom(const Migration& migration);
 

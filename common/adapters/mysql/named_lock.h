@@ -17,7 +17,7 @@ enum class StoreLock {
 
 // Waits for up to `wait`, in whole seconds. False: another connection has it.
 Result<bool> TakeLock(Session& session, StoreLock lock, Duration wait);
-// Whether this connection has it.
+// True if this connection holds it.
 Result<bool> HoldsLock(Session& session, StoreLock lock);
 Status ReleaseLock(Session& session, StoreLock lock);
 

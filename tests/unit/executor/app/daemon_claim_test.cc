@@ -7,7 +7,7 @@ namespace {
 
 class DaemonClaimTest : public DaemonFixture {
  protected:
-  // Whether `next` follows from one half of `seen` by the steps of SplitMix64, which can be undone.
+  // True if `next` follows from one half of `seen` by the steps of SplitMix64, which can be undone.
   static bool Follows(const ClaimToken& seen, const ClaimToken& next) {
     for (const uint64_t half : {seen.high, seen.low}) {
       uint64_t state = UnshiftRight(half, 31) * 0x319642b2d24d8ec3ull;

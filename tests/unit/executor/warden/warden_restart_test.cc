@@ -353,7 +353,7 @@ TEST_F(WardenLongPathTest, DirectoryOfAnyLength) {
   EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
 }
 
-// What it prints goes to a pipe that is full, as to a disk that hangs.
+// Its output goes to a pipe that is full, as to a disk that hangs.
 class WardenFullPipeTest : public WardenRestartTest {
  protected:
   void SetUp() override {

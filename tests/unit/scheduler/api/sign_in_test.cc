@@ -151,7 +151,7 @@ TEST_F(SignInTest, AReloadThatLosesTheAnswerDoesNotSignOut) {
   EXPECT_EQ(Me(second.access_token), 200);
   EXPECT_EQ(Refresh(second.cookie).status, 200);
   EXPECT_FALSE(IsAudited("auth.refresh_reused", "anna"));
-  // Who kept the answer that was thought lost.
+  // The client that kept the answer which was thought lost.
   EXPECT_EQ(Refresh(lost.cookie).code(), "refresh_reused");
   EXPECT_EQ(Me(second.access_token), 401);
   EXPECT_TRUE(IsAudited("auth.refresh_reused", "anna"));

@@ -101,7 +101,7 @@ TEST_F(ExecutorRegistryTest, StateThatChangedIsWrittenWithTheNextStep) {
   EXPECT_EQ(Stored("x1").state, ExecutorState::kOnline);
 }
 
-// What its warden runs needs leases before the store is back.
+// The runs of its warden need leases before the store is back.
 TEST_F(ExecutorRegistryTest, KnownExecutorThatCameBackIsRegisteredWithoutTheStore) {
   const auto x1 = switchboard_.OpenLink(ExecutorId("x1"), Incarnation("e2"));
   const auto x9 = switchboard_.OpenLink(ExecutorId("x9"), Incarnation("e2"));

@@ -1,4 +1,4 @@
-// What the applier of results stands on in its tests: a bus, an executor's link, runs with leases.
+// Fixture of the applier's tests: a bus, an executor's link, runs with leases.
 #pragma once
 
 #include <memory>
@@ -69,7 +69,7 @@ class ResultFixture : public test::RoomTest {
     }
     return count;
   }
-  // What a consumer that starts over would get again.
+  // Records that a consumer which starts over would get again.
   size_t Uncommitted() {
     results_.reset();
     results_ = bus_.NewConsumer(kResultsTopic, "m1");
