@@ -2,6 +2,8 @@
 #include <future>
 
 #include "common/adapters/mysql/migrations.h"
+#include "common/adapters/mysql/server_checks.h"
+#include "common/wire/job_json.h"
 #include "tests/infra/schema_fixture.h"
 
 namespace carillon::test {
