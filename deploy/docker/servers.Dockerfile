@@ -15,7 +15,7 @@ ENTRYPOINT ["start-server"]
 FROM base AS mariadb
 RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-      mariadb-server-core mariadb-client-core \
+      mariadb-server-core mariadb-client \
  && rm -rf /var/lib/apt/lists/*
 COPY deploy/servers/mariadbd.cnf /etc/carillon/
 USER carillon

@@ -445,7 +445,7 @@ class ComposeTest(unittest.TestCase):
             check = service["healthcheck"]["test"]
             self.assertEqual(check[0], "CMD")
             if check[1] == "mariadb":  # of the package
-                self.assertIn("mariadb-client-core", installed_by(self.image_of(service)))
+                self.assertIn("mariadb-client", installed_by(self.image_of(service)))
             else:
                 self.assertIn(check[1], copied[file], name)
             starts = (service["command"][0] if file.startswith("carillon") else

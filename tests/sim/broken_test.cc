@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, BrokenRuleTest,
     ::testing::Values(BrokenRule{"fence", "P5", 40},                 // no epoch compared
                       BrokenRule{"claim.token", "P", 40},            // any token is "mine"
-                      BrokenRule{"lease.from_receipt", "P4", 200},   // not from sending
+                      BrokenRule{"lease.from_receipt", "P4", 1000},  // not from sending
                       BrokenRule{"lease.daemon_checks", "P4", 200},  // instead of the warden
                       BrokenRule{"lost.mark_first", "P4", 1000},     // marked after the batch
                       BrokenRule{"proof.from_receipt", "P4", 200},   // proofs age from receipt
