@@ -224,7 +224,12 @@ void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error,
                EncodeRunId(report.key), report.attempt, error.message);
   }
   if (SplitHelps(error.code) && !IsBare(report.result)) {
-    const Status stored = WriteWithoutTexts(view, item, error, round);
+    if (!item.lettered && !DeadLetterTexts(item, error)) {
+      // Its executor keeps the result and sends it again. The others do not wait for that.
+      round->refused.push_back(std::move(item));
+      return;
+    }
+    const Status stored = WriteWithoutTexts(view, item, round);
     if (stored.ok()) return;
     if (!MayBeAboutOne(stored.code())) {
       round->stopped = true;
@@ -235,15 +240,16 @@ void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error,
   if (!round->took_some && round->refused.size() >= kRefusedAloneMax) round->stopped = true;
 }
 
+bool ResultApplier::DeadLetterTexts(Item& item, const Error& error) {
+  const Status kept = DeadLetter(EncodeResults({item.message}), error.message);
+  if (!kept.ok()) log::Error("results", "dead letter not sent: {}", kept.error().message);
+  item.lettered = kept.ok();
+  return kept.ok();
+}
+
 // A result that the store cannot take as it is must not leave its run RUNNING: without output and
 // texts it is a handful of numbers.
-Status ResultApplier::WriteWithoutTexts(const OwnedView& view, Item& item, const Error& error,
-                                        Round* round) {
-  if (!item.lettered) {
-    const Status kept = DeadLetter(EncodeResults({item.message}), error.message);
-    if (!kept.ok()) return {ErrorCode::kUnavailable, "dead letter: " + kept.error().message};
-    item.lettered = true;
-  }
+Status ResultApplier::WriteWithoutTexts(const OwnedView& view, const Item& item, Round* round) {
   std::vector<Item> bare{item};
   AttemptResult& result = bare[0].message.report.result;
   result.output_truncated = result.output_truncated || !result.output.empty();

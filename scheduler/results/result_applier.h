@@ -102,7 +102,9 @@ class ResultApplier final : public Stepper {
   Result<std::vector<RunEffect>> Apply(const OwnedView& view, const std::vector<Item>& items);
   void Write(const OwnedView& view, std::vector<Item> items, Round* round);
   void Refuse(const OwnedView& view, Item item, const Error& error, Round* round);
-  Status WriteWithoutTexts(const OwnedView& view, Item& item, const Error& error, Round* round);
+  // False: the dead letters did not take the texts.
+  bool DeadLetterTexts(Item& item, const Error& error);
+  Status WriteWithoutTexts(const OwnedView& view, const Item& item, Round* round);
   void Applied(const OwnedView& view, const std::vector<Item>& items,
                const std::vector<RunEffect>& effects, Round* round);
   bool Settle(Round* round);
