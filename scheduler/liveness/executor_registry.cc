@@ -8,7 +8,14 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr size_t kRegistersPerStep = 64;
+constexpr Duration kRegisterAgain = 500ms;
 constexpr size_t kHealthRowsPerWrite = 1000;
+
+// Other errors are about the one registration that met them.
+bool SpeaksOfStore(ErrorCode code) {
+  return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout ||
+         code == ErrorCode::kBrokenStore;
+}
 
 }  // namespace
 
@@ -21,6 +28,7 @@ SteadyTime ExecutorRegistry::Step(SteadyTime now) {
   // A state that changed is not news 5 s later; heartbeats and load are.
   WriteStates();
   if (now >= next_write_) WriteHealth(now);
+  if (!waiting_.empty()) return std::min(now + kRegisterAgain, next_write_);
   return std::min(next_refresh_, next_write_);
 }
 
@@ -28,12 +36,16 @@ void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
   for (RegisterArrival& arrival : ports_.registers.PopUpTo(kRegistersPerStep)) {
     waiting_.insert_or_assign(arrival.from.executor, std::move(arrival));
   }
-  while (!waiting_.empty()) {
+  for (size_t writes = 0; writes < kRegistersPerStep && !waiting_.empty(); ++writes) {
     const RegisterArrival& arrival = waiting_.begin()->second;
     const auto stored = ports_.store.RegisterExecutor(arrival.record);
     if (!stored.ok()) {
       ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(stored.code())).Add();
       log::Warn("liveness", "register: {}", stored.error().message);
+      if (!SpeaksOfStore(stored.code())) {
+        waiting_.erase(waiting_.begin());
+        continue;
+      }
       // Executors that were not told that they are registered ask again.
       std::erase_if(waiting_, [this](const auto& entry) { return !IsAccepted(entry.second.from); });
       return;
