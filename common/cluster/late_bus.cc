@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/base/log.h"
+
 namespace carillon::cluster {
 namespace {
 
@@ -9,6 +11,8 @@ constexpr Duration kFirstAnswer = 2s;  // of a broker that is there; nothing is 
 constexpr Duration kAnswer = 5s;
 constexpr Duration kTryAgain = 1s;
 constexpr Duration kIdle = 1h;
+// Brokers that come back one by one know no topic at first, or too few copies of one.
+constexpr int kMisfitsMax = 30;
 
 }  // namespace
 
@@ -69,7 +73,9 @@ Status LateBus::Open() { return Try(kFirstAnswer); }
 SteadyTime LateBus::Step(SteadyTime now) {
   if (opened_ || !failure().ok()) return now + kIdle;
   const Status tried = Try(kAnswer);
-  if (!tried.ok()) {
+  misfits_ = tried.ok() ? 0 : misfits_ + 1;
+  if (misfits_ == 1) log::Warn("kafka", "{}", tried.error().message);
+  if (misfits_ >= kMisfitsMax) {
     MutexLock lock(mu_);
     failure_ = tried;
   }

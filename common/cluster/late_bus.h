@@ -83,6 +83,7 @@ class LateBus final : public Stepper {
   std::vector<std::unique_ptr<Late>> consumers_;
   bool producer_opened_ = false;
   std::atomic<bool> opened_ = false;
+  int misfits_ = 0;  // tries in a row that were answered, but not as they have to be
   mutable Mutex mu_;
   Status failure_ GUARDED_BY(mu_);
 };

@@ -99,9 +99,22 @@ TEST_F(LateBusTest, TopicsThatDoNotFitEndTheDaemonAlsoLater) {
   topics_ = {ErrorCode::kUnavailable, "no broker answers"};
   ASSERT_TRUE(bus_.Open().ok());
   topics_ = {ErrorCode::kConflict, "another number of partitions"};
+  for (int i = 0; i < 29; ++i) bus_.Step(now_);
+  EXPECT_TRUE(bus_.failure().ok()) << "brokers that come back one by one say so for a while";
   bus_.Step(now_);
   EXPECT_EQ(bus_.failure().code(), ErrorCode::kConflict);
   EXPECT_FALSE(bus_.opened());
+}
+
+TEST_F(LateBusTest, TopicsThatFitAfterAWhileEndNothing) {
+  topics_ = {ErrorCode::kUnavailable, "no broker answers"};
+  ASSERT_TRUE(bus_.Open().ok());
+  topics_ = {ErrorCode::kNotFound, "no such topic yet"};
+  for (int i = 0; i < 29; ++i) bus_.Step(now_);
+  topics_ = {};
+  bus_.Step(now_);
+  EXPECT_TRUE(bus_.opened());
+  EXPECT_TRUE(bus_.failure().ok());
 }
 
 }  // namespace
