@@ -174,7 +174,9 @@ Result<Runtime> ReadRuntime(const std::string& path) {
 
 Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& path) {
   std::error_code error;
-  const std::string full = std::filesystem::absolute(path, error).lexically_normal().string();
+  std::string full = std::filesystem::absolute(path, error).lexically_normal().string();
+  // With a slash at its end a link would be followed, and the directory be its own parent.
+  if (full.size() > 1 && full.back() == '/') full.pop_back();
   CARILLON_TRY(MakeDirectory(full));
   CARILLON_TRY(CheckDirectory(full));
   const std::string lock_path = full + "/carillon.lock";

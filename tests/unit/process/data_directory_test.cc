@@ -45,8 +45,10 @@ class DataDirectoryOwnerTest : public ::testing::Test {
 TEST_F(DataDirectoryOwnerTest, IsMadeForItsOwnerOnly) {
   const mode_t before = umask(0);
   const auto directory = Opened(scratch_ / "a/b");
+  const auto with_slash = Opened(std::string(scratch_ / "c") + "/");
   umask(before);
   EXPECT_EQ(ModeOf(directory->path()), 0700u);
+  EXPECT_EQ(ModeOf(with_slash->path()), 0700u);
 }
 
 TEST_F(DataDirectoryOwnerTest, OneThatOthersCanWriteToIsRefused) {
