@@ -4,6 +4,8 @@
 #include <array>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "cli/standalone/standalone_options.h"
 #include "common/adapters/mysql/backup.h"
 #include "common/adapters/mysql/private_mariadbd.h"
@@ -110,6 +112,13 @@ Result<BackupReply> CreateBackup(const BackupArguments& arguments) {
       mysql::CreateBackup({.session = session, .file = arguments.file, .search = SearchPath()},
                           SystemClock()));
   return ReplyOf(made, config, data_dir);
+}
+
+Result<std::string> RestoreTarget(const BackupArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const Config config, LoadOf(arguments));
+  if (IsStandalone(config)) return "the database of " + process::DataDirectoryPath(config);
+  return fmt::format("database {} at {}:{}", config.Text("store.database"),
+                     config.Text("store.host"), config.Integer("store.port"));
 }
 
 Result<BackupReply> RestoreBackup(const BackupArguments& arguments) {

@@ -84,6 +84,7 @@ int Main(int argc, char** argv) {
                       {.config_file = arguments.config_file, .overrides = arguments.overrides});
                 },
             .create_backup = &CreateBackup,
+            .restore_target = &RestoreTarget,
             .restore_backup = &RestoreBackup,
             .seed = RandomSeed(),
             .version = kVersion};

@@ -52,8 +52,9 @@ Outcome<ExitCode> Create(Session& session, const BackupFlags& flags) {
 Outcome<ExitCode> Restore(Session& session, const BackupFlags& flags) {
   CARILLON_ASSIGN_OR_RETURN(const BackupArguments arguments, Collect(session, flags));
   if (flags.replace) {
+    CARILLON_ASSIGN_OR_RETURN(const std::string target, session.host().restore_target(arguments));
     CARILLON_ASSIGN_OR_RETURN(const bool go,
-                              session.Confirm("Drop all that is in the database, and restore " +
+                              session.Confirm("Drop all that is in " + target + ", and restore " +
                                               flags.file + " in its place?"));
     if (!go) return ExitCode::kFailure;
   }

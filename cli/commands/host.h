@@ -54,6 +54,7 @@ struct Host {
   std::function<Status(const std::string& file)> edit;  // shows the file in the user's editor
   std::function<int(const StandaloneArguments&)> standalone;
   std::function<Result<BackupReply>(const BackupArguments&)> create_backup;
+  std::function<Result<std::string>(const BackupArguments&)> restore_target;
   std::function<Result<BackupReply>(const BackupArguments&)> restore_backup;
   uint64_t seed = 1;  // of idempotency keys and file names; never of a secret
   std::string version;

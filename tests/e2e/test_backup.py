@@ -84,7 +84,8 @@ class BackupTest(unittest.TestCase):
         self.assertEqual(code, 5, err)
         self.assertIn("not empty", err)
         code, _, err = backup("restore", self.file, "--data-dir", other.data_dir, "--replace", check=False)
-        self.assertNotEqual(code, 0, "it drops what is there only when it was told")
+        self.assertEqual(code, 2, err)
+        self.assertIn("--yes", err, "it drops what is there only when it was told")
         backup("restore", self.file, "--data-dir", other.data_dir, "--replace", "--yes")
         for name in ("secrets.key", "admin.token"):
             shutil.copy(os.path.join(self.server.data_dir, name), other.data_dir)

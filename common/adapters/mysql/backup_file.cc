@@ -92,8 +92,14 @@ Result<BackupFile> ReadBackupFile(const std::string& path) {
 
 Result<std::unique_ptr<NewFile>> NewFile::Begin(const std::string& path) {
   const std::string part = path + ".part";
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (fd < 0) return FileError("create", part);
+  struct stat status {};
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+      status.st_nlink != 1) {
+    close(fd);
+    return Error{ErrorCode::kDenied, part + " is not a file of this user's own; remove it"};
+  }
   std::unique_ptr<NewFile> file(new NewFile(path, fd));
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     file->committed_ = true;  // the other one's to remove

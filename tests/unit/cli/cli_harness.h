@@ -77,44 +77,47 @@ class CliTest : public ::testing::Test {
     out_.str("");
     err_.str("");
     in_.clear();
-    Host host{.environment = environment_,
-              .in = in_,
-              .out = out_,
-              .err = err_,
-              .in_is_tty = tty_,
-              .out_is_tty = tty_,
-              .clock = clock_,
-              .wait = [this](Duration time) { clock_.Advance(time); },
-              .transport =
-                  [this](const std::string& ca_file) {
-                    ca_file_ = ca_file;
-                    return std::make_unique<FakeServer>(server_);
-                  },
-              .read_password = [this](const std::string& prompt) -> Result<std::string> {
-                prompts_ += prompt;
-                if (typed_passwords_.empty()) return typed_password_;
-                std::string typed = typed_passwords_.front();
-                typed_passwords_.pop_front();
-                return typed;
-              },
-              .edit = [this](const std::string& file) { return edit_(file); },
-              .standalone =
-                  [this](const StandaloneArguments& arguments_given) {
-                    standalone_ = arguments_given;
-                    return 0;
-                  },
-              .create_backup =
-                  [this](const BackupArguments& arguments_given) {
-                    backup_ = arguments_given;
-                    return backup_reply_;
-                  },
-              .restore_backup =
-                  [this](const BackupArguments& arguments_given) {
-                    backup_ = arguments_given;
-                    return backup_reply_;
-                  },
-              .seed = 7,
-              .version = "1.2.3"};
+    Host host{
+        .environment = environment_,
+        .in = in_,
+        .out = out_,
+        .err = err_,
+        .in_is_tty = tty_,
+        .out_is_tty = tty_,
+        .clock = clock_,
+        .wait = [this](Duration time) { clock_.Advance(time); },
+        .transport =
+            [this](const std::string& ca_file) {
+              ca_file_ = ca_file;
+              return std::make_unique<FakeServer>(server_);
+            },
+        .read_password = [this](const std::string& prompt) -> Result<std::string> {
+          prompts_ += prompt;
+          if (typed_passwords_.empty()) return typed_password_;
+          std::string typed = typed_passwords_.front();
+          typed_passwords_.pop_front();
+          return typed;
+        },
+        .edit = [this](const std::string& file) { return edit_(file); },
+        .standalone =
+            [this](const StandaloneArguments& arguments_given) {
+              standalone_ = arguments_given;
+              return 0;
+            },
+        .create_backup =
+            [this](const BackupArguments& arguments_given) {
+              backup_ = arguments_given;
+              return backup_reply_;
+            },
+        .restore_target =
+            [](const BackupArguments&) { return std::string("database carillon at db1:3306"); },
+        .restore_backup =
+            [this](const BackupArguments& arguments_given) {
+              backup_ = arguments_given;
+              return backup_reply_;
+            },
+        .seed = 7,
+        .version = "1.2.3"};
     return RunCommandLine(arguments, host);
   }
 
