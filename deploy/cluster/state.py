@@ -56,9 +56,11 @@ def stat_of(pid):
 
 
 def free_port(taken):
-    """Below the range that the kernel hands out, so that nobody has it when a process comes back."""
+    """Below the range that the kernel hands out, so that nobody has it when a process comes back. CARILLON_CLUSTER_PORTS,
+    "FIRST-LAST", keeps clusters that are made side by side apart."""
+    first, last = map(int, os.environ.get("CARILLON_CLUSTER_PORTS", "20000-32000").split("-"))
     while True:
-        port = random.randint(20000, 32000)
+        port = random.randint(first, last)
         with socket.socket() as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

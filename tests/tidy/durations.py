@@ -2,7 +2,8 @@
 """Durations of a test run: the slowest tests, the sum, and the budget that a whole run must keep.
 
 Reads the JUnit file that ctest writes (`ctest --output-junit FILE`). The sum, not the time on the clock, is what is
-limited: it grows with what the tests do, whatever runs beside them. Exit code 1: above the budget by more than a fifth.
+limited, so that tests which only wait count as well. It depends on the machine, too: the budget is for 2 cores and the
+tests that run side by side there. Exit code 1: above the budget by more than a fifth, or no such file.
 """
 import argparse
 import sys
@@ -23,7 +24,11 @@ def main():
     parser.add_argument("junit")
     parser.add_argument("--budget", type=float, metavar="SECONDS", help="of all tests together")
     arguments = parser.parse_args()
-    durations = read(arguments.junit)
+    try:
+        durations = read(arguments.junit)
+    except OSError as error:
+        print(f"durations: {error}", file=sys.stderr)
+        return 1
     total = sum(seconds for seconds, _ in durations)
     print(f"The {min(SLOWEST, len(durations))} slowest of {len(durations)} tests, in seconds:")
     for seconds, name in durations[:SLOWEST]:
