@@ -95,7 +95,7 @@ describe('a session', () => {
   });
 
   test('survives a page that is reloaded twice before its renewal was answered', async () => {
-    const proxy = await startProxy(server.url, '/ops');
+    const proxy = await startProxy(server.url, '');
     try {
       await guest({ asked: ['/api/'] }, async (page) => {
         await page.goto(proxy.url + '/jobs');
