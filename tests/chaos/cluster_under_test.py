@@ -40,7 +40,7 @@ class ClusterUnderTest:
     def refresh(self):
         started = time.monotonic()
         self.status = json.loads(self.run("status", "--json").stdout)
-        assert time.monotonic() - started < 15, "status took longer than 5 s and a start of Python beside other tests"
+        assert time.monotonic() - started < 6, "status took longer than 5 s and a start of Python"
         return self.status
 
     def process(self, name):
