@@ -213,6 +213,29 @@ TEST_F(PrivateMariadbdTest, NothingAcknowledgedIsLostWhenTheServerIsKilled) {
   EXPECT_EQ(server->restarts(), 3);
 }
 
+// Processes come and go while the list of them is read: one that is gone is left out, no more.
+TEST_F(PrivateMariadbdTest, ProcessesThatEndWhileTheyAreLookedAt) {
+  const std::jthread others([](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const auto pid = mysql::Spawn({"/bin/true"}, "/dev/null");
+      ASSERT_OK(pid);
+      waitpid(*pid, nullptr, 0);
+    }
+  });
+  const std::string seconds = fmt::format("1234.{}", getpid());  // nobody else's argument
+  const auto sleeper = mysql::Spawn({"/bin/sleep", seconds}, "/dev/null");
+  EXPECT_OK(sleeper);
+  while (mysql::FindByArgument(seconds).empty()) {  // the kernel still sets its arguments up
+  }
+  int found = 0;
+  for (int i = 0; i < 3'000; ++i) {
+    found += static_cast<int>(mysql::FindByArgument(seconds).size());
+  }
+  EXPECT_EQ(found, 3'000);
+  kill(*sleeper, SIGKILL);
+  waitpid(*sleeper, nullptr, 0);
+}
+
 // The standalone server is meant for ordinary users as much as for root.
 TEST_F(PrivateMariadbdTest, OrdinaryUserNeedsNoPrivileges) {
   if (geteuid() != 0) {

@@ -9,11 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 extern char** environ;
 
@@ -22,9 +22,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The bytes of a file, up to the first error: a process that ends between the opening and the
+// reading of its file is as good as one that was never found.
+std::string ReadUpToError(const std::string& path) {
+  std::string text;
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  std::array<char, 4096> buffer;
+  ssize_t n = 0;
+  while ((n = read(fd, buffer.data(), buffer.size())) > 0 || (n < 0 && errno == EINTR)) {
+    if (n > 0) text.append(buffer.data(), static_cast<size_t>(n));
+  }
+  close(fd);
+  return text;
+}
+
 std::vector<std::string> ReadCommand(const std::string& pid) {
-  std::ifstream file("/proc/" + pid + "/cmdline", std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string text = ReadUpToError("/proc/" + pid + "/cmdline");
   std::vector<std::string> command;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\0', begin), text.size());
