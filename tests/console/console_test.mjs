@@ -141,7 +141,7 @@ describe('a job', () => {
       await dialog.getByText('theirs', { exact: true }).waitFor();
       await dialog.getByText('mine', { exact: true }).waitFor();
       await dialog.getByRole('button', { name: 'Save mine over it' }).click();
-      await heading(page, /contested/);
+      await page.waitForURL(/\/jobs\/contested$/);
       assert.equal((await server.api('GET', 'jobs/contested')).description, 'mine');
     });
   });
@@ -162,7 +162,7 @@ describe('a job', () => {
       await page.getByRole('button', { name: 'Form', exact: true }).click();
       assert.equal(await page.getByLabel('Cron expression').inputValue(), '0 4 * * *');
       await page.getByRole('button', { name: 'Save' }).click();
-      await heading(page, /yamlled/);
+      await page.waitForURL(/\/jobs\/yamlled$/);
       const saved = await server.api('GET', 'jobs/yamlled');
       assert.deepEqual([saved.cron_expression, saved.catch_up_max, saved.description], ['0 4 * * *', 7, 'changed']);
     });

@@ -1,7 +1,7 @@
 // What the form promises: the fires that it shows are the runs that then happen.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { heading, until, withServer } from './server.mjs';
+import { until, withServer } from './server.mjs';
 
 const FIRES = 5;
 const HOUR_MS = 3_600_000;
@@ -26,7 +26,7 @@ describe('the fires of the form', () => {
       await page.getByLabel('Time zone').fill('Asia/Tokyo');
       await until(async () => Date.parse((await shown(page))[0]) - Date.now() < HOUR_MS / 60, 'the fires in Tokyo');
       await page.getByRole('button', { name: 'Save' }).click();
-      await heading(page, /Zoned/);
+      await page.waitForURL(/\/jobs\/zoned$/);
       // Only now it fires so: what is promised from here on has to come.
       await page.goto(server.url + '/jobs/zoned/edit');
       await until(async () => (await shown(page)).length === FIRES, 'the fires as saved');
