@@ -19,11 +19,17 @@ RunKind KindOf(ScheduleKind kind) {
   return RunKind::kManual;
 }
 
+// The next end of a period of `horizon` - `look` after the look, which is a moment of the
+// schedule's own: so each is planned once a period, and not all of them at once, however they
+// began.
 WallTime HorizonEnd(ScheduleId id, const PlanTimes& times) {
-  const auto spread = static_cast<uint64_t>((times.horizon - times.look).count());
+  const int64_t period = (times.horizon - times.look).count();
+  if (period <= 0) return times.now + times.horizon;
   const uint64_t hash = (id.value() + 1) * 0x9e3779b97f4a7c15ull;
-  const Duration cut = spread == 0 ? Duration::zero() : Duration((hash >> 16) % spread);
-  return times.now + times.horizon - cut;
+  const auto phase = static_cast<int64_t>((hash >> 16) % static_cast<uint64_t>(period));
+  const int64_t since = (times.now + times.look).time_since_epoch().count() - phase;
+  const int64_t into = (since % period + period) % period;
+  return times.now + times.look + Duration(period - into);
 }
 
 }  // namespace

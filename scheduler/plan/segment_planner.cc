@@ -62,10 +62,10 @@ bool SegmentPlanner::PlanRound(const OwnedView& view, SteadyTime now) {
   PlanTimes times{*cluster_now, look, horizon};
   if (more_) {
     // More schedules wait than one scan shows (many were just created, or planning is behind):
-    // everybody's next seconds come before anybody's next half minute.
+    // everybody's next seconds come before anybody's next half minute, at moments of their own.
     const WallTime first = std::max(*cluster_now, due->front().next_fire);
-    times.horizon = std::min(horizon, first - *cluster_now + options_.hurried_horizon);
-    times.look = times.horizon;
+    times.look = std::min(horizon, first - *cluster_now + options_.hurried_horizon);
+    times.horizon = std::min(horizon, times.look + options_.hurried_horizon);
   }
   size_t at = 0;
   for (size_t batch = 0; at < due->size(); ++batch) {

@@ -38,7 +38,7 @@ class SegmentPlanner final : public Stepper {
   };
   struct Options {
     Duration horizon = 30s;         // schedules with a fire in its first half are planned
-    Duration hurried_horizon = 4s;  // while more schedules wait than one scan shows
+    Duration hurried_horizon = 4s;  // to twice that, while more schedules wait than one scan shows
     Duration scan_every = 500ms;
     Duration set_aside = 60s;  // a schedule that the store or the parser refuses
     size_t set_aside_max = 10'000;

@@ -31,8 +31,9 @@ namespace carillon::sim {
 
 struct WorldOptions {
   uint64_t seed = 1;
-  Duration chaos = 90s;       // with faults
-  Duration rest_max = 1800s;  // without, until everything is at rest
+  Duration chaos = 90s;  // with faults
+  Duration rest_max =
+      3600s;  // without, until at rest: a long queue before few slots takes 40 minutes
   uint64_t steps_max = 3'000'000;
   bool hangs = false;  // HangFaults instead of what the seed draws
   bool trace = false;  // every event on stderr

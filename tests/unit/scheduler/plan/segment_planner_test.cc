@@ -1,5 +1,7 @@
 #include "scheduler/plan/segment_planner.h"
 
+#include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "tests/unit/scheduler/room_fixture.h"
@@ -138,6 +140,46 @@ TEST_F(SegmentPlannerTest, EverybodysNextSecondsComeBeforeAnybodysNextHalfMinute
   EXPECT_LT(Pending().back().due, clock_.Wall() + 15s);
   Plan(planner);
   EXPECT_GT(Pending().back().due, clock_.Wall() + 15s);
+}
+
+// Advances of schedules in each half second; `seconds` of them, after the first half minute.
+class PlanningRateTest : public SegmentPlannerTest {
+ protected:
+  std::vector<int> AdvancesOf(SegmentPlanner& planner, int seconds) {
+    int advances = 0;
+    faulty_.refuses_schedule = [&](const ScheduleAdvance&) {
+      ++advances;
+      return false;
+    };
+    std::vector<int> of_step;
+    for (int step = 0; step < 2 * (30 + seconds); ++step) {
+      advances = 0;
+      Plan(planner);
+      Fed();
+      if (step >= 60) of_step.push_back(advances);
+      clock_.Advance(500ms);
+    }
+    return of_step;
+  }
+  void CreateRates(int count) {
+    for (int i = 0; i < count; ++i) CreateRate("job" + std::to_string(i), 1s);
+  }
+};
+
+TEST_F(PlanningRateTest, EachScheduleIsPlannedOnceInHalfAHorizonAndNotAllAtOnce) {
+  CreateRates(200);
+  SegmentPlanner planner = Make();
+  const std::vector<int> advances = AdvancesOf(planner, 150);
+  EXPECT_EQ(std::accumulate(advances.begin(), advances.end(), 0), 200 * 150 / 15);
+  EXPECT_LE(*std::max_element(advances.begin(), advances.end()), 4 * 200 / 30);
+}
+
+TEST_F(PlanningRateTest, ManyThatWereCreatedAtOnceDoNotComeBackAtOnce) {
+  CreateRates(400);
+  SegmentPlanner planner = Make({.batch_rows = 100});
+  const std::vector<int> advances = AdvancesOf(planner, 60);
+  EXPECT_LE(std::accumulate(advances.begin(), advances.end(), 0), 400 * 60 / 15 * 11 / 10);
+  EXPECT_LE(*std::max_element(advances.begin(), advances.end()), 4 * 400 / 30);
 }
 
 TEST_F(SegmentPlannerTest, OneRefusedScheduleDoesNotHoldUpTheOthers) {
