@@ -2,7 +2,7 @@
 
 #include <array>
 #include <charconv>
-#include <cstdio>
+#include <utility>
 
 namespace carillon {
 namespace {
@@ -10,16 +10,32 @@ namespace {
 __extension__ typedef unsigned __int128 Uint128;
 
 constexpr std::string_view kAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr size_t kRunIdLength = 26;
+constexpr size_t kClaimTokenLength = 32;
 constexpr uint64_t kFireMask = (uint64_t{1} << 56) - 1;
 constexpr uint64_t kScheduleMask = (uint64_t{1} << 52) - 1;
 constexpr uint64_t kShardMask = (uint64_t{1} << 20) - 1;
 
-int DigitValue(char c) {
-  if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  const size_t at = kAlphabet.find(c);
-  return at == std::string_view::npos ? -1 : static_cast<int>(at);
+// The value of each character as a digit, in both cases; -1 for one that is none.
+constexpr std::array<int8_t, 256> DigitValues() {
+  std::array<int8_t, 256> values{};
+  for (int8_t& value : values) value = -1;
+  for (size_t i = 0; i < kAlphabet.size(); ++i) {
+    const char c = kAlphabet[i];
+    values[static_cast<unsigned char>(c)] = static_cast<int8_t>(i);
+    if (c >= 'A') values[static_cast<unsigned char>(c - 'A' + 'a')] = static_cast<int8_t>(i);
+  }
+  return values;
 }
+constexpr std::array<int8_t, 256> kDigitValues = DigitValues();
+
+// Made only where it is needed: every message of a run's way decodes its id and its token.
+Error NotARunId(std::string_view text) {
+  return {ErrorCode::kInvalid, "not a run id: '" + std::string(text.substr(0, 64)) + "'"};
+}
+
+Error NotAClaimToken() { return {ErrorCode::kInvalid, "not a claim token"}; }
 
 }  // namespace
 
@@ -39,12 +55,11 @@ std::string EncodeRunId(const RunKey& key) {
 }
 
 Result<RunKey> DecodeRunId(std::string_view text) {
-  const Error bad{ErrorCode::kInvalid, "not a run id: '" + std::string(text.substr(0, 64)) + "'"};
-  if (text.size() != kRunIdLength) return bad;
+  if (text.size() != kRunIdLength) return NotARunId(text);
   Uint128 bits = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    const int digit = DigitValue(text[i]);
-    if (digit < 0 || (i == 0 && digit > 7)) return bad;
+    const int digit = kDigitValues[static_cast<unsigned char>(text[i])];
+    if (digit < 0 || (i == 0 && digit > 7)) return NotARunId(text);
     bits = bits << 5 | static_cast<unsigned>(digit);
   }
   RunKey key;
@@ -55,21 +70,23 @@ Result<RunKey> DecodeRunId(std::string_view text) {
 }
 
 std::string FormatClaimToken(ClaimToken token) {
-  std::array<char, 33> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%016llx%016llx",
-                static_cast<unsigned long long>(token.high),
-                static_cast<unsigned long long>(token.low));
-  return buffer.data();
+  std::string text(kClaimTokenLength, '0');
+  uint64_t high = token.high;
+  uint64_t low = token.low;
+  for (size_t i = kClaimTokenLength / 2; i-- > 0; high >>= 4, low >>= 4) {
+    text[i] = kHexDigits[high & 15];
+    text[i + kClaimTokenLength / 2] = kHexDigits[low & 15];
+  }
+  return text;
 }
 
 Result<ClaimToken> ParseClaimToken(std::string_view text) {
-  const Error bad{ErrorCode::kInvalid, "not a claim token"};
-  if (text.size() != 32) return bad;
+  if (text.size() != kClaimTokenLength) return NotAClaimToken();
   ClaimToken token;
   for (const auto& [part, out] :
        {std::pair{text.substr(0, 16), &token.high}, std::pair{text.substr(16), &token.low}}) {
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), *out, 16);
-    if (error != std::errc() || end != part.data() + part.size()) return bad;
+    if (error != std::errc() || end != part.data() + part.size()) return NotAClaimToken();
   }
   return token;
 }

@@ -42,12 +42,19 @@ size_t BytesOf(const TaskMessage& task) {
 
 }  // namespace
 
+ExecutorCore::Gauges::Gauges(Metrics& metrics)
+    : slots_used(metrics.gauge("carillon_executor_slots", "used")),
+      slots_free(metrics.gauge("carillon_executor_slots", "free")),
+      config_version(metrics.gauge("carillon_config_version")),
+      queue_depth(metrics.gauge("carillon_queue_depth", "executor")) {}
+
 ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
                            ResultSender& sender, LogSender& logs)
     : ports_(ports),
       options_(options),
       sender_(sender),
       logs_(logs),
+      gauges_(ports.metrics),
       intake_(ports.tasks, ports.metrics,
               {options.executor_id, options.incarnation, ports.public_keys}),
       sessions_(ports.link, RecordOf(options, ports.clock.Wall())),
@@ -352,11 +359,10 @@ void ExecutorCore::PublishStatus() {
   const int reporting = runs_.count(RunStage::kReporting);
   idle_.store(running + reporting + runs_.count(RunStage::kClaiming) == 0 && spool_loaded_ &&
               warden_listed_);
-  ports_.metrics.gauge("carillon_executor_slots", "used").Set(runs_.used(Lane::kProcess));
-  ports_.metrics.gauge("carillon_executor_slots", "free").Set(FreeSlots(Lane::kProcess));
-  ports_.metrics.gauge("carillon_config_version")
-      .Set(static_cast<double>(ports_.settings.version()));
-  ports_.metrics.gauge("carillon_queue_depth", "executor").Set(runs_.count(RunStage::kQueued));
+  gauges_.slots_used.Set(runs_.used(Lane::kProcess));
+  gauges_.slots_free.Set(FreeSlots(Lane::kProcess));
+  gauges_.config_version.Set(static_cast<double>(ports_.settings.version()));
+  gauges_.queue_depth.Set(runs_.count(RunStage::kQueued));
   MutexLock lock(mu_);
   status_ = {.running = running,
              .queued = runs_.count(RunStage::kQueued),

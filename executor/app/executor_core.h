@@ -61,6 +61,16 @@ class ExecutorCore final : public Stepper {
  private:
   using Queue = LocalQueue<AttemptId>;
 
+  // Set in each Step: handles spare the look-up by name.
+  struct Gauges {
+    explicit Gauges(Metrics& metrics);
+
+    Gauge& slots_used;
+    Gauge& slots_free;
+    Gauge& config_version;
+    Gauge& queue_depth;
+  };
+
   // executor_core.cc: what is known, claimed and told
   bool Recover(SteadyTime now);
   void TakeTasks(SteadyTime now);
@@ -112,6 +122,7 @@ class ExecutorCore final : public Stepper {
   const ExecutorOptions& options_;
   ResultSender& sender_;
   LogSender& logs_;
+  const Gauges gauges_;
   TaskIntake intake_;
   ClusterTime cluster_time_;
   MemberSessions sessions_;

@@ -24,7 +24,7 @@ SteadyTime ResultSender::Step(SteadyTime now) {
   TakeUnanswered(now);
   const bool published = Publish(now);
   blocked_.store(!saved, std::memory_order_relaxed);
-  ports_.metrics.gauge("carillon_spool_entries").Set(static_cast<double>(unapplied_.size()));
+  spool_entries_.Set(static_cast<double>(unapplied_.size()));
   if (!saved || !published) return now + kRetryAfter;
   if (reported_.size() + applied_.size() > 0) return next_;
   return NextResend(now);

@@ -62,6 +62,7 @@ class ResultSender final : public Stepper {
         executor_(std::move(executor)),
         partition_key_(StableHash(executor_.value())),
         format_(format),
+        spool_entries_(ports_.metrics.gauge("carillon_spool_entries")),
         reported_("results", queue_max),
         applied_("applied results", queue_max) {}
 
@@ -99,6 +100,7 @@ class ResultSender final : public Stepper {
   const ExecutorId executor_;
   const uint64_t partition_key_;  // executors share the partitions
   std::atomic<BusFormat> format_;
+  Gauge& spool_entries_;
   BoundedQueue<ReportedResult> reported_;
   BoundedQueue<HeldAttempt> applied_;
   std::deque<AttemptEnded> unsaved_;

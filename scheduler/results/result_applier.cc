@@ -51,9 +51,22 @@ std::string_view Name(ResultVerdict verdict) {
 
 }  // namespace
 
+ResultApplier::Observed::Observed(Metrics& metrics)
+    : lateness(metrics.histogram("carillon_fire_lateness_seconds")),
+      duration(metrics.histogram("carillon_run_duration_seconds")) {
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    verdicts[i] = &metrics.counter("carillon_results_total", Name(static_cast<ResultVerdict>(i)));
+  }
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const auto state = static_cast<RunState>(i);
+    if (IsFinal(state)) ends[i] = &metrics.counter("carillon_runs_total", carillon::Name(state));
+  }
+}
+
 ResultApplier::ResultApplier(const Ports& ports, Options options)
     : ports_(ports),
       options_(std::move(options)),
+      observed_(ports_.metrics),
       rng_(options_.seed),
       backoff_({.first = 20ms, .longest = 1s}) {}
 
@@ -326,20 +339,19 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
 }
 
 void ResultApplier::Observe(const ResultReport& report, const RunEffect& effect) {
-  ports_.metrics.counter("carillon_results_total", Name(effect.verdict)).Add();
+  observed_.verdicts[static_cast<size_t>(effect.verdict)]->Add();
   if (effect.verdict != ResultVerdict::kApplied) return;
   const AttemptResult& result = report.result;
   if (result.started != WallTime{}) {
     if (report.attempt == 1) {
-      ports_.metrics.histogram("carillon_fire_lateness_seconds")
-          .Observe(std::chrono::duration<double>(result.started - report.key.fire).count());
+      observed_.lateness.Observe(
+          std::chrono::duration<double>(result.started - report.key.fire).count());
     }
-    ports_.metrics.histogram("carillon_run_duration_seconds")
-        .Observe(std::chrono::duration<double>(result.ended - result.started).count());
+    observed_.duration.Observe(
+        std::chrono::duration<double>(result.ended - result.started).count());
   }
-  if (IsFinal(effect.after.state)) {
-    ports_.metrics.counter("carillon_runs_total", carillon::Name(effect.after.state)).Add();
-  }
+  Counter* const ended = observed_.ends[static_cast<size_t>(effect.after.state)];
+  if (ended != nullptr) ended->Add();
 }
 
 void ResultApplier::Acknowledge(const std::vector<Item>& items) {

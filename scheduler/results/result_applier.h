@@ -16,6 +16,7 @@
 //          member are left to it: executors send again until somebody acknowledges.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <unordered_set>
@@ -92,6 +93,16 @@ class ResultApplier final : public Stepper {
     std::vector<Item> refused;
   };
 
+  // Handles, so that a result costs no look-up of a metric by its name.
+  struct Observed {
+    explicit Observed(Metrics& metrics);
+
+    std::array<Counter*, 3> verdicts{};  // by ResultVerdict
+    std::array<Counter*, 9> ends{};      // by RunState; null for one that is not final
+    Histogram& lateness;
+    Histogram& duration;
+  };
+
   bool Receive();
   // The number of records that are sure to fit.
   size_t Room() const;
@@ -119,6 +130,7 @@ class ResultApplier final : public Stepper {
 
   const Ports ports_;
   const Options options_;
+  const Observed observed_;
   Rng rng_;
   Backoff backoff_;
   std::map<uint64_t, Held> held_;  // by sequence

@@ -36,12 +36,15 @@ TEST(RunIdTest, RefusesWhatIsNotARunId) {
     EXPECT_EQ(DecodeRunId(text).ok(), false) << text;
   }
   EXPECT_TRUE(DecodeRunId("7zzzzzzzzzzzzzzzzzzzzzzzzz").ok());
+  EXPECT_EQ(DecodeRunId("0\xff" + std::string(24, '0')).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(DecodeRunId("a run").error().message, "not a run id: 'a run'");
 }
 
 TEST(RunIdTest, ClaimTokenConvertsBack) {
   const ClaimToken token{0x0123456789abcdefull, 0xfedcba9876543210ull};
   EXPECT_EQ(FormatClaimToken(token), "0123456789abcdeffedcba9876543210");
   EXPECT_EQ(*ParseClaimToken(FormatClaimToken(token)), token);
+  EXPECT_EQ(FormatClaimToken({0, 1}), "00000000000000000000000000000001");
   EXPECT_FALSE(ParseClaimToken("0123456789abcdeffedcba987654321").ok());
   EXPECT_FALSE(ParseClaimToken("0123456789abcdeffedcba987654321x").ok());
 }
