@@ -5,8 +5,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,25 +24,50 @@ class BoundedQueue {
  public:
   BoundedQueue(std::string name, size_t capacity) : name_(std::move(name)), capacity_(capacity) {}
 
-  // Called after each push, outside the lock: wakes the consumer's loop. Set before first use.
-  void OnPush(std::function<void()> wake) { wake_ = std::move(wake); }
+  // Called outside the lock by the first push after each PopUpTo, and by the push that makes it
+  // `batch` items: wakes the consumer's loop. A consumer that was woken pops before it waits again,
+  // or names a time at which it will; one that leaves items behind names a time for these. Set
+  // once.
+  void OnPush(std::function<void()> wake, size_t batch = SIZE_MAX) {
+    MutexLock lock(mu_);
+    wake_ = std::move(wake);
+    batch_ = batch;
+  }
 
   Status Push(T item) {
+    bool rings = false;
     {
       MutexLock lock(mu_);
       if (items_.size() >= capacity_) {
         return {ErrorCode::kExhausted, "queue " + name_ + " is full"};
       }
       items_.push_back(std::move(item));
+      rings = Rings(1);
     }
-    if (wake_) wake_();
+    if (rings) wake_();
     return {};
+  }
+  // Takes items, oldest first, as far as there is room; the others stay in `items`.
+  void PushFrom(std::vector<T>& items) {
+    if (items.empty()) return;
+    bool rings = false;
+    {
+      MutexLock lock(mu_);
+      const size_t count = std::min(capacity_ - items_.size(), items.size());
+      const auto end = items.begin() + static_cast<std::ptrdiff_t>(count);
+      items_.insert(items_.end(), std::make_move_iterator(items.begin()),
+                    std::make_move_iterator(end));
+      items.erase(items.begin(), end);
+      rings = count > 0 && Rings(count);
+    }
+    if (rings) wake_();
   }
 
   // Takes up to `max` items, oldest first.
   std::vector<T> PopUpTo(size_t max) {
     std::vector<T> taken;
     MutexLock lock(mu_);
+    rung_ = false;
     const size_t count = std::min(max, items_.size());
     taken.reserve(count);
     for (size_t i = 0; i < count; ++i) {
@@ -57,10 +85,20 @@ class BoundedQueue {
   const std::string& name() const { return name_; }
 
  private:
+  // Whether the push of `added` items, which are in already, has to wake the consumer. Whoever
+  // rang before it did so after the last pop, so that the consumer is going to see these as well.
+  bool Rings(size_t added) REQUIRES(mu_) {
+    if (!wake_) return false;
+    const bool filled_batch = items_.size() >= batch_ && items_.size() - added < batch_;
+    return !std::exchange(rung_, true) || filled_batch;
+  }
+
   const std::string name_;
   const size_t capacity_;
-  std::function<void()> wake_;
+  std::function<void()> wake_;  // written once, under mu_
   mutable Mutex mu_;
+  size_t batch_ GUARDED_BY(mu_) = SIZE_MAX;
+  bool rung_ GUARDED_BY(mu_) = false;  // since the last pop
   std::deque<T> items_ GUARDED_BY(mu_);
 };
 

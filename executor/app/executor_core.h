@@ -131,7 +131,7 @@ class ExecutorCore final : public Stepper {
                       Queue({.capacity = kQueueMax, .bytes_max = kQueueBytesMax})};
   std::map<ClaimToken, AttemptId> claims_;  // open ones; an answer names no attempt
   std::deque<AttemptId> starting_;          // given to the warden, not confirmed
-  std::deque<ReportedResult> to_sender_;    // its queue was full
+  std::vector<ReportedResult> to_sender_;   // ended in this Step, or its queue was full
   Duration lease_ = 20s;                    // as members grant it
   bool spool_loaded_ = false;
   bool warden_listed_ = false;

@@ -209,13 +209,21 @@ void ExecutorCore::FailUnstarted(RunEntry& entry, std::string_view reason, std::
 }
 
 void ExecutorCore::On(const MemberId&, const ResultsApplied& message, SteadyTime) {
+  std::vector<HeldAttempt> applied;
   for (const HeldAttempt& held : message.applied) {
     RunEntry* entry = runs_.FindHeld(held);
     if (entry == nullptr) continue;
     const RunStep step = Next(entry->stage, RunEvent::kApplied);
     if (step.action != RunAction::kForget) continue;
-    // The sender's queue refuses only when thousands wait; the owner says it again.
-    if (sender_.Applied(entry->held).ok()) runs_.Move(*entry, step.stage);
+    applied.push_back(entry->held);
+  }
+  // The sender's queue refuses only when thousands wait; the owner says it again.
+  std::vector<HeldAttempt> refused = applied;
+  sender_.Applied(refused);
+  applied.resize(applied.size() - refused.size());
+  for (const HeldAttempt& held : applied) {
+    RunEntry* entry = runs_.FindHeld(held);
+    if (entry != nullptr) runs_.Move(*entry, Next(entry->stage, RunEvent::kApplied).stage);
   }
 }
 
@@ -302,15 +310,11 @@ void ExecutorCore::Ended(RunEntry& entry, AttemptEnded ended, ResultHome home) {
   runs_.Move(entry, step.stage);
   runs_.AddOutput(entry, ended.result.output.size());
   to_sender_.push_back({std::move(ended), home});
-  HandOver();
 }
 
-void ExecutorCore::HandOver() {
-  while (!to_sender_.empty()) {
-    if (!sender_.Report(to_sender_.front()).ok()) return;
-    to_sender_.pop_front();
-  }
-}
+// All that ended in this Step, so that the sender is woken once for it. What its queue has no room
+// for stays, and nothing more is claimed meanwhile.
+void ExecutorCore::HandOver() { sender_.Report(to_sender_); }
 
 // Only in the variant that shows why the warden must do this: a daemon that is stopped checks
 // nothing.

@@ -26,7 +26,8 @@ SteadyTime ResultSender::Step(SteadyTime now) {
   blocked_.store(!saved, std::memory_order_relaxed);
   spool_entries_.Set(static_cast<double>(unapplied_.size()));
   if (!saved || !published) return now + kRetryAfter;
-  if (reported_.size() + applied_.size() > 0) return next_;
+  const size_t left = reported_.size() + applied_.size();
+  if (left > 0) return left < kResultsPerStep ? next_ : now;
   return NextResend(now);
 }
 

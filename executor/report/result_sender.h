@@ -66,12 +66,12 @@ class ResultSender final : public Stepper {
         reported_("results", queue_max),
         applied_("applied results", queue_max) {}
 
-  // kExhausted: the caller keeps it and tries again.
-  Status Report(ReportedResult result) { return reported_.Push(std::move(result)); }
-  Status Applied(const HeldAttempt& attempt) { return applied_.Push(attempt); }
+  // Both take what there is room for, from the front; the caller keeps the rest.
+  void Report(std::vector<ReportedResult>& results) { reported_.PushFrom(results); }
+  void Applied(std::vector<HeldAttempt>& attempts) { applied_.PushFrom(attempts); }
   void OnWork(const std::function<void()>& wake) {
-    reported_.OnPush(wake);
-    applied_.OnPush(wake);
+    reported_.OnPush(wake, kResultsPerStep);
+    applied_.OnPush(wake, kResultsPerStep);
   }
 
   SteadyTime Step(SteadyTime now) override;

@@ -42,6 +42,7 @@ SteadyTime FiringLoop::Step(SteadyTime now) {
   FollowExecutors(now);
   TakeEvents(events, now);
   TakeFeed(now);
+  more_input_ = more_input_ || events.size() == kEventBatchesPerStep;
   DrainWheel(now);
   LoadDefinitions(now);
   ReturnTimedOut(now);

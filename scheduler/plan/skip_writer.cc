@@ -18,7 +18,8 @@ SkipWriter::SkipWriter(const Ports& ports, uint64_t seed)
     : ports_(ports), rng_(seed), backoff_({.first = 50ms, .longest = 2s}) {}
 
 SteadyTime SkipWriter::Step(SteadyTime now) {
-  for (const std::vector<SkipRequest>& batch : ports_.queue.PopUpTo(kBatchesPerStep)) {
+  const std::vector<std::vector<SkipRequest>> batches = ports_.queue.PopUpTo(kBatchesPerStep);
+  for (const std::vector<SkipRequest>& batch : batches) {
     for (const SkipRequest& item : batch) {
       if (held_.size() < kHeldMax) held_.push_back(item);
     }
@@ -35,7 +36,7 @@ SteadyTime SkipWriter::Step(SteadyTime now) {
     held_.erase(held_.begin(), end);
     backoff_.Reset();
   }
-  return now + kIdle;
+  return batches.size() == kBatchesPerStep ? now : now + kIdle;
 }
 
 bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& items) {
