@@ -33,7 +33,6 @@ struct ProducerOptions {
   Duration message_timeout = 5s;  // a task is claimed by then or published again
   size_t queue_records_max = 100'000;
   size_t queue_bytes_max = size_t{64} << 20;
-  Duration linger = 1ms;  // how long a record may wait for others to share its request
 };
 
 // Connects in the background.

@@ -68,7 +68,9 @@ class KafkaProducer final : public BusProducer {
         NewClient(RD_KAFKA_PRODUCER, options_.kafka,
                   {{"acks", "all"},
                    {"enable.idempotence", "true"},
-                   {"linger.ms", Milliseconds(options_.linger)},
+                   // The loops gather for a gap of their own: records that are given together
+                   // share a request, and none waits once more.
+                   {"linger.ms", "0"},
                    {"message.timeout.ms", Milliseconds(options_.message_timeout)},
                    {"queue.buffering.max.messages", std::to_string(options_.queue_records_max)},
                    {"queue.buffering.max.kbytes", std::to_string(options_.queue_bytes_max / 1024)},
