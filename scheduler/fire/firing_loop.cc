@@ -144,7 +144,13 @@ void FiringLoop::Handle(const RunEvent& event, CreditBook::Index executor, Stead
     case RunEvent::What::kRefused:
     case RunEvent::What::kStale:
     case RunEvent::What::kReturned: return HandleRefused(*tracked, event, executor, now);
-    case RunEvent::What::kEnded: Release(*tracked); return Settle(*tracked, now);
+    case RunEvent::What::kEnded:
+      if (event.ran && tracked->place == Place::kClaimed &&
+          tracked->executor != CreditBook::kNone) {
+        credits_.HeardOfEnd(tracked->executor, tracked->slots, now - tracked->since - *event.ran);
+      }
+      Release(*tracked);
+      return Settle(*tracked, now);
   }
 }
 

@@ -36,6 +36,11 @@ bool MayBeAboutOne(ErrorCode code) {
   return SplitHelps(code) || code == ErrorCode::kConflict || code == ErrorCode::kExists;
 }
 
+std::optional<Duration> RanFor(const AttemptResult& result) {
+  if (result.started == WallTime{}) return std::nullopt;
+  return std::max(Duration{}, result.ended - result.started);
+}
+
 bool IsBare(const AttemptResult& result) {
   return result.output.empty() && result.error.empty() && result.reason.empty();
 }
@@ -320,7 +325,8 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     // One that changed nothing may be of a stranger or long ago: the run that memory knows under
     // this key and attempt is not its own.
     if (effects[i].verdict != ResultVerdict::kApplied) continue;
-    events.events.push_back({RunEvent::What::kEnded, report.key, report.attempt});
+    events.events.push_back(
+        {RunEvent::What::kEnded, report.key, report.attempt, RanFor(report.result)});
     const RunRow& after = effects[i].after;
     if (after.state != RunState::kPending) continue;
     const OwnedSegment* owned = view.Find(after.segment);

@@ -27,7 +27,10 @@ bool CreditBook::Update(const Report& report) {
   executor.forgotten = false;
   const bool replaced = !fresh && executor.incarnation != report.incarnation;
   const bool went = executor.usable && !report.usable;
-  if (replaced) executor.prefetch = executor.timeouts = 0;
+  if (replaced) {
+    executor.timeouts = 0;
+    for (Room& room : executor.rooms) room.prefetch = 0;
+  }
   executor.incarnation = report.incarnation;
   executor.usable = report.usable;
   executor.takes_secrets = report.takes_secrets;
@@ -73,8 +76,8 @@ CreditBook::Index CreditBook::Find(const ExecutorId& id) const {
 int CreditBook::Available(Index index, SlotClass slots) const {
   const Executor& executor = executors_[index];
   if (!executor.usable) return 0;
-  const int room =
-      std::max(0, Unused(executor.rooms[static_cast<size_t>(slots)]) + executor.prefetch);
+  const Room& of_class = executor.rooms[static_cast<size_t>(slots)];
+  const int room = std::max(0, Unused(of_class) + of_class.prefetch);
   if (executor.timeouts < kSilentAfter) return room;
   const bool asked = executor.rooms[0].published + executor.rooms[1].published > 0;
   return asked ? 0 : std::min(room, 1);
@@ -114,7 +117,7 @@ void CreditBook::Claimed(Index index, SlotClass slots, Charge& charge, Duration 
   const bool reported =
       charge.in != Charge::In::kNothing && charge.report == executors_[index].heartbeats;
   if (!reported) ChargeHere(index, slots, charge);
-  Measure(executors_[index], waited, now);
+  Measure(RoomOf(index, slots), waited, now);
 }
 
 void CreditBook::ClaimedLate(Index index, SlotClass slots, Charge& charge) {
@@ -147,21 +150,29 @@ void CreditBook::Ended(Index index, SlotClass slots, const Charge& charge) {
   --executors_[index].open;
 }
 
-void CreditBook::Measure(Executor& executor, Duration waited, SteadyTime now) {
-  if (now - executor.window >= kWindow) {
+void CreditBook::HeardOfEnd(Index index, SlotClass slots, Duration idle) {
+  if (slots == SlotClass::kLight) return;
+  std::optional<Duration>& shortest = RoomOf(index, slots).idle_charged;
+  shortest = std::clamp(idle, Duration{}, shortest.value_or(kTripMax));
+}
+
+void CreditBook::Measure(Room& room, Duration waited, SteadyTime now) {
+  if (now - room.window >= kWindow) {
     const double seconds =
-        std::chrono::duration<double>(std::min(now - executor.window, 10 * kWindow)).count();
-    if (executor.claims > 0) {
-      const double trip = std::chrono::duration<double>(executor.shortest).count();
-      const double content = kGain * executor.claims / seconds * trip;
-      executor.prefetch = static_cast<int>(std::min<double>(content, prefetch_max_));
+        std::chrono::duration<double>(std::min(now - room.window, 10 * kWindow)).count();
+    if (room.claims > 0) {
+      const Duration trip = room.claim_trip + room.idle_charged.value_or(Duration{});
+      const double content =
+          kGain * room.claims / seconds * std::chrono::duration<double>(trip).count();
+      room.prefetch = static_cast<int>(std::min<double>(content, prefetch_max_));
     }
-    executor.window = now;
-    executor.claims = 0;
-    executor.shortest = Duration::max();
+    room.window = now;
+    room.claims = 0;
+    room.claim_trip = kTripMax;
+    room.idle_charged.reset();
   }
-  ++executor.claims;
-  executor.shortest = std::min(executor.shortest, waited);
+  ++room.claims;
+  room.claim_trip = std::min(room.claim_trip, waited);
 }
 
 }  // namespace carillon::scheduler

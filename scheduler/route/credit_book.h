@@ -4,8 +4,14 @@
 // added up here:   free + ended since − published and not claimed − claimed since + prefetch.
 // A heartbeat crosses claims, answers and results on their way, so it also names the attempts it
 // counted: each run is charged once, by the report or here (`Charge`).
-// Prefetch follows Little's law: completions a second × round trip of a claim, so that short runs
-// find their successor waiting and long runs hold nothing back.
+// Prefetch follows Little's law, for each class of slots: completions a second × the time for which
+// a run is charged here and does not run there, so that short runs find their successor waiting and
+// long runs hold nothing back. That is its way to the executor, until it is claimed; and of a
+// process also the answer and the way of its result, because its slot at the executor is free
+// meanwhile (that of an in-process run is not, until its result is applied).
+//
+//   8 slots, runs of 5 ms, 20 ms until the claim, 55 ms more until the end is heard of: without the
+//   55 ms the 8 credits come back once in 60 ms, and the executor has nothing to do meanwhile
 //
 //   reported 8 free; 5 published, 3 of them claimed, 1 of those ended: 8 − 2 − 2 = 4 free
 //
@@ -18,6 +24,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +61,8 @@ class CreditBook {
   using Index = size_t;
   static constexpr Index kNone = static_cast<Index>(-1);
   static constexpr int kSilentAfter = 3;
+  // Whatever takes longer waits at the executor: to send it more would only let it wait longer.
+  static constexpr Duration kTripMax = 100ms;
 
   struct Report {
     ExecutorId id;
@@ -108,6 +117,8 @@ class CreditBook {
   // It claims what it is given.
   void Answers(Index index) { executors_[index].timeouts = 0; }
   void Ended(Index index, SlotClass slots, const Charge& charge);
+  // Before Ended: from its claim until now it did not run for so long.
+  void HeardOfEnd(Index index, SlotClass slots, Duration idle);
 
  private:
   struct Room {
@@ -115,6 +126,12 @@ class CreditBook {
     int published = 0;
     int claimed_since = 0;
     int ended_since = 0;
+    // Rate and times on the way over windows of a second.
+    SteadyTime window{};
+    int claims = 0;
+    Duration claim_trip = kTripMax;          // the shortest, from publishing to the claim
+    std::optional<Duration> idle_charged{};  // the shortest, from the claim to the end
+    int prefetch = 0;
   };
   struct Executor {
     ExecutorId id;
@@ -128,11 +145,6 @@ class CreditBook {
     int timeouts = 0;  // in a row
     uint64_t heartbeats = 0;
     Room rooms[2];
-    // Rate and round trip over windows of a second.
-    SteadyTime window{};
-    int claims = 0;
-    Duration shortest = Duration::max();
-    int prefetch = 0;
   };
   // Slots that nothing is known to be meant for.
   static int Unused(const Room& room) {
@@ -142,7 +154,7 @@ class CreditBook {
     return executors_[index].rooms[static_cast<size_t>(slots)];
   }
   void ChargeHere(Index index, SlotClass slots, Charge& charge);
-  void Measure(Executor& executor, Duration waited, SteadyTime now);
+  void Measure(Room& room, Duration waited, SteadyTime now);
 
   const int prefetch_max_;
   std::vector<Executor> executors_;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct RunEvent {
   What what = What::kClaimed;
   RunKey key;
   int attempt = 1;
+  std::optional<Duration> ran = {};  // kEnded: from its start to its end, where that is known
 };
 
 struct RunEvents {

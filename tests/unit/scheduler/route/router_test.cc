@@ -304,6 +304,53 @@ TEST_F(RouterTest, ShortRunsEarnPrefetchLongOnesDoNot) {
   EXPECT_EQ(credits_.Available(b, kProcess), 2);
 }
 
+// 100 processes a second that are claimed 10 ms after they were published, and of whose end the
+// book hears 60 ms after their claim although they ran for 5 ms.
+TEST_F(RouterTest, ProcessesWhoseEndIsHeardOfLateEarnPrefetchForThatToo) {
+  const auto of_a_second = [this](CreditBook::Index index, SlotClass slots, Duration idle) {
+    for (int i = 0; i <= 100; ++i) {
+      credits_.Published(index, slots);
+      Charge charge;
+      credits_.Claimed(index, slots, charge, 10ms, kStart + 10ms * i);
+      credits_.HeardOfEnd(index, slots, idle);
+      credits_.Ended(index, slots, charge);
+    }
+    return credits_.Available(index, slots) - 4;
+  };
+  const int on_its_way = of_a_second(Add("a", 4), kProcess, 0ms);
+  EXPECT_NEAR(on_its_way, 2, 1) << "100/s for 10 ms, twice";
+  EXPECT_NEAR(of_a_second(Add("b", 4), kProcess, 55ms), 13, 1) << "100/s for 65 ms, twice";
+  EXPECT_NEAR(of_a_second(Add("c", 4), kProcess, 1h), 22, 1) << "bounded: 10 ms and the longest";
+  EXPECT_NEAR(of_a_second(Add("d", 4), kProcess, -1s), 2, 1) << "the host's clock was set";
+  const auto light = Add("e", 4);
+  EXPECT_EQ(of_a_second(light, SlotClass::kLight, 55ms) -
+                of_a_second(Add("f", 4), SlotClass::kLight, 0ms),
+            0)
+      << "its slot at the executor is not free meanwhile";
+}
+
+TEST_F(RouterTest, TasksThatWaitAtTheExecutorEarnNoMore) {
+  const auto a = Add("a", 4);
+  for (int i = 0; i <= 100; ++i) {
+    credits_.Published(a, kProcess);
+    Charge charge;
+    credits_.Claimed(a, kProcess, charge, 3s, kStart + 10ms * i);
+    credits_.Ended(a, kProcess, charge);
+  }
+  EXPECT_LE(credits_.Available(a, kProcess), 4 + 20);
+}
+
+TEST_F(RouterTest, InProcessRunsEarnNoPrefetchForProcesses) {
+  const auto a = Add("a", 4);
+  for (int i = 0; i <= 1000; ++i) {
+    credits_.Published(a, SlotClass::kLight);
+    Charge charge;
+    credits_.Claimed(a, SlotClass::kLight, charge, 10ms, kStart + 1ms * i);
+    credits_.Ended(a, SlotClass::kLight, charge);
+  }
+  EXPECT_EQ(credits_.Available(a, kProcess), 4);
+}
+
 TEST_F(RouterTest, UpdateTellsWhenPublishedTasksShouldGoElsewhere) {
   Add("a", 4);
   EXPECT_FALSE(credits_.Update({.id = ExecutorId("a"),
