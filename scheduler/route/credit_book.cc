@@ -6,7 +6,10 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr Duration kWindow = 1s;
+// Short, so that a burst is followed while it lasts.
+constexpr Duration kWindow = 250ms;
+// What a window without a next claim is taken for at most.
+constexpr Duration kQuietMax = 10s;
 // Twice the pipe's content: a window that happened to be slow must not throttle the next.
 constexpr double kGain = 2.0;
 
@@ -159,7 +162,7 @@ void CreditBook::HeardOfEnd(Index index, SlotClass slots, Duration idle) {
 void CreditBook::Measure(Room& room, Duration waited, SteadyTime now) {
   if (now - room.window >= kWindow) {
     const double seconds =
-        std::chrono::duration<double>(std::min(now - room.window, 10 * kWindow)).count();
+        std::chrono::duration<double>(std::min(now - room.window, kQuietMax)).count();
     if (room.claims > 0) {
       const Duration trip = room.claim_trip + room.idle_charged.value_or(Duration{});
       const double content =

@@ -126,7 +126,7 @@ class CreditBook {
     int published = 0;
     int claimed_since = 0;
     int ended_since = 0;
-    // Rate and times on the way over windows of a second.
+    // Rate and times on the way over windows of a quarter of a second.
     SteadyTime window{};
     int claims = 0;
     Duration claim_trip = kTripMax;          // the shortest, from publishing to the claim

@@ -290,7 +290,7 @@ TEST_F(RouterTest, ShortRunsEarnPrefetchLongOnesDoNot) {
   }
   credits_.Published(a, kProcess);
   Charge charge;
-  credits_.Claimed(a, kProcess, charge, 10ms, kStart + 2100ms);
+  credits_.Claimed(a, kProcess, charge, 10ms, kStart + 1100ms);
   credits_.Ended(a, kProcess, charge);
   EXPECT_GE(credits_.Available(a, kProcess), 4 + 5);
   EXPECT_LE(credits_.Available(a, kProcess), 4 + 100);
