@@ -155,8 +155,9 @@ void CreditBook::Ended(Index index, SlotClass slots, const Charge& charge) {
 
 void CreditBook::HeardOfEnd(Index index, SlotClass slots, Duration idle) {
   if (slots == SlotClass::kLight) return;
-  std::optional<Duration>& shortest = RoomOf(index, slots).idle_charged;
-  shortest = std::clamp(idle, Duration{}, shortest.value_or(kTripMax));
+  Room& room = RoomOf(index, slots);
+  room.idle_charged += std::clamp<Duration>(idle, Duration{}, kTripMax);
+  ++room.ends;
 }
 
 void CreditBook::Measure(Room& room, Duration waited, SteadyTime now) {
@@ -164,7 +165,7 @@ void CreditBook::Measure(Room& room, Duration waited, SteadyTime now) {
     const double seconds =
         std::chrono::duration<double>(std::min(now - room.window, kQuietMax)).count();
     if (room.claims > 0) {
-      const Duration trip = room.claim_trip + room.idle_charged.value_or(Duration{});
+      const Duration trip = room.claim_trip + room.idle_charged / std::max(1, room.ends);
       const double content =
           kGain * room.claims / seconds * std::chrono::duration<double>(trip).count();
       room.prefetch = static_cast<int>(std::min<double>(content, prefetch_max_));
@@ -172,7 +173,8 @@ void CreditBook::Measure(Room& room, Duration waited, SteadyTime now) {
     room.window = now;
     room.claims = 0;
     room.claim_trip = kTripMax;
-    room.idle_charged.reset();
+    room.idle_charged = {};
+    room.ends = 0;
   }
   ++room.claims;
   room.claim_trip = std::min(room.claim_trip, waited);

@@ -24,7 +24,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -129,8 +128,9 @@ class CreditBook {
     // Rate and times on the way over windows of a quarter of a second.
     SteadyTime window{};
     int claims = 0;
-    Duration claim_trip = kTripMax;          // the shortest, from publishing to the claim
-    std::optional<Duration> idle_charged{};  // the shortest, from the claim to the end
+    Duration claim_trip = kTripMax;  // the shortest: one that waits at the executor earns nothing
+    Duration idle_charged{};         // the sum of `ends`; none of it is a wait for a slot there
+    int ends = 0;
     int prefetch = 0;
   };
   struct Executor {
