@@ -20,8 +20,6 @@ LoopRunner::~LoopRunner() { Stop(); }
 void LoopRunner::Wake() {
   {
     std::lock_guard lock(mu_);
-    // Whoever set it notifies; it stays set until the next Step begins.
-    if (woken_) return;
     woken_ = true;
   }
   changed_.notify_one();
