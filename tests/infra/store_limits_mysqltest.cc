@@ -275,6 +275,25 @@ TEST_F(StoreReadsTest, ScansReadNoMoreThanTheyAnswer) {
   EXPECT_LT(RowsRead(newest), kReadsMax);
 }
 
+TEST_F(StoreReadsTest, WatchdogReadsTheFirstScheduleOfEachSegmentWhateverTheStatistics) {
+  constexpr int64_t kReadsMax = 1'500;
+  StoreDriver s = driver();
+  // The statistics stay those of eight schedules, as after a bulk creation.
+  ASSERT_OK(outside_->Run("ALTER TABLE job_schedules STATS_AUTO_RECALC = 0"));
+  ASSERT_OK(outside_->Execute(
+      "INSERT INTO job_schedules (schedule_id, job_no, segment, position, version, job_version, "
+      "next_fire_us, kind, cron_expression, dst_gap, dst_repeat, misfire_policy, "
+      "misfire_grace_us, catch_up_window_us, catch_up_max, priority) SELECT 2000000 + seq, "
+      "3000000 + seq, seq MOD ?, 0, 1, 1, ? + seq, 'cron', '0 0 * * *', 'run', 'first', 'once', "
+      "0, 0, 0, 0 FROM seq_1_to_20000",
+      {uint64_t{kSegments}, ToUnixMicros(kT0 + 24h)}));
+  OverdueReport report;
+  const auto look = [&] { report = s.v(s.firing.ReadOverdue(kT0)); };
+  look();
+  EXPECT_LT(RowsRead(look), kReadsMax);
+  EXPECT_EQ(report.oldest_unplanned_fire, kT0 + 1h);
+}
+
 // 20,000 jobs in four namespaces, with 500 names, all of one time.
 void FillJobs(mysql::Session& session) {
   ASSERT_OK(session.Run(

@@ -91,28 +91,29 @@ std::string NumberList(uint32_t count) {
   return list;
 }
 
-Result<WallTime> LeastOf(Session& session, const std::string& statement) {
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement));
+// `first` selects the time of a segment's first row in the order of an index, so one row a segment
+// is read.
+Result<WallTime> LeastOf(Session& session, uint32_t segment_count, const std::string& first) {
+  Params segments;
+  for (uint32_t i = 0; i < segment_count; ++i) segments.emplace_back(uint64_t{i});
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(UnionOf(first, segment_count), segments));
   WallTime least = kNever;
-  while (rows.Next()) {
-    if (!rows.IsNull(1)) least = std::min(least, rows.Time(1));
-  }
+  while (rows.Next()) least = std::min(least, rows.Time(1));
   return least;
 }
 
 Result<OverdueReport> ReadOverdueOn(Session& session, uint32_t segment_count, WallTime now) {
   OverdueReport report;
-  std::string oldest;
-  for (uint32_t i = 0; i < segment_count; ++i) {
-    oldest += fmt::format(
-        "{}(SELECT r.due_us FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = {} "
-        "AND r.state = 'PENDING' ORDER BY r.due_us LIMIT 1)",
-        i == 0 ? "" : " UNION ALL ", i);
-  }
-  CARILLON_ASSIGN_OR_RETURN(report.oldest_pending_due, LeastOf(session, oldest));
+  CARILLON_ASSIGN_OR_RETURN(
+      report.oldest_pending_due,
+      LeastOf(session, segment_count,
+              "SELECT r.due_us FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? "
+              "AND r.state = 'PENDING' ORDER BY r.due_us LIMIT 1"));
   CARILLON_ASSIGN_OR_RETURN(
       report.oldest_unplanned_fire,
-      LeastOf(session, "SELECT MIN(next_fire_us) FROM job_schedules GROUP BY segment"));
+      LeastOf(session, segment_count,
+              "SELECT s.next_fire_us FROM job_schedules s FORCE INDEX (due) WHERE s.segment = ? "
+              "ORDER BY s.next_fire_us LIMIT 1"));
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query(fmt::format("SELECT COUNT(*) FROM (SELECT 1 FROM job_runs r FORCE INDEX "
