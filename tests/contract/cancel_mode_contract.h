@@ -109,6 +109,42 @@ TYPED_TEST(CancelModeContract, AHeldRunKeepsHowItIsToEndForItsHost) {
   EXPECT_EQ(s.Get(run.key).row.state, RunState::kCancelled);
 }
 
+TYPED_TEST(CancelModeContract, AnEndAfterALossReplacesWhatWasWritten) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  uint64_t token = 0;
+  const auto start = [&](const std::string& id, OnLost on_lost) {
+    JobDefinition definition = s.Manual();
+    definition.on_lost = on_lost;
+    return s.Start(s.Execute(s.Create(id, definition), kT0), ++token, fence, kT0 + 1s);
+  };
+  const auto end = [&](const RunRow& run, RunState state) {
+    s.Apply(s.ReportOf(run, state), fence, kT0 + 50s);
+    EXPECT_EQ(s.Get(run.key).row.state, state);
+    return s.Get(run.key).result.error;
+  };
+  for (const RunState state : {RunState::kCompleted, RunState::kFailed, RunState::kCancelled}) {
+    const std::string name(Name(state));
+    const bool cancelled = state == RunState::kCancelled;
+    const RunRow lost = start("lost-" + name, OnLost::kRetry);
+    ResultReport loss = s.ReportOf(lost, RunState::kLost);
+    loss.result.reason = reason::kWardenDied;
+    loss.result.error = "the warden died";
+    s.Apply(loss, fence, kT0 + 30s);
+    ASSERT_EQ(s.Get(lost.key).row.state, RunState::kLost);
+    EXPECT_EQ(s.Get(lost.key).result.error, "the warden died");
+    EXPECT_EQ(end(lost, state), cancelled ? "the warden died" : "");
+
+    const RunRow held = start("held-" + name, OnLost::kHold);
+    s.v(s.runs.CancelRun(held.key, {.now = kT0 + 2s, .actor = "ann", .reason = "wrong day"}));
+    s.Lose(held, fence, kT0 + 30s);
+    ASSERT_EQ(s.Get(held.key).row.state, RunState::kHeld);
+    const std::string sentence = CancelSentence({.actor = "ann", .reason = "wrong day"});
+    EXPECT_EQ(s.Get(held.key).result.error, sentence);
+    EXPECT_EQ(end(held, state), cancelled ? sentence : "");
+  }
+}
+
 TYPED_TEST(CancelModeContract, AJobsRunsAreAskedAlike) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

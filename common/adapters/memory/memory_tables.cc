@@ -166,7 +166,10 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
     std::erase_if(entry.attempts,
                   [&](const RunAttempt& earlier) { return earlier.attempt >= change.attempt; });
   } else if (change.state == RunState::kHeld) {
+    // The word of a cancel stays until the end.
+    std::string why = std::move(entry.result.error);
     entry.result = result;
+    entry.result.error = std::move(why);
   } else if (change.state == RunState::kPending) {
     entry.result = {};
   }
