@@ -211,11 +211,46 @@ class StoreReadsTest : public StoreLimitsTest {
     return batch;
   }
 
+  // The claims of planned runs, and their results.
+  static std::pair<std::vector<ClaimRequest>, std::vector<ResultReport>> WorkOf(
+      const PlanBatch& plan) {
+    std::vector<ClaimRequest> claims;
+    std::vector<ResultReport> reports;
+    for (const PlannedRun& run : plan.runs) {
+      claims.push_back({.key = run.key,
+                        .segment = run.segment,
+                        .job_no = run.job_no,
+                        .def_version = run.def_version,
+                        .token = StoreDriver::Token(claims.size() + 1),
+                        .executor = ExecutorId("e1"),
+                        .incarnation = Incarnation("x1")});
+      reports.push_back({.key = run.key,
+                         .segment = run.segment,
+                         .job_no = run.job_no,
+                         .token = claims.back().token,
+                         .executor = ExecutorId("e1")});
+    }
+    return {std::move(claims), std::move(reports)};
+  }
+
+  // Temporary tables that the server put on its disk while `work` ran.
+  template <typename Work>
+  int64_t DiskTables(Work work) {
+    const int64_t before = Sum("'CREATED_TMP_DISK_TABLES'");
+    work();
+    return Sum("'CREATED_TMP_DISK_TABLES'") - before;
+  }
+
   int64_t Counter() {
+    return Sum(
+        "'HANDLER_READ_FIRST', 'HANDLER_READ_KEY', 'HANDLER_READ_LAST', 'HANDLER_READ_NEXT', "
+        "'HANDLER_READ_PREV', 'HANDLER_READ_RND', 'HANDLER_READ_RND_NEXT'");
+  }
+  int64_t Sum(const std::string& names) {
     auto rows = outside_->Ask(
         "SELECT SUM(VARIABLE_VALUE) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN "
-        "('HANDLER_READ_FIRST', 'HANDLER_READ_KEY', 'HANDLER_READ_LAST', 'HANDLER_READ_NEXT', "
-        "'HANDLER_READ_PREV', 'HANDLER_READ_RND', 'HANDLER_READ_RND_NEXT')");
+        "(" +
+        names + ")");
     CARILLON_CHECK(rows.ok() && rows->Next(), "status");
     return rows->Int(1);
   }
@@ -236,25 +271,23 @@ TEST_F(StoreReadsTest, PlanClaimAndResultReadTheirOwnRowsOnly) {
     const PlanBatch plan = PlanOf(count, 10'000 * static_cast<int64_t>(count));
     const int64_t bound = kReadsPerRow * static_cast<int64_t>(count) + kReadsPerBatch;
     EXPECT_LT(RowsRead([&] { ASSERT_OK(s.firing.Plan(plan, fence_, kT0)); }), bound) << count;
-    std::vector<ClaimRequest> claims;
-    std::vector<ResultReport> reports;
-    for (const PlannedRun& run : plan.runs) {
-      claims.push_back({.key = run.key,
-                        .segment = run.segment,
-                        .job_no = run.job_no,
-                        .def_version = run.def_version,
-                        .token = StoreDriver::Token(claims.size() + 1),
-                        .executor = ExecutorId("e1"),
-                        .incarnation = Incarnation("x1")});
-      reports.push_back({.key = run.key,
-                         .segment = run.segment,
-                         .job_no = run.job_no,
-                         .token = claims.back().token,
-                         .executor = ExecutorId("e1")});
-    }
+    const auto [claims, reports] = WorkOf(plan);
     EXPECT_LT(RowsRead([&] { ASSERT_OK(s.firing.Claim(claims, fence_, kT0 + 1h)); }), bound)
         << count;
     EXPECT_LT(RowsRead([&] { ASSERT_OK(s.firing.ApplyResults(reports, fence_, kT0 + 1h)); }), bound)
+        << count;
+    EXPECT_EQ(s.Get(plan.runs.back().key).row.state, RunState::kCompleted);
+  }
+}
+
+TEST_F(StoreReadsTest, PlanClaimAndResultPutNothingOnTheServersDisk) {
+  StoreDriver s = driver();
+  for (const size_t count : {size_t{1}, size_t{1000}}) {
+    const PlanBatch plan = PlanOf(count, 10'000 * static_cast<int64_t>(count));
+    const auto [claims, reports] = WorkOf(plan);
+    EXPECT_EQ(DiskTables([&] { ASSERT_OK(s.firing.Plan(plan, fence_, kT0)); }), 0) << count;
+    EXPECT_EQ(DiskTables([&] { ASSERT_OK(s.firing.Claim(claims, fence_, kT0 + 1h)); }), 0) << count;
+    EXPECT_EQ(DiskTables([&] { ASSERT_OK(s.firing.ApplyResults(reports, fence_, kT0 + 1h)); }), 0)
         << count;
     EXPECT_EQ(s.Get(plan.runs.back().key).row.state, RunState::kCompleted);
   }

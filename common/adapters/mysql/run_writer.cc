@@ -33,14 +33,19 @@ const std::string kClaim = UpdateRuns(
 constexpr std::string_view kFinalColumns =
     "o INT PATH '$[3]', t INT PATH '$[4]', a INT PATH '$[5]', b BIGINT PATH '$[6]', "
     "e BIGINT PATH '$[7]', x INT PATH '$[8]', r VARCHAR(255) PATH '$[9]', c INT PATH '$[10]'";
-// 4 is COMPLETED. 7 is CANCELLED: there the word about who cancelled it and why, left by Explain,
-// stays.
+// 4 is COMPLETED, 7 is CANCELLED.
 constexpr std::string_view kFinalSet =
     "r.state = k.t, r.attempt = k.a, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.x, "
     "r.reason = k.r, r.output_truncated = k.c, r.open_segment = NULL, r.cancel_requested = 0, "
     "r.slot_taken = 0, r.ended_as = NULLIF(k.t, 4)";
 
+// `error` is NULL while a run is RUNNING and was not asked to end: a second try clears it, a claim
+// leaves it, and a cancel writes its word together with its flag. A statement that names a BLOB
+// keeps its rows in a temporary table on the server's disk, so this one does not.
 const std::string kFinal =
+    UpdateRuns(kFinalColumns, kFinalSet, "r.state + 0 = k.o AND r.cancel_requested = 0");
+// A CANCELLED run keeps the word about who cancelled it and why, which Explain wrote.
+const std::string kFinalWithError =
     UpdateRuns(kFinalColumns, fmt::format("{}, r.error = IF(k.t = 7, r.error, NULL)", kFinalSet),
                "r.state + 0 = k.o");
 const std::string kFinalWithOutput =
@@ -198,13 +203,14 @@ Status RunWriter::Free(StoredRun& run) {
   return {};
 }
 
-Status RunWriter::AddFinal(const StoredRun& run, RunState from, const AttemptResult& result,
+Status RunWriter::AddFinal(const StoredRun& run, const Before& before, const AttemptResult& result,
                            std::string_view reason) {
   const bool with_output = !result.output.empty() || !result.error.empty();
-  JsonRows& rows = with_output ? finals_with_output_ : finals_;
+  const bool no_error_yet = before.state == RunState::kRunning && !before.cancel_requested;
+  JsonRows& rows = with_output ? finals_with_output_ : no_error_yet ? finals_ : finals_with_error_;
   rows.Begin()
       .Add(run.row.key)
-      .Add(NumberOf(from))
+      .Add(NumberOf(before.state))
       .Add(NumberOf(run.row.state))
       .Add(run.row.attempt)
       .Add(result.started)
@@ -221,7 +227,8 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
                          WallTime now) {
   CARILLON_TRY(BeginRun(run.row.key));
   CARILLON_TRY(CheckOutput(run.row.key, result));
-  const RunState from = run.row.state;
+  const Before before(run.row);
+  const RunState from = before.state;
   RunRow& row = run.row;
   // It was over, and is not or was not what it seemed: what was said of its end does not hold.
   if (IsFinal(from)) dead_letters_gone_.Begin().Add(row.key);
@@ -270,12 +277,12 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   }
   if (from != RunState::kRunning) attempts_back_.Begin().Add(row.key).Add(row.attempt);
   CARILLON_TRY(Free(run));
-  return AddFinal(run, from, result, change.reason);
+  return AddFinal(run, before, result, change.reason);
 }
 
 Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, WallTime now) {
   CARILLON_TRY(BeginRun(run.row.key));
-  const RunState from = run.row.state;
+  const Before before(run.row);
   run.row.state = state;
   run.row.may_still_run = MayStillRun(state, reason);
   if (run.row.cancel_requested) {
@@ -294,7 +301,7 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
   }
   CARILLON_TRY(Free(run));
   ++ended_[state];
-  return AddFinal(run, from, {.started = run.started, .ended = now}, reason);
+  return AddFinal(run, before, {.started = run.started, .ended = now}, reason);
 }
 
 void RunWriter::AddNotice(NoticeKind kind, const RunRow& row, std::string_view reason,
@@ -374,6 +381,7 @@ Status RunWriter::Flush() {
   }
   CARILLON_TRY(Update(kClaim, claims_));
   CARILLON_TRY(Update(kFinal, finals_));
+  CARILLON_TRY(Update(kFinalWithError, finals_with_error_));
   CARILLON_TRY(Update(kFinalWithOutput, finals_with_output_));
   CARILLON_TRY(Update(kPending, pendings_));
   CARILLON_TRY(Update(kHeld, helds_));

@@ -46,7 +46,14 @@ class RunWriter {
  private:
   // A run is written once a flush: a second change of it in one batch writes the first one down.
   Status BeginRun(const RunKey& key);
-  Status AddFinal(const StoredRun& run, RunState from, const AttemptResult& result,
+  // What the end of a run depends on and its change overwrites.
+  struct Before {
+    explicit Before(const RunRow& row)
+        : state(row.state), cancel_requested(row.cancel_requested.has_value()) {}
+    RunState state;
+    bool cancel_requested;
+  };
+  Status AddFinal(const StoredRun& run, const Before& before, const AttemptResult& result,
                   std::string_view reason);
   Status Free(StoredRun& run);
   // A notice is left with the write that makes it true.
@@ -59,7 +66,8 @@ class RunWriter {
   const size_t bytes_max_;
   std::set<RunKey> written_;
   JsonRows claims_;
-  JsonRows finals_;
+  JsonRows finals_;             // of runs whose `error` is NULL
+  JsonRows finals_with_error_;  // of runs that may have one
   JsonRows finals_with_output_;
   JsonRows pendings_;
   JsonRows helds_;
