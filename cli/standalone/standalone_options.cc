@@ -1,13 +1,17 @@
 #include "cli/standalone/standalone_options.h"
 
+#include "common/adapters/mysql/server_sizes.h"
 #include "scheduler/daemon/scheduler_settings.h"
 
 namespace carillon::cli {
 
 mysql::PrivateMariadbdOptions MariadbdOptionsOf(const config::Config& config,
                                                 const process::DataDirectory& directory) {
+  const mysql::ServerSizes sizes =
+      mysql::SizesOf(config.Integer("store.buffer_pool_mib"), mysql::MemoryBytes());
   return {.directory = directory.Sub("mariadb"),
-          .buffer_pool_bytes = config.Integer("store.buffer_pool_mib") << 20};
+          .buffer_pool_bytes = sizes.buffer_pool_bytes,
+          .redo_log_bytes = sizes.redo_log_bytes};
 }
 
 mysql::MysqlOptions StoreOptionsOf(const config::Config& config,

@@ -1,4 +1,4 @@
-// From the table of settings to the options of the private database. Pure.
+// From the table of settings and the memory of the machine to the options of the private database.
 #pragma once
 
 #include <string_view>

@@ -168,10 +168,10 @@ std::vector<Setting> MakeTable() {
                "their own."},
       {.name = "store.buffer_pool_mib",
        .type = kInteger,
-       .fallback = "128",
-       .least = 16,
+       .fallback = "0",
        .most = 1'048'576,
-       .help = "Buffer pool of the private database of standalone, in MiB."},
+       .help = "Buffer pool of the private database of standalone, in MiB, at least 16; 0 = an "
+               "eighth of the memory, 128 to 1,024. Its redo log is as large, 128 to 512."},
 
       {.name = "kafka.bootstrap",
        .fallback = "127.0.0.1:9092",

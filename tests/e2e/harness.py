@@ -122,7 +122,8 @@ class Standalone:
         self.scratch = directory or tempfile.mkdtemp(prefix="carillon-e2e-")
         self.data_dir = os.path.join(self.scratch, "data")
         self.extra = list(extra)
-        self.env = dict(os.environ, **(env or {}))
+        # The small database of many tests side by side.
+        self.env = {"CARILLON_STORE_BUFFER_POOL_MIB": "128", **os.environ, **(env or {})}
         self.process = None
         self.log_path = os.path.join(self.scratch, "standalone.log")
 
