@@ -74,7 +74,21 @@ void Pool::Shared::Return(Lease& lease) {
   freed.notify_one();
 }
 
-Result<Pool::Lease> Pool::Borrow(std::string_view operation) {
+// A connection goes from reads to transactions, and back, by a round trip: one that was used alike
+// comes first, then a new one.
+size_t Pool::Shared::TakeFree(Use use) {
+  const auto warm = std::find_if(free.rbegin(), free.rend(), [&](size_t slot) {
+    return slots[slot].idle && slots[slot].idle->transactional() == (use != Use::kRead);
+  });
+  const auto closed =
+      std::find_if(free.rbegin(), free.rend(), [&](size_t slot) { return !slots[slot].idle; });
+  const auto found = warm != free.rend() ? warm : closed != free.rend() ? closed : free.rbegin();
+  const size_t slot = *found;
+  free.erase(std::next(found).base());
+  return slot;
+}
+
+Result<Pool::Lease> Pool::Borrow(std::string_view operation, Use use) {
   std::unique_lock lock(shared_->mu);
   if (!shared_->freed.wait_for(lock, shared_->options.wait,
                                [this] { return !shared_->free.empty(); })) {
@@ -82,11 +96,13 @@ Result<Pool::Lease> Pool::Borrow(std::string_view operation) {
             fmt::format("{}: all {} connections are busy (store.connections)", operation,
                         shared_->options.size)};
   }
-  Lease lease(*shared_, shared_->free.back());
-  shared_->free.pop_back();
+  Lease lease(*shared_, shared_->TakeFree(use));
   shared_->slots[lease.slot_].leased = true;
   lease.session_ = std::move(shared_->slots[lease.slot_].idle);
   lock.unlock();
+  // The server may have closed it since: another one takes its place.
+  const bool closed = lease.session_ && use == Use::kRead && !lease.session_->Autocommit().ok();
+  if (closed || use == Use::kWriteAnew) lease.session_.reset();
   lease.reused_ = lease.session_ != nullptr;
   if (!lease.reused_) {
     CARILLON_ASSIGN_OR_RETURN(lease.session_, Open(lease.slot_));
@@ -96,10 +112,10 @@ Result<Pool::Lease> Pool::Borrow(std::string_view operation) {
 }
 
 Result<Pool::Lease> Pool::Acquire(std::string_view operation, Use use) {
-  const bool asks = gate_ != nullptr && (gated_ == Gated::kEverything || use == Use::kWrite);
-  if (!asks) return Borrow(operation);
+  const bool asks = gate_ != nullptr && (gated_ == Gated::kEverything || use != Use::kRead);
+  if (!asks) return Borrow(operation, use);
   CARILLON_TRY(gate_->Check());
-  CARILLON_ASSIGN_OR_RETURN(Lease lease, Borrow(operation));
+  CARILLON_ASSIGN_OR_RETURN(Lease lease, Borrow(operation, use));
   Status admitted = Inspect(*lease);
   if (!admitted.ok() && lease.reused() && IsConnectionLost(lease->last_error())) {
     // The server was restarted since: what answers now is looked at in its place.

@@ -32,7 +32,11 @@ struct PoolOptions {
 };
 
 // What a connection is wanted for.
-enum class Use { kRead, kWrite };
+enum class Use {
+  kRead,
+  kWrite,
+  kWriteAnew,  // on a connection that is opened for it
+};
 // What a gate is asked about.
 enum class Gated { kWrites, kEverything };
 
@@ -90,17 +94,19 @@ class Pool {
   };
   struct Shared {
     explicit Shared(PoolOptions pool_options);
+    // The free slot to be used next; `mu` is held and one is free.
+    size_t TakeFree(Use use);
     void Return(Lease& lease);
 
     const PoolOptions options;
     std::mutex mu;
     std::condition_variable freed;
     std::vector<Slot> slots;   // guarded by mu
-    std::vector<size_t> free;  // guarded by mu; the last one is used first: it is warm
+    std::vector<size_t> free;  // guarded by mu; the last ones are warm
     std::string process;       // guarded by mu; set once
   };
 
-  Result<Lease> Borrow(std::string_view operation);
+  Result<Lease> Borrow(std::string_view operation, Use use);
   Result<std::unique_ptr<Session>> Open(size_t slot);
   Status TakeName(Session& session, const std::string& name);
   Status Inspect(Session& session);

@@ -104,7 +104,9 @@ Session::~Session() {
 template <typename Function>
 auto Session::Guarded(Phase phase, Function function) -> decltype(function()) {
   try {
-    return function();
+    auto outcome = function();
+    answered_ = true;
+    return outcome;
   } catch (const sql::SQLException& e) {
     // The connector's own complaints (closed connection, no such column) carry no number.
     last_error_ = e.getErrorCode() == 0 ? 2000 : e.getErrorCode();
@@ -236,7 +238,18 @@ Status Session::Kill(uint64_t connection_id) {
   return {};
 }
 
-Status Session::Begin() { return Run("START TRANSACTION"); }
+Status Session::Begin() {
+  if (!transactional_) CARILLON_TRY(Run("SET SESSION autocommit = 0"));
+  transactional_ = true;
+  answered_ = false;
+  return {};
+}
+
+Status Session::Autocommit() {
+  if (transactional_) CARILLON_TRY(Run("SET SESSION autocommit = 1"));
+  transactional_ = false;
+  return {};
+}
 
 Status Session::Commit() {
   return Guarded(Phase::kCommit, [&]() -> Status {

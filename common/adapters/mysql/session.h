@@ -4,7 +4,8 @@
 // Threads  Not thread-safe; one lease at a time.
 // Errors   Every method maps errors by mysql_error.h. After any error the connection is not to be
 //          used again (healthy() is false): an error may have undone half a transaction.
-// Always   READ COMMITTED, UTC, strict mode, no reconnect; statements are prepared once.
+// Always   READ COMMITTED, UTC, strict mode, no reconnect; statements are prepared once. Between
+//          leases no transaction is open.
 #pragma once
 
 #include <cstdint>
@@ -103,7 +104,11 @@ class Session {
   // Ends another connection of the same user. One that is gone already is fine.
   Status Kill(uint64_t connection_id);
 
+  // The next statement begins a transaction. It costs a round trip only where the connection did
+  // not have one before: from then on `autocommit` is off, until Autocommit.
   Status Begin();
+  // From here on each statement is a transaction of its own, so that no read keeps one open.
+  Status Autocommit();
   Status Commit();
   Status Rollback();
 
@@ -113,6 +118,10 @@ class Session {
   }
 
   bool healthy() const { return last_error_ == 0; }
+  // `autocommit` is off: the connection is warm for transactions, not for reads.
+  bool transactional() const { return transactional_; }
+  // A statement has been answered since the last Begin.
+  bool answered() const { return answered_; }
   int last_error() const { return last_error_; }
   uint64_t connection_id() const { return connection_id_; }
   bool is_mariadb() const { return is_mariadb_; }
@@ -137,6 +146,8 @@ class Session {
   std::string operation_ = "connect";
   UnreadableRows* unreadable_ = nullptr;
   int last_error_ = 0;
+  bool transactional_ = false;
+  bool answered_ = false;
   uint64_t connection_id_ = 0;
   bool is_mariadb_ = false;
   size_t packet_bytes_max_ = 0;

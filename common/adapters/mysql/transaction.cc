@@ -18,15 +18,20 @@ Status Contained(std::string_view operation, Session& session,
   }
 }
 
-// A connection on which a transaction has begun. The pool's connections may all have died with a
-// server that was restarted: each such is replaced, and nothing was sent on it.
-Result<Pool::Lease> BeginOn(Pool& pool, std::string_view operation) {
+// A connection on which a transaction has begun.
+Result<Pool::Lease> BeginOn(Pool& pool, std::string_view operation, Use use) {
   for (size_t stale = 0;; ++stale) {
-    CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation, Use::kWrite));
+    CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation, use));
     const Status begun = lease->Begin();
     if (begun.ok()) return lease;
     if (!lease.reused() || stale > pool.size()) return begun.error();
   }
+}
+
+// The pool's connections may all have died with a server that was restarted. A transaction finds
+// that out by its first statement, and runs once more on a new connection.
+bool WasClosed(const Pool::Lease& lease) {
+  return lease.reused() && !lease->answered() && IsConnectionLost(lease->last_error());
 }
 
 // A dropped connection is undone by the server.
@@ -73,13 +78,17 @@ struct Retries {
 Status RunTransaction(Pool& pool, const TransactionOptions& options,
                       const std::function<Status(Session&)>& body) {
   Retries retries;
+  Use use = Use::kWrite;
   while (true) {
-    CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, BeginOn(pool, options.operation));
+    CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, BeginOn(pool, options.operation, use));
     Status outcome = Contained(options.operation, *lease, body);
     if (outcome.ok()) {
       outcome = CommitOn(lease, options.operation);
       if (outcome.ok()) return {};
       if (outcome.code() == ErrorCode::kTimeout) return outcome;
+    } else if (WasClosed(lease)) {
+      use = Use::kWriteAnew;
+      continue;
     } else {
       Undo(lease);
     }
