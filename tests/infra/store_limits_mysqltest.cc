@@ -189,12 +189,20 @@ class StoreReadsTest : public StoreLimitsTest {
     ASSERT_OK(outside_->Ask("ANALYZE TABLE job_runs, job_schedules, jobs, segments, executors"));
   }
 
+  // By how much the server's counters grew while `work` ran.
+  template <typename Work>
+  int64_t Grown(const std::string& counters, Work work) {
+    const int64_t before = Sum(counters);
+    work();
+    return Sum(counters) - before;
+  }
   // Rows that the server read, by index or by scan, while `work` ran.
   template <typename Work>
   int64_t RowsRead(Work work) {
-    const int64_t before = Counter();
-    work();
-    return Counter() - before;
+    return Grown(
+        "'HANDLER_READ_FIRST', 'HANDLER_READ_KEY', 'HANDLER_READ_LAST', 'HANDLER_READ_NEXT', "
+        "'HANDLER_READ_PREV', 'HANDLER_READ_RND', 'HANDLER_READ_RND_NEXT'",
+        work);
   }
 
   PlanBatch PlanOf(size_t runs, int64_t at) {
@@ -233,19 +241,6 @@ class StoreReadsTest : public StoreLimitsTest {
     return {std::move(claims), std::move(reports)};
   }
 
-  // Temporary tables that the server put on its disk while `work` ran.
-  template <typename Work>
-  int64_t DiskTables(Work work) {
-    const int64_t before = Sum("'CREATED_TMP_DISK_TABLES'");
-    work();
-    return Sum("'CREATED_TMP_DISK_TABLES'") - before;
-  }
-
-  int64_t Counter() {
-    return Sum(
-        "'HANDLER_READ_FIRST', 'HANDLER_READ_KEY', 'HANDLER_READ_LAST', 'HANDLER_READ_NEXT', "
-        "'HANDLER_READ_PREV', 'HANDLER_READ_RND', 'HANDLER_READ_RND_NEXT'");
-  }
   int64_t Sum(const std::string& names) {
     auto rows = outside_->Ask(
         "SELECT SUM(VARIABLE_VALUE) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN "
@@ -280,17 +275,27 @@ TEST_F(StoreReadsTest, PlanClaimAndResultReadTheirOwnRowsOnly) {
   }
 }
 
-TEST_F(StoreReadsTest, PlanClaimAndResultPutNothingOnTheServersDisk) {
+TEST_F(StoreReadsTest, PlanClaimAndResultCostFewRoundTripsAndNoTablesOnDisk) {
   StoreDriver s = driver();
+  std::vector<std::pair<int64_t, int64_t>> costs;  // statements and tables of each step
+  const auto step = [&](const auto& work) {
+    int64_t tables = 0;
+    const int64_t statements =
+        Grown("'QUESTIONS'", [&] { tables = Grown("'CREATED_TMP_DISK_TABLES'", work); });
+    costs.emplace_back(statements - 3, tables);  // three looks
+  };
+  // The first round also opens connections and makes the incarnation known.
   for (const size_t count : {size_t{1}, size_t{1000}}) {
     const PlanBatch plan = PlanOf(count, 10'000 * static_cast<int64_t>(count));
     const auto [claims, reports] = WorkOf(plan);
-    EXPECT_EQ(DiskTables([&] { ASSERT_OK(s.firing.Plan(plan, fence_, kT0)); }), 0) << count;
-    EXPECT_EQ(DiskTables([&] { ASSERT_OK(s.firing.Claim(claims, fence_, kT0 + 1h)); }), 0) << count;
-    EXPECT_EQ(DiskTables([&] { ASSERT_OK(s.firing.ApplyResults(reports, fence_, kT0 + 1h)); }), 0)
-        << count;
+    step([&] { ASSERT_OK(s.firing.Plan(plan, fence_, kT0)); });
+    step([&, &batch = claims] { ASSERT_OK(s.firing.Claim(batch, fence_, kT0 + 1h)); });
+    step([&, &batch = reports] { ASSERT_OK(s.firing.ApplyResults(batch, fence_, kT0 + 1h)); });
     EXPECT_EQ(s.Get(plan.runs.back().key).row.state, RunState::kCompleted);
   }
+  EXPECT_EQ(costs[3], std::make_pair(int64_t{3}, int64_t{0}));  // fence, runs, commit
+  EXPECT_EQ(costs[4], std::make_pair(int64_t{4}, int64_t{0}));  // fence, rows, update, commit
+  EXPECT_EQ(costs[5], std::make_pair(int64_t{4}, int64_t{0}));  // likewise
 }
 
 TEST_F(StoreReadsTest, ScansReadNoMoreThanTheyAnswer) {

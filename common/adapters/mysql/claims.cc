@@ -14,24 +14,6 @@ namespace {
 
 // Which runs hold overlap slots of a job.
 using Slots = std::map<JobNo, std::vector<RunKey>>;
-// Whether an executor takes runs; one that is not in the store does.
-using Enabled = std::map<ExecutorId, bool>;
-
-// In share mode: an executor that was disabled before this is obeyed, one that is disabled after
-// waits for our commit (P8).
-Result<Enabled> LockExecutors(Session& session, const std::vector<ClaimRequest>& requests) {
-  static const std::string statement =
-      "SELECT x.executor_id, x.enabled AND NOT x.draining FROM JSON_TABLE(?, '$[*]' COLUMNS ("
-      "e VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN "
-      "executors x FORCE INDEX (PRIMARY) ON x.executor_id = k.e LOCK IN SHARE MODE";
-  Enabled enabled;
-  for (const ClaimRequest& request : requests) enabled.emplace(request.executor, true);
-  JsonRows wanted;
-  for (const auto& [executor, unused] : enabled) wanted.Begin().Add(executor.value());
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
-  while (rows.Next()) enabled[ExecutorId(rows.Text(1))] = rows.Int(2) != 0;
-  return enabled;
-}
 
 Result<Slots> LockSlots(Session& session, const std::vector<ClaimRequest>& requests,
                         const LockedRuns& runs) {
@@ -60,7 +42,7 @@ Result<Slots> LockSlots(Session& session, const std::vector<ClaimRequest>& reque
 
 struct ClaimBatchState {
   LockedRuns runs;
-  Enabled enabled;
+  EnabledExecutors enabled;
   Slots slots;
   std::vector<uint32_t> incarnations;  // of each request
 };
@@ -103,9 +85,11 @@ Result<std::vector<ClaimReply>> ClaimLocked(Session& session, Incarnations& inca
                                             const std::vector<ClaimRequest>& requests,
                                             const std::vector<uint32_t>& numbers,
                                             const Fence& fence, WallTime now) {
-  CARILLON_TRY(LockFence(session, fence));
+  EnabledExecutors executors;
+  for (const ClaimRequest& request : requests) executors.emplace(request.executor, true);
   ClaimBatchState state;
-  CARILLON_ASSIGN_OR_RETURN(state.enabled, LockExecutors(session, requests));
+  CARILLON_ASSIGN_OR_RETURN(state.enabled,
+                            LockFenceAndExecutors(session, fence, std::move(executors)));
   std::vector<RunKey> keys;
   keys.reserve(requests.size());
   for (const ClaimRequest& request : requests) keys.push_back(request.key);

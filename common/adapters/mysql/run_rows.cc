@@ -168,30 +168,70 @@ Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys,
   return locked;
 }
 
-Status LockFence(Session& session, const Fence& fence) {
-  static const std::string statement =
-      "SELECT s.segment, s.epoch FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
-      "STRAIGHT_JOIN segments s FORCE INDEX (PRIMARY) ON s.segment = k.n LOCK IN SHARE MODE";
+namespace {
+
+const std::string kFencedSegments =
+    "FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN segments s "
+    "FORCE INDEX (PRIMARY) ON s.segment = k.n LOCK IN SHARE MODE";
+
+std::string SegmentsOf(const Fence& fence) {
   JsonRows wanted;
   for (const FencedSegment& held : fence) wanted.Begin().Add(held.segment.value());
-  {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
-    for (const FencedSegment& held : fence) {
-      if (!rows.Next() || rows.Unsigned(1) != held.segment.value()) {
-        return {ErrorCode::kBrokenStore,
-                fmt::format("fence: no segment {}, or not sorted", held.segment.value())};
-      }
-      if (rows.Unsigned(2) != held.epoch.value() && !failpoint::Broken("fence")) {
-        return {ErrorCode::kFenced,
-                fmt::format("segment {}: held by epoch {}, ours was {}", held.segment.value(),
-                            rows.Unsigned(2), held.epoch.value())};
-      }
+  return wanted.Take();
+}
+
+// The next rows are the segment and the epoch of each that is held.
+Status CompareEpochs(Rows& rows, const Fence& fence) {
+  for (const FencedSegment& held : fence) {
+    if (!rows.Next() || rows.Unsigned(1) != held.segment.value()) {
+      return {ErrorCode::kBrokenStore,
+              fmt::format("fence: no segment {}, or not sorted", held.segment.value())};
+    }
+    if (rows.Unsigned(2) != held.epoch.value() && !failpoint::Broken("fence")) {
+      return {ErrorCode::kFenced,
+              fmt::format("segment {}: held by epoch {}, ours was {}", held.segment.value(),
+                          rows.Unsigned(2), held.epoch.value())};
     }
   }
-  if (failpoint::Hit("mysql.after_fence")) {
-    return {ErrorCode::kUnavailable, "stopped after the fence"};
-  }
   return {};
+}
+
+Status PassFailpoint() {
+  if (!failpoint::Hit("mysql.after_fence")) return {};
+  return {ErrorCode::kUnavailable, "stopped after the fence"};
+}
+
+}  // namespace
+
+Status LockFence(Session& session, const Fence& fence) {
+  static const std::string statement = "SELECT s.segment, s.epoch " + kFencedSegments;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {SegmentsOf(fence)}));
+    CARILLON_TRY(CompareEpochs(rows, fence));
+  }
+  return PassFailpoint();
+}
+
+Result<EnabledExecutors> LockFenceAndExecutors(Session& session, const Fence& fence,
+                                               EnabledExecutors executors) {
+  // The first part is locked first. Rows of the second have the number of no segment.
+  static const std::string statement =
+      "(SELECT s.segment, s.epoch, '' " + kFencedSegments +
+      ") UNION ALL (SELECT 4294967295, CAST(x.enabled AND NOT x.draining AS UNSIGNED), "
+      "x.executor_id FROM JSON_TABLE(?, '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii "
+      "COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN executors x FORCE INDEX (PRIMARY) ON "
+      "x.executor_id = k.e LOCK IN SHARE MODE)";
+  JsonRows wanted;
+  for (const auto& [executor, unused] : executors) wanted.Begin().Add(executor.value());
+  const std::string segments = SegmentsOf(fence);
+  const std::string names = wanted.Take();
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {segments, names}));
+    CARILLON_TRY(CompareEpochs(rows, fence));
+    while (rows.Next()) executors[ExecutorId(rows.Text(3))] = rows.Unsigned(2) != 0;
+  }
+  CARILLON_TRY(PassFailpoint());
+  return executors;
 }
 
 }  // namespace carillon::mysql

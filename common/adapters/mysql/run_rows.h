@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -73,6 +74,14 @@ Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys, Incarnat
 // The first statement of an owner's transaction (DESIGN P5): locks the segments' rows in share mode
 // and compares the epochs. kFenced.
 Status LockFence(Session& session, const Fence& fence);
+
+// Whether an executor takes runs; one that is not in the store does.
+using EnabledExecutors = std::map<ExecutorId, bool>;
+// As LockFence, and then, in the same round trip, finds out about `executors`. Their rows are
+// locked in share mode: one that was disabled before this is obeyed, one that is disabled after
+// waits for our commit (P8).
+Result<EnabledExecutors> LockFenceAndExecutors(Session& session, const Fence& fence,
+                                               EnabledExecutors executors);
 
 // kExhausted above kBatchRowsMax items; kInvalid when an item's segment is not in the fence.
 template <typename Item>
