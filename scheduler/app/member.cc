@@ -96,7 +96,7 @@ void Member::NudgeExecutors() {
 bool Member::ready() const {
   const Rooms& r = *rooms_;
   const Duration silence = r.ports.clock.Steady() - r.owner.last_answer();
-  return r.owner.clock_trusted() && r.ports.guard.trusted() && r.owner.settled() &&
+  return r.owner.clock_trusted() && r.ports.guard.trusted() && r.assignment.settled() &&
          silence < kStoreAnswerMaxAge;
 }
 

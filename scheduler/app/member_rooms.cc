@@ -29,6 +29,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       wakes(MakeWakes()),
       cluster(p.clock),
       segments(o.proof_max_age),
+      assignment(p.coordinator, segments, o.self.id),
       fences(p.clock, p.segments, segments, p.metrics),
       leases({.lease = o.lease, .own_loss_margin = o.own_loss_margin, .leases_max = o.leases_max},
              segments),
@@ -45,7 +46,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       claims("claims", o.claim_queue_max),
       registers("registers", kRegistersMax),
       owner(MakeOwner()),
-      session_proof(p.clock, p.coordinator, segments),
+      session_proof(p.clock, p.coordinator, segments, assignment),
       leader(MakeLeader()),
       settings(MakeSettings()),
       guard_loop(MakeGuardLoop()),
@@ -102,7 +103,7 @@ void Member::Rooms::ConnectWakes() {
   ports.hub.OnReadable(Waker("link"));
   ports.results.OnReadable(Waker("results"));
   ports.logs.OnReadable(Waker("logs"));
-  ports.coordinator.OnChange(Wakers({"owner", "leader", "guard"}));
+  ports.coordinator.OnChange(Wakers({"owner", "proof", "leader", "guard"}));
   // The node of the coordinator, the executors, and what a pause holds back.
   ports.settings.OnChange(
       [wake = Wakers({"leader", "link", "plan", "fire"})](const ClusterSettings&) { wake(); });

@@ -9,6 +9,7 @@
 #include "scheduler/app/member.h"
 #include "scheduler/app/queue_gauges.h"
 #include "scheduler/app/sequence_stepper.h"
+#include "scheduler/assign/assignment_follower.h"
 #include "scheduler/assign/segment_owner.h"
 #include "scheduler/assign/session_proof.h"
 #include "scheduler/claims/claim_applier.h"
@@ -77,6 +78,7 @@ struct Member::Rooms {
   // Self-synchronised state.
   ClusterClock cluster;
   SegmentTable segments;
+  AssignmentFollower assignment;
   FenceWatch fences;
   LeaseBook leases;
   ExecutorTable executors;

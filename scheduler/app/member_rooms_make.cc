@@ -15,6 +15,7 @@ SegmentOwner Member::Rooms::MakeOwner() {
                        .coordinator = ports.coordinator,
                        .cluster = cluster,
                        .table = segments,
+                       .assignment = assignment,
                        .fences = fences,
                        .metrics = ports.metrics},
                       {.self = options.self.id,
@@ -218,7 +219,7 @@ ClaimApplier Member::Rooms::MakeClaimApplier() {
       {.lease = options.lease,
        .gap = options.claim_gap,
        .paused = [this] { return ports.settings.paused(); },
-       .wants = [this](SegmentId segment) { return owner.Wants(segment); },
+       .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
        .late_after = [this](const ClaimRequest& request) { return LateLimit(request); }});
 }
 
@@ -285,19 +286,19 @@ ResultApplier Member::Rooms::MakeResultApplier() {
                        {.gap = options.result_gap,
                         .records_held_max = options.result_records_held_max,
                         .bytes_held_max = options.result_bytes_held_max,
-                        .wants = [this](SegmentId segment) { return owner.Wants(segment); },
+                        .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
                         .seed = seeds.Next()});
 }
 
 LogKeeper Member::Rooms::MakeLogKeeper() {
-  return LogKeeper(
-      {.clock = ports.clock,
-       .store = ports.log_store,
-       .logs = ports.logs,
-       .executors = executors,
-       .hub = ports.hub,
-       .metrics = ports.metrics},
-      {.wants = [this](SegmentId segment) { return owner.Wants(segment); }, .seed = seeds.Next()});
+  return LogKeeper({.clock = ports.clock,
+                    .store = ports.log_store,
+                    .logs = ports.logs,
+                    .executors = executors,
+                    .hub = ports.hub,
+                    .metrics = ports.metrics},
+                   {.wants = [this](SegmentId segment) { return assignment.Wants(segment); },
+                    .seed = seeds.Next()});
 }
 
 }  // namespace carillon::scheduler

@@ -69,9 +69,13 @@ void SegmentOwner::JudgeClock() {
   GiveUp(everything, DropCause::kClockUntrusted);
 }
 
-// Nothing is begun under these epochs any more once the table has dropped them.
 void SegmentOwner::GiveUp(const Fence& fence, DropCause cause) {
   ports_.table.Drop(fence, cause);
+  Release(fence);
+}
+
+// Nothing is begun under these epochs any more once the table has dropped them.
+void SegmentOwner::Release(const Fence& fence) {
   if (fence.empty()) return;
   const Status released = ports_.segments.Release(fence);
   // The next owner waits a moment and takes them by force.
@@ -82,33 +86,15 @@ void SegmentOwner::Leave() {
   const auto view = ports_.table.View();
   Fence everything = view->FenceFor(view->Segments());
   everything.insert(everything.end(), view->suspended().begin(), view->suspended().end());
+  const Fence dropped = ports_.assignment.TakeDropped();
+  everything.insert(everything.end(), dropped.begin(), dropped.end());
   GiveUp(everything, DropCause::kReassigned);
 }
 
 void SegmentOwner::FollowAssignment(SteadyTime now) {
-  const auto assignment = ports_.coordinator.ReadAssignment();
-  // While the coordinator is away an owner goes on with what it has.
+  const auto assignment = ports_.assignment.Follow();
+  Release(ports_.assignment.TakeDropped());
   if (!assignment.ok() || assignment->generation.value() == 0) return;
-  std::vector<SegmentId> wanted;
-  for (const auto& [segment, member] : assignment->owners) {
-    if (member == options_.self) wanted.push_back(segment);
-  }
-  SetWanted(wanted);
-  const auto view = ports_.table.View();
-  std::vector<SegmentId> given_up;
-  for (const OwnedSegment& owned : view->all()) {
-    if (!std::binary_search(wanted.begin(), wanted.end(), owned.segment)) {
-      given_up.push_back(owned.segment);
-    }
-  }
-  Fence dropped = view->FenceFor(given_up);
-  for (const FencedSegment& suspended : view->suspended()) {
-    if (!std::binary_search(wanted.begin(), wanted.end(), suspended.segment)) {
-      dropped.push_back(suspended);
-    }
-  }
-  GiveUp(dropped, DropCause::kReassigned);
-  ports_.table.Keep(assignment->generation, ports_.coordinator.Joins());
   if (!clock_trusted() || !options_.store_trusted()) return;
   const std::vector<SegmentId> missing = Missing(*assignment, now);
   if (!missing.empty()) TakeMissing(*assignment, missing);
@@ -237,22 +223,6 @@ void SegmentOwner::RenewProof(SteadyTime now) {
   CountOwned();
   const Status checked = ports_.fences.Check(view->FenceFor(view->Segments()));
   if (!checked.ok()) log::Debug("assign", "cannot read epochs: {}", checked.error().message);
-}
-
-bool SegmentOwner::Wants(SegmentId segment) const {
-  MutexLock lock(mu_);
-  return std::binary_search(wanted_.begin(), wanted_.end(), segment);
-}
-
-bool SegmentOwner::settled() const {
-  MutexLock lock(mu_);
-  return assignment_known_ && ports_.table.View()->ActiveSegments() == wanted_;
-}
-
-void SegmentOwner::SetWanted(const std::vector<SegmentId>& wanted) {
-  MutexLock lock(mu_);
-  wanted_ = wanted;
-  assignment_known_ = true;
 }
 
 }  // namespace carillon::scheduler

@@ -3,8 +3,7 @@
 //
 // Place    DESIGN §5, before step 1 of docs/life-of-a-run.md.
 // Threads  One loop calls Step, which waits for the store: leases that must be renewed meanwhile
-// have
-//          session_proof.h.
+//          have session_proof.h.
 // Time     Never leads: cluster time is measured before anything is taken; beyond the offset limit
 //          everything is released.
 // Errors   Retried at the next Step; a Take whose outcome is unknown is simply repeated (the same
@@ -20,6 +19,7 @@
 #include "common/base/metrics.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/segment_store.h"
+#include "scheduler/assign/assignment_follower.h"
 #include "scheduler/assign/fence_watch.h"
 #include "scheduler/wheel/cluster_clock.h"
 
@@ -44,6 +44,7 @@ class SegmentOwner final : public Stepper {
     Coordinator& coordinator;
     ClusterClock& cluster;
     SegmentTable& table;
+    AssignmentFollower& assignment;
     FenceWatch& fences;
     Metrics& metrics;
   };
@@ -56,12 +57,8 @@ class SegmentOwner final : public Stepper {
 
   // Thread-safe: the clock is measured and within the limit.
   bool clock_trusted() const { return clock_trusted_.load(std::memory_order_relaxed); }
-  // Thread-safe: the assignment gives the segment to this member (it may not be taken yet).
-  bool Wants(SegmentId segment) const;
   // Thread-safe: when the store last answered; zero = never.
   SteadyTime last_answer() const { return SteadyTime(Duration(last_answer_us_.load())); }
-  // Thread-safe: everything wanted is owned and active.
-  bool settled() const;
 
  private:
   void MeasureClock(SteadyTime now);
@@ -71,9 +68,9 @@ class SegmentOwner final : public Stepper {
   void TakeMissing(const Assignment& assignment, const std::vector<SegmentId>& missing);
   Result<Duration> LeaseBefore(const Fence& taken);
   void GiveUp(const Fence& fence, DropCause cause);
+  void Release(const Fence& fence);
   void CountOwned();
   void RenewProof(SteadyTime now);
-  void SetWanted(const std::vector<SegmentId>& wanted);
   // Another process of this member's name is among the members.
   bool IsTwice(const std::vector<MemberInfo>& members, SteadyTime now);
 
@@ -91,9 +88,6 @@ class SegmentOwner final : public Stepper {
   size_t samples_taken_ = 0;
   std::atomic<bool> clock_trusted_{false};
   std::atomic<int64_t> last_answer_us_{0};
-  mutable Mutex mu_;
-  std::vector<SegmentId> wanted_ GUARDED_BY(mu_);  // ascending
-  bool assignment_known_ GUARDED_BY(mu_) = false;
 };
 
 }  // namespace carillon::scheduler

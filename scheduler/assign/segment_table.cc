@@ -123,10 +123,13 @@ void SegmentTable::Proved(const Fence& fence, SteadyTime sent) {
   }
 }
 
-void SegmentTable::Keep(Generation generation, uint64_t joins) {
+void SegmentTable::Keep(Generation generation, uint64_t joins,
+                        const std::vector<SegmentId>& wanted) {
   MutexLock lock(mu_);
   bool changed = false;
   for (auto& [segment, held] : held_) {
+    // Under an earlier assignment it may have been added a moment ago.
+    if (!std::binary_search(wanted.begin(), wanted.end(), segment)) continue;
     if (held.segment.joins != joins) continue;
     if (held.segment.generation.value() + 1 != generation.value()) continue;
     held.segment.generation = generation;

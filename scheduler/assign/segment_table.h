@@ -73,12 +73,12 @@ class SegmentTable {
   void Activate(const Fence& fence);
   // A fenced operation that was sent at `sent` found these epochs in force.
   void Proved(const Fence& fence, SteadyTime sent);
-  // The assignment `generation` gives everything that is held here to this member. What was held
-  // under the generation just before it is held under this one from now on: nobody was ever told
-  // to take it. What missed a generation is not: another member may have taken it under that one.
-  // Nor is what was taken before this client joined anew: while it was away, another process of
-  // the same name may have taken it.
-  void Keep(Generation generation, uint64_t joins);
+  // The assignment `generation` gives `wanted` (ascending) to this member. What of it was held
+  // under the generation just before is held under this one from now on: nobody was ever told to
+  // take it. What missed a generation is not: another member may have taken it under that one. Nor
+  // is what was taken before this client joined anew: while it was away, another process of the
+  // same name may have taken it.
+  void Keep(Generation generation, uint64_t joins, const std::vector<SegmentId>& wanted);
   // Our session lived after `sent` while `generation` was the assignment's: proves what was taken
   // or kept under exactly that generation; the latter only in the session it was taken in.
   void ProvedBySession(Generation generation, uint64_t joins, SteadyTime sent);

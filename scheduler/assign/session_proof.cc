@@ -12,11 +12,12 @@ constexpr Duration kLookEvery = 1s;      // at what is held, when nothing is
 }  // namespace
 
 SteadyTime SessionProof::Step(SteadyTime now) {
+  const auto assignment = assignment_.Follow();
   const auto oldest = table_.OldestProof();
   if (!oldest) return now + kLookEvery;
   const SteadyTime due = std::max(next_, *oldest + kProofFresh);
   if (now < due) return due;
-  Prove();
+  if (assignment.ok()) Prove();
   next_ = clock_.Steady() + kProveAgain;
   return next_;
 }

@@ -107,6 +107,10 @@ void SchedulerProcess::Nudge(const ChangedWork& work) {
 
 LiveSettings* SchedulerProcess::settings() { return ports_ ? &ports_->settings : nullptr; }
 
+Coordinator* SchedulerProcess::coordinator() {
+  return ports_ ? ports_->coordinator.get() : nullptr;
+}
+
 void SchedulerProcess::Calm() {
   stop_in_call_.reset();
   in_proof_.reset();

@@ -41,6 +41,7 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   uint64_t pause() const override { return paused_ ? pauses_ : 0; }
   // Null: it is not up.
   LiveSettings* settings();
+  Coordinator* coordinator();
   void Nudge(const ChangedWork& work);
   // Ends the faults of what it holds.
   void Calm();

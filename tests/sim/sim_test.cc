@@ -79,6 +79,23 @@ TEST_F(SimTest, OneDependencyThatHangsKillsNothing) {
   EXPECT_GE(faults, count);
 }
 
+// A session proves what is held under the assignment's present generation only, and a member that
+// waits for the store must learn of it all the same.
+TEST_F(SimTest, AssignmentThatChangesWhileTheStoreHangsKillsNothing) {
+  const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
+  const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
+  size_t faults = 0, starts = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Outcome outcome = Simulate({.seed = seed, .hangs = true, .moves = true, .trace = trace});
+    faults += outcome.faults;
+    starts += outcome.starts;
+    EXPECT_FALSE(outcome.violation.has_value()) << Describe(outcome);
+  }
+  fmt::print("{} seeds: {} hangs and assignments, {} processes\n", count, faults, starts);
+  EXPECT_GE(faults, 2 * count);
+}
+
 TEST_F(SimTest, SameSeedReplaysTheSameSteps) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const Outcome first = Simulate({.seed = seed});

@@ -36,6 +36,7 @@ struct WorldOptions {
       3600s;  // without, until at rest: a long queue before few slots takes 40 minutes
   uint64_t steps_max = 3'000'000;
   bool hangs = false;  // HangFaults instead of what the seed draws
+  bool moves = false;  // with hangs: it is the store, and meanwhile the assignment changes
   bool trace = false;  // every event on stderr
 };
 
@@ -123,6 +124,7 @@ class World {
   void CutNetwork();
   void HangSomething();
   void HangCoordinator(Duration wait);
+  void MoveIdleSegments();
   void EndFaults();
   bool AtRest() const;
   bool Happens(double chance) { return rng.Chance(chance); }

@@ -1,5 +1,6 @@
 // What goes wrong in the world, and how it ends.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -176,10 +177,11 @@ void World::HangSomething() {
   if (now < next_hang_) return;
   const Duration wait = Between(5s, plan_.events.hang_max);
   next_hang_ = now + wait + kHangsApart;
-  const uint64_t which = rng.Below(3);
+  const uint64_t which = options_.moves ? 0 : rng.Below(3);
   static constexpr const char* kNames[] = {"store", "coordinator", "bus"};
   Note(fmt::format("the {} hangs for {} ms", kNames[which], wait / 1ms));
   if (which == 0) store_hangs_until_ = now + wait;
+  if (options_.moves) After(Between(0s, 2s), [this] { MoveIdleSegments(); });
   if (which == 1) HangCoordinator(wait);
   if (which == 2) CutFor(test::kBusNode, {"*"}, wait, Direction::kBoth);
 }
@@ -195,6 +197,37 @@ void World::HangCoordinator(Duration wait) {
       ensemble.Restore(incarnation);
     });
   }
+}
+
+// The leader had read the store before it began to hang, and writes what it decided: segments in
+// which nothing runs go to the next member, which cannot take them now. It is decided again before
+// long, as members come and go.
+void World::MoveIdleSegments() {
+  if (!store_hangs()) return;
+  std::set<SegmentId> used;
+  for (const auto& [key, row] : checker.rows()) {
+    if (!IsFinal(row.state)) used.insert(row.segment);
+  }
+  for (const auto& scheduler : schedulers_) {
+    Coordinator* const coordinator = scheduler->coordinator();
+    if (coordinator == nullptr || !coordinator->IsLeader()) continue;
+    Assignment next = ensemble.assignment();
+    next.generation = Generation(next.generation.value() + 1);
+    size_t moved = 0;
+    for (auto& [segment, owner] : next.owners) {
+      if (used.contains(segment)) continue;
+      const size_t at = static_cast<size_t>(
+          std::find_if(schedulers_.begin(), schedulers_.end(),
+                       [&owner](const auto& one) { return one->name() == owner.value(); }) -
+          schedulers_.begin());
+      owner = MemberId(schedulers_[(at + 1) % schedulers_.size()]->name());
+      ++moved;
+    }
+    const Status written = coordinator->WriteAssignment(next);
+    Note(fmt::format("generation {} moves {} segments{}", next.generation.value(), moved,
+                     written.ok() ? "" : ": " + written.error().message));
+  }
+  After(Between(1s, 20s), [this] { MoveIdleSegments(); });
 }
 
 void World::AwaitStore(Duration limit) {

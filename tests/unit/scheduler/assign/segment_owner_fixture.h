@@ -60,9 +60,11 @@ class SegmentOwnerTest : public ::testing::Test {
   }
   ~SegmentOwnerTest() override { failpoint::Reset(); }
 
-  void Assign(const std::string& member) {
+  // All four segments; the last one to another member, if one is named.
+  void Assign(const std::string& member, const std::string& of_the_last = {}) {
     Assignment assignment{.generation = Generation(++generation_)};
     for (uint32_t n = 0; n < 4; ++n) assignment.owners[SegmentId(n)] = MemberId(member);
+    if (!of_the_last.empty()) assignment.owners[SegmentId(3)] = MemberId(of_the_last);
     ASSERT_TRUE(coordinator_->WriteAssignment(assignment).ok());
   }
   void StepOwner(Duration ahead = 1s) {
@@ -91,16 +93,18 @@ class SegmentOwnerTest : public ::testing::Test {
   Metrics metrics_;
   ClusterClock cluster_{clock_};
   SegmentTable table_{4s};
+  AssignmentFollower assignment_{*coordinator_, table_, MemberId("m1")};
   FenceWatch fences_{clock_, segments_, table_, metrics_};
   SegmentOwner owner_{{.clock = clock_,
                        .segments = segments_,
                        .coordinator = *coordinator_,
                        .cluster = cluster_,
                        .table = table_,
+                       .assignment = assignment_,
                        .fences = fences_,
                        .metrics = metrics_},
                       {.self = MemberId("m1"), .incarnation = Incarnation("i1")}};
-  SessionProof session_{clock_, *coordinator_, table_};
+  SessionProof session_{clock_, *coordinator_, table_, assignment_};
   uint64_t generation_ = 0;
   int changes_ = 0;
 };

@@ -15,14 +15,14 @@ TEST_F(SegmentOwnerTest, TakesWhatIsAssignedAndGivesUpWhatIsNot) {
   Assign("m1");
   Step();
   EXPECT_EQ(owned(), 4u);
-  EXPECT_TRUE(owner_.Wants(SegmentId(2)));
-  EXPECT_FALSE(owner_.settled());
+  EXPECT_TRUE(assignment_.Wants(SegmentId(2)));
+  EXPECT_FALSE(assignment_.settled());
   ActivateAll();
-  EXPECT_TRUE(owner_.settled());
+  EXPECT_TRUE(assignment_.settled());
   Assign("m2");
   Step();
   EXPECT_EQ(owned(), 0u);
-  EXPECT_FALSE(owner_.Wants(SegmentId(2)));
+  EXPECT_FALSE(assignment_.Wants(SegmentId(2)));
 }
 
 TEST_F(SegmentOwnerTest, WhatIsGivenUpIsReleased) {

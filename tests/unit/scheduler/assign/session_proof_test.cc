@@ -45,6 +45,48 @@ TEST_F(SessionProofTest, StoreThatHangsStopsNoRenewal) {
   EXPECT_EQ(owned(), 4u);
 }
 
+// The loop that takes and releases waits for the store meanwhile.
+TEST_F(SessionProofTest, MembersThatChangeWhileTheStoreHangsStopNoRenewal) {
+  Assign("m1");
+  Step();
+  Duration refused{};
+  Duration refused_longest{};
+  bool hangs = true;
+  segments_.away = true;
+  segments_.hang = [&] {
+    if (!std::exchange(hangs, false)) return;
+    Assign("m1", "m2");
+    for (Duration passed{}; passed < 20s; passed += 100ms) {
+      clock_.Advance(100ms);
+      session_.Step(clock_.Steady());
+      refused = MayRenew() ? Duration{} : refused + 100ms;
+      refused_longest = std::max(refused_longest, refused);
+    }
+    EXPECT_EQ(owned(), 3u) << "the next owner may have taken the last one";
+  };
+  StepOwner();
+  EXPECT_LE(refused_longest, 2s);
+}
+
+TEST_F(SessionProofTest, SegmentGivenAwayWhileTheStoreHangsIsReleasedAfterwards) {
+  Assign("m1");
+  Step();
+  bool hangs = true;
+  segments_.away = true;
+  segments_.hang = [&] {
+    if (!std::exchange(hangs, false)) return;
+    Assign("m1", "m2");
+    session_.Step(clock_.Steady());
+    segments_.away = false;
+  };
+  StepOwner();
+  EXPECT_EQ(table_.View()->Find(SegmentId(3)), nullptr);
+  const auto records = store_.ListSegments();
+  ASSERT_TRUE(records.ok());
+  EXPECT_TRUE(records->at(3).released);
+  EXPECT_FALSE(records->at(2).released);
+}
+
 TEST_F(SessionProofTest, SessionIsNotAskedWhileTheStoreProves) {
   Assign("m1");
   Step();
@@ -80,6 +122,27 @@ TEST_F(SessionProofTest, SessionProvesWhatWasKeptAndSuspended) {
   table_.Drop(view->FenceFor(view->Segments()), DropCause::kStoreHeld);
   for (int i = 0; i < 20; ++i) Step();
   EXPECT_TRUE(table_.MayRenew(first.segment, first.epoch, clock_.Steady()));
+}
+
+// A take under the assignment before may end after the present one was applied.
+TEST_F(SessionProofTest, SessionDoesNotProveWhatWasTakenTooLate) {
+  Assign("m1");
+  Step();
+  const OwnedSegment last = *table_.View()->Find(SegmentId(3));
+  const SteadyTime taken = clock_.Steady();
+  Assign("m1", "m2");
+  Step();
+  ASSERT_EQ(owned(), 3u);
+  table_.Add({{last.segment, last.epoch}}, last.generation, taken, taken, last.joins);
+  table_.Keep(Generation(generation_), last.joins, {SegmentId(0), SegmentId(1), SegmentId(2)});
+  segments_.away = true;
+  for (int i = 0; i < 5; ++i) {
+    clock_.Advance(1s);
+    const auto generation = coordinator_->ProveSession();
+    ASSERT_TRUE(generation.ok());
+    table_.ProvedBySession(*generation, coordinator_->Joins(), clock_.Steady());
+  }
+  EXPECT_FALSE(table_.MayRenew(last.segment, last.epoch, clock_.Steady()));
 }
 
 // Somebody else may have been told to take it by the generation that was not seen.
