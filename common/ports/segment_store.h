@@ -41,6 +41,11 @@ struct TakeRequest {
   Duration lease = {};              // that the member grants
 };
 
+struct TakenSegments {
+  Fence fence;                 // with their new epochs
+  Duration lease_before = {};  // the longest of owners before, of any of them, that may be in force
+};
+
 class SegmentStore {
  public:
   virtual ~SegmentStore() = default;
@@ -50,9 +55,9 @@ class SegmentStore {
 
   // Takes what of `segments` the rules allow (assign_gen < generation, or equal and owned by this
   // incarnation), in one transaction: closes the old owner's connections, owner, epoch + 1. Returns
-  // the segments taken with their new epochs; the others are simply absent. After kTimeout: call
-  // again (same generation, same incarnation takes again with a higher epoch).
-  virtual Result<Fence> Take(const TakeRequest& request) = 0;
+  // the segments taken; the others are simply absent. After kTimeout: call again (same generation,
+  // same incarnation takes again with a higher epoch).
+  virtual Result<TakenSegments> Take(const TakeRequest& request) = 0;
 
   // This owner begins no write under these epochs any more, so the next one need not close its
   // connections, nor wait for it. Epochs that are over are passed over.

@@ -179,37 +179,19 @@ void SegmentOwner::TakeMissing(const Assignment& assignment,
     next_take_ = returned + backoff_.Next(rng_);
     return;
   }
-  if (!taken->empty()) {
-    const auto lease_before = LeaseBefore(*taken);
-    if (!lease_before.ok()) {
-      // Taken again, with a higher epoch.
-      log::Warn("assign", "take: {}", lease_before.error().message);
-      next_take_ = returned + backoff_.Next(rng_);
-      return;
-    }
-    log::Info("assign", "segments taken count={} generation={}", taken->size(),
+  if (!taken->fence.empty()) {
+    log::Info("assign", "segments taken count={} generation={}", taken->fence.size(),
               assignment.generation.value());
-    ports_.table.Add(*taken, assignment.generation, sent, returned, joins, *lease_before);
+    ports_.table.Add(taken->fence, assignment.generation, sent, returned, joins,
+                     taken->lease_before);
     CountOwned();
   }
   // What the rules refused waits for a newer assignment.
-  if (taken->size() < missing.size()) {
+  if (taken->fence.size() < missing.size()) {
     next_take_ = returned + backoff_.Next(rng_);
   } else {
     backoff_.Reset();
   }
-}
-
-// The longest lease of all that was taken at once: each may have been granted by members of other
-// settings.
-Result<Duration> SegmentOwner::LeaseBefore(const Fence& taken) {
-  std::vector<SegmentId> segments;
-  segments.reserve(taken.size());
-  for (const FencedSegment& item : taken) segments.push_back(item.segment);
-  CARILLON_ASSIGN_OR_RETURN(const auto records, ports_.segments.ReadEpochs(segments));
-  Duration longest{};
-  for (const SegmentRecord& record : records) longest = std::max(longest, record.lease_before);
-  return longest;
 }
 
 void SegmentOwner::CountOwned() {

@@ -66,7 +66,6 @@ class SegmentOwner final : public Stepper {
   void FollowAssignment(SteadyTime now);
   std::vector<SegmentId> Missing(const Assignment& assignment, SteadyTime now);
   void TakeMissing(const Assignment& assignment, const std::vector<SegmentId>& missing);
-  Result<Duration> LeaseBefore(const Fence& taken);
   void GiveUp(const Fence& fence, DropCause cause);
   void Release(const Fence& fence);
   void CountOwned();

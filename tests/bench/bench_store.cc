@@ -147,7 +147,7 @@ int Run(const BenchOptions& options) {
   std::vector<SegmentId> segments;
   for (uint32_t i = 0; i < 64; ++i) segments.push_back(SegmentId(i));
   const Fence fence =
-      Must(store->Take({MemberId("bench"), Incarnation("bench"), Generation(1), segments}));
+      Must(store->Take({MemberId("bench"), Incarnation("bench"), Generation(1), segments})).fence;
   Phases phases;
   std::vector<Lane> lanes;
   for (int i = 0; i < options.lanes; ++i) {

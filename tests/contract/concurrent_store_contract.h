@@ -150,12 +150,12 @@ TYPED_TEST(ConcurrentStoreContract, NothingIsWrittenAfterATakeoverAnswered) {
   std::atomic<int> zombie_writes{0};
   this->AllAtOnce([&](StoreDriver& mine, int writer) {
     if (writer == 0) {
-      const auto fence = Persist([&] {
+      const auto theirs = Persist([&] {
         return mine.segments.Take(
             {MemberId("m2"), Incarnation("i2"), Generation(2), StoreDriver::All()});
       });
-      ASSERT_OK(fence);
-      EXPECT_EQ(fence->size(), kSegments);
+      ASSERT_OK(theirs);
+      EXPECT_EQ(theirs->fence.size(), kSegments);
       taken = true;
       return;
     }

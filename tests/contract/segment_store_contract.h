@@ -70,21 +70,42 @@ TYPED_TEST(SegmentStoreContract, NewerGenerationTakesOver) {
 TYPED_TEST(SegmentStoreContract, TakeTellsTheLongestLeaseOfOwnersBefore) {
   StoreDriver s = this->driver();
   const auto take = [&](uint64_t generation, const std::string& member, Duration lease) {
-    const Fence taken = s.v(s.segments.Take({.member = MemberId(member),
-                                             .incarnation = Incarnation(member),
-                                             .generation = Generation(generation),
-                                             .segments = s.All(),
-                                             .lease = lease}));
-    EXPECT_EQ(taken.size(), kSegments);
-    return s.v(s.segments.ReadEpochs(s.All())).at(1);
+    const TakenSegments taken = s.v(s.segments.Take({.member = MemberId(member),
+                                                     .incarnation = Incarnation(member),
+                                                     .generation = Generation(generation),
+                                                     .segments = s.All(),
+                                                     .lease = lease}));
+    EXPECT_EQ(taken.fence.size(), kSegments);
+    return taken.lease_before;
   };
-  EXPECT_EQ(take(1, "m1", 60s).lease_before, Duration{});
-  EXPECT_EQ(take(2, "m2", 20s).lease_before, 60s);
-  EXPECT_EQ(take(2, "m2", 20s).lease_before, 60s) << "again, after an unknown outcome";
-  const SegmentRecord third = take(3, "m3", 10s);
-  EXPECT_EQ(third.lease_before, 60s) << "of the owner before the one before";
+  EXPECT_EQ(take(1, "m1", 60s), Duration{});
+  EXPECT_EQ(take(2, "m2", 20s), 60s);
+  EXPECT_EQ(take(2, "m2", 20s), 60s) << "again, after an unknown outcome";
+  EXPECT_EQ(take(3, "m3", 10s), 60s) << "of the owner before the one before";
+  const SegmentRecord third = s.v(s.segments.ReadEpochs(s.All())).at(1);
+  EXPECT_EQ(third.lease_before, 60s);
   EXPECT_EQ(third.lease, 10s);
   EXPECT_GT(third.taken, WallTime{});
+}
+
+TYPED_TEST(SegmentStoreContract, TakeTellsTheLongestLeaseOfAllThatItTook) {
+  StoreDriver s = this->driver();
+  const auto take = [&](uint64_t generation, const std::vector<SegmentId>& segments,
+                        Duration lease) {
+    return s
+        .v(s.segments.Take({.member = MemberId("m1"),
+                            .incarnation = Incarnation("i1"),
+                            .generation = Generation(generation),
+                            .segments = segments,
+                            .lease = lease}))
+        .lease_before;
+  };
+  take(1, {SegmentId(0)}, 20s);
+  take(1, {SegmentId(1)}, 60s);
+  take(1, {SegmentId(2)}, 30s);
+  EXPECT_EQ(take(2, {SegmentId(0), SegmentId(2)}, 20s), 30s);
+  EXPECT_EQ(take(3, {SegmentId(0), SegmentId(1)}, 20s), 60s);
+  EXPECT_EQ(take(1, {SegmentId(2)}, 20s), Duration{}) << "of an older generation: not taken";
 }
 
 TYPED_TEST(SegmentStoreContract, ReleaseIsSeenUntilTheNextTake) {
@@ -113,7 +134,7 @@ TYPED_TEST(SegmentStoreContract, ReleaseOfAnEpochThatIsOverChangesNothing) {
 TYPED_TEST(SegmentStoreContract, TakeLeavesOutWhatItMayNotHave) {
   StoreDriver s = this->driver();
   ASSERT_EQ(s.v(s.segments.Take({MemberId("m2"), Incarnation("i2"), Generation(9), {SegmentId(1)}}))
-                .size(),
+                .fence.size(),
             1u);
   const Fence rest = s.Take(8, "m1", "i1");
   ASSERT_EQ(rest.size(), kSegments - 1);
@@ -181,9 +202,9 @@ TYPED_TEST(SegmentStoreContract, OneStaleSegmentFencesTheWholeBatch) {
   ASSERT_NE(a.segment, b.segment);
   const RunRow ours = s.Execute(a, kT0);
   const RunRow theirs = s.Execute(b, kT0);
-  ASSERT_EQ(
-      s.v(s.segments.Take({MemberId("m2"), Incarnation("i2"), Generation(2), {b.segment}})).size(),
-      1u);
+  ASSERT_EQ(s.v(s.segments.Take({MemberId("m2"), Incarnation("i2"), Generation(2), {b.segment}}))
+                .fence.size(),
+            1u);
   EXPECT_CODE(s.firing.Claim({s.ClaimOf(ours, 1), s.ClaimOf(theirs, 2)}, fence, kT0 + 1s),
               ErrorCode::kFenced);
   EXPECT_EQ(s.Get(ours.key).row.state, RunState::kPending);

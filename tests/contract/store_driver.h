@@ -128,8 +128,9 @@ class StoreDriver {
   }
   Fence Take(uint64_t generation = 1, const std::string& member = "m1",
              const std::string& incarnation = "i1") {
-    return v(
-        segments.Take({MemberId(member), Incarnation(incarnation), Generation(generation), All()}));
+    return v(segments.Take(
+                 {MemberId(member), Incarnation(incarnation), Generation(generation), All()}))
+        .fence;
   }
 
   // A shell job that fires at kT0 + n * every, so first at kT0 + every when created at kT0.

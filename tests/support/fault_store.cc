@@ -68,10 +68,10 @@ Result<uint64_t> FaultStore::Accept(const StoreIdentity& seen, Epoch above) {
 Result<WallTime> FaultStore::Now() {
   return Run("now", [&] { return p_.segments.Now(); });
 }
-Result<Fence> FaultStore::Take(const TakeRequest& request) {
+Result<TakenSegments> FaultStore::Take(const TakeRequest& request) {
   return Run("take", [&] {
-    Result<Fence> taken = p_.segments.Take(request);
-    if (taken.ok()) p_.gate.Taken(*taken);
+    auto taken = p_.segments.Take(request);
+    if (taken.ok()) p_.gate.Taken(taken->fence);
     return taken;
   });
 }

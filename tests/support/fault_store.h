@@ -66,7 +66,7 @@ class FaultStore final : public IdentityStore,
 
   // SegmentStore
   Result<WallTime> Now() override;
-  Result<Fence> Take(const TakeRequest& request) override;
+  Result<TakenSegments> Take(const TakeRequest& request) override;
   Status Release(const Fence& fence) override;
   Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override;
   Result<std::vector<SegmentRecord>> ListSegments() override;

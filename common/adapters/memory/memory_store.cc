@@ -67,14 +67,14 @@ Result<uint64_t> MemoryStore::Accept(const StoreIdentity& seen, Epoch above) {
 
 Result<WallTime> MemoryStore::Now() { return clock_.Wall(); }
 
-Result<Fence> MemoryStore::Take(const TakeRequest& request) {
+Result<TakenSegments> MemoryStore::Take(const TakeRequest& request) {
   MutexLock lock(mu_);
   for (const SegmentId segment : request.segments) {
     if (!tables_.HasSegment(segment)) {
       return {ErrorCode::kInvalid, "take: no segment " + std::to_string(segment.value())};
     }
   }
-  Fence taken;
+  TakenSegments taken;
   for (const SegmentId segment : request.segments) {
     SegmentRecord& record = tables_.segments[segment.value()];
     const bool newer = record.assign_gen < request.generation;
@@ -89,7 +89,8 @@ Result<Fence> MemoryStore::Take(const TakeRequest& request) {
     record.epoch = Epoch(record.epoch.value() + 1);
     record.assign_gen = request.generation;
     record.released = false;
-    taken.push_back({segment, record.epoch});
+    taken.fence.push_back({segment, record.epoch});
+    taken.lease_before = std::max(taken.lease_before, record.lease_before);
   }
   return taken;
 }

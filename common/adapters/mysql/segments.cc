@@ -73,8 +73,9 @@ Status EndOldOwners(Pool& pool, Session& session, const TakeRequest& request,
   return pool.EndStrays(session);
 }
 
-Result<Fence> TakeLocked(Session& session, const TakeRequest& request, const std::string& ours) {
-  Fence taken;
+Result<TakenSegments> TakeLocked(Session& session, const TakeRequest& request,
+                                 const std::string& ours) {
+  TakenSegments taken;
   JsonRows changes;
   int64_t now_us = 0;
   {
@@ -87,16 +88,16 @@ Result<Fence> TakeLocked(Session& session, const TakeRequest& request, const std
       const SegmentRecord record = ReadSegment(rows);
       if (!MayTake(record, request)) continue;
       now_us = rows.Int(10);
-      taken.push_back({record.segment, Epoch(record.epoch.value() + 1)});
-      changes.Begin()
-          .Add(record.segment.value())
-          .Add(LeaseInForce(record, FromUnixMicros(now_us)).count());
+      const Duration lease = LeaseInForce(record, FromUnixMicros(now_us));
+      taken.fence.push_back({record.segment, Epoch(record.epoch.value() + 1)});
+      taken.lease_before = std::max(taken.lease_before, lease);
+      changes.Begin().Add(record.segment.value()).Add(lease.count());
     }
     if (found != request.segments.size()) {
       return {ErrorCode::kInvalid, "take: a segment that does not exist"};
     }
   }
-  if (taken.empty()) return taken;
+  if (taken.fence.empty()) return taken;
   CARILLON_ASSIGN_OR_RETURN(
       const int64_t written,
       session.Execute("UPDATE JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]', "
@@ -106,7 +107,7 @@ Result<Fence> TakeLocked(Session& session, const TakeRequest& request, const std
                       "s.lease_us = ?, s.lease_before_us = k.b, s.taken_us = ?",
                       {changes.Take(), request.member.value(), request.incarnation.value(),
                        request.generation.value(), ours, request.lease.count(), now_us}));
-  if (written != static_cast<int64_t>(taken.size())) {
+  if (written != static_cast<int64_t>(taken.fence.size())) {
     return {ErrorCode::kConflict, "take: a segment moved under its lock"};
   }
   return taken;
@@ -122,15 +123,16 @@ Result<WallTime> MysqlStore::Now() {
   });
 }
 
-Result<Fence> MysqlStore::Take(const TakeRequest& request) {
+Result<TakenSegments> MysqlStore::Take(const TakeRequest& request) {
   CARILLON_ASSIGN_OR_RETURN(const std::string ours, pool_->Connections());
   for (int tries = 1;; ++tries) {
     CARILLON_TRY(RunRead(*pool_, "take", [&](Session& session) {
       return EndOldOwners(*pool_, session, request, ours);
     }));
-    Result<Fence> taken = InTransaction(
-        *pool_, {.operation = "take"},
-        [&](Session& session) -> Result<Fence> { return TakeLocked(session, request, ours); });
+    Result<TakenSegments> taken = InTransaction(*pool_, {.operation = "take"},
+                                                [&](Session& session) -> Result<TakenSegments> {
+                                                  return TakeLocked(session, request, ours);
+                                                });
     // Nothing was written: another connection of the old owner came in between.
     if (taken.ok() || taken.code() != ErrorCode::kUnavailable || tries == kTakeTriesMax) {
       return taken;

@@ -36,8 +36,8 @@ class RoomTest : public ::testing::Test {
                                     .segments = segments});
     ASSERT_TRUE(taken.ok());
     if (member != "m1") return;
-    table_.Add(*taken, Generation(generation_), clock_.Steady(), clock_.Steady(), 0);
-    table_.Activate(*taken);
+    table_.Add(taken->fence, Generation(generation_), clock_.Steady(), clock_.Steady(), 0);
+    table_.Activate(taken->fence);
   }
   size_t owned() const { return table_.View()->all().size(); }
   StoredJob CreateJob(const std::string& id, JobDefinition job) {

@@ -214,10 +214,12 @@ inline ExecutorRecord ApiEnv::AddExecutor(const std::string& id) {
 
 inline void ApiEnv::Finish(const std::string& run_id, AttemptResult result) {
   const RunDetail run = *store_.GetRun(*DecodeRunId(run_id));
-  const auto fence = *store_.Take({.member = MemberId("scheduler-1"),
-                                   .incarnation = Incarnation("m1"),
-                                   .generation = Generation(1),
-                                   .segments = {run.row.segment}});
+  const Fence fence = store_
+                          .Take({.member = MemberId("scheduler-1"),
+                                 .incarnation = Incarnation("m1"),
+                                 .generation = Generation(1),
+                                 .segments = {run.row.segment}})
+                          ->fence;
   ClaimToken token{.high = 1, .low = static_cast<uint64_t>(++claims_)};
   const ClaimRequest claim{.key = run.row.key,
                            .segment = run.row.segment,

@@ -9,10 +9,12 @@ class CancelModeTest : public BulkEnv {
   std::string Running(const std::string& job_id) {
     const std::string id = Execute(job_id);
     const RunRow row = store_.GetRun(*DecodeRunId(id))->row;
-    const auto fence = *store_.Take({.member = MemberId("scheduler-1"),
-                                     .incarnation = Incarnation("m1"),
-                                     .generation = Generation(1),
-                                     .segments = {row.segment}});
+    const Fence fence = store_
+                            .Take({.member = MemberId("scheduler-1"),
+                                   .incarnation = Incarnation("m1"),
+                                   .generation = Generation(1),
+                                   .segments = {row.segment}})
+                            ->fence;
     const ClaimRequest claim{.key = row.key,
                              .segment = row.segment,
                              .job_no = row.job_no,

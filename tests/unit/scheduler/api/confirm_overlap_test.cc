@@ -11,10 +11,12 @@ class ConfirmOverlapTest : public ApiEnv {
     const std::string id = Execute(Create({{"on_lost", "hold"}}).value("job_id", ""));
     const RunKey key = *DecodeRunId(id);
     RunRow row = store_.GetRun(key)->row;
-    const auto fence = *store_.Take({.member = MemberId("scheduler-1"),
-                                     .incarnation = Incarnation("m1"),
-                                     .generation = Generation(1),
-                                     .segments = {row.segment}});
+    const Fence fence = store_
+                            .Take({.member = MemberId("scheduler-1"),
+                                   .incarnation = Incarnation("m1"),
+                                   .generation = Generation(1),
+                                   .segments = {row.segment}})
+                            ->fence;
     const ClaimRequest claim{.key = key,
                              .segment = row.segment,
                              .job_no = row.job_no,

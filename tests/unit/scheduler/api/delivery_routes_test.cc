@@ -17,7 +17,8 @@ class DeliveryRoutesTest : public ApiEnv {
                                    .incarnation = Incarnation("i"),
                                    .generation = Generation(++generation_),
                                    .segments = {row.segment}})
-                            .value();
+                            .value()
+                            .fence;
     const ClaimToken token{1, ++claims_};
     EXPECT_TRUE(store_
                     .Claim({{.key = key,

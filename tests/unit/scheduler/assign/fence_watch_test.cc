@@ -10,7 +10,7 @@ class HollowSegments final : public SegmentStore {
  public:
   explicit HollowSegments(SegmentStore& store) : store_(store) {}
   Result<WallTime> Now() override { return store_.Now(); }
-  Result<Fence> Take(const TakeRequest& request) override { return store_.Take(request); }
+  Result<TakenSegments> Take(const TakeRequest& request) override { return store_.Take(request); }
   Status Release(const Fence& fence) override { return store_.Release(fence); }
   Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override {
     if (hollow) return std::vector<SegmentRecord>{};

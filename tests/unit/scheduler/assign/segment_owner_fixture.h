@@ -13,6 +13,7 @@ class FaultySegments final : public SegmentStore {
  public:
   explicit FaultySegments(memory::MemoryStore& store) : store_(store) {}
   bool away = false;                  // nothing answers
+  bool no_epochs = false;             // nor do reads of epochs, the rest does
   std::function<void()> hang;         // while it is away: what a call does before it fails
   bool lose_take = false;             // the next Take takes effect, its reply is lost
   Duration clock_error{};             // of the database's clock
@@ -23,7 +24,7 @@ class FaultySegments final : public SegmentStore {
     CARILLON_ASSIGN_OR_RETURN(const WallTime now, store_.Now());
     return now + clock_error;
   }
-  Result<Fence> Take(const TakeRequest& request) override {
+  Result<TakenSegments> Take(const TakeRequest& request) override {
     if (away) return Away();
     auto taken = store_.Take(request);
     if (!std::exchange(lose_take, false)) return taken;
@@ -34,7 +35,7 @@ class FaultySegments final : public SegmentStore {
     return store_.Release(fence);
   }
   Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override {
-    if (away) return Away();
+    if (away || no_epochs) return Away();
     auto records = store_.ReadEpochs(segments);
     if (during_read) during_read();
     return records;

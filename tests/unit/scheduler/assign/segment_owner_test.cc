@@ -57,7 +57,7 @@ TEST_F(SegmentOwnerTest, OwnerThatLivesIsWaitedForUntilItReleases) {
   Assign("m1");
   Step(100ms);
   EXPECT_EQ(owned(), 2u) << "only what nobody had";
-  ASSERT_TRUE(store_.Release({held->at(0)}).ok());
+  ASSERT_TRUE(store_.Release({held->fence.at(0)}).ok());
   Step(100ms);
   EXPECT_EQ(owned(), 3u);
   EXPECT_EQ(table_.View()->Find(SegmentId(1)), nullptr);
@@ -96,6 +96,15 @@ TEST_F(SegmentOwnerTest, UnknownOutcomeOfATakeIsRepeatedWithAHigherEpoch) {
   Step();
   ASSERT_EQ(owned(), 4u);
   EXPECT_EQ(table_.View()->all()[0].epoch, Epoch(2));
+}
+
+// A store that begins to hang behind the commit would leave them without an owner.
+TEST_F(SegmentOwnerTest, WhatIsTakenNeedsNoFurtherAnswerOfTheStore) {
+  Assign("m1");
+  segments_.no_epochs = true;
+  Step();
+  ASSERT_EQ(owned(), 4u);
+  EXPECT_EQ(table_.View()->all()[0].epoch, Epoch(1));
 }
 
 TEST_F(SegmentOwnerTest, SegmentDroppedForAnUnknownOutcomeIsTakenAgain) {

@@ -48,7 +48,7 @@ class RecoverTest : public test::RoomTest {
                                     .incarnation = Incarnation("m1"),
                                     .generation = Generation(++generation_),
                                     .segments = segments});
-    table_.Add(*taken, Generation(generation_), clock_.Steady(), clock_.Steady(), 0);
+    table_.Add(taken->fence, Generation(generation_), clock_.Steady(), clock_.Steady(), 0);
   }
 };
 
