@@ -18,7 +18,7 @@ struct SegmentRecord {
   Epoch epoch;
   Generation assign_gen;
   bool released = false;       // the owner said that it writes nothing more, or there is none
-  Duration lease = {};         // that the owner grants; zero: of a version that does not tell
+  Duration lease = {};         // the owner's; does it not tell (schema 19): an earlier one's, or 0
   Duration lease_before = {};  // the longest of owners before it that might be in force at `taken`
   WallTime taken = {};         // by the database's clock
 };
