@@ -30,8 +30,10 @@ SteadyTime Maintenance::Step(SteadyTime now) {
     const auto done = ports_.admin.Maintain(*cluster_now, retention_.load());
     const bool behind = done.ok() && *done == Upkeep::kBehind;
     next_ = now + (behind ? kBehindRetry : done.ok() ? options_.every : kRetry);
-    ports_.metrics.gauge("carillon_retention_behind").Set(behind ? 1 : 0);
-    if (!done.ok()) {
+    if (done.ok()) {
+      ports_.metrics.gauge("carillon_retention_behind").Set(behind ? 1 : 0);
+    } else {
+      // Nothing was seen of the old rows: the gauge keeps its last value.
       ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(done.code())).Add();
       log::Warn("maintain", "{}", done.error().message);
     }

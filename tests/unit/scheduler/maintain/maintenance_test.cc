@@ -70,7 +70,9 @@ class BehindStore final : public AdminStore {
  public:
   int calls = 0;
   int behind = 0;  // calls that are not enough
+  bool away = false;
   Result<Upkeep> Maintain(WallTime, Duration) override {
+    if (away) return Error{ErrorCode::kUnavailable, "away by the test"};
     return ++calls <= behind ? Upkeep::kBehind : Upkeep::kDone;
   }
   Result<RequestLookup> BeginRequest(const std::string&, const std::string&, const std::string&,
@@ -108,6 +110,27 @@ TEST_F(MaintenanceTest, DeletesOnWhileThereIsMoreAndSaysSo) {
     maintenance.Step(clock_.Steady());
   }
   EXPECT_EQ(store.calls, 4);  // the fourth was enough; the next one is five minutes away
+  EXPECT_EQ(Gauge("carillon_retention_behind"), 0);
+}
+
+TEST_F(MaintenanceTest, StoreThatDoesNotAnswerIsNotSaidToHaveCaughtUp) {
+  BehindStore store;
+  store.behind = 1;
+  Maintenance maintenance({.clock = clock_,
+                           .admin = store,
+                           .firing = faulty_,
+                           .cluster = cluster_,
+                           .overdue = overdue_,
+                           .metrics = metrics_},
+                          {});
+  maintenance.Step(clock_.Steady());
+  store.away = true;
+  clock_.Advance(1s);
+  maintenance.Step(clock_.Steady());
+  EXPECT_EQ(Gauge("carillon_retention_behind"), 1);
+  store.away = false;
+  clock_.Advance(1min);
+  maintenance.Step(clock_.Steady());
   EXPECT_EQ(Gauge("carillon_retention_behind"), 0);
 }
 
