@@ -88,6 +88,47 @@ TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
   EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
 }
 
+// Without a queue a table that somebody uses at every moment would never be locked.
+TEST_F(PartitionTest, RetentionQueuesForATableThatIsAlwaysInUse) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const RunKey first = Finished(s, s.Create("a", s.Manual()), fence, today_ + 1h);
+  const auto reader = database_.Connect();
+  ASSERT_OK(reader->Run("SET SESSION idle_transaction_timeout = 0"));
+  ASSERT_OK(reader->Begin());
+  ASSERT_OK(reader->Ask("SELECT COUNT(*) FROM job_runs"));
+  const auto is_queued = [&] {
+    return Number(*outside_,
+                  "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting "
+                  "for table metadata lock'") > 0;
+  };
+  int refusals = 0;
+  bool queued = false;
+  for (; refusals < 20 && !queued; ++refusals) {
+    auto upkeep = std::async(std::launch::async,
+                             [&] { return handle_.admin().Maintain(today_ + 20 * 24h, 14 * 24h); });
+    while (!queued && upkeep.wait_for(0s) != std::future_status::ready) queued = is_queued();
+    if (queued) {
+      ASSERT_OK(reader->Commit());
+    } else {
+      EXPECT_CODE(upkeep.get(), ErrorCode::kUnavailable);
+    }
+  }
+  EXPECT_TRUE(queued);
+  EXPECT_GT(refusals, mysql::kRefusalsBeforeQueueing);
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
+  EXPECT_EQ(Names("run_attempts"), Names());
+}
+
+TEST(PartitionQueueTest, GrowsToATenthOfASecond) {
+  EXPECT_EQ(mysql::QueueFor(0), Duration{});
+  EXPECT_EQ(mysql::QueueFor(2), Duration{});
+  EXPECT_EQ(mysql::QueueFor(3), 10ms);
+  EXPECT_EQ(mysql::QueueFor(4), 20ms);
+  EXPECT_EQ(mysql::QueueFor(1'000'000), 100ms);
+}
+
 TEST_F(PartitionTest, LongStandstillIsBridgedByAFewPartitions) {
   StoreDriver s = driver();
   const Fence fence = s.Take();

@@ -124,8 +124,11 @@ Result<ClusterSettings> MysqlStore::WriteSettings(int64_t expected, const Cluste
 }
 
 Result<Upkeep> MysqlStore::Maintain(WallTime now, Duration retention) {
-  CARILLON_TRY(AddPartitions(*pool_, now));
-  CARILLON_TRY(DropPartitions(*pool_, now - retention));
+  const Duration queue = QueueFor(kept_->tables_refused.load());
+  Status partitions = AddPartitions(*pool_, now, queue);
+  if (partitions.ok()) partitions = DropPartitions(*pool_, now - retention, queue);
+  kept_->tables_refused = partitions.ok() ? 0 : kept_->tables_refused + 1;
+  CARILLON_TRY(partitions);
   const OldRows old{.runs_before = now - retention,
                     .request_keys_before = now - kRequestKeyKept,
                     .audit_before = now - kAuditKept,

@@ -90,7 +90,7 @@ ErrorCode CodeOf(int number, Phase phase) {
     return number == 1049 ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
   }
   if (number == kDuplicateKey) return ErrorCode::kExists;
-  if (number == 1969 || number == 3024) return ErrorCode::kExhausted;  // LimitReads
+  if (number == kStatementTimeout || number == 3024) return ErrorCode::kExhausted;  // LimitReads
   if (IsRefusedItem(number)) return ErrorCode::kInvalid;
   if (IsBrokenStore(number)) return ErrorCode::kBrokenStore;
   return ErrorCode::kUnavailable;

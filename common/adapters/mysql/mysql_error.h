@@ -16,6 +16,7 @@ enum class Phase { kConnect, kStatement, kCommit };
 inline constexpr int kDuplicateKey = 1062;
 inline constexpr int kLockWaitTimeout = 1205;
 inline constexpr int kDeadlock = 1213;
+inline constexpr int kStatementTimeout = 1969;  // LimitStatements
 
 ErrorCode CodeOf(int number, Phase phase);
 

@@ -227,8 +227,7 @@ class MysqlStore final : public IdentityStore,
   Status RewrapSecret(const std::string& name, const SealedValue& from,
                       const SealedValue& to) override;
 
-  // For checks at start and tests: the pool that nearly all of the above goes through.
-  Pool& pool() { return *pool_; }
+  Pool& pool() { return *pool_; }  // of nearly all of the above; for checks at start and tests
 
  private:
   // What is remembered of rows, whoever read them.
@@ -238,6 +237,7 @@ class MysqlStore final : public IdentityStore,
     IdBlocks ids;
     Incarnations incarnations;
     std::atomic<int64_t> versions_from{0};  // where the walk over old versions goes on
+    std::atomic<int> tables_refused{0};     // calls in a row for partitions that found one in use
   };
   MysqlStore(std::shared_ptr<Kept> kept, Pools pools, uint32_t segment_count);
   // shared: with those Behind a gate, in any order of their ends.

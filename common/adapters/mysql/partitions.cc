@@ -50,17 +50,42 @@ Result<std::vector<Partition>> ReadPartitions(Session& session, const std::strin
   return partitions;
 }
 
-// Runs a statement that needs the whole table, without queueing for it: whoever uses the table next
-// waits behind the one that queues, which waits for the longest read. `lock` names the table,
-// `then` is what follows. MySQL has no such word; there it queues for lock_wait_timeout, a second.
-Status RunAlone(Session& session, const std::string& lock, const std::string& then = "") {
-  if (!session.is_mariadb()) return session.Run(lock + " " + then);
+// Locks the whole table, without queueing for it at first: whoever uses the table next waits behind
+// the one that queues, which waits for the longest read. Then it queues for `queue`. MySQL has no
+// NOWAIT for this and queues for lock_wait_timeout, a second.
+Status LockAlone(Session& session, const std::string& table, Duration queue) {
+  const std::string lock = fmt::format("LOCK TABLES {} WRITE", table);
+  if (!session.is_mariadb()) return session.Run(lock);
   for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
-    CARILLON_ASSIGN_OR_RETURN(const bool ran, session.TryRun(lock + " NOWAIT " + then));
-    if (ran) return {};
+    CARILLON_ASSIGN_OR_RETURN(const bool locked, session.TryRun(lock + " NOWAIT"));
+    if (locked) return {};
     CARILLON_TRY(session.Run(fmt::format("DO SLEEP({})", kLockAttemptGapSeconds)));
   }
+  if (queue > Duration::zero()) {
+    // The server's limits of locks are whole seconds.
+    CARILLON_TRY(session.LimitStatements(queue));
+    CARILLON_ASSIGN_OR_RETURN(const bool locked, session.TryRun(lock));
+    CARILLON_TRY(session.LimitStatements({}));
+    if (locked) return {};
+  }
   return {ErrorCode::kUnavailable, lock + ": the table is in use"};
+}
+
+// Runs `body` while nobody else uses the table.
+template <typename Body>
+Status WithTableAlone(Session& session, const std::string& table, Duration queue, Body body) {
+  CARILLON_TRY(LockAlone(session, table, queue));
+  const Status done = body();
+  if (!session.healthy()) return done;
+  CARILLON_TRY(session.Run("UNLOCK TABLES"));
+  return done;
+}
+
+Status AlterAlone(Session& session, const std::string& table, Duration queue,
+                  const std::string& change) {
+  return WithTableAlone(session, table, queue, [&] {
+    return session.Run(fmt::format("ALTER TABLE {} {}", table, change));
+  });
 }
 
 // The days from `from` to `to`, both included, as partition definitions.
@@ -72,7 +97,7 @@ std::string DaysText(int64_t from, int64_t to) {
   return text;
 }
 
-Status AddTo(Session& session, const std::string& table, WallTime now) {
+Status AddTo(Session& session, const std::string& table, WallTime now, Duration queue) {
   CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> all, ReadPartitions(session, table));
   if (all.size() < 2 || all.back().below_us) {
     return {ErrorCode::kBrokenStore, table + " has no p_future partition"};
@@ -81,20 +106,20 @@ Status AddTo(Session& session, const std::string& table, WallTime now) {
   const bool fresh = all.size() == 2 && all.front().below_us == 0;
   if (fresh) {
     const int64_t oldest = DayOf(now) - 1;
-    return RunAlone(session, "ALTER TABLE " + table,
-                    fmt::format("REORGANIZE PARTITION p_past, p_future INTO (PARTITION p_past "
-                                "VALUES LESS THAN ({}), {}PARTITION p_future VALUES LESS THAN "
-                                "MAXVALUE)",
-                                StartOf(oldest), DaysText(oldest, newest)));
+    return AlterAlone(session, table, queue,
+                      fmt::format("REORGANIZE PARTITION p_past, p_future INTO (PARTITION p_past "
+                                  "VALUES LESS THAN ({}), {}PARTITION p_future VALUES LESS THAN "
+                                  "MAXVALUE)",
+                                  StartOf(oldest), DaysText(oldest, newest)));
   }
   const int64_t covered = *all[all.size() - 2].below_us;  // first moment without a day
   if (covered >= StartOf(newest + 1)) return {};
   const int64_t first = std::max(covered / kDay.count(), newest - kDaysAtOnceMax + 1);
   // A standstill longer than kDaysAtOnceMax: the first of the new partitions reaches back.
-  return RunAlone(session, "ALTER TABLE " + table,
-                  fmt::format("REORGANIZE PARTITION p_future INTO ({}PARTITION p_future VALUES "
-                              "LESS THAN MAXVALUE)",
-                              DaysText(first, newest)));
+  return AlterAlone(session, table, queue,
+                    fmt::format("REORGANIZE PARTITION p_future INTO ({}PARTITION p_future VALUES "
+                                "LESS THAN MAXVALUE)",
+                                DaysText(first, newest)));
 }
 
 // Runs `body` while no other member does maintenance and nobody takes a backup, with short waits
@@ -120,20 +145,15 @@ Result<bool> HasOpenRuns(Session& session, const std::string& partition) {
 }
 
 // With the table locked for writing nothing can be reopened between the look and the drop.
-Status DropDay(Session& session, const std::string& partition) {
+Status DropDay(Session& session, const std::string& partition, Duration queue) {
   CARILLON_ASSIGN_OR_RETURN(const bool open_before, HasOpenRuns(session, partition));
   if (open_before) return {};
-  CARILLON_TRY(RunAlone(session, "LOCK TABLES job_runs WRITE"));
-  const auto drop = [&]() -> Status {
+  return WithTableAlone(session, "job_runs", queue, [&]() -> Status {
     CARILLON_ASSIGN_OR_RETURN(const bool open_now, HasOpenRuns(session, partition));
     if (open_now) return {};
     log::Info("mysql", "dropping the runs of {}", partition);
     return session.Run(fmt::format("ALTER TABLE job_runs DROP PARTITION {}", partition));
-  };
-  Status dropped = drop();
-  if (!session.healthy()) return dropped;
-  CARILLON_TRY(session.Run("UNLOCK TABLES"));
-  return dropped;
+  });
 }
 
 // The catch-all below the oldest day is never dropped; its days go row by row, by the same rule.
@@ -157,11 +177,11 @@ Result<int64_t> DeletePast(Pool& pool, int64_t before_us) {
   });
 }
 
-Status DropOldDays(Session& session, WallTime before) {
+Status DropOldDays(Session& session, WallTime before, Duration queue) {
   CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> days, ReadPartitions(session, "job_runs"));
   for (const Partition& day : days) {
     if (day.name == "p_past" || !day.below_us || *day.below_us > ToUnixMicros(before)) continue;
-    CARILLON_TRY(DropDay(session, day.name));
+    CARILLON_TRY(DropDay(session, day.name, queue));
   }
   CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> kept, ReadPartitions(session, "job_runs"));
   for (const char* table : kTablesOfRuns) {
@@ -171,8 +191,7 @@ Status DropOldDays(Session& session, WallTime before) {
       const bool has_runs = std::any_of(
           kept.begin(), kept.end(), [&](const Partition& other) { return other.name == day.name; });
       if (has_runs) continue;
-      CARILLON_TRY(
-          RunAlone(session, fmt::format("ALTER TABLE {}", table), "DROP PARTITION " + day.name));
+      CARILLON_TRY(AlterAlone(session, table, queue, "DROP PARTITION " + day.name));
     }
   }
   return {};
@@ -188,17 +207,24 @@ std::string DeleteOrphansOf(std::string_view table) {
 
 }  // namespace
 
-Status AddPartitions(Pool& pool, WallTime now) {
-  return Exclusively(pool, "partitions", [now](Session& session) -> Status {
-    CARILLON_TRY(AddTo(session, "job_runs", now));
-    for (const char* table : kTablesOfRuns) CARILLON_TRY(AddTo(session, table, now));
+Duration QueueFor(int refusals) {
+  if (refusals < kRefusalsBeforeQueueing) return {};
+  const int doublings = std::min(refusals - kRefusalsBeforeQueueing, 10);
+  return std::min(kQueueFirst * (1 << doublings), kQueueLongest);
+}
+
+Status AddPartitions(Pool& pool, WallTime now, Duration queue) {
+  return Exclusively(pool, "partitions", [now, queue](Session& session) -> Status {
+    CARILLON_TRY(AddTo(session, "job_runs", now, queue));
+    for (const char* table : kTablesOfRuns) CARILLON_TRY(AddTo(session, table, now, queue));
     return {};
   });
 }
 
-Status DropPartitions(Pool& pool, WallTime before) {
-  return Exclusively(pool, "retention",
-                     [before](Session& session) -> Status { return DropOldDays(session, before); });
+Status DropPartitions(Pool& pool, WallTime before, Duration queue) {
+  return Exclusively(pool, "retention", [before, queue](Session& session) -> Status {
+    return DropOldDays(session, before, queue);
+  });
 }
 
 Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {

@@ -8,8 +8,7 @@
 // Errors   kUnavailable: the tables are busy (a long read, say) or another member is at it: nothing
 //          was lost; call again.
 // Always   A day is dropped whole, and only when nothing in it is open; the check and the drop
-// exclude
-//          every writer. Nobody waits longer than a second for either.
+//          exclude every writer. Nobody waits longer than a second for either.
 #pragma once
 
 #include "common/adapters/mysql/pool.h"
@@ -22,9 +21,17 @@ inline constexpr int kDaysAhead = 3;
 inline constexpr int kDaysAtOnceMax = 40;  // after a long standstill the rest is one partition
 inline constexpr int64_t kDeletedRowsPerCall = 20'000;
 
-Status AddPartitions(Pool& pool, WallTime now);
+inline constexpr int kRefusalsBeforeQueueing = 3;
+inline constexpr Duration kQueueFirst = 10ms;
+inline constexpr Duration kQueueLongest = 100ms;
+// How long a call queues for a table that is in use, by the number of calls in a row before it that
+// were refused one. Everybody else who wants the table waits behind a queue, so the first calls do
+// without; a table that is in use at every moment is never locked without one.
+Duration QueueFor(int refusals);
+
+Status AddPartitions(Pool& pool, WallTime now, Duration queue = {});
 // Drops the days that ended at or before `before`.
-Status DropPartitions(Pool& pool, WallTime before);
+Status DropPartitions(Pool& pool, WallTime before, Duration queue = {});
 
 struct OldRows {
   WallTime runs_before;

@@ -210,7 +210,7 @@ Status Session::Run(const std::string& statement) {
 Result<bool> Session::TryRun(const std::string& statement) {
   const Status ran = Run(statement);
   if (ran.ok()) return true;
-  if (last_error_ != kLockWaitTimeout) return ran.error();
+  if (last_error_ != kLockWaitTimeout && last_error_ != kStatementTimeout) return ran.error();
   last_error_ = 0;  // outside a transaction, and undoes nothing
   return false;
 }
@@ -222,11 +222,13 @@ Result<Rows> Session::Ask(const std::string& statement) {
   });
 }
 
+Status Session::LimitStatements(Duration longest) {
+  return Run(fmt::format("SET SESSION max_statement_time = {:.3f}",
+                         std::chrono::duration<double>(longest).count()));
+}
+
 Status Session::LimitReads(Duration longest) {
-  if (is_mariadb_) {
-    return Run(fmt::format("SET SESSION max_statement_time = {:.3f}",
-                           std::chrono::duration<double>(longest).count()));
-  }
+  if (is_mariadb_) return LimitStatements(longest);
   return Run(fmt::format("SET SESSION max_execution_time = {}", longest / 1ms));
 }
 

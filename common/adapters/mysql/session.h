@@ -98,6 +98,8 @@ class Session {
   // happened.
   Result<bool> TryRun(const std::string& statement);
 
+  // Of MariaDB: from here on the server ends a statement that takes longer; zero = no limit.
+  Status LimitStatements(Duration longest);
   // From here on the server ends a SELECT that takes longer (kExhausted); zero = no limit.
   Status LimitReads(Duration longest);
 
