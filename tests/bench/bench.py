@@ -26,7 +26,7 @@ import targets
 
 RATES = [1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 10000, 12000]
 SPREAD_RATES = [100, 200, 300]
-SPREAD_SLOTS = "8"
+SPREAD_SLOTS = 8
 LATENESS_LIMIT_MS = 100.0
 TICKS = os.sysconf("SC_CLK_TCK")
 # The fires are in the future when the last job is made.
@@ -176,17 +176,17 @@ def main():
     options = parser.parse_args()
     targets.harness.BIN = os.path.abspath(options.bin)
 
+    spread = options.scenario == "spread"
+    slots = SPREAD_SLOTS if spread else None
+
     def make_target():
         if options.on == "standalone":
-            return targets.StandaloneTarget()
-        return targets.ClusterTarget(options.schedulers, options.executors)
+            return targets.StandaloneTarget(slots)
+        return targets.ClusterTarget(options.schedulers, options.executors, slots)
 
     say("the floor: the same durable writes as a plain loop")
     floors = [floor(options.store)]
     say(f"floor {floors[0]:.0f} fires/s")
-    spread = options.scenario == "spread"
-    if spread:
-        os.environ["CARILLON_EXECUTOR_SLOTS"] = SPREAD_SLOTS
     bench = Bench(options.seconds, make_target, {"command": "true"} if spread else {"type": "noop"})
     best = None
     rates = [1000] if options.scenario == "lateness" else (

@@ -20,8 +20,8 @@ def query(arguments, sql, env=None):
 
 
 class StandaloneTarget:
-    def __init__(self):
-        self.server = harness.Standalone().start()
+    def __init__(self, slots=None):
+        self.server = harness.Standalone(env={"CARILLON_EXECUTOR_SLOTS": str(slots)} if slots else {}).start()
 
     def api(self, **options):
         return self.server.api(**options)
@@ -41,11 +41,11 @@ class StandaloneTarget:
 
 
 class ClusterTarget:
-    def __init__(self, schedulers, executors):
+    def __init__(self, schedulers, executors, slots=None):
         import cluster_under_test
         cluster_under_test.BIN = harness.BIN
         self.cluster = cluster_under_test.ClusterUnderTest(
-            "--schedulers", str(schedulers), "--executors", str(executors))
+            "--schedulers", str(schedulers), "--executors", str(executors), "--slots", str(slots or 0))
         self.members = [p["name"] for p in self.cluster.status["processes"]
                         if p["kind"] == "scheduler"]
 
