@@ -1,9 +1,9 @@
-"""What is measured: a standalone server, or a cluster of one scheduler and one executor."""
+"""Targets of a measurement: a standalone server, or a cluster."""
 import os
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
 for folder in ("e2e", "chaos"):
     sys.path.insert(0, os.path.join(ROOT, "tests", folder))
 import harness  # noqa: E402
@@ -53,7 +53,9 @@ class ClusterTarget:
         return self.cluster.api(self.members[0], **options)
 
     def pids(self):
-        return {p["name"]: p["pid"] for p in self.cluster.status["processes"]}
+        processes = self.cluster.refresh()["processes"]
+        wardens = {f"{p['name']} warden": p["warden_pid"] for p in processes if p.get("warden_pid")}
+        return {**{p["name"]: p["pid"] for p in processes}, **wardens}
 
     def query(self, sql):
         store = self.cluster.status["store"]

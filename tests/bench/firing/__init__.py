@@ -1,0 +1,1 @@
+"""Scenarios of `./dev bench` that fire jobs."""

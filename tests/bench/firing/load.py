@@ -1,0 +1,75 @@
+"""Jobs that a measurement creates, and the fires that follow from their schedules."""
+import concurrent.futures
+import datetime
+import threading
+import time
+
+SECOND_US = 1_000_000
+NOOP = {"type": "noop"}
+TRUE = {"command": "true"}
+# The most schedules that a job may have.
+SCHEDULES_PER_JOB = 32
+# The fires are in the future when the last job is made.
+LEAD_S = 8
+JOBS_MADE_PER_S = 60
+
+
+def spread(rate, begin_us, shift=0.0):
+    """`rate` fires evenly over the second from `begin_us` on, in whole milliseconds; `shift` in steps."""
+    return [begin_us + int(SECOND_US * (i + shift) / rate) // 1000 * 1000 for i in range(rate)]
+
+
+def text_of(time_us):
+    moment = datetime.datetime.fromtimestamp(time_us // SECOND_US, datetime.timezone.utc)
+    return moment.replace(microsecond=time_us % SECOND_US).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def begin_us(jobs):
+    """A whole second by which so many jobs are made."""
+    return int(time.time() + LEAD_S + jobs / JOBS_MADE_PER_S) * SECOND_US
+
+
+def in_parallel(target, calls):
+    """Posts each (path, body), by four connections."""
+    local = threading.local()
+
+    def post(call):
+        if not hasattr(local, "api"):
+            local.api = target.api(timeout=120)
+        return local.api.post(*call)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        return list(pool.map(post, calls))
+
+
+class Load:
+    """Fires of one kind of work."""
+
+    def __init__(self, work, every_second=(), once=(), per_job=SCHEDULES_PER_JOB):
+        """`every_second`: first fires of schedules that fire each second; `once`: fires that do not repeat."""
+        self.work = work
+        self.every_second = every_second
+        self.once = once
+        self.per_job = per_job
+
+    def planned(self, since_us, until_us):
+        """Fires from `since_us` on and before `until_us`."""
+        def before(end_us):
+            repeated = sum(max(0, -((first - end_us) // SECOND_US)) for first in self.every_second)
+            return repeated + sum(1 for at in self.once if at < end_us)
+        return before(until_us) - before(since_us)
+
+    def jobs(self):
+        schedules = [{"kind": "rate", "every_ms": 1000, "start_time": text_of(first)} for first in self.every_second]
+        schedules += [{"kind": "once", "at": text_of(at)} for at in self.once]
+        return [{"name": f"bench {number}", "job_id": f"bench-{number}", **self.work,
+                 "schedules": schedules[first:first + self.per_job]}
+                for number, first in enumerate(range(0, len(schedules), self.per_job))]
+
+    def create(self, target):
+        in_parallel(target, [("/api/jobs", job) for job in self.jobs()])
+
+
+def steady(work, rate, per_job):
+    """(load, its first fire): so many fires each second."""
+    begin = begin_us(rate / per_job)
+    return Load(work, every_second=spread(rate, begin), per_job=per_job), begin

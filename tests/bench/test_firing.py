@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Arithmetic of the benchmark: planned fires, windows, percentiles, seconds, comparison and plot."""
+import os
+import sys
+import unittest
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from firing import judge, load, plot, processes, report  # noqa: E402
+
+SECOND = 1_000_000
+BEGIN = 1_800_000_000 * SECOND
+
+
+def lateness(p99):
+    return {"p50": 1.0, "p95": 2.0, "p99": p99, "max": p99}
+
+
+def result(**changed):
+    return {"missed": 0, "doubled": 0, "early": 0, "completed": 10, "fires_planned": 10, "late_ms": lateness(100.0),
+            "setup_in_time": True,
+            "first": {"missed": 0, "doubled": 0, "early": 0, "completed": 2, "fires_planned": 2}, **changed}
+
+
+class LoadTest(unittest.TestCase):
+    def test_fires_are_spread_over_the_second_in_whole_milliseconds(self):
+        self.assertEqual([0, 333_000, 666_000], load.spread(3, 0))
+        self.assertEqual([BEGIN + 125_000, BEGIN + 625_000], load.spread(2, BEGIN, shift=0.25))
+        fires = load.spread(7000, BEGIN)
+        self.assertEqual((7000, BEGIN, BEGIN + 999_000), (len(fires), min(fires), max(fires)))
+
+    def test_planned_fires_of_a_window_follow_from_the_schedules(self):
+        jobs = load.Load(load.NOOP, load.spread(10, BEGIN), once=[BEGIN + SECOND, BEGIN + 2 * SECOND])
+        self.assertEqual(10, jobs.planned(BEGIN, BEGIN + SECOND))
+        self.assertEqual(11, jobs.planned(BEGIN + SECOND, BEGIN + 2 * SECOND))
+        self.assertEqual(0, jobs.planned(BEGIN - SECOND, BEGIN))
+        self.assertEqual(1, jobs.planned(BEGIN, BEGIN + 1), "a window has its first microsecond and not its last")
+        self.assertEqual(602, jobs.planned(BEGIN, BEGIN + 60 * SECOND))
+
+    def test_schedules_are_divided_among_jobs(self):
+        jobs = load.Load(load.TRUE, load.spread(33, BEGIN), once=[BEGIN + 1_500_000]).jobs()
+        self.assertEqual([32, 2], [len(job["schedules"]) for job in jobs])
+        self.assertEqual(["bench-0", "bench-1"], [job["job_id"] for job in jobs])
+        self.assertEqual({"kind": "once", "at": "2027-01-15T08:00:01.500000Z"}, jobs[1]["schedules"][-1])
+
+
+class JudgeTest(unittest.TestCase):
+    def test_percentiles_are_milliseconds(self):
+        late = judge.lateness(range(100_000, 0, -1000))
+        self.assertEqual({"p50": 51.0, "p95": 96.0, "p99": 100.0, "max": 100.0}, late)
+        self.assertEqual(0.0, judge.lateness([])["max"])
+
+    def test_a_window_has_its_first_fire_and_not_its_last(self):
+        starts = [(BEGIN, 1), (BEGIN + 1, 2), (BEGIN + SECOND, 3)]
+        self.assertEqual([1, 2], judge.within(starts, BEGIN, BEGIN + SECOND))
+
+    def test_seconds_are_counted_from_the_first_fire(self):
+        columns = judge.by_second([(BEGIN + 2 * SECOND, 5000), (BEGIN, 1000), (BEGIN + 999_999, 3000)], BEGIN)
+        self.assertEqual({"second": [0, 2], "fires": [2, 1], "p50": [3.0, 5.0], "p99": [3.0, 5.0], "max": [3.0, 5.0]},
+                         columns)
+
+    def test_counts_of_rows(self):
+        counted = judge.count((12, 9, 8, 1), 10, [-1, 5])
+        self.assertEqual((10, 8, 1, 4, 1), tuple(counted[name] for name in
+                                                 ("fires_planned", "completed", "missed", "doubled", "early")))
+
+    def test_what_is_held_is_clean_and_in_time(self):
+        self.assertTrue(judge.held(result()))
+        self.assertFalse(judge.held(result(late_ms=lateness(100.1))))
+        self.assertTrue(judge.clean(result(late_ms=lateness(100.1))))
+        for name in ("missed", "doubled", "early"):
+            self.assertFalse(judge.clean(result(**{name: 1})))
+        self.assertFalse(judge.clean(result(completed=9)))
+        self.assertFalse(judge.clean(result(setup_in_time=False)))
+        self.assertFalse(judge.clean(result(first={**result()["first"], "missed": 1})))
+
+
+class ProcessesTest(unittest.TestCase):
+    def test_cpu_is_divided_among_fires(self):
+        self.assertEqual({"cpu_percent": 50.0, "cpu_us_per_fire": 500.0},
+                         processes.cost(processes.TICKS, 2.0, 2000))
+        self.assertIsNone(processes.cost(1, 1.0, 0)["cpu_us_per_fire"])
+
+
+class ReportTest(unittest.TestCase):
+    def test_parts_of_a_list_are_told_apart(self):
+        parts = [{"rate": 5, "members": 1, "x": 1}, {"rate": 5, "members": 2, "x": 2}]
+        self.assertEqual({"each[1].x": 1, "each[2].x": 2}, {path: number for path, number in report.figures(
+            {"each": parts}).items() if path.endswith("x")})
+
+    def test_each_figure_stands_beside_the_earlier_one(self):
+        now = {"soak": {"held": True, "late_ms": {"p99": 20.0}, "by_second": {"p99": [1, 2]},
+                        "processes": [{"name": "kafka", "cpu_percent": 10}], "minutes": [{"minute": 2, "x": 3}]}}
+        before = {"soak": {"late_ms": {"p99": 10.0}, "processes": [{"name": "kafka", "cpu_percent": 0}]}}
+        self.assertEqual([("soak.late_ms.p99", 20.0, 10.0, 2.0), ("soak.processes[kafka].cpu_percent", 10, 0, None)],
+                         report.compare(now, before))
+        self.assertEqual(3, report.figures(now)["soak.minutes[2].x"])
+        self.assertNotIn("by_second", report.without_columns(now)["soak"])
+
+
+class PlotTest(unittest.TestCase):
+    COLUMNS = {"second": [0, 1, 2], "p50": [0.5, 1, 10], "p99": [10, 100, 1000], "max": [10, 100, 1000]}
+
+    def test_a_plot_has_a_panel_for_each_measurement(self):
+        empty = {name: [] for name in self.COLUMNS}
+        drawn = xml.etree.ElementTree.fromstring(plot.svg([("a < b", self.COLUMNS), ("nothing", empty)]))
+        lines = [e.get("points") for e in drawn.iter("{http://www.w3.org/2000/svg}polyline")]
+        self.assertEqual(6, len(lines))
+        self.assertIn("a < b", [e.text for e in drawn.iter("{http://www.w3.org/2000/svg}text")])
+        self.assertEqual("75.0,210.0 477.5,210.0 880.0,153.3", lines[2], "0.5 ms is drawn at the bottom, as 1 ms")
+        self.assertEqual("880.0,40.0", lines[1].split()[-1], "the highest decade is at the top")
+
+
+if __name__ == "__main__":
+    unittest.main()
