@@ -4,8 +4,14 @@
 steady    the highest rate that is held: start lateness p99 <= 100 ms, nothing missed, doubled or early
 lateness  1,000 fires a second
 spread    processes (`true`) on an executor with 8 slots, at 100, 200 and 300 a second
+burst     50,000 fires within one second; then 1,000 processes at one instant on 8 slots
+shell     as steady, but processes on 8 slots, beside a bare loop of posix_spawn
+overload  1.5 times a rate for --seconds, then that rate for as long: how soon p99 is back under 100 ms
+stored    1,000 fires a second beside --stored jobs that fire once a day; how long lists of jobs take
+members   one rate with 1, 2 and 3 schedulers (1, 2 and 2 executors)
+soak      one rate for ten minutes: lateness and memory minute by minute
 
-spread fires processes, the others no-op jobs. Fires are spread evenly over the second by
+spread and shell fire processes, burst both, the others no-op jobs. Fires are spread evenly over the second by
 the phases of their schedules. The measured window begins --warm seconds after the first fire; those first
 seconds are reported apart. What was missed, doubled or late is counted from the rows of job_runs, never from
 Carillon's own counters. The floor, the same durable writes (plan, claim, result, fenced) as a plain batched
@@ -19,6 +25,7 @@ import sys
 
 from firing import measure, plot, report, scenarios, targets
 
+SOAK_SECONDS = 600
 SECONDS = 60
 
 
@@ -43,13 +50,19 @@ def parse():
     parser.add_argument("--plot", metavar="FILE.svg", help="write lateness by second")
     parser.add_argument("--bin", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--store", required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--seconds", type=int, default=SECONDS, help="of the window")
+    parser.add_argument("--seconds", type=int, help=f"of the window; {SECONDS}, soak {SOAK_SECONDS}")
     parser.add_argument("--warm", type=int, default=10, help="seconds between the first fire and the window")
-    parser.add_argument("--rates", type=rates, help="steady, spread: try these, comma-separated, ascending")
+    parser.add_argument("--rates", type=rates, help="steady, spread, shell: comma-separated, ascending\n"
+                                                    "overload, stored, members, soak: one")
+    parser.add_argument("--stored", type=int, default=100_000, help="jobs of the scenario stored")
     parser.add_argument("--on", default="cluster", choices=["cluster", "standalone"])
     parser.add_argument("--schedulers", type=int, default=1, help="of the cluster")
     parser.add_argument("--executors", type=int, default=1, help="of the cluster")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.scenario == "members" and options.on == "standalone":
+        parser.error("members is about a cluster")
+    options.seconds = options.seconds or (SOAK_SECONDS if options.scenario == "soak" else SECONDS)
+    return options
 
 
 def main():

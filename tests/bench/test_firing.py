@@ -43,6 +43,13 @@ class LoadTest(unittest.TestCase):
         self.assertEqual(["bench-0", "bench-1"], [job["job_id"] for job in jobs])
         self.assertEqual({"kind": "once", "at": "2027-01-15T08:00:01.500000Z"}, jobs[1]["schedules"][-1])
 
+    def test_stored_jobs_do_not_fire_while_it_is_measured(self):
+        now = BEGIN / SECOND
+        for job in load.stored(1440, now):
+            minute, hour = map(int, job["schedules"][0]["cron_expression"].split()[:2])
+            ahead = (hour * 60 + minute - int(now / 60)) % 1440
+            self.assertTrue(360 <= ahead < 1080, job)
+
 
 class JudgeTest(unittest.TestCase):
     def test_percentiles_are_milliseconds(self):
@@ -73,6 +80,13 @@ class JudgeTest(unittest.TestCase):
         self.assertFalse(judge.clean(result(completed=9)))
         self.assertFalse(judge.clean(result(setup_in_time=False)))
         self.assertFalse(judge.clean(result(first={**result()["first"], "missed": 1})))
+
+    def test_a_p99_is_back_once_it_stays_within_the_limit(self):
+        columns = {"second": list(range(8, 16)), "p99": [50, 50, 400, 90, 101, 100, 9, 10]}
+        self.assertEqual(3, judge.back_under(columns, 10), "a single second within the limit is not enough")
+        self.assertEqual(0, judge.back_under(columns, 13))
+        self.assertIsNone(judge.back_under(columns, 14), "the seconds before the end do not count")
+        self.assertEqual(2, judge.seconds_above(columns, 10, 14))
 
 
 class ProcessesTest(unittest.TestCase):

@@ -3,6 +3,8 @@ import collections
 
 SECOND_US = 1_000_000
 LATENESS_LIMIT_MS = 100.0
+# So many seconds in a row are within the limit before a backlog counts as gone.
+BACK_SECONDS = 3
 
 
 def percentile(ordered, q):
@@ -39,6 +41,25 @@ def by_second(starts, begin_us):
         for name in ("p50", "p99", "max"):
             columns[name].append(late[name])
     return columns
+
+
+def back_under(columns, end):
+    """Seconds from second `end` to the first of BACK_SECONDS in a row within the limit; None without such."""
+    back = None
+    for second, p99 in zip(columns["second"], columns["p99"]):
+        if second < end or p99 > LATENESS_LIMIT_MS:
+            back = None
+            continue
+        back = second if back is None else back
+        if second - back + 1 == BACK_SECONDS:
+            return back - end
+    return None
+
+
+def seconds_above(columns, since, until):
+    """Seconds from `since` on and before `until` whose p99 is above the limit."""
+    return sum(1 for second, p99 in zip(columns["second"], columns["p99"])
+               if since <= second < until and p99 > LATENESS_LIMIT_MS)
 
 
 def count(row, planned, late):

@@ -12,6 +12,9 @@ SCHEDULES_PER_JOB = 32
 # The fires are in the future when the last job is made.
 LEAD_S = 8
 JOBS_MADE_PER_S = 60
+# The most jobs of one call to /api/apply.
+APPLIED_AT_ONCE = 500
+MINUTES_A_DAY = 1440
 
 
 def spread(rate, begin_us, shift=0.0):
@@ -73,3 +76,22 @@ def steady(work, rate, per_job):
     """(load, its first fire): so many fires each second."""
     begin = begin_us(rate / per_job)
     return Load(work, every_second=spread(rate, begin), per_job=per_job), begin
+
+
+def stored(count, now):
+    """Jobs with a fire a day, none of them within six hours of `now`."""
+    jobs = []
+    for number in range(count):
+        minute = (int(now / 60) + 360 + number % 720) % MINUTES_A_DAY
+        jobs.append({"name": f"stored {number}", "job_id": f"stored-{number}", **NOOP, "schedules": [
+            {"kind": "cron", "cron_expression": f"{minute % 60} {minute // 60} * * *"}]})
+    return jobs
+
+
+def create_stored(target, count):
+    jobs = stored(count, time.time())
+    answers = in_parallel(target, [("/api/apply", jobs[first:first + APPLIED_AT_ONCE])
+                                   for first in range(0, count, APPLIED_AT_ONCE)])
+    created = sum(answer["counts"]["created"] for answer in answers)
+    if created != count:
+        raise RuntimeError(f"created {created} of {count} jobs")

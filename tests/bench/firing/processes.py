@@ -1,4 +1,4 @@
-"""CPU and memory of the processes that are measured."""
+"""CPU and memory of the processes that are measured, and the rate of bare processes beside them."""
 import os
 import time
 
@@ -52,3 +52,23 @@ class Watch:
         each = [{"name": name, **cost(self.spent[name], self.span_s, fires), "rss_mib": self.rss[name][-1]}
                 for name in self.pids]
         return {"processes": each, **cost(sum(self.spent.values()), self.span_s, fires)}
+
+
+def spawn_rate(cores, in_flight, seconds=3.0):
+    """`/bin/sh -c true` a second by a loop of posix_spawn on so many cores. This process has no other children."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(allowed)[:cores])
+    try:
+        began, started, ended = time.monotonic(), 0, 0
+        while time.monotonic() - began < seconds:
+            while started - ended < in_flight:
+                os.posix_spawn("/bin/sh", ["/bin/sh", "-c", "true"], os.environ)
+                started += 1
+            os.waitpid(-1, 0)
+            ended += 1
+        rate = ended / (time.monotonic() - began)
+        for _ in range(started - ended):
+            os.waitpid(-1, 0)
+        return round(rate, 1)
+    finally:
+        os.sched_setaffinity(0, allowed)
