@@ -20,6 +20,9 @@ test('a hundred thousand lines with colours and markup', async () => {
   await server.api('POST', 'jobs', { job_id: 'writes', name: 'Writes', command: WRITE });
   const { run_id } = await server.api('POST', 'jobs/writes/execute', {});
   await until(async () => (await server.api('GET', 'runs/' + run_id)).state === 'COMPLETED', 'the run', 40_000);
+  // The last of its lines may be on their way when it has ended.
+  const ask = () => fetch(`${server.url}/api/runs/${run_id}/logs?tail=1`, { headers: { Authorization: 'Bearer ' + server.token } });
+  await until(async () => (await ask()).headers.get('x-log-complete') === 'true', 'the whole log', 40_000);
   await person({}, async (page) => {
     await page.goto(server.url + '/runs/' + run_id);
     const button = page.getByRole('button', { name: 'Download' });
