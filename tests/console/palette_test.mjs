@@ -15,7 +15,10 @@ const { server, person } = withServer(async () => {
 async function go(page, text, option) {
   await page.keyboard.press('Control+k');
   await page.locator('.dialog').waitFor();
+  // The list changes once more when the jobs are found.
+  const found = page.waitForResponse((response) => new URL(response.url()).searchParams.get('q') === text.toLowerCase());
   await page.keyboard.insertText(text);
+  await found;
   await page.locator('[role=option][data-highlighted]', { hasText: option }).waitFor();
   await page.keyboard.press('Enter');
   await page.locator('.dialog').waitFor({ state: 'detached' });
