@@ -81,12 +81,14 @@ class AdminStore {
   virtual Status AbandonRequest(const std::string& scope, const std::string& key) = 0;
 
   virtual Result<ClusterSettings> ReadSettings() = 0;
-  // `next`, whose version is above `expected`, takes the place of all that is stored and is returned.
-  // kConflict: another version than `expected` is.
+  // `next`, whose version is above `expected`, takes the place of all that is stored and is
+  // returned. kConflict: another version than `expected` is.
   virtual Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) = 0;
 
   // Append-only.
   virtual Status RecordAudit(const AuditRecord& record) = 0;
+  // All of them or none, in their order.
+  virtual Status RecordAudits(const std::vector<AuditRecord>& records) = 0;
   virtual Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) = 0;
 
   // Adds the partitions for the coming days, drops whole days older than `retention` in which

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/domain/job.h"
@@ -36,6 +38,28 @@ struct StoredJob {
   std::string pause_reason;               // of the last pause; empty when enabled
   WallTime created;
   WallTime updated;
+};
+
+struct NewJob {
+  JobId job_id;
+  JobDefinition definition;
+};
+using NewJobs = std::vector<NewJob>;
+using StoredJobs = std::vector<StoredJob>;
+// In one call of CreateJobs.
+inline constexpr size_t kJobsCreatedMax = 100;
+
+// Jobs to look up in one go, by either.
+struct JobKeys {
+  std::vector<JobId> ids = {};
+  std::vector<std::pair<std::string, std::string>> names = {};  // namespace, name
+};
+// Of one look-up; more than two jobs for each name of a full list.
+inline constexpr size_t kJobsFoundMax = 400;
+
+struct FoundJobs {
+  std::vector<StoredJob> jobs = {};  // live and readable, by number
+  std::set<JobId> taken = {};        // of the ids: those of any job, also a deleted one
 };
 
 // What is known of a job also when its definition cannot be read, or it was deleted.
@@ -103,7 +127,12 @@ class JobStore {
   // an enabled job are visible to ScanDue when this returns.
   virtual Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
                                       const WriteContext& context) = 0;
+  // At most kJobsCreatedMax at once, all of them or none. In their order. kExists: the id of one is
+  // taken, or there twice.
+  virtual Result<StoredJobs> CreateJobs(const NewJobs& jobs, const WriteContext& context) = 0;
   virtual Result<StoredJob> GetJob(const JobId& id) = 0;
+  // kExhausted: over kJobsFoundMax jobs have those ids and names.
+  virtual Result<FoundJobs> FindJobs(const JobKeys& keys) = 0;
   // Also of a deleted job, whose runs are still somebody's; never kCorrupt.
   virtual Result<JobHead> GetJobHead(const JobId& id) = 0;
   virtual Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) = 0;

@@ -182,6 +182,33 @@ TYPED_TEST(AdminStoreContract, AuditIsNewestFirstAndByObject) {
   EXPECT_EQ(after[0].at, kT0 + 3s);
 }
 
+TYPED_TEST(AdminStoreContract, AuditRecordsOfOneGoKeepTheirOrder) {
+  StoreDriver s = this->driver();
+  std::vector<AuditRecord> records;
+  for (int i = 0; i < 3; ++i) {
+    records.push_back({.at = kT0 + 1s,
+                       .actor = "ann\xc3\xa9",
+                       .action = "job.apply",
+                       .object_id = "j" + std::to_string(i),
+                       .reason = "line\n\"quoted\" \\",
+                       .trace_id = "t",
+                       .changes_json = i == 0 ? "" : R"([{"path":"/a\n","to":"\"x\""}])"});
+  }
+  ASSERT_OK(s.admin.RecordAudits(records));
+  ASSERT_OK(s.admin.RecordAudits({}));
+  const std::vector<AuditRecord> all = s.v(s.admin.ListAudit({.oldest_first = true, .limit = 9}));
+  ASSERT_EQ(all.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(all[i].at, records[i].at);
+    EXPECT_EQ(all[i].actor, records[i].actor);
+    EXPECT_EQ(all[i].action, records[i].action);
+    EXPECT_EQ(all[i].object_id, records[i].object_id);
+    EXPECT_EQ(all[i].reason, records[i].reason);
+    EXPECT_EQ(all[i].trace_id, records[i].trace_id);
+    EXPECT_EQ(all[i].changes_json, records[i].changes_json);
+  }
+}
+
 TYPED_TEST(AdminStoreContract, AuditIsOfOnePersonOfActionsAndOfATime) {
   StoreDriver s = this->driver();
   const std::vector<std::array<std::string, 3>> done = {{"ann", "job.pause", "a"},

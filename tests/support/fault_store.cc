@@ -193,6 +193,9 @@ Status FaultStore::AbandonRequest(const std::string& scope, const std::string& k
 Status FaultStore::RecordAudit(const AuditRecord& record) {
   return Run("audit", [&] { return p_.admin.RecordAudit(record); });
 }
+Status FaultStore::RecordAudits(const std::vector<AuditRecord>& records) {
+  return Run("audit", [&] { return p_.admin.RecordAudits(records); });
+}
 
 Result<std::vector<AuditRecord>> FaultStore::ListAudit(const AuditFilter& filter) {
   return Run("audit", [&] { return p_.admin.ListAudit(filter); });

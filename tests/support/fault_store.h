@@ -115,6 +115,7 @@ class FaultStore final : public IdentityStore,
   Result<ClusterSettings> ReadSettings() override;
   Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override;
   Status RecordAudit(const AuditRecord& record) override;
+  Status RecordAudits(const std::vector<AuditRecord>& records) override;
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 

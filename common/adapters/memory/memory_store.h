@@ -103,7 +103,9 @@ class MemoryStore final : public MemoryPeople,
   // JobStore
   Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
                               const WriteContext& context) override;
+  Result<StoredJobs> CreateJobs(const NewJobs& jobs, const WriteContext& context) override;
   Result<StoredJob> GetJob(const JobId& id) override;
+  Result<FoundJobs> FindJobs(const JobKeys& keys) override;
   Result<JobHead> GetJobHead(const JobId& id) override;
   Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) override;
   Result<std::vector<std::string>> ListNamespaces(const std::string& after, size_t limit) override;
@@ -176,6 +178,7 @@ class MemoryStore final : public MemoryPeople,
   Result<ClusterSettings> ReadSettings() override;
   Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override;
   Status RecordAudit(const AuditRecord& record) override;
+  Status RecordAudits(const std::vector<AuditRecord>& records) override;
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
@@ -213,6 +216,7 @@ class MemoryStore final : public MemoryPeople,
   Result<JobEntry*> FindReadableJob(const JobId& id) REQUIRES(mu_);
   Result<JobEntry*> FindAtVersion(const JobId& id, int64_t version) REQUIRES(mu_);
   StoredJob ToStored(const JobEntry& job) const REQUIRES(mu_);
+  StoredJob AddJob(const NewJob& wanted, const WriteContext& context) REQUIRES(mu_);
   ScheduleId AddSchedule(const JobEntry& job, const ScheduleSpec& spec, WallTime now) REQUIRES(mu_);
   void NextVersion(JobEntry& job, const WriteContext& context) REQUIRES(mu_);
   void TouchSchedules(const JobEntry& job) REQUIRES(mu_);

@@ -104,11 +104,14 @@ Status MemoryStore::AbandonRequest(const std::string& scope, const std::string& 
   return {};
 }
 
-Status MemoryStore::RecordAudit(const AuditRecord& record) {
+Status MemoryStore::RecordAudit(const AuditRecord& record) { return RecordAudits({record}); }
+
+Status MemoryStore::RecordAudits(const std::vector<AuditRecord>& records) {
   MutexLock lock(mu_);
-  AuditRecord kept = record;
-  kept.id = ++tables_.last_audit_id;
-  tables_.audit[kept.id] = std::move(kept);
+  for (AuditRecord kept : records) {
+    kept.id = ++tables_.last_audit_id;
+    tables_.audit[kept.id] = std::move(kept);
+  }
   return {};
 }
 

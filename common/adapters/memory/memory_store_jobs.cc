@@ -107,12 +107,8 @@ ScheduleId MemoryStore::AddSchedule(const JobEntry& job, const ScheduleSpec& spe
   return id;
 }
 
-Result<StoredJob> MemoryStore::CreateJob(const JobId& id, const JobDefinition& definition,
-                                         const WriteContext& context) {
-  MutexLock lock(mu_);
-  if (tables_.FindJob(id) != nullptr) {
-    return {ErrorCode::kExists, "job_id " + id.value() + " is taken"};
-  }
+StoredJob MemoryStore::AddJob(const NewJob& wanted, const WriteContext& context) {
+  const auto& [id, definition] = wanted;
   const JobNo job_no(++tables_.last_job_no);
   JobEntry& job = tables_.AddJob({.job_no = job_no,
                                   .id = id,
@@ -128,6 +124,44 @@ Result<StoredJob> MemoryStore::CreateJob(const JobId& id, const JobDefinition& d
     job.schedules.push_back(AddSchedule(job, spec, context.now));
   }
   return ToStored(job);
+}
+
+Result<StoredJob> MemoryStore::CreateJob(const JobId& id, const JobDefinition& definition,
+                                         const WriteContext& context) {
+  MutexLock lock(mu_);
+  if (tables_.FindJob(id) != nullptr) {
+    return {ErrorCode::kExists, "job_id " + id.value() + " is taken"};
+  }
+  return AddJob({id, definition}, context);
+}
+
+Result<StoredJobs> MemoryStore::CreateJobs(const NewJobs& jobs, const WriteContext& context) {
+  MutexLock lock(mu_);
+  std::set<JobId> ids;
+  for (const NewJob& job : jobs) {
+    if (tables_.FindJob(job.job_id) == nullptr && ids.insert(job.job_id).second) continue;
+    return {ErrorCode::kExists, "job_id " + job.job_id.value() + " is taken"};
+  }
+  StoredJobs created;
+  for (const NewJob& job : jobs) created.push_back(AddJob(job, context));
+  return created;
+}
+
+Result<FoundJobs> MemoryStore::FindJobs(const JobKeys& keys) {
+  MutexLock lock(mu_);
+  FoundJobs found;
+  std::map<JobNo, const JobEntry*> jobs;
+  for (const auto& [id, job_no] : tables_.job_ids()) {
+    const JobEntry& job = *tables_.FindJob(job_no);
+    const bool by_id = std::find(keys.ids.begin(), keys.ids.end(), id) != keys.ids.end();
+    const std::pair name(job.definition.name_space, job.definition.name);
+    const bool by_name = std::find(keys.names.begin(), keys.names.end(), name) != keys.names.end();
+    if (by_id) found.taken.insert(id);
+    if ((by_id || by_name) && !job.deleted && IsReadable(job)) jobs[job_no] = &job;
+  }
+  if (jobs.size() > kJobsFoundMax) return {ErrorCode::kExhausted, "too many jobs of those names"};
+  for (const auto& [job_no, job] : jobs) found.jobs.push_back(ToStored(*job));
+  return found;
 }
 
 Result<StoredJob> MemoryStore::GetJob(const JobId& id) {

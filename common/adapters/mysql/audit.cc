@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/ascii.h"
+#include "common/adapters/mysql/json_rows.h"
 #include "common/adapters/mysql/mysql_counts.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/transaction.h"
@@ -163,6 +164,32 @@ Status MysqlStore::RecordAudit(const AuditRecord& record) {
                         "changes) VALUES (?, ?, ?, ?, ?, ?, ?)",
                         {ToUnixMicros(record.at), record.actor, record.action, record.object_id,
                          record.reason, record.trace_id, record.changes_json}));
+    return {};
+  });
+}
+
+Status MysqlStore::RecordAudits(const std::vector<AuditRecord>& records) {
+  static const std::string statement =
+      "INSERT INTO audit_log (at_us, actor, action, object_id, reason, trace_id, changes) "
+      "SELECT k.a, k.w, k.d, k.o, k.r, k.t, k.c FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+      "a BIGINT PATH '$[0]', w VARCHAR(512) PATH '$[1]', d VARCHAR(128) PATH '$[2]', "
+      "o VARCHAR(128) PATH '$[3]', t VARCHAR(64) PATH '$[4]', r MEDIUMTEXT PATH '$[5]', "
+      "c LONGTEXT PATH '$[6]')) k";
+  if (records.empty()) return {};
+  JsonRows json;
+  for (const AuditRecord& record : records) {
+    json.Begin()
+        .Add(record.at)
+        .Add(record.actor)
+        .Add(record.action)
+        .Add(record.object_id)
+        .Add(record.trace_id)
+        .Add(record.reason)
+        .Add(record.changes_json);
+  }
+  const std::string rows = json.Take();
+  return InTransaction(*pool_, {.operation = "audit"}, [&](Session& session) -> Status {
+    CARILLON_TRY(session.Execute(statement, {rows}));
     return {};
   });
 }

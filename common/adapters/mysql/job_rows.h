@@ -45,6 +45,9 @@ Status MustBeReadable(const StoredJobRow& job);
 Result<StoredJobRow> LockJob(Session& session, JobNo job_no);
 
 Status InsertJob(Session& session, const StoredJobRow& job, const std::string& actor);
+// As InsertJob, of many by two statements.
+Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
+                  const std::string& actor);
 // Everything but the ids, and a new row of job_versions. Of an unreadable job only the version and
 // `deleted` change; its definition is kept as it is.
 Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& actor);

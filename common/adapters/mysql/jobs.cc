@@ -1,8 +1,12 @@
 // Jobs as people edit them.
+#include <algorithm>
+#include <set>
+
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/job_edit.h"
 #include "common/adapters/mysql/job_filter.h"
+#include "common/adapters/mysql/json_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/transaction.h"
 #include "common/wire/job_json.h"
@@ -37,6 +41,62 @@ std::vector<StoredScheduleRow> FirstSchedules(const StoredJobRow& job, uint64_t 
   return rows;
 }
 
+struct FreshNumbers {
+  uint64_t job;
+  uint64_t first_schedule;
+  uint32_t segment_count;
+};
+
+struct FreshJob {
+  StoredJobRow row;
+  std::vector<StoredScheduleRow> schedules;
+};
+
+// The first schedule's number is for the manual runs.
+FreshJob Fresh(const FreshNumbers& numbers, const NewJob& wanted, WallTime now) {
+  StoredJobRow job{.job_no = JobNo(numbers.job),
+                   .job_id = wanted.job_id,
+                   .segment = SegmentId(static_cast<uint32_t>(numbers.job % numbers.segment_count)),
+                   .version = 1,
+                   .manual_schedule = ScheduleId(numbers.first_schedule),
+                   .definition = wanted.definition,
+                   .created = now,
+                   .updated = now};
+  std::vector<StoredScheduleRow> schedules = FirstSchedules(job, numbers.first_schedule + 1);
+  return {std::move(job), std::move(schedules)};
+}
+
+StoredJob ToStored(const FreshJob& fresh) {
+  const StoredJobRow& job = fresh.row;
+  StoredJob stored{.job_no = job.job_no,
+                   .job_id = job.job_id,
+                   .segment = job.segment,
+                   .version = job.version,
+                   .definition = job.definition,
+                   .schedules = {},
+                   .pause_reason = {},
+                   .created = job.created,
+                   .updated = job.updated};
+  for (const StoredScheduleRow& row : fresh.schedules) {
+    stored.schedules.push_back({row.due.schedule_id, row.due.spec});
+  }
+  return stored;
+}
+
+Result<std::vector<StoredJob>> ReadNumbered(Session& session, const std::set<JobNo>& numbers) {
+  if (numbers.empty()) return std::vector<StoredJob>();
+  JsonRows json;
+  for (const JobNo number : numbers) json.Begin().Add(number.value());
+  const std::string wanted = json.Take();
+  CARILLON_ASSIGN_OR_RETURN(
+      JobsRead read,
+      ReadJobs(session,
+               "j.deleted = 0 AND j.job_no IN (SELECT k.n FROM JSON_TABLE(?, '$[*]' COLUMNS (n "
+               "BIGINT UNSIGNED PATH '$[0]')) k)",
+               {wanted}, numbers.size(), {.index = {}, .columns = "j.job_no"}));
+  return std::move(read.jobs);
+}
+
 Status CheckVersion(const StoredJobRow& job, int64_t expected) {
   if (job.version == expected) return {};
   return {ErrorCode::kConflict, fmt::format("job {} is at version {}, not {}", job.job_id.value(),
@@ -50,37 +110,87 @@ Result<StoredJob> MysqlStore::CreateJob(const JobId& id, const JobDefinition& de
   CARILLON_ASSIGN_OR_RETURN(const uint64_t job_no, kept_->ids.Next(*pool_, "job", 1));
   CARILLON_ASSIGN_OR_RETURN(const uint64_t first_schedule,
                             kept_->ids.Next(*pool_, "schedule", definition.schedules.size() + 1));
-  const StoredJobRow job{.job_no = JobNo(job_no),
-                         .job_id = id,
-                         .segment = SegmentId(static_cast<uint32_t>(job_no % segment_count_)),
-                         .version = 1,
-                         .manual_schedule = ScheduleId(first_schedule),
-                         .definition = definition,
-                         .created = context.now,
-                         .updated = context.now};
-  const std::vector<StoredScheduleRow> schedules = FirstSchedules(job, first_schedule + 1);
+  const FreshJob fresh =
+      Fresh({job_no, first_schedule, segment_count_}, {id, definition}, context.now);
   const Status created =
       InTransaction(*pool_, {.operation = "create job"}, [&](Session& session) -> Status {
-        CARILLON_TRY(InsertJob(session, job, context.actor));
-        return InsertSchedules(session, schedules);
+        CARILLON_TRY(InsertJob(session, fresh.row, context.actor));
+        return InsertSchedules(session, fresh.schedules);
       });
   if (!created.ok()) {
     if (created.code() != ErrorCode::kExists) return created.error();
     return {ErrorCode::kExists, fmt::format("job_id {} is taken", id.value())};
   }
-  StoredJob stored{.job_no = job.job_no,
-                   .job_id = id,
-                   .segment = job.segment,
-                   .version = job.version,
-                   .definition = definition,
-                   .schedules = {},
-                   .pause_reason = {},
-                   .created = context.now,
-                   .updated = context.now};
-  for (const StoredScheduleRow& row : schedules) {
-    stored.schedules.push_back({row.due.schedule_id, row.due.spec});
+  return ToStored(fresh);
+}
+
+Result<StoredJobs> MysqlStore::CreateJobs(const NewJobs& jobs, const WriteContext& context) {
+  if (jobs.empty()) return StoredJobs();
+  uint64_t schedule_count = 0;
+  for (const NewJob& job : jobs) schedule_count += job.definition.schedules.size() + 1;
+  CARILLON_ASSIGN_OR_RETURN(uint64_t job_no, kept_->ids.Next(*pool_, "job", jobs.size()));
+  CARILLON_ASSIGN_OR_RETURN(uint64_t schedule, kept_->ids.Next(*pool_, "schedule", schedule_count));
+  std::vector<StoredJobRow> rows;
+  std::vector<StoredScheduleRow> schedules;
+  StoredJobs created;
+  for (const NewJob& wanted : jobs) {
+    FreshJob fresh = Fresh({job_no++, schedule, segment_count_}, wanted, context.now);
+    schedule += fresh.schedules.size() + 1;
+    created.push_back(ToStored(fresh));
+    rows.push_back(std::move(fresh.row));
+    schedules.insert(schedules.end(), fresh.schedules.begin(), fresh.schedules.end());
   }
-  return stored;
+  // In one order for all, so that two who write the same ids wait and do not deadlock.
+  std::sort(rows.begin(), rows.end(),
+            [](const StoredJobRow& a, const StoredJobRow& b) { return a.job_id < b.job_id; });
+  const Status written =
+      InTransaction(*pool_, {.operation = "create jobs"}, [&](Session& session) -> Status {
+        CARILLON_TRY(InsertJobs(session, rows, context.actor));
+        return InsertSchedules(session, schedules);
+      });
+  if (written.ok()) return created;
+  if (written.code() != ErrorCode::kExists) return written.error();
+  return {ErrorCode::kExists, fmt::format("the job_id of one of {} jobs is taken", jobs.size())};
+}
+
+Result<FoundJobs> MysqlStore::FindJobs(const JobKeys& keys) {
+  static const std::string by_id =
+      "SELECT j.job_no, j.job_id, j.deleted FROM JSON_TABLE(?, '$[*]' COLUMNS (i VARCHAR(127) "
+      "CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
+      "(by_job_id) ON j.job_id = k.i";
+  // LENGTH, since the comparison of texts does not mind blanks at their ends.
+  static const std::string by_name =
+      "SELECT j.job_no FROM JSON_TABLE(?, '$[*]' COLUMNS (s VARCHAR(127) CHARACTER SET ascii "
+      "COLLATE ascii_bin PATH '$[0]', n VARCHAR(400) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin "
+      "PATH '$[1]')) k STRAIGHT_JOIN jobs j FORCE INDEX (by_full_name) ON j.namespace = k.s AND "
+      "j.name = k.n AND LENGTH(j.name) = LENGTH(k.n) WHERE j.deleted = 0 LIMIT ?";
+  JsonRows ids;
+  for (const JobId& id : keys.ids) ids.Begin().Add(id.value());
+  JsonRows names;
+  for (const auto& [name_space, name] : keys.names) names.Begin().Add(name_space).Add(name);
+  const std::string ids_json = ids.Take();
+  const std::string names_json = names.Take();
+  return InRead(*pool_, "find jobs", [&](Session& session) -> Result<FoundJobs> {
+    FoundJobs found;
+    std::set<JobNo> numbers;
+    {
+      CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(by_id, {ids_json}));
+      while (rows.Next()) {
+        found.taken.insert(JobId(rows.Text(2)));
+        if (rows.Int(3) == 0) numbers.insert(JobNo(rows.Unsigned(1)));
+      }
+    }
+    {
+      CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                                session.Query(by_name, {names_json, uint64_t{kJobsFoundMax + 1}}));
+      while (rows.Next()) numbers.insert(JobNo(rows.Unsigned(1)));
+    }
+    if (numbers.size() > kJobsFoundMax) {
+      return {ErrorCode::kExhausted, "find jobs: too many have those names"};
+    }
+    CARILLON_ASSIGN_OR_RETURN(found.jobs, ReadNumbered(session, numbers));
+    return found;
+  });
 }
 
 Result<StoredJob> MysqlStore::GetJob(const JobId& id) {

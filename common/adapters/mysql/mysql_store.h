@@ -10,7 +10,6 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,9 +46,7 @@ struct MysqlOptions {
 
 inline constexpr int64_t kCountedMax = 100'000;
 inline constexpr size_t kOutputBytesMax = 1u << 20;  // of one attempt, both streams
-inline constexpr Duration kRequestKeyKept = 24h;
 inline constexpr Duration kAuditKept = 24h * 365;
-inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
 
 class MysqlStore final : public IdentityStore,
                          public SegmentStore,
@@ -115,7 +112,9 @@ class MysqlStore final : public IdentityStore,
   // JobStore
   Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
                               const WriteContext& context) override;
+  Result<StoredJobs> CreateJobs(const NewJobs& jobs, const WriteContext& context) override;
   Result<StoredJob> GetJob(const JobId& id) override;
+  Result<FoundJobs> FindJobs(const JobKeys& keys) override;
   Result<JobHead> GetJobHead(const JobId& id) override;
   Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) override;
   Result<std::vector<std::string>> ListNamespaces(const std::string& after, size_t limit) override;
@@ -189,6 +188,7 @@ class MysqlStore final : public IdentityStore,
   Result<ClusterSettings> ReadSettings() override;
   Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override;
   Status RecordAudit(const AuditRecord& record) override;
+  Status RecordAudits(const std::vector<AuditRecord>& records) override;
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 

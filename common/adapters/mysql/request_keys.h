@@ -8,6 +8,9 @@
 
 namespace carillon::mysql {
 
+inline constexpr Duration kRequestKeyKept = 24h;
+inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
+
 // kConflict: the request was finished already, by whoever took it over.
 Status SettleRequest(Session& session, const std::string& scope, const std::string& key,
                      const StoredAnswer& answer);

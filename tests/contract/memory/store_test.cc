@@ -52,6 +52,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/delivery_contract.h"
 #include "tests/contract/gap_contract.h"
 #include "tests/contract/identity_store_contract.h"
+#include "tests/contract/job_list_contract.h"
 #include "tests/contract/job_order_contract.h"
 #include "tests/contract/job_store_contract.h"
 #include "tests/contract/keyed_write_contract.h"

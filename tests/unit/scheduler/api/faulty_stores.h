@@ -108,6 +108,12 @@ class FaultyJobs : public JobStore {
                               const WriteContext& context) override {
     return plan_.Run("CreateJob", [&] { return store_.CreateJob(id, definition, context); });
   }
+  Result<StoredJobs> CreateJobs(const NewJobs& jobs, const WriteContext& context) override {
+    return plan_.Run("CreateJobs", [&] { return store_.CreateJobs(jobs, context); });
+  }
+  Result<FoundJobs> FindJobs(const JobKeys& keys) override {
+    return plan_.Run("FindJobs", [&] { return store_.FindJobs(keys); });
+  }
   Result<StoredJob> GetJob(const JobId& id) override {
     return plan_.Run("GetJob", [&] { return store_.GetJob(id); });
   }
@@ -218,6 +224,9 @@ class FaultyAdmin : public AdminStore {
   }
   Status RecordAudit(const AuditRecord& record) override {
     return plan_.Run("RecordAudit", [&] { return store_.RecordAudit(record); });
+  }
+  Status RecordAudits(const std::vector<AuditRecord>& records) override {
+    return plan_.Run("RecordAudits", [&] { return store_.RecordAudits(records); });
   }
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override {
     return plan_.Run("ListAudit", [&] { return store_.ListAudit(filter); });

@@ -88,6 +88,7 @@ class BehindStore final : public AdminStore {
     return ClusterSettings{};
   }
   Status RecordAudit(const AuditRecord&) override { return {}; }
+  Status RecordAudits(const std::vector<AuditRecord>&) override { return {}; }
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter&) override {
     return std::vector<AuditRecord>{};
   }
