@@ -1,6 +1,8 @@
 // The audit's record of what somebody did, or tried.
 #pragma once
 
+#include <vector>
+
 #include <nlohmann/json_fwd.hpp>
 
 #include "scheduler/api/route.h"
@@ -9,6 +11,8 @@ namespace carillon::scheduler {
 
 // Fills in time and trace. What cannot be stored goes to the log: the deed is done.
 void RecordAudit(const Call& call, AuditRecord record);
+// As RecordAudit, of several in one go.
+void RecordAudits(const Call& call, std::vector<AuditRecord> records);
 // What this request changes of the object that it names, for its record; {} = it is made. Never a
 // secret: what is in here is kept for a year.
 void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann::json& after);

@@ -1,5 +1,8 @@
 #include "scheduler/api/job_applier.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/core.h>
 
 #include "common/wire/job_changes.h"
@@ -42,6 +45,13 @@ Outcome<std::optional<int64_t>> VersionOf(const json& document) {
 
 bool IsStoreAway(const Problem& problem) { return problem.status >= 503; }
 
+// The first id that is tried follows from the name, so that two who apply the same list at the
+// same time do not make two jobs.
+JobId FirstIdOf(const std::string& name_space, const std::string& name) {
+  const bool elsewhere = name_space != kDefaultNamespace;
+  return Identifiers::JobIdForKey(name, "apply " + (elsewhere ? name_space + "/" : "") + name);
+}
+
 Problem NotTried() {
   return {.status = 503,
           .code = "not_tried",
@@ -52,11 +62,17 @@ Problem NotTried() {
 
 Outcome<json> JobApplier::Apply(const json& documents) {
   FindTwins(documents);
-  for (size_t i = 0; i < documents.size(); ++i) {
-    call_.note.changes_json.clear();
-    Outcome<Fate> fate = store_away_ ? Outcome<Fate>(NotTried()) : ApplyOne(i, documents[i]);
-    if (!fate.ok() && !store_away_ && IsStoreAway(fate.error())) store_away_ = fate.error();
-    Add(i, Said(documents[i], "job_id"), Said(documents[i], "name"), fate);
+  for (size_t first = 0; first < documents.size(); first += kJobsCreatedMax) {
+    const size_t end = std::min(first + kJobsCreatedMax, documents.size());
+    LookUp(documents, first, end);
+    for (size_t i = first; i < end; ++i) {
+      call_.note.changes_json.clear();
+      Settle(i, store_away_ ? Outcome<Fate>(NotTried()) : ApplyOne(i, documents[i]));
+    }
+    StoreQueued();
+    for (const auto& [i, fate] : std::exchange(fates_, {})) {
+      Add(i, Said(documents[i], "job_id"), Said(documents[i], "name"), fate);
+    }
   }
   if (options_.prune) Prune();
   const bool nothing_done = counts_["error"] == items_.size();
@@ -83,6 +99,33 @@ void JobApplier::FindTwins(const json& documents) {
   }
 }
 
+void JobApplier::Settle(size_t index, Outcome<Fate> fate) {
+  if (!fate.ok() && !store_away_ && IsStoreAway(fate.error())) store_away_ = fate.error();
+  fates_.insert_or_assign(index, std::move(fate));
+}
+
+// One document alone asks for itself.
+void JobApplier::LookUp(const json& documents, size_t first, size_t end) {
+  known_ = {};
+  if (end - first < 2 || store_away_) return;
+  JobKeys keys;
+  for (size_t i = first; i < end; ++i) {
+    const json& document = documents[i];
+    if (!document.is_object() || twins_.contains(i)) continue;
+    if (document.contains("job_id")) {
+      const std::string id = TextOf(document, "job_id");
+      if (ValidateJobId(id).ok()) keys.ids.emplace_back(id);
+      continue;
+    }
+    const std::string name = TextOf(document, "name");
+    const std::string name_space = NamespaceOf(document);
+    if (name.empty() || !IsNamespace(name_space)) continue;
+    keys.names.emplace_back(name_space, name);
+    keys.ids.push_back(FirstIdOf(name_space, name));
+  }
+  known_.LookUp(call_.api.jobs, keys);
+}
+
 Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& document) {
   if (!document.is_object()) {
     return Item(400, "invalid", "", "A job has to be an object of names and values.");
@@ -91,12 +134,25 @@ Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& documen
     return Item(400, "duplicate", "/name",
                 "Another job of this list has the same name; give each its job_id.");
   }
-  CARILLON_ASSIGN_OR_RETURN(const auto version, VersionOf(document));
+  CARILLON_TRY(VersionOf(document));
   CARILLON_ASSIGN_OR_RETURN(const auto base, FindBase(document));
   if (base && !MayChange(*base)) return NotOwner(Permission::kWriteJobs);
   if (base && !meant_.insert(base->job.job_id.value()).second) {
     return Item(400, "duplicate", "/job_id", "This job is in the list already.");
   }
+  Outcome<Fate> fate = ApplyTo(base, index, document);
+  const bool stale = !fate.ok() && fate.error().code == "stale_version";
+  if (!stale || !base || known_.Find(base->job.job_id) == nullptr) return fate;
+  // Somebody changed it since the piece was looked up: what counts is how it is now.
+  known_.Forget(base->job.job_id, base->job.definition);
+  CARILLON_ASSIGN_OR_RETURN(const JobBase now, ReadBase(call_, base->job.job_id));
+  if (!MayChange(now)) return NotOwner(Permission::kWriteJobs);
+  return ApplyTo(now, index, document);
+}
+
+Outcome<JobApplier::Fate> JobApplier::ApplyTo(const std::optional<JobBase>& base, size_t index,
+                                              const json& document) {
+  CARILLON_ASSIGN_OR_RETURN(const auto version, VersionOf(document));
   CARILLON_ASSIGN_OR_RETURN(const JobDefinition definition,
                             Read(document, base ? &*base : nullptr));
   if (version && (!base || base->job.version != *version)) {
@@ -106,16 +162,19 @@ Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& documen
                                    base->job.version, *version)
                      : "There is no such job; leave version out to make it.");
   }
-  return base ? Change(*base, definition) : Create(document, definition);
+  return base ? Change(*base, definition) : Create(index, document, definition);
 }
 
 Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
   const std::string id = TextOf(document, "job_id");
   if (!document.contains("job_id")) return FindByName(document);
   if (!ValidateJobId(id).ok()) return std::optional<JobBase>();  // refused when it is read
-  auto base = ReadBase(call_, JobId(id));
-  if (base.ok()) return std::optional(std::move(base).value());
-  if (base.error().status != 404) return base.error();
+  if (const StoredJob* job = known_.Find(JobId(id))) return std::optional(JobBase{.job = *job});
+  if (!known_.IsFree(JobId(id))) {
+    auto base = ReadBase(call_, JobId(id));
+    if (base.ok()) return std::optional(std::move(base).value());
+    if (base.error().status != 404) return base.error();
+  }
   // Two documents with one id, of which the first is still to be made.
   if (meant_.contains(id)) return Item(400, "duplicate", "/job_id", "This job is in the list.");
   meant_.insert(id);
@@ -127,8 +186,13 @@ Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
   const std::string name_space = NamespaceOf(document);
   // Refused when it is read.
   if (name.empty() || !IsNamespace(name_space)) return std::optional<JobBase>();
-  CARILLON_ASSIGN_OR_RETURN(
-      auto found, call_.api.jobs.ListJobs({.namespaces = {name_space}, .name = name, .limit = 2}));
+  std::vector<StoredJob> found;
+  if (auto known = known_.OfName({name_space, name})) {
+    found = std::move(*known);
+  } else {
+    CARILLON_ASSIGN_OR_RETURN(
+        found, call_.api.jobs.ListJobs({.namespaces = {name_space}, .name = name, .limit = 2}));
+  }
   if (found.empty()) return std::optional<JobBase>();
   if (found.size() == 1) return std::optional(JobBase{.job = std::move(found[0])});
   return Item(409, "ambiguous_name", "/name",
@@ -158,38 +222,74 @@ Outcome<JobDefinition> JobApplier::Read(const json& document, const JobBase* bas
   return std::move(definition);
 }
 
-Outcome<JobApplier::Fate> JobApplier::Create(const json& document,
+Outcome<JobApplier::Fate> JobApplier::Create(size_t index, const json& document,
                                              const JobDefinition& definition) {
-  const std::string id = TextOf(document, "job_id");
+  const std::string given = TextOf(document, "job_id");
   Fate fate{.result = "created", .changes = JobChanges(definition)};
-  if (!id.empty()) fate.id = JobId(id);
-  if (id.empty()) CARILLON_TRY(CheckNotMoved(definition));
+  if (!given.empty()) fate.id = JobId(given);
+  if (given.empty()) CARILLON_TRY(CheckNotMoved(definition));
   if (options_.dry_run) {
     CARILLON_TRY(CheckEdit(call_, nullptr, definition));
     return fate;
   }
-  CARILLON_ASSIGN_OR_RETURN(
-      const StoredJob made,
-      id.empty() ? StoreUnnamed(definition) : StoreNew(call_, JobId(id), definition, now_));
-  Record("job.apply", made.job_id);
+  const JobId id = given.empty() ? FirstIdOf(definition.name_space, definition.name) : JobId(given);
+  CARILLON_TRY(CheckNew(call_, id, definition));
+  meant_.insert(id.value());
+  queued_.push_back({.index = index, .unnamed = given.empty(), .job = {id, definition}});
+  return fate;
+}
+
+void JobApplier::StoreQueued() {
+  const std::vector<Queued> queued = std::exchange(queued_, {});
+  Status together = Error{ErrorCode::kConflict, "alone"};
+  if (queued.size() > 1) together = StoreTogether(queued);
+  if (together.ok()) return;
+  for (const Queued& one : queued) {
+    call_.note.changes_json.clear();
+    if (together.code() == ErrorCode::kTimeout) {
+      Settle(one.index, OutcomeUnknown("Whether the job was created is not known; apply again, "
+                                       "that is harmless.",
+                                       together.error()));
+    } else {
+      Settle(one.index, store_away_ ? Outcome<Fate>(NotTried()) : StoreAlone(one));
+    }
+  }
+}
+
+Status JobApplier::StoreTogether(const std::vector<Queued>& queued) {
+  std::vector<NewJob> jobs;
+  for (const Queued& one : queued) jobs.push_back(one.job);
+  const auto made = StoreAllNew(call_, jobs, now_);
+  if (!made.ok()) return made.error();
+  std::vector<AuditRecord> records;
+  for (size_t i = 0; i < queued.size(); ++i) {
+    Fate& fate = fates_.at(queued[i].index).value();
+    fate.id = made->at(i).job_id;
+    fate.version = made->at(i).version;
+    records.push_back(RecordOf("job.apply", *fate.id, JsonToText(ToldChanges(fate.changes))));
+  }
+  RecordAudits(call_, std::move(records));
+  return {};
+}
+
+Outcome<JobApplier::Fate> JobApplier::StoreAlone(const Queued& queued) {
+  const auto& [id, definition] = queued.job;
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob made, queued.unnamed
+                                                      ? StoreUnnamed(definition)
+                                                      : StoreNew(call_, id, definition, now_));
+  RecordAudit(call_, RecordOf("job.apply", made.job_id, call_.note.changes_json));
   meant_.insert(made.job_id.value());
+  Fate fate = fates_.at(queued.index).value();
   fate.id = made.job_id;
   fate.version = made.version;
   return fate;
 }
 
-// The first id that is tried follows from the name, so that two who apply the same list at the
-// same time do not make two jobs.
-JobId JobApplier::FirstIdOf(const JobDefinition& definition) {
-  const bool elsewhere = definition.name_space != kDefaultNamespace;
-  const std::string key = (elsewhere ? definition.name_space + "/" : "") + definition.name;
-  return Identifiers::JobIdForKey(definition.name, "apply " + key);
-}
-
 // A job that this document has made and somebody has moved since: a second one would fire beside
 // it.
 Outcome<bool> JobApplier::CheckNotMoved(const JobDefinition& definition) const {
-  const JobId id = FirstIdOf(definition);
+  const JobId id = FirstIdOf(definition.name_space, definition.name);
+  if (known_.IsFree(id)) return true;
   const auto made = call_.api.jobs.GetJob(id);
   if (!made.ok()) {
     const bool none = made.code() == ErrorCode::kNotFound || made.code() == ErrorCode::kCorrupt;
@@ -205,7 +305,7 @@ Outcome<bool> JobApplier::CheckNotMoved(const JobDefinition& definition) const {
 }
 
 Outcome<StoredJob> JobApplier::StoreUnnamed(const JobDefinition& definition) {
-  JobId id = FirstIdOf(definition);
+  JobId id = FirstIdOf(definition.name_space, definition.name);
   for (int attempt = 0;; ++attempt) {
     auto made = StoreNew(call_, id, definition, now_);
     if (made.ok() || made.error().code != "exists") return made;
@@ -233,9 +333,15 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
     CARILLON_TRY(CheckEdit(call_, &base, definition));
     return fate;
   }
+  // In the list's order: what comes before it is stored before it.
+  StoreQueued();
+  if (store_away_) return NotTried();
+  call_.note.changes_json.clear();
   CARILLON_ASSIGN_OR_RETURN(const StoredJob written,
                             StoreDefinition(call_, base, definition, now_));
-  Record("job.apply", job.job_id);
+  known_.Forget(job.job_id, job.definition);
+  known_.Forget(job.job_id, definition);
+  RecordAudit(call_, RecordOf("job.apply", job.job_id, call_.note.changes_json));
   fate.version = written.version;
   return fate;
 }
@@ -275,7 +381,7 @@ Outcome<JobApplier::Fate> JobApplier::PruneOne(const StoredJob& job) {
   if (!options_.dry_run) {
     call_.note.changes_json.clear();
     CARILLON_TRY(Remove(call_, {.job = job}, now_));
-    Record("job.prune", job.job_id);
+    RecordAudit(call_, RecordOf("job.prune", job.job_id, call_.note.changes_json));
   }
   return Fate{.result = "pruned", .id = job.job_id, .version = job.version};
 }
@@ -317,14 +423,15 @@ json JobApplier::Bounded(json changes) {
   return changes_bytes_ <= kChangesBytesMax ? changes : json(nullptr);
 }
 
-void JobApplier::Record(const std::string& action, const JobId& id) {
-  RecordAudit(call_, {.at = {},
-                      .actor = call_.caller.Actor(),
-                      .action = action,
-                      .object_id = id.value(),
-                      .reason = {},
-                      .trace_id = {},
-                      .changes_json = call_.note.changes_json});
+AuditRecord JobApplier::RecordOf(const std::string& action, const JobId& id,
+                                 std::string changes_json) const {
+  return {.at = {},
+          .actor = call_.caller.Actor(),
+          .action = action,
+          .object_id = id.value(),
+          .reason = {},
+          .trace_id = {},
+          .changes_json = std::move(changes_json)};
 }
 
 }  // namespace carillon::scheduler

@@ -1,5 +1,6 @@
 #include "scheduler/api/job_edit.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -18,6 +19,25 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr std::string_view kReservedJobId = "new";
+
+// After an unknown outcome: the jobs, when they are there as they were to be made.
+Result<std::vector<StoredJob>> FindMade(const Call& call, const std::vector<NewJob>& jobs) {
+  JobKeys keys;
+  for (const NewJob& job : jobs) keys.ids.push_back(job.job_id);
+  auto found = call.api.jobs.FindJobs(keys);
+  if (!found.ok()) return {ErrorCode::kTimeout, found.error().message};
+  std::map<JobId, StoredJob> by_id;
+  for (StoredJob& job : found->jobs) by_id.emplace(job.job_id, std::move(job));
+  std::vector<StoredJob> made;
+  for (const NewJob& job : jobs) {
+    const auto at = by_id.find(job.job_id);
+    const bool ours =
+        at != by_id.end() && at->second.version == 1 && at->second.definition == job.definition;
+    if (!ours) return {ErrorCode::kConflict, "job " + job.job_id.value() + " is not there"};
+    made.push_back(std::move(at->second));
+  }
+  return made;
+}
 
 }  // namespace
 
@@ -150,13 +170,27 @@ Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefini
   return CheckSecrets(call, definition, named);
 }
 
-Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
-                            WallTime now) {
+Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition) {
   if (id.value() == kReservedJobId) {
     return InvalidField("/job_id", "bad_value",
                         "The console has its form for new jobs at /jobs/new; take another job_id.");
   }
-  CARILLON_TRY(CheckEdit(call, nullptr, definition));
+  return CheckEdit(call, nullptr, definition);
+}
+
+Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<NewJob>& jobs,
+                                           WallTime now) {
+  PersonWrite write(call, now);
+  auto created = call.api.jobs.CreateJobs(jobs, write.context());
+  if (!created.ok() && created.code() == ErrorCode::kTimeout) created = FindMade(call, jobs);
+  if (!created.ok()) return created;
+  for (const StoredJob& job : *created) call.api.nudge({job.job_no, job.segment});
+  return created;
+}
+
+Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
+                            WallTime now) {
+  CARILLON_TRY(CheckNew(call, id, definition));
   PersonWrite write(call, now);
   auto created = call.api.jobs.CreateJob(id, definition, write.context());
   if (!created.ok() && created.code() == ErrorCode::kTimeout) {

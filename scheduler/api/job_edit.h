@@ -42,6 +42,13 @@ Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefini
 // 409 exists: the id is taken, also by a deleted job.
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
                             WallTime now);
+// What StoreNew refuses without asking for the id.
+Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition);
+// Jobs that CheckNew has passed, all of them or none; what keeps one back, StoreNew says of it.
+// kTimeout: whether they are stored is not known.
+// The note is left as it is.
+Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<NewJob>& jobs,
+                                           WallTime now);
 // An edit that changes nothing writes nothing: the version stays.
 Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
                                    const JobDefinition& definition, WallTime now);

@@ -1,4 +1,7 @@
 // A list of jobs applied: what is made, changed, left, deleted, refused.
+#include <map>
+#include <utility>
+
 #include "scheduler/api/job_applier.h"
 #include "tests/unit/scheduler/api/people.h"
 
@@ -283,6 +286,7 @@ TEST_F(ApplyTest, EveryEditOfAJobTellsItsChangesToTheAudit) {
 TEST_F(ApplyTest, WhenTheStoreGoesAwayTheRestIsNotTried) {
   const std::vector<json> list = {JobBody({{"job_id", "a"}}), JobBody({{"job_id", "b"}}),
                                   JobBody({{"job_id", "c"}})};
+  faults_.plan.Arm("CreateJobs", Fault::kUnavailable, 2);
   faults_.plan.Arm("CreateJob", Fault::kUnavailable);
   EXPECT_EQ(Apply(list).code(), "unavailable");
   EXPECT_EQ(Jobs(), 0u);
@@ -296,6 +300,115 @@ TEST_F(ApplyTest, WhenTheStoreGoesAwayTheRestIsNotTried) {
   EXPECT_EQ(CodeOf(away["items"][2]), "not_tried");
   EXPECT_EQ(Jobs(), 1u);
   EXPECT_EQ(Results(Applied(list)), "unchanged created created");
+}
+
+TEST_F(ApplyTest, AListIsLookedUpAndStoredInPieces) {
+  std::vector<json> list;
+  for (int i = 0; i < 250; ++i) {
+    list.push_back(JobBody({{i % 2 == 0 ? "name" : "job_id", "job-" + std::to_string(i)}}));
+  }
+  std::map<std::string, int> calls;
+  faults_.plan.OnCall([&](const std::string& name) { ++calls[name]; });
+  const json applied = Applied(list);
+  EXPECT_EQ(applied["counts"]["created"], 250);
+  EXPECT_EQ(calls["FindJobs"], 3);
+  EXPECT_EQ(calls["CreateJobs"], 3);
+  EXPECT_EQ(calls["RecordAudits"], 3);
+  for (const char* one : {"CreateJob", "GetJob", "ListJobs", "RecordAudit"}) {
+    EXPECT_EQ(calls[one], 0) << one;
+  }
+  calls.clear();
+  EXPECT_EQ(Applied(list)["counts"]["unchanged"], 250);
+  EXPECT_EQ(calls["FindJobs"], 3);
+  EXPECT_EQ(calls["GetJob"] + calls["ListJobs"], 0);
+  faults_.plan.OnCall(nullptr);
+  for (const size_t i : {0u, 1u, 249u}) {
+    const std::string id = applied["items"][i]["job_id"];
+    EXPECT_EQ(applied["items"][i]["index"], i);
+    EXPECT_EQ(applied["items"][i]["version"], 1);
+    const json audit = Get("/api/audit?object_id=" + id).body()["items"];
+    ASSERT_EQ(audit.size(), 1u);
+    EXPECT_EQ(audit[0]["action"], "job.apply");
+    EXPECT_EQ(audit[0]["changes"], applied["items"][i]["changes"]);
+  }
+}
+
+// The store takes a piece whole or not at all; its items have one answer each.
+TEST_F(ApplyTest, WhatIsRefusedKeepsNoOtherOfItsPieceBack) {
+  Create({{"job_id", "gone"}});
+  ASSERT_EQ(Send("DELETE", "/api/jobs/gone", "", {{"If-Match", "*"}}).status, 204);
+  Create({{"job_id", "there"}});
+  const json applied = Applied({JobBody({{"job_id", "a"}}), JobBody({{"job_id", "gone"}}),
+                                JobBody({{"job_id", "there"}, {"priority", 3}}),
+                                JobBody({{"job_id", "b"}, {"timeout", -1}}),
+                                JobBody({{"name", "By name"}}), JobBody({{"job_id", "new"}})});
+  EXPECT_EQ(Results(applied), "created error updated error created error");
+  EXPECT_EQ(CodeOf(applied["items"][1]), "exists");
+  EXPECT_EQ(PointerOf(applied["items"][1]), "/1/job_id");
+  EXPECT_EQ(PointerOf(applied["items"][5]), "/5/job_id");
+  EXPECT_EQ(applied["counts"]["created"], 2);
+  EXPECT_EQ(Get("/api/audit?object_id=a").body()["items"].size(), 1u);
+}
+
+TEST_F(ApplyTest, ALostReplyToAPieceIsLookedAt) {
+  const std::vector<json> list = {JobBody({{"job_id", "a"}}), JobBody({{"name", "By name"}})};
+  faults_.plan.Arm("CreateJobs", Fault::kTimeoutAfter);
+  EXPECT_EQ(Results(Applied(list)), "created created");
+  EXPECT_EQ(Jobs(), 2u);
+  EXPECT_EQ(Get("/api/audit?object_id=a").body()["items"].size(), 1u);
+  const std::vector<json> other = {JobBody({{"job_id", "b"}}), JobBody({{"name", "Other"}})};
+  faults_.plan.Arm("CreateJobs", Fault::kTimeoutBefore);
+  EXPECT_EQ(Results(Applied(other)), "created created");
+  EXPECT_EQ(Jobs(), 4u);
+}
+
+TEST_F(ApplyTest, APieceOfWhichNothingIsKnownSaysSo) {
+  faults_.plan.Arm("FindJobs", Fault::kUnavailable, 2);
+  faults_.plan.Arm("CreateJobs", Fault::kTimeoutAfter);
+  const std::vector<json> list = {JobBody({{"job_id", "z"}, {"timeout", -1}}),
+                                  JobBody({{"job_id", "a"}}), JobBody({{"name", "By name"}})};
+  EXPECT_EQ(Apply(list).code(), "outcome_unknown");
+  EXPECT_EQ(Results(Applied(list)), "error unchanged unchanged");
+}
+
+TEST_F(ApplyTest, APieceThatCannotBeLookedUpIsAskedForOneByOne) {
+  const std::vector<json> list = {JobBody({{"job_id", "a"}}), JobBody({{"name", "By name"}})};
+  faults_.plan.Arm("FindJobs", Fault::kUnavailable, 2);
+  EXPECT_EQ(Results(Applied(list)), "created created");
+  EXPECT_EQ(Results(Applied(list)), "unchanged unchanged");
+}
+
+TEST_F(ApplyTest, AnAuditThatCannotBeWrittenTogetherIsWrittenOneByOne) {
+  faults_.plan.Arm("RecordAudits", Fault::kUnavailable);
+  Applied({JobBody({{"job_id", "a"}}), JobBody({{"job_id", "b"}})});
+  for (const char* id : {"a", "b"}) {
+    EXPECT_EQ(Get(std::string("/api/audit?object_id=") + id).body()["items"].size(), 1u);
+  }
+}
+
+TEST_F(ApplyTest, WhatChangedSinceThePieceWasLookedUpIsReadAgain) {
+  Create({{"job_id", "a"}});
+  Create({{"job_id", "b"}});
+  bool moved = false;
+  faults_.plan.OnCall([&](const std::string& name) {
+    if (name != "ReplaceJob" || std::exchange(moved, true)) return;
+    const JobDefinition theirs{.name = "theirs", .command = "false"};
+    ASSERT_TRUE(store_.ReplaceJob(JobId("a"), 1, theirs, {.now = clock_.Wall()}).ok());
+  });
+  const json applied = Applied(
+      {JobBody({{"job_id", "a"}, {"priority", 3}}), JobBody({{"job_id", "b"}, {"priority", 3}})});
+  faults_.plan.OnCall(nullptr);
+  EXPECT_EQ(Results(applied), "updated updated");
+  EXPECT_EQ(applied["items"][0]["version"], 3);
+  EXPECT_EQ(Get("/api/jobs/a").body()["command"], "true");
+}
+
+TEST_F(ApplyTest, ARenameEarlierInTheListCounts) {
+  Create({{"job_id", "a"}, {"name", "Old"}});
+  const json applied = Applied({JobBody({{"job_id", "a"}, {"name", "New"}}),
+                                JobBody({{"name", "Old"}}), JobBody({{"job_id", "c"}})});
+  EXPECT_EQ(Results(applied), "updated created created");
+  EXPECT_NE(applied["items"][1]["job_id"], "a");
 }
 
 TEST_F(ApplyTest, TwoWhoApplyTheSameNameAtOnceMakeOneJob) {
