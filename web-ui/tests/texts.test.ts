@@ -117,7 +117,7 @@ describe('what the audit records', () => {
 
   it('has words for every action that the server names', () => {
     const routes = quoted(source('route.cc')).concat('bulk');
-    const applied = [...source('job_applier.cc').matchAll(/Record\("([a-z_.]+)"/g)].map((match) => match[1]!);
+    const applied = [...source('job_applier.cc').matchAll(/RecordOf\("([a-z_.]+)"/g)].map((match) => match[1]!);
     const entering = quoted(source('auth_routes.cc')).filter((action) => action.startsWith('auth.'));
     expect(Math.min(routes.length, applied.length, entering.length)).toBeGreaterThan(1);
     expect(sorted([...routes, ...applied, ...entering]).filter((action) => !('action.' + action in en))).toEqual([]);
