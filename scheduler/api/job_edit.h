@@ -42,7 +42,7 @@ Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefini
 // 409 exists: the id is taken, also by a deleted job.
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
                             WallTime now);
-// What StoreNew refuses without asking for the id.
+// Refuses, without asking for the id, the same as StoreNew.
 Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition);
 // Jobs that CheckNew has passed, all of them or none; what keeps one back, StoreNew says of it.
 // kTimeout: whether they are stored is not known.

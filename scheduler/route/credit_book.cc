@@ -8,7 +8,7 @@ namespace {
 
 // Short, so that a burst is followed while it lasts.
 constexpr Duration kWindow = 250ms;
-// What a window without a next claim is taken for at most.
+// A window without a next claim counts as this long at most.
 constexpr Duration kQuietMax = 10s;
 // Twice the pipe's content: a window that happened to be slow must not throttle the next.
 constexpr double kGain = 2.0;

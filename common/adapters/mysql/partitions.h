@@ -24,9 +24,9 @@ inline constexpr int64_t kDeletedRowsPerCall = 20'000;
 inline constexpr int kRefusalsBeforeQueueing = 3;
 inline constexpr Duration kQueueFirst = 10ms;
 inline constexpr Duration kQueueLongest = 100ms;
-// How long a call queues for a table that is in use, by the number of calls in a row before it that
-// were refused one. Everybody else who wants the table waits behind a queue, so the first calls do
-// without; a table that is in use at every moment is never locked without one.
+// Time for which a call queues for a table that is in use, by the number of calls in a row before
+// it that were refused one. Everybody else who wants the table waits behind a queue, so the first
+// calls do without; a table that is in use at every moment is never locked without one.
 Duration QueueFor(int refusals);
 
 Status AddPartitions(Pool& pool, WallTime now, Duration queue = {});

@@ -75,7 +75,7 @@ Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys, Incarnat
 // and compares the epochs. kFenced.
 Status LockFence(Session& session, const Fence& fence);
 
-// Whether an executor takes runs; one that is not in the store does.
+// True: takes runs; so does one that is not in the store.
 using EnabledExecutors = std::map<ExecutorId, bool>;
 // As LockFence, and then, in the same round trip, finds out about `executors`. Their rows are
 // locked in share mode: one that was disabled before this is obeyed, one that is disabled after
