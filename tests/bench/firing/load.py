@@ -4,6 +4,8 @@ import datetime
 import threading
 import time
 
+from firing import targets
+
 SECOND_US = 1_000_000
 NOOP = {"type": "noop"}
 TRUE = {"command": "true"}
@@ -15,6 +17,8 @@ JOBS_MADE_PER_S = 60
 # The most jobs of one call to /api/apply.
 APPLIED_AT_ONCE = 500
 MINUTES_A_DAY = 1440
+TOO_MANY_REQUESTS = 429
+ASK_AGAIN_S = 1
 
 
 def spread(rate, begin_us, shift=0.0):
@@ -39,7 +43,13 @@ def in_parallel(target, calls):
     def post(call):
         if not hasattr(local, "api"):
             local.api = target.api(timeout=120)
-        return local.api.post(*call)
+        while True:
+            try:
+                return local.api.post(*call)
+            except targets.harness.ApiError as error:
+                if error.status != TOO_MANY_REQUESTS:
+                    raise
+                threading.Event().wait(ASK_AGAIN_S)  # as the answer says
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         return list(pool.map(post, calls))
 
