@@ -29,6 +29,7 @@ SteadyTime ExecutorRegistry::Step(SteadyTime now) {
   WriteStates();
   if (now >= next_write_) WriteHealth(now);
   if (!waiting_.empty()) return std::min(now + kRegisterAgain, next_write_);
+  if (ports_.registers.size() > 0) return now;  // nobody rings for what was left
   return std::min(next_refresh_, next_write_);
 }
 

@@ -59,7 +59,7 @@ class ExecutorRegistryTest : public test::RoomTest {
   std::unique_ptr<ExecutorHub> hub_ = switchboard_.OpenHub(MemberId("m1"));
   ExecutorTable known_{{}};
   FaultyExecutors registrations_{store_};
-  RegisterQueue registers_{"registers", 16};
+  RegisterQueue registers_{"registers", 256};
   LiveSettings settings_;
   ClaimQueue claims_{"claims", 16};
   LinkService link_{{.clock = clock_,
@@ -124,6 +124,24 @@ TEST_F(ExecutorRegistryTest, KnownExecutorThatCameBackIsRegisteredWithoutTheStor
   registry_.Step(clock_.Steady());
   EXPECT_EQ(Stored("x1").incarnation, Incarnation("e2"));
   EXPECT_EQ(known_.IncarnationOf(ExecutorId("x9")), std::nullopt) << "it asks again by itself";
+}
+
+// As after a restart of the member in a large cluster.
+TEST_F(ExecutorRegistryTest, ManyThatComeAtOnceAreRegisteredWithoutAWait) {
+  for (int i = 0; i < 200; ++i) {
+    const LeaseHolder from{ExecutorId("many-" + std::to_string(i)), Incarnation("e1")};
+    ASSERT_TRUE(registers_
+                    .Push({.from = from,
+                           .record = {.id = from.executor,
+                                      .incarnation = from.incarnation,
+                                      .last_heartbeat = clock_.Wall(),
+                                      .registered = clock_.Wall()}})
+                    .ok());
+  }
+  int steps = 1;
+  while (registry_.Step(clock_.Steady()) <= clock_.Steady()) ASSERT_LT(++steps, 10);
+  EXPECT_EQ(known_.IncarnationOf(ExecutorId("many-199")), Incarnation("e1"));
+  EXPECT_EQ(registers_.size(), 0u);
 }
 
 TEST_F(ExecutorRegistryTest, OnlyTheLeaderWritesAndItWritesNothingOld) {
