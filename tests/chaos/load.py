@@ -2,7 +2,7 @@
 
 Every process appends "S job run attempt fire_time uptime", and E when it ends. What must be there
 follows from the schedules alone: a rate of `every_ms` from `start_time` has its fires at start_time
-+ k * every_ms. Carillon is asked for nothing.
++ k * every_ms. Carillon is asked for nothing. No-op jobs beside them are judged by their rows (noops.py).
 """
 import collections
 import datetime
@@ -12,6 +12,7 @@ import threading
 import time
 
 from cluster_under_test import wait_until
+from noops import Noops
 
 EVERY_MS = 200
 LONG_S = 8
@@ -35,7 +36,7 @@ def seconds_of(text):
 
 
 class Load:
-    def __init__(self, cluster, per_second, long_jobs=2):
+    def __init__(self, cluster, per_second, long_jobs=2, noops_per_second=0):
         self.cluster = cluster
         self.journal = os.path.join(cluster.scratch, "journal")
         open(self.journal, "ab").close()
@@ -53,6 +54,7 @@ class Load:
             self.create(api, f"load-{i}", EVERY_MS, first + i * EVERY_MS / 1000 / count, ":")
         for i in range(long_jobs):
             self.create(api, f"long-{i}", 3000, first + i * 0.7, f"sleep {LONG_S}")
+        self.noops = Noops(cluster, api, noops_per_second) if noops_per_second else None
 
     def create(self, api, job_id, every_ms, begin, work):
         begin = round(begin, 3)
@@ -139,13 +141,14 @@ class Load:
         now = time.time()
 
         def those_of_before_ended():
-            open_runs = self.cluster.api().pages("/api/runs?state=PENDING&state=RUNNING")
-            return not any(seconds_of(run["fire_time"]) < now for run in open_runs)
+            oldest = next(self.cluster.api().pages(
+                "/api/runs?state=PENDING&state=RUNNING&sort=fire_time"), None)
+            return oldest is None or seconds_of(oldest["fire_time"]) >= now
         wait_until(those_of_before_ended, LEASE_S + 60, "what was lost to be tried again",
                    every=0.5)
         end = time.time() - 1
         api = self.cluster.api()
-        for job in self.every:
+        for job in list(self.every) + (self.noops.jobs if self.noops else []):
             api.post(f"/api/jobs/{job}/pause", {"reason": "end of the test"})
         wait_until(lambda: not any(True for _ in self.cluster.api().pages(
             "/api/runs?state=PENDING&state=RUNNING&state=HELD")), 90, "open runs to end", every=0.5)
@@ -186,6 +189,8 @@ class Load:
                                   f"{attempts}, {self.deaths}")
         print(f"{test.id()}: {expected_count} fires; missed 0, doubled 0, early 0, overlapping 0; "
               f"tried more than once: {len(retried)}", flush=True)
+        if self.noops:
+            self.noops.judge(test, end, self.boot, self.deaths)
         return found
 
     def silence_after(self, moment):

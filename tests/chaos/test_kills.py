@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Kills, stops and restarts the parts of a cluster under load, and judges by what the jobs wrote.
 
-The short form has two kills in about a minute, the long form the whole list, with CHAOS_PER_SECOND jobs a second.
+The short form has two kills in about a minute, the long form the whole list, with CHAOS_PER_SECOND shell jobs a second
+and CHAOS_NOOPS_PER_SECOND no-op jobs.
 """
 import os
 import signal
@@ -12,7 +13,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cluster_under_test import LONG, ClusterUnderTest  # noqa: E402
 from load import Load, uptime  # noqa: E402
 
-PER_SECOND = int(os.environ.get("CHAOS_PER_SECOND", "200" if LONG else "40"))
+PER_SECOND = int(os.environ.get("CHAOS_PER_SECOND", "100" if LONG else "40"))
+NOOPS_PER_SECOND = int(os.environ.get("CHAOS_NOOPS_PER_SECOND", "1000" if LONG else "100"))
 SESSION_S = 3
 
 
@@ -22,7 +24,7 @@ class KillsTest(unittest.TestCase):
         self.cluster = ClusterUnderTest("--session-timeout-ms", str(SESSION_S * 1000),
                                         "--slots", "32")
         self.addCleanup(self.finish)
-        self.load = Load(self.cluster, PER_SECOND)
+        self.load = Load(self.cluster, PER_SECOND, noops_per_second=NOOPS_PER_SECOND)
         self.load.run_for(8)
         self.load.await_fires()
 
