@@ -16,7 +16,6 @@ constexpr int kAttemptsMax = 100'000;  // in one message
 constexpr int kLabelsMax = 64;
 constexpr size_t kSettingsMax = 1000;
 constexpr size_t kTextBytesMax = 1024;
-constexpr uint32_t kSegmentMax = 65'535;
 constexpr uint32_t kCountMax = 1'000'000;  // slots, attempts, processes
 constexpr int64_t kLeaseMax_us = 3'600'000'000;
 constexpr size_t kPublicKeyBytes = 32;
@@ -68,7 +67,7 @@ Result<HeldAttempt> Decode(const v1::Attempt& from) {
   const auto token = ParseClaimToken(from.claim_token());
   if (!key.ok()) return Corrupt("task_id");
   if (!token.ok() || token->empty()) return Corrupt("claim_token");
-  if (from.segment() > kSegmentMax) return Corrupt("segment");
+  if (from.segment() > wire::kSegmentMax) return Corrupt("segment");
   if (from.attempt() < 1 || from.attempt() > kCountMax) return Corrupt("attempt");
   if (from.job_no() > static_cast<uint64_t>(INT64_MAX)) return Corrupt("job_no");
   return HeldAttempt{.key = *key,

@@ -8,6 +8,7 @@
 #include "common/domain/executor_state.h"
 #include "common/domain/job_text.h"
 #include "common/domain/trace.h"
+#include "common/wire/bundle_items.h"
 #include "common/wire/decode_checks.h"
 #include "common/wire/job_json.h"
 
@@ -25,7 +26,6 @@ constexpr size_t kOutputBytesMax = 256u << 10;
 constexpr size_t kErrorBytesMax = 4096;
 constexpr size_t kReasonBytesMax = 64;
 constexpr uint32_t kAttemptMax = 1'000'000;
-constexpr uint32_t kSegmentMax = 65'535;
 constexpr uint32_t kShardsMax = 1u << 20;
 constexpr uint32_t kTimeoutMax_s = 604'800;
 constexpr uint32_t kRetriesMax = 100;
@@ -112,7 +112,7 @@ void EncodeSecretEnv(const SecretVariables& variables, v1::Task& to) {
 
 Status CheckNumbers(const v1::Task& from) {
   if (from.attempt() < 1 || from.attempt() > kAttemptMax) return Corrupt("attempt");
-  if (from.segment() > kSegmentMax) return Corrupt("segment");
+  if (from.segment() > wire::kSegmentMax) return Corrupt("segment");
   if (from.job_no() > static_cast<uint64_t>(INT64_MAX)) return Corrupt("job_no");
   if (from.def_version() < 0) return Corrupt("def_version");
   if (from.due_us() < 0 || from.due_us() > kLastMicros) return Corrupt("due_us");
@@ -248,7 +248,7 @@ Result<ResultMessage> DecodeResult(const v1::TaskResult& from) {
   // The empty token stands in rows that were never claimed; no result may match those.
   if (!token.ok() || token->empty()) return Corrupt("claim_token");
   if (from.attempt() < 1 || from.attempt() > kAttemptMax) return Corrupt("attempt");
-  if (from.segment() > kSegmentMax) return Corrupt("segment");
+  if (from.segment() > wire::kSegmentMax) return Corrupt("segment");
   if (from.job_no() > static_cast<uint64_t>(INT64_MAX)) return Corrupt("job_no");
   CARILLON_TRY(DecodeAttemptResult(from, message.report.result));
   message.job_id = JobId(from.job_id());
@@ -294,30 +294,63 @@ std::string ToJson(const google::protobuf::Message& message) {
   return text;
 }
 
-// The items of a record, on `arena`; `items` of the bundle that a binary record is.
-template <typename Bundle, typename Item>
-Result<std::vector<const Item*>> ItemsOf(
-    std::string_view bytes, google::protobuf::Arena& arena,
-    const google::protobuf::RepeatedPtrField<Item>& (Bundle::*items)() const) {
+bool IsJson(std::string_view bytes) { return !bytes.empty() && bytes.front() == kJsonBegin; }
+
+// The one item of a record, on `arena`.
+template <typename Item>
+Result<const Item*> JsonItem(std::string_view bytes, google::protobuf::Arena& arena) {
+  if (!CountUtf8(bytes)) return Corrupt("JSON that is not UTF-8");
+  auto* item = google::protobuf::Arena::CreateMessage<Item>(&arena);
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;  // of a later version, as in a binary record
+  const google::protobuf::StringPiece text(bytes.data(), bytes.size());
+  const auto parsed = google::protobuf::util::JsonStringToMessage(text, item, options);
+  if (!parsed.ok()) return Corrupt("not this JSON: " + parsed.ToString().substr(0, 200));
+  return item;
+}
+
+// The tasks of a record, on `arena`.
+Result<std::vector<const v1::Task*>> TasksOf(std::string_view bytes,
+                                             google::protobuf::Arena& arena) {
   if (bytes.size() > kBundleBytesMax) return Corrupt("too long");
   wire::SilenceProtobuf();
-  if (!bytes.empty() && bytes.front() == kJsonBegin) {
-    if (!CountUtf8(bytes)) return Corrupt("JSON that is not UTF-8");
-    auto* item = google::protobuf::Arena::CreateMessage<Item>(&arena);
-    google::protobuf::util::JsonParseOptions options;
-    options.ignore_unknown_fields = true;  // of a later version, as in a binary record
-    const google::protobuf::StringPiece text(bytes.data(), bytes.size());
-    const auto parsed = google::protobuf::util::JsonStringToMessage(text, item, options);
-    if (!parsed.ok()) return Corrupt("not this JSON: " + parsed.ToString().substr(0, 200));
-    return std::vector<const Item*>{item};
+  if (IsJson(bytes)) {
+    CARILLON_ASSIGN_OR_RETURN(const v1::Task* task, JsonItem<v1::Task>(bytes, arena));
+    return std::vector<const v1::Task*>{task};
   }
-  auto* bundle = google::protobuf::Arena::CreateMessage<Bundle>(&arena);
+  auto* bundle = google::protobuf::Arena::CreateMessage<v1::TaskBundle>(&arena);
   if (!bundle->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return Corrupt("not a bundle");
   }
-  const auto& all = (bundle->*items)();
+  const auto& all = bundle->tasks();
   if (static_cast<size_t>(all.size()) > kBundleTasksMax) return Corrupt("too many in a bundle");
-  return std::vector<const Item*>(all.pointer_begin(), all.pointer_end());
+  return std::vector<const v1::Task*>(all.pointer_begin(), all.pointer_end());
+}
+
+// The results of a record that are wanted, on `arena`; null for one that does not parse.
+Result<std::vector<const v1::TaskResult*>> ResultsOf(std::string_view bytes,
+                                                     google::protobuf::Arena& arena,
+                                                     const std::function<bool(SegmentId)>& wanted) {
+  if (bytes.size() > kBundleBytesMax) return Corrupt("too long");
+  wire::SilenceProtobuf();
+  std::vector<const v1::TaskResult*> results;
+  if (IsJson(bytes)) {
+    CARILLON_ASSIGN_OR_RETURN(const auto* result, JsonItem<v1::TaskResult>(bytes, arena));
+    const bool readable = result->segment() <= wire::kSegmentMax;
+    const bool left_out = readable && wanted && !wanted(SegmentId(result->segment()));
+    if (!left_out) results.push_back(result);
+    return results;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto items,
+                            wire::ItemsOfBundle(bytes, v1::TaskResult::kSegmentFieldNumber));
+  if (items.size() > kBundleTasksMax) return Corrupt("too many in a bundle");
+  for (const wire::BundleItem& item : items) {
+    if (item.segment && wanted && !wanted(*item.segment)) continue;
+    auto* result = google::protobuf::Arena::CreateMessage<v1::TaskResult>(&arena);
+    const auto size = static_cast<int>(item.bytes.size());
+    results.push_back(result->ParseFromArray(item.bytes.data(), size) ? result : nullptr);
+  }
+  return results;
 }
 
 }  // namespace
@@ -337,7 +370,7 @@ std::string EncodeTasks(const std::vector<TaskMessage>& tasks, BusFormat format)
 
 Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes) {
   google::protobuf::Arena arena;
-  CARILLON_ASSIGN_OR_RETURN(const auto items, ItemsOf(bytes, arena, &v1::TaskBundle::tasks));
+  CARILLON_ASSIGN_OR_RETURN(const auto items, TasksOf(bytes, arena));
   std::vector<TaskMessage> tasks;
   tasks.reserve(items.size());
   for (const v1::Task* from : items) {
@@ -357,13 +390,14 @@ std::string EncodeResults(const std::vector<ResultMessage>& results, BusFormat f
 }
 
 Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes,
-                                                 std::vector<Error>* unreadable) {
+                                                 std::vector<Error>* unreadable,
+                                                 const std::function<bool(SegmentId)>& wanted) {
   google::protobuf::Arena arena;
-  CARILLON_ASSIGN_OR_RETURN(const auto items, ItemsOf(bytes, arena, &v1::ResultBundle::results));
+  CARILLON_ASSIGN_OR_RETURN(const auto items, ResultsOf(bytes, arena, wanted));
   std::vector<ResultMessage> results;
   results.reserve(items.size());
   for (const v1::TaskResult* from : items) {
-    auto message = DecodeResult(*from);
+    auto message = from != nullptr ? DecodeResult(*from) : Corrupt("a result of a bundle");
     if (message.ok()) {
       results.push_back(std::move(message).value());
     } else if (unreadable != nullptr) {

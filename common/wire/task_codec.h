@@ -5,6 +5,7 @@
 //          kBundleTasksMax. Never throws, never reads out of bounds.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -72,7 +73,10 @@ std::string EncodeResults(const std::vector<ResultMessage>& results,
 // With `unreadable`, a result of a bundle that cannot be read is left out and told there: an
 // executor bundles the same neighbours again, which have done nothing. Without it, it spoils the
 // record.
+// With `wanted`, a result of a segment for which it is false is left out without being decoded, so
+// that it is neither paid for nor judged here.
 Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes,
-                                                 std::vector<Error>* unreadable = nullptr);
+                                                 std::vector<Error>* unreadable = nullptr,
+                                                 const std::function<bool(SegmentId)>& wanted = {});
 
 }  // namespace carillon

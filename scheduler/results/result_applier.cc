@@ -130,12 +130,20 @@ bool ResultApplier::Receive() {
 
 void ResultApplier::Decode(ReceivedRecord record) {
   const uint64_t sequence = next_sequence_++;
+  const auto view = ports_.segments.View();
+  size_t others = 0;
+  const auto ours = [&](SegmentId segment) {
+    const bool wanted = Wants(*view, segment);
+    if (!wanted) ++others;
+    return wanted;
+  };
   std::vector<Error> unreadable;
-  auto messages = DecodeResults(record.record.payload, &unreadable);
+  auto messages = DecodeResults(record.record.payload, &unreadable, ours);
   if (!messages.ok()) {
     unreadable = {messages.error()};
     messages = std::vector<ResultMessage>{};
   }
+  if (others > 0 && failpoint::Broken("results.shared_record")) messages->clear();
   if (!unreadable.empty()) {
     ports_.metrics.counter("carillon_rejected_messages_total", "corrupt").Add(unreadable.size());
     const Status kept = DeadLetter(record.record.payload, unreadable[0].message);
@@ -175,6 +183,10 @@ size_t ResultApplier::Admit(uint64_t sequence, std::vector<ResultMessage> messag
   return admitted;
 }
 
+bool ResultApplier::Wants(const OwnedView& view, SegmentId segment) const {
+  return view.Find(segment) != nullptr || options_.wants(segment);
+}
+
 bool ResultApplier::ApplyOpen() {
   const auto view = ports_.segments.View();
   std::vector<Item> ready;
@@ -186,7 +198,7 @@ bool ResultApplier::ApplyOpen() {
     } else if (options_.wants(segment)) {
       waiting.push_back(std::move(item));
     } else {
-      Finish(item);  // another member's
+      Finish(item);  // another member's by now
     }
   }
   open_ = std::move(waiting);

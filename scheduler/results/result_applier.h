@@ -106,7 +106,10 @@ class ResultApplier final : public Stepper {
   bool Receive();
   // The number of records that are sure to fit.
   size_t Room() const;
+  // A record holds results of several members' segments: those of others are not even decoded.
   void Decode(ReceivedRecord record);
+  // False: the result is another member's, which applies it.
+  bool Wants(const OwnedView& view, SegmentId segment) const;
   size_t Admit(uint64_t sequence, std::vector<ResultMessage> messages);
   // Applies what can be applied; false when something of it has to wait for the store.
   bool ApplyOpen();

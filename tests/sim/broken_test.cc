@@ -56,6 +56,8 @@ INSTANTIATE_TEST_SUITE_P(
                                  1000},  // what is not killed counts as dead
                       // a result counts as stored that a broken store refused
                       BrokenRule{"results.poison_unrecorded", "P6", 200},
+                      // a record that holds a result of another member's counts as all its
+                      BrokenRule{"results.shared_record", "P6", 40},
                       BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
                       BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
                       // the pause: what was missed skipped, each gate taken out, nobody told

@@ -71,6 +71,39 @@ TEST(DecoderMutationTest, ResultsAreRefusedOrWhole) {
   EXPECT_LT(accepted, kMutants);
 }
 
+// A member that leaves out what is of other segments must find the same results for its own as one
+// that reads everything; and what it refuses, everybody refuses.
+TEST(DecoderMutationTest, ResultsThatAreLeftOutAreThoseOfOtherSegments) {
+  Rng rng(15);
+  uint64_t accepted = 0;
+  for (uint64_t i = 0; i < kMutants; ++i) {
+    std::vector<ResultMessage> sent = {test::RandomResult(rng)};
+    const bool json = rng.Chance(0.3);
+    while (!json && rng.Chance(0.6)) sent.push_back(test::RandomResult(rng));
+    std::string bytes = EncodeResults(sent, json ? BusFormat::kJson : BusFormat::kBinary);
+    if (rng.Chance(0.8)) bytes = Mutate(std::move(bytes), rng);
+    const uint64_t owned = rng.Next();  // a bit a segment
+    const auto wanted = [&](SegmentId segment) {
+      return (owned >> (segment.value() % 64) & 1) != 0;
+    };
+    std::vector<Error> unreadable;
+    std::vector<Error> unreadable_here;
+    auto all = DecodeResults(bytes, &unreadable);
+    const auto here = DecodeResults(bytes, &unreadable_here, wanted);
+    if (!all.ok() || !here.ok()) {
+      ASSERT_TRUE(here.ok() || here.code() == ErrorCode::kCorrupt);
+      ASSERT_EQ(all.ok(), here.ok()) << "mutant " << i;
+      continue;
+    }
+    accepted += all->size();
+    std::erase_if(*all,
+                  [&](const ResultMessage& message) { return !wanted(message.report.segment); });
+    ASSERT_EQ(EncodeResults(*here), EncodeResults(*all)) << "mutant " << i;
+    ASSERT_LE(unreadable_here.size(), unreadable.size()) << "mutant " << i;
+  }
+  EXPECT_GT(accepted, 0u);
+}
+
 TEST(DecoderMutationTest, JobsAreRefusedOrWhole) {
   Rng rng(13);
   uint64_t accepted = 0;

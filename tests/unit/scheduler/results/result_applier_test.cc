@@ -125,6 +125,40 @@ TEST_F(ResultApplierTest, ResultOfAnotherMembersSegmentIsLeftToIt) {
   EXPECT_EQ(Row(held.key).state, RunState::kRunning);
 }
 
+TEST_F(ResultApplierTest, ResultOfAnotherMemberIsNotDecodedAndNotJudged) {
+  const HeldAttempt mine = Start(CreateNoop("mine"), 1);
+  const HeldAttempt theirs = Start(CreateNoop("theirs"), 2);
+  ASSERT_NE(mine.segment, theirs.segment);
+  table_.Drop(table_.View()->FenceFor({theirs.segment}), DropCause::kReassigned);
+  wants_ = false;
+  ResultMessage bad = Message(theirs);
+  bad.report.token = {};
+  ResultApplier applier = Make();
+  Send({Message(theirs)});
+  EXPECT_GT(applier.Step(clock_.Steady()), clock_.Steady() + 100ms) << "nothing to write";
+  Send({bad, Message(mine), Message(theirs)});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Row(mine.key).state, RunState::kCompleted);
+  EXPECT_EQ(Row(theirs.key).state, RunState::kRunning);
+  EXPECT_EQ(Acknowledged(), 1u);
+  EXPECT_TRUE(letters_->Poll(10)->empty()) << "its owner judges it";
+  EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "corrupt").value(), 0u);
+  EXPECT_EQ(Uncommitted(), 0u);
+}
+
+TEST_F(ResultApplierTest, ResultOfASegmentThatNobodyCanOwnIsJudgedByEveryMember) {
+  const HeldAttempt held = Start(CreateNoop("job"), 1);
+  wants_ = false;
+  ResultMessage bad = Message(held);
+  bad.report.segment = SegmentId(1u << 20);
+  ResultApplier applier = Make();
+  Send({bad});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(letters_->Poll(10)->size(), 1u);
+  EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "corrupt").value(), 1u);
+  EXPECT_EQ(Uncommitted(), 0u);
+}
+
 // Such as a column that somebody made too narrow: the code speaks of an item, and every item gets
 // it.
 TEST_F(ResultApplierTest, UndecodableRecordGoesToTheDeadLettersAndBlocksNothing) {
