@@ -5,6 +5,7 @@
 #include "carillon/v1/task.pb.h"
 #include "common/domain/executor_state.h"
 #include "common/domain/job_text.h"
+#include "common/wire/bundle_items.h"
 #include "common/wire/decode_checks.h"
 
 namespace carillon {
@@ -12,7 +13,6 @@ namespace {
 
 constexpr size_t kLogBundleBytesMax = 32u << 20;
 constexpr uint32_t kLogAttemptMax = 1'000'000;
-constexpr uint32_t kLogSegmentMax = 65'535;
 
 Error BadLog(std::string_view what) {
   return {ErrorCode::kCorrupt, "bus payload: log: " + std::string(what)};
@@ -25,7 +25,7 @@ Result<LogMessage> DecodeLog(const v1::LogChunk& from) {
   if (!token.ok() || token->empty()) return BadLog("claim_token");
   if (!ValidateJobId(from.job_id()).ok()) return BadLog("job_id");
   if (!IsExecutorId(from.executor_id())) return BadLog("executor_id");
-  if (from.segment() > kLogSegmentMax) return BadLog("segment");
+  if (from.segment() > wire::kSegmentMax) return BadLog("segment");
   if (from.attempt() < 1 || from.attempt() > kLogAttemptMax) return BadLog("attempt");
   if (from.job_no() > static_cast<uint64_t>(INT64_MAX)) return BadLog("job_no");
   if (from.first_seq() < 1 || from.first_seq() > static_cast<uint64_t>(INT64_MAX)) {
@@ -70,18 +70,22 @@ std::string EncodeLogs(const std::vector<LogMessage>& messages) {
   return bundle->SerializeAsString();
 }
 
-Result<std::vector<LogMessage>> DecodeLogs(std::string_view bytes) {
+Result<std::vector<LogMessage>> DecodeLogs(std::string_view bytes,
+                                           const std::function<bool(SegmentId)>& wanted) {
   if (bytes.size() > kLogBundleBytesMax) return BadLog("too long");
   wire::SilenceProtobuf();
+  CARILLON_ASSIGN_OR_RETURN(const auto items,
+                            wire::ItemsOfBundle(bytes, v1::LogChunk::kSegmentFieldNumber));
+  if (items.size() > kBundleChunksMax) return BadLog("too many");
   google::protobuf::Arena arena;
-  auto* bundle = google::protobuf::Arena::CreateMessage<v1::LogBundle>(&arena);
-  if (!bundle->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return BadLog("not a bundle");
-  }
-  if (static_cast<size_t>(bundle->chunks_size()) > kBundleChunksMax) return BadLog("too many");
   std::vector<LogMessage> messages;
-  for (const v1::LogChunk& from : bundle->chunks()) {
-    CARILLON_ASSIGN_OR_RETURN(LogMessage message, DecodeLog(from));
+  for (const wire::BundleItem& item : items) {
+    if (item.segment && wanted && !wanted(*item.segment)) continue;
+    auto* from = google::protobuf::Arena::CreateMessage<v1::LogChunk>(&arena);
+    if (!from->ParseFromArray(item.bytes.data(), static_cast<int>(item.bytes.size()))) {
+      return BadLog("a piece of a bundle");
+    }
+    CARILLON_ASSIGN_OR_RETURN(LogMessage message, DecodeLog(*from));
     messages.push_back(std::move(message));
   }
   return messages;

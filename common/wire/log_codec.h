@@ -4,6 +4,7 @@
 //          out of its range, entries that do not parse, a bundle above kBundleChunksMax.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@ struct LogMessage {
 };
 
 std::string EncodeLogs(const std::vector<LogMessage>& messages);
-Result<std::vector<LogMessage>> DecodeLogs(std::string_view bytes);
+// With `wanted`, a piece of a segment for which it is false is left out without being decoded.
+Result<std::vector<LogMessage>> DecodeLogs(std::string_view bytes,
+                                           const std::function<bool(SegmentId)>& wanted = {});
 
 }  // namespace carillon

@@ -46,16 +46,14 @@ bool LogKeeper::Receive() {
     return false;
   }
   for (ReceivedRecord& record : *records) {
-    auto messages = DecodeLogs(record.record.payload);
+    auto messages = DecodeLogs(record.record.payload, options_.wants);
     // The position alone is needed from here on.
     record.record = {};
     if (!messages.ok()) {
       ports_.metrics.counter("carillon_rejected_messages_total", "corrupt").Add();
       log::Warn("logs", "{}", messages.error().message);
     } else {
-      for (LogMessage& message : *messages) {
-        if (options_.wants(message.attempt.segment)) open_.push_back(std::move(message));
-      }
+      Reopen(std::move(messages).value());
     }
     received_.push_back(std::move(record));
   }

@@ -67,6 +67,18 @@ TEST(LogCodecTest, NonsenseIsCorrupt) {
             ErrorCode::kCorrupt);
 }
 
+TEST(LogCodecTest, PiecesOfSegmentsThatAreNotWantedAreLeftOut) {
+  LogMessage other = Sample();
+  other.attempt.segment = SegmentId(4);
+  other.executor = ExecutorId("a b");
+  const auto wanted = [](SegmentId segment) { return segment == SegmentId(3); };
+  const auto decoded = DecodeLogs(EncodeLogs({other, Sample(), other}), wanted);
+  ASSERT_TRUE(decoded.ok());
+  ASSERT_EQ(decoded->size(), 1u);
+  EXPECT_EQ(decoded->at(0).attempt.segment, SegmentId(3));
+  EXPECT_EQ(DecodeLogs(EncodeLogs({other, Sample()})).code(), ErrorCode::kCorrupt);
+}
+
 TEST(LogCodecTest, MutantsAreRefusedOrWhole) {
   Rng rng(21);
   const std::string good = EncodeLogs({Sample(), Sample()});

@@ -125,6 +125,21 @@ TEST_F(LogKeeperTest, PiecesOfOtherMembersAreLeftToThem) {
   EXPECT_EQ(bus_.size(), 0u);
 }
 
+TEST_F(LogKeeperTest, PieceOfAnotherMemberIsNotDecodedAndSpoilsNothing) {
+  LogMessage other = Piece(1);
+  other.attempt.segment = SegmentId(1);
+  other.chunk.count = 3;  // of entries that it does not have
+  Send({other, Piece(2)});
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Stored(), (Seqs{2}));
+  EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "corrupt").value(), 0u);
+  other.attempt.segment = SegmentId(0);
+  Send({other, Piece(3)});
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Stored(), (Seqs{2}));
+  EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "corrupt").value(), 1u);
+}
+
 TEST_F(LogKeeperTest, StoreThatIsAwayIsAskedAgainAndNothingIsAnsweredBefore) {
   picky_.failing = ErrorCode::kUnavailable;
   Send({Piece(1)});
