@@ -65,6 +65,9 @@ struct ClaimRequest {
   // to an executor goes there all the same.
   bool elsewhere = false;
   Duration late_after{};  // the owner's word: a start later than this is told; zero = none is
+  // The owner's word: it was probably accepted before, and is asked again. Changes no decision,
+  // only the way to it (plain.h).
+  bool repeated = false;
   // The owner's word: no attempt begins, for this reason; a repetition is accepted again all the
   // same.
   ClaimReason hold_back = ClaimReason::kNone;

@@ -123,9 +123,15 @@ struct ClaimReply {
 struct RunEffect {
   RunKey key;
   ResultVerdict verdict = ResultVerdict::kApplied;
-  RunRow after;  // the row as written; only for kApplied
+  RunState state = RunState::kPending;  // as written; only for kApplied
+  std::optional<RunRow> again = {};     // PENDING: the row as written
   bool dead_letter = false;
 };
+
+inline void NoteWritten(const RunRow& row, RunEffect* effect) {
+  effect->state = row.state;
+  if (row.state == RunState::kPending) effect->again = row;
+}
 
 // Where the due-but-unplanned watchdog and the overdue metric look.
 struct OverdueReport {
@@ -189,7 +195,8 @@ class FiringStore {
   // What the request said that made a manual run.
   virtual Result<RunRequest> LoadRunRequest(const RunKey& key) = 0;
 
-  // Decides each request by DecideClaim on its locked row and writes. Replies in request order. Two
+  // Decides each request by DecideClaim on its locked row and writes; a row that is as a plain
+  // request (plain.h) says need not be read for that. Replies in request order. Two
   // requests for one run in a batch are decided one after the other.
   virtual Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
                                                 const Fence& fence, WallTime now) = 0;

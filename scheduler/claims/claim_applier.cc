@@ -128,7 +128,10 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
       item.request.hold_back = ClaimReason::kClusterPaused;
       continue;
     }
-    if (ports_.leases.Knows(item.request.key)) continue;
+    if (ports_.leases.Knows(item.request.key)) {
+      item.request.repeated = true;
+      continue;
+    }
     // A run without a lease would stay RUNNING for ever: it stays PENDING and is offered again.
     if (room == 0) {
       item.request.hold_back = ClaimReason::kNoLease;

@@ -1,5 +1,7 @@
 #include "scheduler/recover/lease_reaper.h"
 
+#include <map>
+
 #include "common/base/log.h"
 #include "scheduler/assign/batch_split.h"
 
@@ -56,7 +58,7 @@ bool LeaseReaper::Write(const OwnedView& view, const std::vector<ExpiredLease>& 
     return Write(view, {middle, written.end()}) && first;
   }
   ports_.leases.Resolve(written, ports_.clock.Steady());
-  Effects(view, *effects);
+  Effects(view, written, *effects);
   RunEvents events;
   for (const LostReport& report : reports) {
     events.events.push_back({RunEvent::What::kEnded, report.key, report.attempt});
@@ -65,19 +67,24 @@ bool LeaseReaper::Write(const OwnedView& view, const std::vector<ExpiredLease>& 
   return true;
 }
 
-void LeaseReaper::Effects(const OwnedView& view, const std::vector<RunEffect>& effects) {
+void LeaseReaper::Effects(const OwnedView& view, const std::vector<ExpiredLease>& written,
+                          const std::vector<RunEffect>& effects) {
+  std::map<RunKey, ExecutorId> holders;
+  for (const ExpiredLease& lease : written) {
+    holders.emplace(lease.report.key, lease.holder.executor);
+  }
   std::vector<PendingRun> again;
   for (const RunEffect& effect : effects) {
     ports_.metrics.counter("carillon_leases_lost_total").Add();
-    const RunRow& after = effect.after;
     log::Warn("recover", "run {} lost: lease over executor_id={} now={}", EncodeRunId(effect.key),
-              after.executor.value(), Name(after.state));
-    if (IsFinal(after.state)) {
-      ports_.metrics.counter("carillon_runs_total", Name(after.state)).Add();
+              holders[effect.key].value(), Name(effect.state));
+    if (IsFinal(effect.state)) {
+      ports_.metrics.counter("carillon_runs_total", Name(effect.state)).Add();
     }
-    const OwnedSegment* owned = view.Find(after.segment);
-    if (after.state == RunState::kPending && after.due != kNever && owned != nullptr) {
-      again.push_back(ToPendingRun(after, owned->epoch));
+    if (!effect.again) continue;
+    const OwnedSegment* owned = view.Find(effect.again->segment);
+    if (effect.again->due != kNever && owned != nullptr) {
+      again.push_back(ToPendingRun(*effect.again, owned->epoch));
     }
   }
   if (again.empty()) return;

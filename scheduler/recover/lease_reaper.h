@@ -38,7 +38,8 @@ class LeaseReaper final : public Stepper {
  private:
   // False: nothing is known to be written.
   bool Write(const OwnedView& view, const std::vector<ExpiredLease>& expired);
-  void Effects(const OwnedView& view, const std::vector<RunEffect>& effects);
+  void Effects(const OwnedView& view, const std::vector<ExpiredLease>& written,
+               const std::vector<RunEffect>& effects);
 
   const Ports ports_;
   Rng rng_;

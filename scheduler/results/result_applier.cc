@@ -339,8 +339,8 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     if (effects[i].verdict != ResultVerdict::kApplied) continue;
     events.events.push_back(
         {RunEvent::What::kEnded, report.key, report.attempt, RanFor(report.result)});
-    const RunRow& after = effects[i].after;
-    if (after.state != RunState::kPending) continue;
+    if (!effects[i].again) continue;
+    const RunRow& after = *effects[i].again;
     const OwnedSegment* owned = view.Find(after.segment);
     if (owned != nullptr && after.due != kNever) again.push_back(ToPendingRun(after, owned->epoch));
   }
@@ -368,7 +368,7 @@ void ResultApplier::Observe(const ResultReport& report, const RunEffect& effect)
     observed_.duration.Observe(
         std::chrono::duration<double>(result.ended - result.started).count());
   }
-  Counter* const ended = observed_.ends[static_cast<size_t>(effect.after.state)];
+  Counter* const ended = observed_.ends[static_cast<size_t>(effect.state)];
   if (ended != nullptr) ended->Add();
 }
 

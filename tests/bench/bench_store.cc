@@ -95,7 +95,7 @@ struct Lane {
                          .result = {.started = now, .ended = now}});
     }
     for (const RunEffect& effect : Must(store.ApplyResults(reports, fence, now))) {
-      CARILLON_CHECK(effect.after.state == RunState::kCompleted, "result applied");
+      CARILLON_CHECK(effect.state == RunState::kCompleted, "result applied");
     }
     const SteadyTime t3 = clock.Steady();
     phases.plan_us += (t1 - t0).count();

@@ -373,8 +373,8 @@ TYPED_TEST(JobStoreContract, PriorityOfAnEditReachesWhatIsPlannedAndRetried) {
   EXPECT_EQ(s.Get(manual.key).row.priority, 7);
   EXPECT_EQ(s.Get(running.key).row.priority, 0);  // of the attempt that runs
   const RunEffect effect = s.Apply(s.ReportOf(running, RunState::kFailed), fence, kT0 + 13s);
-  EXPECT_EQ(effect.after.priority, 90);
-  EXPECT_EQ(s.Get(running.key).row, effect.after);
+  EXPECT_EQ(effect.again.value().priority, 90);
+  EXPECT_EQ(s.Get(running.key).row, effect.again);
   definition.priority = 20;
   definition.enabled = false;
   const StoredJob paused = s.Replace(edited, definition, kT0 + 14s);

@@ -112,7 +112,7 @@ TYPED_TEST(OutcomeUnknownContract, WordOfTheHostThatItIsDeadSparesTheConfirmatio
     return s.Apply(word, fence, kT0 + 40s);
   };
   const RunRow held = this->LostUnder(s, fence, OnLost::kHold, "held");
-  EXPECT_EQ(word_about(held).after.state, RunState::kHeld);
+  EXPECT_EQ(word_about(held).state, RunState::kHeld);
   EXPECT_FALSE(s.Get(held.key).row.may_still_run);
   EXPECT_EQ(s.Get(held.key).result.reason, reason::kWardenDied);
   EXPECT_EQ(this->ClaimAnother(s, fence, held), ClaimVerdict::kSkipped);
@@ -120,7 +120,7 @@ TYPED_TEST(OutcomeUnknownContract, WordOfTheHostThatItIsDeadSparesTheConfirmatio
   EXPECT_TRUE(s.v(s.runs.CancelRun(held.key, {.now = kT0 + 41s})));
   EXPECT_EQ(s.Get(held.key).row.state, RunState::kCancelled);
   const RunRow asked = this->LostUnder(s, fence, OnLost::kHold, "asked", true);
-  EXPECT_EQ(word_about(asked).after.state, RunState::kCancelled);
+  EXPECT_EQ(word_about(asked).state, RunState::kCancelled);
   const RunRow failed = this->LostUnder(s, fence, OnLost::kFail, "failed");
   EXPECT_EQ(word_about(failed).verdict, ResultVerdict::kRecordedOnly);
   EXPECT_EQ(s.v(s.runs.RetryRun({.key = failed.key}, {.now = kT0 + 41s})).row.attempt, 2);

@@ -31,7 +31,8 @@ TYPED_TEST(ResultContract, SuccessCompletesTheRunWithItsOutput) {
   EXPECT_EQ(effect.verdict, ResultVerdict::kApplied);
   EXPECT_FALSE(effect.dead_letter);
   const RunDetail run = s.Get(running.key);
-  EXPECT_EQ(effect.after, run.row);
+  EXPECT_EQ(effect.state, run.row.state);
+  EXPECT_FALSE(effect.again.has_value());
   EXPECT_EQ(run.row.state, RunState::kCompleted);
   EXPECT_EQ(run.result, report.result);
   EXPECT_TRUE(run.attempts.empty());
@@ -77,18 +78,18 @@ TYPED_TEST(ResultContract, FailureIsRetriedAfterItsInterval) {
   const ResultReport report = s.ReportOf(running, RunState::kFailed);
   const RunEffect effect = s.Apply(report, fence, kT0 + 10s);
   EXPECT_EQ(effect.verdict, ResultVerdict::kApplied);
-  EXPECT_EQ(effect.after.state, RunState::kPending);
-  EXPECT_EQ(effect.after.attempt, 2);
-  EXPECT_EQ(effect.after.due, kT0 + 10s + 60s);
+  EXPECT_EQ(effect.state, RunState::kPending);
+  EXPECT_EQ(effect.again.value().attempt, 2);
+  EXPECT_EQ(effect.again.value().due, kT0 + 10s + 60s);
   const RunDetail run = s.Get(running.key);
-  EXPECT_EQ(run.row, effect.after);
+  EXPECT_EQ(run.row, effect.again);
   ASSERT_EQ(run.attempts.size(), 1u);
   EXPECT_EQ(run.attempts[0].attempt, 1);
   EXPECT_EQ(run.attempts[0].state, RunState::kFailed);
   EXPECT_EQ(run.attempts[0].executor, running.executor);
   EXPECT_EQ(run.attempts[0].claimed, running.claimed);
   EXPECT_EQ(run.attempts[0].result, report.result);
-  EXPECT_EQ(s.OnlyPending(kT0 + 24h), effect.after);
+  EXPECT_EQ(s.OnlyPending(kT0 + 24h), effect.again);
 }
 
 TYPED_TEST(ResultContract, LastFailureIsFinalWithADeadLetter) {
@@ -100,7 +101,7 @@ TYPED_TEST(ResultContract, LastFailureIsFinalWithADeadLetter) {
   EXPECT_EQ(second.attempt, 2);
   const RunEffect effect = s.Apply(s.ReportOf(second, RunState::kTimedOut), fence, kT0 + 3min);
   EXPECT_TRUE(effect.dead_letter);
-  EXPECT_EQ(effect.after.state, RunState::kTimedOut);
+  EXPECT_EQ(effect.state, RunState::kTimedOut);
   const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({.limit = 10}));
   ASSERT_EQ(letters.size(), 1u);
   EXPECT_EQ(letters[0].key, first.key);
@@ -144,14 +145,14 @@ TYPED_TEST(ResultContract, NoRetryForADeletedJobOrACancelledRun) {
   const RunRow of_deleted = Running(s, fence, 3);
   StoredJob job = s.v(s.jobs.GetJob(JobId("a")));
   ASSERT_OK(s.jobs.DeleteJob(job.job_id, job.version, {.now = kT0 + 2s}));
-  EXPECT_EQ(s.Apply(s.ReportOf(of_deleted, RunState::kFailed), fence, kT0 + 3s).after.state,
+  EXPECT_EQ(s.Apply(s.ReportOf(of_deleted, RunState::kFailed), fence, kT0 + 3s).state,
             RunState::kFailed);
   JobDefinition definition = s.Manual();
   definition.retry_count = 3;
   const RunRow cancelled = s.Start(s.Execute(s.Create("b", definition), kT0), 2, fence, kT0 + 1s);
   EXPECT_TRUE(s.v(s.runs.CancelRun(cancelled.key, {.now = kT0 + 2s})));
   const RunEffect effect = s.Apply(s.ReportOf(cancelled, RunState::kFailed), fence, kT0 + 3s);
-  EXPECT_TRUE(IsFinal(effect.after.state));
+  EXPECT_TRUE(IsFinal(effect.state));
   EXPECT_FALSE(effect.dead_letter);
 }
 
@@ -203,11 +204,11 @@ TYPED_TEST(ResultContract, LostAttemptIsRetriedAtOnce) {
   const std::vector<RunEffect> effects = s.Lose(running, fence, kT0 + 30s);
   ASSERT_EQ(effects.size(), 1u);
   EXPECT_EQ(effects[0].verdict, ResultVerdict::kApplied);
-  EXPECT_EQ(effects[0].after.state, RunState::kPending);
-  EXPECT_EQ(effects[0].after.attempt, 2);
-  EXPECT_EQ(effects[0].after.due, kT0 + 30s);
+  EXPECT_EQ(effects[0].state, RunState::kPending);
+  EXPECT_EQ(effects[0].again.value().attempt, 2);
+  EXPECT_EQ(effects[0].again.value().due, kT0 + 30s);
   const RunDetail run = s.Get(running.key);
-  EXPECT_EQ(run.row, effects[0].after);
+  EXPECT_EQ(run.row, effects[0].again);
   ASSERT_EQ(run.attempts.size(), 1u);
   EXPECT_EQ(run.attempts[0].state, RunState::kLost);
   EXPECT_EQ(run.attempts[0].result.reason, reason::kExecutorLost);
@@ -238,7 +239,7 @@ TYPED_TEST(ResultContract, LossFailsOrHoldsWhereThePolicySaysSo) {
   s.Lose(holds, fence, kT0 + 30s);
   EXPECT_EQ(s.Get(holds.key).row.state, RunState::kHeld);
   // The warden's word afterwards ends it.
-  EXPECT_EQ(s.Apply(s.ReportOf(holds, RunState::kCompleted), fence, kT0 + 40s).after.state,
+  EXPECT_EQ(s.Apply(s.ReportOf(holds, RunState::kCompleted), fence, kT0 + 40s).state,
             RunState::kCompleted);
 }
 

@@ -58,6 +58,11 @@ INSTANTIATE_TEST_SUITE_P(
                       BrokenRule{"results.poison_unrecorded", "P6", 200},
                       // a record that holds a result of another member's counts as all its
                       BrokenRule{"results.shared_record", "P6", 40},
+                      // facts of what is written unread; plain_contract.h has the others
+                      BrokenRule{"fast.claim.state", "run-states", 40},
+                      BrokenRule{"fast.claim.attempt", "P3", 40},   // an earlier task's claim
+                      BrokenRule{"fast.claim.version", "P8", 200},  // of before an edit
+                      BrokenRule{"fast.result.state", "run-states", 400},
                       BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
                       BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
                       // the pause: what was missed skipped, each gate taken out, nobody told

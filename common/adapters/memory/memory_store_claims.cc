@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "common/adapters/memory/memory_store.h"
+#include "common/domain/plain.h"
 
 namespace carillon::memory {
 namespace {
@@ -39,6 +40,50 @@ bool IsNews(const RunEntry& entry, const ResultReport& report) {
          entry.row.claim_token == report.token && entry.result.state == RunState::kLost;
 }
 
+// The batch as the MariaDB adapter takes it: the plain items without a look at each row's decision
+// where all of them hold, otherwise everything one by one.
+template <typename Item, typename MayBe, typename Is>
+PlainSplit Split(const std::vector<Item>& items, MayBe may_be, Is is_plain) {
+  PlainSplit split = SplitPlain(items, may_be);
+  const bool all = std::all_of(split.plain.begin(), split.plain.end(),
+                               [&](size_t place) { return is_plain(items[place]); });
+  return all ? split : SplitPlain(items, [](const Item&) { return false; });
+}
+
+bool TakesRuns(const Tables& tables, const ExecutorId& executor) {
+  const auto found = tables.executors.find(executor);
+  return found == tables.executors.end() || (found->second.enabled && !found->second.draining);
+}
+
+// Returns the notice of a start that is late.
+std::optional<Notice> WriteClaim(Tables& tables, RunEntry entry, const ClaimRequest& request,
+                                 WallTime now) {
+  entry.row.state = RunState::kRunning;
+  entry.row.claim_token = request.token;
+  entry.row.executor = request.executor;
+  entry.row.incarnation = request.incarnation;
+  entry.row.claimed = now;
+  entry.result = {};
+  const RunRow row = entry.row;
+  tables.PutRun(std::move(entry));
+  if (!StartsLate(row, request, now)) return std::nullopt;
+  return Notice{.kind = NoticeKind::kLate,
+                .segment = row.segment,
+                .job_no = row.job_no,
+                .key = row.key,
+                .attempt = row.attempt,
+                .state = row.state,
+                .created = now};
+}
+
+// No more than the run's own columns, as the statement of the MariaDB adapter.
+RunEffect WritePlain(Tables& tables, RunEntry entry, const ResultReport& report) {
+  entry.row.state = RunState::kCompleted;
+  entry.result = report.result;
+  tables.PutRun(std::move(entry));
+  return {.key = report.key, .state = RunState::kCompleted};
+}
+
 }  // namespace
 
 JobRow ToJobRow(const JobEntry& job) {
@@ -56,18 +101,32 @@ Result<std::vector<ClaimReply>> MemoryStore::Claim(const std::vector<ClaimReques
   CARILLON_TRY(CheckBatch(requests, fence, "claim"));
   MutexLock lock(mu_);
   CARILLON_TRY(CheckFence(fence));
-  std::vector<ClaimReply> replies;
-  replies.reserve(requests.size());
-  for (const ClaimRequest& request : requests) replies.push_back(ClaimOne(request, now));
+  const PlainSplit split = Split(
+      requests,
+      [&](const ClaimRequest& request)
+          REQUIRES(mu_) { return MayBePlain(request) && TakesRuns(tables_, request.executor); },
+      [&](const ClaimRequest& request) REQUIRES(mu_) {
+        const RunEntry* found = tables_.FindRun(request.key);
+        return found != nullptr && IsPlain(PlainRow{found->row}, request, now);
+      });
+  std::vector<ClaimReply> replies(requests.size());
+  for (const size_t place : split.plain) {
+    const ClaimRequest& request = requests[place];
+    auto late = WriteClaim(tables_, *tables_.FindRun(request.key), request, now);
+    if (late) AddNotice(*std::move(late));
+    replies[place] = {.verdict = ClaimVerdict::kAccepted,
+                      .job_no = request.job_no,
+                      .def_version = request.def_version};
+  }
+  for (const size_t place : split.others) replies[place] = ClaimOne(requests[place], now);
   return replies;
 }
 
 ClaimReply MemoryStore::ClaimOne(const ClaimRequest& request, WallTime now) {
   const RunEntry* found = tables_.FindRun(request.key);
-  ClaimFacts facts{.now = now};
-  const auto executor = tables_.executors.find(request.executor);
-  facts.executor_enabled = executor == tables_.executors.end() ||
-                           (executor->second.enabled && !executor->second.draining);
+  // A request under another segment would pass a fence that is not the run's.
+  if (found != nullptr && found->row.segment != request.segment) found = nullptr;
+  ClaimFacts facts{.now = now, .executor_enabled = TakesRuns(tables_, request.executor)};
   if (found != nullptr) {
     const std::set<RunKey>& active = tables_.FindJob(found->row.job_no)->active;
     facts.overlap_slot_free = std::all_of(active.begin(), active.end(),
@@ -76,24 +135,8 @@ ClaimReply MemoryStore::ClaimOne(const ClaimRequest& request, WallTime now) {
   const ClaimDecision decision =
       DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);
   if (decision.verdict == ClaimVerdict::kAccepted) {
-    RunEntry entry = *found;
-    entry.row.state = RunState::kRunning;
-    entry.row.claim_token = request.token;
-    entry.row.executor = request.executor;
-    entry.row.incarnation = request.incarnation;
-    entry.row.claimed = now;
-    entry.result = {};
-    const RunRow row = entry.row;
-    tables_.PutRun(std::move(entry));
-    if (StartsLate(row, request, now)) {
-      AddNotice({.kind = NoticeKind::kLate,
-                 .segment = row.segment,
-                 .job_no = row.job_no,
-                 .key = row.key,
-                 .attempt = row.attempt,
-                 .state = row.state,
-                 .created = now});
-    }
+    auto late = WriteClaim(tables_, *found, request, now);
+    if (late) AddNotice(*std::move(late));
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
     WriteSkip(*found, reason::kOverlap, now);
   }
@@ -165,9 +208,17 @@ Result<std::vector<RunEffect>> MemoryStore::ApplyResults(const std::vector<Resul
   CARILLON_TRY(CheckBatch(reports, fence, "results"));
   MutexLock lock(mu_);
   CARILLON_TRY(CheckFence(fence));
-  std::vector<RunEffect> effects;
-  effects.reserve(reports.size());
-  for (const ResultReport& report : reports) effects.push_back(ApplyOne(report, now));
+  const PlainSplit split = Split(
+      reports, [](const ResultReport& report) { return MayBePlain(report); },
+      [&](const ResultReport& report) REQUIRES(mu_) {
+        const RunEntry* found = tables_.FindRun(report.key);
+        return found != nullptr && IsPlain(PlainRow{found->row}, report);
+      });
+  std::vector<RunEffect> effects(reports.size());
+  for (const size_t place : split.plain) {
+    effects[place] = WritePlain(tables_, *tables_.FindRun(reports[place].key), reports[place]);
+  }
+  for (const size_t place : split.others) effects[place] = ApplyOne(reports[place], now);
   return effects;
 }
 
@@ -185,7 +236,7 @@ RunEffect MemoryStore::ApplyOne(const ResultReport& report, WallTime now) {
   RunEffect effect{.key = report.key, .verdict = decision.verdict};
   if (decision.verdict == ResultVerdict::kApplied) {
     WriteChange(*found, decision.change, report.result, now);
-    effect.after = tables_.FindRun(report.key)->row;
+    NoteWritten(tables_.FindRun(report.key)->row, &effect);
     effect.dead_letter = decision.change.dead_letter;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(*found, report)) {
     RunEntry entry = *found;
@@ -220,9 +271,10 @@ Result<std::vector<RunEffect>> MemoryStore::MarkLost(const std::vector<LostRepor
     const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
     if (!change) continue;
     WriteChange(*found, *change, LossOf(*found, now), now);
-    effects.push_back({.key = report.key,
-                       .after = tables_.FindRun(report.key)->row,
-                       .dead_letter = change->dead_letter});
+    RunEffect& effect = effects.emplace_back();
+    effect.key = report.key;
+    NoteWritten(tables_.FindRun(report.key)->row, &effect);
+    effect.dead_letter = change->dead_letter;
   }
   return effects;
 }

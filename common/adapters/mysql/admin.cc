@@ -8,6 +8,8 @@
 namespace carillon::mysql {
 namespace {
 
+constexpr Duration kAuditKept = 24h * 365;
+
 struct FirstRequest {
   std::string fingerprint;
   WallTime begun = WallTime{};

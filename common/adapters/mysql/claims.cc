@@ -5,6 +5,7 @@
 
 #include "common/adapters/mysql/json_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/plain_writes.h"
 #include "common/adapters/mysql/run_rows.h"
 #include "common/adapters/mysql/run_writer.h"
 #include "common/adapters/mysql/transaction.h"
@@ -16,13 +17,14 @@ namespace {
 using Slots = std::map<JobNo, std::vector<RunKey>>;
 
 Result<Slots> LockSlots(Session& session, const std::vector<ClaimRequest>& requests,
-                        const LockedRuns& runs) {
+                        const std::vector<size_t>& places, const LockedRuns& runs) {
   static const std::string statement =
       "SELECT t.job_no, t.fire_us, t.schedule_id, t.shard FROM JSON_TABLE(?, '$[*]' COLUMNS ("
       "j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) "
       "ON t.job_no = k.j FOR UPDATE";
   Slots slots;
-  for (const ClaimRequest& request : requests) {
+  for (const size_t place : places) {
+    const ClaimRequest& request = requests[place];
     const auto run = runs.find(request.key);
     if (request.overlap == OverlapPolicy::kSkip && run != runs.end()) {
       slots[run->second.row.job_no];
@@ -40,11 +42,19 @@ Result<Slots> LockSlots(Session& session, const std::vector<ClaimRequest>& reque
   return slots;
 }
 
+// What a batch of requests is decided with.
+struct ClaimRules {
+  Incarnations& incarnations;
+  SlotJobs& slot_jobs;
+  const std::vector<uint32_t>& numbers;  // of each request's incarnation
+  const Fence& fence;
+  WallTime now;
+};
+
 struct ClaimBatchState {
   LockedRuns runs;
   EnabledExecutors enabled;
   Slots slots;
-  std::vector<uint32_t> incarnations;  // of each request
 };
 
 Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
@@ -69,7 +79,7 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     const bool take_slot = slots != nullptr && slots->empty();
     if (take_slot) slots->push_back(request.key);
     CARILLON_TRY(writer.Claim(*run, take_slot, now));
-    if (StartsLate(run->row, request, now)) writer.NoteLate(*run, now);
+    if (StartsLate(run->row, request, now)) writer.NoteLate(run->row, now);
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
     CARILLON_TRY(writer.End(*run, RunState::kSkipped, reason::kOverlap, now));
   }
@@ -81,30 +91,67 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
   return reply;
 }
 
-Result<std::vector<ClaimReply>> ClaimLocked(Session& session, Incarnations& incarnations,
-                                            const std::vector<ClaimRequest>& requests,
-                                            const std::vector<uint32_t>& numbers,
-                                            const Fence& fence, WallTime now) {
+using Replies = std::vector<ClaimReply>;
+
+Status ClaimRead(Session& session, const std::vector<ClaimRequest>& requests,
+                 const std::vector<size_t>& places, const ClaimRules& rules, ClaimBatchState& state,
+                 RunWriter& writer, Replies* replies) {
+  std::vector<RunKey> keys;
+  keys.reserve(places.size());
+  for (const size_t place : places) keys.push_back(requests[place].key);
+  CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), rules.incarnations));
+  CARILLON_ASSIGN_OR_RETURN(state.slots, LockSlots(session, requests, places, state.runs));
+  for (const auto& [job_no, unused] : state.slots) rules.slot_jobs.Note(job_no, true);
+  for (const size_t place : places) {
+    CARILLON_ASSIGN_OR_RETURN((*replies)[place], ClaimOne(requests[place], rules.numbers[place],
+                                                          state, writer, rules.now));
+  }
+  return {};
+}
+
+// What an accepted claim says and leaves besides its row follows from the request, which names it.
+void FinishPlain(const std::vector<ClaimRequest>& requests, const std::vector<size_t>& places,
+                 WallTime now, RunWriter& writer, Replies* replies) {
+  for (const size_t place : places) {
+    const ClaimRequest& request = requests[place];
+    (*replies)[place] = {.verdict = ClaimVerdict::kAccepted,
+                         .job_no = request.job_no,
+                         .def_version = request.def_version};
+    if (request.late_after == Duration::zero()) continue;
+    const RunRow row{.key = request.key,
+                     .job_no = request.job_no,
+                     .segment = request.segment,
+                     .state = RunState::kRunning,
+                     .attempt = request.attempt};
+    if (StartsLate(row, request, now)) writer.NoteLate(row, now);
+  }
+}
+
+// nullopt: it is not as plain as it looked, and the transaction is to be undone.
+Result<std::optional<Replies>> ClaimBatch(Session& session,
+                                          const std::vector<ClaimRequest>& requests,
+                                          const ClaimRules& rules, Look look) {
   EnabledExecutors executors;
   for (const ClaimRequest& request : requests) executors.emplace(request.executor, true);
   ClaimBatchState state;
   CARILLON_ASSIGN_OR_RETURN(state.enabled,
-                            LockFenceAndExecutors(session, fence, std::move(executors)));
-  std::vector<RunKey> keys;
-  keys.reserve(requests.size());
-  for (const ClaimRequest& request : requests) keys.push_back(request.key);
-  CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), incarnations));
-  CARILLON_ASSIGN_OR_RETURN(state.slots, LockSlots(session, requests, state.runs));
+                            LockFenceAndExecutors(session, rules.fence, std::move(executors)));
+  const PlainSplit split = SplitPlain(requests, [&](const ClaimRequest& request) {
+    return look == Look::kPlain && MayBePlain(request) && state.enabled.at(request.executor);
+  });
   RunWriter writer(session);
-  std::vector<ClaimReply> replies;
-  replies.reserve(requests.size());
-  for (size_t i = 0; i < requests.size(); ++i) {
-    CARILLON_ASSIGN_OR_RETURN(const ClaimReply reply,
-                              ClaimOne(requests[i], numbers[i], state, writer, now));
-    replies.push_back(reply);
+  Replies replies(requests.size());
+  if (!split.plain.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const Facts facts, WritePlainClaims(session, requests, rules.numbers,
+                                                                  split.plain, rules.now));
+    if (facts == Facts::kMissed) return std::optional<Replies>{};
+    FinishPlain(requests, split.plain, rules.now, writer, &replies);
+  }
+  if (!split.others.empty()) {
+    CARILLON_TRY(ClaimRead(session, requests, split.others, rules, state, writer, &replies));
   }
   CARILLON_TRY(writer.Flush());
-  return replies;
+  return std::optional<Replies>(std::move(replies));
 }
 
 }  // namespace
@@ -128,9 +175,11 @@ Result<std::vector<ClaimReply>> MysqlStore::Claim(const std::vector<ClaimRequest
     numbers.push_back(number);
   }
   // A duplicate key is the overlap slot, taken between our look and our insert: look again.
+  const ClaimRules rules{kept_->incarnations, kept_->plain.slot_jobs, numbers, fence, now};
   return InTransaction(
       *pool_, {.operation = "claim", .retry_duplicates = true}, [&](Session& session) {
-        return ClaimLocked(session, kept_->incarnations, requests, numbers, fence, now);
+        return PlainFirst(session, kept_->plain.claims,
+                          [&](Look look) { return ClaimBatch(session, requests, rules, look); });
       });
 }
 

@@ -19,6 +19,7 @@
 #include "common/adapters/mysql/incarnations.h"
 #include "common/adapters/mysql/mysql_bulk.h"
 #include "common/adapters/mysql/mysql_counts.h"
+#include "common/adapters/mysql/plain_writes.h"
 #include "common/adapters/mysql/pool.h"
 #include "common/ports/admin_store.h"
 #include "common/ports/auth_store.h"
@@ -45,8 +46,6 @@ struct MysqlOptions {
 };
 
 inline constexpr int64_t kCountedMax = 100'000;
-inline constexpr size_t kOutputBytesMax = 1u << 20;  // of one attempt, both streams
-inline constexpr Duration kAuditKept = 24h * 365;
 
 class MysqlStore final : public IdentityStore,
                          public SegmentStore,
@@ -236,6 +235,7 @@ class MysqlStore final : public IdentityStore,
     UnreadableRows unreadable;
     IdBlocks ids;
     Incarnations incarnations;
+    PlainMemory plain;
     std::atomic<int64_t> versions_from{0};  // where the walk over old versions goes on
     std::atomic<int> tables_refused{0};     // calls in a row for partitions that found one in use
   };

@@ -1,11 +1,11 @@
 // Steps 9 and 10: what became of attempts.
 #include <algorithm>
 #include <map>
-#include <type_traits>
 
 #include "common/adapters/mysql/job_rows.h"
 #include "common/adapters/mysql/json_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/plain_writes.h"
 #include "common/adapters/mysql/run_rows.h"
 #include "common/adapters/mysql/run_writer.h"
 #include "common/adapters/mysql/transaction.h"
@@ -42,9 +42,17 @@ struct ResultBatchState {
   LockedRuns runs;
 };
 
-Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, RunWriter& writer,
-                           WallTime now) {
-  RunEffect effect{.key = report.key, .verdict = ResultVerdict::kUnknownRun, .after = {}};
+// What a batch of reports is applied with.
+struct ResultRules {
+  Incarnations& incarnations;
+  SlotJobs& slot_jobs;
+  const Fence& fence;
+  WallTime now;
+};
+
+Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, SlotJobs& slot_jobs,
+                           RunWriter& writer, WallTime now) {
+  RunEffect effect{.key = report.key, .verdict = ResultVerdict::kUnknownRun};
   const auto found = state.runs.find(report.key);
   // A report under another segment would pass a fence that is not the run's; one of another job
   // would be decided by that job's rules.
@@ -59,13 +67,14 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
     CARILLON_TRY(RecordReport(run, report, writer));
     return effect;
   }
+  if (run.row.state == RunState::kRunning) slot_jobs.Note(run.row.job_no, run.slot_taken);
   const auto job = state.jobs.find(run.row.job_no);
   const ResultDecision decision =
       DecideResult(&run.row, job == state.jobs.end() ? nullptr : &job->second, report, now);
   effect.verdict = decision.verdict;
   if (decision.verdict == ResultVerdict::kApplied) {
     CARILLON_TRY(writer.Change(run, decision.change, report.result, now));
-    effect.after = run.row;
+    NoteWritten(run.row, &effect);
     effect.dead_letter = decision.change.dead_letter;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(run, report)) {
     CARILLON_TRY(RecordReport(run, report, writer));
@@ -73,35 +82,17 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
   return effect;
 }
 
-template <typename Report>
-std::vector<RunKey> KeysOf(const std::vector<Report>& reports) {
-  std::vector<RunKey> keys;
-  keys.reserve(reports.size());
-  for (const Report& report : reports) keys.push_back(report.key);
-  return keys;
-}
-
-// A success needs nothing of its job; whatever may lead to another attempt does, and jobs are
-// locked before runs.
-template <typename Report>
-std::vector<JobNo> JobsOf(const std::vector<Report>& reports) {
-  std::vector<JobNo> jobs;
-  for (const Report& report : reports) {
-    if constexpr (std::is_same_v<Report, ResultReport>) {
-      if (report.result.state == RunState::kCompleted) continue;
-    }
-    jobs.push_back(report.job_no);
-  }
-  return jobs;
-}
-
-template <typename Report>
-Result<ResultBatchState> LockBatch(Session& session, Incarnations& incarnations,
-                                   const std::vector<Report>& reports, const Fence& fence) {
+// Jobs are locked before runs.
+Result<ResultBatchState> LockLosses(Session& session, Incarnations& incarnations,
+                                    const std::vector<LostReport>& reports, const Fence& fence) {
   CARILLON_TRY(LockFence(session, fence));
+  std::vector<JobNo> jobs;
+  for (const LostReport& report : reports) jobs.push_back(report.job_no);
   ResultBatchState state;
-  CARILLON_TRY(LockJobs(session, JobsOf(reports), &state.jobs));
-  CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, KeysOf(reports), incarnations));
+  CARILLON_TRY(LockJobs(session, std::move(jobs), &state.jobs));
+  std::vector<RunKey> keys;
+  for (const LostReport& report : reports) keys.push_back(report.key);
+  CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), incarnations));
   return state;
 }
 
@@ -128,26 +119,71 @@ Result<std::map<JobVersionKey, OnLost>> ReadOldPolicies(Session& session,
   return policies;
 }
 
+using Effects = std::vector<RunEffect>;
+
+PlainSplit SplitReports(const std::vector<ResultReport>& reports, const SlotJobs& slot_jobs,
+                        Look look) {
+  const std::set<JobNo> with_slots = slot_jobs.Among(reports);
+  return SplitPlain(reports, [&](const ResultReport& report) {
+    return look == Look::kPlain && MayBePlain(report) && !with_slots.contains(report.job_no);
+  });
+}
+
+Status ApplyRead(Session& session, const std::vector<ResultReport>& reports,
+                 const std::vector<size_t>& places, const ResultRules& rules,
+                 ResultBatchState& state, Effects* effects) {
+  std::vector<RunKey> keys;
+  keys.reserve(places.size());
+  for (const size_t place : places) keys.push_back(reports[place].key);
+  CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), rules.incarnations));
+  RunWriter writer(session);
+  for (const size_t place : places) {
+    CARILLON_ASSIGN_OR_RETURN((*effects)[place],
+                              ApplyOne(reports[place], state, rules.slot_jobs, writer, rules.now));
+  }
+  return writer.Flush();
+}
+
+// nullopt: it is not as plain as it looked, and the transaction is to be undone.
+Result<std::optional<Effects>> ApplyBatch(Session& session,
+                                          const std::vector<ResultReport>& reports,
+                                          const ResultRules& rules, Look look) {
+  CARILLON_TRY(LockFence(session, rules.fence));
+  const PlainSplit split = SplitReports(reports, rules.slot_jobs, look);
+  // A success needs nothing of its job; whatever may lead to another attempt does, and jobs are
+  // locked before runs.
+  std::vector<JobNo> jobs;
+  for (const size_t place : split.others) {
+    if (reports[place].result.state != RunState::kCompleted) jobs.push_back(reports[place].job_no);
+  }
+  ResultBatchState state;
+  CARILLON_TRY(LockJobs(session, std::move(jobs), &state.jobs));
+  Effects effects(reports.size());
+  if (!split.plain.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const Facts facts, WritePlainResults(session, reports, split.plain));
+    if (facts == Facts::kMissed) return std::optional<Effects>{};
+    for (const size_t place : split.plain) {
+      effects[place].key = reports[place].key;
+      effects[place].state = RunState::kCompleted;
+    }
+  }
+  if (!split.others.empty()) {
+    CARILLON_TRY(ApplyRead(session, reports, split.others, rules, state, &effects));
+  }
+  return std::optional<Effects>(std::move(effects));
+}
+
 }  // namespace
 
 Result<std::vector<RunEffect>> MysqlStore::ApplyResults(const std::vector<ResultReport>& reports,
                                                         const Fence& fence, WallTime now) {
   CARILLON_TRY(CheckBatch(reports, fence, "results"));
   if (reports.empty()) return std::vector<RunEffect>{};
-  return InTransaction(
-      *pool_, {.operation = "results"}, [&](Session& session) -> Result<std::vector<RunEffect>> {
-        CARILLON_ASSIGN_OR_RETURN(ResultBatchState state,
-                                  LockBatch(session, kept_->incarnations, reports, fence));
-        RunWriter writer(session);
-        std::vector<RunEffect> effects;
-        effects.reserve(reports.size());
-        for (const ResultReport& report : reports) {
-          CARILLON_ASSIGN_OR_RETURN(RunEffect effect, ApplyOne(report, state, writer, now));
-          effects.push_back(std::move(effect));
-        }
-        CARILLON_TRY(writer.Flush());
-        return effects;
-      });
+  const ResultRules rules{kept_->incarnations, kept_->plain.slot_jobs, fence, now};
+  return InTransaction(*pool_, {.operation = "results"}, [&](Session& session) {
+    return PlainFirst(session, kept_->plain.results,
+                      [&](Look look) { return ApplyBatch(session, reports, rules, look); });
+  });
 }
 
 Result<std::vector<RunEffect>> MysqlStore::MarkLost(const std::vector<LostReport>& reports,
@@ -157,7 +193,7 @@ Result<std::vector<RunEffect>> MysqlStore::MarkLost(const std::vector<LostReport
   return InTransaction(
       *pool_, {.operation = "lost"}, [&](Session& session) -> Result<std::vector<RunEffect>> {
         CARILLON_ASSIGN_OR_RETURN(ResultBatchState state,
-                                  LockBatch(session, kept_->incarnations, reports, fence));
+                                  LockLosses(session, kept_->incarnations, reports, fence));
         CARILLON_ASSIGN_OR_RETURN(const auto old_policies, ReadOldPolicies(session, state));
         RunWriter writer(session);
         std::vector<RunEffect> effects;
@@ -174,8 +210,10 @@ Result<std::vector<RunEffect>> MysqlStore::MarkLost(const std::vector<LostReport
           if (!change) continue;
           const AttemptResult loss = LossOf(run, now);
           CARILLON_TRY(writer.Change(run, *change, loss, now));
-          effects.push_back(
-              {.key = report.key, .after = run.row, .dead_letter = change->dead_letter});
+          RunEffect& effect = effects.emplace_back();
+          effect.key = report.key;
+          NoteWritten(run.row, &effect);
+          effect.dead_letter = change->dead_letter;
         }
         CARILLON_TRY(writer.Flush());
         return effects;

@@ -16,12 +16,16 @@ std::string Keyed(std::string_view columns) {
       columns.empty() ? "" : ", ", columns);
 }
 
+}  // namespace
+
 std::string UpdateRuns(std::string_view columns, std::string_view set, std::string_view where) {
   return fmt::format(
       "UPDATE {} STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND "
       "r.schedule_id = k.s AND r.shard = k.h SET {} WHERE {}",
       Keyed(columns), set, where);
 }
+
+namespace {
 
 const std::string kClaim = UpdateRuns(
     "a INT PATH '$[3]', n INT UNSIGNED PATH '$[4]', x BIGINT UNSIGNED PATH '$[5]', "
@@ -317,8 +321,8 @@ void RunWriter::AddNotice(NoticeKind kind, const RunRow& row, std::string_view r
       .Add(now);
 }
 
-void RunWriter::NoteLate(const StoredRun& run, WallTime now) {
-  AddNotice(NoticeKind::kLate, run.row, "", now);
+void RunWriter::NoteLate(const RunRow& row, WallTime now) {
+  AddNotice(NoticeKind::kLate, row, "", now);
 }
 
 void RunWriter::Explain(const RunKey& key, std::string_view sentence) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "common/adapters/mysql/json_rows.h"
@@ -16,6 +17,11 @@
 #include "common/ports/job_store.h"
 
 namespace carillon::mysql {
+
+inline constexpr size_t kOutputBytesMax = 1u << 20;  // of one attempt, both streams
+
+// An UPDATE of job_runs r from one JSON parameter k: the key, then `columns`.
+std::string UpdateRuns(std::string_view columns, std::string_view set, std::string_view where);
 
 class RunWriter {
  public:
@@ -30,7 +36,7 @@ class RunWriter {
   // leaves a dead letter.
   Status End(StoredRun& run, RunState state, std::string_view reason, WallTime now);
   // Leaves a notice that the run, as claimed, started late.
-  void NoteLate(const StoredRun& run, WallTime now);
+  void NoteLate(const RunRow& row, WallTime now);
   // A late word about an attempt that the row is no longer about.
   Status RecordAttempt(const RunKey& key, const RunAttempt& attempt);
   // Nothing where that much is asked for already.

@@ -61,6 +61,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/namespace_store_contract.h"
 #include "tests/contract/notice_store_contract.h"
 #include "tests/contract/outcome_unknown_contract.h"
+#include "tests/contract/plain_contract.h"
 #include "tests/contract/plan_contract.h"
 #include "tests/contract/result_contract.h"
 #include "tests/contract/run_search_contract.h"
