@@ -1,6 +1,7 @@
 #include "executor/app/executor_core.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/base/log.h"
 #include "executor/tasks/task_kinds.h"
@@ -278,6 +279,7 @@ void ExecutorCore::SendClaim(RunEntry& entry, SteadyTime now) {
 void ExecutorCore::AskAgain(SteadyTime now) {
   if (now < next_ask_) return;
   next_ask_ = now + kAskAgain / 2;
+  std::set<MemberId> asked_again;
   for (const AttemptId& id : runs_.InStage(RunStage::kClaiming)) {
     RunEntry& entry = *runs_.Find(id);
     if (now >= entry.since + lease_ - kLeaseMargin) {
@@ -285,8 +287,12 @@ void ExecutorCore::AskAgain(SteadyTime now) {
       continue;
     }
     if (now >= entry.since + kSlotPatience) runs_.SetSlot(entry, false);
-    if (now >= entry.asked + kAskAgain) SendClaim(entry, now);
+    if (now < entry.asked + sessions_.Patience(entry.member)) continue;
+    // One that was given to this member just now was not asked of it before.
+    if (entry.asked != SteadyTime{}) asked_again.insert(entry.member);
+    SendClaim(entry, now);
   }
+  for (const MemberId& member : asked_again) sessions_.OnAskedAgain(member);
 }
 
 void ExecutorCore::GiveUp(RunEntry& entry) {

@@ -32,8 +32,7 @@ class ExecutorCore final : public Stepper {
   static constexpr size_t kQueueBytesMax = size_t{64} << 20;  // of these tasks
   static constexpr size_t kRecordBytesMax = size_t{1} << 20;  // as a broker takes them
   static constexpr Duration kQueueWaitMax = 10s;
-  static constexpr Duration kAskAgain = 500ms;   // a claim without an answer
-  static constexpr Duration kAskOther = 20ms;    // one whose segment has another owner now
+  static constexpr Duration kAskOther = 20ms;    // a claim whose segment has another owner now
   static constexpr Duration kSlotPatience = 2s;  // then an open claim gives its slot back
   static constexpr Duration kStartAgain = 1s;
   static constexpr Duration kWardenPatience = 2s;  // a warden that died is back by then

@@ -76,6 +76,7 @@ void ExecutorCore::On(const MemberId& member, const HeartbeatReply& message, Ste
 
 void ExecutorCore::On(const MemberId& member, const ClaimBatchReply& message, SteadyTime now) {
   lease_ = message.lease;
+  sessions_.OnClaimsAnswered(member, now - SteadyTime(Duration(message.sent_us)));
   for (const ClaimBatchReply::Item& item : message.items) {
     const auto claim = claims_.find(item.token);
     if (claim == claims_.end()) continue;  // answered already

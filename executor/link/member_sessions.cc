@@ -100,6 +100,23 @@ void MemberSessions::FlushClaims(SteadyTime now) {
   }
 }
 
+Duration MemberSessions::Patience(const MemberId& member) const {
+  const auto found = sessions_.find(member);
+  return found == sessions_.end() ? kAskAgain : found->second.patience;
+}
+
+void MemberSessions::OnAskedAgain(const MemberId& member) {
+  const auto found = sessions_.find(member);
+  if (found == sessions_.end()) return;
+  found->second.patience = std::min(2 * found->second.patience, kAskAgainMax);
+}
+
+void MemberSessions::OnClaimsAnswered(const MemberId& member, Duration took) {
+  const auto found = sessions_.find(member);
+  if (found == sessions_.end()) return;
+  found->second.patience = std::clamp(2 * took, kAskAgain, kAskAgainMax);
+}
+
 void MemberSessions::SendClaims(const MemberId& member, Session& session, SteadyTime now) {
   ClaimBatch batch;
   batch.sent_us = now.time_since_epoch().count();

@@ -20,6 +20,8 @@ namespace carillon::executor {
 inline constexpr size_t kClaimBatchMax = 256;
 inline constexpr Duration kClaimGap = 2ms;
 inline constexpr Duration kHeartbeatEvery = 2s;  // unless the member tells another
+inline constexpr Duration kAskAgain = 500ms;     // the least patience with an unanswered claim
+inline constexpr Duration kAskAgainMax = 4s;     // and the most
 
 class MemberSessions {
  public:
@@ -42,6 +44,15 @@ class MemberSessions {
   void QueueClaim(const MemberId& member, ClaimRequest request, SteadyTime now);
   void FlushClaims(SteadyTime now);
 
+  // How long a claim waits for the member's answer before it is asked again. A member that is slow
+  // has all of its claims still, and each one that it is asked again makes it slower: so the wait
+  // is twice as long as its last answer took, and doubles while no answer comes.
+  Duration Patience(const MemberId& member) const;
+  // Some of its claims were asked again.
+  void OnAskedAgain(const MemberId& member);
+  // To claims that were sent `took` ago.
+  void OnClaimsAnswered(const MemberId& member, Duration took);
+
   // Sends a heartbeat to each registered member that is due one, or to all with `changed`.
   using Fill = std::function<void(const MemberId& member, Heartbeat* heartbeat)>;
   enum class Cause { kTime, kChange };
@@ -60,6 +71,7 @@ class MemberSessions {
     int room_told = 0;
     std::vector<ClaimRequest> claims;
     SteadyTime claims_at{};  // the next batch may leave
+    Duration patience = kAskAgain;
   };
   void SendClaims(const MemberId& member, Session& session, SteadyTime now);
 

@@ -1,5 +1,6 @@
 // From a task to a start: claims, their answers, slots.
 #include "common/wire/random_tokens.h"
+#include "executor/link/member_sessions.h"
 #include "tests/unit/executor/app/daemon_fixture.h"
 
 namespace carillon::executor {
@@ -131,6 +132,51 @@ TEST_F(DaemonClaimTest, UnansweredClaimIsAskedAgainWithItsToken) {
   for (const ClaimRequest& claim : again) EXPECT_EQ(claim.token, first[0].token);
   Answer(first[0], ClaimVerdict::kAcceptedAgain);
   EXPECT_EQ(warden_.starts.size(), 1u);
+}
+
+// A member that is behind has the claim still, and its answer is on the way.
+TEST_F(DaemonClaimTest, MemberThatDoesNotAnswerIsAskedLessAndLessOften) {
+  Join();
+  Publish({Task(1)});
+  ASSERT_EQ(Claims().size(), 1u);
+  size_t asked = 0;
+  Duration silent{};
+  for (Duration passed{}; passed < 16s; passed += 100ms) {
+    StepFor(100ms);
+    silent += 100ms;
+    const size_t now = Claims().size();
+    asked += now;
+    if (now > 0) silent = {};
+    EXPECT_LE(silent, kAskAgainMax + kAskAgain) << "a lost answer is asked for in bounded time";
+  }
+  EXPECT_GE(asked, 4u);
+  EXPECT_LE(asked, 6u) << "31 times when asked every half second";
+}
+
+TEST_F(DaemonClaimTest, AnswerToAnyClaimMakesItAskSoonerAgain) {
+  Join();
+  Publish({Task(1), Task(2)});
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), 2u);
+  StepFor(10s);
+  Claims();
+  Answer(claims[0], ClaimVerdict::kAccepted);
+  StepFor(kAskAgain + 300ms);
+  const auto again = Claims();
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].token, claims[1].token);
+}
+
+TEST_F(DaemonClaimTest, SlowMemberGetsTwiceTheTimeOfItsLastAnswer) {
+  Join();
+  Publish({Task(1)});
+  Answer(Claims().at(0), ClaimVerdict::kAccepted, 1s);
+  Publish({Task(2)});
+  ASSERT_EQ(Claims().size(), 1u);
+  StepFor(1900ms);
+  EXPECT_TRUE(Claims().empty());
+  StepFor(500ms);
+  EXPECT_EQ(Claims().size(), 1u);
 }
 
 TEST_F(DaemonClaimTest, ClaimNeverAnsweredIsDroppedWithItsLease) {
