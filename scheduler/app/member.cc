@@ -40,6 +40,7 @@ void Member::Tune(const MemberTuning& tuning) {
   rooms_->planner.SetHorizon(tuning.horizon);
   rooms_->sweep.RaiseHorizon(tuning.horizon);
   rooms_->firing.SetDispatchTimeout(tuning.dispatch_timeout);
+  rooms_->sweep.SetOverdueAfter(tuning.dispatch_timeout);
   rooms_->firing.SetBusFormat(tuning.bus_format);
   rooms_->maintenance.SetRetention(tuning.retention);
 }

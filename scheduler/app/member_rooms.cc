@@ -111,7 +111,7 @@ void Member::Rooms::ConnectWakes() {
     SuspendSegments();
     ports.metrics.gauge("carillon_store_held").Set(1);
   });
-  gauges.Watch(feed);
+  gauges.Watch(feed.queue());
   gauges.Watch(events.queue());
   gauges.Watch(loads);
   gauges.Watch(skips);

@@ -167,7 +167,8 @@ Sweep Member::Rooms::MakeSweep() {
                 .metrics = ports.metrics},
                {.every = options.scan_every,
                 .horizon = options.tuning.horizon,
-                .backlog = [this] { return firing.ready(); },
+                .overdue_after = options.tuning.dispatch_timeout,
+                .in_memory = [this] { return firing.due(); },
                 .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); },
                 .seed = seeds.Next()});
 }

@@ -227,11 +227,12 @@ void FiringLoop::Admit(PendingRun run, SteadyTime now) {
   TrackedRun* tracked = runs_.Add(std::move(run));
   if (tracked == nullptr) {
     ports_.metrics.counter("carillon_queue_rejections_total", "wheel").Add();
-    return;
+    return ports_.feed.NoteDropped();
   }
   if (wheel_.IsDue(tracked->run.due)) return MakeReady(*tracked, now);
   if (!wheel_.Insert(tracked->run.key, tracked->run.due).ok()) {
     ports_.metrics.counter("carillon_queue_rejections_total", "wheel").Add();
+    ports_.feed.NoteDropped();
     return runs_.Erase(tracked->run.key);
   }
   runs_.Move(*tracked, Place::kWheel, now);

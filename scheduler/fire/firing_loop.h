@@ -75,6 +75,8 @@ class FiringLoop final : public Stepper {
   // Thread-safe. Runs in memory that no executor has yet.
   size_t backlog() const { return backlog_.load(std::memory_order_relaxed); }
   // Thread-safe. Of those, due ones.
+  size_t due() const { return due_.load(std::memory_order_relaxed); }
+  // Thread-safe. Of those, ones that are not published.
   size_t ready() const { return ready_.load(std::memory_order_relaxed); }
   // Of all lanes, also of runs that went away.
   size_t lane_entries() const;
@@ -175,6 +177,7 @@ class FiringLoop final : public Stepper {
   bool more_input_ = false;
   bool more_ready_ = false;
   std::atomic<size_t> backlog_{0};
+  std::atomic<size_t> due_{0};
   std::atomic<size_t> ready_{0};
 };
 

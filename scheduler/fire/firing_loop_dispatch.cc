@@ -273,6 +273,7 @@ void FiringLoop::PublishCounts() {
       runs_.count(Place::kReady) + runs_.count(Place::kUndefined) + runs_.count(Place::kLoading);
   const size_t in_flight = runs_.count(Place::kInFlight);
   ready_.store(ready, std::memory_order_relaxed);
+  due_.store(ready + in_flight, std::memory_order_relaxed);
   backlog_.store(waiting + ready + in_flight, std::memory_order_relaxed);
   wheel_depth_.Set(static_cast<double>(waiting));
   ready_depth_.Set(static_cast<double>(ready));

@@ -16,6 +16,7 @@ Sweep::Sweep(const Ports& ports, Options options)
     : ports_(ports),
       options_(std::move(options)),
       horizon_(options_.horizon),
+      overdue_after_(options_.overdue_after),
       rng_(options_.seed),
       backoff_({.first = 50ms, .longest = 2s}) {}
 
@@ -42,7 +43,7 @@ SteadyTime Sweep::Step(SteadyTime now) {
     Failed({ErrorCode::kUnavailable, "the look ahead is not finished"}, now);
     return retry_at_;
   }
-  if (due_nudged_.exchange(false)) next_due_look_ = now;
+  NoteDrops(now);
   if (now >= next_due_look_ && !LookAtDue(*view, now)) return retry_at_;
   return ahead_ || !looks_.empty() ? now : next_due_look_;
 }
@@ -72,8 +73,10 @@ bool Sweep::LookAhead(const OwnedView& view) {
         ports_.store.ScanPending(AheadOf(view), ahead_->until, ahead_->after, options_.page_rows);
     if (!found.ok()) return false;
     ahead_->after = found->next;
-    // A full feed or wheel: the rest is found when it is due.
-    if (!Offer(view, found->runs) || !found->next) FinishAhead();
+    const bool room = Offer(view, found->runs);
+    // A full feed: the rest is found when it is due.
+    if (!room) ports_.feed.NoteDropped();
+    if (!room || !found->next) FinishAhead();
   }
   // Segments that were taken while the look went on.
   if (!ahead_) BeginAhead(view);
@@ -107,7 +110,9 @@ bool Sweep::LookAtNudged(const OwnedView& view) {
     if (!found.ok()) return false;
     ++page;
     look.after = found->next;
-    if (!Offer(view, found->runs) || !found->next) looks_.pop_front();
+    const bool room = Offer(view, found->runs);
+    if (!room) ports_.feed.NoteDropped();
+    if (!room || !found->next) looks_.pop_front();
   }
   return true;
 }
@@ -120,12 +125,32 @@ JobWindow Sweep::WindowOf(const ChangedWork& work) const {
   return {.job_no = work.job_no, .from = now - kNudgeLooksBack, .to = now + horizon_.load()};
 }
 
+// What memory has lost was planned up to a horizon ahead, or is due already.
+void Sweep::NoteDrops(SteadyTime now) {
+  const bool nudged = due_nudged_.exchange(false);
+  if (nudged) next_due_look_ = now;
+  if (!ports_.feed.TakeDropped() && !nudged) return;
+  dropped_until_ = now + horizon_.load() + options_.every;
+  // The rows that the round had left to memory belong to it now.
+  if (round_) round_->until = *ports_.cluster.Now();
+}
+
+DueLookFacts Sweep::FactsOfDue(SteadyTime now) const {
+  return {.in_memory = options_.in_memory(),
+          .seen = round_ ? round_->seen : 0,
+          .page_rows = options_.page_rows,
+          .busy = options_.in_memory_busy,
+          .dropped = now < dropped_until_,
+          .overdue_after = overdue_after_.load()};
+}
+
 bool Sweep::LookAtDue(const OwnedView& view, SteadyTime now) {
   next_due_look_ = now + options_.every;
   const std::vector<SegmentId> segments = view.ActiveSegments();
   if (segments.empty()) return true;
+  if (!round_) round_ = Round{.until = *ports_.cluster.Now() - LeftToMemory(FactsOfDue(now))};
   const auto page =
-      ports_.store.ScanPending(segments, *ports_.cluster.Now(), cursor_, options_.page_rows);
+      ports_.store.ScanPending(segments, round_->until, round_->after, options_.page_rows);
   if (!page.ok()) {
     Failed(page.error(), now);
     return false;
@@ -136,11 +161,14 @@ bool Sweep::LookAtDue(const OwnedView& view, SteadyTime now) {
     const WallTime bound = *ports_.cluster.Now() - options_.every;
     std::erase_if(rows, [&](const RunRow& row) { return row.due < bound; });
   }
-  const bool room = Offer(view, rows);
-  cursor_ = page->next;
-  if (page->next && room && options_.backlog() < options_.backlog_busy) {
-    next_due_look_ = now + options_.page_gap;
+  if (!Offer(view, rows)) return true;  // this page again
+  if (!page->next) {
+    round_.reset();
+    return true;
   }
+  round_->after = page->next;
+  round_->seen += page->runs.size();
+  if (GoesOnAtOnce(FactsOfDue(now))) next_due_look_ = now + options_.page_gap;
   return true;
 }
 
@@ -153,7 +181,7 @@ bool Sweep::Offer(const OwnedView& view, const std::vector<RunRow>& rows) {
   }
   if (runs.empty()) return true;
   if (options_.warm) options_.warm(runs);
-  if (ports_.feed.Push(std::move(runs)).ok()) return true;
+  if (ports_.feed.Offer(std::move(runs)).ok()) return true;
   ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
   return false;
 }

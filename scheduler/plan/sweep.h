@@ -1,10 +1,11 @@
 // Finds PENDING runs that no memory knows: retries, runs made by hand, what an earlier owner
 // planned, what did not fit into the wheel, what a full queue dropped.
 //
-// Three looks. At a takeover: everything due up to the horizon, once. From then on: everything due
-// by now, with no lower bound, a page at a time from a cursor that wraps. After a nudge: the runs
-// of one job. Other future runs are not looked at again: this process planned or found them itself
-// (docs/adr/0002-sweep-lookahead.md).
+// Three looks. At a takeover: everything due up to the horizon, once. From then on: everything due,
+// with no lower bound, a page at a time from a cursor that wraps; due by now while there is little,
+// or memory has lost something, otherwise overdue for longer than memory takes (due_look.h). After
+// a nudge: the runs of one job. Other future runs are not looked at again: this process planned or
+// found them itself (docs/adr/0002-sweep-lookahead.md).
 //
 // Place    Step 2 of docs/life-of-a-run.md. What it finds is offered to the firing loop, which
 // knows
@@ -26,6 +27,7 @@
 #include "common/base/metrics.h"
 #include "common/ports/firing_store.h"
 #include "scheduler/assign/segment_table.h"
+#include "scheduler/plan/due_look.h"
 #include "scheduler/wheel/cluster_clock.h"
 #include "scheduler/wheel/pending_run.h"
 
@@ -46,10 +48,11 @@ class Sweep final : public Stepper {
     Duration page_gap = 20ms;  // between pages of one round
     Duration horizon = 30s;    // of the look at a takeover
     size_t page_rows = kBatchRowsMax;
-    size_t pages_per_step = 4;     // of the looks ahead, and of the looks at jobs
-    size_t nudges_max = 10'000;    // jobs and runs that wait for their look
-    size_t backlog_busy = 20'000;  // ready runs: above it, one page a round is enough
-    std::function<size_t()> backlog = [] { return size_t{0}; };
+    size_t pages_per_step = 4;       // of the looks ahead, and of the looks at jobs
+    size_t nudges_max = 10'000;      // jobs and runs that wait for their look
+    Duration overdue_after = 5s;     // the dispatch timeout
+    size_t in_memory_busy = 20'000;  // due runs: above it, one page a round is enough
+    std::function<size_t()> in_memory = [] { return size_t{0}; };  // due runs that memory has
     std::function<void(const std::vector<PendingRun>&)> warm = {};
     uint64_t seed = 1;
   };
@@ -61,6 +64,8 @@ class Sweep final : public Stepper {
   void Nudge(const ChangedWork& work);
   // Look at what is due now, everywhere.
   void NudgeDue() { due_nudged_ = true; }
+  // Thread-safe.
+  void SetOverdueAfter(Duration after) { overdue_after_ = after; }
   // Thread-safe. A look never becomes shorter: what was planned while it was longer is still ahead.
   void RaiseHorizon(Duration horizon) { horizon_ = std::max(horizon_.load(), horizon); }
 
@@ -79,10 +84,19 @@ class Sweep final : public Stepper {
     std::optional<RunKey> after = {};
   };
 
+  // A look at what is due, from the oldest run to those of `until`, that is not finished.
+  struct Round {
+    WallTime until{};
+    Cursor after = {};
+    size_t seen = 0;
+  };
+
   // Each of the looks returns false when the store did not answer.
   bool LookAhead(const OwnedView& view);
   bool LookAtNudged(const OwnedView& view);
   bool LookAtDue(const OwnedView& view, SteadyTime now);
+  void NoteDrops(SteadyTime now);
+  DueLookFacts FactsOfDue(SteadyTime now) const;
   void BeginAhead(const OwnedView& view);
   void FinishAhead();
   std::vector<SegmentId> AheadOf(const OwnedView& view) const;
@@ -96,12 +110,14 @@ class Sweep final : public Stepper {
   const Ports ports_;
   const Options options_;
   std::atomic<Duration> horizon_;
+  std::atomic<Duration> overdue_after_;
   Rng rng_;
   Backoff backoff_;
   std::map<SegmentId, Epoch> seen_;  // takeovers looked at
   std::optional<Ahead> ahead_;
   std::deque<Nudged> looks_;  // those of `nudged_` that were taken
-  Cursor cursor_;
+  std::optional<Round> round_;
+  SteadyTime dropped_until_{};  // runs that memory has lost may become due until then
   SteadyTime next_due_look_{};
   SteadyTime retry_at_{};
   std::atomic<bool> due_nudged_{false};

@@ -78,7 +78,32 @@ class RunEventQueue {
   std::atomic<bool> lost_{false};
 };
 
-using RunFeed = BoundedQueue<std::vector<PendingRun>>;
+// Runs on their way into memory. The store has them all, so that one may get lost here, but not
+// silently: the sweep looks more closely then.
+class RunFeed {
+ public:
+  RunFeed(std::string name, size_t capacity) : queue_(std::move(name), capacity) {}
+  void OnPush(std::function<void()> wake) { queue_.OnPush(std::move(wake)); }
+  // kExhausted: these are lost to memory.
+  Status Push(std::vector<PendingRun> runs) {
+    const Status pushed = queue_.Push(std::move(runs));
+    if (!pushed.ok()) dropped_ = true;
+    return pushed;
+  }
+  // For whoever reads the same rows again when there is no room.
+  Status Offer(std::vector<PendingRun> runs) { return queue_.Push(std::move(runs)); }
+  std::vector<std::vector<PendingRun>> PopUpTo(size_t max) { return queue_.PopUpTo(max); }
+  // What was taken out did not fit into memory.
+  void NoteDropped() { dropped_ = true; }
+  // True once after runs were lost.
+  bool TakeDropped() { return dropped_.exchange(false); }
+  const std::string& name() const { return queue_.name(); }
+  const BoundedQueue<std::vector<PendingRun>>& queue() const { return queue_; }
+
+ private:
+  BoundedQueue<std::vector<PendingRun>> queue_;
+  std::atomic<bool> dropped_{false};
+};
 // Runs made by hand whose requests plan/parameter_loader.h reads; they come back over the feed.
 using LoadQueue = BoundedQueue<PendingRun>;
 

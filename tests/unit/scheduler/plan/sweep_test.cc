@@ -229,6 +229,125 @@ TEST_F(SweepTest, FullFeedIsCountedAndTheRunsComeAgain) {
   EXPECT_EQ(Fed().size(), 3u);
 }
 
+// Memory has so many due runs that reading them all again would take from the store what these
+// need.
+class OverloadedSweepTest : public SweepTest {
+ protected:
+  Sweep MakeOverloaded(Sweep::Options options = {}) {
+    options.in_memory = [this] { return in_memory_; };
+    return Make(options);
+  }
+  void TakeOver(Sweep& sweep) { Finish(sweep); }
+  // What is fed within `time`.
+  std::multiset<RunKey> FedWithin(Sweep& sweep, Duration time) {
+    std::multiset<RunKey> fed;
+    for (Duration passed{}; passed < time; passed += 20ms) {
+      clock_.Advance(20ms);
+      sweep.Step(clock_.Steady());
+      fed.merge(Fed());
+    }
+    return fed;
+  }
+
+  size_t in_memory_ = 5'000;
+};
+
+TEST_F(OverloadedSweepTest, LeavesToMemoryWhatBecameDueJustNow) {
+  Sweep sweep = MakeOverloaded();
+  TakeOver(sweep);
+  PlanRuns(CreateNoop("job"), clock_.Wall(), 10);
+  faulty_.pending_rows_read = 0;
+  EXPECT_TRUE(FedWithin(sweep, 4900ms).empty());
+  EXPECT_EQ(faulty_.pending_rows_read, 0u);
+  EXPECT_EQ(FedWithin(sweep, 500ms).size(), 1u) << "overdue for longer than memory takes";
+}
+
+TEST_F(OverloadedSweepTest, ReadsOnePageInHalfASecondOfWhatMemoryHas) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() - 100s, 80);
+  Sweep sweep = MakeOverloaded({.page_rows = 10});
+  TakeOver(sweep);
+  faulty_.pending_rows_read = 0;
+  FedWithin(sweep, 5s);
+  EXPECT_LE(faulty_.pending_rows_read, 11 * 10u);
+  EXPECT_GE(faulty_.pending_rows_read, 9 * 10u);
+}
+
+TEST_F(OverloadedSweepTest, LooksFromNowOnceItIsOver) {
+  Sweep sweep = MakeOverloaded();
+  TakeOver(sweep);
+  PlanRuns(CreateNoop("job"), clock_.Wall(), 1);
+  EXPECT_TRUE(FedWithin(sweep, 1s).empty());
+  in_memory_ = 900;  // one page shows as many and something besides
+  EXPECT_EQ(FedWithin(sweep, 600ms).size(), 1u);
+}
+
+TEST_F(OverloadedSweepTest, GoesOnAtOnceWhileItSeesMoreThanMemoryHas) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() - 100s, 80);
+  in_memory_ = 15;
+  Sweep sweep = MakeOverloaded({.page_rows = 10});
+  TakeOver(sweep);
+  EXPECT_EQ(FedWithin(sweep, 1500ms).size(), 80u) << "two pages at leisure, the rest at once";
+}
+
+TEST_F(OverloadedSweepTest, WhatTheFeedDroppedIsFoundWhenItIsDue) {
+  const StoredJob job = CreateNoop("job");
+  Sweep sweep = MakeOverloaded();
+  TakeOver(sweep);
+  PlanRuns(job, clock_.Wall() + 10s, 1);
+  while (feed_.Push({}).ok()) {
+  }
+  Fed();
+  EXPECT_TRUE(FedWithin(sweep, 9900ms).empty());
+  EXPECT_GE(FedWithin(sweep, 600ms).size(), 1u);
+}
+
+TEST_F(OverloadedSweepTest, WhatMemoryHadNoRoomForIsFoundWhenItIsDue) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() + 1h, 1);
+  const StoredJob job = CreateNoop("other");
+  Sweep sweep = MakeOverloaded();
+  TakeOver(sweep);
+  PlanRuns(job, clock_.Wall(), 1);
+  feed_.NoteDropped();
+  EXPECT_GE(FedWithin(sweep, 600ms).size(), 1u);
+  EXPECT_EQ(metrics_.counter("carillon_queue_rejections_total", "feed").value(), 0u);
+}
+
+// A run that was edited meanwhile is forgotten by the firing loop.
+TEST_F(OverloadedSweepTest, NudgeLooksFromNowAtOnce) {
+  Sweep sweep = MakeOverloaded();
+  TakeOver(sweep);
+  PlanRuns(CreateNoop("job"), clock_.Wall(), 1);
+  sweep.Step(clock_.Steady());
+  EXPECT_TRUE(Fed().empty());
+  sweep.NudgeDue();
+  sweep.Step(clock_.Steady());
+  EXPECT_EQ(Fed().size(), 1u);
+}
+
+TEST_F(OverloadedSweepTest, PageThatTheFeedHasNoRoomForIsReadAgain) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() - 100s, 25);
+  Sweep sweep = MakeOverloaded({.page_rows = 10});
+  TakeOver(sweep);
+  in_memory_ = 0;
+  feed_.PopUpTo(1000);
+  while (feed_.Offer({}).ok()) {
+  }
+  clock_.Advance(500ms);
+  sweep.Step(clock_.Steady());
+  const auto left = Fed();
+  EXPECT_TRUE(left.empty());
+  EXPECT_FALSE(feed_.TakeDropped()) << "the sweep knows by itself";
+  EXPECT_EQ(FedWithin(sweep, 540ms).size(), 15u) << "the first ten were read before";
+}
+
+TEST_F(OverloadedSweepTest, TakeoverFeedsEverythingThatIsDueAtOnce) {
+  PlanRuns(CreateNoop("job"), clock_.Wall() - 5s, 100);
+  Sweep sweep = Make({.in_memory = [this] { return in_memory_; }});
+  sweep.Step(clock_.Steady());
+  const auto fed = Fed();
+  EXPECT_EQ(std::set<RunKey>(fed.begin(), fed.end()).size(), 36u);
+}
+
 class SkipWriterTest : public test::RoomTest {
  protected:
   SkipWriter writer_{{.clock = clock_,
