@@ -153,6 +153,7 @@ SegmentPlanner Member::Rooms::MakePlanner() {
        .schedules_cached = options.schedule_cache_max,
        .backlog_max = BacklogMax(options.wheel_capacity),
        .backlog = [this] { return firing.backlog(); },
+       .busy = [this] { return firing.due() > kBatchRowsMax; },
        .paused = [this] { return ports.settings.paused(); },
        .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); },
        .seed = seeds.Next()});

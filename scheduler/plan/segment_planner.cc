@@ -21,10 +21,13 @@ SegmentPlanner::SegmentPlanner(const Ports& ports, Options options)
       horizon_(options_.horizon),
       rng_(options_.seed),
       backoff_({.first = 50ms, .longest = 2s}),
-      schedules_(options_.schedules_cached) {}
+      schedules_(options_.schedules_cached),
+      pace_(options_.near) {}
 
 SteadyTime SegmentPlanner::Step(SteadyTime now) {
-  if (!nudged_.exchange(false) && now < next_scan_) return next_scan_;
+  const bool nudged = nudged_.exchange(false);
+  if (!nudged && now < next_scan_) return next_scan_;
+  if (nudged) scan_.reset();
   if (options_.paused() && !failpoint::Broken("pause.plan"))
     return next_scan_ = now + options_.scan_every;
   const bool room = options_.backlog() < options_.backlog_max;
@@ -33,14 +36,20 @@ SteadyTime SegmentPlanner::Step(SteadyTime now) {
   }
   next_scan_ = now + (room ? options_.scan_every : kBacklogLookEvery);
   if (!room) return next_scan_;
-  const auto view = ports_.segments.View();
-  if (PlanRound(*view, now)) next_scan_ = ports_.clock.Steady();
+  const SteadyTime began = ports_.clock.Steady();
+  if (PlanRound(now)) {
+    const SteadyTime ended = ports_.clock.Steady();
+    next_scan_ = ended + pace_.Rest(ended - began);
+  }
   return next_scan_;
 }
 
 // True when there is more to plan at once.
-bool SegmentPlanner::PlanRound(const OwnedView& view, SteadyTime now) {
-  const std::vector<SegmentId> segments = view.ActiveSegments();
+bool SegmentPlanner::PlanRound(SteadyTime now) {
+  // Read before the view: one that is newer makes the scan too old, never the other way round.
+  const uint64_t version = ports_.segments.version();
+  const auto view = ports_.segments.View();
+  const std::vector<SegmentId> segments = view->ActiveSegments();
   const auto cluster_now = ports_.cluster.Now();
   if (segments.empty() || !cluster_now) return false;
   if (forget_.exchange(false)) {
@@ -48,10 +57,37 @@ bool SegmentPlanner::PlanRound(const OwnedView& view, SteadyTime now) {
     aside_.clear();
   }
   if (now - asides_looked_at_ >= options_.set_aside) ForgetOldAsides(now);
+  if (ScanIsOld(version, now)) scan_.reset();
+  if (!scan_ && !ScanAnew(segments, *cluster_now, now)) return false;
+  scan_->segments_version = version;
+  scan_->times.now = *cluster_now;
+  const size_t batches = pace_.urgent() ? options_.batches_per_step : 1;
+  for (size_t batch = 0; scan_->next < scan_->due.size(); ++batch) {
+    if (batch == batches) return true;
+    std::vector<PlannedSchedule> planned = TakeBatch(scan_->due, &scan_->next, scan_->times, now);
+    if (planned.empty()) continue;
+    if (Write(*view, std::move(planned), now) == Outcome::kStop) {
+      scan_.reset();
+      return false;
+    }
+  }
+  next_scan_ = std::min(next_scan_, scan_->at + options_.scan_every);
+  scan_.reset();
+  return more_;
+}
+
+// Edits and other owners come in between: what was read a while ago would conflict.
+bool SegmentPlanner::ScanIsOld(uint64_t segments_version, SteadyTime now) const {
+  return scan_ &&
+         (now - scan_->at >= options_.scan_every || scan_->segments_version != segments_version);
+}
+
+bool SegmentPlanner::ScanAnew(const std::vector<SegmentId>& segments, WallTime cluster_now,
+                              SteadyTime now) {
+  const SteadyTime before = std::exchange(paced_at_, now);
+  pace_.Grow(now - before, horizon_.load(), options_.busy());
   const size_t limit = options_.batch_rows + aside_.size();
-  const Duration horizon = horizon_.load();
-  const Duration look = horizon / 2;
-  const auto due = ports_.store.ScanDue(segments, *cluster_now + look, limit);
+  auto due = ports_.store.ScanDue(segments, cluster_now + pace_.lead(), limit);
   if (!due.ok()) {
     ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(due.code())).Add();
     next_scan_ = now + backoff_.Next(rng_);
@@ -59,22 +95,10 @@ bool SegmentPlanner::PlanRound(const OwnedView& view, SteadyTime now) {
   }
   backoff_.Reset();
   more_ = due->size() == limit;
-  PlanTimes times{*cluster_now, look, horizon};
-  if (more_) {
-    // More schedules wait than one scan shows (many were just created, or planning is behind):
-    // everybody's next seconds come before anybody's next half minute, at moments of their own.
-    const WallTime first = std::max(*cluster_now, due->front().next_fire);
-    times.look = std::min(horizon, first - *cluster_now + options_.hurried_horizon);
-    times.horizon = std::min(horizon, times.look + options_.hurried_horizon);
-  }
-  size_t at = 0;
-  for (size_t batch = 0; at < due->size(); ++batch) {
-    if (batch == options_.batches_per_step) return true;
-    std::vector<PlannedSchedule> planned = TakeBatch(*due, &at, times, now);
-    if (planned.empty()) continue;
-    if (Write(view, std::move(planned), now) == Outcome::kStop) return false;
-  }
-  return more_;
+  const Duration first = due->empty() ? pace_.lead() : due->front().next_fire - cluster_now;
+  scan_ = Scan{
+      .at = now, .due = std::move(due).value(), .times = pace_.Times(cluster_now, first, more_)};
+  return true;
 }
 
 std::vector<PlannedSchedule> SegmentPlanner::TakeBatch(const std::vector<DueSchedule>& due,

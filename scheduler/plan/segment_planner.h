@@ -8,11 +8,14 @@
 //          set aside for a while, counted and logged; the others go on. kFenced, kTimeout: the
 //          segments leave the table (fence_watch.h). Above the backlog limit it plans nothing:
 //          fires stay with their schedules and the watchdog's metric shows them.
-// Always   A batch has at most kBatchRowsMax rows; nothing is fed that was not committed.
+// Always   A batch has at most kBatchRowsMax rows; nothing is fed that was not committed. A batch
+// of
+//          what is not near is followed by a rest (plan_pace.h).
 #pragma once
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 
 #include "common/base/backoff.h"
@@ -20,6 +23,7 @@
 #include "common/base/metrics.h"
 #include "scheduler/assign/fence_watch.h"
 #include "scheduler/plan/plan_builder.h"
+#include "scheduler/plan/plan_pace.h"
 #include "scheduler/wheel/cluster_clock.h"
 #include "scheduler/wheel/pending_run.h"
 
@@ -37,8 +41,8 @@ class SegmentPlanner final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    Duration horizon = 30s;         // schedules with a fire in its first half are planned
-    Duration hurried_horizon = 4s;  // to twice that, while more schedules wait than one scan shows
+    Duration horizon = 30s;  // schedules with a fire in its first half are planned
+    Duration near = 2s;      // planned first, while more schedules wait than one scan shows
     Duration scan_every = 500ms;
     Duration set_aside = 60s;  // a schedule that the store or the parser refuses
     size_t set_aside_max = 10'000;
@@ -47,6 +51,8 @@ class SegmentPlanner final : public Stepper {
     size_t schedules_cached = 50'000;
     size_t backlog_max = 300'000;  // runs in memory
     std::function<size_t()> backlog = [] { return size_t{0}; };
+    // Due runs wait for their executors: what is far away can wait as well.
+    std::function<bool()> busy = [] { return false; };
     // The whole cluster is: fires stay with their schedules, as while no member runs.
     std::function<bool()> paused = [] { return false; };
     // Definitions these runs will need: read before the runs are fed.
@@ -72,7 +78,18 @@ class SegmentPlanner final : public Stepper {
     int conflicts = 0;
   };
 
-  bool PlanRound(const OwnedView& view, SteadyTime now);
+  // Schedules that were found and are not planned yet.
+  struct Scan {
+    SteadyTime at{};
+    uint64_t segments_version = 0;
+    std::vector<DueSchedule> due;
+    size_t next = 0;
+    PlanTimes times;
+  };
+
+  bool PlanRound(SteadyTime now);
+  bool ScanAnew(const std::vector<SegmentId>& segments, WallTime cluster_now, SteadyTime now);
+  bool ScanIsOld(uint64_t segments_version, SteadyTime now) const;
   std::vector<PlannedSchedule> TakeBatch(const std::vector<DueSchedule>& due, size_t* at,
                                          const PlanTimes& times, SteadyTime now);
   Outcome Write(const OwnedView& view, std::vector<PlannedSchedule> planned, SteadyTime now);
@@ -91,6 +108,9 @@ class SegmentPlanner final : public Stepper {
   Rng rng_;
   Backoff backoff_;
   ScheduleCache schedules_;
+  PlanPace pace_;
+  SteadyTime paced_at_{};
+  std::optional<Scan> scan_;
   std::unordered_map<ScheduleId, Aside> aside_;  // at most set_aside_max
   SteadyTime asides_looked_at_{};
   std::atomic<bool> nudged_{false};

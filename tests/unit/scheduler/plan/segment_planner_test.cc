@@ -138,6 +138,11 @@ TEST_F(SegmentPlannerTest, EverybodysNextSecondsComeBeforeAnybodysNextHalfMinute
     for (const RunRow& run : Pending()) planned.insert(run.key.schedule_id);
   }
   EXPECT_LT(Pending().back().due, clock_.Wall() + 15s);
+  for (int step = 0; step < 40; ++step) {
+    Plan(planner);
+    Fed();
+    clock_.Advance(500ms);
+  }
   Plan(planner);
   EXPECT_GT(Pending().back().due, clock_.Wall() + 15s);
 }
@@ -174,12 +179,93 @@ TEST_F(PlanningRateTest, EachScheduleIsPlannedOnceInHalfAHorizonAndNotAllAtOnce)
   EXPECT_LE(*std::max_element(advances.begin(), advances.end()), 4 * 200 / 30);
 }
 
+// Rows of the half seconds after the first one, in which 400 schedules of 1 s are new.
+class FirstSecondsTest : public PlanningRateTest {
+ protected:
+  std::vector<size_t> RowsOf(int steps) {
+    CreateRates(400);
+    SegmentPlanner planner = Make({.batch_rows = 100, .busy = [this] { return busy_; }});
+    std::vector<size_t> rows;
+    size_t before = 0;
+    for (int step = 0; step <= steps; ++step) {
+      Plan(planner);
+      Fed();
+      const size_t planned = Pending().size();
+      if (step > 0) rows.push_back(planned - before);
+      before = planned;
+      ExpectInTime();
+      clock_.Advance(500ms);
+    }
+    return rows;
+  }
+  // Nothing becomes due unplanned before the next step.
+  void ExpectInTime() {
+    std::vector<SegmentId> segments;
+    for (uint32_t n = 0; n < test::kSegments; ++n) segments.push_back(SegmentId(n));
+    EXPECT_TRUE(store_.ScanDue(segments, clock_.Wall() + 1s, 1)->empty());
+  }
+
+  // The most within two seconds, as a multiple of what is needed.
+  static double MostOf(const std::vector<size_t>& rows) {
+    double most = 0;
+    for (size_t at = 0; at + 4 <= rows.size(); ++at) {
+      most = std::max(most, (rows[at] + rows[at + 1] + rows[at + 2] + rows[at + 3]) / (2 * 400.0));
+    }
+    return most;
+  }
+
+  bool busy_ = false;
+};
+
+TEST_F(FirstSecondsTest, HorizonIsFilledWithAtMostTwiceTheRowsThatAreNeeded) {
+  EXPECT_LE(MostOf(RowsOf(52)), 2.0);
+  EXPECT_GE(Pending().back().due, clock_.Wall() + 25s) << "after 26 s";
+}
+
+TEST_F(FirstSecondsTest, HorizonIsFilledMoreSlowlyWhileRunsWait) {
+  busy_ = true;
+  const std::vector<size_t> rows = RowsOf(52);
+  EXPECT_LE(MostOf(rows), 1.75);
+  EXPECT_LE(std::accumulate(rows.begin(), rows.end(), size_t{0}), 400u * 26 * 13 / 10);
+  EXPECT_LE(Pending().back().due, clock_.Wall() + 15s);
+}
+
 TEST_F(PlanningRateTest, ManyThatWereCreatedAtOnceDoNotComeBackAtOnce) {
   CreateRates(400);
   SegmentPlanner planner = Make({.batch_rows = 100});
   const std::vector<int> advances = AdvancesOf(planner, 60);
   EXPECT_LE(std::accumulate(advances.begin(), advances.end(), 0), 400 * 60 / 15 * 11 / 10);
   EXPECT_LE(*std::max_element(advances.begin(), advances.end()), 4 * 400 / 30);
+}
+
+TEST_F(SegmentPlannerTest, RestsAfterATransactionOfWhatIsNotNear) {
+  CreateRate("fast", 5ms);
+  SegmentPlanner planner = Make();
+  faulty_.refuses_schedule = [&](const ScheduleAdvance&) {
+    clock_.Advance(60ms);  // that a transaction takes
+    return false;
+  };
+  SteadyTime next = planner.Step(clock_.Steady());
+  EXPECT_EQ(next, clock_.Steady()) << "the first fires are due at once";
+  next = planner.Step(clock_.Steady());
+  EXPECT_GT(next, clock_.Steady() + 15ms);
+  EXPECT_LT(next, clock_.Steady() + 60ms);
+  const int plans = faulty_.calls["plan"];
+  planner.Step(next - 1ms);
+  EXPECT_EQ(faulty_.calls["plan"], plans);
+}
+
+TEST_F(SegmentPlannerTest, WhatWasScannedForASegmentThatMovedMeanwhileIsNotPlanned) {
+  for (int i = 0; i < 20; ++i) CreateRate("job" + std::to_string(i), 1s);
+  SegmentPlanner planner = Make({.batches_per_step = 1, .batch_rows = 30});
+  planner.Step(clock_.Steady());
+  const size_t planned = Pending().size();
+  ASSERT_GT(planned, 0u);
+  TakeAll("m2");
+  const auto view = table_.View();
+  table_.Drop(view->FenceFor(view->Segments()), DropCause::kStoreHeld);
+  planner.Step(clock_.Steady());
+  EXPECT_EQ(Pending().size(), planned);
 }
 
 TEST_F(SegmentPlannerTest, OneRefusedScheduleDoesNotHoldUpTheOthers) {
