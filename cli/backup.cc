@@ -21,22 +21,40 @@ using config::Config;
 constexpr std::array kStoreSettings = {"store.host", "store.port", "store.database", "store.user",
                                        "store.password_file"};
 
-Result<Config> LoadOf(const BackupArguments& arguments) {
-  return config::Load({.file = arguments.config_file,
-                       .environment = config::ProcessEnvironment(),
-                       .flags = arguments.overrides});
-}
-
 bool IsSet(const Config& config, std::string_view name) {
   return config.Get(name).origin != config::Origin::kDefault;
+}
+
+bool NamesStandalone(const Config& config) {
+  return config.Get("data_dir").origin == config::Origin::kFlag;
+}
+
+// The first setting that names a cluster's database; null: there is none.
+const char* StoreSetting(const Config& config) {
+  const auto* const set = std::find_if(kStoreSettings.begin(), kStoreSettings.end(),
+                                       [&](const char* name) { return IsSet(config, name); });
+  return set == kStoreSettings.end() ? nullptr : *set;
 }
 
 // A data directory that was named on the command line is a standalone server's; so is the one of
 // settings that name no database.
 bool IsStandalone(const Config& config) {
-  if (config.Get("data_dir").origin == config::Origin::kFlag) return true;
-  return std::none_of(kStoreSettings.begin(), kStoreSettings.end(),
-                      [&](const char* name) { return IsSet(config, name); });
+  return NamesStandalone(config) || StoreSetting(config) == nullptr;
+}
+
+// Refuses two databases: a restore into the one that was not meant drops what it holds.
+Result<Config> LoadOf(const BackupArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(Config config,
+                            config::Load({.file = arguments.config_file,
+                                          .environment = config::ProcessEnvironment(),
+                                          .flags = arguments.overrides}));
+  const char* const setting = StoreSetting(config);
+  if (!NamesStandalone(config) || setting == nullptr) return config;
+  return {ErrorCode::kInvalid,
+          fmt::format("{} {} names a standalone server, and {} ({}) another database: give one of "
+                      "them",
+                      config.Get("data_dir").place, config.Text("data_dir"), setting,
+                      config.Get(setting).place)};
 }
 
 std::string SearchPath() {

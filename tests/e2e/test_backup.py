@@ -137,6 +137,23 @@ class BackupTest(unittest.TestCase):
         self.assertEqual(code, 6, err)
         self.assertFalse(os.path.exists(self.file))
 
+    def test_two_databases_are_refused(self):
+        other = os.path.join(self.server.scratch, "other")
+        members = os.path.join(self.server.scratch, "members.yaml")
+        with open(members, "w", encoding="utf-8") as f:
+            f.write("store:\n  host: 127.0.0.1\n  port: 1\n")
+        backup("create", self.file, "--data-dir", self.server.data_dir)
+        for verb, more in (("restore", []), ("restore", ["--replace", "--yes"]), ("create", [])):
+            code, out, err = backup(verb, self.file, "--data-dir", other, "--config", members, *more, check=False)
+            self.assertEqual((code, out), (2, ""), err)
+            self.assertIn(other, err)
+            self.assertIn("members.yaml:2", err)
+        self.assertFalse(os.path.exists(other))
+        standalone = os.path.join(self.server.scratch, "standalone.yaml")
+        with open(standalone, "w", encoding="utf-8") as f:
+            f.write("scheduler:\n  id: other\n")
+        backup("restore", self.file, "--data-dir", other, "--config", standalone)  # its own settings
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
