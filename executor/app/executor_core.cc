@@ -15,9 +15,14 @@ constexpr Duration kSampleEvery = 1s;
 constexpr int kNearlyFull = 4;  // as a member sees it that was told of fewer than 1 slot in 4
 // A change is told at once, but not more often than this.
 constexpr Duration kChangeBeatEvery = 200ms;
-// A lease that its member did not renew for this long is offered to every member: the segment may
-// have a new owner.
+// A lease that its member did not renew for this long, and for longer than from one heartbeat to
+// the next, is offered to every member: the segment may have a new owner. That is with the second
+// heartbeat after the last renewal at the latest, before the shortest lease that is configurable
+// (three heartbeats and a margin) is over.
 constexpr Duration kOwnerSilent = 5s;
+constexpr Duration SilenceAt(Duration heartbeat_every) {
+  return std::max(kOwnerSilent, heartbeat_every * 3 / 2);
+}
 
 ExecutorRecord RecordOf(const ExecutorOptions& options, WallTime now) {
   ExecutorRecord record;
@@ -354,7 +359,8 @@ void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbe
     const bool runs = TellsRunning(entry, now);
     if (!runs && entry.stage != RunStage::kReporting) return;
     const bool owner_silent =
-        now - entry.renewed > kOwnerSilent || !sessions_.Connected(entry.member);
+        now - entry.renewed > SilenceAt(sessions_.HeartbeatEvery(entry.member)) ||
+        !sessions_.Connected(entry.member);
     if (entry.member != member && !owner_silent) return;
     (runs ? heartbeat->running : heartbeat->reporting).push_back(entry.held);
   });

@@ -43,6 +43,11 @@ std::vector<MemberId> MemberSessions::Members() const {
   return members;
 }
 
+Duration MemberSessions::HeartbeatEvery(const MemberId& member) const {
+  const auto found = sessions_.find(member);
+  return found == sessions_.end() ? kHeartbeatEvery : found->second.heartbeat_every;
+}
+
 int MemberSessions::LeastRoomTold() const {
   int least = INT_MAX;
   for (const auto& [member, session] : sessions_) {

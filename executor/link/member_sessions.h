@@ -32,6 +32,8 @@ class MemberSessions {
   void Sync(SteadyTime now);
   bool Connected(const MemberId& member) const { return sessions_.count(member) > 0; }
   std::vector<MemberId> Members() const;
+  // As the member wants it; kHeartbeatEvery of one that is not connected.
+  Duration HeartbeatEvery(const MemberId& member) const;
   bool several() const { return sessions_.size() > 1; }
   // The fewest free process slots that a registered member was told of by its last heartbeat.
   int LeastRoomTold() const;

@@ -14,6 +14,8 @@ class DaemonReportTest : public DaemonFixture {
     EXPECT_FALSE(beats.empty());
     return beats.empty() ? Heartbeat{} : beats.back();
   }
+
+  bool answers_ = true;  // m1 renews what heartbeats name
 };
 
 TEST_F(DaemonReportTest, NoopIsOnDiskBeforeItIsPublished) {
@@ -157,6 +159,34 @@ TEST_F(DaemonReportTest, ClaimUnderWayTakesNoRoomFromItsOwnMemberOnly) {
   EXPECT_EQ(beats["m1"].claiming[0].token, claims[0].token);
   EXPECT_EQ(beats["m2"].free_slots, 1);
   EXPECT_TRUE(beats["m2"].claiming.empty());
+}
+
+TEST_F(DaemonReportTest, OwnerThatIsHeardEveryTenSecondsIsNotSilentBetweenTwoHeartbeats) {
+  link_.members = {MemberId("m1"), MemberId("m2")};
+  Join();
+  // The heartbeat to m2 leaves before the one to m1, which renews.
+  for (const char* member : {"m2", "m1"}) Deliver(Registered{.heartbeat = 10s}, member);
+  const ClaimRequest claim = RunToAccepted(Task(1));
+  const auto told = [this] {  // to m2, which does not own its segment
+    size_t beats = 0;
+    for (const auto& [member, message] : std::exchange(link_.sent, {})) {
+      const auto* beat = std::get_if<Heartbeat>(&message);
+      if (beat == nullptr) continue;
+      if (member == MemberId("m2")) beats += beat->running.size();
+      if (member != MemberId("m1") || !answers_) continue;
+      link_.incoming.push_back(
+          {member,
+           HeartbeatReply{.sent_us = beat->sent_us, .lease = 33s, .renewed = beat->running}});
+    }
+    return beats;
+  };
+  for (int i = 0; i < 300; ++i) {
+    StepFor(100ms);
+    EXPECT_EQ(told(), 0u) << "after " << i << " tenths of a second";
+  }
+  answers_ = false;
+  StepFor(26s);  // the lease of 33 s less the margin and what may have passed of it
+  EXPECT_GE(told(), 1u) << "in time for another owner to renew it";
 }
 
 TEST_F(DaemonReportTest, SlotThatAnotherMembersRunFreesIsToldAtOnce) {
