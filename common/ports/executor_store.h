@@ -20,6 +20,10 @@ struct ExecutorLoad {
   double io = 0;      // 0-1 of the time some process waited for IO
 };
 
+// What a store keeps of each.
+inline constexpr size_t kExecutorHostBytesMax = 255;
+inline constexpr size_t kExecutorVersionBytesMax = 64;
+
 struct ExecutorRecord {
   ExecutorId id;
   Incarnation incarnation;
@@ -51,7 +55,8 @@ class ExecutorStore {
  public:
   virtual ~ExecutorStore() = default;
 
-  // Inserts or refreshes; keeps enabled, draining and labels of a known one.
+  // Inserts or refreshes; keeps enabled, draining and labels of a known one. kInvalid: a text is
+  // longer than the store keeps.
   virtual Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) = 0;
   // state, slots, running, load, last_heartbeat of each; unknown ids, and those that another
   // incarnation has by now, are ignored.

@@ -44,6 +44,7 @@ void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
       ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(stored.code())).Add();
       log::Warn("liveness", "register: {}", stored.error().message);
       if (!SpeaksOfStore(stored.code())) {
+        if (!IsAccepted(arrival.from)) Refuse(arrival.from, stored.error());
         waiting_.erase(waiting_.begin());
         continue;
       }
@@ -73,6 +74,15 @@ void ExecutorRegistry::Accept(const LeaseHolder& executor, const ExecutorRecord&
                                                  .heartbeat = options_.heartbeat});
   if (!sent.ok()) log::Debug("liveness", "registered: {}", sent.error().message);
   if (options_.executors_changed) options_.executors_changed();
+}
+
+// It asks again, and would not learn otherwise why it gets no answer.
+void ExecutorRegistry::Refuse(const LeaseHolder& executor, const Error& error) {
+  const Status sent = ports_.hub.Send(
+      executor.executor, executor.incarnation,
+      Registered{.accepted = false,
+                 .refusal = "the store does not take this registration: " + error.message});
+  if (!sent.ok()) log::Debug("liveness", "refused: {}", sent.error().message);
 }
 
 void ExecutorRegistry::Refresh(SteadyTime now) {

@@ -42,6 +42,7 @@ class ExecutorRegistry final : public Stepper {
   void RegisterWaiting(SteadyTime now);
   bool IsAccepted(const LeaseHolder& executor) const;
   void Accept(const LeaseHolder& executor, const ExecutorRecord& stored, SteadyTime now);
+  void Refuse(const LeaseHolder& executor, const Error& error);
   void Refresh(SteadyTime now);
   void WriteHealth(SteadyTime now);
   void WriteStates();

@@ -1,5 +1,7 @@
 #include "scheduler/liveness/link_service.h"
 
+#include <fmt/core.h>
+
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
@@ -7,6 +9,19 @@ namespace {
 
 constexpr size_t kMessagesPerStep = 1024;
 constexpr Duration kHealthEvery = 500ms;
+
+// Why the store could never keep it; empty: it can.
+std::string WhyNotKept(const ExecutorRecord& record) {
+  if (record.host.size() > kExecutorHostBytesMax) {
+    return fmt::format("its host name has {} bytes; at most {} are taken", record.host.size(),
+                       kExecutorHostBytesMax);
+  }
+  if (record.version.size() > kExecutorVersionBytesMax) {
+    return fmt::format("its version has {} bytes; at most {} are taken", record.version.size(),
+                       kExecutorVersionBytesMax);
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -30,6 +45,13 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
   if (const auto wall = ports_.cluster.Now()) {
     message.record.registered = *wall;
     message.record.last_heartbeat = *wall;
+  }
+  // Before anything else: also one that is known would be refused by the store again and again.
+  if (std::string why = WhyNotKept(message.record); !why.empty()) {
+    ports_.metrics.counter("carillon_rejected_messages_total", "executor_too_long").Add();
+    log::Error("liveness", "executor refused: {} executor_id={}", why, from.executor.value());
+    Send(from, Registered{.accepted = false, .refusal = std::move(why)});
+    return;
   }
   const auto admission = ports_.executors.Admit(message.record, ports_.clock.Steady());
   if (admission == ExecutorTable::Admission::kWait) return;

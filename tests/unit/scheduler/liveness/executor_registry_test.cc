@@ -9,10 +9,12 @@ namespace {
 class FaultyExecutors final : public ExecutorStore {
  public:
   explicit FaultyExecutors(ExecutorStore& store) : store_(store) {}
-  bool away = false;  // for registrations
+  bool away = false;        // for registrations
+  ExecutorId refused = {};  // its registration
 
   Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override {
     if (away) return Error{ErrorCode::kUnavailable, "away by the test"};
+    if (record.id == refused) return Error{ErrorCode::kInvalid, "labels: too long"};
     return store_.RegisterExecutor(record);
   }
   Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override {
@@ -124,6 +126,48 @@ TEST_F(ExecutorRegistryTest, KnownExecutorThatCameBackIsRegisteredWithoutTheStor
   registry_.Step(clock_.Steady());
   EXPECT_EQ(Stored("x1").incarnation, Incarnation("e2"));
   EXPECT_EQ(known_.IncarnationOf(ExecutorId("x9")), std::nullopt) << "it asks again by itself";
+}
+
+// Also one that is known: its row would be refused as often as it registers.
+TEST_F(ExecutorRegistryTest, OneWithATextThatTheStoreCannotKeepIsToldSo) {
+  const auto x1 = switchboard_.OpenLink(ExecutorId("x1"), Incarnation("e1"));
+  const auto x9 = switchboard_.OpenLink(ExecutorId("x9"), Incarnation("e1"));
+  const auto registered = [&](ExecutorLink& link, ExecutorRecord record) {
+    EXPECT_TRUE(link.Send(MemberId("m1"), Register{std::move(record)}).ok());
+    link_.Step(clock_.Steady());
+    registry_.Step(clock_.Steady());
+    const auto answers = link.Receive(10);
+    EXPECT_FALSE(answers.empty());
+    return answers.empty() ? Registered{} : std::get<Registered>(answers.back().message);
+  };
+  for (ExecutorLink* link : {x1.get(), x9.get()}) {
+    const Registered version = registered(*link, {.version = std::string(65, '1')});
+    EXPECT_FALSE(version.accepted);
+    EXPECT_NE(version.refusal.find("version"), std::string::npos) << version.refusal;
+    const Registered host = registered(*link, {.host = std::string(256, 'h')});
+    EXPECT_FALSE(host.accepted);
+    EXPECT_NE(host.refusal.find("host"), std::string::npos) << host.refusal;
+  }
+  EXPECT_EQ(known_.IncarnationOf(ExecutorId("x9")), std::nullopt);
+  EXPECT_TRUE(
+      registered(*x9, {.host = std::string(255, 'h'), .version = std::string(64, '1')}).accepted);
+}
+
+TEST_F(ExecutorRegistryTest, OneThatTheStoreRefusesIsToldWhyAndHoldsUpNobody) {
+  const auto x8 = switchboard_.OpenLink(ExecutorId("x8"), Incarnation("e1"));
+  const auto x9 = switchboard_.OpenLink(ExecutorId("x9"), Incarnation("e1"));
+  registrations_.refused = ExecutorId("x8");
+  for (ExecutorLink* link : {x8.get(), x9.get()}) {
+    ASSERT_TRUE(link->Send(MemberId("m1"), Register{}).ok());
+  }
+  link_.Step(clock_.Steady());
+  registry_.Step(clock_.Steady());
+  EXPECT_EQ(known_.IncarnationOf(ExecutorId("x9")), Incarnation("e1"));
+  const auto answers = x8->Receive(10);
+  ASSERT_EQ(answers.size(), 1u);
+  const auto& refused = std::get<Registered>(answers[0].message);
+  EXPECT_FALSE(refused.accepted);
+  EXPECT_NE(refused.refusal.find("labels"), std::string::npos) << refused.refusal;
 }
 
 // As after a restart of the member in a large cluster.
