@@ -17,8 +17,9 @@ namespace carillon::scheduler {
 class LogReads {
  public:
   static constexpr size_t kOfOneAccountMax = 2;
-  // So many entries are read without a place.
-  static constexpr uint64_t kShortLogEntries = 1000;
+  // So much of a log, as it is stored, is read without a place. Entries do not bound it: each may
+  // have 16 KiB.
+  static constexpr size_t kShortLogBytes = 256u << 10;
 
   explicit LogReads(size_t all_max) : all_max_(all_max) {}
 

@@ -64,13 +64,16 @@ struct Part {
   bool whole = true;      // nothing follows of what is stored
 };
 
-Outcome<Part> ReadPart(const Call& call, const Wanted& wanted) {
+// `end`: the last entry that was stored when it was looked. Needs a place when the first read does
+// not reach what ends the part.
+Outcome<Part> ReadPart(const Call& call, const Wanted& wanted, uint64_t end) {
   Part part{.last_seq = wanted.offset};
   int64_t left = wanted.limit;
+  std::unique_ptr<LogReads::Place> place;
   for (;;) {
-    CARILLON_ASSIGN_OR_RETURN(
-        const auto chunks,
-        call.api.logs.ReadLog(wanted.key, wanted.attempt, part.last_seq + 1, kReadBytes));
+    const size_t bytes = place == nullptr ? LogReads::kShortLogBytes : kReadBytes;
+    CARILLON_ASSIGN_OR_RETURN(const auto chunks, call.api.logs.ReadLog(wanted.key, wanted.attempt,
+                                                                       part.last_seq + 1, bytes));
     const uint64_t before = part.last_seq;
     for (const LogChunk& chunk : chunks) {
       if (chunk.first_seq > part.last_seq + 1) {
@@ -95,7 +98,14 @@ Outcome<Part> ReadPart(const Call& call, const Wanted& wanted) {
         --left;
       }
     }
-    if (part.last_seq == before) return part;
+    if (part.last_seq == before || part.last_seq >= end) return part;
+    if (left == 0 || part.text.size() >= wanted.bytes_max) {
+      part.whole = false;
+      return part;
+    }
+    if (place == nullptr) {
+      CARILLON_ASSIGN_OR_RETURN(place, call.log_reads.Enter(call.caller.Account()));
+    }
   }
 }
 
@@ -155,12 +165,6 @@ uint64_t OffsetOfTail(const LogExtent& extent, int64_t tail) {
   return extent.last_seq > count ? extent.last_seq - count : 0;
 }
 
-// At most; of one stream it is not known how many there are.
-uint64_t EntriesToRead(const Wanted& wanted, const LogExtent& extent) {
-  const uint64_t left = extent.last_seq > wanted.offset ? extent.last_seq - wanted.offset : 0;
-  return wanted.only ? left : std::min(left, static_cast<uint64_t>(wanted.limit));
-}
-
 // What is asked for of the log, or of the output where there is none.
 Reply ReadLog(const Call& call, const Wanted& wanted, const LogExtent& extent,
               const AttemptResult& result) {
@@ -170,7 +174,7 @@ Reply ReadLog(const Call& call, const Wanted& wanted, const LogExtent& extent,
     AppendOutput(text, result.output, wanted.offset, wanted.format);
     return LogResponse(std::move(text), wanted.format, result.output_truncated);
   }
-  CARILLON_ASSIGN_OR_RETURN(Part part, ReadPart(call, wanted));
+  CARILLON_ASSIGN_OR_RETURN(Part part, ReadPart(call, wanted, extent.last_seq));
   HttpResponse response = LogResponse(std::move(part.text), wanted.format, part.marked);
   response.headers.emplace_back("X-Log-Last-Seq", std::to_string(part.last_seq));
   response.headers.emplace_back("X-Log-Complete", part.whole && extent.complete ? "true" : "false");
@@ -214,10 +218,6 @@ Reply RunLogs(const Call& call) {
   // that is cut there is not shown.
   if (range && !range->suffix && range->last < kAnswerBytesMax) {
     wanted.bytes_max = std::min<size_t>(kAnswerBytesMax, range->last + 1 + kCharacterBytesMax);
-  }
-  std::unique_ptr<LogReads::Place> place;
-  if (EntriesToRead(wanted, extent) > LogReads::kShortLogEntries) {
-    CARILLON_ASSIGN_OR_RETURN(place, call.log_reads.Enter(call.caller.Account()));
   }
   CARILLON_ASSIGN_OR_RETURN(HttpResponse response, ReadLog(call, wanted, extent, *result));
   if (!tag.empty()) response.headers.emplace_back("ETag", tag);

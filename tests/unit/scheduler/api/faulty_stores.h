@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/adapters/memory/memory_store.h"
+#include "scheduler/api/log_reads.h"
 
 namespace carillon::test {
 
@@ -427,7 +428,9 @@ class FaultyLogs : public LogStore {
   }
   Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
                                         size_t bytes_max) override {
-    return plan_.Run("ReadLog", [&] { return store_.ReadLog(key, attempt, from_seq, bytes_max); });
+    const bool is_long = bytes_max > scheduler::LogReads::kShortLogBytes;
+    return plan_.Run(is_long ? "ReadLongLog" : "ReadLog",
+                     [&] { return store_.ReadLog(key, attempt, from_seq, bytes_max); });
   }
   Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) override {
     return plan_.Run("GetLogExtent", [&] { return store_.GetLogExtent(key, attempt); });

@@ -9,18 +9,19 @@ class LongLogTest : public ApiEnv {
  protected:
   LongLogTest() : run_id_(Execute(Create()["job_id"])) {}
 
-  // Lines "a" from `first_seq` on.
-  void Append(uint64_t first_seq, uint32_t count, bool last = false) {
+  // Lines from `first_seq` on.
+  void Append(uint64_t first_seq, uint32_t count, bool last = false,
+              const std::string& line = "a\n") {
     LogRecord record{.key = *DecodeRunId(run_id_), .attempt = 1};
     record.chunk = {.first_seq = first_seq, .count = count, .last = last};
     for (uint32_t i = 0; i < count; ++i) {
       AppendEntry(record.chunk.entries,
-                  {.time = FromUnixMicros(1'772'323'200'000'000), .text = "a\n"});
+                  {.time = FromUnixMicros(1'772'323'200'000'000), .text = line});
     }
     ASSERT_TRUE(store_.AppendLogs({record}).ok());
   }
-  Answer Logs(HttpHeaders headers = {}) {
-    return Send("GET", "/api/runs/" + run_id_ + "/logs", "", std::move(headers));
+  Answer Logs(HttpHeaders headers = {}, const std::string& query = "") {
+    return Send("GET", "/api/runs/" + run_id_ + "/logs" + query, "", std::move(headers));
   }
 
   const std::string run_id_;
@@ -38,16 +39,20 @@ TEST_F(LongLogTest, ComesWholeHoweverManyLinesItHas) {
 // Downloads that wait in the store, as slow ones do on a worker.
 class LogReadsTest : public LongLogTest {
  protected:
-  LogReadsTest() { Append(1, 2000); }
+  // Few entries, of 448 KiB.
+  LogReadsTest() {
+    const std::string line(kLogEntryBytesMax, 'w');
+    for (uint64_t i = 0; i < 4; ++i) Append(1 + i * 7, 7, i == 3, line);
+  }
 
-  std::string Request(const std::string& token, const std::string& query = "") const {
-    return "GET /api/runs/" + run_id_ + "/logs" + query +
-           " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token + "\r\n\r\n";
+  std::string Request(const std::string& token) const {
+    return "GET /api/runs/" + run_id_ + "/logs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+           token + "\r\n\r\n";
   }
   // One more that reads.
-  void Read(const std::string& token, const std::string& query = "") {
+  void Read(const std::string& token) {
     downloads_.push_back(std::make_unique<RawSocket>(server_->port()));
-    ASSERT_TRUE(downloads_.back()->Send(Request(token, query)));
+    ASSERT_TRUE(downloads_.back()->Send(Request(token)));
     ASSERT_TRUE(hang_.Await(static_cast<int>(downloads_.size())));
   }
   std::string StatusOf(const std::string& token) {
@@ -65,7 +70,7 @@ class LogReadsTest : public LongLogTest {
     }
   }
 
-  Hang hang_{faults_.plan, "ReadLog"};
+  Hang hang_{faults_.plan, "ReadLongLog"};
   std::vector<std::unique_ptr<RawSocket>> downloads_;
 };
 
@@ -88,10 +93,16 @@ TEST_F(LogReadsTest, OneAccountReadsTwoAtATimeAndAllHalfOfTheWorkers) {
 }
 
 TEST_F(LogReadsTest, ShortPartsAreReadBesideThem) {
-  for (const char* query : {"", "", "?tail=1000", "?offset=1500", "?limit=10"}) {
-    Read(token_, query);
+  Read(token_);
+  Read(token_);
+  for (const char* query : {"?tail=10", "?offset=18", "?limit=10", "?offset=3&limit=10"}) {
+    const Answer part = Logs({}, query);
+    EXPECT_EQ(part.status, 200) << query;
+    EXPECT_EQ(part.text.size(), 10 * kLogEntryBytesMax) << query;
   }
+  EXPECT_EQ(Logs({}, "?tail=20").status, 429);
   ExpectAllAnswered();
+  EXPECT_EQ(Logs().text.size(), 28 * kLogEntryBytesMax);
 }
 
 }  // namespace
