@@ -63,7 +63,12 @@ class LogReader {
     for (;;) {
       const std::string before = offset_;
       CARILLON_TRY(ReadPart());
-      if (offset_ == before || complete_) return ExitCode::kDone;
+      if (complete_ || offset_.empty()) return ExitCode::kDone;
+      if (offset_ != before) continue;
+      // Right after an end its last lines may still be on their way to the database.
+      CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
+      if (over) session_.Say("the end of this log is not there (yet): it was not printed");
+      return ExitCode::kDone;
     }
   }
 
@@ -84,23 +89,27 @@ class LogReader {
  private:
   SteadyTime Now() const { return session_.host().clock.Steady(); }
 
-  // The run is looked at before its log, so that the last look sees everything.
-  Outcome<bool> Look() {
+  Outcome<bool> IsOver() {
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse run,
                               session_.Call({.path = "/api/runs/" + Escape(flags_.run_id)}));
     const json& body = run.body.is_object() ? run.body : json::object();
     const auto state = ParseRunState(body.value("state", ""));
     if (!state.ok()) return Failure{.message = "the server names no state", .code = "bad_answer"};
-    const int latest = body.value("attempt", 1);
-    if (attempt_ == 0) attempt_ = latest;
-    const bool over = latest > attempt_ || IsFinal(*state) || *state == RunState::kHeld;
+    latest_ = body.value("attempt", 1);
+    if (attempt_ == 0) attempt_ = latest_;
+    return latest_ > attempt_ || IsFinal(*state) || *state == RunState::kHeld;
+  }
+
+  // The run is looked at before its log, so that the last look sees everything.
+  Outcome<bool> Look() {
+    CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
     CARILLON_TRY(ReadPart());
     if (!over) return false;
     if (!over_since_) over_since_ = Now();
     // Without an offset the server has no log of it, only the output: all of it is printed.
     if (!complete_ && !offset_.empty() && Now() - *over_since_ < kPieceGrace) return false;
     if (!complete_ && !offset_.empty()) session_.Say("the end of this log did not arrive");
-    if (latest > attempt_ && flags_.attempt == 0) return NextAttempt();
+    if (latest_ > attempt_ && flags_.attempt == 0) return NextAttempt();
     return true;
   }
 
@@ -187,6 +196,7 @@ class LogReader {
   const LogFlags& flags_;
   const std::optional<WallTime> since_;
   int attempt_;
+  int latest_ = 0;      // attempt, when the run was last looked at
   std::string offset_;  // seq of what was printed last, as the server said it
   bool complete_ = false;
   bool output_printed_ = false;

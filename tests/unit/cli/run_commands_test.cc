@@ -212,6 +212,19 @@ TEST_F(RunCommandsTest, LongLogIsReadInParts) {
   EXPECT_EQ(out(), "one\ntwo\n");
 }
 
+TEST_F(RunCommandsTest, LogThatLacksItsEndAfterTheRunIsToldOf) {
+  for (const std::string& state : std::vector<std::string>{"RUNNING", "COMPLETED"}) {
+    const std::string path = "GET /api/runs/" + state;  // an id of its own for each
+    AnswerLog(path + "/logs", "one\n", "1", false);
+    AnswerLog(path + "/logs?offset=1", "", "1", false);
+    Answer(path, RunShown(state));
+    EXPECT_EQ(Run({"run", "logs", state}), 0);
+    EXPECT_EQ(out(), "one\n");
+    const bool told = err().find("the end of this log") != std::string::npos;
+    EXPECT_EQ(told, state == "COMPLETED") << err();
+  }
+}
+
 TEST_F(RunCommandsTest, FollowPrintsEachPartOnce) {
   Answer("GET /api/runs/R1", RunShown("RUNNING"));
   Answer("GET /api/runs/R1", RunShown("RUNNING"));
