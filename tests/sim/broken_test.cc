@@ -60,8 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
                       BrokenRule{"results.shared_record", "P6", 40},
                       // facts of what is written unread; plain_contract.h has the others
                       BrokenRule{"fast.claim.state", "run-states", 40},
-                      BrokenRule{"fast.claim.attempt", "P3", 40},   // an earlier task's claim
-                      BrokenRule{"fast.claim.version", "P8", 200},  // of before an edit
+                      BrokenRule{"fast.claim.attempt", "P3", 1000},  // an earlier task's claim
+                      BrokenRule{"fast.claim.version", "P8", 1000},  // of before an edit
                       BrokenRule{"fast.result.state", "run-states", 400},
                       BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
                       BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
