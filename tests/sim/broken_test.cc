@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BrokenRule{"lease.from_receipt", "P4", 1000},  // not from sending
                       BrokenRule{"lease.daemon_checks", "P4", 200},  // instead of the warden
                       BrokenRule{"lost.mark_first", "P4", 1000},     // marked after the batch
-                      BrokenRule{"proof.from_receipt", "P4", 200},   // proofs age from receipt
+                      BrokenRule{"proof.from_receipt", "P4", 1000},  // proofs age from receipt
                       BrokenRule{"retry.version", "P8", 40},         // the old definition
                       BrokenRule{"outcome.unknown", "P4",
                                  1000},  // what is not killed counts as dead
