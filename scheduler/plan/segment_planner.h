@@ -4,13 +4,11 @@
 // Place    Step 1 of docs/life-of-a-run.md; its runs go to the wheel's feed after the commit.
 // Threads  One loop calls Step; Nudge is thread-safe.
 // Errors   kConflict, kInvalid: the batch is split until one schedule is left, which is read again
-// or
-//          set aside for a while, counted and logged; the others go on. kFenced, kTimeout: the
+//          or set aside for a while, counted and logged; the others go on. kFenced, kTimeout: the
 //          segments leave the table (fence_watch.h). Above the backlog limit it plans nothing:
 //          fires stay with their schedules and the watchdog's metric shows them.
 // Always   A batch has at most kBatchRowsMax rows; nothing is fed that was not committed. A batch
-// of
-//          what is not near is followed by a rest (plan_pace.h).
+//          of what is not near is followed by a rest (plan_pace.h).
 #pragma once
 
 #include <atomic>
