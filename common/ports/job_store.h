@@ -89,6 +89,21 @@ inline WallTime TimeOfNextVersion(WallTime previous, WallTime now) {
 
 enum class JobOrder { kJobId, kName, kCreated, kUpdated };
 
+// A job's place in a list: its id and, by the list's order, its name or time, as they were then.
+struct JobListPlace {
+  std::string job_id;
+  std::string name = {};
+  WallTime time = {};
+};
+
+inline JobListPlace PlaceOf(JobOrder order, const StoredJob& job) {
+  return {.job_id = job.job_id.value(),
+          .name = job.definition.name,
+          .time = order == JobOrder::kCreated ? job.created : job.updated};
+}
+
+inline constexpr size_t kJobSearchMax = 100'000;
+
 struct JobFilter {
   std::optional<bool> enabled = {};
   std::optional<std::string> user_id = {};
@@ -97,11 +112,31 @@ struct JobFilter {
   std::string name_contains = {};            // in name or job_id, case-insensitive
   JobOrder order = JobOrder::kJobId;         // then by job_id
   bool descending = false;                   // the job_id as well
-  std::string after_job_id = {};             // cursor: strictly after this job; and, by `order`,
-  std::string after_name = {};               // its name,
-  WallTime after_time = {};                  // or its time, as they were on the page before
+  std::optional<JobListPlace> after = {};    // cursor: strictly after this place
   size_t limit = 50;
+  // What no index finds is looked for in at most about this many jobs; see JobPage.
+  size_t search_max = kJobSearchMax;
+
+  // Whether jobs have to be looked at one by one, since no index has those of the filter in its
+  // order. By an exact name they are found, and sorted.
+  bool searches() const {
+    if (!name.empty()) return false;
+    if (enabled || user_id || !name_contains.empty() || namespaces.size() > 1) return true;
+    return !namespaces.empty() && (order == JobOrder::kCreated || order == JobOrder::kUpdated);
+  }
 };
+
+struct JobPage {
+  std::vector<StoredJob> jobs;
+  // The search ended here although the page is not full: what comes behind was not looked at.
+  std::optional<JobListPlace> searched_to = {};
+};
+
+// Where the list goes on after the page; nullopt = nowhere.
+inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilter& filter) {
+  if (page.searched_to || page.jobs.size() < filter.limit) return page.searched_to;
+  return PlaceOf(filter.order, page.jobs.back());
+}
 
 // How many runs came to a final state.
 using EndedRuns = std::map<RunState, int64_t>;
@@ -135,7 +170,7 @@ class JobStore {
   virtual Result<FoundJobs> FindJobs(const JobKeys& keys) = 0;
   // Also of a deleted job, whose runs are still somebody's; never kCorrupt.
   virtual Result<JobHead> GetJobHead(const JobId& id) = 0;
-  virtual Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) = 0;
+  virtual Result<JobPage> ListJobs(const JobFilter& filter) = 0;
   // The namespaces that have a job, strictly after the cursor, by name.
   virtual Result<std::vector<std::string>> ListNamespaces(const std::string& after,
                                                           size_t limit) = 0;

@@ -115,16 +115,16 @@ Result<FireLoad> CountFires(JobStore& jobs, const LoadSpan& span, const LoadLimi
   while (!load.truncated) {
     // One more than is counted says whether there are more.
     filter.limit = std::min(kPageJobs, limits.jobs - load.jobs_read + 1);
-    CARILLON_ASSIGN_OR_RETURN(const auto page, jobs.ListJobs(filter));
-    for (const StoredJob& job : page) {
+    CARILLON_ASSIGN_OR_RETURN(const JobPage page, jobs.ListJobs(filter));
+    for (const StoredJob& job : page.jobs) {
       if (load.jobs_read == limits.jobs || !AddJob(job, &counter, &load)) {
         load.truncated = true;
         break;
       }
       ++load.jobs_read;
     }
-    if (page.size() < filter.limit) break;
-    filter.after_job_id = page.back().job_id.value();
+    filter.after = PlaceAfter(page, filter);
+    if (!filter.after) break;
   }
   std::sort(load.jobs.begin(), load.jobs.end(), [](const JobLoad& a, const JobLoad& b) {
     return std::pair(a.first, a.job_id.value()) < std::pair(b.first, b.job_id.value());

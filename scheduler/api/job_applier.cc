@@ -191,7 +191,9 @@ Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
     found = std::move(*known);
   } else {
     CARILLON_ASSIGN_OR_RETURN(
-        found, call_.api.jobs.ListJobs({.namespaces = {name_space}, .name = name, .limit = 2}));
+        JobPage named,
+        call_.api.jobs.ListJobs({.namespaces = {name_space}, .name = name, .limit = 2}));
+    found = std::move(named.jobs);
   }
   if (found.empty()) return std::optional<JobBase>();
   if (found.size() == 1) return std::optional(JobBase{.job = std::move(found[0])});
@@ -311,7 +313,7 @@ Outcome<StoredJob> JobApplier::StoreUnnamed(const JobDefinition& definition) {
     if (made.ok() || made.error().code != "exists") return made;
     const auto found = call_.api.jobs.ListJobs(
         {.namespaces = {definition.name_space}, .name = definition.name, .limit = 1});
-    if (found.ok() && !found->empty()) {
+    if (found.ok() && !found->jobs.empty()) {
       return Item(409, "conflict", "/name",
                   "Somebody else made a job of this name just now; "
                   "apply again.");
@@ -356,12 +358,12 @@ void JobApplier::Prune() {
   // given to a person must not widen what his pipelines clear away.
   if (!call_.owns_all && !options_.name_space) filter.user_id = call_.caller.user_id;
   for (size_t seen = 0; seen < kPruneScanMax;) {
-    const auto jobs = call_.api.jobs.ListJobs(filter);
-    if (!jobs.ok()) {
-      if (!store_away_) store_away_ = ToProblem(jobs.error());
-      return Add(nullptr, nullptr, nullptr, ToProblem(jobs.error()));
+    const auto page = call_.api.jobs.ListJobs(filter);
+    if (!page.ok()) {
+      if (!store_away_) store_away_ = ToProblem(page.error());
+      return Add(nullptr, nullptr, nullptr, ToProblem(page.error()));
     }
-    for (const StoredJob& job : *jobs) {
+    for (const StoredJob& job : page->jobs) {
       const bool listed = meant_.contains(job.job_id.value());
       if (listed || !options_.prune->Matches(job.definition.labels)) continue;
       if (!MayChange({.job = job})) continue;
@@ -370,10 +372,10 @@ void JobApplier::Prune() {
       Add(nullptr, job.job_id.value(), job.definition.name, fate);
       if (!fate.ok() && IsStoreAway(fate.error())) return;
     }
-    prune_complete_ = jobs->size() < kPruneBatch && counts_["error"] == 0;
-    if (jobs->size() < kPruneBatch) return;
-    seen += jobs->size();
-    filter.after_job_id = jobs->back().job_id.value();
+    filter.after = PlaceAfter(*page, filter);
+    prune_complete_ = !filter.after && counts_["error"] == 0;
+    if (!filter.after) return;
+    seen += page->jobs.size();
   }
 }
 

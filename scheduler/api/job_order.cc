@@ -27,35 +27,33 @@ Outcome<JobFilter> WithOrder(JobFilter filter, const Query& query, const Page& p
   const size_t divider = cursor.find(kDivider);
   const bool by_id = filter.order == JobOrder::kJobId;
   if (by_id != (divider == std::string::npos)) return BadPageToken();
-  filter.after_job_id = cursor.substr(0, divider);
-  if (!ValidateJobId(filter.after_job_id).ok()) return BadPageToken();
-  if (by_id) return filter;
-  const std::string key = cursor.substr(divider + 1);
+  JobListPlace place{.job_id = cursor.substr(0, divider)};
+  if (!ValidateJobId(place.job_id).ok()) return BadPageToken();
+  const std::string key = by_id ? "" : cursor.substr(divider + 1);
   if (filter.order == JobOrder::kName) {
-    filter.after_name = key;
-    return filter;
+    place.name = key;
+  } else if (!by_id) {
+    const auto micros = ParseCursor(key);
+    if (!micros || *micros > static_cast<uint64_t>(ToUnixMicros(kNever))) return BadPageToken();
+    place.time = FromUnixMicros(static_cast<int64_t>(*micros));
   }
-  const auto micros = ParseCursor(key);
-  if (!micros || *micros > static_cast<uint64_t>(ToUnixMicros(kNever))) return BadPageToken();
-  filter.after_time = FromUnixMicros(static_cast<int64_t>(*micros));
+  filter.after = std::move(place);
   return filter;
 }
 
-std::string JobCursor(const JobFilter& filter, const StoredJob& job) {
-  const std::string& id = job.job_id.value();
+std::string JobCursor(const JobFilter& filter, const JobListPlace& place) {
   switch (filter.order) {
-    case JobOrder::kName: return id + kDivider + job.definition.name;
-    case JobOrder::kCreated: return id + kDivider + std::to_string(ToUnixMicros(job.created));
-    case JobOrder::kUpdated: return id + kDivider + std::to_string(ToUnixMicros(job.updated));
+    case JobOrder::kName: return place.job_id + kDivider + place.name;
+    case JobOrder::kCreated:
+    case JobOrder::kUpdated:
+      return place.job_id + kDivider + std::to_string(ToUnixMicros(place.time));
     case JobOrder::kJobId: break;
   }
-  return id;
+  return place.job_id;
 }
 
-void GoOnAfter(JobFilter& filter, const StoredJob& job) {
-  filter.after_job_id = job.job_id.value();
-  filter.after_name = job.definition.name;
-  filter.after_time = filter.order == JobOrder::kCreated ? job.created : job.updated;
+std::string JobCursor(const JobFilter& filter, const StoredJob& job) {
+  return JobCursor(filter, PlaceOf(filter.order, job));
 }
 
 }  // namespace carillon::scheduler

@@ -10,8 +10,8 @@ namespace carillon::scheduler {
 
 // The filter with the query's order and the page's place.
 Outcome<JobFilter> WithOrder(JobFilter filter, const Query& query, const Page& page);
-// Where to go on after the job.
+// Where to go on after the place.
+std::string JobCursor(const JobFilter& filter, const JobListPlace& place);
 std::string JobCursor(const JobFilter& filter, const StoredJob& job);
-void GoOnAfter(JobFilter& filter, const StoredJob& job);
 
 }  // namespace carillon::scheduler

@@ -73,12 +73,14 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
 }
 
 // The store does not know labels: so many jobs are looked through for one page, then it goes on
-// with the next one, even when nothing was found. Counted are those among them.
+// with the next one, even when nothing was found. Counted are those among them. What else is
+// searched for costs no more than without a selector.
 Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector, Page page) {
   constexpr size_t kBatch = 500;
   constexpr size_t kLookedThroughMax = 2000;
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   filter.limit = kBatch;
+  filter.search_max = kJobSearchMax / (kLookedThroughMax / kBatch);
   size_t matching = 0;
   bool all = false;
   const auto count = [&] {
@@ -87,9 +89,9 @@ Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector,
     return found;
   };
   for (size_t seen = 0; seen < kLookedThroughMax; seen += kBatch) {
-    CARILLON_ASSIGN_OR_RETURN(const auto jobs, call.api.jobs.ListJobs(filter));
+    CARILLON_ASSIGN_OR_RETURN(const JobPage found, call.api.jobs.ListJobs(filter));
     bool full = false;
-    for (const StoredJob& job : jobs) {
+    for (const StoredJob& job : found.jobs) {
       if (!selector.Matches(job.definition.labels)) {
         page.Skip(JobCursor(filter, job));
         continue;
@@ -97,9 +99,10 @@ Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector,
       ++matching;
       if (!full) full = !page.Add(ShowJob(call, job, now), JobCursor(filter, job));
     }
-    all = jobs.size() < kBatch;
+    filter.after = PlaceAfter(found, filter);
+    all = !filter.after;
     if (full || all) return page.Finish(full, count);
-    GoOnAfter(filter, jobs.back());
+    if (found.searched_to) page.Skip(JobCursor(filter, *found.searched_to));
   }
   return page.Finish(true, count);
 }
@@ -193,11 +196,13 @@ Reply ListJobs(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const auto selector, ReadSelector(query));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   if (selector) return ListSelected(call, filter, *selector, std::move(page));
-  CARILLON_ASSIGN_OR_RETURN(const auto jobs, call.api.jobs.ListJobs(filter));
-  for (const StoredJob& job : jobs) {
+  CARILLON_ASSIGN_OR_RETURN(const JobPage found, call.api.jobs.ListJobs(filter));
+  for (const StoredJob& job : found.jobs) {
     if (!page.Add(ShowJob(call, job, now), JobCursor(filter, job))) break;
   }
-  return page.Finish(false, [&] { return call.api.counts.CountJobs(filter); });
+  if (found.searched_to) page.SearchEnded(JobCursor(filter, *found.searched_to));
+  return page.Finish(found.searched_to.has_value(),
+                     [&] { return call.api.counts.CountJobs(filter); });
 }
 
 Reply CreateJob(const Call& call) {

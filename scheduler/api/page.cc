@@ -74,9 +74,15 @@ void Page::Skip(std::string cursor) {
   last_ = std::move(cursor);
 }
 
-void Page::SearchedTo(std::string cursor, WallTime time) {
+void Page::SearchEnded(std::string cursor) {
   if (refused_) return;
   Skip(std::move(cursor));
+  search_ended_ = true;
+}
+
+void Page::SearchedTo(std::string cursor, WallTime time) {
+  if (refused_) return;
+  SearchEnded(std::move(cursor));
   searched_to_ = time;
 }
 
@@ -84,7 +90,7 @@ std::string Page::Total(bool goes_on, const Counter& count) const {
   if (!cursor_.empty()) return {};
   BoundedCount total{.seen = count_, .all = !goes_on};
   // A search that ended before its page was full has looked as far as it may.
-  if (goes_on && !searched_to_) {
+  if (goes_on && !search_ended_) {
     const auto counted = count();
     if (counted.ok()) total = *counted;
     total.seen = std::max(total.seen, std::min(count_, kListedCountMax));

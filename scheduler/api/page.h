@@ -36,7 +36,9 @@ class Page {
   bool Add(const nlohmann::json& item, std::string cursor);
   // Something was looked at that is not to be shown; the next page goes on after it.
   void Skip(std::string cursor);
-  // As Skip, of everything down to that time; the answer says so in `searched_to`.
+  // As Skip, of everything up to there: no more may be looked at for this page.
+  void SearchEnded(std::string cursor);
+  // As SearchEnded, back to that time; the answer says so in `searched_to`.
   void SearchedTo(std::string cursor, WallTime time);
   using Counter = std::function<Result<BoundedCount>()>;
   // `more`: the list goes on after the last item added (set by a refused Add as well). `count` is
@@ -55,6 +57,7 @@ class Page {
   size_t count_ = 0;
   bool refused_ = false;
   bool skipped_ = false;
+  bool search_ended_ = false;
   std::optional<WallTime> searched_to_;
   std::string last_;
 };

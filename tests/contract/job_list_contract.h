@@ -62,7 +62,7 @@ TYPED_TEST(JobListContract, JobsCreatedTogetherAreAsIfCreatedAlone) {
     EXPECT_EQ(versions[0].definition, jobs[i].definition);
     EXPECT_EQ(s.v(s.jobs.GetJobHead(jobs[i].job_id)).enabled, jobs[i].definition.enabled);
   }
-  EXPECT_EQ(s.v(s.jobs.ListJobs({.namespaces = {"payroll"}, .name = full.name})).size(), 1u);
+  EXPECT_EQ(s.v(s.jobs.ListJobs({.namespaces = {"payroll"}, .name = full.name})).jobs.size(), 1u);
   ASSERT_OK(s.jobs.ReplaceJob(JobId("a"), 1, s.Every(2s), {.now = kT0 + 2s}));
   EXPECT_TRUE(s.v(s.jobs.CreateJobs({}, {.now = kT0})).empty());
 }

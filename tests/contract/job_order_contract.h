@@ -10,19 +10,18 @@ namespace carillon::test {
 template <typename Factory>
 class JobOrderContract : public StoreContract<Factory> {
  protected:
-  // In pages of `size`, each going on after the last job of the one before.
+  // In pages of `size`, each going on where the one before ended.
   static std::string Walk(StoreDriver& s, JobFilter filter, size_t size) {
     std::string ids;
     filter.limit = size;
-    for (int page = 0; page < 100; ++page) {
-      const std::vector<StoredJob> jobs = s.v(s.jobs.ListJobs(filter));
-      for (const StoredJob& job : jobs) ids += job.job_id.value();
-      if (jobs.size() < size) break;
-      const StoredJob& last = jobs.back();
-      filter.after_job_id = last.job_id.value();
-      filter.after_name = last.definition.name;
-      filter.after_time = filter.order == JobOrder::kCreated ? last.created : last.updated;
+    for (int round = 0; round < 100; ++round) {
+      const JobPage page = s.v(s.jobs.ListJobs(filter));
+      EXPECT_TRUE(page.jobs.size() < size || !page.searched_to);
+      for (const StoredJob& job : page.jobs) ids += job.job_id.value();
+      filter.after = PlaceAfter(page, filter);
+      if (!filter.after) return ids;
     }
+    ADD_FAILURE() << "the list does not come to its end";
     return ids;
   }
 };
@@ -70,6 +69,57 @@ TYPED_TEST(JobOrderContract, EachOrderIsTheSameInPagesOfAnySize) {
   }
 }
 
+TYPED_TEST(JobOrderContract, ASearchThatIsGoneOnWithFindsEachJobOnce) {
+  StoreDriver s = this->driver();
+  for (int i = 0; i < 26; ++i) {
+    JobDefinition job = s.Manual();
+    job.name = i % 4 == 0 ? "Backup " + std::to_string(i % 3) : "report";
+    job.user_id = i % 3 == 0 ? "anna" : "bob";
+    job.name_space = i % 5 == 0 ? "pay" : i % 5 == 1 ? "ops" : "default";
+    s.Create(std::string(1, static_cast<char>('a' + i)), job, kT0 + (i * 7 % 10) * 1s);
+  }
+  s.Pause(s.v(s.jobs.GetJob(JobId("m"))), kT0 + 1h);
+  s.Pause(s.v(s.jobs.GetJob(JobId("e"))), kT0 + 1h);
+  const StoredJob gone = s.v(s.jobs.GetJob(JobId("i")));
+  ASSERT_OK(s.jobs.DeleteJob(gone.job_id, gone.version, {.now = kT0}));
+  const std::vector<JobFilter> filters = {
+      {.name_contains = "BACK"},
+      {.name_contains = "z"},
+      {.name_contains = "nothing"},
+      {.enabled = false},
+      {.user_id = "anna"},
+      {.enabled = true, .user_id = "anna", .name_contains = "p"},
+      {.namespaces = {"pay"}, .name_contains = "backup"},
+      {.namespaces = {"default"}, .name_contains = "backup"},
+      {.namespaces = {"pay", "ops"}},
+      {.namespaces = {"default"}},
+      {.namespaces = {"pay", "default"}, .name_contains = "report"}};
+  for (size_t i = 0; i < filters.size(); ++i) {
+    for (const JobOrder order :
+         {JobOrder::kJobId, JobOrder::kName, JobOrder::kCreated, JobOrder::kUpdated}) {
+      for (const bool descending : {false, true}) {
+        JobFilter filter = filters[i];
+        filter.order = order;
+        filter.descending = descending;
+        const JobPage whole = s.v(s.jobs.ListJobs(filter));
+        EXPECT_FALSE(whole.searched_to);
+        std::string expected;
+        for (const StoredJob& job : whole.jobs) expected += job.job_id.value();
+        for (const size_t search_max : {1, 2, 7, 40}) {
+          filter.search_max = search_max;
+          EXPECT_EQ(this->Walk(s, filter, 3), expected)
+              << i << " " << static_cast<int>(order) << descending << " " << search_max;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(s.v(s.jobs.ListJobs({.name_contains = "BACK"})).jobs.size(), 6u);
+  const JobPage none = s.v(s.jobs.ListJobs({.name_contains = "nothing", .search_max = 3}));
+  EXPECT_TRUE(none.jobs.empty());
+  ASSERT_TRUE(none.searched_to);
+  EXPECT_EQ(none.searched_to->job_id, "c");
+}
+
 // What the page before ended with may be gone, or be called otherwise, by then.
 TYPED_TEST(JobOrderContract, APageGoesOnWhereTheLastOneWas) {
   StoreDriver s = this->driver();
@@ -81,9 +131,9 @@ TYPED_TEST(JobOrderContract, APageGoesOnWhereTheLastOneWas) {
   const StoredJob b = s.v(s.jobs.GetJob(JobId("b")));
   ASSERT_OK(s.jobs.DeleteJob(b.job_id, b.version, {.now = kT0}));
   const auto rest =
-      s.v(s.jobs.ListJobs({.order = JobOrder::kName, .after_job_id = "b", .after_name = "job b"}));
-  ASSERT_EQ(rest.size(), 1u);
-  EXPECT_EQ(rest[0].job_id.value(), "c");
+      s.v(s.jobs.ListJobs({.order = JobOrder::kName, .after = JobListPlace{"b", "job b"}}));
+  ASSERT_EQ(rest.jobs.size(), 1u);
+  EXPECT_EQ(rest.jobs[0].job_id.value(), "c");
 }
 
 // The members' clocks may differ: the one that makes the next version may be behind the one before.

@@ -103,12 +103,12 @@ TYPED_TEST(JobStoreContract, ListFiltersAndPagesById) {
   ASSERT_OK(s.jobs.DeleteJob(gone.job_id, gone.version, {.now = kT0}));
   const auto ids = [&s](const JobFilter& filter) {
     std::string joined;
-    for (const StoredJob& job : s.v(s.jobs.ListJobs(filter))) joined += job.job_id.value();
+    for (const StoredJob& job : s.v(s.jobs.ListJobs(filter)).jobs) joined += job.job_id.value();
     return joined;
   };
   EXPECT_EQ(ids({}), "abcd");
   EXPECT_EQ(ids({.limit = 2}), "ab");
-  EXPECT_EQ(ids({.after_job_id = "b", .limit = 2}), "cd");
+  EXPECT_EQ(ids({.after = JobListPlace{"b"}, .limit = 2}), "cd");
   EXPECT_EQ(ids({.enabled = true}), "abc");
   EXPECT_EQ(ids({.enabled = false}), "d");
   EXPECT_EQ(ids({.user_id = "u1"}), "ab");

@@ -54,9 +54,9 @@ TYPED_TEST(ListCountsContract, JobsAreCountedAsTheyAreListed) {
       {.name_contains = "BACK"},
       {.name_contains = "nothing"}};
   for (size_t i = 0; i < filters.size(); ++i) {
-    const auto listed = static_cast<int64_t>(s.v(s.jobs.ListJobs(filters[i])).size());
+    const auto listed = static_cast<int64_t>(s.v(s.jobs.ListJobs(filters[i])).jobs.size());
     JobFilter paged = filters[i];  // a page's place and size are passed over
-    paged.after_job_id = "job-3";
+    paged.after = JobListPlace{.job_id = "job-3"};
     paged.limit = 1;
     EXPECT_EQ(this->All(s.counts.CountJobs(paged)), listed) << i;
   }

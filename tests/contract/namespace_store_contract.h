@@ -17,7 +17,7 @@ class NamespaceStoreContract : public StoreContract<Factory> {
   }
   static std::string Ids(StoreDriver& s, const JobFilter& filter) {
     std::string joined;
-    for (const StoredJob& job : s.v(s.jobs.ListJobs(filter))) joined += job.job_id.value();
+    for (const StoredJob& job : s.v(s.jobs.ListJobs(filter)).jobs) joined += job.job_id.value();
     return joined;
   }
 };
@@ -49,7 +49,7 @@ TYPED_TEST(NamespaceStoreContract, ListsAreOfSomeNamespacesAndNamesAreFoundWithi
   EXPECT_EQ(this->Ids(s, {.namespaces = {"payroll"}}), "ac");
   EXPECT_EQ(this->Ids(s, {.namespaces = {"web", "payroll"}}), "acd");
   EXPECT_EQ(this->Ids(s, {.namespaces = {"pay"}}), "");
-  EXPECT_EQ(this->Ids(s, {.namespaces = {"payroll"}, .after_job_id = "a", .limit = 5}), "c");
+  EXPECT_EQ(this->Ids(s, {.namespaces = {"payroll"}, .after = JobListPlace{"a"}, .limit = 5}), "c");
   EXPECT_EQ(this->Ids(s, {.namespaces = {"payroll"}, .name = "Nightly"}), "c");
   EXPECT_EQ(this->Ids(s, {.namespaces = {"default"}, .name = "Nightly"}), "b");
   EXPECT_EQ(this->Ids(s, {.namespaces = {"web"}, .name = "Nightly"}), "");

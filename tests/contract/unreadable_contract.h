@@ -52,13 +52,13 @@ TYPED_TEST(UnreadableContract, JobIsLeftOutOfListsWhichStayWhole) {
     if (jobs.size() <= 3) this->handle().DamageDefinition(jobs.back(), true);
   }
   EXPECT_CODE(s.jobs.GetJob(JobId("a")), ErrorCode::kCorrupt);
-  const std::vector<StoredJob> page = s.v(s.jobs.ListJobs({.limit = 2}));
+  const std::vector<StoredJob> page = s.v(s.jobs.ListJobs({.limit = 2})).jobs;
   ASSERT_EQ(page.size(), 2u);
   EXPECT_EQ(page[0].job_id, JobId("d"));
   EXPECT_EQ(page[1].schedules.size(), 1u);
-  EXPECT_EQ(s.v(s.jobs.ListJobs({.after_job_id = "e", .limit = 2})).size(), 1u);
+  EXPECT_EQ(s.v(s.jobs.ListJobs({.after = JobListPlace{"e"}, .limit = 2})).jobs.size(), 1u);
   for (size_t i = 0; i < 3; ++i) this->handle().DamageDefinition(jobs[i], false);
-  EXPECT_EQ(s.v(s.jobs.ListJobs({.limit = 10})).size(), 6u);
+  EXPECT_EQ(s.v(s.jobs.ListJobs({.limit = 10})).jobs.size(), 6u);
 }
 
 TYPED_TEST(UnreadableContract, RunsOfTheJobStayPlannedAndDueUntilItIsMended) {

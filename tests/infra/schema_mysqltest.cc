@@ -218,7 +218,7 @@ TEST_F(SchemaTest, JobsOfBeforeAreInDefaultAndUsersOfBeforeHaveNoShares) {
   EXPECT_EQ(job.definition.name_space, "default");
   EXPECT_EQ(StoreDriver::v(store->ListNamespaces("", 5)), std::vector<std::string>{"default"});
   EXPECT_EQ(StoreDriver::v(store->ListJobs({.namespaces = {"default"}, .name = "old", .limit = 2}))
-                .size(),
+                .jobs.size(),
             1u);
   UserRecord user = StoreDriver::v(store->GetUser("user-anna"));
   EXPECT_TRUE(user.shares.empty());

@@ -90,7 +90,7 @@ TEST_F(StoreGateTest, WritesAloneAreHeldBackWhereAPersonLooks) {
   EXPECT_CODE(writes_->CreateJob(JobId("job"), job, {.now = kT0}), ErrorCode::kUnavailable);
   const auto jobs = writes_->ListJobs({});
   ASSERT_OK(jobs);
-  EXPECT_TRUE(jobs->empty());
+  EXPECT_TRUE(jobs->jobs.empty());
   EXPECT_CODE(writes_->GetJob(JobId("job")), ErrorCode::kNotFound);
 }
 

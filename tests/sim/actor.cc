@@ -204,7 +204,9 @@ void Actor::ToggleExecutor() {
   }
 }
 
-std::vector<StoredJob> Actor::Jobs() { return p_.store.ListJobs({.limit = 1000}).value_or({}); }
+std::vector<StoredJob> Actor::Jobs() {
+  return p_.store.ListJobs({.limit = 1000}).value_or({}).jobs;
+}
 
 // ---- days --------------------------------------------------------------------------------------
 

@@ -107,7 +107,7 @@ class MemoryStore final : public MemoryPeople,
   Result<StoredJob> GetJob(const JobId& id) override;
   Result<FoundJobs> FindJobs(const JobKeys& keys) override;
   Result<JobHead> GetJobHead(const JobId& id) override;
-  Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) override;
+  Result<JobPage> ListJobs(const JobFilter& filter) override;
   Result<std::vector<std::string>> ListNamespaces(const std::string& after, size_t limit) override;
   Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
                                                size_t limit) override;

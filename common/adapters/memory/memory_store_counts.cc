@@ -29,8 +29,10 @@ Filter WithLimit(Filter filter) {
 
 Result<BoundedCount> MemoryStore::CountJobs(const JobFilter& filter) {
   JobFilter all = WithLimit(filter);
-  all.after_job_id.clear();
-  return Bounded(ListJobs(all));
+  all.after.reset();
+  all.search_max = kCountLookedAtMax;
+  CARILLON_ASSIGN_OR_RETURN(const JobPage page, ListJobs(all));
+  return Bounded(page.jobs.size(), !page.searched_to);
 }
 
 Result<BoundedCount> MemoryStore::CountVersions(const JobId& id) {

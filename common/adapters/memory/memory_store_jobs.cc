@@ -22,38 +22,33 @@ void Stamp(const JobEntry& job, RunRow* row) {
 }
 
 bool Matches(const JobEntry& job, const JobFilter& filter) {
-  if (job.deleted) return false;
   if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
   if (filter.user_id && job.definition.user_id != *filter.user_id) return false;
-  const auto& spaces = filter.namespaces;
-  if (!spaces.empty() &&
-      std::find(spaces.begin(), spaces.end(), job.definition.name_space) == spaces.end()) {
-    return false;
-  }
   if (!filter.name.empty() && job.definition.name != filter.name) return false;
   return NameContains(job, filter.name_contains);
 }
 
 // What jobs are ordered by: name or time, then the id. Like the database's, the comparison of names
 // does not mind blanks at their ends.
-using JobPlace = std::tuple<std::string, WallTime, std::string>;
+using OrderKey = std::tuple<std::string, WallTime, std::string>;
 
-struct JobTimes {
-  WallTime created;
-  WallTime updated;
-};
-JobPlace PlaceOf(JobOrder order, std::string name, const JobTimes& times, const std::string& id) {
-  name.erase(name.find_last_not_of(' ') + 1);
-  if (order != JobOrder::kName) name.clear();
-  WallTime time{};
-  if (order == JobOrder::kCreated) time = times.created;
-  if (order == JobOrder::kUpdated) time = times.updated;
-  return {std::move(name), time, id};
+OrderKey KeyOf(JobOrder order, JobListPlace place) {
+  place.name.erase(place.name.find_last_not_of(' ') + 1);
+  if (order != JobOrder::kName) place.name.clear();
+  const bool by_time = order == JobOrder::kCreated || order == JobOrder::kUpdated;
+  return {std::move(place.name), by_time ? place.time : WallTime{}, std::move(place.job_id)};
 }
 
-JobPlace CursorOf(const JobFilter& filter) {
-  return PlaceOf(filter.order, filter.after_name, {filter.after_time, filter.after_time},
-                 filter.after_job_id);
+JobListPlace PlaceOf(const JobEntry& job, JobOrder order) {
+  return {.job_id = job.id.value(),
+          .name = job.definition.name,
+          .time = order == JobOrder::kCreated ? job.created : job.updated};
+}
+
+bool IsWithin(const JobEntry& job, const JobFilter& filter) {
+  const auto& spaces = filter.namespaces;
+  return !job.deleted && (spaces.empty() || std::find(spaces.begin(), spaces.end(),
+                                                      job.definition.name_space) != spaces.end());
 }
 
 }  // namespace
@@ -183,26 +178,31 @@ Result<JobHead> MemoryStore::GetJobHead(const JobId& id) {
                  .deleted = job->deleted};
 }
 
-Result<std::vector<StoredJob>> MemoryStore::ListJobs(const JobFilter& filter) {
+Result<JobPage> MemoryStore::ListJobs(const JobFilter& filter) {
   MutexLock lock(mu_);
-  std::map<JobPlace, const JobEntry*> found;
+  std::map<OrderKey, const JobEntry*> within;
   for (const auto& [id, job_no] : tables_.job_ids()) {
     const JobEntry& job = *tables_.FindJob(job_no);
-    if (!memory::Matches(job, filter) || !IsReadable(job)) continue;
-    found[PlaceOf(filter.order, job.definition.name, {job.created, job.updated}, id.value())] =
-        &job;
+    if (IsWithin(job, filter)) within[KeyOf(filter.order, PlaceOf(job, filter.order))] = &job;
   }
-  std::vector<StoredJob> page;
-  const bool first = filter.after_job_id.empty();
+  JobPage page;
+  size_t searched = 0;
+  // False: the page is at its end.
+  const auto look = [&](const JobEntry& job) REQUIRES(mu_) {
+    if (memory::Matches(job, filter) && IsReadable(job)) page.jobs.push_back(ToStored(job));
+    if (page.jobs.size() >= filter.limit) return false;
+    if (!filter.searches() || ++searched < filter.search_max) return true;
+    page.searched_to = PlaceOf(job, filter.order);
+    return false;
+  };
   if (filter.descending) {
-    auto it = first ? found.end() : found.lower_bound(CursorOf(filter));
-    while (it != found.begin() && page.size() < filter.limit)
-      page.push_back(ToStored(*(--it)->second));
+    auto it = filter.after ? within.lower_bound(KeyOf(filter.order, *filter.after)) : within.end();
+    while (it != within.begin() && look(*(--it)->second)) {
+    }
     return page;
   }
-  auto it = first ? found.begin() : found.upper_bound(CursorOf(filter));
-  for (; it != found.end() && page.size() < filter.limit; ++it)
-    page.push_back(ToStored(*it->second));
+  auto it = filter.after ? within.upper_bound(KeyOf(filter.order, *filter.after)) : within.begin();
+  while (it != within.end() && look(*it->second)) ++it;
   return page;
 }
 

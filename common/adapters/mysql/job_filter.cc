@@ -7,16 +7,6 @@ namespace {
 
 constexpr std::string_view kTimeParam = "TIMESTAMPADD(MICROSECOND, ?, '1970-01-01 00:00:00')";
 
-std::string_view ColumnOf(JobOrder order) {
-  switch (order) {
-    case JobOrder::kName: return "j.name";
-    case JobOrder::kCreated: return "j.create_time";
-    case JobOrder::kUpdated: return "j.update_time";
-    case JobOrder::kJobId: break;
-  }
-  return "j.job_id";
-}
-
 // None for what finds a namespace's jobs: sorting those is less than going through all jobs.
 std::string_view IndexOf(const JobFilter& filter) {
   if (filter.order == JobOrder::kName) {
@@ -30,11 +20,21 @@ std::string_view IndexOf(const JobFilter& filter) {
 
 }  // namespace
 
-void AddNameContains(Conditions& conditions, const std::string& text) {
-  conditions.Add(
-      "(LOCATE(LOWER(?), LOWER(j.name)) > 0 OR "
-      "LOCATE(LOWER(?), CONVERT(j.job_id USING utf8mb4)) > 0)",
-      {text, text});
+std::string_view ColumnOf(JobOrder order) {
+  switch (order) {
+    case JobOrder::kName: return "name";
+    case JobOrder::kCreated: return "create_time";
+    case JobOrder::kUpdated: return "update_time";
+    case JobOrder::kJobId: break;
+  }
+  return "job_id";
+}
+
+void AddNameContains(Conditions& conditions, const std::string& text, std::string_view table) {
+  conditions.Add(fmt::format("(LOCATE(LOWER(?), LOWER({0}.name)) > 0 OR "
+                             "LOCATE(LOWER(?), CONVERT({0}.job_id USING utf8mb4)) > 0)",
+                             table),
+                 {text, text});
 }
 
 JobConditions ConditionsOf(const JobFilter& filter) {
@@ -53,33 +53,38 @@ JobConditions ConditionsOf(const JobFilter& filter) {
   return conditions;
 }
 
-Conditions BehindCursor(const JobFilter& filter) {
-  Conditions behind;
-  if (filter.after_job_id.empty()) return behind;
-  const char* beyond = filter.descending ? "<" : ">";
+void AddSide(Conditions& conditions, const JobFilter& filter, const JobListPlace& place, Side side,
+             std::string_view table) {
+  const bool greater = (side == Side::kBehind) != filter.descending;
+  const char* beyond = greater ? ">" : "<";
+  const char* equal = side == Side::kUpTo ? "=" : "";
   if (filter.order == JobOrder::kJobId) {
-    behind.Add(fmt::format("j.job_id {} ?", beyond), {filter.after_job_id});
-    return behind;
+    conditions.Add(fmt::format("{}.job_id {}{} ?", table, beyond, equal), {place.job_id});
+    return;
   }
   const bool by_name = filter.order == JobOrder::kName;
-  const Param key =
-      by_name ? Param(std::string_view(filter.after_name)) : Param(ToUnixMicros(filter.after_time));
+  const Param key = by_name ? Param(std::string_view(place.name)) : Param(ToUnixMicros(place.time));
   // Two ranges of the index, of which the first has those that are equal.
-  behind.Add(fmt::format("(({0} = {2} AND j.job_id {1} ?) OR {0} {1} {2})", ColumnOf(filter.order),
-                         beyond, by_name ? "?" : kTimeParam),
-             {key, filter.after_job_id, key});
-  return behind;
+  conditions.Add(fmt::format("(({0}.{1} = {4} AND {0}.job_id {2}{3} ?) OR {0}.{1} {2} {4})", table,
+                             ColumnOf(filter.order), beyond, equal, by_name ? "?" : kTimeParam),
+                 {key, place.job_id, key});
+}
+
+std::string OrderOf(const JobFilter& filter, std::string_view table) {
+  const char* direction = filter.descending ? " DESC" : "";
+  std::string columns;
+  if (filter.order != JobOrder::kJobId) {
+    columns = fmt::format("{}.{}{}, ", table, ColumnOf(filter.order), direction);
+  }
+  return columns + fmt::format("{}.job_id{}", table, direction);
 }
 
 JobOrdering OrderingOf(const JobFilter& filter) {
-  const char* direction = filter.descending ? " DESC" : "";
-  JobOrdering ordering{.index = {}, .columns = {}};
-  // Where few may be wanted, each job that is not would cost a look-up in the order of an index.
-  if (ConditionsOf(filter).wanted.empty()) ordering.index = IndexOf(filter);
-  if (filter.order != JobOrder::kJobId) {
-    ordering.columns = fmt::format("{}{}, ", ColumnOf(filter.order), direction);
-  }
-  ordering.columns += fmt::format("j.job_id{}", direction);
+  JobOrdering ordering{.listed = OrderOf(filter, "j")};
+  // Of an exact name there are few, and each job that is not would cost a look-up in the order of
+  // an index.
+  const std::string_view index = filter.name.empty() ? IndexOf(filter) : "";
+  if (!index.empty()) ordering.from += fmt::format(" FORCE INDEX ({})", index);
   return ordering;
 }
 

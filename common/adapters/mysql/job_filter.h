@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "common/adapters/mysql/conditions.h"
 #include "common/ports/job_store.h"
@@ -15,15 +16,26 @@ struct JobConditions {
 };
 // Without the cursor. The texts are the filter's, which outlives them.
 JobConditions ConditionsOf(const JobFilter& filter);
+// The column of `jobs` that the order goes by before the job_id.
+std::string_view ColumnOf(JobOrder order);
 // Has `text`, which outlives the conditions, in its name or job_id.
-void AddNameContains(Conditions& conditions, const std::string& text);
-// What comes after the page that ended at the filter's cursor.
-Conditions BehindCursor(const JobFilter& filter);
+void AddNameContains(Conditions& conditions, const std::string& text, std::string_view table = "j");
+
+// In the filter's order: strictly behind a place, or up to it and with it. The place outlives the
+// conditions.
+enum class Side { kBehind, kUpTo };
+void AddSide(Conditions& conditions, const JobFilter& filter, const JobListPlace& place, Side side,
+             std::string_view table = "j");
+
+// The columns that the order sorts by.
+std::string OrderOf(const JobFilter& filter, std::string_view table);
 
 struct JobOrdering {
-  std::string index = {};  // that has this order; empty: the optimizer picks one
-  std::string columns = "j.job_id";
+  std::string from = "jobs j";      // with what gives this order, if something does
+  std::string walked = {};          // the columns to sort by there; empty = as `listed`
+  std::string listed = "j.job_id";  // those of a page
 };
+// Of a filter that does not search.
 JobOrdering OrderingOf(const JobFilter& filter);
 
 }  // namespace carillon::mysql

@@ -9,15 +9,17 @@
 #include "common/wire/job_json.h"
 
 namespace carillon::mysql {
-namespace {
 
 constexpr std::string_view kEpoch = "'1970-01-01 00:00:00'";
 
-std::string ToTime(std::string_view placeholder) {
-  return fmt::format("TIMESTAMPADD(MICROSECOND, {}, {})", placeholder, kEpoch);
-}
 std::string FromTime(std::string_view column) {
   return fmt::format("TIMESTAMPDIFF(MICROSECOND, {}, {})", kEpoch, column);
+}
+
+namespace {
+
+std::string ToTime(std::string_view placeholder) {
+  return fmt::format("TIMESTAMPADD(MICROSECOND, {}, {})", placeholder, kEpoch);
 }
 
 // Seconds, "60,300,600".
@@ -352,19 +354,19 @@ StoredJob ToStored(StoredJobRow row) {
 
 Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params params,
                               size_t limit, const JobOrdering& ordering) {
-  const std::string index = ordering.index.empty() ? "" : "FORCE INDEX (" + ordering.index + ") ";
+  const std::string& walked = ordering.walked.empty() ? ordering.listed : ordering.walked;
   params.push_back(static_cast<uint64_t>(limit));
   // One statement, so that a job and its schedules are of one version.
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query("SELECT " + kJobColumns +
-                                   ", s.schedule_id, s.position FROM (SELECT * FROM jobs j " +
-                                   index + "WHERE " + where + " ORDER BY " + ordering.columns +
-                                   " LIMIT ?) j STRAIGHT_JOIN job_versions v "
-                                   "ON v.job_no = j.job_no AND v.version = j.version "
-                                   "LEFT JOIN job_schedules s ON s.job_no = j.job_no "
-                                   "ORDER BY " +
-                                   ordering.columns + ", s.position",
-                               params));
+      Rows rows,
+      session.Query("SELECT " + kJobColumns + ", s.schedule_id, s.position FROM (SELECT j.* FROM " +
+                        ordering.from + " WHERE " + where + " ORDER BY " + walked +
+                        " LIMIT ?) j STRAIGHT_JOIN job_versions v "
+                        "ON v.job_no = j.job_no AND v.version = j.version "
+                        "LEFT JOIN job_schedules s ON s.job_no = j.job_no "
+                        "ORDER BY " +
+                        ordering.listed + ", s.position",
+                    params));
   JobsRead read;
   std::optional<JobNo> left_out;  // its further rows are left out too
   while (rows.Next()) {

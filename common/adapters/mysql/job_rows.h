@@ -61,6 +61,9 @@ struct JobsRead {
 Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
                           size_t limit, const JobOrdering& ordering = {});
 
+// A DATETIME column as microseconds since 1970.
+std::string FromTime(std::string_view column);
+
 // Definitions by version, with the job's id; unknown ones are absent. No locks.
 Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
                                                       const std::vector<JobVersionKey>& keys);

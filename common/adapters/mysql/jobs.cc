@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/job_edit.h"
-#include "common/adapters/mysql/job_filter.h"
+#include "common/adapters/mysql/job_search.h"
 #include "common/adapters/mysql/json_rows.h"
 #include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/transaction.h"
@@ -93,7 +93,7 @@ Result<std::vector<StoredJob>> ReadNumbered(Session& session, const std::set<Job
       ReadJobs(session,
                "j.deleted = 0 AND j.job_no IN (SELECT k.n FROM JSON_TABLE(?, '$[*]' COLUMNS (n "
                "BIGINT UNSIGNED PATH '$[0]')) k)",
-               {wanted}, numbers.size(), {.index = {}, .columns = "j.job_no"}));
+               {wanted}, numbers.size(), {.listed = "j.job_no"}));
   return std::move(read.jobs);
 }
 
@@ -264,15 +264,8 @@ Result<std::vector<JobVersion>> MysqlStore::ListVersions(const JobId& id, int64_
   });
 }
 
-Result<std::vector<StoredJob>> MysqlStore::ListJobs(const JobFilter& filter) {
-  auto [where, wanted] = ConditionsOf(filter);
-  where.Add(wanted);
-  where.Add(BehindCursor(filter));
-  return InList(*pool_, "list jobs", [&](Session& session) -> Result<std::vector<StoredJob>> {
-    CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadJobs(session, where.text(), where.params(),
-                                                      filter.limit, OrderingOf(filter)));
-    return std::move(read.jobs);
-  });
+Result<JobPage> MysqlStore::ListJobs(const JobFilter& filter) {
+  return InList(*pool_, "list jobs", [&](Session& session) { return SearchJobs(session, filter); });
 }
 
 Result<StoredJob> MysqlStore::ReplaceJob(const JobId& id, int64_t expected_version,

@@ -254,7 +254,7 @@ TEST_F(BulkByHandTest, ARunIsRetriedOnceThoughItsMemberDies) {
 TEST_F(BulkByHandTest, WhatItHasDeletedItselfIsDone) {
   CreateJobs(6);
   CreateAction("delete", "job", {"j0", "none", "j1", "j2", "j3", "j4", "j5"});
-  const auto gone = [this] { return 6 - store_.ListJobs({})->size(); };
+  const auto gone = [this] { return 6 - store_.ListJobs({})->jobs.size(); };
   const BulkAction ended = WithADeathAfter(3, gone);
   EXPECT_EQ(ended.done, 6);
   EXPECT_EQ(ended.failed, 1);

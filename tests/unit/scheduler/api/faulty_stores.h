@@ -128,7 +128,7 @@ class FaultyJobs : public JobStore {
   Result<std::vector<std::string>> ListNamespaces(const std::string& after, size_t limit) override {
     return plan_.Run("ListNamespaces", [&] { return store_.ListNamespaces(after, limit); });
   }
-  Result<std::vector<StoredJob>> ListJobs(const JobFilter& filter) override {
+  Result<JobPage> ListJobs(const JobFilter& filter) override {
     return plan_.Run("ListJobs", [&] { return store_.ListJobs(filter); });
   }
   Result<StoredJob> ReplaceJob(const JobId& id, int64_t version, const JobDefinition& definition,

@@ -108,9 +108,9 @@ TEST_F(SegmentPlannerTest, WhatIsSetAsideIsBoundedAndForgotten) {
     clock_.Advance(1s);
   }
   EXPECT_GT(planner.set_aside(), 0u);
-  const auto jobs = store_.ListJobs({.limit = 100});
-  ASSERT_TRUE(jobs.ok());
-  for (const StoredJob& job : *jobs) {
+  const auto page = store_.ListJobs({.limit = 100});
+  ASSERT_TRUE(page.ok());
+  for (const StoredJob& job : page->jobs) {
     const Status deleted = store_.DeleteJob(job.job_id, job.version, {.now = clock_.Wall()});
     ASSERT_TRUE(deleted.ok()) << deleted.error().message;
   }
