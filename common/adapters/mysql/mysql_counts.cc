@@ -42,10 +42,15 @@ Result<BoundedCount> CountRows(Session& session, const CountedRows& rows) {
 
 Result<BoundedCount> MysqlCounts::CountJobs(const JobFilter& filter) {
   const JobConditions conditions = ConditionsOf(filter);
-  return Count(count_pool_, {.from = "jobs j",
-                             .order = "j.job_id",
-                             .within = conditions.within,
-                             .wanted = conditions.wanted});
+  CountedRows rows{.from = "jobs j",
+                   .order = "j.job_id",
+                   .within = conditions.within,
+                   .wanted = conditions.wanted};
+  // Otherwise the optimizer takes the order of all jobs, and passes over those of the others.
+  if (filter.namespaces.size() == 1 && !rows.wanted.empty()) {
+    rows.from += " FORCE INDEX (by_namespace)";
+  }
+  return Count(count_pool_, rows);
 }
 
 Result<BoundedCount> MysqlCounts::CountVersions(const JobId& id) {
