@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readJobs } from '../src/api/job_pages';
 import { queryClient } from '../src/api/queries';
 import type { Job } from '../src/api/types';
 import { PAGE_SIZES, many, one, oneOf, parseSearch, stringifySearch } from '../src/app/search_params';
@@ -68,6 +69,41 @@ describe('the list of jobs', () => {
     return router;
   }
   const addressOf = (router: ReturnType<typeof list>) => new URLSearchParams(router.state.location.searchStr);
+
+  it('goes on with a search until its page is full, and by hand after some rounds', async () => {
+    await signedInAs(['jobs:write']);
+    server.use(http.get(at('jobs'), ({ request }) => {
+      const query = new URL(request.url).searchParams;
+      asked.push(query);
+      const round = Number(query.get('page_token') ?? '0');
+      return HttpResponse.json({
+        items: round === 12 ? [job] : [], next_page_token: round < 14 ? String(round + 1) : null, ...(round === 0 ? { total_at_least: 0 } : {}),
+      });
+    }));
+    list('/jobs?q=backup');
+    const more = await screen.findByRole('button', { name: 'Continue searching' });
+    expect(screen.getByText('Not all jobs have been searched yet.')).toBeTruthy();
+    expect(screen.queryByText('Nothing matches')).toBeNull();
+    expect(asked.map((one) => one.get('page_token'))).toEqual([null, '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    expect(new Set(asked.map((one) => one.get('q')))).toEqual(new Set(['backup']));
+    fireEvent.click(more);
+    await screen.findByRole('link', { name: 'Backup' });
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Continue searching' })).toBeNull());
+    expect(asked.length).toBe(15);
+  });
+
+  it('says how many there are when a search has come to its end', async () => {
+    const answers = [{ items: [job], next_page_token: 'x', total_at_least: 1 }, { items: [{ ...job, job_id: 'other' }], next_page_token: null }];
+    server.use(http.get(at('jobs'), ({ request }) => {
+      asked.push(new URL(request.url).searchParams);
+      return HttpResponse.json(answers[asked.length - 1]);
+    }));
+    const page = await readJobs({ q: 'backup', page_size: 20 }, new AbortController().signal);
+    expect(page).toMatchObject({ total: 2, next_page_token: null, searched: 'full' });
+    expect(page.total_at_least).toBeUndefined();
+    expect(page.items.map((one) => one.job_id)).toEqual(['backup', 'other']);
+    expect(asked.map((one) => one.get('page_size'))).toEqual(['20', '19']);
+  });
 
   it('asks for the labels, the owner and the rows of its address', async () => {
     await signedInAs(['users:manage', 'jobs:write']);

@@ -27,7 +27,7 @@ export function concerns(key: readonly unknown[], topic: string): boolean {
 
 // A search costs more than a page: it is asked for seldom, and not because something has changed.
 export const isSearch = (data: unknown): boolean =>
-  (data as { pages?: { searched_to?: string }[] } | undefined)?.pages?.some((page) => page.searched_to) ?? false;
+  (data as { pages?: { searched_to?: string; searched?: string }[] } | undefined)?.pages?.some((page) => page.searched_to ?? page.searched) ?? false;
 
 export class ChangeStream {
   private abort: AbortController | null = null;

@@ -4,6 +4,7 @@ import { usePace } from '../shared/pace';
 import { usePreferences } from '../shared/preferences';
 import { isSearch, isTold } from './changes';
 import { ApiError, call, get } from './client';
+import { readJobs } from './job_pages';
 import type {
   ApiToken, AuditEntry, DeadLetter, Delivery, Executor, Fire, Gap, Job, JobVersion, Page, Role, Run, Secret, SkippedFire, SystemConfig, SystemStatus, Topology, User,
 } from './types';
@@ -38,12 +39,15 @@ export function useEvery(ms: number): number | false {
   return usePreferences().live && (pace ?? ms);
 }
 
-export function useList<T>(path: string, query: Query, every: number, enabled = true) {
+type Reader<T> = (query: Query & { page_size: number }, signal: AbortSignal) => Promise<Page<T>>;
+
+export function useList<T>(path: string, query: Query & { page_size?: number }, every: number, enabled = true,
+  read: Reader<T> = (page, signal) => get<Page<T>>(path, page, signal)) {
   const refetchInterval = useEvery(every);
   return useInfiniteQuery({
     queryKey: [path, query],
     queryFn: ({ pageParam, signal }) =>
-      get<Page<T>>(path, { page_size: PAGE_SIZE, ...query, page_token: pageParam }, signal),
+      read({ ...query, page_size: query.page_size ?? PAGE_SIZE, page_token: pageParam }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_page_token ?? undefined,
     // A search costs more than a page; what is told need not be asked for.
@@ -54,7 +58,7 @@ export function useList<T>(path: string, query: Query, every: number, enabled = 
   });
 }
 
-export const useJobs = (query: Query) => useList<Job>('jobs', query, CALM_MS);
+export const useJobs = (query: Query & { page_size?: number }) => useList<Job>('jobs', query, CALM_MS, true, readJobs);
 export const useRuns = (query: Query, every = FAST_MS) => useList<Run>('runs', query, every);
 export const useExecutors = (query: Query = {}) => useList<Executor>('executors', { page_size: 500, ...query }, FAST_MS);
 export const useAudit = (query: Query) => useList<AuditEntry>('audit', query, CALM_MS);

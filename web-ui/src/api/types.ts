@@ -20,6 +20,8 @@ export interface Page<T> {
   total_at_least?: number;
   // Of runs: how far back was looked, when that was the end of the search and not of the page.
   searched_to?: string;
+  // Of jobs, said by what reads them here: it took several answers; `unfinished`: the page is not full yet.
+  searched?: 'full' | 'unfinished';
 }
 
 // What the caller may do to it, by right and whatever its state; absent: only its own answer says it.

@@ -7,8 +7,9 @@ import { useQuery } from '@tanstack/react-query';
 import { CalendarClock, CalendarX2, ListChecks, Plus, ScrollText, Server, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { get } from '../api/client';
+import { readJobs } from '../api/job_pages';
 import { itemsOf, useExecutors } from '../api/queries';
-import type { Job, Page, Run } from '../api/types';
+import type { Run } from '../api/types';
 import { useTextOr } from '../i18n/text_or';
 import { useTranslation } from '../i18n/use_translation';
 import { useActions, useClusterActions, useJobActions } from './palette_actions';
@@ -55,7 +56,7 @@ function usePages(): Entry[] {
 function useFoundJobs(wanted: string): Entry[] {
   const jobs = useQuery({
     queryKey: ['palette', wanted],
-    queryFn: ({ signal }) => get<Page<Job>>('jobs', { q: wanted, page_size: JOBS_MAX }, signal),
+    queryFn: ({ signal }) => readJobs({ q: wanted, page_size: JOBS_MAX }, signal),
     placeholderData: (before) => before,
   });
   const found = (jobs.data?.items ?? []).map((job): Entry => ({

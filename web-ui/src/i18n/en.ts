@@ -37,6 +37,8 @@ export const en = {
   'list.more': 'Load more',
   'list.search_on': 'Search further back',
   'list.searched_to': 'Searched back to',
+  'list.unfinished': 'Not all jobs have been searched yet.',
+  'list.continue': 'Continue searching',
   'list.all': 'Show all',
   'lists.select': 'Select {{name}}',
   'lists.select_header': 'Select',

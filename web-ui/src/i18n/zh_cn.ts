@@ -39,6 +39,8 @@ export const zhCN: Catalogue = {
   'list.more': '加载更多',
   'list.search_on': '继续向前查找',
   'list.searched_to': '已查找至',
+  'list.unfinished': '尚未搜索全部任务。',
+  'list.continue': '继续搜索',
   'list.all': '查看全部',
   'lists.select': '选择 {{name}}',
   'lists.select_header': '选择',

@@ -173,23 +173,29 @@ interface MoreQuery {
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
   fetchNextPage: () => unknown;
-  data?: { pages: { searched_to?: string }[] };
+  data?: { pages: { searched_to?: string; searched?: string }[] };
 }
 
 // How far back a search went that did not find a page's worth; undefined: it is no search, or at its end.
 export const searchedTo = (query: MoreQuery): string | undefined =>
   query.hasNextPage ? query.data?.pages.at(-1)?.searched_to : undefined;
 
+// Whether a search for jobs has ended before a page was full, and can go on.
+export const isUnfinished = (query: MoreQuery): boolean =>
+  query.hasNextPage && query.data?.pages.at(-1)?.searched === 'unfinished';
+
 export function MoreButton(props: { query: MoreQuery }) {
   const { t } = useTranslation();
   if (!props.query.hasNextPage) return null;
   const back = searchedTo(props.query);
+  const unfinished = isUnfinished(props.query);
   return (
     <div className="border-t p-3 text-center">
       {back && <p className="mb-2 text-muted" role="status">{t('list.searched_to')} <Time at={back} /></p>}
+      {unfinished && <p className="mb-2 text-muted" role="status">{t('list.unfinished')}</p>}
       <button type="button" className="button" disabled={props.query.isFetchingNextPage}
         onClick={() => void props.query.fetchNextPage()}>
-        {t(back ? 'list.search_on' : 'list.more')}
+        {t(back ? 'list.search_on' : unfinished ? 'list.continue' : 'list.more')}
       </button>
     </div>
   );

@@ -14,7 +14,7 @@ import { early } from '../../shared/early';
 import { SearchField } from '../../shared/search_field';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
-import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, Segments } from '../../shared/ui';
+import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, Segments, isUnfinished } from '../../shared/ui';
 import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn, type List } from '../lists/list_bar';
 import { useLastRuns } from '../runs/last_runs';
@@ -42,7 +42,7 @@ export function JobsPage() {
   const may = useMay('jobs:write');
   const { users } = useOwners();
   const { page_size, sort, ...filter } = search;
-  const jobs = useJobs({ ...filter, ...(sort ? { sort } : {}), ...(page_size ? { page_size } : {}) });
+  const jobs = useJobs({ ...filter, ...(sort ? { sort } : {}), ...(page_size ? { page_size: Number(page_size) } : {}) });
   const set = (change: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...change }) });
   const items = itemsOf(jobs.data);
   const filtered = Object.values(filter).some(Boolean);
@@ -86,6 +86,7 @@ export function JobsPage() {
         {jobs.isPending ? <Loading />
           : jobs.isError && items.length === 0 ? <LoadFailure error={jobs.error} onRetry={() => void jobs.refetch()} />
            : items.length > 0 ? <JobsTable jobs={items} list={list} selector={search.selector} sorting={sorting} />
+           : isUnfinished(jobs) ? null
            : filtered ? <EmptyMatch onClear={() => void navigate({ search: { page_size, sort } })} />
           : <EmptyYet title={t('jobs.none')} hint={t('jobs.none_hint')}
               action={<Link to="/jobs/new" className="button button-primary" disabled={!may} title={may ? undefined : t('denied.write')}><Plus aria-hidden size={16} />{t('jobs.new')}</Link>}

@@ -1,0 +1,26 @@
+// Pages of jobs. The server looks at a bounded number of jobs for one answer, which may be short, or empty, and go on.
+import { get } from './client';
+import type { Job, Page } from './types';
+import type { Query } from './url';
+
+const ROUNDS = 10; // about a million jobs, by a part of their name
+
+const isShort = (page: Page<Job>, size: number) => page.next_page_token !== null && page.items.length < size;
+
+// A full page, or what some rounds have found of it.
+export async function readJobs(query: Query & { page_size: number }, signal: AbortSignal): Promise<Page<Job>> {
+  const page = await get<Page<Job>>('jobs', query, signal);
+  if (!isShort(page, query.page_size)) return page;
+  for (let round = 1; round < ROUNDS && isShort(page, query.page_size); ++round) {
+    const next = await get<Page<Job>>('jobs', {
+      ...query, page_size: query.page_size - page.items.length, page_token: page.next_page_token ?? undefined,
+    }, signal);
+    page.items.push(...next.items);
+    page.next_page_token = next.next_page_token;
+  }
+  page.searched = isShort(page, query.page_size) ? 'unfinished' : 'full';
+  const { total_at_least, ...rest } = page;
+  if (total_at_least === undefined) return page;
+  if (page.next_page_token === null) return { ...rest, total: page.items.length };
+  return { ...rest, total_at_least: Math.max(total_at_least, page.items.length) };
+}
