@@ -45,7 +45,7 @@ export function RunsPage() {
     <>
       <PageHeader title={t('nav.runs')} documentTitle={t('nav.runs')} />
       <div className="mb-3 grid gap-2">
-        <Suspense fallback={<div className="min-h-18" />}><FilterBar search={search} set={set} onClear={filtered ? clear : undefined} /></Suspense>
+        <Suspense fallback={<div className="min-h-[65.5px]" />}><FilterBar search={search} set={set} onClear={filtered ? clear : undefined} /></Suspense>
       </div>
       <ListBar list={list} always={t('runs.job')} />
       <div ref={box} tabIndex={-1} className="card relative overflow-hidden outline-none">
