@@ -1,5 +1,5 @@
-// `carillon standalone`: a member of the scheduler, an executor and a private database in one
-// process.
+// `carillon standalone`: a member of the scheduler,
+// an executor and a private database in one process.
 #pragma once
 
 #include <string>

@@ -1,11 +1,9 @@
 // The sessions of somebody who signed in with `carillon login`, by server, in a file of his own.
 //
-// Errors   kInvalid: there is no home for the file, or it cannot be read. kUnavailable: it cannot
-// be
-//          written.
+// Errors   kInvalid: there is no home for the file, or it
+//          cannot be read. kUnavailable: it cannot be written.
 // Always   The file is 0600 in a directory made 0700, and replaced as a whole. Open holds it until
-// the
-//          object goes: a refresh token works once, so two commands must not use the same.
+//          the object goes: a refresh token works once, so two commands must not use the same.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Crontab files to jobs. Pure; what cron would do with each line is crontab(5) of Debian and
-// cronie.
+// Crontab files to jobs. Pure; what cron would do
+// with each line is crontab(5) of Debian and cronie.
 //
 // Always   A line is a job, a setting, a comment, or it is in `refused` with the reason: none is
 //          dropped silently. What a job says passes the rules of POST /api/jobs.

@@ -24,10 +24,10 @@ class BoundedQueue {
  public:
   BoundedQueue(std::string name, size_t capacity) : name_(std::move(name)), capacity_(capacity) {}
 
-  // Called outside the lock by the first push after each PopUpTo, and by the push that makes it
-  // `batch` items: wakes the consumer's loop. A consumer that was woken pops before it waits again,
-  // or names a time at which it will; one that leaves items behind names a time for these. Set
-  // once.
+  // Called outside the lock by the first push after each PopUpTo, and by the
+  // push that makes it `batch` items: wakes the consumer's loop. A consumer
+  // that was woken pops before it waits again, or names a time at which it
+  // will; one that leaves items behind names a time for these. Set once.
   void OnPush(std::function<void()> wake, size_t batch = SIZE_MAX) {
     MutexLock lock(mu_);
     wake_ = std::move(wake);

@@ -43,8 +43,8 @@ class IpNetwork {
 // Separated by commas; nullopt: one of them is none. Empty text: none.
 std::optional<std::vector<IpNetwork>> ParseNetworks(std::string_view text);
 
-// The network that one client has for itself: its address, or the /64 of an IPv6 address
-// ("2001:db8:0:1::/64").
+// The network that one client has for itself: its address,
+// or the /64 of an IPv6 address ("2001:db8:0:1::/64").
 // `address` as IpAddress::Text gives it; another text is left as it is.
 std::string NetworkOf(const std::string& address);
 

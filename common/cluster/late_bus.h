@@ -1,5 +1,5 @@
-// A producer and consumers that a daemon has before the brokers answer, and the loop that opens
-// them.
+// A producer and consumers that a daemon has before
+// the brokers answer, and the loop that opens them.
 //
 // Place    Composition roots of a cluster's daemons: leases and claims need no broker, so that a
 //          daemon that is started while they are away must not wait for them.

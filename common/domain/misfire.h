@@ -24,9 +24,9 @@ struct GapRange {
   bool operator==(const GapRange&) const = default;
 };
 
-// What is not later than this is no misfire, whatever the job's grace: the time in which a fire
-// that goes wrong once on its way (a task message that is lost and published again) is still in
-// time.
+// What is not later than this is no misfire, whatever the job's
+// grace: the time in which a fire that goes wrong once on its way (a
+// task message that is lost and published again) is still in time.
 inline constexpr Duration kMisfireFloor = 5s;
 
 struct MisfireRules {

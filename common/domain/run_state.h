@@ -68,8 +68,8 @@ struct ClaimRequest {
   // The owner's word: it was probably accepted before, and is asked again. Changes no decision,
   // only the way to it (plain.h).
   bool repeated = false;
-  // The owner's word: no attempt begins, for this reason; a repetition is accepted again all the
-  // same.
+  // The owner's word: no attempt begins, for this
+  // reason; a repetition is accepted again all the same.
   ClaimReason hold_back = ClaimReason::kNone;
 };
 
@@ -89,8 +89,8 @@ struct ClaimDecision {
 // write nothing. "Accepted again" (a lost reply) is RUNNING with the same token.
 ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
 
-// Whether the start of the accepted `request` is later than its job allows; a retry starts when it
-// may.
+// Whether the start of the accepted `request` is later
+// than its job allows; a retry starts when it may.
 bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now);
 
 // ---- ends of attempts --------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-// What in a schedule is probably not what was meant. Pure; hints, never errors: such a schedule is
-// kept.
+// What in a schedule is probably not what was meant.
+// Pure; hints, never errors: such a schedule is kept.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // A variable's value with places that secrets go into. Pure.
 //
-// Secrets never travel with the task: it carries these pieces, and the values come with the answer
-// to the claim. As pieces and not as text, so that nothing else of the value is ever read as a
-// placeholder.
+// Secrets never travel with the task: it carries these pieces, and the
+// values come with the answer to the claim. As pieces and not as text,
+// so that nothing else of the value is ever read as a placeholder.
 //
 // Place    Steps 6 to 8 of docs/life-of-a-run.md.
 #pragma once

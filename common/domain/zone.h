@@ -2,8 +2,7 @@
 //
 // Threads  Load is thread-safe; a Zone is immutable.
 // Owns     Zones live until the process ends and are shared: at most one for each zone of the
-// host's
-//          tz database. A change of the database is seen after a restart.
+//          host's tz database. A change of the database is seen after a restart.
 // Errors   Load: kInvalid for a name that is no IANA zone of this host (package tzdata).
 // Always   Periods cover kZoneBegin to kZoneEnd without a hole; neighbours differ in their offset.
 //          Seconds are UTC since 1970; a local time is seconds on the zone's own calendar.

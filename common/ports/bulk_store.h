@@ -117,8 +117,8 @@ class BulkStore {
   virtual Result<BulkAction> RecordBulkItems(const BulkLease& lease,
                                              const std::vector<BulkItem>& items, WallTime now,
                                              WallTime until) = 0;
-  // STOPPED unless it was cancelled: pending items are skipped; those that were begun get
-  // `begun_error_json`.
+  // STOPPED unless it was cancelled: pending items are
+  // skipped; those that were begun get `begun_error_json`.
   virtual Result<BulkAction> StopBulk(const BulkLease& lease, const std::string& error,
                                       const std::string& begun_error_json, WallTime now) = 0;
   // Somebody else may take it at once. Not being the holder any more is fine.

@@ -6,9 +6,8 @@
 //          take them again, recover. kUnavailable, kBrokenStore: nothing was written, and no item
 //          is to blame. kExhausted: the batch is above BatchLimits. kInvalid: one item is refused
 //          by the store itself; bisect.
-// Always   Each call is one transaction. Batches may cross segments; all of a batch's segments are
-// in
-//          its fence.
+// Always   Each call is one transaction. Batches may cross
+//          segments; all of a batch's segments are in its fence.
 #pragma once
 
 #include <optional>

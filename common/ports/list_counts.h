@@ -4,8 +4,7 @@
 // Errors   As job_store.h; kExhausted: it took too long. Of a job or bulk action that is not there:
 //          none, or kNotFound.
 // Always   What a filter says of pages (cursor, limit, order) is passed over. A thing that cannot
-// be
-//          read counts, though lists leave it out.
+//          be read counts, though lists leave it out.
 #pragma once
 
 #include "common/base/result.h"

@@ -144,8 +144,8 @@ class RunStore {
   // other way round. Returns true if something was cancelled or asked to; `error` of the run says
   // why, if a reason was given.
   virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
-  // Every open run of the job that is due or running; future planned runs are left. Returns how
-  // many.
+  // Every open run of the job that is due or running;
+  // future planned runs are left. Returns how many.
   virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
   // See DecideRetryByHand. What the executor reported of the attempt after it was given up counts
   // as its end. Its dead letters are gone: it has another chance. kConflict also as ExecuteJob.

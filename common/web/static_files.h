@@ -4,9 +4,8 @@
 // Threads  Immutable after construction.
 // Owns     An index; the bytes are the program's (embedded_file.h) and outlive it.
 // Always   A file "x.js" may have the encoded forms "x.js.br" and "x.js.gz" beside it: they are
-// sent
-//          in its place to who takes them, and are no files of their own. Answers carry an ETag
-//          each encoding its own; If-None-Match and HEAD are whoever calls it to see to.
+//          sent in its place to who takes them, and are no files of their own. Answers carry an
+//          ETag each encoding its own; If-None-Match and HEAD are whoever calls it to see to.
 #pragma once
 
 #include <map>

@@ -24,13 +24,13 @@ Result<MemberInfo> ParseMember(std::string_view text);
 std::string AssignmentText(const Assignment& assignment);
 Result<Assignment> ParseAssignment(std::string_view text);
 
-// {"version": 3, "settings": {"log.level": "debug"}}. An empty text is settings that nobody wrote
-// yet.
+// {"version": 3, "settings": {"log.level": "debug"}}.
+// An empty text is settings that nobody wrote yet.
 std::string SettingsText(const ClusterSettings& settings);
 Result<ClusterSettings> ParseSettings(std::string_view text);
 
-// {"store_id": "…", "server_id": "…", "mark": 17, "accepted_us": 0}. An empty text: nobody wrote
-// it.
+// {"store_id": "…", "server_id": "…", "mark": 17,
+// "accepted_us": 0}. An empty text: nobody wrote it.
 std::string TrustText(const StoreTrust& trust);
 Result<std::optional<StoreTrust>> ParseTrust(std::string_view text);
 

@@ -13,8 +13,8 @@
 
 namespace carillon {
 
-// A member's signing key. The seed is 32 random bytes; the public key goes to executors when they
-// register.
+// A member's signing key. The seed is 32 random bytes;
+// the public key goes to executors when they register.
 class Signer {
  public:
   static Signer FromSeed(const std::array<unsigned char, 32>& seed);

@@ -70,9 +70,9 @@ struct ResultMessage {
 
 std::string EncodeResults(const std::vector<ResultMessage>& results,
                           BusFormat format = BusFormat::kBinary);
-// With `unreadable`, a result of a bundle that cannot be read is left out and told there: an
-// executor bundles the same neighbours again, which have done nothing. Without it, it spoils the
-// record.
+// With `unreadable`, a result of a bundle that cannot be read is
+// left out and told there: an executor bundles the same neighbours
+// again, which have done nothing. Without it, it spoils the record.
 // With `wanted`, a result of a segment for which it is false is left out without being decoded, so
 // that it is neither paid for nor judged here.
 Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes,

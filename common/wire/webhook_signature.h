@@ -1,5 +1,5 @@
-// Standard Webhooks (https://www.standardwebhooks.com): what proves to a receiver whose words they
-// are.
+// Standard Webhooks (https://www.standardwebhooks.com):
+// what proves to a receiver whose words they are.
 #pragma once
 
 #include <string>

@@ -158,8 +158,8 @@ void ExecutorCore::StartDue(SteadyTime now) {
   }
 }
 
-// False when it has ended instead. What was asked before may be running, so only the warden ends
-// it.
+// False when it has ended instead. What was asked
+// before may be running, so only the warden ends it.
 bool ExecutorCore::StartOne(RunEntry& entry, SteadyTime now) {
   const bool asked_before = entry.asked != SteadyTime{};
   const auto secrets = FillSecretsOf(entry.task, entry.secrets);
@@ -317,8 +317,8 @@ void ExecutorCore::Ended(RunEntry& entry, AttemptEnded ended, ResultHome home) {
 // for stays, and nothing more is claimed meanwhile.
 void ExecutorCore::HandOver() { sender_.Report(to_sender_); }
 
-// Only in the variant that shows why the warden must do this: a daemon that is stopped checks
-// nothing.
+// Only in the variant that shows why the warden must
+// do this: a daemon that is stopped checks nothing.
 void ExecutorCore::CheckLeases(SteadyTime now) {
   if (!failpoint::Broken("lease.daemon_checks")) return;
   runs_.ForEach([&](const RunEntry& entry) {

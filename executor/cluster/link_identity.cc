@@ -43,9 +43,10 @@ Status LinkIdentity::Open(const process::Interrupted& interrupted) {
   if (options_.token_file.empty()) {
     // One that is not valid now may be when the clock is right: a start later may do.
     const bool may_pass = loaded.code() == ErrorCode::kDenied;
-    return {may_pass ? ErrorCode::kUnavailable : ErrorCode::kInvalid, "link.tls is mutual: " + loaded.error().message +
-                                     "; link.join_token_file has to name a join token (carillon "
-                                     "executor join-token)"};
+    return {may_pass ? ErrorCode::kUnavailable : ErrorCode::kInvalid,
+            "link.tls is mutual: " + loaded.error().message +
+                "; link.join_token_file has to name a join token (carillon "
+                "executor join-token)"};
   }
   log::Info("link", "joins with a token: {}", loaded.error().message);
   return JoinWithToken(interrupted);

@@ -6,8 +6,7 @@
 //          refused the token; kConflict: another start of this executor is alive. Members that are
 //          away are waited for. Renewals are tried again every minute.
 // Always   The key is made here and never leaves. Key, certificate and authority are one file
-// (0600)
-//          that is replaced as a whole.
+//          (0600) that is replaced as a whole.
 #pragma once
 
 #include <functional>

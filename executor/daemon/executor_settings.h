@@ -1,5 +1,5 @@
-// From the table of settings to the options of an executor. Pure, but for the host's name and
-// cores.
+// From the table of settings to the options of an
+// executor. Pure, but for the host's name and cores.
 #pragma once
 
 #include "common/config/load.h"

@@ -79,8 +79,8 @@ class SegmentLog {
   bool short_of_room() const { return room_lost_ && Capacity() < reserved_bytes_; }
   // One live record; nullopt: it is being read, ask again after a step.
   std::optional<Result<std::string>> TryRead(RecordId id);
-  // Writes a line to standard error, which may be a file on the same device. Beyond a bound it is
-  // dropped.
+  // Writes a line to standard error, which may be a file
+  // on the same device. Beyond a bound it is dropped.
   void Log(std::string_view line);
   // What a step finds out next about the device that holds `path`.
   struct Space {

@@ -4,8 +4,7 @@
 // Threads  Not thread-safe: Load before the loops run, then the report loop alone.
 // Owns     Its directory (segment_log.h); in memory only the names of what it holds.
 // Errors   Append: kExhausted above bytes_max or without space on the device, kUnavailable for
-// other
-//          failures of the disk; nothing of the batch counts as appended then.
+//          other failures of the disk; nothing of the batch counts as appended then.
 // Always   What Append returned ok for comes back from Load after kill -9 or a power cut, until
 //          Remove; a removed result may come back after a crash, and is then reported once more.
 #pragma once

@@ -1,5 +1,5 @@
-// The attempts whose ends the database has, for a while: one that is given again must not start
-// again.
+// The attempts whose ends the database has, for a
+// while: one that is given again must not start again.
 //
 // Threads  Not thread-safe; the attempt book owns it.
 // Always   At most kMax; the oldest go first.

@@ -1,5 +1,5 @@
-// One attempt that the warden runs: its keeper, its pipes, its deadlines, how it is brought to an
-// end.
+// One attempt that the warden runs: its keeper, its
+// pipes, its deadlines, how it is brought to an end.
 //
 // Place    Step 8 of docs/life-of-a-run.md.
 // Threads  The warden's only one.

@@ -20,8 +20,8 @@ namespace carillon::executor {
 inline constexpr uint32_t kWardenProtocolVersion = 1;
 inline constexpr size_t kFrameBytesMax = 4u << 20;
 inline constexpr size_t kHeldPerFrameMax = 4096;
-// What a warden says in its Welcome: from this version on it tells logs, once it is asked to
-// Follow.
+// What a warden says in its Welcome: from this version
+// on it tells logs, once it is asked to Follow.
 inline constexpr uint32_t kWardenTellsLogs = 2;
 // From this version on it takes StartMasked.
 inline constexpr uint32_t kWardenMasks = 3;

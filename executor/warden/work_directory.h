@@ -4,10 +4,10 @@
 // Threads  Stateless.
 // Errors   Take: false, in errno why.
 //
-// Making and removing a directory can cost more than everything else about a short process (a
-// journal, or ext4 without one, which passes over every inode that was deleted within five
-// seconds). So one that its attempt left untouched is renamed to `spare`, and again for the next
-// attempt.
+// Making and removing a directory can cost more than everything else about
+// a short process (a journal, or ext4 without one, which passes over every
+// inode that was deleted within five seconds). So one that its attempt
+// left untouched is renamed to `spare`, and again for the next attempt.
 #pragma once
 
 #include <sys/stat.h>

@@ -17,8 +17,8 @@
 namespace carillon::scheduler {
 namespace {
 
-// The limit of a body that is read before its sender is known: the longest name and password,
-// escaped.
+// The limit of a body that is read before its sender
+// is known: the longest name and password, escaped.
 constexpr size_t kAnyonesBodyBytesMax = 4u << 10;
 constexpr size_t kKeyLengthMax = 255;  // characters of an Idempotency-Key
 constexpr const char* kRoom = "api";

@@ -1,5 +1,5 @@
-// The life of an API request: trace, route, caller, permission, limits, idempotency, handler,
-// answer.
+// The life of an API request: trace, route, caller,
+// permission, limits, idempotency, handler, answer.
 //
 // Threads  Handle is called on several workers at once.
 // Always   Without a known token the answer is 401, whatever else is wrong with the request, as far

@@ -129,9 +129,9 @@ bool InForce(const Call& call, const ClusterSettings& stored) {
   return stored.version >= call.api.settings.version();
 }
 
-// nullopt: others changed the settings meanwhile. In force here with the answer; the others are
-// told by the member's own loops. Everybody adopts higher versions only, so it has to be the
-// highest.
+// nullopt: others changed the settings meanwhile. In force here with
+// the answer; the others are told by the member's own loops.
+// Everybody adopts higher versions only, so it has to be the highest.
 Outcome<std::optional<ClusterSettings>> Store(const Call& call, const ClusterSettings& stored,
                                               const Values& values) {
   const ClusterSettings next{.version = std::max(stored.version, call.api.settings.version()) + 1,

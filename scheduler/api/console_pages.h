@@ -1,10 +1,10 @@
 // The web console: its files and its pages, to anybody; what they show comes over the API.
 //
 // Threads  Immutable after construction.
-// Always   Answers GET and HEAD outside of /api only. A path whose first segment has no dot is a
-// page
-//          of the console, so its links can be opened and reloaded; the page is one document whose
-//          <base> says where it is: under the path of X-Forwarded-Prefix, if a proxy set one.
+// Always   Answers GET and HEAD outside of /api only. A path whose first segment
+//          has no dot is a page of the console, so its links can be opened and
+//          reloaded; the page is one document whose <base> says where it is:
+//          under the path of X-Forwarded-Prefix, if a proxy set one.
 #pragma once
 
 #include <optional>

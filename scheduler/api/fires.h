@@ -13,15 +13,15 @@ namespace carillon::scheduler {
 inline constexpr int64_t kFiresMax = 100;
 inline constexpr int64_t kFiresDefault = 10;
 
-// The first `count` fires strictly after `after`, over all schedules of the job, ascending:
-// [{schedule, fire_time, local_time, utc_offset, time_zone, dst}]; dst is null, "moved_by_gap" or
-// "repeated".
+// The first `count` fires strictly after `after`, over all schedules of
+// the job, ascending: [{schedule, fire_time, local_time, utc_offset,
+// time_zone, dst}]; dst is null, "moved_by_gap" or "repeated".
 Result<nlohmann::json> UpcomingFires(const JobDefinition& job, WallTime after, size_t count);
 
-// What a clock change takes away after `after` and up to the last of `fires`, which are
-// UpcomingFires of the same job: fires that would come under the other dst_gap or dst_repeat, as
-// above, with dst "skipped_by_gap" or "not_repeated" and the time they would have. At most
-// kFiresMax.
+// What a clock change takes away after `after` and up to the last of
+// `fires`, which are UpcomingFires of the same job: fires that would come
+// under the other dst_gap or dst_repeat, as above, with dst "skipped_by_gap"
+// or "not_repeated" and the time they would have. At most kFiresMax.
 Result<nlohmann::json> SkippedByDst(const JobDefinition& job, WallTime after,
                                     const nlohmann::json& fires);
 

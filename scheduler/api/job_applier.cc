@@ -287,8 +287,8 @@ Outcome<JobApplier::Fate> JobApplier::StoreAlone(const Queued& queued) {
   return fate;
 }
 
-// A job that this document has made and somebody has moved since: a second one would fire beside
-// it.
+// A job that this document has made and somebody has
+// moved since: a second one would fire beside it.
 Outcome<bool> JobApplier::CheckNotMoved(const JobDefinition& definition) const {
   const JobId id = FirstIdOf(definition.name_space, definition.name);
   if (known_.IsFree(id)) return true;

@@ -1,5 +1,5 @@
-// Jobs of a list as one look-up found them, so that its documents need not ask the store one by
-// one.
+// Jobs of a list as one look-up found them, so that
+// its documents need not ask the store one by one.
 //
 // Threads  One request owns it.
 // Errors   What could not be looked up is not known: the caller asks the store, which says why.

@@ -70,8 +70,8 @@ class Query {
 // Of a list that `job_id` filters.
 Outcome<JobId> FilterJobId(const std::string& text);
 
-// `selector`, by labels; nullopt when absent. An empty one, which would select everything, is
-// refused.
+// `selector`, by labels; nullopt when absent. An empty
+// one, which would select everything, is refused.
 Outcome<std::optional<Selector>> ReadSelector(const Query& query);
 
 // `label=name:value`: of one name any of the values, of several names each.

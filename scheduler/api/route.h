@@ -57,8 +57,8 @@ enum class Keyed {
   kInWrite,  // a handler that succeeds has kept the answer in the transaction of its write
 };
 
-// What the first {} of the path names: somebody's, when the caller's permission reaches only to his
-// own.
+// What the first {} of the path names: somebody's, when
+// the caller's permission reaches only to his own.
 enum class Owned { kNothing, kJob, kRun, kDeadLetter, kToken, kSecret, kBulk };
 
 struct Route {

@@ -1,9 +1,9 @@
 // What signing in needs beside the store: Argon2id on threads of its own, the lock-out, the budget
 // of failures that the audit is told of.
 //
-// Threads  Thread-safe. Hash and Verify block for the passwords before it: kHashedAtOnce at a time
-// and
-//          kHashesWaiting behind them, so that a flood of them leaves workers for everything else.
+// Threads  Thread-safe. Hash and Verify block for the passwords before
+//          it: kHashedAtOnce at a time and kHashesWaiting behind them,
+//          so that a flood of them leaves workers for everything else.
 // Errors   kExhausted: too many passwords wait already.
 #pragma once
 

@@ -2,8 +2,7 @@
 //
 // Threads  Thread-safe.
 // Always   The store sees only hashes; a whole token exists once, in the hands of its maker. Role
-// and
-//          name are the store's, never what a token says of itself.
+//          and name are the store's, never what a token says of itself.
 #pragma once
 
 #include <functional>

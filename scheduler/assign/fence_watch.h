@@ -21,8 +21,8 @@ class FenceWatch {
   FenceWatch(const Clock& clock, SegmentStore& segments, SegmentTable& table, Metrics& metrics)
       : clock_(clock), segments_(segments), table_(table), metrics_(metrics) {}
 
-  // Runs `write` (a fenced store call under `fence`) and files its outcome. `op` labels the
-  // metrics.
+  // Runs `write` (a fenced store call under `fence`)
+  // and files its outcome. `op` labels the metrics.
   template <typename Write>
   auto Run(std::string_view op, const Fence& fence, Write write) {
     auto outcome = RunAside(op, fence, std::move(write));

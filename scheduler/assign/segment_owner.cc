@@ -142,8 +142,8 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
   return missing;
 }
 
-// For a moment that is no mistake: after a crash the old process is a member until its session
-// ends.
+// For a moment that is no mistake: after a crash the
+// old process is a member until its session ends.
 bool SegmentOwner::IsTwice(const std::vector<MemberInfo>& members, SteadyTime now) {
   const auto other = std::find_if(members.begin(), members.end(), [this](const MemberInfo& info) {
     return info.id == options_.self && info.incarnation != options_.incarnation;

@@ -4,8 +4,7 @@
 // Threads  Thread-safe. View() hands out an immutable snapshot.
 // Time     Proofs age from when their request was sent, by this member's steady clock.
 // Always   A segment that was dropped and taken again has a higher epoch: memory that was filed
-// under
-//          the old one is recognised by it and ignored.
+//          under the old one is recognised by it and ignored.
 #pragma once
 
 #include <atomic>

@@ -3,8 +3,7 @@
 // Place    Made at sign-in and refresh; read at every request.
 // Errors   ReadAccessToken: nullopt for whatever is not a token of ours that is still valid.
 // Always   Only HS256 with a whole key; issuer, audience, times and subject are checked here, as
-// the
-//          library checks none of them.
+//          the library checks none of them.
 #pragma once
 
 #include <optional>

@@ -33,8 +33,8 @@ class LockOut {
   std::optional<Duration> Admit(const std::string& account, const std::string& address,
                                 SteadyTime now);
   void Succeeded(const std::string& account, const std::string& address, SteadyTime now);
-  // What this account failed at does not count any more, wherever that was; addresses wait as
-  // before.
+  // What this account failed at does not count any
+  // more, wherever that was; addresses wait as before.
   void Forgive(const std::string& account);
   // The password was not looked at.
   void Withdraw(const std::string& account, const std::string& address, SteadyTime now);

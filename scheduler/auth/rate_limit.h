@@ -4,8 +4,7 @@
 // Threads  Not thread-safe; its owner guards it.
 // Time     Never reads a clock. `now` comes from the caller.
 // Always   At most kTrackedMax are kept apart. Those beyond share one allowance, so that who makes
-// up
-//          names cannot use up memory, nor take an allowance away from somebody known.
+//          up names cannot use up memory, nor take an allowance away from somebody known.
 #pragma once
 
 #include <map>

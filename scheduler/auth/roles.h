@@ -43,8 +43,8 @@ bool IsRole(std::string_view role);
 // The lesser of two roles; empty when one of them is none.
 std::string_view LesserRole(std::string_view a, std::string_view b);
 
-// "read", "jobs:write:own", …: what `role` may do within `scopes`, for clients that show or hide
-// actions.
+// "read", "jobs:write:own", …: what `role` may do within
+// `scopes`, for clients that show or hide actions.
 std::vector<std::string> PermissionsOf(std::string_view role,
                                        const std::vector<std::string>& scopes = {});
 

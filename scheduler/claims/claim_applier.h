@@ -1,8 +1,8 @@
 // Grants claims: one serial applier for all executors and segments of this member.
 //
-// Place    Step 7 of docs/life-of-a-run.md. The decision is DecideClaim's, inside the store's
-// fenced
-//          transaction with the row locked; here batches are formed, leases filed, answers sent.
+// Place    Step 7 of docs/life-of-a-run.md. The decision is DecideClaim's,
+//          inside the store's fenced transaction with the row locked; here
+//          batches are formed, leases filed, answers sent.
 // Threads  One loop calls Step.
 // Time     Writes begin at least `gap` apart, unless a batch is full: what arrives meanwhile shares
 //          a commit.

@@ -7,9 +7,9 @@
 namespace carillon::scheduler {
 namespace {
 
-// What things cost beside their texts, about: the entry in list and map with the definition itself;
-// a node of a map; a schedule, compiled (its fields of minutes, hours, days as sets) and as
-// written.
+// What things cost beside their texts, about: the entry in list and map
+// with the definition itself; a node of a map; a schedule, compiled
+// (its fields of minutes, hours, days as sets) and as written.
 constexpr size_t kEntryBytes = 1024;
 constexpr size_t kNodeBytes = 112;
 constexpr size_t kScheduleBytes = 1536;

@@ -1,8 +1,7 @@
 // Job definitions by version, as the firing path needs them.
 //
 // Place    Step 4 of docs/life-of-a-run.md. The planner and the sweep warm it, so that the firing
-// loop
-//          seldom has to wait for the store.
+//          loop seldom has to wait for the store.
 // Threads  Thread-safe; Load blocks on the store, outside the lock.
 // Errors   Load: the store's. A version that does not exist is absent from the answer; one that
 //          cannot be read is told apart, and asked for again after kUnreadableRetry at the

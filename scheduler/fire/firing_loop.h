@@ -5,9 +5,8 @@
 // Threads  One loop calls Step; counts are thread-safe. Meets the other rooms through queues.
 // Time     Due times are cluster time; time-outs are steady.
 // Errors   Nothing here is the truth: whatever is dropped (full queues, lost segments, refused
-// bundles)
-//          is PENDING in the store and the sweep offers it again. Definitions are read from the
-//          store on a cache miss; there is no write on this path.
+//          bundles) is PENDING in the store and the sweep offers it again. Definitions are read
+//          from the store on a cache miss; there is no write on this path.
 // Always   Never publishes a run before its due time by cluster time, nor for a segment that is not
 //          held under the epoch the run was filed with.
 #pragma once

@@ -1,5 +1,5 @@
-// Runs that are due, in the order in which they get a credit: by priority with ageing, then by due
-// time.
+// Runs that are due, in the order in which they get a
+// credit: by priority with ageing, then by due time.
 //
 // A point of priority is worth `ageing` of waiting, so the rank of a run never changes and the heap
 // is never sorted again:  rank = due − priority × ageing, the least first.

@@ -2,8 +2,7 @@
 //
 // Threads  Not thread-safe; the firing loop owns it.
 // Always   At most `capacity` runs. Each change of place gives the run a new stamp, so that what
-// heaps
-//          and queues still hold of its earlier places is recognised as old.
+//          heaps and queues still hold of its earlier places is recognised as old.
 #pragma once
 
 #include <array>

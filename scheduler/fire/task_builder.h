@@ -1,9 +1,8 @@
 // From a run and its definition to the message an executor acts on. Pure.
 //
 // Place    Step 6 of docs/life-of-a-run.md.
-// Errors   kInvalid: a placeholder or the given parameters cannot be rendered; the run is SKIPPED
-// with
-//          bad_definition.
+// Errors   kInvalid: a placeholder or the given parameters cannot
+//          be rendered; the run is SKIPPED with bad_definition.
 #pragma once
 
 #include "common/wire/task_codec.h"

@@ -4,8 +4,7 @@
 // Threads  One loop calls Step; is_leader() is thread-safe.
 // Errors   Retried at the next Step. Session expired: joins again from scratch.
 // Always   Each written generation is above every one the store has seen, so that its assignment
-// can
-//          be taken, even when the coordinator was emptied.
+//          can be taken, even when the coordinator was emptied.
 #pragma once
 
 #include <atomic>

@@ -3,8 +3,7 @@
 //
 // Threads  Thread-safe.
 // Always   Holds at most `capacity` attempts; the oldest go first (their results come again over
-// the
-//          bus and are acknowledged there).
+//          the bus and are acknowledged there).
 #pragma once
 
 #include <deque>

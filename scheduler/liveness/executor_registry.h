@@ -2,8 +2,7 @@
 //
 // Threads  One loop calls Step; Nudge is thread-safe.
 // Errors   Store away: the link has registered again who was known already, which is written when
-// it
-//          is back; others ask again.
+//          it is back; others ask again.
 #pragma once
 
 #include <atomic>

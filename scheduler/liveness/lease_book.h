@@ -74,9 +74,9 @@ class LeaseBook {
   // Runs found RUNNING at a takeover. Keeps what is known under the same epoch.
   void AddFound(const std::vector<RunRow>& running, Epoch epoch, SteadyTime lost_at);
 
-  // Renews those of `listed` whose token matches, that are not marked, and whose segment is owned
-  // with a fresh proof; adopts them for `holder` (a daemon that came back reports what its warden
-  // kept).
+  // Renews those of `listed` whose token matches, that are not marked,
+  // and whose segment is owned with a fresh proof; adopts them for
+  // `holder` (a daemon that came back reports what its warden kept).
   std::vector<HeldAttempt> Renew(const LeaseHolder& holder, const std::vector<HeldAttempt>& listed,
                                  SteadyTime now);
 

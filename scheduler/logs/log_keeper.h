@@ -3,10 +3,9 @@
 // Place    Beside step 9 of docs/life-of-a-run.md; nothing that fires waits for it.
 // Threads  One loop calls Step.
 // Errors   Store away or broken as a whole: the pieces are held and tried again; the bus is not
-// read
-//          meanwhile. What the store refuses is bisected; in place of a piece that it refuses alone
-//          it gets one that says so. One in whose place it takes nothing either is left to its
-//          executor, which sends it again, once others were stored; until then it is held.
+//          read meanwhile. What the store refuses is bisected; in place of a piece that it refuses
+//          alone it gets one that says so. One in whose place it takes nothing either is left to
+//          its executor, which sends it again, once others were stored; until then it is held.
 // Always   "Stored" is said after the store's commit. Pieces of segments that the assignment gives
 //          to another member are left to it: executors send again until somebody answers.
 #pragma once

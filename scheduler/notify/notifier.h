@@ -3,9 +3,9 @@
 // Place    Beside step 9 of docs/life-of-a-run.md, on a loop of its own: nothing that fires waits
 //          for it. docs/notify.md.
 // Threads  One loop calls Step; SetRestUrl before the first.
-// Errors   Store away: tried again. A channel without an answer rests for kChannelRest, and what
-// waits
-//          for it is not looked at meanwhile: it keeps the other one back by one message at most.
+// Errors   Store away: tried again. A channel without an answer rests for
+//          kChannelRest, and what waits for it is not looked at
+//          meanwhile: it keeps the other one back by one message at most.
 // Always   One message a Step. Sent before it is recorded: at least once, and by one member at a
 //          time but for a takeover in between; receivers know repetitions by their id.
 #pragma once

@@ -1,8 +1,8 @@
 // How far the sweep's look at due runs goes, and when its next page is read. Pure.
 //
-// What memory knows (the ready queue, bundles in flight) is due and PENDING in the store as well.
-// When much of it waits, reading it all again and again takes from the store what the waiting runs
-// need.
+// What memory knows (the ready queue, bundles in flight) is due and
+// PENDING in the store as well. When much of it waits, reading it all
+// again and again takes from the store what the waiting runs need.
 //
 // Place    Step 2 of docs/life-of-a-run.md; sweep.h reads the pages.
 #pragma once

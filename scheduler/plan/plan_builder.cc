@@ -19,9 +19,9 @@ RunKind KindOf(ScheduleKind kind) {
   return RunKind::kManual;
 }
 
-// The next end of a period of `horizon` - `look` after the look, which is a moment of the
-// schedule's own: so each is planned once a period, and not all of them at once, however they
-// began.
+// The next end of a period of `horizon` - `look` after the look,
+// which is a moment of the schedule's own: so each is planned
+// once a period, and not all of them at once, however they began.
 WallTime HorizonEnd(ScheduleId id, const PlanTimes& times) {
   const int64_t period = (times.horizon - times.look).count();
   if (period <= 0) return times.now + times.horizon;

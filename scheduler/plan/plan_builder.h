@@ -1,7 +1,7 @@
 // From due schedules to batches of rows. Pure.
 //
-// Place    Step 1 of docs/life-of-a-run.md; segment_planner.h reads, writes and decides about
-// errors.
+// Place    Step 1 of docs/life-of-a-run.md; segment_planner.h
+//          reads, writes and decides about errors.
 #pragma once
 
 #include <string>

@@ -8,12 +8,10 @@
 // found them itself (docs/adr/0002-sweep-lookahead.md).
 //
 // Place    Step 2 of docs/life-of-a-run.md. What it finds is offered to the firing loop, which
-// knows
-//          what it has already.
+//          knows what it has already.
 // Threads  One loop calls Step; Nudge is thread-safe.
 // Always   A Step reads at most `pages_per_step` pages of a takeover and of nudges: the planner,
-// which
-//          shares the loop, gets its turn between them.
+//          which shares the loop, gets its turn between them.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,7 @@
 // Takes results off the bus into the store and says so to the executors.
 //
 // Place    Steps 9 and 10 of docs/life-of-a-run.md. What a result does to its run is
-// DecideResult's,
-//          inside the store's fenced transaction.
+//          DecideResult's, inside the store's fenced transaction.
 // Threads  One loop calls Step.
 // Errors   Store away, broken as a whole, or segment not (yet) owned: the results are held, their
 //          positions not committed, and tried again. One result that the store refuses: bisected,
@@ -67,8 +66,8 @@ class ResultApplier final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
 
-  // Bytes of the results that wait for the store; at most `bytes_held_max`. For the loop's own
-  // thread.
+  // Bytes of the results that wait for the store; at
+  // most `bytes_held_max`. For the loop's own thread.
   size_t bytes_held() const { return bytes_held_; }
 
  private:

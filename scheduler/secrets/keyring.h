@@ -23,8 +23,8 @@ class Keyring {
   static constexpr size_t kKeyBytes = 32;
   static constexpr size_t kKeysMax = 16;
 
-  // A key in each line, as 64 hex digits or base64; blank lines and lines that begin with # are
-  // nothing.
+  // A key in each line, as 64 hex digits or base64;
+  // blank lines and lines that begin with # are nothing.
   static Result<Keyring> Parse(std::string_view text);
   // A line with a new key.
   static std::string NewKey();

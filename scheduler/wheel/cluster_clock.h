@@ -9,8 +9,7 @@
 // Threads  Thread-safe.
 // Time     Reads the injected clock: own wall time only to notice steps and to tell the offset.
 // Always   Between two samples Now() never runs ahead of the mapping, and it goes back only when
-// the
-//          database's clock, or this host's, was set back.
+//          the database's clock, or this host's, was set back.
 #pragma once
 
 #include <deque>

@@ -12,8 +12,8 @@
 // Time     Never reads a clock. Times come from the caller; `now` may stall, never go back.
 // Owns     Its buckets. Keys are copied in; nothing must outlive the wheel.
 // Errors   Insert: kExhausted above `capacity` (the caller leaves the row for the sweep).
-// Always   A key is in at most one bucket; size() <= capacity; nothing is handed back before its
-// time.
+// Always   A key is in at most one bucket; size() <=
+//          capacity; nothing is handed back before its time.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ class TimingWheel {
   // `slots` is a power of two, at least 64.
   TimingWheel(SteadyTime start, size_t capacity, size_t slots = kWheelSlots);
 
-  // A key that is already held is left where it is (ok). A time that has passed is due at the next
-  // Advance.
+  // A key that is already held is left where it is (ok).
+  // A time that has passed is due at the next Advance.
   Status Insert(const RunKey& key, SteadyTime due);
   // False when the key is not held.
   bool Erase(const RunKey& key);

@@ -4,8 +4,8 @@
 //
 //   bench_store [--fires 200000] [--batch 1000] [--lanes 2] [--json FILE]
 //
-// A lane is a loop with its own jobs; two of them keep the server busy while one waits for its
-// disk.
+// A lane is a loop with its own jobs; two of them
+// keep the server busy while one waits for its disk.
 #include <sys/resource.h>
 #include <unistd.h>
 

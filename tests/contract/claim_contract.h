@@ -1,5 +1,5 @@
-// The contract of FiringStore::Claim and Skip: one start per attempt (P3), edits obeyed (P8),
-// overlap.
+// The contract of FiringStore::Claim and Skip: one
+// start per attempt (P3), edits obeyed (P8), overlap.
 #pragma once
 
 #include "tests/contract/store_driver.h"

@@ -13,8 +13,8 @@ inline ScheduleSpec Rate(Duration every) {
   return {.kind = ScheduleKind::kRate, .every = every, .start = kT0};
 }
 
-// Where each schedule of the job stands, in the definition's order; kNever for one not due in a
-// day.
+// Where each schedule of the job stands, in the
+// definition's order; kNever for one not due in a day.
 inline std::vector<WallTime> NextFires(StoreDriver& s, const StoredJob& job) {
   std::vector<WallTime> next(job.schedules.size(), kNever);
   for (const DueSchedule& due : s.v(s.firing.ScanDue(s.All(), kT0 + 24h, 1000))) {

@@ -3,8 +3,8 @@
 //
 // Place    Between a member of the scheduler and the memory store, in the simulator.
 // Threads  Not thread-safe; the simulator's one thread.
-// Errors   kUnavailable, kBrokenStore: nothing was done. kTimeout: it was done, was not, or will
-// be.
+// Errors   kUnavailable, kBrokenStore: nothing was done.
+//          kTimeout: it was done, was not, or will be.
 #pragma once
 
 #include <functional>

@@ -4,8 +4,8 @@
 // Threads  Thread-safe; one thread of its own dials, gRPC's threads serve the streams and call the
 //          wake-up.
 // Errors   Send: kUnavailable without a stream that was welcomed, kExhausted when its queue is
-// full. Always   A member is one that said so itself: another process behind a member's old address
-// is
+//          full.
+// Always   A member is one that said so itself: another process behind a member's old address is
 //          not talked to.
 #pragma once
 

@@ -136,8 +136,8 @@ std::string AddressText(const restinio::endpoint_t& endpoint) {
   return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
 }
 
-// Refuses what RFC 9112 has refused: a proxy before this server may have understood it in another
-// way.
+// Refuses what RFC 9112 has refused: a proxy before
+// this server may have understood it in another way.
 HttpDefect DefectOfHead(const HttpRequest& request, const restinio::http_request_header_t& header) {
   const size_t hosts = request.CountHeader("host");
   if (hosts > 1 || (hosts == 0 && header.http_minor() >= 1)) return HttpDefect::kBadHost;

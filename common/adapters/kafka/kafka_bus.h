@@ -46,9 +46,9 @@ struct ConsumerOptions {
   std::optional<BusBegin> begin = {};  // nullopt: a new group begins at the oldest record
 };
 
-// Asks the broker where to begin when `begin` is set (kUnavailable: no answer), and connects in the
-// background otherwise. A group whose position the broker no longer has goes on with the oldest
-// record.
+// Asks the broker where to begin when `begin` is set (kUnavailable:
+// no answer), and connects in the background otherwise. A group whose
+// position the broker no longer has goes on with the oldest record.
 Result<std::unique_ptr<BusConsumer>> NewConsumer(const ConsumerOptions& options);
 
 }  // namespace carillon::kafka

@@ -139,8 +139,8 @@ Result<RunDetail> MemoryStore::RetryRun(const RetryRequest& request, const Write
   }
   const JobRow job = ToJobRow(entry);
   RunRow row = found->row;
-  // What an executor said of the row's own attempt after it was given up stands with the earlier
-  // ones.
+  // What an executor said of the row's own attempt
+  // after it was given up stands with the earlier ones.
   for (const RunAttempt& known : found->attempts) {
     if (known.attempt == row.attempt) row.may_still_run = false;
   }

@@ -13,13 +13,13 @@
 namespace carillon::mysql {
 namespace {
 
-// Records are numbered by the database and dated by members: of two that are further apart in time
-// than this the later one has the higher number. A member whose clock is half a second off owns
-// nothing.
+// Records are numbered by the database and dated by members: of two
+// that are further apart in time than this the later one has the higher
+// number. A member whose clock is half a second off owns nothing.
 constexpr Duration kClocksApart = 1h;
 
-// Rows that one index has in the order of their ids, with little between them that is not asked
-// for.
+// Rows that one index has in the order of their ids,
+// with little between them that is not asked for.
 struct Lane {
   std::string table;
   Conditions wanted;

@@ -22,8 +22,8 @@ struct ClientTool {
   ToolKind kind = ToolKind::kMariadb;
 };
 
-// mariadb-dump or mysqldump, mariadb or mysql: the first that `search`, as PATH is written, leads
-// to.
+// mariadb-dump or mysqldump, mariadb or mysql: the
+// first that `search`, as PATH is written, leads to.
 Result<ClientTool> FindDumpTool(const std::string& search);
 Result<ClientTool> FindLoadTool(const std::string& search);
 

@@ -1,7 +1,7 @@
 // What the store on the other end of a connection says of itself.
 //
-// Errors   kBrokenStore: there is no store, or one of an older version; kCorrupt: it has no
-// identity.
+// Errors   kBrokenStore: there is no store, or one of an
+//          older version; kCorrupt: it has no identity.
 #pragma once
 
 #include "common/adapters/mysql/session.h"

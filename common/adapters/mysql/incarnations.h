@@ -2,8 +2,7 @@
 // two texts, so that a claim does not make the row grow (rows that grow split pages).
 //
 // Threads  Thread-safe. The numbers never change while the store keeps its history, so what was
-// read
-//          once stays true until Forget.
+//          read once stays true until Forget.
 // Always   At most kIncarnationsKept are remembered; executors come and go for as long as a member
 //          lives. When they are more, all are forgotten and read again as they are needed.
 #pragma once

@@ -1,6 +1,6 @@
-// One change of a job, inside its transaction: the job's row, its schedules and its unclaimed runs
-// move together (P8). The order of steps and the writes; what becomes of a run is decided by
-// DecidePendingEffect.
+// One change of a job, inside its transaction: the job's row, its
+// schedules and its unclaimed runs move together (P8). The order of steps
+// and the writes; what becomes of a run is decided by DecidePendingEffect.
 #pragma once
 
 #include <map>

@@ -21,8 +21,8 @@ std::string_view ColumnOf(JobOrder order);
 // Has `text`, which outlives the conditions, in its name or job_id.
 void AddNameContains(Conditions& conditions, const std::string& text, std::string_view table = "j");
 
-// In the filter's order: strictly behind a place, or up to it and with it. The place outlives the
-// conditions.
+// In the filter's order: strictly behind a place, or up
+// to it and with it. The place outlives the conditions.
 enum class Side { kBehind, kUpTo };
 void AddSide(Conditions& conditions, const JobFilter& filter, const JobListPlace& place, Side side,
              std::string_view table = "j");

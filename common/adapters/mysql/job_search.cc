@@ -88,8 +88,8 @@ Result<std::optional<JobListPlace>> EndOfWalk(Session& session, const JobWalk& w
   return std::optional<JobListPlace>(std::move(end));
 }
 
-// Whether the namespaces, together, have no more jobs than may be looked at, and sorted, for a
-// page.
+// Whether the namespaces, together, have no more jobs
+// than may be looked at, and sorted, for a page.
 Result<bool> HaveFew(Session& session, const JobFilter& filter) {
   Conditions within;
   within.Add("j.deleted = 0");

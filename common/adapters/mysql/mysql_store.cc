@@ -41,8 +41,8 @@ Status FillNewStore(Session& session, uint32_t segment_count) {
 // An index over all of history takes its time; nobody else waits for this connection.
 constexpr int kMigrationStatementMaxSeconds = 4 * 3600;
 
-// The time limit of questions that a member asks once a second: it gives a server that hangs up
-// soon.
+// The time limit of questions that a member asks once
+// a second: it gives a server that hangs up soon.
 constexpr size_t kQuickConnections = 2;
 constexpr int kQuickTimeoutSeconds = 2;  // to connect, and of one statement
 

@@ -65,8 +65,8 @@ class MysqlStore final : public IdentityStore,
   // that are missing (one member at a time), checks the rest.
   static Result<std::unique_ptr<MysqlStore>> Open(const MysqlOptions& options);
 
-  // The same store for callers who must not reach another one than the trusted. The gate outlives
-  // it.
+  // The same store for callers who must not reach
+  // another one than the trusted. The gate outlives it.
   std::unique_ptr<MysqlStore> Behind(StoreGate& gate, Gated gated) const;
 
   // IdentityStore

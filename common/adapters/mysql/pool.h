@@ -75,8 +75,8 @@ class Pool {
 
   Result<Lease> Acquire(std::string_view operation, Use use = Use::kRead);
 
-  // "<process>/<slots>": what a takeover by somebody else needs. Made by the server at first
-  // connect.
+  // "<process>/<slots>": what a takeover by somebody
+  // else needs. Made by the server at first connect.
   Result<std::string> Connections();
 
   // Ends the connections of another process, by its Connections(), and those of our own slots that

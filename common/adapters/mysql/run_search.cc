@@ -32,8 +32,8 @@ struct Walk {
   std::string index;
   Conditions within;  // a range of the index
   Conditions wanted;  // looked at in each row
-  // Of the runs looked at; nullopt = the range itself is what is wanted, so the page's size bounds
-  // it.
+  // Of the runs looked at; nullopt = the range itself
+  // is what is wanted, so the page's size bounds it.
   std::optional<size_t> bound = {};
 };
 

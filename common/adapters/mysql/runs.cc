@@ -68,8 +68,8 @@ void ReportEnds(const RunWriter& writer, const WriteContext& context) {
   if (context.ended != nullptr) *context.ended = writer.ended();
 }
 
-// What an executor said of the row's own attempt after it was given up stands with the earlier
-// ones.
+// What an executor said of the row's own attempt
+// after it was given up stands with the earlier ones.
 bool HasReportOf(const RunDetail& run, int attempt) {
   return std::any_of(run.attempts.begin(), run.attempts.end(),
                      [&](const RunAttempt& known) { return known.attempt == attempt; });

@@ -52,9 +52,9 @@ bool MayTake(const SegmentRecord& record, const TakeRequest& request) {
          record.incarnation == request.incarnation;
 }
 
-// The old owner may be frozen between its fence and its commit, holding the rows we are about to
-// change. Its transaction is undone, or was committed, before our lock is granted: either is in
-// order.
+// The old owner may be frozen between its fence and its commit,
+// holding the rows we are about to change. Its transaction is undone,
+// or was committed, before our lock is granted: either is in order.
 Status EndOldOwners(Pool& pool, Session& session, const TakeRequest& request,
                     const std::string& ours) {
   std::vector<std::string> others;

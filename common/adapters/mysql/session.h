@@ -94,8 +94,8 @@ class Session {
   Status Run(const std::string& statement);
   Result<Rows> Ask(const std::string& statement);
 
-  // As Run, of a statement that needs a table for itself; false: it is in use, and nothing
-  // happened.
+  // As Run, of a statement that needs a table for
+  // itself; false: it is in use, and nothing happened.
   Result<bool> TryRun(const std::string& statement);
 
   // Of MariaDB: from here on the server ends a statement that takes longer; zero = no limit.

@@ -10,8 +10,8 @@
 namespace carillon {
 namespace {
 
-// Takes from a queue as the rooms do: few items in a Step, and at once again when there may be
-// more.
+// Takes from a queue as the rooms do: few items in
+// a Step, and at once again when there may be more.
 class Consumer final : public Stepper {
  public:
   explicit Consumer(BoundedQueue<int>& queue) : queue_(queue) {}

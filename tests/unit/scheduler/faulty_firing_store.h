@@ -14,8 +14,8 @@ class FaultyFiringStore final : public FiringStore {
  public:
   explicit FaultyFiringStore(memory::MemoryStore& store) : store_(store) {}
 
-  // The next call of `op` ("plan", "claim", "skip", "result", "lost", "scan") fails having written
-  // nothing.
+  // The next call of `op` ("plan", "claim", "skip",
+  // "result", "lost", "scan") fails having written nothing.
   void FailNext(const std::string& op, ErrorCode code) { before_[op].push_back(code); }
   void Clear(const std::string& op) { before_[op].clear(); }
   // Every call of the operation fails with this, having written nothing.

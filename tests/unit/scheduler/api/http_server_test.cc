@@ -282,9 +282,9 @@ class OneMoreDescriptor {
 
 TEST(HttpServerTest, ItAcceptsAgainAfterDescriptorsRanOut) {
   EchoServer server({.read_timeout = 1h});
-  // Each accept takes a descriptor for a moment, whether somebody waits or not. With this answer
-  // the server has gone to rest in one, and it keeps the connection, so that no number becomes
-  // free.
+  // Each accept takes a descriptor for a moment, whether somebody
+  // waits or not. With this answer the server has gone to rest in
+  // one, and it keeps the connection, so that no number becomes free.
   RawSocket first(server.port());
   const std::string request = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
   ASSERT_TRUE(first.Send(request));

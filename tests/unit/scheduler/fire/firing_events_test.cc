@@ -1,5 +1,5 @@
-// What the firing loop does when the queue of run events was full, and when nobody has room for
-// long.
+// What the firing loop does when the queue of run
+// events was full, and when nobody has room for long.
 #include "tests/unit/scheduler/fire/firing_fixture.h"
 
 namespace carillon::scheduler {
@@ -49,8 +49,8 @@ TEST_F(FiringEventsTest, LostEndOfARunThatWasClaimedJustNowIsMadeUpForToo) {
   EXPECT_EQ(Tasks().size(), 1u);
 }
 
-// As one whose clock is wrong, or that reads another bus: it says that it is there, with free
-// slots.
+// As one whose clock is wrong, or that reads another
+// bus: it says that it is there, with free slots.
 TEST_F(FiringEventsTest, ExecutorThatClaimsNothingGetsOneTaskAtATime) {
   const StoredJob job = Shell("job");
   std::map<std::string, std::vector<RunKey>> given;
@@ -91,8 +91,8 @@ TEST_F(FiringEventsTest, ExecutorThatClaimsNothingGetsOneTaskAtATime) {
   EXPECT_EQ(given["x1"].size(), 4u) << "it is back";
 }
 
-// A run started by a person never grows too old; those behind it do, for as long as nobody is
-// there.
+// A run started by a person never grows too old;
+// those behind it do, for as long as nobody is there.
 TEST_F(FiringEventsTest, WhatWentAwayBehindARunThatWaitsIsNotKept) {
   JobDefinition job;
   job.queue_timeout_s = 1;

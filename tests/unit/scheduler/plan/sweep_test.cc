@@ -229,8 +229,8 @@ TEST_F(SweepTest, FullFeedIsCountedAndTheRunsComeAgain) {
   EXPECT_EQ(Fed().size(), 3u);
 }
 
-// Memory has so many due runs that reading them all again would take from the store what these
-// need.
+// Memory has so many due runs that reading them all
+// again would take from the store what these need.
 class OverloadedSweepTest : public SweepTest {
  protected:
   Sweep MakeOverloaded(Sweep::Options options = {}) {

@@ -159,8 +159,8 @@ TEST_F(ResultApplierTest, ResultOfASegmentThatNobodyCanOwnIsJudgedByEveryMember)
   EXPECT_EQ(Uncommitted(), 0u);
 }
 
-// Such as a column that somebody made too narrow: the code speaks of an item, and every item gets
-// it.
+// Such as a column that somebody made too narrow: the
+// code speaks of an item, and every item gets it.
 TEST_F(ResultApplierTest, UndecodableRecordGoesToTheDeadLettersAndBlocksNothing) {
   const HeldAttempt held = Start(CreateNoop("job"), 1);
   ResultApplier applier = Make();
