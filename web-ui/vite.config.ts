@@ -13,7 +13,21 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // What nearly every page needs comes as one file: cut into many it compresses worse, and the budget is of all.
     // The texts of later pages are not: the first page would wait for them. What asks before the rest runs is first, by itself.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'opening', test: /src\/(early|auth\/(opening|kept)|api\/url)\./ }, { name: 'base', test: /node_modules|src\/(api|auth|shared|i18n)\/(?!more|seldom)/, minShareCount: 18 }, { name: 'icons', test: /lucide-react\/dist\/esm\/icons/, minShareCount: 2 }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'opening', test: /src\/(early|auth\/(opening|kept)|api\/url)\./ },
+            {
+              name: 'base',
+              test: /node_modules|src\/(api|auth|shared|i18n)\/(?!more|seldom)/,
+              minShareCount: 18,
+            },
+            { name: 'icons', test: /lucide-react\/dist\/esm\/icons/, minShareCount: 2 },
+          ],
+        },
+      },
+    },
   },
   // `npm run dev` beside a server that runs: CARILLON_URL=http://127.0.0.1:8640 npm run dev
   server: { proxy: { '/api': process.env.CARILLON_URL ?? 'http://127.0.0.1:8640' } },

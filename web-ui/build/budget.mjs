@@ -49,10 +49,18 @@ function check(name, is, most) {
 
 for (const [page, most] of Object.entries(PAGES_KIB)) {
   const keys = withImports(`src/features/${page}.tsx`, withImports('index.html'));
-  check(page, [...keys].reduce((sum, key) => sum + gzipped(manifest[key].file), 0), most);
+  check(
+    page,
+    [...keys].reduce((sum, key) => sum + gzipped(manifest[key].file), 0),
+    most,
+  );
 }
 const css = new Set(Object.values(manifest).flatMap((chunk) => chunk.css ?? []));
-check('style sheets', [...css].reduce((sum, file) => sum + gzipped(file), 0), CSS_KIB);
+check(
+  'style sheets',
+  [...css].reduce((sum, file) => sum + gzipped(file), 0),
+  CSS_KIB,
+);
 const files = readdirSync('dist', { recursive: true }).map((file) => join('dist', file));
 const plain = files.filter((file) => statSync(file).isFile() && !/\.(gz|br)$/.test(file));
 check('dist', plain.reduce((sum, file) => sum + statSync(file).size, 0) / 1024, DIST_KIB);

@@ -17,7 +17,10 @@ for (const entry of readdirSync(DIST, { recursive: true, withFileTypes: true }))
   const bytes = readFileSync(path);
   if (bytes.length < BYTES_MIN) continue;
   writeFileSync(path + '.gz', gzipSync(bytes, { level: 9 }));
-  writeFileSync(path + '.br', brotliCompressSync(bytes, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
-  }));
+  writeFileSync(
+    path + '.br',
+    brotliCompressSync(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    }),
+  );
 }

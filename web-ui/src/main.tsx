@@ -22,17 +22,24 @@ function App() {
   useEffect(() => {
     if (session.state === 'signed_out') queryClient.clear();
     // The setup link's page is done with once somebody is in.
-    if (signedIn && router.state.location.pathname === '/setup') void router.navigate({ to: '/', replace: true });
+    if (signedIn && router.state.location.pathname === '/setup')
+      void router.navigate({ to: '/', replace: true });
   }, [session.state, signedIn]);
   if (session.state === 'starting') return <Loading />;
-  if (session.state === 'signed_out') return <Suspense fallback={<Loading />}><SignInPage session={session} /></Suspense>;
+  if (session.state === 'signed_out')
+    return (
+      <Suspense fallback={<Loading />}>
+        <SignInPage session={session} />
+      </Suspense>
+    );
   return <RouterProvider router={router} />;
 }
 
 applyTheme();
 // The page that was asked for comes while the session does.
 const routes: Record<string, AnyRoute> = router.routesById;
-for (const { routeId } of router.matchRoutes(router.latestLocation) as { routeId: string }[]) void router.loadRouteChunk(routes[routeId]!)?.catch(() => {});
+for (const { routeId } of router.matchRoutes(router.latestLocation) as { routeId: string }[])
+  void router.loadRouteChunk(routes[routeId]!)?.catch(() => {});
 await Promise.all([startTexts(), start()]);
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
@@ -40,7 +47,9 @@ createRoot(document.getElementById('root')!).render(
       <ErrorBoundary>
         <QueryClientProvider client={queryClient}>
           <App />
-          <Suspense><ToastList /></Suspense>
+          <Suspense>
+            <ToastList />
+          </Suspense>
         </QueryClientProvider>
       </ErrorBoundary>
     </CSPProvider>

@@ -9,12 +9,25 @@ import { HttpResponse, at, http, problem, server } from './server';
 import '../src/i18n/more';
 
 const anna = {
-  user_id: 'user-1', name: 'anna', display_name: 'Anna', role: 'admin', disabled: false, version: 3,
-  create_time: '2026-01-01T00:00:00Z', update_time: '2026-01-01T00:00:00Z',
+  user_id: 'user-1',
+  name: 'anna',
+  display_name: 'Anna',
+  role: 'admin',
+  disabled: false,
+  version: 3,
+  create_time: '2026-01-01T00:00:00Z',
+  update_time: '2026-01-01T00:00:00Z',
 };
 const token = {
-  token_id: 'tok-1', name: 'ci', role: 'user', prefix: 'carillon_ab', user_id: null, token: 'carillon_abcdef',
-  create_time: '2026-01-01T00:00:00Z', expires_at: null, last_used_at: null,
+  token_id: 'tok-1',
+  name: 'ci',
+  role: 'user',
+  prefix: 'carillon_ab',
+  user_id: null,
+  token: 'carillon_abcdef',
+  create_time: '2026-01-01T00:00:00Z',
+  expires_at: null,
+  last_used_at: null,
 };
 const show = (element: React.ReactElement) =>
   render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
@@ -32,7 +45,10 @@ describe('a token', () => {
     expect(expiryOf('date', 'soon', now)).toBe('soon');
   });
   it('is shown whole, and is selected where the clipboard is closed', async () => {
-    vi.stubGlobal('navigator', { ...navigator, clipboard: { writeText: () => Promise.reject(new Error('no')) } });
+    vi.stubGlobal('navigator', {
+      ...navigator,
+      clipboard: { writeText: () => Promise.reject(new Error('no')) },
+    });
     show(<MadeTokenDialog token={token} onClose={() => {}} />);
     const field = await screen.findByDisplayValue<HTMLInputElement>('carillon_abcdef');
     fireEvent.click(screen.getByRole('button', { name: 'Copy' }));
@@ -44,10 +60,12 @@ describe('a token', () => {
 describe('a user', () => {
   it('is changed at the version that was seen; the refusal for the last administrator is shown', async () => {
     const seen: unknown[] = [];
-    server.use(http.patch(at('users/user-1'), async ({ request }) => {
-      seen.push(request.headers.get('If-Match'), await request.json());
-      return problem(409, 'last_admin', 'This is the last administrator.');
-    }));
+    server.use(
+      http.patch(at('users/user-1'), async ({ request }) => {
+        seen.push(request.headers.get('If-Match'), await request.json());
+        return problem(409, 'last_admin', 'This is the last administrator.');
+      }),
+    );
     const onDone = vi.fn();
     show(<EditUserDialog user={anna} onClose={() => {}} onDone={onDone} />);
     fireEvent.change(await screen.findByLabelText('Role'), { target: { value: 'user' } });

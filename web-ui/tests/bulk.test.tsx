@@ -1,5 +1,12 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter, type AnyRoute } from '@tanstack/react-router';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type AnyRoute,
+} from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ChangeStream } from '../src/api/changes';
@@ -18,11 +25,35 @@ import '../src/features/lists/bulk_dialog';
 import '../src/shared/modal_dialog';
 
 const running = {
-  bulk_id: 'blk-1', action: 'pause', kind: 'job', state: 'RUNNING', reason: 'moving', confirm_overlap: false, total: 1200, done: 300, failed: 2,
-  skipped: 0, actor: 'anna', user_id: 'user-1', error: null, create_time: '2026-03-01T02:00:00Z', update_time: '2026-03-01T02:00:10Z',
-  end_time: null, allowed_actions: ['cancel'],
+  bulk_id: 'blk-1',
+  action: 'pause',
+  kind: 'job',
+  state: 'RUNNING',
+  reason: 'moving',
+  confirm_overlap: false,
+  total: 1200,
+  done: 300,
+  failed: 2,
+  skipped: 0,
+  actor: 'anna',
+  user_id: 'user-1',
+  error: null,
+  create_time: '2026-03-01T02:00:00Z',
+  update_time: '2026-03-01T02:00:10Z',
+  end_time: null,
+  allowed_actions: ['cancel'],
 };
-const ended = { ...running, bulk_id: 'blk-0', action: 'retry', kind: 'run', state: 'DONE', total: 60, done: 60, failed: 0, end_time: '2026-03-01T02:01:00Z' };
+const ended = {
+  ...running,
+  bulk_id: 'blk-0',
+  action: 'retry',
+  kind: 'run',
+  state: 'DONE',
+  total: 60,
+  done: 60,
+  failed: 0,
+  end_time: '2026-03-01T02:01:00Z',
+};
 
 beforeEach(async () => {
   queryClient.clear();
@@ -33,8 +64,17 @@ afterEach(() => signOut());
 function show(path: string, component: (props: never) => React.ReactNode, address: string) {
   const root = createRootRoute();
   const here: AnyRoute = createRoute({ getParentRoute: () => root, path, component: component as never });
-  const router = createRouter({ routeTree: root.addChildren([here]), parseSearch, stringifySearch, history: createMemoryHistory({ initialEntries: [address] }) });
-  render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+  const router = createRouter({
+    routeTree: root.addChildren([here]),
+    parseSearch,
+    stringifySearch,
+    history: createMemoryHistory({ initialEntries: [address] }),
+  });
+  render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
   return router;
 }
 const queryOf = (request: Request) => new URL(request.url).searchParams.toString();
@@ -43,9 +83,29 @@ describe('the bar', () => {
   const jobs = Array.from({ length: 60 }, (_, i) => ({ id: 'job-' + i, name: 'Job ' + i, state: 'ENABLED' }));
   function List() {
     const columns = useColumns('job', []);
-    return <ListBar always="Job" list={useSelectable({ kind: 'job', search: { q: 'job' }, rows: jobs, hasMore: true, total: null, columns })} />;
+    return (
+      <ListBar
+        always="Job"
+        list={useSelectable({
+          kind: 'job',
+          search: { q: 'job' },
+          rows: jobs,
+          hasMore: true,
+          total: null,
+          columns,
+        })}
+      />
+    );
   }
-  interface Asked { action: string; ids?: string[]; filter?: object; dry_run?: boolean; background?: boolean; reason?: string; key: string | null }
+  interface Asked {
+    action: string;
+    ids?: string[];
+    filter?: object;
+    dry_run?: boolean;
+    background?: boolean;
+    reason?: string;
+    key: string | null;
+  }
   // `matching`: of how many the preview of a filter is; `answers`: to what is handed over, in turn.
   function bulk(matching: number, more: boolean, answers: (() => Response | Promise<Response>)[] = []) {
     const asked: Asked[] = [];
@@ -53,9 +113,14 @@ describe('the bar', () => {
       http.post(at('bulk'), async ({ request }) => {
         const body = { ...((await request.json()) as Asked), key: request.headers.get('Idempotency-Key') };
         asked.push(body);
-        if (body.background) return answers.shift()?.() ?? HttpResponse.json({ ...running, total: matching }, { status: 202 });
+        if (body.background)
+          return answers.shift()?.() ?? HttpResponse.json({ ...running, total: matching }, { status: 202 });
         const ids = body.ids ?? Array.from({ length: matching }, (_, i) => 'job-' + i);
-        return HttpResponse.json({ total: ids.length, more, items: ids.map((id) => ({ id, result: 'would', run_id: null, error: null })) });
+        return HttpResponse.json({
+          total: ids.length,
+          more,
+          items: ids.map((id) => ({ id, result: 'would', run_id: null, error: null })),
+        });
       }),
       http.get(at('bulk/blk-1'), () => HttpResponse.json(running)),
     );
@@ -83,9 +148,16 @@ describe('the bar', () => {
     fireEvent.change(dialog.getByLabelText('Reason (optional)'), { target: { value: ' moving ' } });
     fireEvent.click(dialog.getByRole('button', { name: 'Pause' }));
     await dialog.findByText('The server is at it. It goes on when you leave.');
-    expect((await dialog.findByRole('link', { name: 'Show its progress' })).getAttribute('href')).toBe('/bulk/blk-1');
+    expect((await dialog.findByRole('link', { name: 'Show its progress' })).getAttribute('href')).toBe(
+      '/bulk/blk-1',
+    );
     expect(handed()).toHaveLength(1);
-    expect(handed()[0]).toMatchObject({ action: 'pause', kind: 'job', reason: 'moving', ids: jobs.map((job) => job.id) });
+    expect(handed()[0]).toMatchObject({
+      action: 'pause',
+      kind: 'job',
+      reason: 'moving',
+      ids: jobs.map((job) => job.id),
+    });
     expect(handed()[0]!.key).toMatch(/^[0-9a-f]{32}$/);
     fireEvent.click(dialog.getAllByRole('button', { name: 'Close' }).at(-1)!);
     const bar = within(await screen.findByTestId('under-way'));
@@ -104,7 +176,13 @@ describe('the bar', () => {
     await dialog.findByText(/can be acted on/);
     fireEvent.click(dialog.getByRole('checkbox', { name: /Kill them now/ }));
     fireEvent.click(dialog.getByRole('button', { name: 'Cancel runs' }));
-    await waitFor(() => expect(asked.find((one) => !one.dry_run)).toMatchObject({ action: 'cancel', kind: 'job', mode: 'kill' }));
+    await waitFor(() =>
+      expect(asked.find((one) => !one.dry_run)).toMatchObject({
+        action: 'cancel',
+        kind: 'job',
+        mode: 'kill',
+      }),
+    );
   });
 
   it('means by the filter what is more than a preview shows, and those that were seen otherwise', async () => {
@@ -121,17 +199,26 @@ describe('the bar', () => {
   it('says why the server does not take it, and that it may have where no answer came; again it is the same request', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true, advanceTimeDelta: 20 });
     const lost = () => problem(504, 'outcome_unknown', 'Look at the actions.');
-    const { handed } = bulk(60, false, [() => problem(400, 'invalid', 'Too many for one action.'), lost, lost, lost, lost]);
+    const { handed } = bulk(60, false, [
+      () => problem(400, 'invalid', 'Too many for one action.'),
+      lost,
+      lost,
+      lost,
+      lost,
+    ]);
     await choose(false);
     const dialog = await pause();
     const go = () => fireEvent.click(dialog.getByRole('button', { name: 'Pause' }));
     go();
     expect((await dialog.findByRole('alert')).textContent).toBe('Too many for one action.');
     go();
-    await vi.waitFor(async () => {
-      await vi.advanceTimersByTimeAsync(1000);
-      dialog.getByText(/it may have begun/);
-    }, { timeout: 5000 });
+    await vi.waitFor(
+      async () => {
+        await vi.advanceTimersByTimeAsync(1000);
+        dialog.getByText(/it may have begun/);
+      },
+      { timeout: 5000 },
+    );
     vi.useRealTimers();
     go();
     await dialog.findByText(/The server is at it/);
@@ -143,10 +230,12 @@ describe('the bar', () => {
 describe('the list of actions', () => {
   const list = (items: object[]) => {
     const asked: string[] = [];
-    server.use(http.get(at('bulk'), ({ request }) => {
-      asked.push(queryOf(request));
-      return HttpResponse.json({ items, next_page_token: null });
-    }));
+    server.use(
+      http.get(at('bulk'), ({ request }) => {
+        asked.push(queryOf(request));
+        return HttpResponse.json({ items, next_page_token: null });
+      }),
+    );
     return asked;
   };
 
@@ -157,7 +246,9 @@ describe('the list of actions', () => {
     expect(row.textContent).toContain('moving');
     expect(row.textContent).toContain('300 done, 2 failed, 898 of 1,200 to go');
     expect(within(row).getByRole<HTMLProgressElement>('progressbar').value).toBe(302);
-    expect(screen.getByRole('link', { name: 'Retry 60 runs' }).closest('tr')!.textContent).toContain('60 done, 0 failed, 0 skipped, of 60');
+    expect(screen.getByRole('link', { name: 'Retry 60 runs' }).closest('tr')!.textContent).toContain(
+      '60 done, 0 failed, 0 skipped, of 60',
+    );
   });
   it('asks for what its address says', async () => {
     const asked = list([running]);
@@ -181,7 +272,14 @@ describe('the list of actions', () => {
 });
 
 describe('one action', () => {
-  const item = (position: number, result: string, more: object = {}) => ({ position, id: 'job-' + position, result, run_id: null, error: null, ...more });
+  const item = (position: number, result: string, more: object = {}) => ({
+    position,
+    id: 'job-' + position,
+    result,
+    run_id: null,
+    error: null,
+    ...more,
+  });
   function answer(bulk: object) {
     const asked: string[] = [];
     const names: string[] = [];
@@ -190,9 +288,16 @@ describe('one action', () => {
       http.get(at('bulk/blk-1'), () => HttpResponse.json(now.bulk)),
       http.get(at('bulk/blk-1/items'), ({ request }) => {
         asked.push(queryOf(request));
-        const all = [item(0, 'done'), item(1, 'error', { error: { status: 403, code: 'not_owner', detail: 'It belongs to bob.' } }), item(2, 'pending')];
+        const all = [
+          item(0, 'done'),
+          item(1, 'error', { error: { status: 403, code: 'not_owner', detail: 'It belongs to bob.' } }),
+          item(2, 'pending'),
+        ];
         const wanted = new URL(request.url).searchParams.get('result');
-        return HttpResponse.json({ items: all.filter((one) => !wanted || one.result === wanted), next_page_token: null });
+        return HttpResponse.json({
+          items: all.filter((one) => !wanted || one.result === wanted),
+          next_page_token: null,
+        });
       }),
       http.get(at('jobs/:id'), ({ params }) => {
         names.push(String(params.id));
@@ -223,7 +328,13 @@ describe('one action', () => {
     const asked = names.length;
     now.bulk = { ...running, state: 'DONE', done: 1198, end_time: '2026-03-01T02:02:00Z' };
     const stream = new ChangeStream(queryClient);
-    stream.take([{ name: 'change', id: '', data: JSON.stringify({ changes: [{ topic: 'bulk', id: 'blk-1' }, { topic: 'jobs' }] }) }]);
+    stream.take([
+      {
+        name: 'change',
+        id: '',
+        data: JSON.stringify({ changes: [{ topic: 'bulk', id: 'blk-1' }, { topic: 'jobs' }] }),
+      },
+    ]);
     await screen.findAllByText('1,198 done, 2 failed, 0 skipped, of 1,200');
     stream.stop();
     expect(names).toHaveLength(asked); // names do not change with it
@@ -233,10 +344,12 @@ describe('one action', () => {
   it('is cancelled once that was asked', async () => {
     answer(running);
     let cancelled = 0;
-    server.use(http.post(at('bulk/blk-1/cancel'), () => {
-      cancelled += 1;
-      return HttpResponse.json({ ...running, state: 'CANCELLED', skipped: 898 }, { status: 202 });
-    }));
+    server.use(
+      http.post(at('bulk/blk-1/cancel'), () => {
+        cancelled += 1;
+        return HttpResponse.json({ ...running, state: 'CANCELLED', skipped: 898 }, { status: 202 });
+      }),
+    );
     page();
     fireEvent.click(await screen.findByRole('button', { name: 'Cancel the rest' }));
     const dialog = within(await screen.findByRole('dialog'));
@@ -251,7 +364,10 @@ describe('one action', () => {
     answer({ ...running, allowed_actions: [] });
     page();
     const button = await screen.findByRole<HTMLButtonElement>('button', { name: 'Cancel the rest' });
-    expect([button.disabled, button.title]).toEqual([true, 'It belongs to somebody else, and is not shared with you.']);
+    expect([button.disabled, button.title]).toEqual([
+      true,
+      'It belongs to somebody else, and is not shared with you.',
+    ]);
   });
 
   it('that was stopped says why', async () => {

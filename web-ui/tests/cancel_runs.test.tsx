@@ -18,17 +18,28 @@ describe('cancelling all runs of a job', () => {
     queryClient.clear();
     bodies = [];
     onClose.mockClear();
-    server.use(http.post(at('jobs/backup/cancel'), async ({ request }) => {
-      bodies.push(await request.json());
-      return HttpResponse.json({ cancelled: 3 }, { status: 202 });
-    }));
+    server.use(
+      http.post(at('jobs/backup/cancel'), async ({ request }) => {
+        bodies.push(await request.json());
+        return HttpResponse.json({ cancelled: 3 }, { status: 202 });
+      }),
+    );
   });
   const open = (counts: Record<string, number>, more = false) => {
-    server.use(http.get(at('runs'), ({ request }) => {
-      const state = new URL(request.url).searchParams.get('state')!;
-      return HttpResponse.json({ items: Array.from({ length: counts[state] ?? 0 }, () => ({})), next_page_token: more ? 'x' : null });
-    }));
-    render(<QueryClientProvider client={queryClient}><CancelRunsDialog job={job} onClose={onClose} /></QueryClientProvider>);
+    server.use(
+      http.get(at('runs'), ({ request }) => {
+        const state = new URL(request.url).searchParams.get('state')!;
+        return HttpResponse.json({
+          items: Array.from({ length: counts[state] ?? 0 }, () => ({})),
+          next_page_token: more ? 'x' : null,
+        });
+      }),
+    );
+    render(
+      <QueryClientProvider client={queryClient}>
+        <CancelRunsDialog job={job} onClose={onClose} />
+      </QueryClientProvider>,
+    );
   };
 
   it('says how many they are, and gives the reason', async () => {
@@ -47,7 +58,11 @@ describe('cancelling all runs of a job', () => {
 
   it('can be done where the count is not to be had', async () => {
     server.use(http.get(at('runs'), () => problem(400, 'invalid', 'no')));
-    render(<QueryClientProvider client={queryClient}><CancelRunsDialog job={job} onClose={onClose} /></QueryClientProvider>);
+    render(
+      <QueryClientProvider client={queryClient}>
+        <CancelRunsDialog job={job} onClose={onClose} />
+      </QueryClientProvider>,
+    );
     await screen.findByText(/^How many there are is not known/);
     fireEvent.click(screen.getByRole('button', { name: 'Cancel runs' }));
     await waitFor(() => expect(bodies).toEqual([{}]));
@@ -55,7 +70,10 @@ describe('cancelling all runs of a job', () => {
 
   it('is an action on many jobs too, whatever their state', () => {
     expect(ACTIONS.job).toContain('cancel');
-    const rows = [{ id: 'a', name: 'A', state: 'PAUSED' }, { id: 'b', name: 'B', state: 'ENABLED' }];
+    const rows = [
+      { id: 'a', name: 'A', state: 'PAUSED' },
+      { id: 'b', name: 'B', state: 'ENABLED' },
+    ];
     expect(targetOf('job', 'cancel', only(['a', 'b']), rows, {})).toEqual({ ids: ['a', 'b'] });
     expect(targetOf('run', 'cancel', only(['a']), [{ id: 'a', name: 'A', state: 'FAILED' }], {})).toBeNull();
   });

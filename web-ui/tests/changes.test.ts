@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ChangeStream, concerns, isTold } from '../src/api/changes';
 
 const change = (...topics: string[]) => ({
-  name: 'change', id: 'life-1', data: JSON.stringify({ changes: topics.map((topic) => ({ topic })) }),
+  name: 'change',
+  id: 'life-1',
+  data: JSON.stringify({ changes: topics.map((topic) => ({ topic })) }),
 });
 
 describe('concerns', () => {
@@ -29,7 +31,8 @@ describe('ChangeStream', () => {
     vi.useRealTimers();
   });
 
-  const later = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
+  const later = <T>(ms: number, value: T) =>
+    new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
 
   // Lists that somebody looks at, each of which takes its time to be read; `begun` and `read` to the end, in this order.
   async function made(lists: Record<string, number>) {
@@ -91,7 +94,9 @@ describe('ChangeStream', () => {
   it('does not lose a page that somebody asked for', async () => {
     const { client, stream } = await made({ jobs: 1 });
     const list = new InfiniteQueryObserver(client, {
-      queryKey: ['runs', {}], initialPageParam: 0, getNextPageParam: (page: number) => page + 1,
+      queryKey: ['runs', {}],
+      initialPageParam: 0,
+      getNextPageParam: (page: number) => page + 1,
       queryFn: ({ pageParam }) => later(3000, pageParam),
     });
     ends.push(list.subscribe(() => {}));
@@ -108,10 +113,17 @@ describe('ChangeStream', () => {
 
   it('leaves a search alone', async () => {
     const { client, stream } = await made({ jobs: 1 });
-    const queryFn = vi.fn(() => later(1, { items: [], next_page_token: 'more', searched_to: '2026-01-01T00:00:00Z' }));
-    ends.push(new InfiniteQueryObserver(client, {
-      queryKey: ['runs', { executor_id: 'a' }], initialPageParam: 0, getNextPageParam: () => null, queryFn,
-    }).subscribe(() => {}));
+    const queryFn = vi.fn(() =>
+      later(1, { items: [], next_page_token: 'more', searched_to: '2026-01-01T00:00:00Z' }),
+    );
+    ends.push(
+      new InfiniteQueryObserver(client, {
+        queryKey: ['runs', { executor_id: 'a' }],
+        initialPageParam: 0,
+        getNextPageParam: () => null,
+        queryFn,
+      }).subscribe(() => {}),
+    );
     await vi.advanceTimersByTimeAsync(1);
     stream.take([change('runs'), { name: 'resync', id: 'other-0', data: '{}' }]);
     await vi.advanceTimersByTimeAsync(60_000);

@@ -1,5 +1,11 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../src/api/queries';
@@ -11,9 +17,30 @@ import { HttpResponse, at, http, problem, server } from './server';
 import '../src/features/admin/dead_letter_dialog';
 import '../src/shared/modal_dialog';
 
-const failed = { id: '17', run_id: 'r-1', job_id: 'backup', state: 'FAILED', attempts: 3, reason: 'exit_code', create_time: '2026-03-01T02:00:00Z' };
-const lost = { ...failed, id: '16', run_id: 'r-2', job_id: 'nightly', state: 'LOST', attempts: 1, reason: 'executor_lost' };
-interface Sent { method: string; path: string; body: unknown; key: string | null }
+const failed = {
+  id: '17',
+  run_id: 'r-1',
+  job_id: 'backup',
+  state: 'FAILED',
+  attempts: 3,
+  reason: 'exit_code',
+  create_time: '2026-03-01T02:00:00Z',
+};
+const lost = {
+  ...failed,
+  id: '16',
+  run_id: 'r-2',
+  job_id: 'nightly',
+  state: 'LOST',
+  attempts: 1,
+  reason: 'executor_lost',
+};
+interface Sent {
+  method: string;
+  path: string;
+  body: unknown;
+  key: string | null;
+}
 let sent: Sent[];
 let letters: { job_id: string }[];
 let retries: (() => Response)[];
@@ -28,7 +55,12 @@ beforeEach(async () => {
   await signedInAs(['jobs:run:own']);
   const note = async (request: Request) => {
     const text = await request.text();
-    sent.push({ method: request.method, path: new URL(request.url).pathname.split('/api/')[1]!, body: text ? JSON.parse(text) : undefined, key: request.headers.get('Idempotency-Key') });
+    sent.push({
+      method: request.method,
+      path: new URL(request.url).pathname.split('/api/')[1]!,
+      body: text ? JSON.parse(text) : undefined,
+      key: request.headers.get('Idempotency-Key'),
+    });
   };
   server.use(
     http.get(at('dead-letters'), ({ request }) => {
@@ -36,7 +68,9 @@ beforeEach(async () => {
       const items = letters.filter((one) => job === null || one.job_id === job);
       return HttpResponse.json({ items, next_page_token: null, total: items.length });
     }),
-    http.get(at('dead-letters/:id'), ({ params }) => HttpResponse.json({ ...(params.id === '17' ? failed : lost), allowed_actions: allowed })),
+    http.get(at('dead-letters/:id'), ({ params }) =>
+      HttpResponse.json({ ...(params.id === '17' ? failed : lost), allowed_actions: allowed }),
+    ),
     http.delete(at('dead-letters/:id'), async ({ request }) => {
       await note(request);
       letters = [lost];
@@ -52,15 +86,27 @@ afterEach(() => signOut());
 
 function page(search = '') {
   const root = createRootRoute();
-  const here = createRoute({ getParentRoute: () => root, path: '/admin/dead-letters', component: DeadLettersPage });
-  const router = createRouter({
-    routeTree: root.addChildren([here]), parseSearch, stringifySearch, history: createMemoryHistory({ initialEntries: ['/admin/dead-letters' + search] }),
+  const here = createRoute({
+    getParentRoute: () => root,
+    path: '/admin/dead-letters',
+    component: DeadLettersPage,
   });
-  render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+  const router = createRouter({
+    routeTree: root.addChildren([here]),
+    parseSearch,
+    stringifySearch,
+    history: createMemoryHistory({ initialEntries: ['/admin/dead-letters' + search] }),
+  });
+  render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
   return router;
 }
 const row = async (job: string) => (await screen.findByRole('link', { name: job })).closest('tr')!;
-const press = async (name: string, within_: HTMLElement = document.body) => fireEvent.click(await within(within_).findByRole('button', { name }));
+const press = async (name: string, within_: HTMLElement = document.body) =>
+  fireEvent.click(await within(within_).findByRole('button', { name }));
 
 describe('the dead letters', () => {
   it('say which run of which job, why and after how many attempts', async () => {
@@ -87,7 +133,9 @@ describe('the dead letters', () => {
     page('?job_id=NightLy');
     await row('nightly');
     server.use(http.get(at('dead-letters'), () => problem(400, 'invalid', 'No id.')));
-    fireEvent.change(screen.getByLabelText('Job id, the whole of it'), { target: { value: 'Nightly report' } });
+    fireEvent.change(screen.getByLabelText('Job id, the whole of it'), {
+      target: { value: 'Nightly report' },
+    });
     await screen.findByText('Nothing matches');
     expect(screen.queryByText('This could not be loaded')).toBeNull();
   });
@@ -144,7 +192,9 @@ describe('the dead letters', () => {
     page();
     await press('Discard run 17 of backup');
     const dialog = await screen.findByRole('dialog');
-    expect((await within(dialog).findByRole('alert')).textContent).toBe('It belongs to somebody else, and is not shared with you.');
+    expect((await within(dialog).findByRole('alert')).textContent).toBe(
+      'It belongs to somebody else, and is not shared with you.',
+    );
     expect(within(dialog).queryByRole('button', { name: 'Discard' })).toBeNull();
     fireEvent.click(within(dialog).getAllByRole('button', { name: 'Close' })[0]!);
     await signedInAs(['read']);

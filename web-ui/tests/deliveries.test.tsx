@@ -1,5 +1,11 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { queryClient } from '../src/api/queries';
@@ -17,13 +23,35 @@ vi.mock('../src/auth/session', async (original) => ({
 }));
 
 const pending = {
-  id: '17', notice_id: 'ntc_9', channel: 'webhook', kind: 'failed', job_id: 'backup', run_id: 'r-1', state: 'PENDING', attempts: 2,
-  create_time: '2026-03-01T02:00:00Z', next_try_time: '2026-03-01T02:00:30Z', end_time: null, status: 503,
-  error: 'the receiver answered 503', recipients: [],
+  id: '17',
+  notice_id: 'ntc_9',
+  channel: 'webhook',
+  kind: 'failed',
+  job_id: 'backup',
+  run_id: 'r-1',
+  state: 'PENDING',
+  attempts: 2,
+  create_time: '2026-03-01T02:00:00Z',
+  next_try_time: '2026-03-01T02:00:30Z',
+  end_time: null,
+  status: 503,
+  error: 'the receiver answered 503',
+  recipients: [],
 };
 const sent = {
-  ...pending, id: '16', channel: 'mail', kind: 'missed', job_id: 'nightly', run_id: null, state: 'DELIVERED', attempts: 1,
-  next_try_time: null, end_time: '2026-03-01T02:00:01Z', status: 250, error: null, recipients: ['ops@example.org', 'night@example.org'],
+  ...pending,
+  id: '16',
+  channel: 'mail',
+  kind: 'missed',
+  job_id: 'nightly',
+  run_id: null,
+  state: 'DELIVERED',
+  attempts: 1,
+  next_try_time: null,
+  end_time: '2026-03-01T02:00:01Z',
+  status: 250,
+  error: null,
+  recipients: ['ops@example.org', 'night@example.org'],
 };
 const show = (element: React.ReactElement) =>
   render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
@@ -34,9 +62,15 @@ beforeEach(() => {
 
 function page(search = '') {
   const root = createRootRoute();
-  const here = createRoute({ getParentRoute: () => root, path: '/admin/deliveries', component: DeliveriesPage });
+  const here = createRoute({
+    getParentRoute: () => root,
+    path: '/admin/deliveries',
+    component: DeliveriesPage,
+  });
   const router = createRouter({
-    routeTree: root.addChildren([here]), parseSearch, stringifySearch,
+    routeTree: root.addChildren([here]),
+    parseSearch,
+    stringifySearch,
     history: createMemoryHistory({ initialEntries: ['/admin/deliveries' + search] }),
   });
   show(<RouterProvider router={router as never} />);
@@ -44,10 +78,12 @@ function page(search = '') {
 }
 function list(items: object[]) {
   const asked: string[] = [];
-  server.use(http.get(at('deliveries'), ({ request }) => {
-    asked.push(new URL(request.url).searchParams.toString());
-    return HttpResponse.json({ items, next_page_token: null });
-  }));
+  server.use(
+    http.get(at('deliveries'), ({ request }) => {
+      asked.push(new URL(request.url).searchParams.toString());
+      return HttpResponse.json({ items, next_page_token: null });
+    }),
+  );
   return asked;
 }
 const row = async (job: string) => (await screen.findByRole('link', { name: job })).closest('tr')!;
@@ -100,8 +136,13 @@ describe('the page of deliveries', () => {
   });
 
   it('says why it cannot be loaded, and finds nothing by what is no id', async () => {
-    server.use(http.get(at('deliveries'), ({ request }) => new URL(request.url).searchParams.has('job_id')
-      ? problem(400, 'invalid_request', 'This is not a job_id.') : problem(403, 'denied', 'Not for you.')));
+    server.use(
+      http.get(at('deliveries'), ({ request }) =>
+        new URL(request.url).searchParams.has('job_id')
+          ? problem(400, 'invalid_request', 'This is not a job_id.')
+          : problem(403, 'denied', 'Not for you.'),
+      ),
+    );
     page('?job_id=No');
     await screen.findByText('Nothing matches');
     fireEvent.click(screen.getAllByRole('button', { name: 'Clear filters' }).at(-1)!);
@@ -111,12 +152,21 @@ describe('the page of deliveries', () => {
   it('sends one again, and reads the list anew; a refusal is told', async () => {
     const asked = list([sent]);
     let tries = 0;
-    server.use(http.post(at('deliveries/16/resend'), () =>
-      ++tries === 1 ? HttpResponse.json({ ...sent, state: 'PENDING' }, { status: 202 }) : problem(404, 'not_found', 'There is no such delivery.')));
+    server.use(
+      http.post(at('deliveries/16/resend'), () =>
+        ++tries === 1
+          ? HttpResponse.json({ ...sent, state: 'PENDING' }, { status: 202 })
+          : problem(404, 'not_found', 'There is no such delivery.'),
+      ),
+    );
     page();
     fireEvent.click(await screen.findByRole('button', { name: 'Send 16 of nightly again' }));
     await waitFor(() => expect(asked.length).toBe(2));
-    await waitFor(() => expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Send 16 of nightly again' }).disabled).toBe(false));
+    await waitFor(() =>
+      expect(
+        screen.getByRole<HTMLButtonElement>('button', { name: 'Send 16 of nightly again' }).disabled,
+      ).toBe(false),
+    );
     fireEvent.click(screen.getByRole('button', { name: 'Send 16 of nightly again' }));
     await waitFor(() => expect(asked.length).toBe(3));
     expect(tries).toBe(2);
@@ -136,13 +186,22 @@ describe('the page of deliveries', () => {
 describe('a test notice', () => {
   it('is sent when that is asked for, and shows what each channel answered', async () => {
     let sentTests = 0;
-    server.use(http.post(at('notify/test'), () => {
-      sentTests++;
-      return HttpResponse.json({ channels: [
-        { channel: 'webhook', delivered: true, status: 204, error: null },
-        { channel: 'mail', delivered: false, status: null, error: 'mail to 127.0.0.1: Connection refused' },
-      ] });
-    }));
+    server.use(
+      http.post(at('notify/test'), () => {
+        sentTests++;
+        return HttpResponse.json({
+          channels: [
+            { channel: 'webhook', delivered: true, status: 204, error: null },
+            {
+              channel: 'mail',
+              delivered: false,
+              status: null,
+              error: 'mail to 127.0.0.1: Connection refused',
+            },
+          ],
+        });
+      }),
+    );
     show(<TestNoticeDialog onClose={() => {}} />);
     const send = await screen.findByRole('button', { name: 'Send' });
     expect(sentTests).toBe(0);
@@ -155,7 +214,11 @@ describe('a test notice', () => {
   });
 
   it('says that nothing is set up', async () => {
-    server.use(http.post(at('notify/test'), () => problem(409, 'no_notify_channel', 'Nothing is set up to send notices with.')));
+    server.use(
+      http.post(at('notify/test'), () =>
+        problem(409, 'no_notify_channel', 'Nothing is set up to send notices with.'),
+      ),
+    );
     show(<TestNoticeDialog onClose={() => {}} />);
     fireEvent.click(await screen.findByRole('button', { name: 'Send' }));
     expect((await screen.findByRole('alert')).textContent).toBe('Nothing is set up to send notices with.');

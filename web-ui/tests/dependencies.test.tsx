@@ -12,26 +12,47 @@ const effect = (code: string, after_s = 0, until_s: number | null = null) => {
   const [, capability, kind] = code.split('.');
   return { code, capability, effect: kind, after_s, until_s, detail: 'As the server says.' };
 };
-const node = (id: string, kind: string, state: string, more: object = {}) =>
-  ({ id, kind, name: id.split(':').at(-1), address: null, state, detail: null, affects: [], ...more });
+const node = (id: string, kind: string, state: string, more: object = {}) => ({
+  id,
+  kind,
+  name: id.split(':').at(-1),
+  address: null,
+  state,
+  detail: null,
+  affects: [],
+  ...more,
+});
 const sound = {
-  seen_by: 'm1', time: '2026-03-01T02:00:00Z', state: 'ok',
+  seen_by: 'm1',
+  time: '2026-03-01T02:00:00Z',
+  state: 'ok',
   nodes: [
     node('bus', 'bus', 'ok', { affects: [effect('bus.starting.delayed'), effect('bus.running.goes_on')] }),
-    node('member:m1', 'member', 'ok', { leader: true, affects: [effect('last_member.running.stops', 20), effect('member.planning.delayed', 0, 6)] }),
+    node('member:m1', 'member', 'ok', {
+      leader: true,
+      affects: [effect('last_member.running.stops', 20), effect('member.planning.delayed', 0, 6)],
+    }),
   ],
   edges: [{ from: 'member:m1', to: 'bus', purpose: 'messages', critical: true, state: 'ok' }],
   impact: [],
 };
 const down = {
-  ...sound, state: 'down',
+  ...sound,
+  state: 'down',
   nodes: [{ ...sound.nodes[0], state: 'down', detail: 'No answer for: carillon.results.' }, sound.nodes[1]],
   edges: [{ ...sound.edges[0], state: 'down' }],
-  impact: [{ ...effect('bus.starting.delayed'), nodes: ['bus'] }, { ...effect('later.starting.delayed'), nodes: ['bus'] }],
+  impact: [
+    { ...effect('bus.starting.delayed'), nodes: ['bus'] },
+    { ...effect('later.starting.delayed'), nodes: ['bus'] },
+  ],
 };
 function show(topology: object) {
   server.use(http.get(at('system/topology'), () => HttpResponse.json(topology)));
-  return render(<QueryClientProvider client={queryClient}><DependenciesCard /></QueryClientProvider>);
+  return render(
+    <QueryClientProvider client={queryClient}>
+      <DependenciesCard />
+    </QueryClientProvider>,
+  );
 }
 beforeEach(() => queryClient.clear());
 
@@ -63,9 +84,18 @@ describe('the dependencies', () => {
 
 describe('the sentences', () => {
   const table = readFileSync('../common/domain/outage.cc', 'utf8');
-  const snake = (name: string) => name.slice(1).replace(/(?!^)[A-Z]/g, (c) => '_' + c).toLowerCase();
-  const rows = [...table.matchAll(/\{(k\w+), (k\w+), (k\w+), k\w+, k\w+,\s*((?:"[^"]*"\s*)+)\}/g)].map(([, outage, capability, effects, text]) =>
-    ['outage.' + [outage, capability, effects].map((name) => snake(name!)).join('.'), [...text!.matchAll(/"([^"]*)"/g)].map((part) => part[1]).join('')] as const);
+  const snake = (name: string) =>
+    name
+      .slice(1)
+      .replace(/(?!^)[A-Z]/g, (c) => '_' + c)
+      .toLowerCase();
+  const rows = [...table.matchAll(/\{(k\w+), (k\w+), (k\w+), k\w+, k\w+,\s*((?:"[^"]*"\s*)+)\}/g)].map(
+    ([, outage, capability, effects, text]) =>
+      [
+        'outage.' + [outage, capability, effects].map((name) => snake(name!)).join('.'),
+        [...text!.matchAll(/"([^"]*)"/g)].map((part) => part[1]).join(''),
+      ] as const,
+  );
 
   it('are those of the server, in both languages', () => {
     expect(rows.length).toBeGreaterThan(40);
@@ -77,11 +107,17 @@ describe('the sentences', () => {
   it('name every capability, effect, kind, purpose and state of the contract', () => {
     const contract = readFileSync('../scheduler/openapi/openapi.yaml', 'utf8');
     const part = contract.slice(contract.indexOf('    NodeState:'), contract.indexOf('    Store:\n'));
-    const listed = (name: string) => part.match(new RegExp(`${name}: \\{type: string, enum: \\[([a-z_, ]+)\\]`))![1]!.split(', ');
+    const listed = (name: string) =>
+      part.match(new RegExp(`${name}: \\{type: string, enum: \\[([a-z_, ]+)\\]`))![1]!.split(', ');
     const wanted = [
-      ...listed('NodeState').map((one) => 'node_state.' + one), ...listed('effect').map((one) => 'effect.' + one),
-      ...listed('kind').map((one) => 'part.' + one), ...listed('purpose').map((one) => 'purpose.' + one),
-      ...part.match(/capability:\s+type: string\s+enum: \[([a-z_, ]+)\]/)![1]!.split(', ').map((one) => 'capability.' + one),
+      ...listed('NodeState').map((one) => 'node_state.' + one),
+      ...listed('effect').map((one) => 'effect.' + one),
+      ...listed('kind').map((one) => 'part.' + one),
+      ...listed('purpose').map((one) => 'purpose.' + one),
+      ...part
+        .match(/capability:\s+type: string\s+enum: \[([a-z_, ]+)\]/)![1]!
+        .split(', ')
+        .map((one) => 'capability.' + one),
     ];
     expect(wanted.length).toBeGreaterThan(30);
     expect(wanted.filter((key) => !(key in en) || !(key in zhCN))).toEqual([]);

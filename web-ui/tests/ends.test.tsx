@@ -10,12 +10,20 @@ import { begunInTime, endsByDay, successOfLast, weeksTo } from '../src/features/
 import { localIn } from '../src/shared/zones';
 import { HttpResponse, at, http, problem, server } from './server';
 
-const ended = (state: string, ended_at: string) => ({ state, ended_at, fire_time: ended_at, run_id: 'r' + ended_at, job_id: 'backup' });
+const ended = (state: string, ended_at: string) => ({
+  state,
+  ended_at,
+  fire_time: ended_at,
+  run_id: 'r' + ended_at,
+  job_id: 'backup',
+});
 const job = { job_id: 'backup', name: 'Backup', schedules: [], time_zone: 'UTC' } as unknown as Job;
 
 describe('how the last runs ended', () => {
   it('is the share of those that ended by themselves, rounded down', () => {
-    const runs = ['RUNNING', 'FAILED', 'CANCELLED', ...Array.from({ length: 199 }, () => 'COMPLETED')].map((state) => ({ state }));
+    const runs = ['RUNNING', 'FAILED', 'CANCELLED', ...Array.from({ length: 199 }, () => 'COMPLETED')].map(
+      (state) => ({ state }),
+    );
     expect(successOfLast(runs)).toEqual({ share: 0.99, n: 200 });
     expect(successOfLast([{ state: 'LOST' }, { state: 'TIMED_OUT' }])).toEqual({ share: 0, n: 2 });
     expect(successOfLast([{ state: 'RUNNING' }, { state: 'SKIPPED' }])).toEqual({ share: null, n: 0 });
@@ -23,11 +31,24 @@ describe('how the last runs ended', () => {
 });
 
 describe('how late they began', () => {
-  const run = (started_at: string | null, more = {}) => ({ kind: 'cron', attempt: 1, fire_time: '2026-03-01T02:00:00Z', started_at, ...more });
+  const run = (started_at: string | null, more = {}) => ({
+    kind: 'cron',
+    attempt: 1,
+    fire_time: '2026-03-01T02:00:00Z',
+    started_at,
+    ...more,
+  });
   it('counts what a schedule made and began once', () => {
-    const runs = [run('2026-03-01T02:00:00.4Z'), run('2026-03-01T02:00:01Z'), run('2026-03-01T02:00:09Z'), run('2026-03-01T01:59:59.99Z'),
+    const runs = [
+      run('2026-03-01T02:00:00.4Z'),
+      run('2026-03-01T02:00:01Z'),
+      run('2026-03-01T02:00:09Z'),
+      run('2026-03-01T01:59:59.99Z'),
       run('2026-03-01T02:30:00Z', { due_at: '2026-03-01T02:30:00Z' }),
-      run(null), run('2026-03-01T03:00:00Z', { attempt: 2 }), run('2026-03-01T03:00:00Z', { kind: 'manual' })];
+      run(null),
+      run('2026-03-01T03:00:00Z', { attempt: 2 }),
+      run('2026-03-01T03:00:00Z', { kind: 'manual' }),
+    ];
     expect(begunInTime(runs, 1000)).toEqual({ share: 0.8, n: 5, latest: 9000 });
     expect(begunInTime(runs, 10)).toMatchObject({ share: 0.4 });
     expect(begunInTime(runs.slice(5), 1000)).toEqual({ share: null, n: 0, latest: 0 });
@@ -42,18 +63,33 @@ describe('the calendar', () => {
     expect(weeks[11]).toEqual(['2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05', null, null, null]);
   });
   it('counts a run on the day that it ended', () => {
-    const days = endsByDay([ended('COMPLETED', '2026-03-01T23:30:00Z'), ended('LOST', '2026-03-01T22:30:00Z'), { state: 'RUNNING', ended_at: null }], 'Europe/Paris');
-    expect([...days]).toEqual([['2026-03-02', { good: 1, bad: 0 }], ['2026-03-01', { good: 0, bad: 1 }]]);
+    const days = endsByDay(
+      [
+        ended('COMPLETED', '2026-03-01T23:30:00Z'),
+        ended('LOST', '2026-03-01T22:30:00Z'),
+        { state: 'RUNNING', ended_at: null },
+      ],
+      'Europe/Paris',
+    );
+    expect([...days]).toEqual([
+      ['2026-03-02', { good: 1, bad: 0 }],
+      ['2026-03-01', { good: 0, bad: 1 }],
+    ]);
   });
 });
 
 describe('the reading', () => {
   it('ends with the last page', async () => {
     const asked: URLSearchParams[] = [];
-    server.use(http.get(at('runs'), ({ request }) => {
-      asked.push(new URL(request.url).searchParams);
-      return HttpResponse.json({ items: [ended('COMPLETED', '2026-03-01T02:00:00Z')], next_page_token: asked.length === 1 ? 'x' : null });
-    }));
+    server.use(
+      http.get(at('runs'), ({ request }) => {
+        asked.push(new URL(request.url).searchParams);
+        return HttpResponse.json({
+          items: [ended('COMPLETED', '2026-03-01T02:00:00Z')],
+          next_page_token: asked.length === 1 ? 'x' : null,
+        });
+      }),
+    );
     expect(await readEnds('backup', '2026-01-01T00:00:00Z')).toMatchObject({ back: null, runs: [{}, {}] });
     expect(asked.map((one) => one.get('page_token'))).toEqual([null, 'x']);
     expect(asked[0]!.getAll('state')).toEqual(['COMPLETED', 'FAILED', 'TIMED_OUT', 'LOST']);
@@ -61,10 +97,15 @@ describe('the reading', () => {
   });
   it('stops after four pages, and says how far back that was', async () => {
     let pages = 0;
-    server.use(http.get(at('runs'), () => {
-      pages += 1;
-      return HttpResponse.json({ items: [ended('COMPLETED', `2026-03-0${9 - pages}T02:00:00Z`)], next_page_token: 'x' });
-    }));
+    server.use(
+      http.get(at('runs'), () => {
+        pages += 1;
+        return HttpResponse.json({
+          items: [ended('COMPLETED', `2026-03-0${9 - pages}T02:00:00Z`)],
+          next_page_token: 'x',
+        });
+      }),
+    );
     expect(await readEnds('backup', '2026-01-01T00:00:00Z')).toMatchObject({ back: '2026-03-05T02:00:00Z' });
     expect(pages).toBe(4);
   });
@@ -76,12 +117,26 @@ describe('the card', () => {
   const day = localIn('UTC', Date.now()).slice(0, 10);
   const show = (answer: () => Response, of = job) => {
     server.use(http.get(at('runs'), answer));
-    const router = createRouter({ routeTree: createRootRoute({ component: () => <EndsCard job={of} /> }), history: createMemoryHistory(), parseSearch, stringifySearch });
-    render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+    const router = createRouter({
+      routeTree: createRootRoute({ component: () => <EndsCard job={of} /> }),
+      history: createMemoryHistory(),
+      parseSearch,
+      stringifySearch,
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
   };
 
   it('says of a day how many ended and failed, leads to them, and has the same as a table', async () => {
-    show(() => HttpResponse.json({ items: [ended('FAILED', today), ended('COMPLETED', today), ended('COMPLETED', today)], next_page_token: null }));
+    show(() =>
+      HttpResponse.json({
+        items: [ended('FAILED', today), ended('COMPLETED', today), ended('COMPLETED', today)],
+        next_page_token: null,
+      }),
+    );
     const cell = await screen.findByRole('link', { name: `${day}: 3 ended, 1 of them failed` });
     expect(cell.textContent).toBe('1/3');
     expect(cell.getAttribute('href')).toContain(`job_id=backup&state=COMPLETED`);
@@ -93,14 +148,31 @@ describe('the card', () => {
   });
 
   it('says how many began in time, which is what its notices hold for late', async () => {
-    const begun = (started_at: string) => ({ ...ended('COMPLETED', today), kind: 'cron', attempt: 1, fire_time: '2026-03-01T02:00:00Z', started_at });
-    show(() => HttpResponse.json({ items: [begun('2026-03-01T02:00:30Z'), begun('2026-03-01T02:00:00.5Z')], next_page_token: null }), { ...job, notify: { late_after_s: 60 } });
-    expect((await screen.findByTestId('ends-sum')).textContent).toContain('100% of the 2 planned ones began within 1 min of their time, the latest after 30 s.');
+    const begun = (started_at: string) => ({
+      ...ended('COMPLETED', today),
+      kind: 'cron',
+      attempt: 1,
+      fire_time: '2026-03-01T02:00:00Z',
+      started_at,
+    });
+    show(
+      () =>
+        HttpResponse.json({
+          items: [begun('2026-03-01T02:00:30Z'), begun('2026-03-01T02:00:00.5Z')],
+          next_page_token: null,
+        }),
+      { ...job, notify: { late_after_s: 60 } },
+    );
+    expect((await screen.findByTestId('ends-sum')).textContent).toContain(
+      '100% of the 2 planned ones began within 1 min of their time, the latest after 30 s.',
+    );
   });
 
   it('marks what was not read', async () => {
     show(() => HttpResponse.json({ items: [ended('COMPLETED', today)], next_page_token: 'x' }));
-    expect((await screen.findByRole('link', { name: `${day}: 4 ended, 0 of them failed` })).textContent).toBe('4+');
+    expect((await screen.findByRole('link', { name: `${day}: 4 ended, 0 of them failed` })).textContent).toBe(
+      '4+',
+    );
     expect(screen.getByRole('status').textContent).toContain('These are the last 4.');
     expect(screen.getAllByText('?').length).toBeGreaterThan(70);
   });

@@ -1,5 +1,11 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../src/api/queries';
@@ -8,37 +14,67 @@ import { ExecutorsPage } from '../src/features/executors/executors_page';
 import { HttpResponse, at, http, server } from './server';
 
 const executor = (id: string, labels: Record<string, string>) => ({
-  executor_id: id, host: id + '.example', labels, state: 'ONLINE', enabled: true, draining: false, slots: 4, running: 1, load: { cpu: 0.5, memory: 0.25 }, tasks_behind: 0,
-  version: '0.1.0', last_heartbeat_time: '2026-03-01T00:00:00Z', allowed_actions: [],
+  executor_id: id,
+  host: id + '.example',
+  labels,
+  state: 'ONLINE',
+  enabled: true,
+  draining: false,
+  slots: 4,
+  running: 1,
+  load: { cpu: 0.5, memory: 0.25 },
+  tasks_behind: 0,
+  version: '0.1.0',
+  last_heartbeat_time: '2026-03-01T00:00:00Z',
+  allowed_actions: [],
 });
 let asked: URLSearchParams[];
 
 beforeEach(() => {
   queryClient.clear();
   asked = [];
-  server.use(http.get(at('executors'), ({ request }) => {
-    const { searchParams } = new URL(request.url);
-    asked.push(searchParams);
-    const items = [executor('rack-1', { zone: 'a', disk: '' }), executor('rack-2', { zone: 'b' })].filter(
-      (one) => one.executor_id.includes(searchParams.get('q') ?? '') && searchParams.getAll('label').every((label) => one.labels[label.split(':')[0] as 'zone'] === label.split(':')[1]));
-    return HttpResponse.json({ items, next_page_token: null });
-  }));
+  server.use(
+    http.get(at('executors'), ({ request }) => {
+      const { searchParams } = new URL(request.url);
+      asked.push(searchParams);
+      const items = [executor('rack-1', { zone: 'a', disk: '' }), executor('rack-2', { zone: 'b' })].filter(
+        (one) =>
+          one.executor_id.includes(searchParams.get('q') ?? '') &&
+          searchParams
+            .getAll('label')
+            .every((label) => one.labels[label.split(':')[0] as 'zone'] === label.split(':')[1]),
+      );
+      return HttpResponse.json({ items, next_page_token: null });
+    }),
+  );
 });
 
 function page(search = '') {
   const root = createRootRoute();
   const here = createRoute({
-    getParentRoute: () => root, path: '/executors', component: ExecutorsPage,
+    getParentRoute: () => root,
+    path: '/executors',
+    component: ExecutorsPage,
     validateSearch: (found) => ({ state: many(found.state), q: one(found.q), label: many(found.label) }),
   });
   const executorPage = createRoute({ getParentRoute: () => root, path: '/executors/$id' });
   const router = createRouter({
-    routeTree: root.addChildren([here, executorPage]), parseSearch, stringifySearch, history: createMemoryHistory({ initialEntries: ['/executors' + search] }),
+    routeTree: root.addChildren([here, executorPage]),
+    parseSearch,
+    stringifySearch,
+    history: createMemoryHistory({ initialEntries: ['/executors' + search] }),
   });
-  render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+  render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
   return () => router.latestLocation.searchStr;
 }
-const last = () => { const of = asked.at(-1)!; return [of.getAll('state'), of.get('q'), of.getAll('label')]; };
+const last = () => {
+  const of = asked.at(-1)!;
+  return [of.getAll('state'), of.get('q'), of.getAll('label')];
+};
 
 describe('the executors', () => {
   it('are asked for by what the address says', async () => {
@@ -60,7 +96,14 @@ describe('the executors', () => {
     await waitFor(() => expect(last()).toEqual([['OFFLINE'], null, ['zone:a', 'disk:']]));
     fireEvent.change(screen.getByRole('searchbox'), { target: { value: ' rack-1 ' } });
     await waitFor(() => expect(last()).toEqual([['OFFLINE'], 'rack-1', ['zone:a', 'disk:']]));
-    expect([...new URLSearchParams(address())]).toEqual(expect.arrayContaining([['label', 'zone:a'], ['label', 'disk:'], ['state', 'OFFLINE'], ['q', 'rack-1']]));
+    expect([...new URLSearchParams(address())]).toEqual(
+      expect.arrayContaining([
+        ['label', 'zone:a'],
+        ['label', 'disk:'],
+        ['state', 'OFFLINE'],
+        ['q', 'rack-1'],
+      ]),
+    );
     fireEvent.click(screen.getByRole('button', { name: /zone:a/ }));
     await waitFor(() => expect(last()).toEqual([['OFFLINE'], 'rack-1', ['disk:']]));
     fireEvent.click(screen.getByRole('button', { name: 'Clear filters' }));

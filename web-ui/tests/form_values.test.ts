@@ -1,22 +1,65 @@
 import { describe, expect, it } from 'vitest';
 import {
-  DEFAULTS, definitionFrom, differences, fieldOf, formSchema, intervalsOf, linesOf, normalised, parametersOf, schedulesOf, valuesOf, type FormValues,
+  DEFAULTS,
+  definitionFrom,
+  differences,
+  fieldOf,
+  formSchema,
+  intervalsOf,
+  linesOf,
+  normalised,
+  parametersOf,
+  schedulesOf,
+  valuesOf,
+  type FormValues,
 } from '../src/features/jobs/form_values';
 import { EMPTY_ROW } from '../src/features/jobs/schedule_values';
 
 const issuesOf = (change: object) => {
-  const result = formSchema.safeParse({ ...DEFAULTS, name: 'a', command: 'true', cron_expression: '* * * * *', ...change });
+  const result = formSchema.safeParse({
+    ...DEFAULTS,
+    name: 'a',
+    command: 'true',
+    cron_expression: '* * * * *',
+    ...change,
+  });
   return result.success ? [] : result.error.issues.map((one) => [one.path[0], one.message]);
 };
 
 describe('a definition', () => {
   it('comes out of the form as it went in, with the fields that the form does not show', () => {
     const job = normalised({
-      job_id: 'a', name: 'A', type: 'shell', command: 'echo a', cron_expression: '0 3 * * *', time_zone: 'Europe/Paris',
-      catch_up_max: 7, misfire_grace: 5, catch_up_window: 60, user_id: 'user-2', retry_intervals: [1, 2], labels: { team: 'x', note: 'a=b' }, parameters: { n: 1 },
-      env: {}, enabled: true, priority: 5, timeout: 60, queue_timeout: 0, kill_grace: 10, retry_count: 0, retry_interval: 60,
-      description: '', misfire_policy: 'all', overlap_policy: 'skip', dst_gap: 'skip', dst_repeat: 'both',
-      executor_selector: '', executor_id: '', routing: 'random', retry_backoff: 'fixed', on_lost: 'hold',
+      job_id: 'a',
+      name: 'A',
+      type: 'shell',
+      command: 'echo a',
+      cron_expression: '0 3 * * *',
+      time_zone: 'Europe/Paris',
+      catch_up_max: 7,
+      misfire_grace: 5,
+      catch_up_window: 60,
+      user_id: 'user-2',
+      retry_intervals: [1, 2],
+      labels: { team: 'x', note: 'a=b' },
+      parameters: { n: 1 },
+      env: {},
+      enabled: true,
+      priority: 5,
+      timeout: 60,
+      queue_timeout: 0,
+      kill_grace: 10,
+      retry_count: 0,
+      retry_interval: 60,
+      description: '',
+      misfire_policy: 'all',
+      overlap_policy: 'skip',
+      dst_gap: 'skip',
+      dst_repeat: 'both',
+      executor_selector: '',
+      executor_id: '',
+      routing: 'random',
+      retry_backoff: 'fixed',
+      on_lost: 'hold',
     });
     expect(definitionFrom(valuesOf(job), job)).toEqual({ ...job, namespace: 'default' });
   });
@@ -26,17 +69,30 @@ describe('a definition', () => {
       { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' },
     ]);
     expect(normalised({ schedules: [{ kind: 'rate', every_ms: 5000 }] }).cron_expression).toBeNull();
-    expect(normalised({ time_zone: 'UTC', schedules: [{ kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' }] })
-      .cron_expression).toBeNull();
+    expect(
+      normalised({
+        time_zone: 'UTC',
+        schedules: [{ kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' }],
+      }).cron_expression,
+    ).toBeNull();
   });
 
   it('keeps several schedules, a zone or a start of their own, and what the form does not know, as they are', () => {
     for (const schedules of [
-      [{ kind: 'once', at: '2030-01-01T00:00:00Z' }, { kind: 'rate', every_ms: 5000 }],
+      [
+        { kind: 'once', at: '2030-01-01T00:00:00Z' },
+        { kind: 'rate', every_ms: 5000 },
+      ],
       [{ kind: 'rate', every_ms: 5000, start_time: '2026-03-01T00:00:00Z' }],
       [{ kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' }],
-      [{ kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC', jitter_s: 5 }, { kind: 'rate', every_ms: 1500, start_time: '1970-01-01T00:00:00.000000Z' }],
-      [{ kind: 'sunrise', place: 'here', at: 'x' }, { kind: 'once', at: '2030-01-01T00:00:00Z', note: 'y' }],
+      [
+        { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC', jitter_s: 5 },
+        { kind: 'rate', every_ms: 1500, start_time: '1970-01-01T00:00:00.000000Z' },
+      ],
+      [
+        { kind: 'sunrise', place: 'here', at: 'x' },
+        { kind: 'once', at: '2030-01-01T00:00:00Z', note: 'y' },
+      ],
     ]) {
       const values = valuesOf({ name: 'a', schedules });
       expect(values.kind).toBe('several');
@@ -46,29 +102,62 @@ describe('a definition', () => {
 });
 
 describe('the schedules of a job', () => {
-  const several = (...rows: object[]): FormValues => ({ ...DEFAULTS, kind: 'several', schedules: rows.map((row) => ({ ...EMPTY_ROW, ...row })) });
+  const several = (...rows: object[]): FormValues => ({
+    ...DEFAULTS,
+    kind: 'several',
+    schedules: rows.map((row) => ({ ...EMPTY_ROW, ...row })),
+  });
 
   it('that is a rate as the server tells it is one field', () => {
-    expect(valuesOf({ name: 'a', schedules: [{ kind: 'rate', every_ms: 1500, start_time: '1970-01-01T00:00:00.000000Z' }] })).toMatchObject({ kind: 'rate', every_s: '1.5' });
+    expect(
+      valuesOf({
+        name: 'a',
+        schedules: [{ kind: 'rate', every_ms: 1500, start_time: '1970-01-01T00:00:00.000000Z' }],
+      }),
+    ).toMatchObject({ kind: 'rate', every_s: '1.5' });
   });
 
   it('are what their rows say, in the zone of the job where they name none', () => {
-    const values = { ...several({ cron_expression: ' 0 3 * * * ' }, { kind: 'rate', every_s: '0.5', start_time: '2026-03-01T00:00:00Z' }, { kind: 'once', at: '2030-01-01T00:00:00Z' }), time_zone: 'Asia/Tokyo' };
+    const values = {
+      ...several(
+        { cron_expression: ' 0 3 * * * ' },
+        { kind: 'rate', every_s: '0.5', start_time: '2026-03-01T00:00:00Z' },
+        { kind: 'once', at: '2030-01-01T00:00:00Z' },
+      ),
+      time_zone: 'Asia/Tokyo',
+    };
     expect(schedulesOf(values)).toEqual([
-      { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' }, { kind: 'rate', every_ms: 500, start_time: '2026-03-01T00:00:00Z' }, { kind: 'once', at: '2030-01-01T00:00:00Z' },
+      { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' },
+      { kind: 'rate', every_ms: 500, start_time: '2026-03-01T00:00:00Z' },
+      { kind: 'once', at: '2030-01-01T00:00:00Z' },
     ]);
   });
 
   it('keep nothing of a kind that they are no longer', () => {
-    const [row] = valuesOf({ schedules: [{ kind: 'cron', cron_expression: '0 3 * * *', jitter_s: 5 }, { kind: 'once', at: 'x' }] }).schedules;
-    expect(schedulesOf(several({ ...row, kind: 'rate', every_s: '60' }))).toEqual([{ kind: 'rate', every_ms: 60000 }]);
+    const [row] = valuesOf({
+      schedules: [
+        { kind: 'cron', cron_expression: '0 3 * * *', jitter_s: 5 },
+        { kind: 'once', at: 'x' },
+      ],
+    }).schedules;
+    expect(schedulesOf(several({ ...row, kind: 'rate', every_s: '60' }))).toEqual([
+      { kind: 'rate', every_ms: 60000 },
+    ]);
   });
 
   it('are refused row by row, and only while there are several', () => {
     const rows = several({ cron_expression: '' }, { kind: 'rate', every_s: '0' }, { kind: 'once' }).schedules;
-    const result = formSchema.safeParse({ ...DEFAULTS, name: 'a', command: 'true', kind: 'several', schedules: rows });
+    const result = formSchema.safeParse({
+      ...DEFAULTS,
+      name: 'a',
+      command: 'true',
+      kind: 'several',
+      schedules: rows,
+    });
     expect(result.error!.issues.map((one) => [one.path.join('.'), one.message])).toEqual([
-      ['schedules.0.cron_expression', 'required'], ['schedules.1.every_s', 'positive'], ['schedules.2.at', 'required'],
+      ['schedules.0.cron_expression', 'required'],
+      ['schedules.1.every_s', 'positive'],
+      ['schedules.2.at', 'required'],
     ]);
     expect(issuesOf({ schedules: rows })).toEqual([]);
   });
@@ -83,7 +172,8 @@ describe('the schedules of a job', () => {
 
 it('what is between tries is a list, and stays away where there is none', () => {
   expect(intervalsOf(' 10, 60 600')).toEqual([10, 60, 600]);
-  for (const wrong of ['a', '-1', '1.5', '86401', '1,'.repeat(101)]) expect(intervalsOf(wrong), wrong).toBeNull();
+  for (const wrong of ['a', '-1', '1.5', '86401', '1,'.repeat(101)])
+    expect(intervalsOf(wrong), wrong).toBeNull();
   expect(definitionFrom(DEFAULTS, {})).not.toHaveProperty('retry_intervals');
   expect(definitionFrom({ ...DEFAULTS, retry_intervals: '5' }, {}).retry_intervals).toEqual([5]);
   expect(definitionFrom(DEFAULTS, { retry_intervals: [1] }).retry_intervals).toEqual([]);
@@ -129,6 +219,7 @@ it('pointers of the server lead to fields', () => {
 
 it('a conflict shows what differs', () => {
   expect(differences({ a: 1, b: 1 }, { a: 2, b: 1 }, { a: 1, b: 3 })).toEqual([
-    { field: 'a', base: 1, mine: 2, theirs: 1 }, { field: 'b', base: 1, mine: 1, theirs: 3 },
+    { field: 'a', base: 1, mine: 2, theirs: 1 },
+    { field: 'b', base: 1, mine: 1, theirs: 3 },
   ]);
 });

@@ -28,8 +28,16 @@ describe('times', () => {
 
 describe('spans', () => {
   it.each([
-    [0, '0 ms'], [0.4, '0 ms'], [850, '850 ms'], [1000, '1 s'], [1290, '1.2 s'], [59_999, '59.9 s'],
-    [60_000, '1 min'], [125_000, '2 min 5 s'], [12_000_000, '3 h 20 min'], [180_000_000, '2 d 2 h'],
+    [0, '0 ms'],
+    [0.4, '0 ms'],
+    [850, '850 ms'],
+    [1000, '1 s'],
+    [1290, '1.2 s'],
+    [59_999, '59.9 s'],
+    [60_000, '1 min'],
+    [125_000, '2 min 5 s'],
+    [12_000_000, '3 h 20 min'],
+    [180_000_000, '2 d 2 h'],
     [-1500, '−1.5 s'],
   ])('%d ms is %s', (ms, text) => {
     expect(span(ms)).toBe(text);
@@ -50,11 +58,18 @@ describe('search parameters', () => {
 describe('the timeline of a run', () => {
   it('measures each step from the one before it that is known', () => {
     const run = {
-      planned_at: '2026-03-01T00:00:00Z', fire_time: '2026-03-01T00:00:10Z', claimed_at: null,
-      started_at: '2026-03-01T00:00:10.250Z', ended_at: null,
+      planned_at: '2026-03-01T00:00:00Z',
+      fire_time: '2026-03-01T00:00:10Z',
+      claimed_at: null,
+      started_at: '2026-03-01T00:00:10.250Z',
+      ended_at: null,
     } as Run;
     expect(timeline(run).map((step) => [step.key, step.after])).toEqual([
-      ['planned', null], ['fire', 10_000], ['claimed', null], ['started', 250], ['ended', null],
+      ['planned', null],
+      ['fire', 10_000],
+      ['claimed', null],
+      ['started', 250],
+      ['ended', null],
     ]);
   });
 });

@@ -1,5 +1,11 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readJobs } from '../src/api/job_pages';
@@ -7,7 +13,12 @@ import { queryClient } from '../src/api/queries';
 import type { Job } from '../src/api/types';
 import { PAGE_SIZES, many, one, oneOf, parseSearch, stringifySearch } from '../src/app/search_params';
 import { signOut } from '../src/auth/session';
-import { conditionFor, conditionsOf, withCondition, withoutCondition } from '../src/features/jobs/selector_values';
+import {
+  conditionFor,
+  conditionsOf,
+  withCondition,
+  withoutCondition,
+} from '../src/features/jobs/selector_values';
 import { JobsPage } from '../src/features/jobs/jobs_page';
 import { signedInAs } from './person';
 import { HttpResponse, at, http, server } from './server';
@@ -16,7 +27,12 @@ import '../src/features/lists/list_tools';
 describe('a selector', () => {
   it('is conditions, parted at the commas between them', () => {
     expect(conditionsOf('')).toEqual([]);
-    expect(conditionsOf('team = etl, !old ,zone in (a, b),note="x, (y"')).toEqual(['team = etl', '!old', 'zone in (a, b)', 'note="x, (y"']);
+    expect(conditionsOf('team = etl, !old ,zone in (a, b),note="x, (y"')).toEqual([
+      'team = etl',
+      '!old',
+      'zone in (a, b)',
+      'note="x, (y"',
+    ]);
   });
 
   it('gets one more, once, and loses one', () => {
@@ -39,8 +55,17 @@ describe('a selector', () => {
 
 describe('the list of jobs', () => {
   const job = {
-    job_id: 'backup', name: 'Backup', namespace: 'payroll', schedules: [], time_zone: 'UTC', state: 'ENABLED', version: 3,
-    labels: { team: 'etl' }, user_id: 'user-2', next_fire_time: null, allowed_actions: [],
+    job_id: 'backup',
+    name: 'Backup',
+    namespace: 'payroll',
+    schedules: [],
+    time_zone: 'UTC',
+    state: 'ENABLED',
+    version: 3,
+    labels: { team: 'etl' },
+    user_id: 'user-2',
+    next_fire_time: null,
+    allowed_actions: [],
   } as unknown as Job;
   let asked: URLSearchParams[];
   beforeEach(() => {
@@ -52,7 +77,9 @@ describe('the list of jobs', () => {
         asked.push(new URL(request.url).searchParams);
         return HttpResponse.json({ items: [job], next_page_token: null });
       }),
-      http.get(at('users'), () => HttpResponse.json({ items: [{ user_id: 'user-2', name: 'bert' }], next_page_token: null })),
+      http.get(at('users'), () =>
+        HttpResponse.json({ items: [{ user_id: 'user-2', name: 'bert' }], next_page_token: null }),
+      ),
     );
   });
   afterEach(() => signOut());
@@ -60,31 +87,62 @@ describe('the list of jobs', () => {
   function list(address: string) {
     const root = createRootRoute();
     const here = createRoute({
-      getParentRoute: () => root, path: '/jobs', component: JobsPage, validateSearch: (search) => ({
-        q: one(search.q), namespace: many(search.namespace), selector: one(search.selector), user_id: one(search.user_id), page_size: oneOf(search.page_size, PAGE_SIZES),
+      getParentRoute: () => root,
+      path: '/jobs',
+      component: JobsPage,
+      validateSearch: (search) => ({
+        q: one(search.q),
+        namespace: many(search.namespace),
+        selector: one(search.selector),
+        user_id: one(search.user_id),
+        page_size: oneOf(search.page_size, PAGE_SIZES),
       }),
     });
-    const router = createRouter({ routeTree: root.addChildren([here]), parseSearch, stringifySearch, history: createMemoryHistory({ initialEntries: [address] }) });
-    render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+    const router = createRouter({
+      routeTree: root.addChildren([here]),
+      parseSearch,
+      stringifySearch,
+      history: createMemoryHistory({ initialEntries: [address] }),
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
     return router;
   }
   const addressOf = (router: ReturnType<typeof list>) => new URLSearchParams(router.state.location.searchStr);
 
   it('goes on with a search until its page is full, and by hand after some rounds', async () => {
     await signedInAs(['jobs:write']);
-    server.use(http.get(at('jobs'), ({ request }) => {
-      const query = new URL(request.url).searchParams;
-      asked.push(query);
-      const round = Number(query.get('page_token') ?? '0');
-      return HttpResponse.json({
-        items: round === 12 ? [job] : [], next_page_token: round < 14 ? String(round + 1) : null, ...(round === 0 ? { total_at_least: 0 } : {}),
-      });
-    }));
+    server.use(
+      http.get(at('jobs'), ({ request }) => {
+        const query = new URL(request.url).searchParams;
+        asked.push(query);
+        const round = Number(query.get('page_token') ?? '0');
+        return HttpResponse.json({
+          items: round === 12 ? [job] : [],
+          next_page_token: round < 14 ? String(round + 1) : null,
+          ...(round === 0 ? { total_at_least: 0 } : {}),
+        });
+      }),
+    );
     list('/jobs?q=backup');
     const more = await screen.findByRole('button', { name: 'Continue searching' });
     expect(screen.getByText('Not all jobs have been searched yet.')).toBeTruthy();
     expect(screen.queryByText('Nothing matches')).toBeNull();
-    expect(asked.map((one) => one.get('page_token'))).toEqual([null, '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    expect(asked.map((one) => one.get('page_token'))).toEqual([
+      null,
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+      '6',
+      '7',
+      '8',
+      '9',
+    ]);
     expect(new Set(asked.map((one) => one.get('q')))).toEqual(new Set(['backup']));
     fireEvent.click(more);
     await screen.findByRole('link', { name: 'Backup' });
@@ -93,11 +151,16 @@ describe('the list of jobs', () => {
   });
 
   it('says how many there are when a search has come to its end', async () => {
-    const answers = [{ items: [job], next_page_token: 'x', total_at_least: 1 }, { items: [{ ...job, job_id: 'other' }], next_page_token: null }];
-    server.use(http.get(at('jobs'), ({ request }) => {
-      asked.push(new URL(request.url).searchParams);
-      return HttpResponse.json(answers[asked.length - 1]);
-    }));
+    const answers = [
+      { items: [job], next_page_token: 'x', total_at_least: 1 },
+      { items: [{ ...job, job_id: 'other' }], next_page_token: null },
+    ];
+    server.use(
+      http.get(at('jobs'), ({ request }) => {
+        asked.push(new URL(request.url).searchParams);
+        return HttpResponse.json(answers[asked.length - 1]);
+      }),
+    );
     const page = await readJobs({ q: 'backup', page_size: 20 }, new AbortController().signal);
     expect(page).toMatchObject({ total: 2, next_page_token: null, searched: 'full' });
     expect(page.total_at_least).toBeUndefined();
@@ -109,9 +172,17 @@ describe('the list of jobs', () => {
     await signedInAs(['users:manage', 'jobs:write']);
     list('/jobs?selector=team=etl,!old&user_id=user-2&page_size=200');
     const chips = await screen.findByRole('list', { name: 'Filtered by' });
-    expect(Object.fromEntries(asked[0]!)).toEqual({ selector: 'team=etl,!old', user_id: 'user-2', page_size: '200' });
+    expect(Object.fromEntries(asked[0]!)).toEqual({
+      selector: 'team=etl,!old',
+      user_id: 'user-2',
+      page_size: '200',
+    });
     await within(chips).findByText('Owner: bert');
-    expect(within(chips).getAllByRole('listitem').map((chip) => chip.textContent)).toEqual(['team=etl', '!old', 'Owner: bert']);
+    expect(
+      within(chips)
+        .getAllByRole('listitem')
+        .map((chip) => chip.textContent),
+    ).toEqual(['team=etl', '!old', 'Owner: bert']);
   });
 
   it('loses what is taken away, gets what is typed, and a label of a row', async () => {

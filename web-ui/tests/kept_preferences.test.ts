@@ -76,7 +76,9 @@ describe('what is kept with the user', () => {
     await Promise.resolve();
     await Promise.resolve();
     setPreferences({ language: 'zh-CN' });
-    await vi.waitFor(() => expect(write.mock.calls.at(-1)).toEqual([{ theme: 'dark', time: 'job', language: 'zh-CN' }]));
+    await vi.waitFor(() =>
+      expect(write.mock.calls.at(-1)).toEqual([{ theme: 'dark', time: 'job', language: 'zh-CN' }]),
+    );
     stop();
     answers[2]!(true);
     setPreferences({ theme: 'system' });
@@ -86,15 +88,26 @@ describe('what is kept with the user', () => {
 
 describe('signing in', () => {
   const patches: unknown[] = [];
-  const me = (more: object) => server.use(
-    http.get(at('auth/state'), () => HttpResponse.json({ setup_needed: false })),
-    http.get(at('auth/me'), () => HttpResponse.json({ kind: 'user', user_id: 'user-1', name: 'anna', display_name: '', role: 'user', permissions: ['read'], ...more })),
-    http.patch(at('auth/me'), async ({ request }) => {
-      patches.push(await request.json());
-      return HttpResponse.json({});
-    }),
-    http.post(at('auth/logout'), () => new HttpResponse(null, { status: 204 })),
-  );
+  const me = (more: object) =>
+    server.use(
+      http.get(at('auth/state'), () => HttpResponse.json({ setup_needed: false })),
+      http.get(at('auth/me'), () =>
+        HttpResponse.json({
+          kind: 'user',
+          user_id: 'user-1',
+          name: 'anna',
+          display_name: '',
+          role: 'user',
+          permissions: ['read'],
+          ...more,
+        }),
+      ),
+      http.patch(at('auth/me'), async ({ request }) => {
+        patches.push(await request.json());
+        return HttpResponse.json({});
+      }),
+      http.post(at('auth/logout'), () => new HttpResponse(null, { status: 204 })),
+    );
   beforeEach(async () => {
     patches.length = 0;
     sessionStorage.clear();
@@ -176,15 +189,17 @@ describe('signing in', () => {
     });
   });
 
-  it.each([['by a token', 'token', { preferences: { ...NONE, time: 'job' } }], ['at a server that keeps none', 'password', {}]] as const)(
-    '%s leaves them to this browser', async (_, by, more) => {
-      me(more);
-      await start();
-      await entered(by, 'bearer');
-      setPreferences({ theme: 'dark' });
-      await import('../src/auth/kept_preferences');
-      await new Promise((resolve) => setImmediate(resolve));
-      expect(preferences().time).toBe('utc');
-      expect(patches).toEqual([]);
-    });
+  it.each([
+    ['by a token', 'token', { preferences: { ...NONE, time: 'job' } }],
+    ['at a server that keeps none', 'password', {}],
+  ] as const)('%s leaves them to this browser', async (_, by, more) => {
+    me(more);
+    await start();
+    await entered(by, 'bearer');
+    setPreferences({ theme: 'dark' });
+    await import('../src/auth/kept_preferences');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(preferences().time).toBe('utc');
+    expect(patches).toEqual([]);
+  });
 });

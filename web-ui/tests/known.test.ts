@@ -3,8 +3,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { useKnown } from '../src/shared/known';
 
 describe('what is below a part of a page', () => {
-  beforeEach(() => { vi.useFakeTimers(); });
-  afterEach(() => { vi.useRealTimers(); });
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
 
   it('is shown when the part is known', () => {
     const { result } = renderHook(() => useKnown<'first' | 'second'>());
@@ -17,9 +21,13 @@ describe('what is below a part of a page', () => {
 
   it('does not wait for a part that hangs', () => {
     const { result } = renderHook(() => useKnown<'first'>());
-    act(() => { vi.advanceTimersByTime(1999); });
+    act(() => {
+      vi.advanceTimersByTime(1999);
+    });
     expect(result.current.isKnown('first')).toBe(false);
-    act(() => { vi.advanceTimersByTime(1); });
+    act(() => {
+      vi.advanceTimersByTime(1);
+    });
     expect(result.current).toMatchObject({ late: true });
     expect(result.current.isKnown('first')).toBe(true);
   });

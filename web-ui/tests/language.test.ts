@@ -5,7 +5,12 @@ import { setPreferences } from '../src/shared/preferences';
 
 const held = vi.hoisted(() => {
   let give = () => {};
-  return { texts: new Promise<void>((resolve) => { give = resolve; }), give: () => give() };
+  return {
+    texts: new Promise<void>((resolve) => {
+      give = resolve;
+    }),
+    give: () => give(),
+  };
 });
 vi.mock('../src/i18n/zh_cn', async (original) => {
   await held.texts;

@@ -11,25 +11,38 @@ import RunStrip from '../src/features/runs/run_strip';
 import { HttpResponse, at, http, problem, server } from './server';
 
 const run = (i: number, state: string): RecentRun => ({
-  run_id: 'run-' + i, state, fire_time: `2026-03-01T02:0${i}:00Z`, started_at: `2026-03-01T02:0${i}:01Z`, ended_at: state === 'RUNNING' ? null : `2026-03-01T02:0${i}:03Z`,
+  run_id: 'run-' + i,
+  state,
+  fire_time: `2026-03-01T02:0${i}:00Z`,
+  started_at: `2026-03-01T02:0${i}:01Z`,
+  ended_at: state === 'RUNNING' ? null : `2026-03-01T02:0${i}:03Z`,
 });
 const job = { job_id: 'backup', name: 'Backup', schedules: [], time_zone: 'UTC' } as unknown as Job;
 const show = (element: React.ReactElement) => {
-  const router = createRouter({ routeTree: createRootRoute({ component: () => element }), history: createMemoryHistory() });
-  render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+  const router = createRouter({
+    routeTree: createRootRoute({ component: () => element }),
+    history: createMemoryHistory(),
+  });
+  render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
 };
 beforeEach(() => queryClient.clear());
 
 describe('the last runs', () => {
   it('are asked for a hundred jobs at a time', async () => {
     const asked: string[][] = [];
-    server.use(http.get(at('recent-runs'), ({ request }) => {
-      const { searchParams } = new URL(request.url);
-      const ids = searchParams.getAll('job_id');
-      expect(searchParams.get('n')).toBe('10');
-      asked.push(ids);
-      return HttpResponse.json({ items: ids.map((job_id) => ({ job_id, runs: [run(1, 'COMPLETED')] })) });
-    }));
+    server.use(
+      http.get(at('recent-runs'), ({ request }) => {
+        const { searchParams } = new URL(request.url);
+        const ids = searchParams.getAll('job_id');
+        expect(searchParams.get('n')).toBe('10');
+        asked.push(ids);
+        return HttpResponse.json({ items: ids.map((job_id) => ({ job_id, runs: [run(1, 'COMPLETED')] })) });
+      }),
+    );
     const ids = Array.from({ length: 230 }, (_, i) => 'job-' + i);
     expect([...(await readLastRuns(ids, 10)).keys()].toSorted()).toEqual(ids.toSorted());
     expect(asked.map((some) => some.length).toSorted((a, b) => a - b)).toEqual([30, 100, 100]);
@@ -39,25 +52,54 @@ describe('the last runs', () => {
     show(<RunStrip runs={[run(3, 'RUNNING'), run(2, 'FAILED'), run(1, 'COMPLETED')]} name="Backup" />);
     const strip = within(await screen.findByRole('list', { name: /^Last runs of Backup/ }));
     const links = strip.getAllByRole('link');
-    expect(links.map((one) => one.getAttribute('href'))).toEqual(['/runs/run-1', '/runs/run-2', '/runs/run-3']);
+    expect(links.map((one) => one.getAttribute('href'))).toEqual([
+      '/runs/run-1',
+      '/runs/run-2',
+      '/runs/run-3',
+    ]);
     expect(links.map((one) => one.getAttribute('aria-label'))).toEqual([
-      'Completed, 2026-03-01 02:01:00 UTC, took 2 s', 'Failed, 2026-03-01 02:02:00 UTC, took 2 s', 'Running, 2026-03-01 02:03:00 UTC']);
+      'Completed, 2026-03-01 02:01:00 UTC, took 2 s',
+      'Failed, 2026-03-01 02:02:00 UTC, took 2 s',
+      'Running, 2026-03-01 02:03:00 UTC',
+    ]);
   });
 
   it('differ by more than their colour', async () => {
-    const states = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'LOST', 'HELD', 'RUNNING', 'PENDING', 'CANCELLED', 'SKIPPED'];
+    const states = [
+      'COMPLETED',
+      'FAILED',
+      'TIMED_OUT',
+      'LOST',
+      'HELD',
+      'RUNNING',
+      'PENDING',
+      'CANCELLED',
+      'SKIPPED',
+    ];
     show(<RunStrip runs={states.map((state, i) => run(i, state))} name="Backup" />);
     const strip = await screen.findByTestId('strip');
-    const shapes = [...strip.querySelectorAll('rect')].map((one) => `${one.getAttribute('height')} ${one.getAttribute('fill-opacity')} ${one.getAttribute('stroke-dasharray')}`);
+    const shapes = [...strip.querySelectorAll('rect')].map(
+      (one) =>
+        `${one.getAttribute('height')} ${one.getAttribute('fill-opacity')} ${one.getAttribute('stroke-dasharray')}`,
+    );
     expect(new Set(shapes).size).toBe(states.length);
   });
 
   it('are read anew when a change of runs is told', async () => {
     let answers = 0;
-    server.use(http.get(at('recent-runs'), () => {
-      answers += 1;
-      return HttpResponse.json({ items: [{ job_id: 'backup', runs: answers === 1 ? [run(1, 'FAILED')] : [run(2, 'COMPLETED'), run(1, 'FAILED')] }] });
-    }));
+    server.use(
+      http.get(at('recent-runs'), () => {
+        answers += 1;
+        return HttpResponse.json({
+          items: [
+            {
+              job_id: 'backup',
+              runs: answers === 1 ? [run(1, 'FAILED')] : [run(2, 'COMPLETED'), run(1, 'FAILED')],
+            },
+          ],
+        });
+      }),
+    );
     show(<LastRunsCard job={job} />);
     expect((await screen.findAllByRole('link')).length).toBe(1);
     expect(concerns(['runs', 'recent', 20, ['backup']], 'runs')).toBe(true);
@@ -69,11 +111,18 @@ describe('the last runs', () => {
 
   it('are left out where the server has none to tell', async () => {
     let asked = false;
-    server.use(http.get(at('recent-runs'), () => {
-      asked = true;
-      return problem(404, 'not_found', 'There is no such path.');
-    }));
-    show(<><LastRunsCard job={job} /><p>{'the rest'}</p></>);
+    server.use(
+      http.get(at('recent-runs'), () => {
+        asked = true;
+        return problem(404, 'not_found', 'There is no such path.');
+      }),
+    );
+    show(
+      <>
+        <LastRunsCard job={job} />
+        <p>{'the rest'}</p>
+      </>,
+    );
     await screen.findByText('the rest');
     await waitFor(() => expect(asked).toBe(true));
     expect(screen.queryByText('Last 20 runs')).toBeNull();

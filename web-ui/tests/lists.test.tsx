@@ -8,7 +8,16 @@ import { act, filterOf, preview, targetOf } from '../src/features/lists/bulk';
 import { choice, chosenFrom, isShown, useColumns } from '../src/features/lists/columns';
 import { ListBar, useSelectable, useTickColumn } from '../src/features/lists/list_bar';
 import { DataTable, nextSort, type Sorting } from '../src/shared/data_table';
-import { NOTHING, areAllTicked, countOf, everything, isTicked, only, tick, tickShown } from '../src/features/lists/selection';
+import {
+  NOTHING,
+  areAllTicked,
+  countOf,
+  everything,
+  isTicked,
+  only,
+  tick,
+  tickShown,
+} from '../src/features/lists/selection';
 import { renamed, viewOf, viewsFrom, withView, withoutView } from '../src/features/lists/views';
 import { HttpResponse, at, http, problem, server } from './server';
 import '../src/i18n/more';
@@ -53,20 +62,28 @@ describe('a selection', () => {
 });
 
 describe('whom an action means', () => {
-  const runs = [{ id: '1', name: 'one', state: 'RUNNING' }, { id: '2', name: 'two', state: 'FAILED' }];
+  const runs = [
+    { id: '1', name: 'one', state: 'RUNNING' },
+    { id: '2', name: 'two', state: 'FAILED' },
+  ];
   const both = only(['1', '2']);
   it('is the selection, without the runs whose state does not fit', () => {
     expect(targetOf('run', 'cancel', both, runs, {})).toEqual({ ids: ['1'] });
     expect(targetOf('run', 'retry', both, runs, {})).toEqual({ ids: ['2'] });
     expect(targetOf('run', 'retry', only(['1']), runs, {})).toBeNull();
     expect(targetOf('run', 'retry', only(['not-loaded']), runs, {})).toEqual({ ids: ['not-loaded'] });
-    expect(targetOf('job', 'pause', only(['x']), [{ id: 'x', name: 'x', state: 'PAUSED' }], {})).toEqual({ ids: ['x'] });
+    expect(targetOf('job', 'pause', only(['x']), [{ id: 'x', name: 'x', state: 'PAUSED' }], {})).toEqual({
+      ids: ['x'],
+    });
   });
   it('is the filter where everything is selected, of runs with the states that fit', () => {
     const all = everything([], 9, false);
-    expect(targetOf('job', 'pause', all, [], { status: 'ENABLED' })).toEqual({ filter: { q: '', status: 'ENABLED' } });
-    expect(targetOf('run', 'retry', all, [], { state: ['FAILED', 'COMPLETED'], job_id: 'x' }))
-      .toEqual({ filter: { state: ['FAILED'], job_id: 'x' } });
+    expect(targetOf('job', 'pause', all, [], { status: 'ENABLED' })).toEqual({
+      filter: { q: '', status: 'ENABLED' },
+    });
+    expect(targetOf('run', 'retry', all, [], { state: ['FAILED', 'COMPLETED'], job_id: 'x' })).toEqual({
+      filter: { state: ['FAILED'], job_id: 'x' },
+    });
     expect(targetOf('run', 'retry', all, [], { state: ['COMPLETED'] })).toBeNull();
   });
   it('always has a condition, as the API wants it', () => {
@@ -75,28 +92,60 @@ describe('whom an action means', () => {
   });
 });
 
-interface Asked { action: string; kind: string; ids?: string[]; filter?: object; dry_run?: boolean; reason?: string }
+interface Asked {
+  action: string;
+  kind: string;
+  ids?: string[];
+  filter?: object;
+  dry_run?: boolean;
+  reason?: string;
+}
 
 // As the server does it; `refused` belong to somebody else.
 function answerBulk(refused: readonly string[], seen: Asked[] = [], matching: readonly string[] = []) {
-  server.use(http.post(at('bulk'), async ({ request }) => {
-    const body = (await request.json()) as Asked;
-    seen.push(body);
-    const items = (body.ids ?? matching).map((id) => refused.includes(id)
-      ? { id, result: 'error', run_id: null, error: { code: 'not_owner', detail: id + ' belongs to somebody else.' } }
-      : { id, result: body.dry_run ? 'would' : 'done', run_id: null, error: null });
-    return HttpResponse.json({ total: items.length, more: false, items });
-  }));
+  server.use(
+    http.post(at('bulk'), async ({ request }) => {
+      const body = (await request.json()) as Asked;
+      seen.push(body);
+      const items = (body.ids ?? matching).map((id) =>
+        refused.includes(id)
+          ? {
+              id,
+              result: 'error',
+              run_id: null,
+              error: { code: 'not_owner', detail: id + ' belongs to somebody else.' },
+            }
+          : { id, result: body.dry_run ? 'would' : 'done', run_id: null, error: null },
+      );
+      return HttpResponse.json({ total: items.length, more: false, items });
+    }),
+  );
   return seen;
 }
-const progress = { go: () => true, explain: String, notTried: (stopped: boolean) => (stopped ? 'stopped' : 'not tried') };
+const progress = {
+  go: () => true,
+  explain: String,
+  notTried: (stopped: boolean) => (stopped ? 'stopped' : 'not tried'),
+};
 const many = (n: number) => Array.from({ length: n }, (_, i) => 'job-' + i);
 
 describe('many', () => {
   it('are asked piece by piece, and the progress is told', async () => {
     const seen = answerBulk(['job-7']);
     const asked: number[] = [];
-    const items = await act('job', 'pause', many(120), { reason: 'moving' }, { ...progress, go: (n) => { asked.push(n); return true; } });
+    const items = await act(
+      'job',
+      'pause',
+      many(120),
+      { reason: 'moving' },
+      {
+        ...progress,
+        go: (n) => {
+          asked.push(n);
+          return true;
+        },
+      },
+    );
     expect(asked).toEqual([50, 100, 120]);
     expect(seen.map((one) => one.ids!.length)).toEqual([50, 50, 20]);
     expect(seen[0]!.reason).toBe('moving');
@@ -104,9 +153,17 @@ describe('many', () => {
   });
   it('a piece that fails ends it: the rest is not tried, and says so', async () => {
     let requests = 0;
-    server.use(http.post(at('bulk'), () => (++requests === 1
-      ? HttpResponse.json({ total: 50, more: false, items: many(50).map((id) => ({ id, result: 'done', run_id: null, error: null })) })
-      : problem(503, 'unavailable', 'The store is away.'))));
+    server.use(
+      http.post(at('bulk'), () =>
+        ++requests === 1
+          ? HttpResponse.json({
+              total: 50,
+              more: false,
+              items: many(50).map((id) => ({ id, result: 'done', run_id: null, error: null })),
+            })
+          : problem(503, 'unavailable', 'The store is away.'),
+      ),
+    );
     const items = await act('job', 'run', many(120), {}, progress);
     expect(requests).toBe(2);
     expect(items.length).toBe(120);
@@ -117,17 +174,38 @@ describe('many', () => {
     const keys: (string | null)[] = [];
     const bodies: string[] = [];
     const pauses: number[] = [];
-    const before = [HttpResponse.error(), problem(504, 'outcome_unknown', 'Look.'), problem(409, 'request_in_flight', 'Wait.')];
-    server.use(http.post(at('bulk'), async ({ request }) => {
-      keys.push(request.headers.get('Idempotency-Key'));
-      bodies.push(await request.text());
-      const { ids } = JSON.parse(bodies.at(-1)!) as { ids: string[] };
-      return before.shift() ?? HttpResponse.json({ total: ids.length, more: false, items: ids.map((id) => ({ id, result: 'done', run_id: null, error: null })) });
-    }));
-    const items = await act('job', 'run', many(60), { reason: 'now' }, { ...progress, pause: async (n) => void pauses.push(n) });
+    const before = [
+      HttpResponse.error(),
+      problem(504, 'outcome_unknown', 'Look.'),
+      problem(409, 'request_in_flight', 'Wait.'),
+    ];
+    server.use(
+      http.post(at('bulk'), async ({ request }) => {
+        keys.push(request.headers.get('Idempotency-Key'));
+        bodies.push(await request.text());
+        const { ids } = JSON.parse(bodies.at(-1)!) as { ids: string[] };
+        return (
+          before.shift() ??
+          HttpResponse.json({
+            total: ids.length,
+            more: false,
+            items: ids.map((id) => ({ id, result: 'done', run_id: null, error: null })),
+          })
+        );
+      }),
+    );
+    const items = await act(
+      'job',
+      'run',
+      many(60),
+      { reason: 'now' },
+      { ...progress, pause: async (n) => void pauses.push(n) },
+    );
     expect(items.every((item) => item.result === 'done')).toBe(true);
     expect(pauses).toEqual([1, 2, 3]);
-    expect([new Set(keys.slice(0, 4)).size, new Set(bodies.slice(0, 4)).size, keys.length]).toEqual([1, 1, 5]);
+    expect([new Set(keys.slice(0, 4)).size, new Set(bodies.slice(0, 4)).size, keys.length]).toEqual([
+      1, 1, 5,
+    ]);
     expect(keys[4]).not.toBe(keys[0]);
   });
   it.each([
@@ -138,10 +216,12 @@ describe('many', () => {
     ['the server says that it is away', () => problem(503, 'unavailable', 'Later.'), 1, 'error'],
   ])('may have been done, or not, when %s', async (_, answer, most, result) => {
     let requests = 0;
-    server.use(http.post(at('bulk'), () => {
-      requests += 1;
-      return answer();
-    }));
+    server.use(
+      http.post(at('bulk'), () => {
+        requests += 1;
+        return answer();
+      }),
+    );
     const items = await act('job', 'run', many(60), {}, { ...progress, pause: async () => {} });
     expect(requests).toBe(most);
     expect(items.filter((item) => item.result === result)).toHaveLength(result === 'error' ? 60 : 50);
@@ -159,21 +239,50 @@ describe('many', () => {
   });
 });
 
-const jobs = [{ id: 'mine', name: 'My job', state: 'ENABLED' }, { id: 'hers', name: 'Her job', state: 'ENABLED' }];
+const jobs = [
+  { id: 'mine', name: 'My job', state: 'ENABLED' },
+  { id: 'hers', name: 'Her job', state: 'ENABLED' },
+];
 function List({ hasMore = false, total = null }: { hasMore?: boolean; total?: ReturnType<typeof totalOf> }) {
-  const columns = useColumns('job', [{ id: 'owner', label: 'Owner', usual: true }, { id: 'changed', label: 'Changed', usual: false }]);
+  const columns = useColumns('job', [
+    { id: 'owner', label: 'Owner', usual: true },
+    { id: 'changed', label: 'Changed', usual: false },
+  ]);
   const list = useSelectable({ kind: 'job', search: { q: 'job' }, rows: jobs, hasMore, total, columns });
   const ticks = useTickColumn(list, (job: (typeof jobs)[number]) => job);
-  return (<><ListBar list={list} always="Job" /><p>{['owner', 'changed'].filter(columns.isShown).join()}</p>{jobs.map((job) => <div key={job.id}>{ticks.cell(job)}</div>)}</>);
+  return (
+    <>
+      <ListBar list={list} always="Job" />
+      <p>{['owner', 'changed'].filter(columns.isShown).join()}</p>
+      {jobs.map((job) => (
+        <div key={job.id}>{ticks.cell(job)}</div>
+      ))}
+    </>
+  );
 }
 function show(element: React.ReactElement) {
-  const router = createRouter({ routeTree: createRootRoute({ component: () => element }), history: createMemoryHistory({ initialEntries: ['/?q=job'] }), parseSearch, stringifySearch });
-  return render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+  const router = createRouter({
+    routeTree: createRootRoute({ component: () => element }),
+    history: createMemoryHistory({ initialEntries: ['/?q=job'] }),
+    parseSearch,
+    stringifySearch,
+  });
+  return render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
 }
-const ticked = (name: string) => screen.getByRole<HTMLInputElement>('checkbox', { name: 'Select ' + name }).checked;
+const ticked = (name: string) =>
+  screen.getByRole<HTMLInputElement>('checkbox', { name: 'Select ' + name }).checked;
 
 describe('how many there are', () => {
-  const page = (members: object) => ({ pages: [{ items: [], next_page_token: null, ...members }, { items: [], next_page_token: null }] });
+  const page = (members: object) => ({
+    pages: [
+      { items: [], next_page_token: null, ...members },
+      { items: [], next_page_token: null },
+    ],
+  });
   it('is what the first page says', () => {
     expect(totalOf(page({ total: 0 }))).toEqual({ n: 0, more: false });
     expect(totalOf(page({ total_at_least: 1000 }))).toEqual({ n: 1000, more: true });
@@ -197,8 +306,12 @@ describe('how many there are', () => {
 });
 
 describe('a header that sorts', () => {
-  const columns = [{ id: 'name', header: 'Name', sort: 'name', cell: () => '' }, { id: 'state', header: 'State', cell: () => '' }];
-  const table = (sorting: Sorting) => render(<DataTable label="Jobs" columns={columns} rows={[]} rowId={() => ''} sorting={sorting} />);
+  const columns = [
+    { id: 'name', header: 'Name', sort: 'name', cell: () => '' },
+    { id: 'state', header: 'State', cell: () => '' },
+  ];
+  const table = (sorting: Sorting) =>
+    render(<DataTable label="Jobs" columns={columns} rows={[]} rowId={() => ''} sorting={sorting} />);
   it('goes one way, the other way, and back to the usual order', () => {
     const onSort = () => {};
     expect(nextSort({ by: undefined, onSort }, 'name')).toBe('name');
@@ -231,39 +344,56 @@ describe('the bar', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Pause' }));
     const dialog = within(await screen.findByRole('dialog', { name: 'Pause these jobs?' }));
     await dialog.findByText('1 of 2 can be acted on');
-    expect(within(dialog.getByRole('region', { name: 'These would be refused' })).getByRole('link').textContent).toBe('Her job');
+    expect(
+      within(dialog.getByRole('region', { name: 'These would be refused' })).getByRole('link').textContent,
+    ).toBe('Her job');
     fireEvent.change(dialog.getByLabelText('Reason (optional)'), { target: { value: ' moving ' } });
     fireEvent.click(dialog.getByRole('button', { name: 'Pause' }));
     await dialog.findByText('1 done, 1 failed');
     const failed = within(dialog.getByRole('region', { name: 'Failed' }));
     expect(failed.getByRole('listitem').textContent).toBe('Her jobhers belongs to somebody else.');
     expect(dialog.getByRole('region', { name: 'Done' }).textContent).toContain('My job');
-    expect(seen.map((one) => [one.dry_run ?? false, one.action, one.reason])).toEqual([[true, 'pause', undefined], [false, 'pause', 'moving']]);
+    expect(seen.map((one) => [one.dry_run ?? false, one.action, one.reason])).toEqual([
+      [true, 'pause', undefined],
+      [false, 'pause', 'moving'],
+    ]);
     fireEvent.click(dialog.getAllByRole('button', { name: 'Close' }).at(-1)!);
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     expect([ticked('My job'), ticked('Her job')]).toEqual([false, true]);
   });
   it('says what may have been done, and does not keep it selected', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true, advanceTimeDelta: 20 });
-    server.use(http.post(at('bulk'), async ({ request }) => {
-      const { dry_run, ids } = (await request.json()) as Asked;
-      return dry_run
-        ? HttpResponse.json({ total: ids!.length, more: false, items: ids!.map((id) => ({ id, result: 'would', run_id: null, error: null })) })
-        : problem(504, 'outcome_unknown', 'Look at the runs.');
-    }));
+    server.use(
+      http.post(at('bulk'), async ({ request }) => {
+        const { dry_run, ids } = (await request.json()) as Asked;
+        return dry_run
+          ? HttpResponse.json({
+              total: ids!.length,
+              more: false,
+              items: ids!.map((id) => ({ id, result: 'would', run_id: null, error: null })),
+            })
+          : problem(504, 'outcome_unknown', 'Look at the runs.');
+      }),
+    );
     show(<List />);
     fireEvent.click(await screen.findByRole('checkbox', { name: 'Select all 2 shown' }));
     fireEvent.click(screen.getByRole('button', { name: 'Run now' }));
     const dialog = within(await screen.findByRole('dialog'));
     await dialog.findByText('2 of 2 can be acted on');
     fireEvent.click(dialog.getByRole('button', { name: 'Run now' }));
-    await vi.waitFor(async () => {
-      await vi.advanceTimersByTimeAsync(1000);
-      dialog.getByText('0 done, 0 failed, 2 may have been done');
-    }, { timeout: 5000 });
+    await vi.waitFor(
+      async () => {
+        await vi.advanceTimersByTimeAsync(1000);
+        dialog.getByText('0 done, 0 failed, 2 may have been done');
+      },
+      { timeout: 5000 },
+    );
     vi.useRealTimers();
     const unsure = within(dialog.getByRole('region', { name: 'May have been done' }));
-    expect(unsure.getAllByRole('listitem').map((item) => item.textContent)).toEqual(['My jobLook at the runs.', 'Her jobLook at the runs.']);
+    expect(unsure.getAllByRole('listitem').map((item) => item.textContent)).toEqual([
+      'My jobLook at the runs.',
+      'Her jobLook at the runs.',
+    ]);
     fireEvent.click(dialog.getAllByRole('button', { name: 'Close' }).at(-1)!);
     await waitFor(() => expect([ticked('My job'), ticked('Her job')]).toEqual([false, false]));
   });
@@ -289,7 +419,9 @@ describe('the bar', () => {
     fireEvent.click(dialog.getByRole('button', { name: 'Run now' }));
     await dialog.findByText('1 done, 0 failed');
     fireEvent.click(dialog.getAllByRole('button', { name: 'Close' }).at(-1)!);
-    await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('checkbox', { name: 'Select all 2 shown' })));
+    await waitFor(() =>
+      expect(document.activeElement).toBe(screen.getByRole('checkbox', { name: 'Select all 2 shown' })),
+    );
     expect(ticked('My job')).toBe(false);
   });
   it('says why a preview is not there, and nothing is done', async () => {
@@ -314,7 +446,10 @@ describe('the bar', () => {
 });
 
 describe('columns', () => {
-  const all = [{ id: 'owner', label: 'Owner', usual: true }, { id: 'changed', label: 'Changed', usual: false }];
+  const all = [
+    { id: 'owner', label: 'Owner', usual: true },
+    { id: 'changed', label: 'Changed', usual: false },
+  ];
   it('are as usual but for what was chosen; others always stay', () => {
     expect(['name', 'owner', 'changed'].map((id) => isShown(all, {}, id))).toEqual([true, true, false]);
     const chosen = choice(all, choice(all, {}, 'owner', false), 'changed', true);
@@ -366,7 +501,10 @@ describe('views', () => {
       fireEvent.click(panel.getByRole('button', { name: 'Save view' }));
     }
     expect(panel.getByRole('link', { name: 'One' }).getAttribute('href')).toBe('/jobs?q=job');
-    expect(JSON.parse(localStorage.getItem('carillon.views.job.token')!)).toEqual([{ name: 'One', search: '?q=job' }, { name: 'Two', search: '?q=job' }]);
+    expect(JSON.parse(localStorage.getItem('carillon.views.job.token')!)).toEqual([
+      { name: 'One', search: '?q=job' },
+      { name: 'Two', search: '?q=job' },
+    ]);
     fireEvent.click(panel.getByRole('button', { name: 'Rename Two' }));
     fireEvent.change(panel.getByLabelText('New name'), { target: { value: 'One' } });
     expect(panel.getByText('There is a view of this name.')).toBeTruthy();

@@ -4,7 +4,11 @@ import { LogFeed, useLog } from '../src/features/runs/log_feed';
 import { Output } from '../src/features/runs/output';
 import { setPreferences } from '../src/shared/preferences';
 
-interface Connection { from: string | undefined; signal: AbortSignal; say: (text: string) => void }
+interface Connection {
+  from: string | undefined;
+  signal: AbortSignal;
+  say: (text: string) => void;
+}
 let connections: Connection[] = [];
 let hidden = false;
 
@@ -13,28 +17,37 @@ beforeEach(() => {
   connections = [];
   hidden = false;
   vi.spyOn(document, 'hidden', 'get').mockImplementation(() => hidden);
-  vi.stubGlobal('fetch', (_url: string, { headers, signal }: { headers: Record<string, string>; signal: AbortSignal }) => {
-    const body = new ReadableStream<Uint8Array>({
-      start(controller) {
-        connections.push({ from: headers['Last-Event-ID'], signal, say: (text) => controller.enqueue(new TextEncoder().encode(text)) });
-        signal.addEventListener('abort', () => controller.error(new DOMException('', 'AbortError')));
-      },
-    });
-    return Promise.resolve(new Response(body));
-  });
+  vi.stubGlobal(
+    'fetch',
+    (_url: string, { headers, signal }: { headers: Record<string, string>; signal: AbortSignal }) => {
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          connections.push({
+            from: headers['Last-Event-ID'],
+            signal,
+            say: (text) => controller.enqueue(new TextEncoder().encode(text)),
+          });
+          signal.addEventListener('abort', () => controller.error(new DOMException('', 'AbortError')));
+        },
+      });
+      return Promise.resolve(new Response(body));
+    },
+  );
 });
 afterEach(() => {
   vi.unstubAllGlobals();
   vi.useRealTimers();
 });
 
-const entry = (seq: number) => `id: ${seq}\ndata: ${JSON.stringify({ seq, t: null, stream: 'stdout', line: 'line ' + seq })}\n\n`;
+const entry = (seq: number) =>
+  `id: ${seq}\ndata: ${JSON.stringify({ seq, t: null, stream: 'stdout', line: 'line ' + seq })}\n\n`;
 const open = () => connections.filter(({ signal }) => !signal.aborted).length;
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
-const see = (seen: boolean) => act(() => {
-  hidden = !seen;
-  document.dispatchEvent(new Event('visibilitychange'));
-});
+const see = (seen: boolean) =>
+  act(() => {
+    hidden = !seen;
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
 
 it('a hidden tab lets go of its stream, and goes on from the last line when it is seen', async () => {
   const { result, unmount } = renderHook(() => useLog('run', 1, true));
@@ -92,19 +105,37 @@ it('is followed once, and anew when the connection died without a word', async (
 });
 
 // The page is drawn by its own clock too, also between the arrival of lines and their turn to be shown.
-it.each([false, true])('lines that are not shown yet do no harm to a page that is drawn (wrapped: %s)', async (wrap) => {
-  vi.stubGlobal('ResizeObserver', class { observe() {} disconnect() {} });
-  setPreferences({ wrap, live: true });
-  const nothing = () => {};
-  const page = (search: string) => (
-    <Output runId="run" attempt={1} open search={search} level={undefined} onSearch={nothing} onLevel={nothing} onLink={nothing} />
-  );
-  const { rerender } = render(page(''));
-  await pass(0);
-  connections[0]!.say(entry(1) + entry(2));
-  await pass(10);
-  rerender(page('line'));
-  await pass(200);
-  expect(screen.getAllByText(/^line \d$/)).toHaveLength(2);
-  setPreferences({ wrap: false, live: false });
-});
+it.each([false, true])(
+  'lines that are not shown yet do no harm to a page that is drawn (wrapped: %s)',
+  async (wrap) => {
+    vi.stubGlobal(
+      'ResizeObserver',
+      class {
+        observe() {}
+        disconnect() {}
+      },
+    );
+    setPreferences({ wrap, live: true });
+    const nothing = () => {};
+    const page = (search: string) => (
+      <Output
+        runId="run"
+        attempt={1}
+        open
+        search={search}
+        level={undefined}
+        onSearch={nothing}
+        onLevel={nothing}
+        onLink={nothing}
+      />
+    );
+    const { rerender } = render(page(''));
+    await pass(0);
+    connections[0]!.say(entry(1) + entry(2));
+    await pass(10);
+    rerender(page('line'));
+    await pass(200);
+    expect(screen.getAllByText(/^line \d$/)).toHaveLength(2);
+    setPreferences({ wrap: false, live: false });
+  },
+);

@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { piecesOf } from '../src/features/runs/log_links';
 
-const links = (text: string) => piecesOf(text).filter((piece) => piece.href !== undefined).map((piece) => piece.href);
+const links = (text: string) =>
+  piecesOf(text)
+    .filter((piece) => piece.href !== undefined)
+    .map((piece) => piece.href);
 
 describe('an address in a log', () => {
   it('leads there, and every letter of the line stays', () => {
     const text = 'see http://a.example/b?c=d&e=1#f, or HTTPS://B.example:8443/.';
     expect(links(text)).toEqual(['http://a.example/b?c=d&e=1#f', 'https://b.example:8443/']);
-    expect(piecesOf(text).map((piece) => piece.text).join('')).toBe(text);
+    expect(
+      piecesOf(text)
+        .map((piece) => piece.text)
+        .join(''),
+    ).toBe(text);
     expect(piecesOf('nothing here')).toEqual([{ text: 'nothing here' }]);
     expect(piecesOf('')).toEqual([]);
   });
@@ -19,8 +26,22 @@ describe('an address in a log', () => {
     expect(links('<a href=https://a.example/x>')).toEqual(['https://a.example/x']);
   });
   it('of another kind is none', () => {
-    for (const text of ['javascript:alert(1)', 'data:text/html,x', 'ftp://a.example/', 'file:///etc/passwd', 'xhttp://a.example', 'http://', 'https:///', 'http://[::', 'JAVASCRIPT://http://', 'vbscript:http:']) {
-      expect(links(text).filter((href) => !href!.startsWith('http')), text).toEqual([]);
+    for (const text of [
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'ftp://a.example/',
+      'file:///etc/passwd',
+      'xhttp://a.example',
+      'http://',
+      'https:///',
+      'http://[::',
+      'JAVASCRIPT://http://',
+      'vbscript:http:',
+    ]) {
+      expect(
+        links(text).filter((href) => !href!.startsWith('http')),
+        text,
+      ).toEqual([]);
     }
     expect(links('javascript:alert(1)')).toEqual([]);
     expect(links('ftp://a.example/')).toEqual([]);

@@ -1,12 +1,25 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { queryClient } from '../src/api/queries';
 import type { Job } from '../src/api/types';
 import { many, parseSearch, stringifySearch } from '../src/app/search_params';
-import { DEFAULTS, definitionFrom, definitionOf, fieldOf, formSchema, valuesOf } from '../src/features/jobs/form_values';
+import {
+  DEFAULTS,
+  definitionFrom,
+  definitionOf,
+  fieldOf,
+  formSchema,
+  valuesOf,
+} from '../src/features/jobs/form_values';
 import { JobEditor } from '../src/features/jobs/job_editor';
 import { JobsPage } from '../src/features/jobs/jobs_page';
 import { filterOf } from '../src/features/lists/bulk';
@@ -14,10 +27,25 @@ import { HttpResponse, at, http, problem, server } from './server';
 import '../src/i18n/more';
 
 const job = {
-  job_id: 'backup', name: 'Backup', namespace: 'payroll', type: 'shell', command: 'true', cron_expression: '0 3 * * *', schedules: [], time_zone: 'UTC',
-  enabled: true, state: 'ENABLED', version: 3, notify: {}, labels: {}, user_id: 'user-1', next_fire_time: null, allowed_actions: ['edit'],
+  job_id: 'backup',
+  name: 'Backup',
+  namespace: 'payroll',
+  type: 'shell',
+  command: 'true',
+  cron_expression: '0 3 * * *',
+  schedules: [],
+  time_zone: 'UTC',
+  enabled: true,
+  state: 'ENABLED',
+  version: 3,
+  notify: {},
+  labels: {},
+  user_id: 'user-1',
+  next_fire_time: null,
+  allowed_actions: ['edit'],
 } as unknown as Job;
-const withClient = (element: React.ReactElement) => render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
+const withClient = (element: React.ReactElement) =>
+  render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
 const issuesOf = (namespace: string) => {
   const result = formSchema.safeParse({ ...DEFAULTS, name: 'a', command: 'true', kind: 'manual', namespace });
   return result.success ? [] : result.error.issues.map((one) => one.message);
@@ -26,8 +54,12 @@ beforeEach(() => {
   queryClient.clear();
   localStorage.clear();
   server.use(
-    http.get(at('system/config'), () => HttpResponse.json({ version: 1, settings: {}, sources: {}, live: [] })),
-    http.post(at('schedules/preview'), () => HttpResponse.json({ valid: true, errors: [], explanations: [], items: [], warnings: [] })),
+    http.get(at('system/config'), () =>
+      HttpResponse.json({ version: 1, settings: {}, sources: {}, live: [] }),
+    ),
+    http.post(at('schedules/preview'), () =>
+      HttpResponse.json({ valid: true, errors: [], explanations: [], items: [], warnings: [] }),
+    ),
   );
 });
 
@@ -44,37 +76,63 @@ describe('the namespace of a job', () => {
 
   it('is letters, digits and - between them', () => {
     for (const good of ['', 'a', 'a-b', '9', 'a'.repeat(63)]) expect(issuesOf(good), good).toEqual([]);
-    for (const bad of ['A', '-a', 'a-', 'a_b', 'a b', '*', 'a'.repeat(64)]) expect(issuesOf(bad), bad).toEqual(['namespace']);
+    for (const bad of ['A', '-a', 'a-', 'a_b', 'a b', '*', 'a'.repeat(64)])
+      expect(issuesOf(bad), bad).toEqual(['namespace']);
     expect(fieldOf('/namespace')).toBe('namespace');
   });
 
   function editor() {
     const router = createRouter({
-      routeTree: createRootRoute({ component: () => <JobEditor start={definitionOf(job)} job={job} /> }), history: createMemoryHistory(),
+      routeTree: createRootRoute({ component: () => <JobEditor start={definitionOf(job)} job={job} /> }),
+      history: createMemoryHistory(),
     });
     withClient(<RouterProvider router={router as never} />);
   }
 
   it('is offered from those in use, shows the refusal, and is in the YAML', async () => {
-    server.use(http.put(at('jobs/backup'), () => problem(403, 'out_of_reach', 'no', {
-      errors: [{ pointer: '/namespace', code: 'out_of_reach', detail: 'Nothing that is shared with you covers etl.' }],
-    })));
+    server.use(
+      http.put(at('jobs/backup'), () =>
+        problem(403, 'out_of_reach', 'no', {
+          errors: [
+            {
+              pointer: '/namespace',
+              code: 'out_of_reach',
+              detail: 'Nothing that is shared with you covers etl.',
+            },
+          ],
+        }),
+      ),
+    );
     editor();
     const field = await screen.findByLabelText<HTMLInputElement>('Namespace');
     expect(field.value).toBe('payroll');
-    await waitFor(() => expect([...field.list!.options].map((one) => one.value)).toEqual(['default', 'payroll']));
+    await waitFor(() =>
+      expect([...field.list!.options].map((one) => one.value)).toEqual(['default', 'payroll']),
+    );
     fireEvent.change(field, { target: { value: 'etl' } });
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
     await screen.findByText('Nothing that is shared with you covers etl.');
     expect(field.getAttribute('aria-invalid')).toBe('true');
     fireEvent.click(screen.getByRole('button', { name: 'YAML' }));
-    expect(parse(screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'YAML' }).value)).toMatchObject({ namespace: 'etl' });
+    expect(parse(screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'YAML' }).value)).toMatchObject({
+      namespace: 'etl',
+    });
   });
 
   it('of which the labels are refused opens what they are in', async () => {
-    server.use(http.put(at('jobs/backup'), () => problem(403, 'out_of_reach', 'no', {
-      errors: [{ pointer: '/labels', code: 'out_of_reach', detail: 'Nothing that is shared with you covers it without team=etl.' }],
-    })));
+    server.use(
+      http.put(at('jobs/backup'), () =>
+        problem(403, 'out_of_reach', 'no', {
+          errors: [
+            {
+              pointer: '/labels',
+              code: 'out_of_reach',
+              detail: 'Nothing that is shared with you covers it without team=etl.',
+            },
+          ],
+        }),
+      ),
+    );
     editor();
     const box = (await screen.findByLabelText('Labels')).closest('details')!;
     expect(box.open).toBe(false);
@@ -87,15 +145,25 @@ describe('the namespace of a job', () => {
 describe('the list of jobs', () => {
   function list(address: string) {
     const asked: string[] = [];
-    server.use(http.get(at('jobs'), ({ request }) => {
-      asked.push(new URL(request.url).searchParams.getAll('namespace').join());
-      return HttpResponse.json({ items: [job], next_page_token: null });
-    }));
+    server.use(
+      http.get(at('jobs'), ({ request }) => {
+        asked.push(new URL(request.url).searchParams.getAll('namespace').join());
+        return HttpResponse.json({ items: [job], next_page_token: null });
+      }),
+    );
     const root = createRootRoute();
     const here = createRoute({
-      getParentRoute: () => root, path: '/jobs', component: JobsPage, validateSearch: (search) => ({ namespace: many(search.namespace) }),
+      getParentRoute: () => root,
+      path: '/jobs',
+      component: JobsPage,
+      validateSearch: (search) => ({ namespace: many(search.namespace) }),
     });
-    const router = createRouter({ routeTree: root.addChildren([here]), parseSearch, stringifySearch, history: createMemoryHistory({ initialEntries: [address] }) });
+    const router = createRouter({
+      routeTree: root.addChildren([here]),
+      parseSearch,
+      stringifySearch,
+      history: createMemoryHistory({ initialEntries: [address] }),
+    });
     withClient(<RouterProvider router={router as never} />);
     return { asked, router };
   }
@@ -124,5 +192,8 @@ describe('the list of jobs', () => {
   });
 
   it('acts on many by the same filter', () =>
-    expect(filterOf('job', { namespace: ['payroll', 'etl'] })).toEqual({ q: '', namespace: ['payroll', 'etl'] }));
+    expect(filterOf('job', { namespace: ['payroll', 'etl'] })).toEqual({
+      q: '',
+      namespace: ['payroll', 'etl'],
+    }));
 });

@@ -1,7 +1,14 @@
 // What a console that is opened asks first, and who takes the answers.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-const PERSON = { kind: 'user', user_id: 'user-1', name: 'ada', display_name: '', role: 'user', permissions: ['read'] };
+const PERSON = {
+  kind: 'user',
+  user_id: 'user-1',
+  name: 'ada',
+  display_name: '',
+  role: 'user',
+  permissions: ['read'],
+};
 const answers: Record<string, number | object> = {};
 const asked: string[] = [];
 
@@ -17,7 +24,9 @@ beforeEach(() => {
     asked.push(path);
     const answer = answers[path];
     if (answer === undefined) return Promise.reject(new TypeError('Failed to fetch'));
-    return Promise.resolve(typeof answer === 'number' ? new Response(null, { status: answer }) : Response.json(answer));
+    return Promise.resolve(
+      typeof answer === 'number' ? new Response(null, { status: answer }) : Response.json(answer),
+    );
   });
 });
 
@@ -30,7 +39,11 @@ async function opened() {
   const session = await import('../src/auth/session');
   await session.start();
   const { renderHook } = await import('@testing-library/react');
-  return { early, session: renderHook(() => session.useSession()).result.current, authorization: session.authorization() };
+  return {
+    early,
+    session: renderHook(() => session.useSession()).result.current,
+    authorization: session.authorization(),
+  };
 }
 
 describe('a console that is opened', () => {
@@ -46,7 +59,10 @@ describe('a console that is opened', () => {
 
   it('asks a server of before whose the session is', async () => {
     localStorage.setItem('carillon.session', '1');
-    answers['auth/refresh'] = { access_token: 'renewed', user: { user_id: 'user-1', name: 'ada', display_name: '', role: 'user' } };
+    answers['auth/refresh'] = {
+      access_token: 'renewed',
+      user: { user_id: 'user-1', name: 'ada', display_name: '', role: 'user' },
+    };
     const { session } = await opened();
     expect(asked).toEqual(['auth/state', 'auth/refresh', 'auth/me']);
     expect(session).toMatchObject({ state: 'signed_in', person: PERSON });

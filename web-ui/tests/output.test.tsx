@@ -11,8 +11,14 @@ const OFF = '\u001b[0m';
 
 describe('a line', () => {
   it('has its colours, and those in force where it begins', () => {
-    expect(partsOf(`${RED}red${OFF} plain`)).toEqual([{ text: 'red', style: 'ansi-1' }, { text: ' plain', style: '' }]);
-    expect(partsOf(`still${OFF} plain`, RED)).toEqual([{ text: 'still', style: 'ansi-1' }, { text: ' plain', style: '' }]);
+    expect(partsOf(`${RED}red${OFF} plain`)).toEqual([
+      { text: 'red', style: 'ansi-1' },
+      { text: ' plain', style: '' },
+    ]);
+    expect(partsOf(`still${OFF} plain`, RED)).toEqual([
+      { text: 'still', style: 'ansi-1' },
+      { text: ' plain', style: '' },
+    ]);
   });
   it('leaves out escapes that are no colours', () => {
     expect(partsOf('\u001b[2Ka\u001b]0;title\u0007b')).toEqual([{ text: 'ab', style: '' }]);
@@ -49,7 +55,13 @@ describe('events', () => {
 });
 
 describe('the text of a log', () => {
-  const entry = (seq: number, line: string, more: object = {}) => ({ seq, t: null, stream: 'stdout', line, ...more });
+  const entry = (seq: number, line: string, more: object = {}) => ({
+    seq,
+    t: null,
+    stream: 'stdout',
+    line,
+    ...more,
+  });
   it('joins the parts of a line, each stream by itself', () => {
     const text = new LogText();
     text.add(entry(1, 'a', { partial: true }));
@@ -79,7 +91,15 @@ describe('the text of a log', () => {
 
 describe('lines in sight', () => {
   const lines = (count: number, text = 'x') =>
-    Array.from({ length: count }, (_, i) => ({ seq: i + 1, t: null, stream: 'stdout', text, colours: '', open: false, level: null }));
+    Array.from({ length: count }, (_, i) => ({
+      seq: i + 1,
+      t: null,
+      stream: 'stdout',
+      text,
+      colours: '',
+      open: false,
+      level: null,
+    }));
   it('are few of many', () => {
     const heights = heightsOf(lines(100_000), 0);
     expect(heights.total).toBe(100_000 * ROW_PX);

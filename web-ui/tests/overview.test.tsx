@@ -15,11 +15,20 @@ const runs = (...states: string[]) => states.map((state) => ({ state }) as Run);
 
 describe('the share of success', () => {
   it('is of all that ended, rounded down, and says when there are more', () => {
-    expect(successOf({ items: [...runs(...Array.from({ length: 199 }, () => 'COMPLETED')), ...runs('LOST')], next_page_token: null }))
-      .toEqual({ share: 0.99, n: 200, bounded: false });
-    expect(successOf({ items: runs('COMPLETED'), next_page_token: 'x' })).toEqual({ share: 1, n: 1, bounded: true });
+    expect(
+      successOf({
+        items: [...runs(...Array.from({ length: 199 }, () => 'COMPLETED')), ...runs('LOST')],
+        next_page_token: null,
+      }),
+    ).toEqual({ share: 0.99, n: 200, bounded: false });
+    expect(successOf({ items: runs('COMPLETED'), next_page_token: 'x' })).toEqual({
+      share: 1,
+      n: 1,
+      bounded: true,
+    });
   });
-  it('is none where nothing ended', () => expect(successOf(undefined)).toEqual({ share: null, n: 0, bounded: false }));
+  it('is none where nothing ended', () =>
+    expect(successOf(undefined)).toEqual({ share: null, n: 0, bounded: false }));
 });
 
 describe('what was missed', () => {
@@ -28,31 +37,81 @@ describe('what was missed', () => {
     expect(dayBefore(Date.parse('2026-03-02T12:00:59.999Z'))).toBe('2026-03-01T12:00:00.000Z');
   });
   it('is all the fires of its gaps', () => {
-    const gap = (count: number) => ({ job_id: 'a', schedule_id: 1, from: '', to: '', reason: 'misfire', count }) as Gap;
+    const gap = (count: number) =>
+      ({ job_id: 'a', schedule_id: 1, from: '', to: '', reason: 'misfire', count }) as Gap;
     expect(firesIn([gap(3), gap(4)])).toBe(7);
     expect(firesIn([])).toBe(0);
   });
   it('is asked of the server without what a person left out, and leads there', async () => {
     let asked: URLSearchParams | undefined;
-    server.use(http.get(at('gaps'), ({ request }) => {
-      asked = new URL(request.url).searchParams;
-      return HttpResponse.json({ items: [{ job_id: 'a', schedule_id: 1, from: '2026-03-02T10:00:00Z', to: '2026-03-02T10:00:00Z', reason: 'misfire', count: 3 }], next_page_token: 'more' });
-    }), http.get(at('runs'), () => HttpResponse.json({ items: [], next_page_token: null })));
-    const root = createRootRoute({ component: () => <Tiles status={{ executors: {}, late_ms: { p50: 1, p99: 7 }, runs_running: 0, runs_pending: 0 } as SystemStatus} /> });
-    const router = createRouter({ routeTree: root, parseSearch, stringifySearch, history: createMemoryHistory() });
-    render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+    server.use(
+      http.get(at('gaps'), ({ request }) => {
+        asked = new URL(request.url).searchParams;
+        return HttpResponse.json({
+          items: [
+            {
+              job_id: 'a',
+              schedule_id: 1,
+              from: '2026-03-02T10:00:00Z',
+              to: '2026-03-02T10:00:00Z',
+              reason: 'misfire',
+              count: 3,
+            },
+          ],
+          next_page_token: 'more',
+        });
+      }),
+      http.get(at('runs'), () => HttpResponse.json({ items: [], next_page_token: null })),
+    );
+    const root = createRootRoute({
+      component: () => (
+        <Tiles
+          status={
+            { executors: {}, late_ms: { p50: 1, p99: 7 }, runs_running: 0, runs_pending: 0 } as SystemStatus
+          }
+        />
+      ),
+    });
+    const router = createRouter({
+      routeTree: root,
+      parseSearch,
+      stringifySearch,
+      history: createMemoryHistory(),
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
     const link = await screen.findByRole('link', { name: '3+ fires missed in 24 hours' });
     expect(asked!.getAll('reason')).toEqual(['misfire', 'catch_up_limit']);
-    expect(new URL((link as HTMLAnchorElement).href).search).toBe(`?since=${encodeURIComponent(asked!.get('since')!)}&reason=misfire&reason=catch_up_limit`);
-    expect((screen.getByRole('link', { name: 'Late · missed' }) as HTMLAnchorElement).pathname).toBe('/system');
+    expect(new URL((link as HTMLAnchorElement).href).search).toBe(
+      `?since=${encodeURIComponent(asked!.get('since')!)}&reason=misfire&reason=catch_up_limit`,
+    );
+    expect((screen.getByRole('link', { name: 'Late · missed' }) as HTMLAnchorElement).pathname).toBe(
+      '/system',
+    );
   });
 });
 
 describe('the next hour', () => {
-  const load = (items: { first: string }[]) => ({
-    from: '', until: '', buckets: [], busiest: null, jobs: 15, jobs_read: 900, truncated: false,
-    items: items.map(({ first }, i) => ({ job_id: 'j' + i, name: 'Job ' + i, fires: i + 1, first_fire_time: first, buckets: [] })),
-  }) as FireLoad;
+  const load = (items: { first: string }[]) =>
+    ({
+      from: '',
+      until: '',
+      buckets: [],
+      busiest: null,
+      jobs: 15,
+      jobs_read: 900,
+      truncated: false,
+      items: items.map(({ first }, i) => ({
+        job_id: 'j' + i,
+        name: 'Job ' + i,
+        fires: i + 1,
+        first_fire_time: first,
+        buckets: [],
+      })),
+    }) as FireLoad;
   const now = Date.parse('2026-03-01T12:00:00Z');
   it('is read again right after the first fire of it, within bounds', () => {
     expect(againIn(undefined, now)).toBe(30_000);
@@ -64,13 +123,24 @@ describe('the next hour', () => {
   });
   it('is an hour, in the order of the server, with how often, and says how many jobs are not named', async () => {
     const asked: URL[] = [];
-    server.use(http.get(at('schedules/load'), ({ request }) => {
-      asked.push(new URL(request.url));
-      return HttpResponse.json(load(Array.from({ length: 15 }, () => ({ first: '2026-03-01T12:00:10Z' }))));
-    }));
-    const router = createRouter({ routeTree: createRootRoute({ component: NextFires }), history: createMemoryHistory() });
-    render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
-    expect((await screen.findAllByRole('link', { name: /^Job / })).map((one) => one.textContent).slice(0, 2)).toEqual(['Job 0', 'Job 1']);
+    server.use(
+      http.get(at('schedules/load'), ({ request }) => {
+        asked.push(new URL(request.url));
+        return HttpResponse.json(load(Array.from({ length: 15 }, () => ({ first: '2026-03-01T12:00:10Z' }))));
+      }),
+    );
+    const router = createRouter({
+      routeTree: createRootRoute({ component: NextFires }),
+      history: createMemoryHistory(),
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
+    expect(
+      (await screen.findAllByRole('link', { name: /^Job / })).map((one) => one.textContent).slice(0, 2),
+    ).toEqual(['Job 0', 'Job 1']);
     expect(screen.getAllByRole('button', { name: /^Run Job \d+ now$/ }).length).toBe(12);
     expect(screen.getByText('2 times in the hour')).toBeTruthy();
     expect(screen.getByText('and 3 more jobs')).toBeTruthy();

@@ -1,5 +1,11 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { queryClient, useStatus } from '../src/api/queries';
@@ -17,7 +23,13 @@ vi.mock('../src/auth/session', async (original) => ({
   useMay: (one: string) => permissions.of.includes(one),
 }));
 
-const status = { leader: 'm1', members: [], store_reachable: true, store: { state: 'trusted' }, paused: null };
+const status = {
+  leader: 'm1',
+  members: [],
+  store_reachable: true,
+  store: { state: 'trusted' },
+  paused: null,
+};
 const pause = { since: '2026-03-01T02:00:00Z', by: 'anna', reason: 'the database is moved' };
 let now: object;
 let sent: unknown[];
@@ -34,9 +46,12 @@ beforeEach(() => {
       return HttpResponse.json(now);
     }),
     http.post(at('system/pause'), async ({ request }) => {
-      const body = await request.json() as { reason: string };
+      const body = (await request.json()) as { reason: string };
       sent.push(body);
-      if (!body.reason) return problem(400, 'invalid', 'Say why.', { errors: [{ pointer: '/reason', code: 'missing', detail: 'Say why: everybody is shown it.' }] });
+      if (!body.reason)
+        return problem(400, 'invalid', 'Say why.', {
+          errors: [{ pointer: '/reason', code: 'missing', detail: 'Say why: everybody is shown it.' }],
+        });
       now = { ...status, paused: { ...pause, reason: body.reason } };
       return HttpResponse.json({ paused: { ...pause, reason: body.reason }, version: 4 });
     }),
@@ -50,15 +65,27 @@ beforeEach(() => {
 
 function Page() {
   const { data } = useStatus();
-  return <><Banners />{data && <PauseCard status={data} />}</>;
+  return (
+    <>
+      <Banners />
+      {data && <PauseCard status={data} />}
+    </>
+  );
 }
 async function open(search = '') {
   const root = createRootRoute();
   const here = createRoute({ getParentRoute: () => root, path: '/system', component: Page });
   const router = createRouter({
-    routeTree: root.addChildren([here]), parseSearch, stringifySearch, history: createMemoryHistory({ initialEntries: ['/system' + search] }),
+    routeTree: root.addChildren([here]),
+    parseSearch,
+    stringifySearch,
+    history: createMemoryHistory({ initialEntries: ['/system' + search] }),
   });
-  render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+  render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
   await screen.findByRole('heading', { name: 'Pause of the cluster' });
   return router;
 }
@@ -98,7 +125,10 @@ describe('the pause of the cluster', () => {
     permissions.of = ['jobs:write'];
     await open('?ask=pause');
     const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Pause the cluster…' });
-    expect([button.disabled, button.title]).toEqual([true, 'Only administrators pause and resume the cluster.']);
+    expect([button.disabled, button.title]).toEqual([
+      true,
+      'Only administrators pause and resume the cluster.',
+    ]);
     expect(screen.queryByRole('dialog')).toBeNull();
   });
 

@@ -5,7 +5,17 @@ import { HttpResponse, at, http, server } from './server';
 export async function signedInAs(permissions: readonly string[], more: object = {}): Promise<void> {
   server.use(
     http.get(at('auth/state'), () => HttpResponse.json({ setup_needed: false })),
-    http.get(at('auth/me'), () => HttpResponse.json({ kind: 'user', user_id: 'user-1', name: 'anna', display_name: '', role: 'user', permissions, ...more })),
+    http.get(at('auth/me'), () =>
+      HttpResponse.json({
+        kind: 'user',
+        user_id: 'user-1',
+        name: 'anna',
+        display_name: '',
+        role: 'user',
+        permissions,
+        ...more,
+      }),
+    ),
   );
   sessionStorage.setItem('carillon.token', 'of-a-test');
   await start();

@@ -4,10 +4,26 @@ import { Skipped } from '../src/features/jobs/preview';
 
 describe('fires that a change of the clock takes away', () => {
   it('are shown at the time that they would have, each with why', () => {
-    const fire = { schedule: 0, fire_time: '2026-03-29T01:30:00.000000Z', local_time: '2026-03-29T03:30:00.000000+02:00', utc_offset: '+02:00', time_zone: 'Europe/Paris' };
-    render(<Skipped fires={[{ ...fire, dst: 'skipped_by_gap' }, { ...fire, schedule: 1, dst: 'not_repeated' }, { ...fire, schedule: 2, dst: 'something_new' }]} />);
+    const fire = {
+      schedule: 0,
+      fire_time: '2026-03-29T01:30:00.000000Z',
+      local_time: '2026-03-29T03:30:00.000000+02:00',
+      utc_offset: '+02:00',
+      time_zone: 'Europe/Paris',
+    };
+    render(
+      <Skipped
+        fires={[
+          { ...fire, dst: 'skipped_by_gap' },
+          { ...fire, schedule: 1, dst: 'not_repeated' },
+          { ...fire, schedule: 2, dst: 'something_new' },
+        ]}
+      />,
+    );
     screen.getByRole('region', { name: 'Left out by a change of the clock' });
-    expect(screen.getByTestId('skipped').textContent).toContain('2026-03-29 03:30:00 +02:00 · this local time does not exist that day');
+    expect(screen.getByTestId('skipped').textContent).toContain(
+      '2026-03-29 03:30:00 +02:00 · this local time does not exist that day',
+    );
     expect(screen.getByTestId('skipped').textContent).toContain('it comes twice, and fires once');
     expect(screen.getByTestId('skipped').textContent).toContain('something_new');
   });

@@ -48,7 +48,9 @@ describe('a problem in Chinese', () => {
   });
   it('of a field is the sentence of the field’s code', async () => {
     const errors = [{ pointer: '/name', code: 'too_long', detail: 'at most 200 characters' }];
-    expect((await refused(problem(400, 'invalid', '', { errors }))).errors[0]!.detail).toBe('过长。（at most 200 characters）');
+    expect((await refused(problem(400, 'invalid', '', { errors }))).errors[0]!.detail).toBe(
+      '过长。（at most 200 characters）',
+    );
   });
   it('of a code that is not known is shown as it came', async () => {
     expect(explain(await refused(problem(418, 'teapot', 'I am one.')), t)).toBe('I am one.');

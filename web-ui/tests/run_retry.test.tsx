@@ -1,5 +1,11 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
 import { act, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../src/api/queries';
@@ -10,9 +16,24 @@ import { HttpResponse, at, http, problem, server } from './server';
 import '../src/shared/modal_dialog';
 
 const failed = {
-  run_id: 'r1', job_id: 'backup', job_name: 'Backup', kind: 'cron', fire_time: '2026-03-01T02:00:00Z', state: 'FAILED', reason: 'exit_code', attempt: 1,
-  executor_id: null, planned_at: null, claimed_at: null, started_at: null, ended_at: '2026-03-01T02:00:03Z', exit_code: 3, error: null, priority: 5,
-  job_version: 1, cancel_requested: false,
+  run_id: 'r1',
+  job_id: 'backup',
+  job_name: 'Backup',
+  kind: 'cron',
+  fire_time: '2026-03-01T02:00:00Z',
+  state: 'FAILED',
+  reason: 'exit_code',
+  attempt: 1,
+  executor_id: null,
+  planned_at: null,
+  claimed_at: null,
+  started_at: null,
+  ended_at: '2026-03-01T02:00:03Z',
+  exit_code: 3,
+  error: null,
+  priority: 5,
+  job_version: 1,
+  cancel_requested: false,
 } as Run;
 
 describe('a retry', () => {
@@ -30,7 +51,10 @@ describe('a retry', () => {
       http.get(at('runs/r1/logs/stream'), () => new HttpResponse('')),
       http.post(at('runs/r1/retry'), ({ request }) => {
         keys.push(request.headers.get('Idempotency-Key'));
-        return answers.shift()?.() ?? HttpResponse.json({ ...failed, state: 'PENDING', attempt: 2 }, { status: 202 });
+        return (
+          answers.shift()?.() ??
+          HttpResponse.json({ ...failed, state: 'PENDING', attempt: 2 }, { status: 202 })
+        );
       }),
     );
   });
@@ -39,13 +63,22 @@ describe('a retry', () => {
     const root = createRootRoute();
     const here = createRoute({ getParentRoute: () => root, path: '/runs/$id', component: RunPage });
     const router = createRouter({
-      routeTree: root.addChildren([here]), parseSearch, stringifySearch, history: createMemoryHistory({ initialEntries: ['/runs/r1'] }),
+      routeTree: root.addChildren([here]),
+      parseSearch,
+      stringifySearch,
+      history: createMemoryHistory({ initialEntries: ['/runs/r1'] }),
     });
-    render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
     await screen.findByRole('button', { name: 'Retry' });
   }
   const click = async (times: number) => {
-    await waitFor(() => expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Retry' }).disabled).toBe(false));
+    await waitFor(() =>
+      expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Retry' }).disabled).toBe(false),
+    );
     fireEvent.click(screen.getByRole('button', { name: 'Retry' }));
     await waitFor(() => expect(keys.length).toBe(times));
   };

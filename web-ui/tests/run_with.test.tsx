@@ -1,5 +1,11 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider, createMemoryHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../src/api/queries';
@@ -10,9 +16,22 @@ import { HttpResponse, at, http, problem, server } from './server';
 import '../src/shared/modal_dialog';
 
 const job = {
-  job_id: 'backup', name: 'Backup', state: 'ENABLED', parameters: { full: false, day: 1 }, priority: 5, executor_id: '', executor_selector: 'zone = a',
+  job_id: 'backup',
+  name: 'Backup',
+  state: 'ENABLED',
+  parameters: { full: false, day: 1 },
+  priority: 5,
+  executor_id: '',
+  executor_selector: 'zone = a',
 } as unknown as Job;
-const run = { run_id: 'r1', job_id: 'backup', job_name: 'Backup', parameters: { full: true, only: 'x' }, priority: 70, executor_id: 'host-1' } as unknown as Run;
+const run = {
+  run_id: 'r1',
+  job_id: 'backup',
+  job_name: 'Backup',
+  parameters: { full: true, only: 'x' },
+  priority: 70,
+  executor_id: 'host-1',
+} as unknown as Run;
 
 describe('what a run is given', () => {
   it('begins as the job has it, and from a run with what that one was given over it', () => {
@@ -26,7 +45,9 @@ describe('what a run is given', () => {
   it('is only what differs from the job', () => {
     expect(bodyOf(startOf(job), job)).toEqual({});
     expect(bodyOf(startOf(job, run), job)).toEqual({ parameters: { full: true, only: 'x' }, priority: 70 });
-    expect(bodyOf({ parameters: '{"full":false,"day":2}', executor_id: 'host-2', priority: '' }, job)).toEqual({ parameters: { day: 2 }, executor_id: 'host-2' });
+    expect(
+      bodyOf({ parameters: '{"full":false,"day":2}', executor_id: 'host-2', priority: '' }, job),
+    ).toEqual({ parameters: { day: 2 }, executor_id: 'host-2' });
   });
 
   it('is refused where the server would do something else than it says', () => {
@@ -34,15 +55,23 @@ describe('what a run is given', () => {
     expect(wrong({})).toEqual({});
     expect(wrong({ parameters: '{"full":' }).parameters?.key).toBe('run_with.no_object');
     expect(wrong({ parameters: '{"day":1}' }).parameters).toEqual({ key: 'run_with.kept', names: 'full' });
-    for (const priority of ['101', '-1', '1.5', 'x']) expect(wrong({ priority }).priority?.key, priority).toBe('run_with.whole');
+    for (const priority of ['101', '-1', '1.5', 'x'])
+      expect(wrong({ priority }).priority?.key, priority).toBe('run_with.whole');
     expect(wrong({ priority: ' ' })).toEqual({});
   });
 
-  it('has a pointer for each parameter', () => expect(pointersOf({ ...startOf(job), parameters: '{"a/b":1}' })).toEqual(['/parameters', '/parameters/a~1b']));
+  it('has a pointer for each parameter', () =>
+    expect(pointersOf({ ...startOf(job), parameters: '{"a/b":1}' })).toEqual([
+      '/parameters',
+      '/parameters/a~1b',
+    ]));
 });
 
 describe('the dialog', () => {
-  interface Asked { body: unknown; key: string | null }
+  interface Asked {
+    body: unknown;
+    key: string | null;
+  }
   let asked: Asked[];
   let answers: (() => Response)[];
   beforeEach(() => {
@@ -51,7 +80,15 @@ describe('the dialog', () => {
     answers = [];
     server.use(
       http.get(at('jobs/backup'), () => HttpResponse.json(job)),
-      http.get(at('executors'), () => HttpResponse.json({ items: [{ executor_id: 'host-1', state: 'ONLINE' }, { executor_id: 'host-2', state: 'OFFLINE' }], next_page_token: null })),
+      http.get(at('executors'), () =>
+        HttpResponse.json({
+          items: [
+            { executor_id: 'host-1', state: 'ONLINE' },
+            { executor_id: 'host-2', state: 'OFFLINE' },
+          ],
+          next_page_token: null,
+        }),
+      ),
       http.post(at('jobs/backup/execute'), async ({ request }) => {
         asked.push({ body: await request.json(), key: request.headers.get('Idempotency-Key') });
         return answers.shift()?.() ?? HttpResponse.json({ run_id: 'r2' }, { status: 202 });
@@ -61,10 +98,21 @@ describe('the dialog', () => {
 
   function open(of?: Run) {
     const root = createRootRoute();
-    const here = createRoute({ getParentRoute: () => root, path: '/', component: () => <RunWithDialog jobId="backup" name="Backup" run={of} onClose={() => {}} /> });
+    const here = createRoute({
+      getParentRoute: () => root,
+      path: '/',
+      component: () => <RunWithDialog jobId="backup" name="Backup" run={of} onClose={() => {}} />,
+    });
     const there = createRoute({ getParentRoute: () => root, path: '/runs/$id' });
-    const router = createRouter({ routeTree: root.addChildren([here, there]), history: createMemoryHistory() });
-    render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+    const router = createRouter({
+      routeTree: root.addChildren([here, there]),
+      history: createMemoryHistory(),
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
     return router;
   }
   const field = <T extends HTMLElement>(label: string) => screen.findByLabelText<T>(label);
@@ -82,8 +130,16 @@ describe('the dialog', () => {
   });
 
   it('shows what is refused at its field, and asks for nothing that is wrong in itself', async () => {
-    answers.push(() => problem(400, 'invalid', 'no', { errors: [{ pointer: '/executor_id', code: 'unknown_executor', detail: 'gone' }] }));
-    answers.push(() => problem(400, 'invalid', 'no', { errors: [{ pointer: '/parameters/day', code: 'invalid', detail: 'no list' }] }));
+    answers.push(() =>
+      problem(400, 'invalid', 'no', {
+        errors: [{ pointer: '/executor_id', code: 'unknown_executor', detail: 'gone' }],
+      }),
+    );
+    answers.push(() =>
+      problem(400, 'invalid', 'no', {
+        errors: [{ pointer: '/parameters/day', code: 'invalid', detail: 'no list' }],
+      }),
+    );
     open(run);
     fireEvent.change(await field('Parameters'), { target: { value: '[]' } });
     submit();
@@ -98,7 +154,10 @@ describe('the dialog', () => {
   });
 
   it('asks again with its key when no answer came, and with another one for something else', async () => {
-    answers.push(() => HttpResponse.error(), () => HttpResponse.error());
+    answers.push(
+      () => HttpResponse.error(),
+      () => HttpResponse.error(),
+    );
     open();
     await field('Parameters');
     submit();

@@ -18,9 +18,12 @@ beforeEach(() => {
   vi.stubGlobal('fetch', (url: string, init: { headers?: Record<string, string> }) => {
     const path = new URL(url).pathname.slice('/api/'.length);
     asked.push(path);
-    const answer = path === 'runs' && init.headers?.Authorization === 'Bearer renewed' ? { items: [] } : answers[path];
+    const answer =
+      path === 'runs' && init.headers?.Authorization === 'Bearer renewed' ? { items: [] } : answers[path];
     if (answer === undefined) return Promise.reject(new TypeError('Failed to fetch'));
-    return Promise.resolve(answer).then((one) => (typeof one === 'number' ? new Response(null, { status: one }) : Response.json(one)));
+    return Promise.resolve(answer).then((one) =>
+      typeof one === 'number' ? new Response(null, { status: one }) : Response.json(one),
+    );
   });
 });
 afterEach(async () => {
@@ -41,8 +44,14 @@ async function signedIn() {
 }
 
 describe('a renewal', () => {
-  it.each([['busy', 429], ['broken', 500], ['away', 503], ['not reachable', undefined]])(
-    'that fails because the server is %s keeps the session, and is tried at the next request', async (_, status) => {
+  it.each([
+    ['busy', 429],
+    ['broken', 500],
+    ['away', 503],
+    ['not reachable', undefined],
+  ])(
+    'that fails because the server is %s keeps the session, and is tried at the next request',
+    async (_, status) => {
       await signedIn();
       if (status) answers['auth/refresh'] = status;
       await expect(call('GET', 'runs')).rejects.toMatchObject({ status: 401 });
@@ -51,7 +60,8 @@ describe('a renewal', () => {
       answers['auth/refresh'] = { access_token: 'renewed' };
       await call('GET', 'runs');
       expect(count('auth/refresh')).toBe(2);
-    });
+    },
+  );
 
   it.each([401, 403])('that is refused with %i ends it', async (status) => {
     await signedIn();
@@ -77,7 +87,12 @@ describe('a sign-out', () => {
   async function renewing() {
     await signedIn();
     let answer: (body: object) => void = () => {};
-    Object.assign(answers, { 'auth/refresh': new Promise<object>((resolve) => { answer = resolve; }), 'auth/logout': 204 });
+    Object.assign(answers, {
+      'auth/refresh': new Promise<object>((resolve) => {
+        answer = resolve;
+      }),
+      'auth/logout': 204,
+    });
     const request = expect(call('GET', 'runs')).rejects.toMatchObject({ status: 401 });
     await vi.advanceTimersByTimeAsync(0);
     expect(count('auth/refresh')).toBe(1);
@@ -112,7 +127,12 @@ describe('whether a server has users', () => {
     const current = useSession();
     return current.state === 'signed_out' ? <SignInPage session={current} /> : null;
   }
-  const form = () => (screen.queryByLabelText('Password') ? 'password' : screen.queryByLabelText('API token') ? 'token' : 'none');
+  const form = () =>
+    screen.queryByLabelText('Password')
+      ? 'password'
+      : screen.queryByLabelText('API token')
+        ? 'token'
+        : 'none';
   const both = () => screen.queryByRole('button', { name: 'Sign in with an API token' }) !== null;
 
   it.each([500, 503, 429, undefined])('is assumed, and asked again, while it answers %s', async (status) => {

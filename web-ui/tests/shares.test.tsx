@@ -13,36 +13,59 @@ import '../src/i18n/more';
 import '../src/shared/modal_dialog';
 
 const uma: User = {
-  user_id: 'user-2', name: 'uma', display_name: '', role: 'user', disabled: false, version: 3, shares: [{ namespace: 'payroll' }],
-  create_time: '2026-01-01T00:00:00Z', update_time: '2026-01-01T00:00:00Z',
+  user_id: 'user-2',
+  name: 'uma',
+  display_name: '',
+  role: 'user',
+  disabled: false,
+  version: 3,
+  shares: [{ namespace: 'payroll' }],
+  create_time: '2026-01-01T00:00:00Z',
+  update_time: '2026-01-01T00:00:00Z',
 };
-const show = (element: React.ReactElement) => render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
+const show = (element: React.ReactElement) =>
+  render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
 beforeEach(() => queryClient.clear());
 afterEach(() => signOut());
 
 describe('shares', () => {
   it('are the rows that say something, without what is empty', () => {
-    expect(sharesFrom([{ namespace: ' payroll ', selector: ' ' }, { namespace: '', selector: '' }, { namespace: '*', selector: 'team = etl' }]))
-      .toEqual([{ namespace: 'payroll' }, { namespace: '*', selector: 'team = etl' }]);
+    expect(
+      sharesFrom([
+        { namespace: ' payroll ', selector: ' ' },
+        { namespace: '', selector: '' },
+        { namespace: '*', selector: 'team = etl' },
+      ]),
+    ).toEqual([{ namespace: 'payroll' }, { namespace: '*', selector: 'team = etl' }]);
     // What lacks its namespace is for the server to refuse, at its row.
-    expect(sharesFrom([{ namespace: '', selector: 'team = etl' }])).toEqual([{ namespace: '', selector: 'team = etl' }]);
+    expect(sharesFrom([{ namespace: '', selector: 'team = etl' }])).toEqual([
+      { namespace: '', selector: 'team = etl' },
+    ]);
     expect(sameShares([{ namespace: 'a', selector: '' }], [{ namespace: 'a' }])).toBe(true);
-    expect(pointersOf([{ namespace: 'a' }])).toEqual(['/shares', '/shares/0', '/shares/0/namespace', '/shares/0/selector']);
+    expect(pointersOf([{ namespace: 'a' }])).toEqual([
+      '/shares',
+      '/shares/0',
+      '/shares/0/namespace',
+      '/shares/0/selector',
+    ]);
   });
 
   const seen: { shares?: object }[] = [];
   const patched = (answer: () => Response) => {
     seen.length = 0;
-    server.use(http.patch(at('users/user-2'), async ({ request }) => {
-      seen.push((await request.json()) as object);
-      return answer();
-    }));
+    server.use(
+      http.patch(at('users/user-2'), async ({ request }) => {
+        seen.push((await request.json()) as object);
+        return answer();
+      }),
+    );
   };
   const edit = async (user: User, onDone: () => void = () => {}) => {
     show(<EditUserDialog user={user} onClose={() => {}} onDone={onDone} />);
     return within(await screen.findByRole('dialog'));
   };
-  const row = (dialog: ReturnType<typeof within>, n: number) => within(dialog.getByRole('group', { name: 'Share ' + n }));
+  const row = (dialog: ReturnType<typeof within>, n: number) =>
+    within(dialog.getByRole('group', { name: 'Share ' + n }));
 
   it('are added and taken away, and sent only where they have changed', async () => {
     patched(() => HttpResponse.json(uma));
@@ -53,7 +76,9 @@ describe('shares', () => {
     expect(seen[0]).not.toHaveProperty('shares');
     fireEvent.click(dialog.getByRole('button', { name: 'Share more' }));
     fireEvent.change(row(dialog, 2).getByLabelText('Namespace'), { target: { value: 'default' } });
-    fireEvent.change(row(dialog, 2).getByLabelText('Labels (all where empty)'), { target: { value: 'team = etl' } });
+    fireEvent.change(row(dialog, 2).getByLabelText('Labels (all where empty)'), {
+      target: { value: 'team = etl' },
+    });
     fireEvent.click(dialog.getByRole('button', { name: 'Take share 1 away' }));
     expect(document.activeElement).toBe(dialog.getByRole('button', { name: 'Share more' }));
     fireEvent.click(dialog.getByRole('button', { name: 'Save' }));
@@ -62,17 +87,28 @@ describe('shares', () => {
   });
 
   it('that the server refuses say why at their field, also after a row that is left out', async () => {
-    patched(() => problem(400, 'invalid', 'no', { errors: [{ pointer: '/shares/1/selector', code: 'bad_selector', detail: 'There is no value behind =.' }] }));
+    patched(() =>
+      problem(400, 'invalid', 'no', {
+        errors: [
+          { pointer: '/shares/1/selector', code: 'bad_selector', detail: 'There is no value behind =.' },
+        ],
+      }),
+    );
     const dialog = await edit(uma);
     fireEvent.click(dialog.getByRole('button', { name: 'Share more' }));
     fireEvent.click(dialog.getByRole('button', { name: 'Share more' }));
     fireEvent.change(row(dialog, 3).getByLabelText('Namespace'), { target: { value: 'default' } });
-    fireEvent.change(row(dialog, 3).getByLabelText('Labels (all where empty)'), { target: { value: 'team =' } });
+    fireEvent.change(row(dialog, 3).getByLabelText('Labels (all where empty)'), {
+      target: { value: 'team =' },
+    });
     fireEvent.click(dialog.getByRole('button', { name: 'Save' }));
     await dialog.findByText('There is no value behind =.');
     expect(seen[0]!.shares).toEqual([{ namespace: 'payroll' }, { namespace: 'default', selector: 'team =' }]);
     const field = row(dialog, 2).getByLabelText('Labels (all where empty)');
-    expect([field.getAttribute('aria-invalid'), (field as HTMLInputElement).value]).toEqual(['true', 'team =']);
+    expect([field.getAttribute('aria-invalid'), (field as HTMLInputElement).value]).toEqual([
+      'true',
+      'team =',
+    ]);
   });
 
   it('are no matter of administrators, unless some are there', async () => {
@@ -84,10 +120,12 @@ describe('shares', () => {
 
   it('are given to a new user too', async () => {
     let body: object = {};
-    server.use(http.post(at('users'), async ({ request }) => {
-      body = (await request.json()) as object;
-      return HttpResponse.json(uma, { status: 201 });
-    }));
+    server.use(
+      http.post(at('users'), async ({ request }) => {
+        body = (await request.json()) as object;
+        return HttpResponse.json(uma, { status: 201 });
+      }),
+    );
     show(<CreateUserDialog onClose={() => {}} onDone={() => {}} />);
     const dialog = within(await screen.findByRole('dialog'));
     fireEvent.click(dialog.getByRole('button', { name: 'Share more' }));
@@ -100,7 +138,13 @@ describe('shares', () => {
 describe('the account', () => {
   const factOf = (name: string) => screen.getByText(name).nextElementSibling!.textContent;
   it('says what is shared', async () => {
-    await signedInAs(['read'], { shares: [{ namespace: 'payroll' }, { namespace: 'default', selector: 'team = etl' }, { namespace: '*', selector: 'tier' }] });
+    await signedInAs(['read'], {
+      shares: [
+        { namespace: 'payroll' },
+        { namespace: 'default', selector: 'team = etl' },
+        { namespace: '*', selector: 'tier' },
+      ],
+    });
     show(<AccountPage />);
     expect(factOf('Shared with you')).toBe('payroll: all jobsdefault: team = etlEvery namespace: tier');
   });

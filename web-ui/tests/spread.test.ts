@@ -15,17 +15,38 @@ describe('the spread of fires', () => {
   });
   it('covers the week of a day, from Monday', () => {
     const span = spanOf('week', '2026-03-01', 'UTC'); // a Sunday
-    expect([span.days[0], span.days.at(-1), span.from, span.until])
-      .toEqual(['2026-02-23', '2026-03-01', '2026-02-23T00:00:00.000Z', '2026-03-02T00:00:00.000Z']);
+    expect([span.days[0], span.days.at(-1), span.from, span.until]).toEqual([
+      '2026-02-23',
+      '2026-03-01',
+      '2026-02-23T00:00:00.000Z',
+      '2026-03-02T00:00:00.000Z',
+    ]);
     expect(spanOf('week', '2026-02-23', 'UTC').from).toBe(span.from);
   });
   it('names hours as the clock there does', () => {
-    const days = byDay([{ start: '2026-03-01T18:00:00Z', fires: 1 }, { start: '2026-03-01T19:00:00Z', fires: 2 }], 'Asia/Kolkata');
-    expect([...days].map(([day, hours]) => [day, hours.map((one) => one.label)]))
-      .toEqual([['2026-03-01', ['23:30']], ['2026-03-02', ['00:30']]]);
+    const days = byDay(
+      [
+        { start: '2026-03-01T18:00:00Z', fires: 1 },
+        { start: '2026-03-01T19:00:00Z', fires: 2 },
+      ],
+      'Asia/Kolkata',
+    );
+    expect([...days].map(([day, hours]) => [day, hours.map((one) => one.label)])).toEqual([
+      ['2026-03-01', ['23:30']],
+      ['2026-03-02', ['00:30']],
+    ]);
   });
   it('draws a bar where something fires, however little', () => {
-    expect(bars([{ start: '', fires: 0 }, { start: '', fires: 1000 }, { start: '', fires: 1 }], 60)).toBe('M1 60h1v-60h-1zM2 60h1v-2h-1z');
+    expect(
+      bars(
+        [
+          { start: '', fires: 0 },
+          { start: '', fires: 1000 },
+          { start: '', fires: 1 },
+        ],
+        60,
+      ),
+    ).toBe('M1 60h1v-60h-1zM2 60h1v-2h-1z');
     expect(bars([{ start: '', fires: 0 }], 60)).toBe('');
   });
   it('takes days, and nothing else', () => {

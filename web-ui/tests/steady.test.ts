@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { rangeOf } from '../src/features/runs/range_values';
 import { steady } from '../src/features/runs/steady';
 
-interface Row { id: string; state?: string }
+interface Row {
+  id: string;
+  state?: string;
+}
 const rows = (text: string): Row[] => text.split('').map((id) => ({ id }));
 const ids = (all: readonly Row[]) => all.map((one) => one.id).join('');
 const read = (shown: string, now: string, hasMore = false) => {
@@ -11,7 +14,8 @@ const read = (shown: string, now: string, hasMore = false) => {
 };
 
 describe('rows that stay where they are', () => {
-  it('are all there at first, and where nothing was shown', () => expect(read('', 'cba')).toEqual(['cba', 0]));
+  it('are all there at first, and where nothing was shown', () =>
+    expect(read('', 'cba')).toEqual(['cba', 0]));
   it('hold back what comes above them, and count it', () => {
     expect(read('cba', 'edcba')).toEqual(['cba', 2]);
     expect(read('cba', 'cxba')).toEqual(['cba', 1]);
@@ -29,7 +33,12 @@ describe('rows that stay where they are', () => {
     expect(read('dcba', 'fedb', true)).toEqual(['dba', 2]);
   });
   it('are as they are now', () => {
-    const { rows: after } = steady([{ id: 'a', state: 'RUNNING' }], [{ id: 'b' }, { id: 'a', state: 'DONE' }] as Row[], (row) => row.id, false);
+    const { rows: after } = steady(
+      [{ id: 'a', state: 'RUNNING' }],
+      [{ id: 'b' }, { id: 'a', state: 'DONE' }] as Row[],
+      (row) => row.id,
+      false,
+    );
     expect(after).toEqual([{ id: 'a', state: 'DONE' }]);
   });
 });
@@ -37,8 +46,14 @@ describe('rows that stay where they are', () => {
 describe('a range of time', () => {
   const instant = (local: string) => Date.parse(local + 'Z');
   it('is open where it is empty, and ends after it begins', () => {
-    expect(rangeOf('2026-03-01T10:00', '', instant)).toEqual({ since: '2026-03-01T10:00:00.000Z', until: undefined });
-    expect(rangeOf('', '2026-03-01T10:00', instant)).toEqual({ since: undefined, until: '2026-03-01T10:00:00.000Z' });
+    expect(rangeOf('2026-03-01T10:00', '', instant)).toEqual({
+      since: '2026-03-01T10:00:00.000Z',
+      until: undefined,
+    });
+    expect(rangeOf('', '2026-03-01T10:00', instant)).toEqual({
+      since: undefined,
+      until: '2026-03-01T10:00:00.000Z',
+    });
     expect(rangeOf('', '', instant)).toEqual({ since: undefined, until: undefined });
     expect(rangeOf('2026-03-01T10:00', '2026-03-01T10:00', instant)).toBeNull();
     expect(rangeOf('soon', '', instant)).toBeNull();

@@ -8,7 +8,13 @@ import { RefreshChoice, paceOf } from '../src/features/system/refresh_choice';
 import { useLive } from '../src/shared/pace';
 import { setPreferences } from '../src/shared/preferences';
 
-const member = (id: string, more: Partial<Member> = {}): Member => ({ id, address: 'http://' + id, owned_segments: 1, clock_offset_ms: 0.2, ...more });
+const member = (id: string, more: Partial<Member> = {}): Member => ({
+  id,
+  address: 'http://' + id,
+  owned_segments: 1,
+  clock_offset_ms: 0.2,
+  ...more,
+});
 const pause = { since: '2026-03-01T02:00:00Z', by: 'anna', reason: 'upgrade' };
 
 describe('where the metrics are', () => {
@@ -27,9 +33,18 @@ describe('where the metrics are', () => {
 });
 
 describe('the versions of the members', () => {
-  const mixed = [member('m1', { version: '0.2.0' }), member('m2', { version: '0.1.0' }), member('m3', { version: '0.2.0' }), member('m4', { version: null }), member('m5')];
+  const mixed = [
+    member('m1', { version: '0.2.0' }),
+    member('m2', { version: '0.1.0' }),
+    member('m3', { version: '0.2.0' }),
+    member('m4', { version: null }),
+    member('m5'),
+  ];
   it('are grouped; what is not known is in none', () => {
-    expect(versionsOf(mixed)).toEqual([{ version: '0.1.0', ids: ['m2'] }, { version: '0.2.0', ids: ['m1', 'm3'] }]);
+    expect(versionsOf(mixed)).toEqual([
+      { version: '0.1.0', ids: ['m2'] },
+      { version: '0.2.0', ids: ['m1', 'm3'] },
+    ]);
   });
   it('differ only where two are known', () => {
     expect(skewOf(mixed)).toBe('0.1.0 (m2), 0.2.0 (m1, m3)');
@@ -40,14 +55,25 @@ describe('the versions of the members', () => {
     const { rerender } = render(<MembersCard status={{ leader: 'm1', members: mixed } as SystemStatus} />);
     expect(screen.getByRole('row', { name: /m2/ }).textContent).toContain('0.1.0');
     expect(screen.getByRole('row', { name: /m4/ }).textContent).toContain('–');
-    expect(screen.getByRole('status').textContent).toBe('Members run different versions: 0.1.0 (m2), 0.2.0 (m1, m3). Finish the upgrade.');
-    rerender(<MembersCard status={{ leader: 'm1', members: [member('m1', { version: '0.2.0' })] } as SystemStatus} />);
+    expect(screen.getByRole('status').textContent).toBe(
+      'Members run different versions: 0.1.0 (m2), 0.2.0 (m1, m3). Finish the upgrade.',
+    );
+    rerender(
+      <MembersCard
+        status={{ leader: 'm1', members: [member('m1', { version: '0.2.0' })] } as SystemStatus}
+      />,
+    );
     expect(screen.queryByRole('status')).toBeNull();
   });
 });
 
 describe('who is apart from the pause', () => {
-  const members = [member('m1', { paused: true }), member('m2', { paused: false }), member('m3', { paused: null }), member('m4')];
+  const members = [
+    member('m1', { paused: true }),
+    member('m2', { paused: false }),
+    member('m3', { paused: null }),
+    member('m4'),
+  ];
   it('is who has not taken it over, and of whom that is not known', () => {
     expect(apartFrom({ members, paused: pause })).toEqual({ behind: ['m2'], unknown: ['m3', 'm4'] });
   });
@@ -86,7 +112,8 @@ describe('how often the page is read anew', () => {
     setPreferences({ live: true });
     const chosen = vi.fn();
     render(<RefreshChoice chosen="off" onChange={chosen} />);
-    for (const value of ['15', '5', '60']) fireEvent.change(screen.getByLabelText('Refresh'), { target: { value } });
+    for (const value of ['15', '5', '60'])
+      fireEvent.change(screen.getByLabelText('Refresh'), { target: { value } });
     expect(chosen.mock.calls).toEqual([['15'], [undefined], ['60']]);
     expect([paceOf('off'), paceOf('15'), paceOf(undefined)]).toEqual([false, 15_000, undefined]);
   });

@@ -5,7 +5,14 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { queryClient } from '../src/api/queries';
 import type { Job } from '../src/api/types';
-import { DEFAULTS, definitionFrom, definitionOf, fieldOf, formSchema, valuesOf } from '../src/features/jobs/form_values';
+import {
+  DEFAULTS,
+  definitionFrom,
+  definitionOf,
+  fieldOf,
+  formSchema,
+  valuesOf,
+} from '../src/features/jobs/form_values';
 import { JobEditor } from '../src/features/jobs/job_editor';
 import { notifyFrom, tellValuesOf, tellingOf } from '../src/features/jobs/notify_values';
 import { TellFact } from '../src/features/jobs/tell_fact';
@@ -13,18 +20,40 @@ import { HttpResponse, at, http, problem, server } from './server';
 import '../src/i18n/more';
 
 const settings = {
-  'notify.on': 'failed,late', 'notify.late_after_s': '300', 'notify.webhook_url': 'https://hooks.example.org',
-  'notify.mail_server': 'mail.example.org:587', 'notify.mail_to': 'ops@example.org, night@example.org',
+  'notify.on': 'failed,late',
+  'notify.late_after_s': '300',
+  'notify.webhook_url': 'https://hooks.example.org',
+  'notify.mail_server': 'mail.example.org:587',
+  'notify.mail_to': 'ops@example.org, night@example.org',
 };
 const job = {
-  job_id: 'backup', name: 'Backup', type: 'shell', command: 'true', cron_expression: '0 3 * * *', schedules: [], time_zone: 'UTC', enabled: true, version: 3,
+  job_id: 'backup',
+  name: 'Backup',
+  type: 'shell',
+  command: 'true',
+  cron_expression: '0 3 * * *',
+  schedules: [],
+  time_zone: 'UTC',
+  enabled: true,
+  version: 3,
   notify: {},
 } as unknown as Job;
 const withSettings = (some: object) =>
-  server.use(http.get(at('system/config'), () => HttpResponse.json({ version: 1, settings: some, sources: {}, live: [] })));
+  server.use(
+    http.get(at('system/config'), () =>
+      HttpResponse.json({ version: 1, settings: some, sources: {}, live: [] }),
+    ),
+  );
 const show = (element: React.ReactElement) => {
-  const router = createRouter({ routeTree: createRootRoute({ component: () => element }), history: createMemoryHistory() });
-  return render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+  const router = createRouter({
+    routeTree: createRootRoute({ component: () => element }),
+    history: createMemoryHistory(),
+  });
+  return render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
 };
 const issuesOf = (change: object) => {
   const result = formSchema.safeParse({ ...DEFAULTS, name: 'a', command: 'true', kind: 'manual', ...change });
@@ -38,9 +67,14 @@ beforeEach(() => {
 describe('what a job tells', () => {
   it('comes out of the form as it went in', () => {
     for (const notify of [
-      {}, { on: [] }, { on: ['recovered', 'failed'] }, { late_after_s: 60 }, { mail_to: ['a@b', 'c@d'] },
+      {},
+      { on: [] },
+      { on: ['recovered', 'failed'] },
+      { late_after_s: 60 },
+      { mail_to: ['a@b', 'c@d'] },
       { on: ['failed', 'not_known_yet'], late_after_s: 604_800, mail_to: ['a@b'], not_shown: { x: 1 } },
-    ]) expect(notifyFrom(tellValuesOf(notify), notify)).toEqual(notify);
+    ])
+      expect(notifyFrom(tellValuesOf(notify), notify)).toEqual(notify);
     expect(definitionFrom(valuesOf({ name: 'a' }), { name: 'a' })).not.toHaveProperty('notify');
     expect(definitionFrom(valuesOf(definitionOf(job)), definitionOf(job)).notify).toEqual({});
   });
@@ -57,7 +91,8 @@ describe('what a job tells', () => {
     expect(issuesOf({})).toEqual([]);
     expect(issuesOf({ tell: 'own', tell_on: [] })).toEqual([['tell_on', 'tick_any']]);
     expect(issuesOf({ tell: 'none', tell_on: [] })).toEqual([]);
-    for (const late of ['0', '604801', '1.5', 'soon']) expect(issuesOf({ late_after_s: late })).toEqual([['late_after_s', 'range:1:604800']]);
+    for (const late of ['0', '604801', '1.5', 'soon'])
+      expect(issuesOf({ late_after_s: late })).toEqual([['late_after_s', 'range:1:604800']]);
     expect(issuesOf({ late_after_s: '604800', mail_to: 'a@b\nops+x@example.org' })).toEqual([]);
     for (const wrong of ['no address', 'a@b, c@d', '-a@b', 'a@', 'ö@b', `${'a'.repeat(253)}@b`]) {
       expect(issuesOf({ mail_to: 'a@b\n\n' + wrong }), wrong).toEqual([['mail_to', 'mail:3']]);
@@ -66,40 +101,72 @@ describe('what a job tells', () => {
   });
 
   it('has its fields found by the pointers of the server', () => {
-    expect(['/notify/on/1', '/notify/late_after_s', '/notify/mail_to/0', '/notify/mail_to', '/notify'].map((pointer) => fieldOf(pointer)))
-      .toEqual(['tell', 'late_after_s', 'mail_to', 'mail_to', 'tell']);
+    expect(
+      ['/notify/on/1', '/notify/late_after_s', '/notify/mail_to/0', '/notify/mail_to', '/notify'].map(
+        (pointer) => fieldOf(pointer),
+      ),
+    ).toEqual(['tell', 'late_after_s', 'mail_to', 'mail_to', 'tell']);
   });
 
   it('is its own, and what it does not say the cluster’s', () => {
     expect(tellingOf({}, settings)).toEqual({
-      kinds: ['failed', 'late'], own: false, lateAfterS: 300, channels: ['webhook', 'mail'], mailTo: ['ops@example.org', 'night@example.org'],
+      kinds: ['failed', 'late'],
+      own: false,
+      lateAfterS: 300,
+      channels: ['webhook', 'mail'],
+      mailTo: ['ops@example.org', 'night@example.org'],
     });
     expect(tellingOf({ on: [], late_after_s: 60, mail_to: ['a@b'] }, settings)).toEqual({
-      kinds: [], own: true, lateAfterS: 60, channels: ['webhook', 'mail'], mailTo: ['a@b'],
+      kinds: [],
+      own: true,
+      lateAfterS: 60,
+      channels: ['webhook', 'mail'],
+      mailTo: ['a@b'],
     });
-    expect(tellingOf({}, { ...settings, 'notify.mail_to': '', 'notify.webhook_url': '' }).channels).toEqual([]);
-    expect(tellingOf({}, undefined)).toEqual({ kinds: null, own: false, lateAfterS: null, channels: null, mailTo: [] });
+    expect(tellingOf({}, { ...settings, 'notify.mail_to': '', 'notify.webhook_url': '' }).channels).toEqual(
+      [],
+    );
+    expect(tellingOf({}, undefined)).toEqual({
+      kinds: null,
+      own: false,
+      lateAfterS: null,
+      channels: null,
+      mailTo: [],
+    });
   });
 });
 
 describe('the section of the form', () => {
-  beforeEach(() => server.use(http.post(at('schedules/preview'), () =>
-    HttpResponse.json({ valid: true, errors: [], explanations: [], items: [], warnings: [] }))));
-  const telling = async (text: string) => waitFor(() => expect(screen.getByTestId('telling').textContent).toBe(text));
+  beforeEach(() =>
+    server.use(
+      http.post(at('schedules/preview'), () =>
+        HttpResponse.json({ valid: true, errors: [], explanations: [], items: [], warnings: [] }),
+      ),
+    ),
+  );
+  const telling = async (text: string) =>
+    waitFor(() => expect(screen.getByTestId('telling').textContent).toBe(text));
 
   it('says what comes of what is chosen', async () => {
     show(<JobEditor start={definitionOf(job)} job={job} />);
     await screen.findByLabelText('What is told of its runs');
-    await telling('Failed and Late (after 5 min). To: Webhook and Mail to ops@example.org and night@example.org');
+    await telling(
+      'Failed and Late (after 5 min). To: Webhook and Mail to ops@example.org and night@example.org',
+    );
     fireEvent.change(screen.getByLabelText('What is told of its runs'), { target: { value: 'own' } });
-    for (const kind of ['Missed fires', 'Recovered']) fireEvent.click(screen.getByRole('checkbox', { name: kind }));
-    fireEvent.change(screen.getByLabelText('Late from, in seconds after its time'), { target: { value: '60' } });
+    for (const kind of ['Missed fires', 'Recovered'])
+      fireEvent.click(screen.getByRole('checkbox', { name: kind }));
+    fireEvent.change(screen.getByLabelText('Late from, in seconds after its time'), {
+      target: { value: '60' },
+    });
     fireEvent.change(screen.getByLabelText('Mails to'), { target: { value: 'a@b' } });
     await telling('Failed and Late (after 1 min). To: Webhook and Mail to a@b');
     fireEvent.click(screen.getByRole('button', { name: 'YAML' }));
     const yaml = parse(screen.getByLabelText<HTMLTextAreaElement>('YAML').value) as { notify: object };
     expect(yaml.notify).toEqual({ on: ['failed', 'late'], late_after_s: 60, mail_to: ['a@b'] });
-    fireEvent.change(screen.getByLabelText('YAML'), { target: { value: 'name: x\ncron_expression: 0 3 * * *\nnotify: {on: [recovered], late_after_s: 7}\n' } });
+    fireEvent.change(screen.getByLabelText('YAML'), {
+      target: { value: 'name: x\ncron_expression: 0 3 * * *\nnotify: {on: [recovered], late_after_s: 7}\n' },
+    });
     fireEvent.click(screen.getByRole('button', { name: 'Form' }));
     expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Recovered' }).checked).toBe(true);
     expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Failed' }).checked).toBe(false);
@@ -117,16 +184,21 @@ describe('the section of the form', () => {
 
   it('shows at its field what the server refuses, and what is missing', async () => {
     const sent: { notify: object }[] = [];
-    server.use(http.put(at('jobs/backup'), async ({ request }) => {
-      sent.push((await request.json()) as never);
-      return problem(400, 'invalid_request', 'no', { errors: [
-        { pointer: '/notify/mail_to/0', code: 'bad_value', detail: 'It refuses this address.' },
-        { pointer: '/notify/late_after_s', code: 'out_of_range', detail: 'It is too late.' },
-      ] });
-    }));
+    server.use(
+      http.put(at('jobs/backup'), async ({ request }) => {
+        sent.push((await request.json()) as never);
+        return problem(400, 'invalid_request', 'no', {
+          errors: [
+            { pointer: '/notify/mail_to/0', code: 'bad_value', detail: 'It refuses this address.' },
+            { pointer: '/notify/late_after_s', code: 'out_of_range', detail: 'It is too late.' },
+          ],
+        });
+      }),
+    );
     show(<JobEditor start={definitionOf(job)} job={job} />);
     fireEvent.change(await screen.findByLabelText('What is told of its runs'), { target: { value: 'own' } });
-    for (const kind of ['Failed', 'Missed fires', 'Late', 'Recovered']) fireEvent.click(screen.getByRole('checkbox', { name: kind }));
+    for (const kind of ['Failed', 'Missed fires', 'Late', 'Recovered'])
+      fireEvent.click(screen.getByRole('checkbox', { name: kind }));
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
     await screen.findByText('Tick one at least.');
     expect(sent).toEqual([]);
@@ -143,16 +215,27 @@ describe('the section of the form', () => {
 
 describe('the page of the job', () => {
   it('says what is told of it, to whom, and where that is followed', async () => {
-    show(<div data-testid="fact"><TellFact job={{ ...job, notify: { mail_to: ['a@b'] } }} /></div>);
+    show(
+      <div data-testid="fact">
+        <TellFact job={{ ...job, notify: { mail_to: ['a@b'] } }} />
+      </div>,
+    );
     const link = await screen.findByRole('link', { name: 'What was told of it' });
     expect(link.getAttribute('href')).toContain('/admin/deliveries?job_id=');
-    await waitFor(() => expect(screen.getByTestId('fact').textContent).toBe(
-      'Failed and Late (after 5 min) · As the cluster doesTo: Webhook and Mail to a@bWhat was told of it'));
+    await waitFor(() =>
+      expect(screen.getByTestId('fact').textContent).toBe(
+        'Failed and Late (after 5 min) · As the cluster doesTo: Webhook and Mail to a@bWhat was told of it',
+      ),
+    );
   });
 
   it('says what it can where the settings are not to be had', async () => {
     server.use(http.get(at('system/config'), () => problem(403, 'forbidden', 'no')));
-    show(<div data-testid="fact"><TellFact job={job} /></div>);
+    show(
+      <div data-testid="fact">
+        <TellFact job={job} />
+      </div>,
+    );
     await screen.findByRole('link', { name: 'What was told of it' });
     expect(screen.getByTestId('fact').textContent).toBe('As the cluster doesWhat was told of it');
   });

@@ -35,7 +35,9 @@ describe('the catalogues', () => {
     for (const [key, text] of singulars) {
       const many: string | undefined = (en as Record<string, string>)[key.slice(0, -'_one'.length)];
       expect(many, key).toBeDefined();
-      expect(placeholders(text), key).toEqual(placeholders(many!).filter((name) => name !== 'n' && name !== 'count'));
+      expect(placeholders(text), key).toEqual(
+        placeholders(many!).filter((name) => name !== 'n' && name !== 'count'),
+      );
     }
   });
 
@@ -54,18 +56,26 @@ describe('the catalogues', () => {
   it('know every key that the code names', () => {
     const missing: string[] = [];
     for (const { path, text } of sources()) {
-      for (const [, key] of text.matchAll(/\bt\('([^']+)'/g)) if (!(key! in en)) missing.push(`${path}: ${key}`);
+      for (const [, key] of text.matchAll(/\bt\('([^']+)'/g))
+        if (!(key! in en)) missing.push(`${path}: ${key}`);
     }
     expect(missing).toEqual([]);
   });
 
-  it.each([['more', enMore], ['seldom', enSeldom]])('come with whoever says them: those of %s are imported where they are named', (part, texts) => {
+  it.each([
+    ['more', enMore],
+    ['seldom', enSeldom],
+  ])('come with whoever says them: those of %s are imported where they are named', (part, texts) => {
     const missing: string[] = [];
     for (const { path, text } of sources()) {
-      const named = [...text.matchAll(/'([a-z_]+(?:\.[A-Za-z0-9_-]+)+)'/g)].map((match) => match[1]!).filter((key) => key in texts);
-      const begun = [...text.matchAll(/(?:t\(`|textOr\(')([a-z_]+\.(?:[a-z_]+\.)?)[$']/g)].map((match) => match[1]!)
+      const named = [...text.matchAll(/'([a-z_]+(?:\.[A-Za-z0-9_-]+)+)'/g)]
+        .map((match) => match[1]!)
+        .filter((key) => key in texts);
+      const begun = [...text.matchAll(/(?:t\(`|textOr\(')([a-z_]+\.(?:[a-z_]+\.)?)[$']/g)]
+        .map((match) => match[1]!)
         .filter((prefix) => Object.keys(texts).some((key) => key.startsWith(prefix)));
-      if (named.length + begun.length > 0 && !path.startsWith('i18n') && !text.includes('i18n/' + part)) missing.push(`${path}: ${[...named, ...begun]}`);
+      if (named.length + begun.length > 0 && !path.startsWith('i18n') && !text.includes('i18n/' + part))
+        missing.push(`${path}: ${[...named, ...begun]}`);
     }
     expect(missing).toEqual([]);
   });
@@ -76,7 +86,9 @@ describe('the catalogues', () => {
       for (const [, words] of text.matchAll(/<[a-zA-Z][^<>{}]*>\s*([A-Za-z][a-z]+[^<>{}]*)<\//g)) {
         if (words!.trim() !== 'Carillon' && !/^Ctrl K$/.test(words!.trim())) found.push(`${path}: ${words}`);
       }
-      for (const [, words] of text.matchAll(/(?:aria-label|title|placeholder|label)="([A-Za-z][^"]* [^"]*)"/g)) {
+      for (const [, words] of text.matchAll(
+        /(?:aria-label|title|placeholder|label)="([A-Za-z][^"]* [^"]*)"/g,
+      )) {
         if (!/[=!]/.test(words!)) found.push(`${path}: ${words}`);
       }
       if (CJK.test(text)) found.push(`${path}: Chinese`);
@@ -86,7 +98,10 @@ describe('the catalogues', () => {
 });
 
 const codesIn = (text: string) => [...text.matchAll(/`([a-z_]+)`/g)].map((match) => match[1]!);
-const spoken = (kind: string) => Object.keys(enProblems).filter((key) => key.startsWith(kind + '.')).map((key) => key.slice(kind.length + 1));
+const spoken = (kind: string) =>
+  Object.keys(enProblems)
+    .filter((key) => key.startsWith(kind + '.'))
+    .map((key) => key.slice(kind.length + 1));
 const sorted = (codes: string[]) => [...new Set(codes)].sort();
 
 describe('what the server refuses', () => {
@@ -94,18 +109,28 @@ describe('what the server refuses', () => {
   const errors = readFileSync('../docs/errors.md', 'utf8');
   // What never leaves a member, by its line of the table; and what is no code.
   const inside = new Set(['fenced', 'broken_store']);
-  const rows = (text: string) => text.split('\n').filter((line) => line.startsWith('|') && !line.startsWith('| status'));
+  const rows = (text: string) =>
+    text.split('\n').filter((line) => line.startsWith('|') && !line.startsWith('| status'));
 
   it('has a sentence for every code of an answer', () => {
     const listed = rows(errors).flatMap((line) => codesIn(line.split('|')[1]!));
-    const answered = rows(api).flatMap((line) => codesIn(line.split('|')[2]!.replace(/\(with[^)]*\)/g, '').replace(/;.*/, '')));
+    const answered = rows(api).flatMap((line) =>
+      codesIn(
+        line
+          .split('|')[2]!
+          .replace(/\(with[^)]*\)/g, '')
+          .replace(/;.*/, ''),
+      ),
+    );
     const codes = sorted([...listed, ...answered]).filter((code) => !inside.has(code));
     expect(codes.length).toBeGreaterThan(45);
     expect(codes.filter((code) => !spoken('problem').includes(code))).toEqual([]);
   });
 
   it('has a sentence for every code of a field', () => {
-    const codes = sorted(codesIn(api.slice(api.indexOf('Codes of single'))).filter((code) => code !== 'errors'));
+    const codes = sorted(
+      codesIn(api.slice(api.indexOf('Codes of single'))).filter((code) => code !== 'errors'),
+    );
     expect(codes.length).toBeGreaterThan(30);
     expect(codes.filter((code) => !spoken('field').includes(code))).toEqual([]);
   });
@@ -117,9 +142,13 @@ describe('what the audit records', () => {
 
   it('has words for every action that the server names', () => {
     const routes = quoted(source('route.cc')).concat('bulk');
-    const applied = [...source('job_applier.cc').matchAll(/RecordOf\("([a-z_.]+)"/g)].map((match) => match[1]!);
+    const applied = [...source('job_applier.cc').matchAll(/RecordOf\("([a-z_.]+)"/g)].map(
+      (match) => match[1]!,
+    );
     const entering = quoted(source('auth_routes.cc')).filter((action) => action.startsWith('auth.'));
     expect(Math.min(routes.length, applied.length, entering.length)).toBeGreaterThan(1);
-    expect(sorted([...routes, ...applied, ...entering]).filter((action) => !('action.' + action in en))).toEqual([]);
+    expect(
+      sorted([...routes, ...applied, ...entering]).filter((action) => !('action.' + action in en)),
+    ).toEqual([]);
   });
 });

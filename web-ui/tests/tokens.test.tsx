@@ -12,8 +12,15 @@ import { HttpResponse, ROLES, at, http, problem, server } from './server';
 import '../src/shared/modal_dialog';
 
 const show = (Page: () => React.ReactNode) => {
-  const router = createRouter({ routeTree: createRootRoute({ component: Page }), history: createMemoryHistory() });
-  render(<QueryClientProvider client={queryClient}><RouterProvider router={router as never} /></QueryClientProvider>);
+  const router = createRouter({
+    routeTree: createRootRoute({ component: Page }),
+    history: createMemoryHistory(),
+  });
+  render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
 };
 beforeEach(async () => {
   queryClient.clear();
@@ -39,11 +46,16 @@ describe('what a token can be kept to', () => {
 describe('making one', () => {
   it('leaves scopes out unless they are asked for, and sends those that were ticked and that its role has', async () => {
     const bodies: unknown[] = [];
-    server.use(http.post(at('tokens'), async ({ request }) => {
-      bodies.push(await request.json());
-      return bodies.length === 3 ? problem(400, 'invalid', 'no', { errors: [{ pointer: '/scopes', code: 'other', detail: 'Name one.' }] })
-        : HttpResponse.json({ name: 'ci' }, { status: 201 });
-    }));
+    server.use(
+      http.post(at('tokens'), async ({ request }) => {
+        bodies.push(await request.json());
+        return bodies.length === 3
+          ? problem(400, 'invalid', 'no', {
+              errors: [{ pointer: '/scopes', code: 'other', detail: 'Name one.' }],
+            })
+          : HttpResponse.json({ name: 'ci' }, { status: 201 });
+      }),
+    );
     const onMade = vi.fn();
     show(() => <CreateTokenDialog onClose={() => {}} onMade={onMade} />);
     fireEvent.change(await screen.findByLabelText('Name'), { target: { value: 'ci' } });
@@ -54,23 +66,44 @@ describe('making one', () => {
     fireEvent.click(screen.getByRole('checkbox', { name: /^Only some/ }));
     screen.getByText(/Tick one at least/);
     await screen.findByRole('checkbox', { name: 'jobs:run' });
-    for (const name of ['jobs:run', 'jobs:write', 'read']) fireEvent.click(screen.getByRole('checkbox', { name }));
+    for (const name of ['jobs:run', 'jobs:write', 'read'])
+      fireEvent.click(screen.getByRole('checkbox', { name }));
     fireEvent.change(screen.getByLabelText('Role'), { target: { value: 'read_only' } });
     save();
     await waitFor(() => expect(onMade).toHaveBeenCalledTimes(2));
     fireEvent.click(screen.getByRole('checkbox', { name: 'read' }));
     save();
     expect((await screen.findByRole('alert')).textContent).toContain('Name one.');
-    expect(bodies).toEqual([{ name: 'ci', role: 'user' }, { name: 'ci', role: 'read_only', scopes: ['read'] }, { name: 'ci', role: 'read_only', scopes: [] }]);
+    expect(bodies).toEqual([
+      { name: 'ci', role: 'user' },
+      { name: 'ci', role: 'read_only', scopes: ['read'] },
+      { name: 'ci', role: 'read_only', scopes: [] },
+    ]);
   });
 });
 
 describe('the list', () => {
   it('says what each is kept to', async () => {
-    const token = { role: 'user', prefix: 'carillon_ab', user_id: null, create_time: '2026-01-01T00:00:00Z', expires_at: null, last_used_at: null };
-    server.use(http.get(at('tokens'), () => HttpResponse.json({ items: [
-      { ...token, token_id: 'tok-1', name: 'ci', scopes: ['jobs:run', 'read'] }, { ...token, token_id: 'tok-2', name: 'all', scopes: null },
-    ], next_page_token: null })), http.get(at('users'), () => HttpResponse.json({ items: [], next_page_token: null })));
+    const token = {
+      role: 'user',
+      prefix: 'carillon_ab',
+      user_id: null,
+      create_time: '2026-01-01T00:00:00Z',
+      expires_at: null,
+      last_used_at: null,
+    };
+    server.use(
+      http.get(at('tokens'), () =>
+        HttpResponse.json({
+          items: [
+            { ...token, token_id: 'tok-1', name: 'ci', scopes: ['jobs:run', 'read'] },
+            { ...token, token_id: 'tok-2', name: 'all', scopes: null },
+          ],
+          next_page_token: null,
+        }),
+      ),
+      http.get(at('users'), () => HttpResponse.json({ items: [], next_page_token: null })),
+    );
     show(TokensPage);
     await screen.findByText('jobs:run, read');
     screen.getByText('All of its role');

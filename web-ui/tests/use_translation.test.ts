@@ -15,7 +15,10 @@ it('a text is kept, but not that it was not there yet, nor over another language
   expect(complaints).toHaveBeenCalledWith('missing text: of.a.later.page');
   addEnglish({ 'of.a.later.page': 'Later', 'of.some': 'Some {{what}}' });
   expect([t('of.a.later.page'), t('of.a.later.page'), t('cancel')]).toEqual(['Later', 'Later', 'Cancel']);
-  expect([t('of.some', { what: 'jobs' }), t('of.some', { what: 'runs' })]).toEqual(['Some jobs', 'Some runs']);
+  expect([t('of.some', { what: 'jobs' }), t('of.some', { what: 'runs' })]).toEqual([
+    'Some jobs',
+    'Some runs',
+  ]);
   act(() => setPreferences({ language: 'zh-CN' }));
   await vi.waitFor(() => expect(i18next.language).toBe('zh-CN'));
   expect(t('cancel')).toBe('取消');

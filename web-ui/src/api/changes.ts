@@ -11,7 +11,10 @@ const APART_MS = 2000; // between two readings of the same list, however much ch
 // job, the last use of a token.
 const TOLD = new Set(['runs', 'users', 'secrets', 'audit', 'bulk']);
 
-export interface Change { topic: string; id?: string }
+export interface Change {
+  topic: string;
+  id?: string;
+}
 
 let standing = false;
 // Whether a change of what `path` lists will be told, so that it need not be asked for often.
@@ -27,7 +30,9 @@ export function concerns(key: readonly unknown[], topic: string): boolean {
 
 // A search costs more than a page: it is asked for seldom, and not because something has changed.
 export const isSearch = (data: unknown): boolean =>
-  (data as { pages?: { searched_to?: string; searched?: string }[] } | undefined)?.pages?.some((page) => page.searched_to ?? page.searched) ?? false;
+  (data as { pages?: { searched_to?: string; searched?: string }[] } | undefined)?.pages?.some(
+    (page) => page.searched_to ?? page.searched,
+  ) ?? false;
 
 export class ChangeStream {
   private abort: AbortController | null = null;
@@ -81,14 +86,17 @@ export class ChangeStream {
       if (event.name === 'resync') {
         this.expire(() => true);
       } else if (event.name === 'change') {
-        for (const change of (JSON.parse(event.data) as { changes: Change[] }).changes) this.topics.add(change.topic);
+        for (const change of (JSON.parse(event.data) as { changes: Change[] }).changes)
+          this.topics.add(change.topic);
       }
     }
     if (this.timer === undefined) this.readAnew();
   }
 
   private expire(shows: (query: Query) => boolean): void {
-    for (const query of this.client.getQueryCache().findAll({ predicate: (one) => !isSearch(one.state.data) && shows(one) })) {
+    for (const query of this.client
+      .getQueryCache()
+      .findAll({ predicate: (one) => !isSearch(one.state.data) && shows(one) })) {
       this.late.add(query.queryHash);
     }
   }
@@ -100,7 +108,10 @@ export class ChangeStream {
     this.topics.clear();
     if (topics.length > 0) this.expire(({ queryKey }) => topics.some((topic) => concerns(queryKey, topic)));
     if (this.late.size === 0) return;
-    const now = this.client.getQueryCache().getAll().filter((query) => this.late.has(query.queryHash));
+    const now = this.client
+      .getQueryCache()
+      .getAll()
+      .filter((query) => this.late.has(query.queryHash));
     const free = new Set(now.filter((query) => query.state.fetchStatus !== 'fetching'));
     this.late = new Set(now.filter((query) => !free.has(query)).map((query) => query.queryHash));
     void this.client.invalidateQueries({ predicate: (query) => free.has(query) }, { cancelRefetch: false });

@@ -22,7 +22,10 @@ export class ApiError extends Error {
     this.status = status;
     this.code = code;
     this.traceId = problem?.trace_id ?? '';
-    this.errors = (problem?.errors ?? []).map((one) => ({ ...one, detail: problemText('field', one.code, one.detail) }));
+    this.errors = (problem?.errors ?? []).map((one) => ({
+      ...one,
+      detail: problemText('field', one.code, one.detail),
+    }));
     this.problem = problem;
   }
 }
@@ -92,7 +95,9 @@ async function renewed(sent: Pass, signal: AbortSignal | undefined): Promise<boo
     const stop = () => reject(signal.reason as Error);
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
-    renew(sent).then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    renew(sent)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', stop));
   });
 }
 
@@ -123,7 +128,11 @@ async function bodyOf(method: string, response: Response): Promise<unknown> {
 }
 
 // Reads are given up after a time; what writes is waited for: nobody knows whether it was done.
-export async function call<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
+export async function call<T>(
+  method: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<Answer<T>> {
   const cut = new AbortController();
   const stop = () => cut.abort();
   const timer = method === 'GET' ? setTimeout(stop, READ_LONGEST_MS) : undefined;

@@ -4,7 +4,11 @@ import type { Query } from './url';
 
 const SILENT_MS = 40_000; // the server says something every 15 s: after this the connection died without a word
 
-export interface ServerEvent { name: string; id: string; data: string }
+export interface ServerEvent {
+  name: string;
+  id: string;
+  data: string;
+}
 
 // The whole events of `buffer`, and what is left of it.
 export function cutEvents(buffer: string): { events: ServerEvent[]; rest: string } {
@@ -28,7 +32,12 @@ export interface Hearer {
 }
 
 // Listens to `path` from after `lastId` until the answer ends; throws when it is refused, cut, silent or `stopped`.
-export async function listen(path: string, from: { query?: Query; lastId: string }, stopped: AbortSignal, hearer: Hearer): Promise<void> {
+export async function listen(
+  path: string,
+  from: { query?: Query; lastId: string },
+  stopped: AbortSignal,
+  hearer: Hearer,
+): Promise<void> {
   const cut = new AbortController();
   const stop = () => cut.abort();
   let silence = setTimeout(stop, SILENT_MS);

@@ -8,13 +8,22 @@ const ROUNDS = 10; // about a million jobs, by a part of their name
 const isShort = (page: Page<Job>, size: number) => page.next_page_token !== null && page.items.length < size;
 
 // A full page, or what some rounds have found of it.
-export async function readJobs(query: Query & { page_size: number }, signal: AbortSignal): Promise<Page<Job>> {
+export async function readJobs(
+  query: Query & { page_size: number },
+  signal: AbortSignal,
+): Promise<Page<Job>> {
   const page = await get<Page<Job>>('jobs', query, signal);
   if (!isShort(page, query.page_size)) return page;
   for (let round = 1; round < ROUNDS && isShort(page, query.page_size); ++round) {
-    const next = await get<Page<Job>>('jobs', {
-      ...query, page_size: query.page_size - page.items.length, page_token: page.next_page_token ?? undefined,
-    }, signal);
+    const next = await get<Page<Job>>(
+      'jobs',
+      {
+        ...query,
+        page_size: query.page_size - page.items.length,
+        page_token: page.next_page_token ?? undefined,
+      },
+      signal,
+    );
     page.items.push(...next.items);
     page.next_page_token = next.next_page_token;
   }

@@ -6,7 +6,24 @@ import { isSearch, isTold } from './changes';
 import { ApiError, call, get } from './client';
 import { readJobs } from './job_pages';
 import type {
-  ApiToken, AuditEntry, DeadLetter, Delivery, Executor, Fire, Gap, Job, JobVersion, Page, Role, Run, Secret, SkippedFire, SystemConfig, SystemStatus, Topology, User,
+  ApiToken,
+  AuditEntry,
+  DeadLetter,
+  Delivery,
+  Executor,
+  Fire,
+  Gap,
+  Job,
+  JobVersion,
+  Page,
+  Role,
+  Run,
+  Secret,
+  SkippedFire,
+  SystemConfig,
+  SystemStatus,
+  Topology,
+  User,
 } from './types';
 import type { Query } from './url';
 
@@ -41,8 +58,13 @@ export function useEvery(ms: number): number | false {
 
 type Reader<T> = (query: Query & { page_size: number }, signal: AbortSignal) => Promise<Page<T>>;
 
-export function useList<T>(path: string, query: Query & { page_size?: number }, every: number, enabled = true,
-  read: Reader<T> = (page, signal) => get<Page<T>>(path, page, signal)) {
+export function useList<T>(
+  path: string,
+  query: Query & { page_size?: number },
+  every: number,
+  enabled = true,
+  read: Reader<T> = (page, signal) => get<Page<T>>(path, page, signal),
+) {
   const refetchInterval = useEvery(every);
   return useInfiniteQuery({
     queryKey: [path, query],
@@ -51,16 +73,18 @@ export function useList<T>(path: string, query: Query & { page_size?: number }, 
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_page_token ?? undefined,
     // A search costs more than a page; what is told need not be asked for.
-    refetchInterval: (one) => refetchInterval && refetchInterval *
-      (isTold(path) || isSearch(one.state.data) ? SELDOM : 1),
+    refetchInterval: (one) =>
+      refetchInterval && refetchInterval * (isTold(path) || isSearch(one.state.data) ? SELDOM : 1),
     placeholderData: keepPreviousData,
     enabled,
   });
 }
 
-export const useJobs = (query: Query & { page_size?: number }) => useList<Job>('jobs', query, CALM_MS, true, readJobs);
+export const useJobs = (query: Query & { page_size?: number }) =>
+  useList<Job>('jobs', query, CALM_MS, true, readJobs);
 export const useRuns = (query: Query, every = FAST_MS) => useList<Run>('runs', query, every);
-export const useExecutors = (query: Query = {}) => useList<Executor>('executors', { page_size: 500, ...query }, FAST_MS);
+export const useExecutors = (query: Query = {}) =>
+  useList<Executor>('executors', { page_size: 500, ...query }, FAST_MS);
 export const useAudit = (query: Query) => useList<AuditEntry>('audit', query, CALM_MS);
 export const useGaps = (query: Query) => useList<Gap>('gaps', query, CALM_MS);
 export const useDeadLetters = (query: Query = {}) => useList<DeadLetter>('dead-letters', query, CALM_MS);
@@ -74,7 +98,8 @@ export const useDeliveries = (query: Query) => useList<Delivery>('deliveries', q
 export function useNamespaces(): string[] {
   const namespaces = useQuery({
     queryKey: ['jobs', '', 'namespaces'], // no job has an empty id
-    queryFn: ({ signal }) => get<Page<{ namespace: string }>>('namespaces', { page_size: NAMESPACES_MAX }, signal),
+    queryFn: ({ signal }) =>
+      get<Page<{ namespace: string }>>('namespaces', { page_size: NAMESPACES_MAX }, signal),
     staleTime: NAMESPACES_STALE_MS,
   });
   return namespaces.data?.items.map((one) => one.namespace) ?? [];
@@ -82,11 +107,16 @@ export function useNamespaces(): string[] {
 
 // They change with the version of the server only.
 export function useRoles(): readonly Role[] {
-  const roles = useQuery({ queryKey: ['roles'], queryFn: ({ signal }) => get<Page<Role>>('roles', {}, signal), staleTime: Infinity });
+  const roles = useQuery({
+    queryKey: ['roles'],
+    queryFn: ({ signal }) => get<Page<Role>>('roles', {}, signal),
+    staleTime: Infinity,
+  });
   return roles.data?.items ?? [];
 }
 
-export const useVersions = (id: string) => useList<JobVersion>(`jobs/${encodeURIComponent(id)}/versions`, {}, CALM_MS);
+export const useVersions = (id: string) =>
+  useList<JobVersion>(`jobs/${encodeURIComponent(id)}/versions`, {}, CALM_MS);
 
 export const itemsOf = <T>(data: { pages: Page<T>[] } | undefined): T[] =>
   data?.pages.flatMap((page) => page.items) ?? [];
@@ -111,7 +141,8 @@ export function useNextFires(id: string, n: number) {
   const refetchInterval = useEvery(CALM_MS);
   return useQuery({
     queryKey: ['jobs', id, 'next', n],
-    queryFn: ({ signal }) => get<{ items: Fire[]; skipped?: SkippedFire[] }>(`jobs/${encodeURIComponent(id)}/next`, { n }, signal),
+    queryFn: ({ signal }) =>
+      get<{ items: Fire[]; skipped?: SkippedFire[] }>(`jobs/${encodeURIComponent(id)}/next`, { n }, signal),
     refetchInterval,
   });
 }

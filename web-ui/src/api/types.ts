@@ -2,14 +2,26 @@
 // grow, so whoever reads one has a case for what it does not know.
 
 export type RunState =
-  | 'PENDING' | 'RUNNING' | 'HELD' | 'COMPLETED' | 'FAILED' | 'TIMED_OUT' | 'CANCELLED' | 'LOST'
-  | 'SKIPPED';
+  'PENDING' | 'RUNNING' | 'HELD' | 'COMPLETED' | 'FAILED' | 'TIMED_OUT' | 'CANCELLED' | 'LOST' | 'SKIPPED';
 
 export const RUN_STATES: readonly RunState[] = [
-  'PENDING', 'RUNNING', 'HELD', 'COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED',
+  'PENDING',
+  'RUNNING',
+  'HELD',
+  'COMPLETED',
+  'FAILED',
+  'TIMED_OUT',
+  'CANCELLED',
+  'LOST',
+  'SKIPPED',
 ];
 export const FINAL_STATES: ReadonlySet<string> = new Set([
-  'COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED',
+  'COMPLETED',
+  'FAILED',
+  'TIMED_OUT',
+  'CANCELLED',
+  'LOST',
+  'SKIPPED',
 ]);
 
 export interface Page<T> {
@@ -25,7 +37,9 @@ export interface Page<T> {
 }
 
 // What the caller may do to it, by right and whatever its state; absent: only its own answer says it.
-export interface Reachable { allowed_actions?: string[] }
+export interface Reachable {
+  allowed_actions?: string[];
+}
 
 export type Schedule =
   | { kind: 'cron'; cron_expression: string; time_zone?: string; schedule_id?: number }
@@ -33,7 +47,11 @@ export type Schedule =
   | { kind: 'once'; at: string; schedule_id?: number };
 
 // Of a job; what is absent is the cluster's.
-export interface Notify { on?: string[]; late_after_s?: number; mail_to?: string[] }
+export interface Notify {
+  on?: string[];
+  late_after_s?: number;
+  mail_to?: string[];
+}
 
 export interface Job extends Reachable {
   job_id: string;
@@ -99,7 +117,10 @@ export interface Preview {
   warnings: { schedule: number; code: string; detail: string }[];
 }
 
-export interface FireBucket { start: string; fires: number }
+export interface FireBucket {
+  start: string;
+  fires: number;
+}
 
 export interface FireLoad {
   from: string;
@@ -178,10 +199,18 @@ export interface Executor {
   tasks_behind?: number | null; // null: not known
 }
 
-export interface StoreFacts { store_id: string; server_id: string; mark: number }
+export interface StoreFacts {
+  store_id: string;
+  server_id: string;
+  mark: number;
+}
 
 // Of the whole cluster: nothing starts.
-export interface ClusterPause { since: string; by: string; reason: string }
+export interface ClusterPause {
+  since: string;
+  by: string;
+  reason: string;
+}
 
 // Null, or absent: not known.
 export interface Member {
@@ -210,8 +239,12 @@ export interface SystemStatus {
   version: string;
   paused?: ClusterPause | null; // absent: of a server before there was one
   store: {
-    state: string; since: string | null; reason: string | null; detail: string | null;
-    trusted: StoreFacts | null; seen: StoreFacts | null;
+    state: string;
+    since: string | null;
+    reason: string | null;
+    detail: string | null;
+    trusted: StoreFacts | null;
+    seen: StoreFacts | null;
   };
 }
 
@@ -261,20 +294,38 @@ export interface AuditEntry {
   changes: AuditChange[] | null; // of a job that was made or edited
 }
 
-export interface AuditChange { path: string; from: unknown; to: unknown }
+export interface AuditChange {
+  path: string;
+  from: unknown;
+  to: unknown;
+}
 
 export interface Gap {
-  job_id: string; schedule_id: number; from: string; to: string; count: number; reason: string;
+  job_id: string;
+  schedule_id: number;
+  from: string;
+  to: string;
+  count: number;
+  reason: string;
 }
 
 export const GAP_REASONS: readonly string[] = ['misfire', 'paused', 'catch_up_limit', 'edited', 'deleted'];
 
 export interface DeadLetter extends Reachable {
-  id: string; run_id: string; job_id: string; state: string; attempts: number; reason: string;
+  id: string;
+  run_id: string;
+  job_id: string;
+  state: string;
+  attempts: number;
+  reason: string;
   create_time: string;
 }
 
-export interface FieldChange { field: string; before: unknown; after: unknown }
+export interface FieldChange {
+  field: string;
+  before: unknown;
+  after: unknown;
+}
 
 export interface JobVersion {
   version: number;
@@ -296,7 +347,10 @@ export interface Why {
 }
 
 // Jobs of others that are to a user as their own: all of a namespace, or those of its that the selector fits.
-export interface Share { namespace: string; selector?: string }
+export interface Share {
+  namespace: string;
+  selector?: string;
+}
 
 export interface User {
   user_id: string;
@@ -360,7 +414,12 @@ export interface Delivery {
   recipients: string[];
 }
 
-export interface TestOutcome { channel: string; delivered: boolean; status: number | null; error: string | null }
+export interface TestOutcome {
+  channel: string;
+  delivered: boolean;
+  status: number | null;
+  error: string | null;
+}
 
 export type BulkState = 'RUNNING' | 'DONE' | 'CANCELLED' | 'STOPPED';
 export const BULK_STATES: readonly BulkState[] = ['RUNNING', 'DONE', 'CANCELLED', 'STOPPED'];
@@ -396,7 +455,11 @@ export interface BulkItem {
   error: Pick<Problem, 'code' | 'detail'> | null;
 }
 
-export interface FieldError { pointer: string; code: string; detail: string }
+export interface FieldError {
+  pointer: string;
+  code: string;
+  detail: string;
+}
 
 export interface Problem {
   status: number;

@@ -26,9 +26,15 @@ export function Banners() {
         </Banner>
       )}
       {lostSince === null && data?.store_reachable && data.store.state === 'held' && (
-        <Banner icon={<DatabaseZap aria-hidden size={17} />}>{t('banner.held')} <span lang="en">{data.store.detail}</span></Banner>
+        <Banner icon={<DatabaseZap aria-hidden size={17} />}>
+          {t('banner.held')} <span lang="en">{data.store.detail}</span>
+        </Banner>
       )}
-      {data?.paused && <Suspense><PauseBanner pause={data.paused} /></Suspense>}
+      {data?.paused && (
+        <Suspense>
+          <PauseBanner pause={data.paused} />
+        </Suspense>
+      )}
     </div>
   );
 }

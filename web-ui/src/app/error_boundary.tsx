@@ -11,6 +11,10 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: u
 
   render() {
     if (this.state.error === null) return this.props.children;
-    return <main><LoadFailure error={this.state.error} onRetry={() => window.location.reload()} /></main>;
+    return (
+      <main>
+        <LoadFailure error={this.state.error} onRetry={() => window.location.reload()} />
+      </main>
+    );
   }
 }

@@ -33,8 +33,13 @@ export default function Palette(props: { onClose: () => void }) {
   );
 }
 
-const page = (to: string, label: string, icon: Entry['icon'], under = ''): Entry =>
-  ({ value: to, label, under, icon, open: () => void router.navigate({ to }) });
+const page = (to: string, label: string, icon: Entry['icon'], under = ''): Entry => ({
+  value: to,
+  label,
+  under,
+  icon,
+  open: () => void router.navigate({ to }),
+});
 
 function usePages(): Entry[] {
   const { t } = useTranslation();
@@ -60,7 +65,10 @@ function useFoundJobs(wanted: string): Entry[] {
     placeholderData: (before) => before,
   });
   const found = (jobs.data?.items ?? []).map((job): Entry => ({
-    value: 'job:' + job.job_id, label: job.name, under: job.job_id, icon: CalendarClock,
+    value: 'job:' + job.job_id,
+    label: job.name,
+    under: job.job_id,
+    icon: CalendarClock,
     open: () => void router.navigate({ to: '/jobs/$id', params: { id: job.job_id } }),
   }));
   // Those of what was typed before are here until the answer comes: Enter must not open one that is not meant.
@@ -78,16 +86,25 @@ function useFoundRun(text: string): Entry[] {
     enabled: id !== undefined,
   });
   if (id === undefined || run?.run_id !== id) return [];
-  return [{
-    value: 'run:' + id, label: t('run.title', { name: run.job_name || run.job_id }), under: textOr('state.', run.state), icon: ListChecks,
-    open: () => void router.navigate({ to: '/runs/$id', params: { id } }),
-  }];
+  return [
+    {
+      value: 'run:' + id,
+      label: t('run.title', { name: run.job_name || run.job_id }),
+      under: textOr('state.', run.state),
+      icon: ListChecks,
+      open: () => void router.navigate({ to: '/runs/$id', params: { id } }),
+    },
+  ];
 }
 
 function useFoundExecutors(): Entry[] {
   const { t } = useTranslation();
   return itemsOf(useExecutors().data).map((one) => ({
-    value: 'executor:' + one.executor_id, label: one.executor_id, under: t('executors.name'), icon: Server, words: one.host,
+    value: 'executor:' + one.executor_id,
+    label: one.executor_id,
+    under: t('executors.name'),
+    icon: Server,
+    words: one.host,
     open: () => void router.navigate({ to: '/executors/$id', params: { id: one.executor_id } }),
   }));
 }
@@ -104,21 +121,39 @@ function Search(props: { onDone: () => void }) {
   // What does something comes last: a name and Enter open, and never run or pause.
   const actions = [...useJobActions(), ...useClusterActions(), ...useActions()].filter(fit);
   return (
-    <Autocomplete.Root open inline items={[...run, ...pages, ...jobs, ...executors, ...actions]} mode="none" value={text} autoHighlight="always"
+    <Autocomplete.Root
+      open
+      inline
+      items={[...run, ...pages, ...jobs, ...executors, ...actions]}
+      mode="none"
+      value={text}
+      autoHighlight="always"
       itemToStringValue={(entry: Entry) => entry.label}
       onValueChange={(value, details) => {
         if (details.reason !== 'item-press') setText(value);
-      }}>
-      <Autocomplete.Input aria-label={t('palette.title')} placeholder={t('palette.hint')}
-        className="w-full border-b bg-transparent px-4 py-3 text-base outline-none" />
-      <Autocomplete.Empty className="empty:hidden p-6 text-center text-muted">{t('empty.match')}</Autocomplete.Empty>
+      }}
+    >
+      <Autocomplete.Input
+        aria-label={t('palette.title')}
+        placeholder={t('palette.hint')}
+        className="w-full border-b bg-transparent px-4 py-3 text-base outline-none"
+      />
+      <Autocomplete.Empty className="empty:hidden p-6 text-center text-muted">
+        {t('empty.match')}
+      </Autocomplete.Empty>
       <Autocomplete.List className="max-h-[50dvh] overflow-auto p-1.5">
         {(entry: Entry) => (
-          <Autocomplete.Item key={entry.value} value={entry} className="menu-item" disabled={entry.denied !== undefined} title={entry.denied}
+          <Autocomplete.Item
+            key={entry.value}
+            value={entry}
+            className="menu-item"
+            disabled={entry.denied !== undefined}
+            title={entry.denied}
             onClick={() => {
               props.onDone();
               entry.open();
-            }}>
+            }}
+          >
             <entry.icon aria-hidden size={16} className="shrink-0 text-muted" />
             <span className="min-w-0 flex-1 truncate">{entry.label}</span>
             <span className="mono text-muted">{entry.denied ?? entry.under}</span>

@@ -40,11 +40,39 @@ export function useJobActions(): Entry[] {
     return reason && t(reason);
   };
   return [
-    { value: 'run', label: t('jobs.run_named', { name }), under: '', icon: Zap, denied: why('execute'), open: () => runNow.mutate(id) },
+    {
+      value: 'run',
+      label: t('jobs.run_named', { name }),
+      under: '',
+      icon: Zap,
+      denied: why('execute'),
+      open: () => runNow.mutate(id),
+    },
     paused
-      ? { value: 'resume', label: t('palette.resume', { name }), under: '', icon: Play, denied: why('resume'), open: () => setEnabled.mutate({ id, enabled: true }) }
-      : { value: 'pause', label: t('palette.pause', { name }), under: '', icon: Pause, denied: why('pause'), open: () => setEnabled.mutate({ id, enabled: false }) },
-    { value: 'edit', label: t('jobs.edit_named', { name }), under: '', icon: Pencil, denied: why('edit'), open: () => void router.navigate({ to: '/jobs/$id/edit', params: { id } }) },
+      ? {
+          value: 'resume',
+          label: t('palette.resume', { name }),
+          under: '',
+          icon: Play,
+          denied: why('resume'),
+          open: () => setEnabled.mutate({ id, enabled: true }),
+        }
+      : {
+          value: 'pause',
+          label: t('palette.pause', { name }),
+          under: '',
+          icon: Pause,
+          denied: why('pause'),
+          open: () => setEnabled.mutate({ id, enabled: false }),
+        },
+    {
+      value: 'edit',
+      label: t('jobs.edit_named', { name }),
+      under: '',
+      icon: Pencil,
+      denied: why('edit'),
+      open: () => void router.navigate({ to: '/jobs/$id/edit', params: { id } }),
+    },
   ];
 }
 
@@ -56,9 +84,16 @@ export function useClusterActions(): Entry[] {
   const resume = useResumeCluster();
   if (!status.data) return [];
   const shared = { value: 'cluster', under: '', denied: may ? undefined : t('pause.denied') };
-  return [status.data.paused
-    ? { ...shared, label: t('pause.resume'), icon: CirclePlay, open: () => resume.mutate() }
-    : { ...shared, label: t('pause.ask'), icon: CirclePause, open: () => void router.navigate({ to: '/system', search: { ask: 'pause' } }) }];
+  return [
+    status.data.paused
+      ? { ...shared, label: t('pause.resume'), icon: CirclePlay, open: () => resume.mutate() }
+      : {
+          ...shared,
+          label: t('pause.ask'),
+          icon: CirclePause,
+          open: () => void router.navigate({ to: '/system', search: { ask: 'pause' } }),
+        },
+  ];
 }
 
 export function useActions(): Entry[] {
@@ -66,14 +101,28 @@ export function useActions(): Entry[] {
   const { theme, language, live } = usePreferences();
   return [
     ...THEMES.filter((one) => one !== theme).map((one): Entry => ({
-      value: 'theme:' + one, label: `${t('settings.theme')}: ${t(`theme.${one}`)}`, under: '', icon: SunMoon, open: () => setPreferences({ theme: one }),
+      value: 'theme:' + one,
+      label: `${t('settings.theme')}: ${t(`theme.${one}`)}`,
+      under: '',
+      icon: SunMoon,
+      open: () => setPreferences({ theme: one }),
     })),
     // Found by its own name too: whoever cannot read this one looks for that.
     ...LANGUAGES.filter((one) => one !== language).map((one): Entry => ({
-      value: 'language:' + one, label: `${t('settings.language')}: ${t(`language.${one}`)}`, under: one, icon: Languages, words: one === 'en' ? 'language english' : 'language chinese \u4e2d\u6587 \u8bed\u8a00',
+      value: 'language:' + one,
+      label: `${t('settings.language')}: ${t(`language.${one}`)}`,
+      under: one,
+      icon: Languages,
+      words: one === 'en' ? 'language english' : 'language chinese \u4e2d\u6587 \u8bed\u8a00',
       open: () => setPreferences({ language: one }),
     })),
-    { value: 'live', label: t(live ? 'live.pause' : 'live.resume'), under: '', icon: live ? Pause : Play, open: () => setPreferences({ live: !live }) },
+    {
+      value: 'live',
+      label: t(live ? 'live.pause' : 'live.resume'),
+      under: '',
+      icon: live ? Pause : Play,
+      open: () => setPreferences({ live: !live }),
+    },
     { value: 'sign out', label: t('auth.sign_out'), under: '', icon: LogOut, open: () => void signOut() },
   ];
 }

@@ -18,4 +18,5 @@ export const matches = (entry: Entry, wanted: string): boolean => {
 };
 
 // The id of a run, also out of an address or with what stands around it.
-export const runIdIn = (text: string): string | undefined => /(?:^|[/\s"'#])([0-9A-HJKMNP-TV-Z]{26})(?=$|[/\s"'#?])/.exec(text.trim().toUpperCase())?.[1];
+export const runIdIn = (text: string): string | undefined =>
+  /(?:^|[/\s"'#])([0-9A-HJKMNP-TV-Z]{26})(?=$|[/\s"'#?])/.exec(text.trim().toUpperCase())?.[1];

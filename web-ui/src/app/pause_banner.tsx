@@ -11,8 +11,12 @@ export default function PauseBanner({ pause }: { pause: ClusterPause }) {
   const { t } = useTranslation();
   return (
     <Banner icon={<CirclePause aria-hidden size={17} className="shrink-0" />}>
-      <span className="wrap-anywhere" data-testid="paused">{t('pause.banner', { by: pause.by, reason: pause.reason })} <Time at={pause.since} /></span>{' '}
-      <Link to="/system" className="link inline-flex min-h-6 items-center underline">{t('nav.system')}</Link>
+      <span className="wrap-anywhere" data-testid="paused">
+        {t('pause.banner', { by: pause.by, reason: pause.reason })} <Time at={pause.since} />
+      </span>{' '}
+      <Link to="/system" className="link inline-flex min-h-6 items-center underline">
+        {t('nav.system')}
+      </Link>
     </Banner>
   );
 }

@@ -1,5 +1,13 @@
 // The entries of the rail: where they lead, and the letter after "g" that jumps there.
-import { Activity, CalendarClock, CalendarRange, LayoutDashboard, ListChecks, Server, Users } from 'lucide-react';
+import {
+  Activity,
+  CalendarClock,
+  CalendarRange,
+  LayoutDashboard,
+  ListChecks,
+  Server,
+  Users,
+} from 'lucide-react';
 
 export const PLACES = [
   { to: '/', key: 'o', label: 'nav.overview', icon: LayoutDashboard },

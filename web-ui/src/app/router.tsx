@@ -1,16 +1,45 @@
 // The pages and their URLs. Each page is a file of its own that is fetched when it is first opened.
 import {
-  createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
 } from '@tanstack/react-router';
 import { ApiError } from '../api/client';
 import { LoadFailure, Loading } from '../shared/ui';
-import { BULK_RESULTS, BULK_STATES, DELIVERY_STATES, EXECUTOR_STATES, GAP_REASONS, NOTICE_KINDS, RUN_STATES, type BulkResult, type BulkState, type DeliveryState, type Job, type NoticeKind } from '../api/types';
+import {
+  BULK_RESULTS,
+  BULK_STATES,
+  DELIVERY_STATES,
+  EXECUTOR_STATES,
+  GAP_REASONS,
+  NOTICE_KINDS,
+  RUN_STATES,
+  type BulkResult,
+  type BulkState,
+  type DeliveryState,
+  type Job,
+  type NoticeKind,
+} from '../api/types';
 import type { AuditSearch } from '../features/admin/audit_filters';
 import type { ExecutorSearch } from '../features/executors/executors_page';
 import type { GapSearch } from '../features/gaps/gaps_page';
 import type { RunSearch } from '../features/runs/filter_bar';
 import type { Level } from '../features/runs/log_levels';
-import { PAGE_SIZES, RANGES, REFRESHES, many, numeral, one, oneOf, parseSearch, stringifySearch, type Range, type Refresh } from './search_params';
+import {
+  PAGE_SIZES,
+  RANGES,
+  REFRESHES,
+  many,
+  numeral,
+  one,
+  oneOf,
+  parseSearch,
+  stringifySearch,
+  type Range,
+  type Refresh,
+} from './search_params';
 import { NotFound, Shell } from './shell';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -36,7 +65,15 @@ const jobs = createRoute({
   path: '/jobs',
   validateSearch: (search): JobsSearch => ({
     q: one(search.q),
-    sort: oneOf(search.sort, ['name', '-name', 'update_time', '-update_time', 'create_time', '-create_time', '-job_id']),
+    sort: oneOf(search.sort, [
+      'name',
+      '-name',
+      'update_time',
+      '-update_time',
+      'create_time',
+      '-create_time',
+      '-job_id',
+    ]),
     namespace: many(search.namespace),
     status: oneOf(search.status, ['ENABLED', 'PAUSED']),
     selector: one(search.selector),
@@ -135,7 +172,10 @@ const gaps = createRoute({
 const bulks = createRoute({
   getParentRoute: () => root,
   path: '/bulk',
-  validateSearch: (search): { state?: BulkState; user_id?: string } => ({ state: oneOf(search.state, BULK_STATES), user_id: one(search.user_id) }),
+  validateSearch: (search): { state?: BulkState; user_id?: string } => ({
+    state: oneOf(search.state, BULK_STATES),
+    user_id: one(search.user_id),
+  }),
   component: lazyRouteComponent(() => import('../features/bulk/bulk_list_page'), 'BulkListPage'),
 });
 
@@ -234,7 +274,16 @@ const deadLetters = createRoute({
 const schedule = createRoute({
   getParentRoute: () => root,
   path: '/schedule',
-  validateSearch: (search): { view?: 'day' | 'week'; date?: string; zone?: string; hour?: string; pause_from?: string; pause_until?: string } => ({
+  validateSearch: (
+    search,
+  ): {
+    view?: 'day' | 'week';
+    date?: string;
+    zone?: string;
+    hour?: string;
+    pause_from?: string;
+    pause_until?: string;
+  } => ({
     view: oneOf(search.view, ['day', 'week']),
     date: one(search.date),
     zone: one(search.zone),
@@ -252,7 +301,29 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([
-  overview, jobs, newJob, importJobs, editJob, job, runs, run, gaps, bulks, bulk, executors, executor, system, admin, audit, users, tokens, secrets, deliveries, deadLetters, account, schedule,
+  overview,
+  jobs,
+  newJob,
+  importJobs,
+  editJob,
+  job,
+  runs,
+  run,
+  gaps,
+  bulks,
+  bulk,
+  executors,
+  executor,
+  system,
+  admin,
+  audit,
+  users,
+  tokens,
+  secrets,
+  deliveries,
+  deadLetters,
+  account,
+  schedule,
 ]);
 
 export const router = createRouter({
@@ -265,7 +336,9 @@ export const router = createRouter({
   defaultPendingComponent: Loading,
   // What is no answer of the API is a part of the console that did not come, perhaps since the server has another version
   // now, or that failed: only a new page asks for it again.
-  defaultErrorComponent: ({ error, reset }) => <LoadFailure error={error} onRetry={error instanceof ApiError ? reset : () => window.location.reload()} />,
+  defaultErrorComponent: ({ error, reset }) => (
+    <LoadFailure error={error} onRetry={error instanceof ApiError ? reset : () => window.location.reload()} />
+  ),
 });
 
 declare module '@tanstack/react-router' {

@@ -42,7 +42,9 @@ export const numeral = (value: unknown): string | undefined => {
   return found && /^[1-9]\d{0,15}$/.test(found) ? found : undefined;
 };
 export const many = (value: unknown): string[] | undefined => {
-  const all = (Array.isArray(value) ? value : [value]).filter((v): v is string => typeof v === 'string' && v !== '');
+  const all = (Array.isArray(value) ? value : [value]).filter(
+    (v): v is string => typeof v === 'string' && v !== '',
+  );
   return all.length > 0 ? all : undefined;
 };
 export function oneOf<T extends string>(value: unknown, all: readonly T[]): T | undefined {

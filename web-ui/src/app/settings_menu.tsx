@@ -15,10 +15,18 @@ export function SettingsMenu(props: { onHelp: () => void }) {
   return (
     <div>
       {open && (
-        <Suspense><SettingsPanel id={id} onHelp={props.onHelp} onClose={() => setOpen(false)} /></Suspense>
+        <Suspense>
+          <SettingsPanel id={id} onHelp={props.onHelp} onClose={() => setOpen(false)} />
+        </Suspense>
       )}
-      <button type="button" className="button button-plain w-full justify-start" aria-expanded={open} aria-controls={open ? id : undefined}
-        aria-label={name ? t('settings.title') + ': ' + name : undefined} onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        className="button button-plain w-full justify-start"
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        aria-label={name ? t('settings.title') + ': ' + name : undefined}
+        onClick={() => setOpen(!open)}
+      >
         <Settings aria-hidden size={16} />
         <span className="truncate">{name ?? t('settings.title')}</span>
       </button>

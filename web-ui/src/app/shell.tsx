@@ -28,14 +28,28 @@ export function Shell() {
   const main = useFocusAfterNavigation(() => setMenu(false));
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[208px_minmax(0,1fr)]">
-      <a href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}
-        className="button button-primary absolute -top-20 left-2 z-50 focus:top-2">{t('skip')}</a>
+      <a
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+        className="button button-primary absolute -top-20 left-2 z-50 focus:top-2"
+      >
+        {t('skip')}
+      </a>
       <div className="sticky top-0 z-30 flex flex-col border-b bg-surface md:h-dvh md:border-r md:border-b-0">
         <div className="flex h-13 items-center gap-2.5 px-4">
           <img src="./icon.svg" alt="" width={24} height={24} />
           <span className="flex-1 text-base font-semibold">Carillon</span>
-          <button type="button" className="button button-icon md:hidden" aria-expanded={menu} aria-controls="rail"
-            aria-label={t('nav.menu')} onClick={() => setMenu(!menu)}>
+          <button
+            type="button"
+            className="button button-icon md:hidden"
+            aria-expanded={menu}
+            aria-controls="rail"
+            aria-label={t('nav.menu')}
+            onClick={() => setMenu(!menu)}
+          >
             <Menu aria-hidden size={17} />
           </button>
         </div>
@@ -44,7 +58,12 @@ export function Shell() {
       <div className="min-w-0">
         <TopBar />
         <Banners />
-        <main id="main" ref={main} tabIndex={-1} className="mx-auto max-w-[1400px] px-4 py-5 outline-none md:px-6">
+        <main
+          id="main"
+          ref={main}
+          tabIndex={-1}
+          className="mx-auto max-w-[1400px] px-4 py-5 outline-none md:px-6"
+        >
           <Outlet />
         </main>
       </div>
@@ -86,10 +105,14 @@ function Rail(props: { open: boolean; onSearch: () => void; onHelp: () => void }
       </button>
       <nav aria-label={t('nav.label')} className="flex flex-col gap-0.5">
         {PLACES.map((place) => (
-          <Link key={place.to} to={place.to} activeOptions={{ exact: place.to === '/', includeSearch: false }}
+          <Link
+            key={place.to}
+            to={place.to}
+            activeOptions={{ exact: place.to === '/', includeSearch: false }}
             className="flex min-h-9 items-center gap-2.5 rounded-md px-3 no-underline"
             activeProps={{ className: 'bg-accent-soft text-accent font-medium' }}
-            inactiveProps={{ className: 'text-muted hover:bg-raised hover:text-ink' }}>
+            inactiveProps={{ className: 'text-muted hover:bg-raised hover:text-ink' }}
+          >
             <place.icon aria-hidden size={17} />
             {t(place.label)}
           </Link>
@@ -105,24 +128,40 @@ function TopBar() {
   const { t } = useTranslation();
   const { live, time } = usePreferences();
   return (
-    <div role="region" aria-label={t('top.label')}
-      className="flex min-h-13 flex-wrap items-center justify-end gap-2 border-b bg-surface px-4 py-1.5 md:px-6">
+    <div
+      role="region"
+      aria-label={t('top.label')}
+      className="flex min-h-13 flex-wrap items-center justify-end gap-2 border-b bg-surface px-4 py-1.5 md:px-6"
+    >
       <label className="flex items-center gap-2 text-muted">
         <span className="max-sm:sr-only">{t('time.label')}</span>
-        <select className="input w-auto" value={time}
-          onChange={(event) => setPreferences({ time: event.target.value as typeof time })}>
+        <select
+          className="input w-auto"
+          value={time}
+          onChange={(event) => setPreferences({ time: event.target.value as typeof time })}
+        >
           <option value="relative">{t('time.relative')}</option>
           <option value="local">{t('time.local')}</option>
           <option value="utc">{t('time.utc')}</option>
           <option value="job">{t('time.job')}</option>
         </select>
       </label>
-      <button type="button" className="button" aria-pressed={live} onClick={() => setPreferences({ live: !live })}>
+      <button
+        type="button"
+        className="button"
+        aria-pressed={live}
+        onClick={() => setPreferences({ live: !live })}
+      >
         {live ? <Pause aria-hidden size={15} /> : <Play aria-hidden size={15} />}
         {live ? t('live.pause') : t('live.resume')}
       </button>
-      <button type="button" className="button button-icon" aria-label={t('live.now')} title={t('live.now')}
-        onClick={() => void queryClient.refetchQueries({ type: 'active' })}>
+      <button
+        type="button"
+        className="button button-icon"
+        aria-label={t('live.now')}
+        title={t('live.now')}
+        onClick={() => void queryClient.refetchQueries({ type: 'active' })}
+      >
         <RefreshCw aria-hidden size={15} />
       </button>
     </div>
@@ -133,8 +172,14 @@ export function NotFound() {
   const { t } = useTranslation();
   return (
     <>
-      <PageHeader title={t('notfound.title')} documentTitle={t('notfound.title')} under={t('notfound.hint')} />
-      <Link to="/" className="button">{t('nav.overview')}</Link>
+      <PageHeader
+        title={t('notfound.title')}
+        documentTitle={t('notfound.title')}
+        under={t('notfound.hint')}
+      />
+      <Link to="/" className="button">
+        {t('nav.overview')}
+      </Link>
     </>
   );
 }

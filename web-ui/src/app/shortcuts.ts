@@ -7,8 +7,10 @@ import { router } from './router';
 const CHORD_MS = 1500;
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement &&
-    (target.isContentEditable || target.matches('textarea, select, input:not([type=checkbox])'));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches('textarea, select, input:not([type=checkbox])'))
+  );
 }
 
 export function useShortcuts(actions: { palette: () => void; help: () => void }): void {
@@ -23,7 +25,13 @@ export function useShortcuts(actions: { palette: () => void; help: () => void })
       }
       const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
       // A message is a dialog too, with a type; it is in nobody's way.
-      if (!shortcuts || !plain || isTyping(event.target) || document.querySelector('[role=dialog]:not([data-type])')) return;
+      if (
+        !shortcuts ||
+        !plain ||
+        isTyping(event.target) ||
+        document.querySelector('[role=dialog]:not([data-type])')
+      )
+        return;
       if (event.timeStamp < chordUntil) {
         chordUntil = 0;
         const place = PLACES.find((one) => one.key === event.key);

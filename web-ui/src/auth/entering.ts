@@ -19,7 +19,10 @@ async function resultOf(response: Response): Promise<SignInResult> {
   try {
     const problem = (await response.json()) as Partial<Problem>;
     const field = problem.errors?.[0];
-    detail = (field ? problemText('field', field.code, field.detail) : problemText('problem', problem.code ?? '', problem.detail ?? '')) || undefined;
+    detail =
+      (field
+        ? problemText('field', field.code, field.detail)
+        : problemText('problem', problem.code ?? '', problem.detail ?? '')) || undefined;
     pointer = field?.pointer;
   } catch {
     // No problem document: the outcome is all there is.
@@ -55,10 +58,12 @@ export async function setUp(token: string, name: string, password: string): Prom
 async function enter(path: string, body: object): Promise<SignInResult> {
   let begun;
   try {
-    const response = await inTurn(() => ask('POST', path, {
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    }));
+    const response = await inTurn(() =>
+      ask('POST', path, {
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    );
     const result = await resultOf(response);
     if (result.outcome !== 'ok') return result;
     begun = (await response.json()) as Begun;
@@ -72,9 +77,11 @@ async function enter(path: string, body: object): Promise<SignInResult> {
 // Of who is signed in by a password. All their other sessions end, and this one goes on with a new token.
 export async function changePassword(old: string, next: string): Promise<SignInResult> {
   const body = JSON.stringify({ old_password: old, new_password: next });
-  const post = () => ask('POST', 'auth/password', {
-    headers: { Authorization: authorization(), 'Content-Type': 'application/json' }, body,
-  });
+  const post = () =>
+    ask('POST', 'auth/password', {
+      headers: { Authorization: authorization(), 'Content-Type': 'application/json' },
+      body,
+    });
   try {
     const sent = pass();
     let response = await post();

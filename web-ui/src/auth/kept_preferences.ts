@@ -2,7 +2,17 @@
 // what is chosen here is written.
 //
 // Errors   One that cannot be written holds while the page is open, and is tried again.
-import { LANGUAGES, THEMES, TIME_MODES, chosenHere, onPreferences, preferences, settle, takePreferences, type Preferences } from '../shared/preferences';
+import {
+  LANGUAGES,
+  THEMES,
+  TIME_MODES,
+  chosenHere,
+  onPreferences,
+  preferences,
+  settle,
+  takePreferences,
+  type Preferences,
+} from '../shared/preferences';
 
 const AGAIN_MS = 5000;
 const KEPT = ['language', 'theme', 'time'] as const;
@@ -10,14 +20,21 @@ const KEPT = ['language', 'theme', 'time'] as const;
 export type KeptPreferences = { [name in (typeof KEPT)[number]]: string | null };
 type Write = (change: Partial<KeptPreferences>) => Promise<boolean>;
 
-const KNOWN: { [name in (typeof KEPT)[number]]: readonly string[] } = { language: LANGUAGES, theme: THEMES, time: TIME_MODES };
+const KNOWN: { [name in (typeof KEPT)[number]]: readonly string[] } = {
+  language: LANGUAGES,
+  theme: THEMES,
+  time: TIME_MODES,
+};
 
 // Of a newer server there may be one that this console does not know: then the browser's holds.
 export function takenFrom(kept: KeptPreferences): Partial<Preferences> {
-  return Object.fromEntries(KEPT.filter((name) => KNOWN[name].includes(kept[name] ?? '')).map((name) => [name, kept[name]]));
+  return Object.fromEntries(
+    KEPT.filter((name) => KNOWN[name].includes(kept[name] ?? '')).map((name) => [name, kept[name]]),
+  );
 }
 
-const choice = () => Object.fromEntries(KEPT.map((name) => [name, preferences()[name]])) as Record<string, string>;
+const choice = () =>
+  Object.fromEntries(KEPT.map((name) => [name, preferences()[name]])) as Record<string, string>;
 
 // From here on every choice is written, one request at a time and the last choice last; until what it returns is called.
 // What was chosen on this page before the server's answer came is the later choice, and is written too.
@@ -34,7 +51,9 @@ export function keepPreferences(kept: KeptPreferences, write: Write): () => void
   const tell = async () => {
     if (writing || ended) return;
     const now = choice();
-    const change = Object.fromEntries(KEPT.filter((name) => now[name] !== told[name]).map((name) => [name, now[name]]));
+    const change = Object.fromEntries(
+      KEPT.filter((name) => now[name] !== told[name]).map((name) => [name, now[name]]),
+    );
     if (Object.keys(change).length === 0) return;
     writing = true;
     const done = await write(change);

@@ -57,7 +57,8 @@ async function keepChoices(person: Person | null): Promise<void> {
   stopKeeping = () => {};
   if (!person?.preferences) return;
   const { keepPreferences } = await import('./kept_preferences').catch(() => ({ keepPreferences: null }));
-  if (keepPreferences === null) keeping = null; // not to be had now
+  if (keepPreferences === null)
+    keeping = null; // not to be had now
   else if (person === keeping) stopKeeping = keepPreferences(person.preferences, writePreferences);
 }
 
@@ -71,7 +72,14 @@ export const useSession = () =>
     () => session,
   );
 
-export type Permission = 'jobs:write' | 'jobs:run' | 'executors:write' | 'config:write' | 'users:manage' | 'secrets:write' | 'audit:read';
+export type Permission =
+  | 'jobs:write'
+  | 'jobs:run'
+  | 'executors:write'
+  | 'config:write'
+  | 'users:manage'
+  | 'secrets:write'
+  | 'audit:read';
 
 // Forbidden actions stay visible; the server decides in any case, and alone about whose job it is.
 export function useMay(permission: Permission): boolean {
@@ -89,8 +97,11 @@ export function useDenied(): (it: Reachable, action: string) => string | undefin
   const mayRun = useMay('jobs:run');
   const mayWrite = useMay('jobs:write');
   return ({ allowed_actions: allowed }, action) =>
-    !(RUNNING.has(action) ? mayRun : mayWrite) ? 'denied.write'
-      : allowed?.includes(action) === false ? 'denied.own' : undefined;
+    !(RUNNING.has(action) ? mayRun : mayWrite)
+      ? 'denied.write'
+      : allowed?.includes(action) === false
+        ? 'denied.own'
+        : undefined;
 }
 
 // Until the server says otherwise it has users: a password can be tried then, and a token still by choice.
@@ -144,10 +155,12 @@ export async function start(): Promise<void> {
 }
 
 async function writePreferences(change: Partial<KeptPreferences>): Promise<boolean> {
-  const patch = () => ask('PATCH', 'auth/me', {
-    headers: { Authorization: authorization(), 'Content-Type': 'application/json' }, body: JSON.stringify({ preferences: change }),
-    keepalive: true, // also where the page is closed right after
-  });
+  const patch = () =>
+    ask('PATCH', 'auth/me', {
+      headers: { Authorization: authorization(), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ preferences: change }),
+      keepalive: true, // also where the page is closed right after
+    });
   try {
     const sent = pass();
     let response = await patch();
@@ -159,14 +172,21 @@ async function writePreferences(change: Partial<KeptPreferences>): Promise<boole
 }
 
 // What a session is answered with that begins or goes on. A server of before says less of the user: then it is asked.
-export interface Begun { access_token: string; user?: Partial<Person> }
-const personOf = async (user: Begun['user']): Promise<Person | null> => (user?.permissions ? (user as Person) : whoAmI());
+export interface Begun {
+  access_token: string;
+  user?: Partial<Person>;
+}
+const personOf = async (user: Begun['user']): Promise<Person | null> =>
+  user?.permissions ? (user as Person) : whoAmI();
 
 async function whoAmI(): Promise<Person | null> {
   await stateRead;
   if (!users) return null;
   try {
-    const response = await ask('GET', 'auth/me', { headers: { Authorization: authorization() }, signal: AbortSignal.timeout(READ_LONGEST_MS) });
+    const response = await ask('GET', 'auth/me', {
+      headers: { Authorization: authorization() },
+      signal: AbortSignal.timeout(READ_LONGEST_MS),
+    });
     return response.ok ? ((await response.json()) as Person) : null;
   } catch {
     return null;
@@ -230,7 +250,10 @@ export const goOnWith = (token: string) => {
 };
 
 // What a request goes with.
-export interface Pass { era: number; bearer: string }
+export interface Pass {
+  era: number;
+  bearer: string;
+}
 export const pass = (): Pass => ({ era, bearer });
 
 // After a 401 to a request that went with `sent`: true when it is worth another try. Several at once share one renewal,
@@ -254,7 +277,8 @@ export async function renew(sent: Pass): Promise<boolean> {
 
 // They share one cookie: without its session nothing here can be renewed, and whoever left may have left for good.
 addEventListener('storage', ({ key, newValue }) => {
-  if (key !== SESSION_KEY || newValue !== null || session.state !== 'signed_in' || session.by !== 'password') return;
+  if (key !== SESSION_KEY || newValue !== null || session.state !== 'signed_in' || session.by !== 'password')
+    return;
   era += 1;
   bearer = '';
   leave(false, false);
@@ -274,7 +298,8 @@ export async function signOut(): Promise<void> {
     await renewing;
     await inTurn(async () => {
       // Whoever came in meanwhile has that cookie now.
-      if (of === era) await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
+      if (of === era)
+        await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
     });
   } catch {
     // The access token ends by itself within minutes.

@@ -7,7 +7,7 @@ import { useTranslation } from '../i18n/use_translation';
 import { setUp, signInWithPassword, signInWithToken, type SignInResult } from './entering';
 import type { Session } from './session';
 
-const PASSWORD_MIN = 10;  // as the server has it
+const PASSWORD_MIN = 10; // as the server has it
 
 function setupToken(): string {
   const { pathname, hash } = window.location;
@@ -35,10 +35,18 @@ export default function SignInPage({ session }: { session: Extract<Session, { st
             <p className="text-muted">Carillon</p>
           </div>
         </div>
-        {session.expired && <p role="status" className="mb-4 rounded-md bg-warn-soft px-3 py-2 text-warn">{t('auth.expired')}</p>}
+        {session.expired && (
+          <p role="status" className="mb-4 rounded-md bg-warn-soft px-3 py-2 text-warn">
+            {t('auth.expired')}
+          </p>
+        )}
         {settingUp ? <SetupForm token={token} /> : byToken ? <TokenForm /> : <PasswordForm />}
         {session.users && !settingUp && (
-          <button type="button" className="button button-plain mt-3 w-full" onClick={() => setByToken(!byToken)}>
+          <button
+            type="button"
+            className="button button-plain mt-3 w-full"
+            onClick={() => setByToken(!byToken)}
+          >
             {byToken ? t('auth.use_password') : t('auth.use_token')}
           </button>
         )}
@@ -65,14 +73,29 @@ function useEntry(enter: () => Promise<SignInResult>, refused: string) {
   return { error, setError, busy, onSubmit };
 }
 
-function Entry({ label, error, hint, ...input }: InputHTMLAttributes<HTMLInputElement> & { label: string; error?: string; hint?: string }) {
+function Entry({
+  label,
+  error,
+  hint,
+  ...input
+}: InputHTMLAttributes<HTMLInputElement> & { label: string; error?: string; hint?: string }) {
   const id = useId();
   return (
     <div className="mb-4 grid gap-1.5">
-      <label htmlFor={id} className="font-medium">{label}</label>
-      <input id={id} className="input" required aria-invalid={error ? true : undefined}
-        aria-describedby={id + '-more'} {...input} />
-      <p id={id + '-more'} role={error ? 'alert' : undefined} className={error ? 'text-bad' : 'text-muted'}>{error || hint}</p>
+      <label htmlFor={id} className="font-medium">
+        {label}
+      </label>
+      <input
+        id={id}
+        className="input"
+        required
+        aria-invalid={error ? true : undefined}
+        aria-describedby={id + '-more'}
+        {...input}
+      />
+      <p id={id + '-more'} role={error ? 'alert' : undefined} className={error ? 'text-bad' : 'text-muted'}>
+        {error || hint}
+      </p>
     </div>
   );
 }
@@ -83,10 +106,18 @@ function TokenForm() {
   const { error, busy, onSubmit } = useEntry(() => signInWithToken(token.trim()), t('auth.token_refused'));
   return (
     <form onSubmit={(event) => void onSubmit(event)}>
-      <Entry label={t('auth.token')} type="password" autoComplete="off" value={token} error={error}
-        hint={t('auth.token_hint')} onChange={(event) => setToken(event.target.value)} />
+      <Entry
+        label={t('auth.token')}
+        type="password"
+        autoComplete="off"
+        value={token}
+        error={error}
+        hint={t('auth.token_hint')}
+        onChange={(event) => setToken(event.target.value)}
+      />
       <button type="submit" className="button button-primary w-full" disabled={busy}>
-        <KeyRound aria-hidden size={15} />{t('auth.sign_in')}
+        <KeyRound aria-hidden size={15} />
+        {t('auth.sign_in')}
       </button>
     </form>
   );
@@ -96,14 +127,29 @@ function PasswordForm() {
   const { t } = useTranslation();
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
-  const { error, busy, onSubmit } = useEntry(() => signInWithPassword(name.trim(), password), t('auth.refused'));
+  const { error, busy, onSubmit } = useEntry(
+    () => signInWithPassword(name.trim(), password),
+    t('auth.refused'),
+  );
   return (
     <form onSubmit={(event) => void onSubmit(event)}>
-      <Entry label={t('auth.name')} autoComplete="username" value={name} onChange={(event) => setName(event.target.value)} />
-      <Entry label={t('auth.password')} type="password" autoComplete="current-password" value={password} error={error}
-        onChange={(event) => setPassword(event.target.value)} />
+      <Entry
+        label={t('auth.name')}
+        autoComplete="username"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <Entry
+        label={t('auth.password')}
+        type="password"
+        autoComplete="current-password"
+        value={password}
+        error={error}
+        onChange={(event) => setPassword(event.target.value)}
+      />
       <button type="submit" className="button button-primary w-full" disabled={busy}>
-        <LogIn aria-hidden size={15} />{t('auth.sign_in')}
+        <LogIn aria-hidden size={15} />
+        {t('auth.sign_in')}
       </button>
     </form>
   );
@@ -115,7 +161,10 @@ function SetupForm({ token }: { token: string }) {
   const [password, setPassword] = useState('');
   const [again, setAgain] = useState('');
   const [short, setShort] = useState('');
-  const { error, setError, busy, onSubmit } = useEntry(() => setUp(token, name.trim(), password), t('auth.setup_refused'));
+  const { error, setError, busy, onSubmit } = useEntry(
+    () => setUp(token, name.trim(), password),
+    t('auth.setup_refused'),
+  );
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setError('');
@@ -128,13 +177,32 @@ function SetupForm({ token }: { token: string }) {
   return (
     <form onSubmit={submit}>
       <p className="mb-4 text-muted">{t('auth.setup_explain')}</p>
-      <Entry label={t('auth.name')} autoComplete="username" value={name} onChange={(event) => setName(event.target.value)} />
-      <Entry label={t('auth.password')} type="password" autoComplete="new-password" value={password} error={short}
-        hint={t('auth.password_short', { count: PASSWORD_MIN })} onChange={(event) => setPassword(event.target.value)} />
-      <Entry label={t('auth.password_again')} type="password" autoComplete="new-password" value={again} error={error}
-        onChange={(event) => setAgain(event.target.value)} />
+      <Entry
+        label={t('auth.name')}
+        autoComplete="username"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <Entry
+        label={t('auth.password')}
+        type="password"
+        autoComplete="new-password"
+        value={password}
+        error={short}
+        hint={t('auth.password_short', { count: PASSWORD_MIN })}
+        onChange={(event) => setPassword(event.target.value)}
+      />
+      <Entry
+        label={t('auth.password_again')}
+        type="password"
+        autoComplete="new-password"
+        value={again}
+        error={error}
+        onChange={(event) => setAgain(event.target.value)}
+      />
       <button type="submit" className="button button-primary w-full" disabled={busy}>
-        <LogIn aria-hidden size={15} />{t('auth.setup')}
+        <LogIn aria-hidden size={15} />
+        {t('auth.setup')}
       </button>
     </form>
   );

@@ -21,8 +21,13 @@ export const addTexts = (language: string, texts: Record<string, string>): void 
 
 async function show(language: string): Promise<void> {
   if (language === 'zh-CN' && !i18next.hasResourceBundle(language, 'translation')) {
-    const [{ zhCN }, { zhCNMore }, { zhCNSeldom }, { zhCNOutages }, { zhCNProblems }] =
-      await Promise.all([import('./zh_cn'), import('./more/zh_cn'), import('./seldom/zh_cn'), import('./outages/zh_cn'), import('./problems/zh_cn')]);
+    const [{ zhCN }, { zhCNMore }, { zhCNSeldom }, { zhCNOutages }, { zhCNProblems }] = await Promise.all([
+      import('./zh_cn'),
+      import('./more/zh_cn'),
+      import('./seldom/zh_cn'),
+      import('./outages/zh_cn'),
+      import('./problems/zh_cn'),
+    ]);
     addTexts(language, { ...zhCN, ...zhCNMore, ...zhCNSeldom, ...zhCNOutages, ...zhCNProblems });
   }
   if (language !== preferences().language) return; // another one was chosen while these texts came

@@ -4,7 +4,10 @@
 import i18next, { type TFunction, type i18n } from 'i18next';
 import { useSyncExternalStore } from 'react';
 
-interface Texts { t: TFunction; i18n: i18n }
+interface Texts {
+  t: TFunction;
+  i18n: i18n;
+}
 
 // Another one with each language: what was made by it is not kept over that. Texts with nothing to fill in are looked up
 // once: i18next prepares for plurals, contexts and nesting each time. One that is not there yet may come with its page.

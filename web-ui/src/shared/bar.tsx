@@ -1,5 +1,13 @@
 // A share of a whole, beside the number that says it.
-export function Bar({ share, className, fill = 'fill-accent' }: { share: number; className: string; fill?: string }) {
+export function Bar({
+  share,
+  className,
+  fill = 'fill-accent',
+}: {
+  share: number;
+  className: string;
+  fill?: string;
+}) {
   return (
     <svg aria-hidden viewBox="0 0 100 6" preserveAspectRatio="none" className={'block ' + className}>
       <rect width="100" height="6" className="fill-raised" />

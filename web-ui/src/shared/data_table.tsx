@@ -11,7 +11,11 @@ export interface Column<T> {
 }
 
 // As the API has it: name, or -name for the other way around. `usual` is the order without any.
-export interface Sorting { by: string | undefined; usual?: string; onSort: (by: string | undefined) => void }
+export interface Sorting {
+  by: string | undefined;
+  usual?: string;
+  onSort: (by: string | undefined) => void;
+}
 
 // The other way around; then, where that is not the usual order, the usual one.
 export function nextSort({ by, usual }: Sorting, name: string): string | undefined {
@@ -25,7 +29,8 @@ function SortButton({ sorting, name, children }: { sorting: Sorting; name: strin
   const Icon = now === name ? ArrowUp : now === '-' + name ? ArrowDown : ChevronsUpDown;
   return (
     <button type="button" className="sort-button" onClick={() => sorting.onSort(nextSort(sorting, name))}>
-      {children}<Icon aria-hidden size={13} />
+      {children}
+      <Icon aria-hidden size={13} />
     </button>
   );
 }
@@ -36,24 +41,38 @@ function Header<T>({ column, sorting }: { column: Column<T>; sorting: Sorting | 
   const now = sorting.by ?? sorting.usual;
   return (
     <th scope="col" aria-sort={now === sort ? 'ascending' : now === '-' + sort ? 'descending' : undefined}>
-      <SortButton sorting={sorting} name={sort}>{header}</SortButton>
+      <SortButton sorting={sorting} name={sort}>
+        {header}
+      </SortButton>
     </th>
   );
 }
 
 export function DataTable<T>(props: {
-  label: string; columns: readonly Column<T>[]; rows: readonly T[]; rowId: (row: T) => string; sorting?: Sorting;
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  rowId: (row: T) => string;
+  sorting?: Sorting;
 }) {
   return (
     <TableFrame label={props.label}>
       <table className="table cards">
         <thead>
-          <tr>{props.columns.map((column) => <Header key={column.id} column={column} sorting={props.sorting} />)}</tr>
+          <tr>
+            {props.columns.map((column) => (
+              <Header key={column.id} column={column} sorting={props.sorting} />
+            ))}
+          </tr>
         </thead>
         <tbody>
           {props.rows.map((row) => (
             <tr key={props.rowId(row)} data-row={props.rowId(row)}>
-              {props.columns.map((column) => <td key={column.id} data-column={column.id}>{column.cell(row)}</td>)}
+              {props.columns.map((column) => (
+                <td key={column.id} data-column={column.id}>
+                  {column.cell(row)}
+                </td>
+              ))}
             </tr>
           ))}
         </tbody>

@@ -12,15 +12,22 @@ export function Field(props: {
   const id = useId();
   return (
     <div className={'grid content-start gap-1 ' + (props.className ?? '')}>
-      <label htmlFor={id} className="font-medium">{props.label}</label>
+      <label htmlFor={id} className="font-medium">
+        {props.label}
+      </label>
       {cloneElement(props.children, {
         id,
         'aria-invalid': props.error ? true : undefined,
         'aria-describedby': id + '-more',
       })}
       <div id={id + '-more'} className="text-xs">
-        {props.error ? <p className="text-bad" role="alert">{props.error}</p>
-          : props.hint && <div className="text-muted">{props.hint}</div>}
+        {props.error ? (
+          <p className="text-bad" role="alert">
+            {props.error}
+          </p>
+        ) : (
+          props.hint && <div className="text-muted">{props.hint}</div>
+        )}
       </div>
     </div>
   );

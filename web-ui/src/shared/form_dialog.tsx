@@ -38,14 +38,33 @@ export function FormDialog(props: {
     }
   };
   return (
-    <Modal open onClose={props.onClose} finalFocus={props.finalFocus} title={props.title} actions={<>
-      <button type="button" className="button" onClick={props.onClose}>{t('cancel')}</button>
-      <button type="submit" form={id} disabled={busy} className={'button ' + (props.danger ? 'button-danger' : 'button-primary')}>{props.save}</button>
-    </>}>
+    <Modal
+      open
+      onClose={props.onClose}
+      finalFocus={props.finalFocus}
+      title={props.title}
+      actions={
+        <>
+          <button type="button" className="button" onClick={props.onClose}>
+            {t('cancel')}
+          </button>
+          <button
+            type="submit"
+            form={id}
+            disabled={busy}
+            className={'button ' + (props.danger ? 'button-danger' : 'button-primary')}
+          >
+            {props.save}
+          </button>
+        </>
+      }
+    >
       <form id={id} noValidate className="grid gap-3" onSubmit={(event) => void submit(event)}>
         {props.children({ errorOf: (pointer) => known.find((one) => one.pointer === pointer)?.detail })}
         {error !== null && known.length === 0 && (
-          <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">{fields[0]?.detail ?? explain(error, t)}</p>
+          <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
+            {fields[0]?.detail ?? explain(error, t)}
+          </p>
         )}
       </form>
     </Modal>

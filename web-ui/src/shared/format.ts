@@ -33,8 +33,10 @@ export function absoluteTime(at: number, zone: string | undefined): string {
     parts = partsOf(at, 'UTC'); // a zone that this browser does not know
   }
   const offset = (parts.timeZoneName ?? '').replace(/^(GMT|UTC)/, '') || '+00:00';
-  return `${parts.year}-${parts.month}-${parts.day} ${parts.hour}:${parts.minute}:${parts.second} ` +
-    (zone === 'UTC' ? 'UTC' : offset);
+  return (
+    `${parts.year}-${parts.month}-${parts.day} ${parts.hour}:${parts.minute}:${parts.second} ` +
+    (zone === 'UTC' ? 'UTC' : offset)
+  );
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -44,8 +46,15 @@ function partsOf(at: number, zone: string | undefined): Record<string, string> {
   let format = formats.get(key);
   if (!format) {
     format = new Intl.DateTimeFormat('en-CA', {
-      timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit',
-      hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'longOffset',
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      timeZoneName: 'longOffset',
     });
     formats.set(key, format);
   }

@@ -6,14 +6,21 @@ import { useCallback, useEffect, useState } from 'react';
 const PATIENCE_MS = 2000;
 
 // `isKnown` of everything once `late`.
-export function useKnown<Part extends string>(): { isKnown: (part: Part) => boolean; late: boolean; tell: (part: Part) => void } {
+export function useKnown<Part extends string>(): {
+  isKnown: (part: Part) => boolean;
+  late: boolean;
+  tell: (part: Part) => void;
+} {
   const [known, setKnown] = useState<ReadonlySet<Part>>(new Set());
   const [late, setLate] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), PATIENCE_MS);
     return () => clearTimeout(timer);
   }, []);
-  const tell = useCallback((part: Part) => setKnown((before) => (before.has(part) ? before : new Set([...before, part]))), []);
+  const tell = useCallback(
+    (part: Part) => setKnown((before) => (before.has(part) ? before : new Set([...before, part]))),
+    [],
+  );
   return { isKnown: (part) => late || known.has(part), late, tell };
 }
 
@@ -25,7 +32,10 @@ export function useTell(known: boolean, tell: (() => void) | undefined): void {
   }, [known]);
 }
 
-interface Reading { isPending: boolean; failureCount: number }
+interface Reading {
+  isPending: boolean;
+  failureCount: number;
+}
 
 // Nothing is known of it yet, and nothing has gone wrong: what comes below does not wait for what is tried again.
 export const isAwaited = (query: Reading): boolean => query.isPending && query.failureCount === 0;

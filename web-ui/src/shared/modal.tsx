@@ -15,5 +15,9 @@ const ModalDialog = lazy(() => import('./modal_dialog'));
 export function Modal(props: ModalProps) {
   const [opened, setOpened] = useState(props.open);
   if (props.open && !opened) setOpened(true);
-  return opened ? <Suspense><ModalDialog {...props} /></Suspense> : null;
+  return opened ? (
+    <Suspense>
+      <ModalDialog {...props} />
+    </Suspense>
+  ) : null;
 }

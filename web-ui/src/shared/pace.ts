@@ -13,10 +13,13 @@ function become(pace: Pace): void {
 }
 
 export const usePace = (): Pace =>
-  useSyncExternalStore((listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }, () => current);
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => current,
+  );
 
 // Holds for everything that is seen, until the page is left.
 export function useOwnPace(pace: Pace): void {

@@ -21,7 +21,13 @@ export function SearchField(props: { label: string; value: string; onChange: (va
     return () => clearTimeout(timer);
   }, [text, sent, onChange]);
   return (
-    <input type="search" className="input w-full sm:w-64" aria-label={props.label} placeholder={props.label}
-      value={text} onChange={(event) => setText(event.target.value)} />
+    <input
+      type="search"
+      className="input w-full sm:w-64"
+      aria-label={props.label}
+      placeholder={props.label}
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+    />
   );
 }

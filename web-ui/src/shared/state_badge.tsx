@@ -1,7 +1,19 @@
 // A state as shape, text and colour.
 import {
-  Ban, CircleCheck, CircleDashed, CircleHelp, CirclePause, CirclePlay, CircleX, Hand, LoaderCircle,
-  SkipForward, TimerOff, Unplug, Wrench, type LucideIcon,
+  Ban,
+  CircleCheck,
+  CircleDashed,
+  CircleHelp,
+  CirclePause,
+  CirclePlay,
+  CircleX,
+  Hand,
+  LoaderCircle,
+  SkipForward,
+  TimerOff,
+  Unplug,
+  Wrench,
+  type LucideIcon,
 } from 'lucide-react';
 import { useTextOr } from '../i18n/text_or';
 
@@ -41,8 +53,10 @@ export function StateBadge(props: { state: string }) {
   const textOr = useTextOr();
   const [Icon, tone] = SHAPES[props.state] ?? ([CircleHelp, 'idle'] as const);
   return (
-    <span className={`inline-flex items-center gap-1.5 rounded-full py-0.5 pr-2.5 pl-1.5 text-xs font-medium whitespace-nowrap ${TONES[tone]}`}
-      data-state={props.state}>
+    <span
+      className={`inline-flex items-center gap-1.5 rounded-full py-0.5 pr-2.5 pl-1.5 text-xs font-medium whitespace-nowrap ${TONES[tone]}`}
+      data-state={props.state}
+    >
       <Icon aria-hidden size={14} className={props.state === 'RUNNING' ? 'animate-spin' : ''} />
       {textOr('state.', props.state)}
     </span>

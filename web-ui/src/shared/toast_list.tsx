@@ -11,7 +11,10 @@ export default function ToastList() {
   return (
     <Toast.Provider toastManager={manager}>
       <Toast.Portal>
-        <Toast.Viewport aria-label={t('toasts.label')} className="fixed right-4 bottom-4 z-50 flex w-[min(380px,calc(100vw-32px))] flex-col gap-2">
+        <Toast.Viewport
+          aria-label={t('toasts.label')}
+          className="fixed right-4 bottom-4 z-50 flex w-[min(380px,calc(100vw-32px))] flex-col gap-2"
+        >
           <List />
         </Toast.Viewport>
       </Toast.Portal>
@@ -24,9 +27,11 @@ function List() {
   const { t } = useTranslation();
   return toasts.map((one) => (
     <Toast.Root key={one.id} toast={one} className="popup flex items-start gap-3 p-3" swipeDirection={[]}>
-      {one.type === 'error'
-        ? <TriangleAlert aria-hidden size={18} className="mt-0.5 shrink-0 text-bad" />
-        : <CircleCheck aria-hidden size={18} className="mt-0.5 shrink-0 text-ok" />}
+      {one.type === 'error' ? (
+        <TriangleAlert aria-hidden size={18} className="mt-0.5 shrink-0 text-bad" />
+      ) : (
+        <CircleCheck aria-hidden size={18} className="mt-0.5 shrink-0 text-ok" />
+      )}
       <Toast.Content className="min-w-0 flex-1">
         <Toast.Title className="text-sm font-medium" render={<p />} />
         <Toast.Description className="break-words text-muted" />

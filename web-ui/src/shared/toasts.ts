@@ -6,7 +6,9 @@ const DONE_MS = 5000;
 
 // The manager keeps nothing for a list that is still being fetched.
 let shown: () => void;
-const list = new Promise<void>((resolve) => { shown = resolve; });
+const list = new Promise<void>((resolve) => {
+  shown = resolve;
+});
 export const listIsShown = () => shown();
 const add = (one: Parameters<typeof manager.add>[0]) => void list.then(() => manager.add(one));
 

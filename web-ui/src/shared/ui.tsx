@@ -6,13 +6,24 @@ import { partsOf, problemText } from '../i18n/problems';
 import { useTranslation } from '../i18n/use_translation';
 import { Time } from './time';
 
-export function Card(props: { title?: ReactNode; actions?: ReactNode; children: ReactNode; className?: string; flush?: boolean }) {
+export function Card(props: {
+  title?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  className?: string;
+  flush?: boolean;
+}) {
   const id = useId();
   return (
-    <section className={'card min-w-0 ' + (props.className ?? '')} aria-labelledby={props.title ? id : undefined}>
+    <section
+      className={'card min-w-0 ' + (props.className ?? '')}
+      aria-labelledby={props.title ? id : undefined}
+    >
       {props.title && (
         <div className="flex min-h-11 flex-wrap items-center justify-between gap-2 border-b px-4 py-2">
-          <h2 id={id} className="text-sm">{props.title}</h2>
+          <h2 id={id} className="text-sm">
+            {props.title}
+          </h2>
           {props.actions}
         </div>
       )}
@@ -21,7 +32,12 @@ export function Card(props: { title?: ReactNode; actions?: ReactNode; children: 
   );
 }
 
-export function PageHeader(props: { title: ReactNode; under?: ReactNode; actions?: ReactNode; documentTitle: string }) {
+export function PageHeader(props: {
+  title: ReactNode;
+  under?: ReactNode;
+  actions?: ReactNode;
+  documentTitle: string;
+}) {
   useEffect(() => {
     document.title = props.documentTitle + ' · Carillon';
   }, [props.documentTitle]);
@@ -66,7 +82,12 @@ export function Labels(props: { labels: Record<string, string> }) {
     <span className="inline-flex flex-wrap gap-1">
       {entries.map(([name, value]) => (
         <span key={name} className="rounded bg-raised px-1.5 py-0.5 text-xs text-muted">
-          {name}{value && <>=<span className="text-ink">{value}</span></>}
+          {name}
+          {value && (
+            <>
+              =<span className="text-ink">{value}</span>
+            </>
+          )}
         </span>
       ))}
     </span>
@@ -78,7 +99,11 @@ export function EmptyYet(props: { title: string; hint?: ReactNode; action?: Reac
   return (
     <Nothing icon={<Inbox aria-hidden size={28} />} title={props.title} hint={props.hint}>
       {props.action}
-      {props.command && <code className="mono block max-w-full overflow-x-auto rounded bg-code px-3 py-2">{props.command}</code>}
+      {props.command && (
+        <code className="mono block max-w-full overflow-x-auto rounded bg-code px-3 py-2">
+          {props.command}
+        </code>
+      )}
     </Nothing>
   );
 }
@@ -87,7 +112,9 @@ export function EmptyMatch(props: { onClear: () => void }) {
   const { t } = useTranslation();
   return (
     <Nothing icon={<SearchX aria-hidden size={28} />} title={t('empty.match')}>
-      <button type="button" className="button" onClick={props.onClear}>{t('empty.clear')}</button>
+      <button type="button" className="button" onClick={props.onClear}>
+        {t('empty.clear')}
+      </button>
     </Nothing>
   );
 }
@@ -97,23 +124,40 @@ export function LoadFailure(props: { error: unknown; onRetry?: () => void }) {
   const error = props.error;
   const denied = error instanceof ApiError && error.status === 403;
   return (
-    <Nothing icon={denied ? <Ban aria-hidden size={28} /> : <TriangleAlert aria-hidden size={28} />}
-      title={denied ? t('empty.denied') : t('empty.failed')} hint={<Explained error={error} />} alert>
+    <Nothing
+      icon={denied ? <Ban aria-hidden size={28} /> : <TriangleAlert aria-hidden size={28} />}
+      title={denied ? t('empty.denied') : t('empty.failed')}
+      hint={<Explained error={error} />}
+      alert
+    >
       {error instanceof ApiError && (
-        <p className="mono text-muted">{error.code}{error.traceId && ' · ' + error.traceId}</p>
+        <p className="mono text-muted">
+          {error.code}
+          {error.traceId && ' · ' + error.traceId}
+        </p>
       )}
       {props.onRetry && (
         <button type="button" className="button" onClick={props.onRetry}>
-          <RefreshCw aria-hidden size={15} />{t('empty.retry')}
+          <RefreshCw aria-hidden size={15} />
+          {t('empty.retry')}
         </button>
       )}
     </Nothing>
   );
 }
 
-function Nothing(props: { icon: ReactNode; title: string; hint?: ReactNode; children?: ReactNode; alert?: boolean }) {
+function Nothing(props: {
+  icon: ReactNode;
+  title: string;
+  hint?: ReactNode;
+  children?: ReactNode;
+  alert?: boolean;
+}) {
   return (
-    <div className="flex flex-col items-center gap-3 px-4 py-12 text-center" role={props.alert ? 'alert' : undefined}>
+    <div
+      className="flex flex-col items-center gap-3 px-4 py-12 text-center"
+      role={props.alert ? 'alert' : undefined}
+    >
       <span className="text-muted">{props.icon}</span>
       <p className="font-medium">{props.title}</p>
       {props.hint && <p className="max-w-prose text-muted">{props.hint}</p>}
@@ -124,13 +168,19 @@ function Nothing(props: { icon: ReactNode; title: string; hint?: ReactNode; chil
 
 export function Loading() {
   const { t } = useTranslation();
-  return <p className="px-4 py-12 text-center text-muted" role="status">{t('loading')}</p>;
+  return (
+    <p className="px-4 py-12 text-center text-muted" role="status">
+      {t('loading')}
+    </p>
+  );
 }
 
 // What an error says to a person.
 export function explain(error: unknown, t: (key: string) => string): string {
   if (error instanceof ApiError) {
-    return error.code === 'unreachable' ? t('error.unreachable') : problemText('problem', error.code, error.message) || t('error.unknown');
+    return error.code === 'unreachable'
+      ? t('error.unreachable')
+      : problemText('problem', error.code, error.message) || t('error.unknown');
   }
   // What drawing throws: what it says is for its makers.
   if (error instanceof TypeError) return t('error.part');
@@ -147,21 +197,46 @@ function Explained({ error }: { error: unknown }) {
 export function Problem({ code, detail }: { code: string; detail: string }) {
   const { said } = partsOf('problem', code, detail);
   if (said === '' && detail === '') return code;
-  return <>{said}{said && detail && ' '}{detail && <span lang="en">{detail}</span>}</>;
+  return (
+    <>
+      {said}
+      {said && detail && ' '}
+      {detail && <span lang="en">{detail}</span>}
+    </>
+  );
 }
 
-export interface Choice { value: string; label: string }
+export interface Choice {
+  value: string;
+  label: string;
+}
 
 // A row of exclusive choices, such as the states of a filter.
 export function Segments(props: {
-  label: string; value: string; choices: readonly Choice[]; onChange: (value: string) => void;
+  label: string;
+  value: string;
+  choices: readonly Choice[];
+  onChange: (value: string) => void;
 }) {
   return (
-    <div role="group" aria-label={props.label} className="inline-flex flex-wrap rounded-md border border-line-strong bg-surface p-0.5">
+    <div
+      role="group"
+      aria-label={props.label}
+      className="inline-flex flex-wrap rounded-md border border-line-strong bg-surface p-0.5"
+    >
       {props.choices.map((choice) => (
-        <button key={choice.value} type="button" aria-pressed={choice.value === props.value}
+        <button
+          key={choice.value}
+          type="button"
+          aria-pressed={choice.value === props.value}
           onClick={() => props.onChange(choice.value)}
-          className={'min-h-7 rounded px-2.5 ' + (choice.value === props.value ? 'bg-accent-soft font-medium text-accent' : 'text-muted hover:text-ink')}>
+          className={
+            'min-h-7 rounded px-2.5 ' +
+            (choice.value === props.value
+              ? 'bg-accent-soft font-medium text-accent'
+              : 'text-muted hover:text-ink')
+          }
+        >
           {choice.label}
         </button>
       ))}
@@ -191,10 +266,22 @@ export function MoreButton(props: { query: MoreQuery }) {
   const unfinished = isUnfinished(props.query);
   return (
     <div className="border-t p-3 text-center">
-      {back && <p className="mb-2 text-muted" role="status">{t('list.searched_to')} <Time at={back} /></p>}
-      {unfinished && <p className="mb-2 text-muted" role="status">{t('list.unfinished')}</p>}
-      <button type="button" className="button" disabled={props.query.isFetchingNextPage}
-        onClick={() => void props.query.fetchNextPage()}>
+      {back && (
+        <p className="mb-2 text-muted" role="status">
+          {t('list.searched_to')} <Time at={back} />
+        </p>
+      )}
+      {unfinished && (
+        <p className="mb-2 text-muted" role="status">
+          {t('list.unfinished')}
+        </p>
+      )}
+      <button
+        type="button"
+        className="button"
+        disabled={props.query.isFetchingNextPage}
+        onClick={() => void props.query.fetchNextPage()}
+      >
         {t(back ? 'list.search_on' : unfinished ? 'list.continue' : 'list.more')}
       </button>
     </div>

@@ -11,5 +11,14 @@ export function ZoneOptions({ id }: { id: string }) {
     document.addEventListener('focusin', look);
     return () => document.removeEventListener('focusin', look);
   }, [id]);
-  return <datalist id={id}>{wanted && allZones().map((zone) => <option key={zone} value={zone}>{zone}</option>)}</datalist>;
+  return (
+    <datalist id={id}>
+      {wanted &&
+        allZones().map((zone) => (
+          <option key={zone} value={zone}>
+            {zone}
+          </option>
+        ))}
+    </datalist>
+  );
 }

@@ -22,11 +22,15 @@ export function AccountPage() {
     <>
       <PageHeader title={t('account.title')} documentTitle={t('account.title')} />
       <div className="grid gap-4 lg:grid-cols-2">
-        <Card title={t('account.who')}>{person ? <Who person={person} /> : <p className="text-muted">{t('account.unknown')}</p>}</Card>
+        <Card title={t('account.who')}>
+          {person ? <Who person={person} /> : <p className="text-muted">{t('account.unknown')}</p>}
+        </Card>
         <Card title={t('account.password')}>
           {byPassword ? <PasswordForm /> : <p className="text-muted">{t('account.password_needs_user')}</p>}
         </Card>
-        <Card title={t('account.display')} className="lg:col-span-2"><Display /></Card>
+        <Card title={t('account.display')} className="lg:col-span-2">
+          <Display />
+        </Card>
       </div>
     </>
   );
@@ -38,20 +42,49 @@ function Who({ person }: { person: Person }) {
   const shareText = useShareText();
   const { shares } = person;
   return (
-    <Facts items={[
-      [t('auth.name'), person.display_name ? `${person.name} (${person.display_name})` : person.name],
-      [t('account.by'), person.kind === 'token' ? t('auth.token') : t('auth.password')],
-      [t('users.role'), textOr('role.', person.role)],
-      ...(shares === undefined ? [] : [[t('account.shared'), shares.length === 0 ? t('account.shared_none')
-        : <ul key="s" className="wrap-anywhere">{shares.map((share) => <li key={shareText(share)}>{shareText(share)}</li>)}</ul>] as const]),
-      [t('account.permissions'), <ul key="p" className="mono">{person.permissions.map((one) => <li key={one}>{one}</li>)}</ul>],
-    ]} />
+    <Facts
+      items={[
+        [t('auth.name'), person.display_name ? `${person.name} (${person.display_name})` : person.name],
+        [t('account.by'), person.kind === 'token' ? t('auth.token') : t('auth.password')],
+        [t('users.role'), textOr('role.', person.role)],
+        ...(shares === undefined
+          ? []
+          : [
+              [
+                t('account.shared'),
+                shares.length === 0 ? (
+                  t('account.shared_none')
+                ) : (
+                  <ul key="s" className="wrap-anywhere">
+                    {shares.map((share) => (
+                      <li key={shareText(share)}>{shareText(share)}</li>
+                    ))}
+                  </ul>
+                ),
+              ] as const,
+            ]),
+        [
+          t('account.permissions'),
+          <ul key="p" className="mono">
+            {person.permissions.map((one) => (
+              <li key={one}>{one}</li>
+            ))}
+          </ul>,
+        ],
+      ]}
+    />
   );
 }
 
-
 const passwordInput = (value: string, set: (text: string) => void, complete: string) => (
-  <input className="input" type="password" required autoComplete={complete} value={value} onChange={(event) => set(event.target.value)} />
+  <input
+    className="input"
+    type="password"
+    required
+    autoComplete={complete}
+    value={value}
+    onChange={(event) => set(event.target.value)}
+  />
 );
 
 function PasswordForm() {
@@ -63,10 +96,13 @@ function PasswordForm() {
   const [busy, setBusy] = useState(false);
   const show = (result: SignInResult) => {
     if (result.outcome === 'ok') {
-      setOld(''); setNext(''); setAgain('');
+      setOld('');
+      setNext('');
+      setAgain('');
       toast(t('account.password_changed'), t('account.password_others'));
     } else {
-      const detail = result.outcome === 'unreachable' ? t('error.unreachable') : (result.detail ?? t('error.unknown'));
+      const detail =
+        result.outcome === 'unreachable' ? t('error.unreachable') : (result.detail ?? t('error.unknown'));
       setErrors(result.pointer === '/old_password' ? { old: detail } : { next: detail });
     }
   };
@@ -80,10 +116,20 @@ function PasswordForm() {
   };
   return (
     <form className="grid max-w-sm gap-3" onSubmit={(event) => void submit(event)}>
-      <Field label={t('account.old_password')} error={errors.old}>{passwordInput(old, setOld, 'current-password')}</Field>
-      <Field label={t('account.new_password')} error={errors.next} hint={t('users.password_hint')}>{passwordInput(next, setNext, 'new-password')}</Field>
-      <Field label={t('auth.password_again')} error={errors.again}>{passwordInput(again, setAgain, 'new-password')}</Field>
-      <div><button type="submit" className="button button-primary" disabled={busy}>{t('account.change_password')}</button></div>
+      <Field label={t('account.old_password')} error={errors.old}>
+        {passwordInput(old, setOld, 'current-password')}
+      </Field>
+      <Field label={t('account.new_password')} error={errors.next} hint={t('users.password_hint')}>
+        {passwordInput(next, setNext, 'new-password')}
+      </Field>
+      <Field label={t('auth.password_again')} error={errors.again}>
+        {passwordInput(again, setAgain, 'new-password')}
+      </Field>
+      <div>
+        <button type="submit" className="button button-primary" disabled={busy}>
+          {t('account.change_password')}
+        </button>
+      </div>
     </form>
   );
 }
@@ -96,23 +142,52 @@ function Display() {
       <p className="mb-3 text-muted">{t('account.display_hint')}</p>
       <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
         <Field label={t('settings.language')}>
-          <select className="input" value={language} onChange={(event) => setPreferences({ language: event.target.value as typeof language })}>
-            {LANGUAGES.map((one) => <option key={one} value={one}>{t(`language.${one}`)}</option>)}
+          <select
+            className="input"
+            value={language}
+            onChange={(event) => setPreferences({ language: event.target.value as typeof language })}
+          >
+            {LANGUAGES.map((one) => (
+              <option key={one} value={one}>
+                {t(`language.${one}`)}
+              </option>
+            ))}
           </select>
         </Field>
         <Field label={t('settings.theme')}>
-          <select className="input" value={theme} onChange={(event) => setPreferences({ theme: event.target.value as typeof theme })}>
-            {THEMES.map((one) => <option key={one} value={one}>{t(`theme.${one}`)}</option>)}
+          <select
+            className="input"
+            value={theme}
+            onChange={(event) => setPreferences({ theme: event.target.value as typeof theme })}
+          >
+            {THEMES.map((one) => (
+              <option key={one} value={one}>
+                {t(`theme.${one}`)}
+              </option>
+            ))}
           </select>
         </Field>
         <Field label={t('time.label')}>
-          <select className="input" value={time} onChange={(event) => setPreferences({ time: event.target.value as typeof time })}>
-            {TIME_MODES.map((one) => <option key={one} value={one}>{t(`time.${one}`)}</option>)}
+          <select
+            className="input"
+            value={time}
+            onChange={(event) => setPreferences({ time: event.target.value as typeof time })}
+          >
+            {TIME_MODES.map((one) => (
+              <option key={one} value={one}>
+                {t(`time.${one}`)}
+              </option>
+            ))}
           </select>
         </Field>
         <ZoneChoice zone={zone} />
         <label className="flex items-center gap-2 sm:col-span-2">
-          <input type="checkbox" className="size-4" checked={shortcuts} onChange={(event) => setPreferences({ shortcuts: event.target.checked })} />
+          <input
+            type="checkbox"
+            className="size-4"
+            checked={shortcuts}
+            onChange={(event) => setPreferences({ shortcuts: event.target.checked })}
+          />
           {t('keys.single')}
         </label>
       </div>
@@ -130,9 +205,20 @@ function ZoneChoice({ zone }: { zone: string }) {
   };
   return (
     <div>
-      <Field label={t('account.zone')} error={wrong ? t('account.zone_unknown') : undefined} hint={t('account.zone_hint')}>
-        <input className="input" list="account-zones" autoComplete="off" spellCheck={false} value={text}
-          placeholder={browserZone()} onChange={(event) => onChange(event.target.value)} />
+      <Field
+        label={t('account.zone')}
+        error={wrong ? t('account.zone_unknown') : undefined}
+        hint={t('account.zone_hint')}
+      >
+        <input
+          className="input"
+          list="account-zones"
+          autoComplete="off"
+          spellCheck={false}
+          value={text}
+          placeholder={browserZone()}
+          onChange={(event) => onChange(event.target.value)}
+        />
       </Field>
       <ZoneOptions id="account-zones" />
     </div>

@@ -5,8 +5,12 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from '../../i18n/use_translation';
 
 const PAGES = [
-  ['/admin/users', 'admin.users'], ['/admin/tokens', 'admin.tokens'], ['/admin/secrets', 'admin.secrets'],
-  ['/admin/deliveries', 'admin.deliveries'], ['/admin/dead-letters', 'dead.title'], ['/admin/audit', 'nav.audit'],
+  ['/admin/users', 'admin.users'],
+  ['/admin/tokens', 'admin.tokens'],
+  ['/admin/secrets', 'admin.secrets'],
+  ['/admin/deliveries', 'admin.deliveries'],
+  ['/admin/dead-letters', 'dead.title'],
+  ['/admin/audit', 'nav.audit'],
 ] as const;
 
 export function AdminTabs() {
@@ -14,9 +18,16 @@ export function AdminTabs() {
   return (
     <nav aria-label={t('nav.admin')} className="mb-4 flex flex-wrap gap-1 border-b">
       {PAGES.map(([to, label]) => (
-        <Link key={to} to={to} activeOptions={{ includeSearch: false }} className="-mb-px flex min-h-9 items-center border-b-2 px-3 no-underline"
+        <Link
+          key={to}
+          to={to}
+          activeOptions={{ includeSearch: false }}
+          className="-mb-px flex min-h-9 items-center border-b-2 px-3 no-underline"
           activeProps={{ className: 'border-accent text-accent font-medium' }}
-          inactiveProps={{ className: 'border-transparent text-muted hover:text-ink' }}>{t(label)}</Link>
+          inactiveProps={{ className: 'border-transparent text-muted hover:text-ink' }}
+        >
+          {t(label)}
+        </Link>
       ))}
     </nav>
   );

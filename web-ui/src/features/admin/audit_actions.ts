@@ -16,4 +16,7 @@ const DONE = {
   dead_letter: 'discard',
 };
 
-export const AUDIT_ACTIONS = Object.entries(DONE).flatMap(([to, done]) => [...(to === 'bulk' ? [to] : []), ...done.split(' ').map((one) => `${to}.${one}`)]);
+export const AUDIT_ACTIONS = Object.entries(DONE).flatMap(([to, done]) => [
+  ...(to === 'bulk' ? [to] : []),
+  ...done.split(' ').map((one) => `${to}.${one}`),
+]);

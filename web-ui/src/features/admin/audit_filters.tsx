@@ -15,7 +15,11 @@ export interface AuditSearch {
   until?: string;
 }
 
-export function AuditFilters(props: { search: AuditSearch; set: (change: Partial<AuditSearch>) => void; onClear: (() => void) | undefined }) {
+export function AuditFilters(props: {
+  search: AuditSearch;
+  set: (change: Partial<AuditSearch>) => void;
+  onClear: (() => void) | undefined;
+}) {
   const { t } = useTranslation();
   const textOr = useTextOr();
   const { search, set } = props;
@@ -23,17 +27,38 @@ export function AuditFilters(props: { search: AuditSearch; set: (change: Partial
   const value = chosen.join(' ');
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
-      <SearchField label={t('audit.whole_actor')} value={search.actor ?? ''} onChange={(actor) => set({ actor: actor || undefined })} />
-      <SearchField label={t('audit.whole_object')} value={search.object_id ?? ''} onChange={(id) => set({ object_id: id || undefined })} />
-      <select className="input w-auto max-w-full" aria-label={t('audit.action')} value={value}
-        onChange={(event) => set({ action: event.target.value ? event.target.value.split(' ') : undefined })}>
+      <SearchField
+        label={t('audit.whole_actor')}
+        value={search.actor ?? ''}
+        onChange={(actor) => set({ actor: actor || undefined })}
+      />
+      <SearchField
+        label={t('audit.whole_object')}
+        value={search.object_id ?? ''}
+        onChange={(id) => set({ object_id: id || undefined })}
+      />
+      <select
+        className="input w-auto max-w-full"
+        aria-label={t('audit.action')}
+        value={value}
+        onChange={(event) => set({ action: event.target.value ? event.target.value.split(' ') : undefined })}
+      >
         <option value="">{t('audit.any_action')}</option>
-        {value !== '' && !AUDIT_ACTIONS.includes(value) && <option value={value}>{chosen.map((one) => textOr('action.', one)).join(', ')}</option>}
-        {AUDIT_ACTIONS.map((one) => <option key={one} value={one}>{textOr('action.', one)}</option>)}
+        {value !== '' && !AUDIT_ACTIONS.includes(value) && (
+          <option value={value}>{chosen.map((one) => textOr('action.', one)).join(', ')}</option>
+        )}
+        {AUDIT_ACTIONS.map((one) => (
+          <option key={one} value={one}>
+            {textOr('action.', one)}
+          </option>
+        ))}
       </select>
       <TimeRange since={search.since} until={search.until} onChange={set} />
       {props.onClear && (
-        <button type="button" className="button button-plain" onClick={props.onClear}><X aria-hidden size={15} />{t('empty.clear')}</button>
+        <button type="button" className="button button-plain" onClick={props.onClear}>
+          <X aria-hidden size={15} />
+          {t('empty.clear')}
+        </button>
       )}
     </div>
   );

@@ -19,9 +19,15 @@ export function AuditPage() {
     <>
       <PageHeader title={t('nav.audit')} documentTitle={t('nav.audit')} under={t('audit.under')} />
       <AdminTabs />
-      <AuditFilters search={search} set={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })}
-        onClear={filtered ? clear : undefined} />
-      <AuditList filter={search} nothing={filtered ? <EmptyMatch onClear={clear} /> : <EmptyYet title={t('audit.none')} />} />
+      <AuditFilters
+        search={search}
+        set={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })}
+        onClear={filtered ? clear : undefined}
+      />
+      <AuditList
+        filter={search}
+        nothing={filtered ? <EmptyMatch onClear={clear} /> : <EmptyYet title={t('audit.none')} />}
+      />
     </>
   );
 }

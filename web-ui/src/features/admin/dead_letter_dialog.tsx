@@ -15,7 +15,15 @@ import type { Verb } from './dead_letters_page';
 const letterPath = (id: string) => 'dead-letters/' + encodeURIComponent(id);
 const NO_POINTERS: readonly string[] = [];
 
-export default function DeadLetterDialog({ letter, verb, onClose }: { letter: DeadLetter; verb: Verb; onClose: () => void }) {
+export default function DeadLetterDialog({
+  letter,
+  verb,
+  onClose,
+}: {
+  letter: DeadLetter;
+  verb: Verb;
+  onClose: () => void;
+}) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const denied = useDenied();
@@ -29,9 +37,18 @@ export default function DeadLetterDialog({ letter, verb, onClose }: { letter: De
   const [overlap, setOverlap] = useState(false);
   const replay = async () => {
     try {
-      await call<Run>('POST', `runs/${encodeURIComponent(letter.run_id)}/retry`, { body: overlap ? { confirm_overlap: true } : {}, idempotencyKey: key.current });
+      await call<Run>('POST', `runs/${encodeURIComponent(letter.run_id)}/retry`, {
+        body: overlap ? { confirm_overlap: true } : {},
+        idempotencyKey: key.current,
+      });
     } catch (error) {
-      if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.code !== 'request_in_flight') key.current = newKey();
+      if (
+        error instanceof ApiError &&
+        error.status >= 400 &&
+        error.status < 500 &&
+        error.code !== 'request_in_flight'
+      )
+        key.current = newKey();
       if (error instanceof ApiError && error.code === 'conflict') setOverlap(true);
       throw error;
     }
@@ -46,23 +63,50 @@ export default function DeadLetterDialog({ letter, verb, onClose }: { letter: De
   const title = t(`dead.${verb}_title`, { job: letter.job_id });
   if (why) {
     return (
-      <Modal open onClose={onClose} title={title} actions={<button type="button" className="button" onClick={onClose}>{t('close')}</button>}>
-        <p role="alert" className="text-bad">{t(why)}</p>
+      <Modal
+        open
+        onClose={onClose}
+        title={title}
+        actions={
+          <button type="button" className="button" onClick={onClose}>
+            {t('close')}
+          </button>
+        }
+      >
+        <p role="alert" className="text-bad">
+          {t(why)}
+        </p>
       </Modal>
     );
   }
   return (
-    <FormDialog title={title} save={t(overlap ? 'run.overlap_confirm' : `dead.${verb}`)} danger={verb === 'discard' || overlap} pointers={NO_POINTERS} onClose={onClose}
+    <FormDialog
+      title={title}
+      save={t(overlap ? 'run.overlap_confirm' : `dead.${verb}`)}
+      danger={verb === 'discard' || overlap}
+      pointers={NO_POINTERS}
+      onClose={onClose}
       onSave={async () => {
         try {
           await (verb === 'replay' ? replay() : discard());
           onClose();
         } finally {
-          void client.invalidateQueries({ queryKey: ['dead-letters'], predicate: (query) => query.queryKey[1] !== letter.id });
+          void client.invalidateQueries({
+            queryKey: ['dead-letters'],
+            predicate: (query) => query.queryKey[1] !== letter.id,
+          });
           void client.invalidateQueries({ queryKey: ['runs'] });
         }
-      }}>
-      {() => <p className="text-muted">{t(overlap ? 'run.overlap' : `dead.${verb}_explain`, { n: letter.attempts, count: letter.attempts })}</p>}
+      }}
+    >
+      {() => (
+        <p className="text-muted">
+          {t(overlap ? 'run.overlap' : `dead.${verb}_explain`, {
+            n: letter.attempts,
+            count: letter.attempts,
+          })}
+        </p>
+      )}
     </FormDialog>
   );
 }

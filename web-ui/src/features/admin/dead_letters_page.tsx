@@ -36,21 +36,39 @@ export function DeadLettersPage() {
     <>
       <PageHeader title={t('dead.title')} documentTitle={t('dead.title')} under={t('dead.under')} />
       <AdminTabs />
-      <div className="mb-3"><SearchField label={t('runs.whole_job_id')} value={job} onChange={find} /></div>
+      <div className="mb-3">
+        <SearchField label={t('runs.whole_job_id')} value={job} onChange={find} />
+      </div>
       <div className="card overflow-hidden">
-        {letters.isPending ? <Loading />
-          : letters.isError && items.length === 0 && !(job !== '' && noId) ? <LoadFailure error={letters.error} onRetry={() => void letters.refetch()} />
-          : items.length > 0 ? <Letters letters={items} onAsk={(letter, verb) => setAsked({ letter, verb })} />
-          : job !== '' ? <EmptyMatch onClear={() => find('')} />
-          : <EmptyYet title={t('dead.none')} hint={t('dead.none_hint')} command="carillon dead-letter list" />}
+        {letters.isPending ? (
+          <Loading />
+        ) : letters.isError && items.length === 0 && !(job !== '' && noId) ? (
+          <LoadFailure error={letters.error} onRetry={() => void letters.refetch()} />
+        ) : items.length > 0 ? (
+          <Letters letters={items} onAsk={(letter, verb) => setAsked({ letter, verb })} />
+        ) : job !== '' ? (
+          <EmptyMatch onClear={() => find('')} />
+        ) : (
+          <EmptyYet title={t('dead.none')} hint={t('dead.none_hint')} command="carillon dead-letter list" />
+        )}
         <MoreButton query={letters} />
       </div>
-      {asked && <Suspense><DeadLetterDialog key={asked.letter.id + asked.verb} {...asked} onClose={() => setAsked(null)} /></Suspense>}
+      {asked && (
+        <Suspense>
+          <DeadLetterDialog key={asked.letter.id + asked.verb} {...asked} onClose={() => setAsked(null)} />
+        </Suspense>
+      )}
     </>
   );
 }
 
-function Letters({ letters, onAsk }: { letters: DeadLetter[]; onAsk: (letter: DeadLetter, verb: Verb) => void }) {
+function Letters({
+  letters,
+  onAsk,
+}: {
+  letters: DeadLetter[];
+  onAsk: (letter: DeadLetter, verb: Verb) => void;
+}) {
   const { t } = useTranslation();
   const textOr = useTextOr();
   const denied = useDenied();
@@ -59,22 +77,60 @@ function Letters({ letters, onAsk }: { letters: DeadLetter[]; onAsk: (letter: De
     const label = t(`dead.${verb}_named`, { job: letter.job_id, id: letter.id });
     const Icon = verb === 'replay' ? RotateCcw : Trash2;
     return (
-      <button type="button" className={'button button-plain button-icon ' + (verb === 'discard' ? 'button-danger' : '')} aria-label={label}
-        disabled={why !== undefined} title={why ? t(why) : label} onClick={() => onAsk(letter, verb)}><Icon aria-hidden size={15} /></button>
+      <button
+        type="button"
+        className={'button button-plain button-icon ' + (verb === 'discard' ? 'button-danger' : '')}
+        aria-label={label}
+        disabled={why !== undefined}
+        title={why ? t(why) : label}
+        onClick={() => onAsk(letter, verb)}
+      >
+        <Icon aria-hidden size={15} />
+      </button>
     );
   };
   const columns: Column<DeadLetter>[] = [
     { id: 'state', header: t('runs.state'), cell: (one) => <StateBadge state={one.state} /> },
-    { id: 'name', header: t('runs.job'), cell: (one) => (
-      <div className="flex flex-wrap gap-x-3">
-        <Link to="/jobs/$id" params={{ id: one.job_id }} className="link mono inline-flex min-h-7 items-center break-all">{one.job_id}</Link>
-        <Link to="/runs/$id" params={{ id: one.run_id }} className="link inline-flex min-h-7 items-center">{t('bulk.its_run')}</Link>
-      </div>
-    ) },
+    {
+      id: 'name',
+      header: t('runs.job'),
+      cell: (one) => (
+        <div className="flex flex-wrap gap-x-3">
+          <Link
+            to="/jobs/$id"
+            params={{ id: one.job_id }}
+            className="link mono inline-flex min-h-7 items-center break-all"
+          >
+            {one.job_id}
+          </Link>
+          <Link to="/runs/$id" params={{ id: one.run_id }} className="link inline-flex min-h-7 items-center">
+            {t('bulk.its_run')}
+          </Link>
+        </div>
+      ),
+    },
     { id: 'reason', header: t('runs.why'), cell: (one) => textOr('reason.', one.reason) },
-    { id: 'tries', header: t('run.attempts'), cell: (one) => <span className="tabular-nums"><span className="mr-1.5 text-muted sm:hidden">{t('run.attempts')}</span>{one.attempts}</span> },
+    {
+      id: 'tries',
+      header: t('run.attempts'),
+      cell: (one) => (
+        <span className="tabular-nums">
+          <span className="mr-1.5 text-muted sm:hidden">{t('run.attempts')}</span>
+          {one.attempts}
+        </span>
+      ),
+    },
     { id: 'time', header: t('deliveries.time'), cell: (one) => <Time at={one.create_time} /> },
-    { id: 'actions', header: <span className="sr-only">{t('actions')}</span>, cell: (one) => <div className="flex justify-end">{button(one, 'replay')}{button(one, 'discard')}</div> },
+    {
+      id: 'actions',
+      header: <span className="sr-only">{t('actions')}</span>,
+      cell: (one) => (
+        <div className="flex justify-end">
+          {button(one, 'replay')}
+          {button(one, 'discard')}
+        </div>
+      ),
+    },
   ];
   return <DataTable label={t('dead.title')} columns={columns} rows={letters} rowId={(one) => one.id} />;
 }

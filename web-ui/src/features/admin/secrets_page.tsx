@@ -33,23 +33,48 @@ export function SecretsPage() {
     void client.invalidateQueries({ queryKey: ['secrets'] });
   };
   const create = (
-    <button type="button" className="button button-primary" disabled={!may} title={may ? undefined : t('denied.write')}
-      onClick={() => setOpen({ what: 'create' })}><Plus aria-hidden size={16} />{t('secrets.new')}</button>
+    <button
+      type="button"
+      className="button button-primary"
+      disabled={!may}
+      title={may ? undefined : t('denied.write')}
+      onClick={() => setOpen({ what: 'create' })}
+    >
+      <Plus aria-hidden size={16} />
+      {t('secrets.new')}
+    </button>
   );
   return (
     <>
-      <PageHeader title={t('admin.secrets')} documentTitle={t('admin.secrets')} under={t('secrets.under', { form: FORM })} actions={create} />
+      <PageHeader
+        title={t('admin.secrets')}
+        documentTitle={t('admin.secrets')}
+        under={t('secrets.under', { form: FORM })}
+        actions={create}
+      />
       <AdminTabs />
       <div className="card overflow-hidden">
-        {secrets.isPending ? <Loading />
-          : secrets.isError && items.length === 0 ? <LoadFailure error={secrets.error} onRetry={() => void secrets.refetch()} />
-          : items.length === 0 ? <EmptyYet title={t('secrets.none')} hint={t('secrets.none_hint')} action={create} command="carillon secret set shop_db < password.txt" />
-          : <SecretsTable secrets={items} onOpen={setOpen} />}
+        {secrets.isPending ? (
+          <Loading />
+        ) : secrets.isError && items.length === 0 ? (
+          <LoadFailure error={secrets.error} onRetry={() => void secrets.refetch()} />
+        ) : items.length === 0 ? (
+          <EmptyYet
+            title={t('secrets.none')}
+            hint={t('secrets.none_hint')}
+            action={create}
+            command="carillon secret set shop_db < password.txt"
+          />
+        ) : (
+          <SecretsTable secrets={items} onOpen={setOpen} />
+        )}
         <MoreButton query={secrets} />
       </div>
       {open?.what === 'create' && <CreateSecretDialog onClose={onClose} onDone={onClose} />}
       {open?.what === 'edit' && <EditSecretDialog secret={open.secret} onClose={onClose} onDone={onClose} />}
-      {open?.what === 'delete' && <DeleteSecretDialog secret={open.secret} onClose={onClose} onDone={onClose} />}
+      {open?.what === 'delete' && (
+        <DeleteSecretDialog secret={open.secret} onClose={onClose} onDone={onClose} />
+      )}
     </>
   );
 }
@@ -60,26 +85,62 @@ function SecretsTable({ secrets, onOpen }: { secrets: Secret[]; onOpen: (open: O
   const person = session.state === 'signed_in' ? session.person : null;
   const ownerOf = useOwnerName();
   const columns: Column<Secret>[] = [
-    { id: 'name', header: t('auth.name'), cell: (secret) => (
-      <div className="min-w-40"><span className="mono font-medium">{secret.name}</span>{secret.description && <div className="text-muted">{secret.description}</div>}</div>
-    ) },
-    { id: 'use', header: t('secrets.use'), cell: (secret) => t(secret.shared ? 'secrets.use_all' : 'secrets.use_own') },
+    {
+      id: 'name',
+      header: t('auth.name'),
+      cell: (secret) => (
+        <div className="min-w-40">
+          <span className="mono font-medium">{secret.name}</span>
+          {secret.description && <div className="text-muted">{secret.description}</div>}
+        </div>
+      ),
+    },
+    {
+      id: 'use',
+      header: t('secrets.use'),
+      cell: (secret) => t(secret.shared ? 'secrets.use_all' : 'secrets.use_own'),
+    },
     { id: 'owner', header: t('jobs.owner'), cell: (secret) => ownerOf(secret.user_id) },
     { id: 'created', header: t('jobs.created'), cell: (secret) => <Time at={secret.create_time} /> },
     { id: 'changed', header: t('jobs.changed'), cell: (secret) => <Time at={secret.update_time} /> },
-    { id: 'actions', header: <span className="sr-only">{t('actions')}</span>, cell: (secret) => {
-      const may = mayChange(person, secret);
-      const why = (label: string) => (may ? label : t('secrets.only_own'));
-      const [edit, remove] = [t('secrets.edit_named', { name: secret.name }), t('secrets.delete_named', { name: secret.name })];
-      return (
-        <div className="flex justify-end gap-1">
-          <button type="button" className="button button-plain button-icon" aria-label={edit} title={why(edit)} disabled={!may}
-            onClick={() => onOpen({ what: 'edit', secret })}><Pencil aria-hidden size={15} /></button>
-          <button type="button" className="button button-plain button-icon button-danger" aria-label={remove} title={why(remove)} disabled={!may}
-            onClick={() => onOpen({ what: 'delete', secret })}><Trash2 aria-hidden size={15} /></button>
-        </div>
-      );
-    } },
+    {
+      id: 'actions',
+      header: <span className="sr-only">{t('actions')}</span>,
+      cell: (secret) => {
+        const may = mayChange(person, secret);
+        const why = (label: string) => (may ? label : t('secrets.only_own'));
+        const [edit, remove] = [
+          t('secrets.edit_named', { name: secret.name }),
+          t('secrets.delete_named', { name: secret.name }),
+        ];
+        return (
+          <div className="flex justify-end gap-1">
+            <button
+              type="button"
+              className="button button-plain button-icon"
+              aria-label={edit}
+              title={why(edit)}
+              disabled={!may}
+              onClick={() => onOpen({ what: 'edit', secret })}
+            >
+              <Pencil aria-hidden size={15} />
+            </button>
+            <button
+              type="button"
+              className="button button-plain button-icon button-danger"
+              aria-label={remove}
+              title={why(remove)}
+              disabled={!may}
+              onClick={() => onOpen({ what: 'delete', secret })}
+            >
+              <Trash2 aria-hidden size={15} />
+            </button>
+          </div>
+        );
+      },
+    },
   ];
-  return <DataTable label={t('admin.secrets')} columns={columns} rows={secrets} rowId={(secret) => secret.name} />;
+  return (
+    <DataTable label={t('admin.secrets')} columns={columns} rows={secrets} rowId={(secret) => secret.name} />
+  );
 }

@@ -8,6 +8,8 @@ export function useShareText(): (share: Share) => string {
   const { t } = useTranslation();
   return ({ namespace, selector }) => {
     if (!selector) return t('shares.whole', { namespace });
-    return namespace === EVERYWHERE ? t('shares.selected_anywhere', { selector }) : t('shares.selected', { namespace, selector });
+    return namespace === EVERYWHERE
+      ? t('shares.selected_anywhere', { selector })
+      : t('shares.selected', { namespace, selector });
   };
 }

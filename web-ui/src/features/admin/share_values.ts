@@ -6,7 +6,8 @@ export const EVERYWHERE = '*';
 
 // Rows without anything in them mean nothing.
 export const sharesFrom = (rows: readonly Share[]): Share[] =>
-  rows.map((row) => ({ namespace: row.namespace.trim(), selector: row.selector?.trim() ?? '' }))
+  rows
+    .map((row) => ({ namespace: row.namespace.trim(), selector: row.selector?.trim() ?? '' }))
     .filter((row) => row.namespace !== '' || row.selector !== '')
     .map(({ namespace, selector }) => (selector === '' ? { namespace } : { namespace, selector }));
 
@@ -14,5 +15,7 @@ export const sameShares = (a: readonly Share[], b: readonly Share[]) =>
   JSON.stringify(sharesFrom(a)) === JSON.stringify(sharesFrom(b));
 
 // Where the server's word about a share is shown: those about all of one belong to its namespace.
-export const pointersOf = (rows: readonly Share[]): string[] =>
-  ['/shares', ...rows.flatMap((_, i) => [`/shares/${i}`, `/shares/${i}/namespace`, `/shares/${i}/selector`])];
+export const pointersOf = (rows: readonly Share[]): string[] => [
+  '/shares',
+  ...rows.flatMap((_, i) => [`/shares/${i}`, `/shares/${i}/namespace`, `/shares/${i}/selector`]),
+];

@@ -13,17 +13,37 @@ export function TestNoticeDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const test = useMutation({ mutationFn: () => call<{ channels: TestOutcome[] }>('POST', 'notify/test') });
   return (
-    <Modal open onClose={onClose} title={t('deliveries.test')} actions={<>
-      <button type="button" className="button" onClick={onClose}>{t('close')}</button>
-      <button type="button" className="button button-primary" disabled={test.isPending} onClick={() => test.mutate()}>
-        {t(test.isIdle || test.isPending ? 'deliveries.test_go' : 'deliveries.test_again')}
-      </button>
-    </>}>
+    <Modal
+      open
+      onClose={onClose}
+      title={t('deliveries.test')}
+      actions={
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            {t('close')}
+          </button>
+          <button
+            type="button"
+            className="button button-primary"
+            disabled={test.isPending}
+            onClick={() => test.mutate()}
+          >
+            {t(test.isIdle || test.isPending ? 'deliveries.test_go' : 'deliveries.test_again')}
+          </button>
+        </>
+      }
+    >
       <p className="text-muted">{t('deliveries.test_explain')}</p>
       <div className="mt-3" aria-live="polite">
-        {test.isPending ? <p role="status">{t('deliveries.testing')}</p>
-          : test.isError ? <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">{explain(test.error, t)}</p>
-          : test.data && <Outcomes outcomes={test.data.data.channels} />}
+        {test.isPending ? (
+          <p role="status">{t('deliveries.testing')}</p>
+        ) : test.isError ? (
+          <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
+            {explain(test.error, t)}
+          </p>
+        ) : (
+          test.data && <Outcomes outcomes={test.data.data.channels} />
+        )}
       </div>
     </Modal>
   );
@@ -41,7 +61,11 @@ function Outcomes({ outcomes }: { outcomes: TestOutcome[] }) {
             <StateBadge state={one.delivered ? 'DELIVERED' : 'FAILED'} />
             {one.status !== null && <span className="mono text-muted">{one.status}</span>}
           </span>
-          {one.error && <span lang="en" className="wrap-anywhere">{one.error}</span>}
+          {one.error && (
+            <span lang="en" className="wrap-anywhere">
+              {one.error}
+            </span>
+          )}
         </li>
       ))}
     </ul>

@@ -20,9 +20,15 @@ const names = (permissions: readonly string[]) => permissions.map((one) => one.r
 
 // What a token of this role can be kept to; of somebody who may less himself, to what he may. `permissions` as
 // GET /api/auth/me has them; undefined: not known, and the server decides.
-export function scopesOf(role: string, roles: readonly Role[], permissions: readonly string[] | undefined): readonly string[] {
+export function scopesOf(
+  role: string,
+  roles: readonly Role[],
+  permissions: readonly string[] | undefined,
+): readonly string[] {
   const own = permissions && names(permissions);
-  return names(roles.find((one) => one.role === role)?.permissions ?? []).filter((one) => own?.includes(one) ?? true);
+  return names(roles.find((one) => one.role === role)?.permissions ?? []).filter(
+    (one) => own?.includes(one) ?? true,
+  );
 }
 
 // RFC 3339; null for a token without end. A day named is included: it ends with it, in UTC. What is no day is

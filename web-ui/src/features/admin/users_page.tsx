@@ -28,58 +28,144 @@ export function UsersPage() {
   const onClose = () => setOpen(null);
   // Also after a refusal the list is what somebody else may have made of it.
   const reload = () => void client.invalidateQueries({ queryKey: ['users'] });
-  const onDone = () => { onClose(); reload(); };
+  const onDone = () => {
+    onClose();
+    reload();
+  };
   const create = (
-    <button type="button" className="button button-primary" disabled={!may} title={may ? undefined : t('denied.users')}
-      onClick={() => setOpen({ what: 'create' })}><Plus aria-hidden size={16} />{t('users.new')}</button>
+    <button
+      type="button"
+      className="button button-primary"
+      disabled={!may}
+      title={may ? undefined : t('denied.users')}
+      onClick={() => setOpen({ what: 'create' })}
+    >
+      <Plus aria-hidden size={16} />
+      {t('users.new')}
+    </button>
   );
   return (
     <>
-      <PageHeader title={t('admin.users')} documentTitle={t('admin.users')} under={t('users.under')} actions={create} />
+      <PageHeader
+        title={t('admin.users')}
+        documentTitle={t('admin.users')}
+        under={t('users.under')}
+        actions={create}
+      />
       <AdminTabs />
       <div className="card overflow-hidden">
-        {users.isPending ? <Loading />
-          : users.isError && items.length === 0 ? <LoadFailure error={users.error} onRetry={() => void users.refetch()} />
-          : items.length === 0 ? <EmptyYet title={t('users.none')} hint={t('users.none_hint')} action={create} />
-          : <UsersTable users={items} onOpen={setOpen} />}
+        {users.isPending ? (
+          <Loading />
+        ) : users.isError && items.length === 0 ? (
+          <LoadFailure error={users.error} onRetry={() => void users.refetch()} />
+        ) : items.length === 0 ? (
+          <EmptyYet title={t('users.none')} hint={t('users.none_hint')} action={create} />
+        ) : (
+          <UsersTable users={items} onOpen={setOpen} />
+        )}
         <MoreButton query={users} />
       </div>
       {open?.what === 'create' && <CreateUserDialog onClose={onClose} onDone={onDone} />}
-      {open?.what === 'edit' && <EditUserDialog user={open.user} onClose={() => { onClose(); reload(); }} onDone={onDone} />}
+      {open?.what === 'edit' && (
+        <EditUserDialog
+          user={open.user}
+          onClose={() => {
+            onClose();
+            reload();
+          }}
+          onDone={onDone}
+        />
+      )}
       {open?.what === 'password' && <PasswordDialog user={open.user} onClose={onClose} onDone={onDone} />}
-      {open?.what === 'delete' && <DeleteUserDialog user={open.user} onClose={() => { onClose(); reload(); }} onDone={onDone} />}
+      {open?.what === 'delete' && (
+        <DeleteUserDialog
+          user={open.user}
+          onClose={() => {
+            onClose();
+            reload();
+          }}
+          onDone={onDone}
+        />
+      )}
     </>
   );
 }
 
 const iconButton = (label: string, icon: ReactNode, onClick: () => void, danger = false) => (
-  <button type="button" className={'button button-plain button-icon' + (danger ? ' button-danger' : '')} aria-label={label} title={label} onClick={onClick}>{icon}</button>
+  <button
+    type="button"
+    className={'button button-plain button-icon' + (danger ? ' button-danger' : '')}
+    aria-label={label}
+    title={label}
+    onClick={onClick}
+  >
+    {icon}
+  </button>
 );
 
 function SharedWith({ user }: { user: User }) {
   const shareText = useShareText();
   if (!user.shares?.length) return null;
-  return <ul className="text-xs text-muted wrap-anywhere">{user.shares.map((share) => <li key={shareText(share)}>{shareText(share)}</li>)}</ul>;
+  return (
+    <ul className="text-xs text-muted wrap-anywhere">
+      {user.shares.map((share) => (
+        <li key={shareText(share)}>{shareText(share)}</li>
+      ))}
+    </ul>
+  );
 }
 
 function UsersTable({ users, onOpen }: { users: User[]; onOpen: (open: Open) => void }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
   const columns: Column<User>[] = [
-    { id: 'name', header: t('auth.name'), cell: (user) => (
-      <div><span className="font-medium">{user.name}</span>{user.display_name && <div className="text-muted">{user.display_name}</div>}</div>
-    ) },
-    { id: 'role', header: t('users.role'), cell: (user) => <>{textOr('role.', user.role)}<SharedWith user={user} /></> },
-    { id: 'state', header: t('jobs.state'), cell: (user) => <StateBadge state={user.disabled ? 'DISABLED' : 'ENABLED'} /> },
+    {
+      id: 'name',
+      header: t('auth.name'),
+      cell: (user) => (
+        <div>
+          <span className="font-medium">{user.name}</span>
+          {user.display_name && <div className="text-muted">{user.display_name}</div>}
+        </div>
+      ),
+    },
+    {
+      id: 'role',
+      header: t('users.role'),
+      cell: (user) => (
+        <>
+          {textOr('role.', user.role)}
+          <SharedWith user={user} />
+        </>
+      ),
+    },
+    {
+      id: 'state',
+      header: t('jobs.state'),
+      cell: (user) => <StateBadge state={user.disabled ? 'DISABLED' : 'ENABLED'} />,
+    },
     { id: 'created', header: t('jobs.created'), cell: (user) => <Time at={user.create_time} /> },
     { id: 'changed', header: t('jobs.changed'), cell: (user) => <Time at={user.update_time} /> },
-    { id: 'actions', header: <span className="sr-only">{t('actions')}</span>, cell: (user) => (
-      <div className="flex justify-end gap-1">
-        {iconButton(t('users.edit_named', { name: user.name }), <Pencil aria-hidden size={15} />, () => onOpen({ what: 'edit', user }))}
-        {iconButton(t('users.password_of', { name: user.name }), <KeyRound aria-hidden size={15} />, () => onOpen({ what: 'password', user }))}
-        {iconButton(t('users.delete_named', { name: user.name }), <Trash2 aria-hidden size={15} />, () => onOpen({ what: 'delete', user }), true)}
-      </div>
-    ) },
+    {
+      id: 'actions',
+      header: <span className="sr-only">{t('actions')}</span>,
+      cell: (user) => (
+        <div className="flex justify-end gap-1">
+          {iconButton(t('users.edit_named', { name: user.name }), <Pencil aria-hidden size={15} />, () =>
+            onOpen({ what: 'edit', user }),
+          )}
+          {iconButton(t('users.password_of', { name: user.name }), <KeyRound aria-hidden size={15} />, () =>
+            onOpen({ what: 'password', user }),
+          )}
+          {iconButton(
+            t('users.delete_named', { name: user.name }),
+            <Trash2 aria-hidden size={15} />,
+            () => onOpen({ what: 'delete', user }),
+            true,
+          )}
+        </div>
+      ),
+    },
   ];
   return <DataTable label={t('admin.users')} columns={columns} rows={users} rowId={(user) => user.user_id} />;
 }

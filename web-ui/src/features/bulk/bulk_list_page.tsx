@@ -26,14 +26,31 @@ export function BulkListPage() {
   return (
     <>
       <PageHeader title={t('bulk.title')} documentTitle={t('bulk.title')} under={t('bulk.under')} />
-      <Filters search={search} onChange={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })} />
+      <Filters
+        search={search}
+        onChange={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })}
+      />
       <div className="card overflow-hidden">
-        {actions.isPending ? <Loading />
-          : actions.isError && items.length === 0 ? <LoadFailure error={actions.error} onRetry={() => void actions.refetch()} />
-          : items.length > 0 ? <ActionsTable actions={items} />
-          : filtered ? <EmptyMatch onClear={clear} />
-          : <EmptyYet title={t('bulk.none')} hint={t('bulk.none_hint')} action={<Link to="/jobs" className="button">{t('nav.jobs')}</Link>}
-              command="carillon bulk pause --filter selector=team=etl --background" />}
+        {actions.isPending ? (
+          <Loading />
+        ) : actions.isError && items.length === 0 ? (
+          <LoadFailure error={actions.error} onRetry={() => void actions.refetch()} />
+        ) : items.length > 0 ? (
+          <ActionsTable actions={items} />
+        ) : filtered ? (
+          <EmptyMatch onClear={clear} />
+        ) : (
+          <EmptyYet
+            title={t('bulk.none')}
+            hint={t('bulk.none_hint')}
+            action={
+              <Link to="/jobs" className="button">
+                {t('nav.jobs')}
+              </Link>
+            }
+            command="carillon bulk pause --filter selector=team=etl --background"
+          />
+        )}
         <MoreButton query={actions} />
       </div>
     </>
@@ -48,16 +65,30 @@ function Filters({ search, onChange }: { search: Search; onChange: (change: Part
   const own = session.state === 'signed_in' ? session.person?.user_id : undefined;
   return (
     <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
-      <select className="input w-auto" aria-label={t('runs.state')} value={search.state ?? ''}
-        onChange={(event) => onChange({ state: (event.target.value || undefined) as Search['state'] })}>
+      <select
+        className="input w-auto"
+        aria-label={t('runs.state')}
+        value={search.state ?? ''}
+        onChange={(event) => onChange({ state: (event.target.value || undefined) as Search['state'] })}
+      >
         <option value="">{t('deliveries.any_state')}</option>
-        {BULK_STATES.map((state) => <option key={state} value={state}>{t(`state.${state}`)}</option>)}
+        {BULK_STATES.map((state) => (
+          <option key={state} value={state}>
+            {t(`state.${state}`)}
+          </option>
+        ))}
       </select>
       {(own ?? search.user_id) && (
         <label className="flex min-h-8 items-center gap-2">
-          <input type="checkbox" className="size-4" checked={search.user_id !== undefined}
-            onChange={(event) => onChange({ user_id: event.target.checked ? (own ?? undefined) : undefined })} />
-          {search.user_id && search.user_id !== own ? t('bulk.of_user', { id: search.user_id }) : t('bulk.mine')}
+          <input
+            type="checkbox"
+            className="size-4"
+            checked={search.user_id !== undefined}
+            onChange={(event) => onChange({ user_id: event.target.checked ? (own ?? undefined) : undefined })}
+          />
+          {search.user_id && search.user_id !== own
+            ? t('bulk.of_user', { id: search.user_id })
+            : t('bulk.mine')}
         </label>
       )}
     </div>
@@ -68,17 +99,29 @@ function ActionsTable({ actions }: { actions: BulkAction[] }) {
   const { t } = useTranslation();
   const titleOf = useBulkTitle();
   const columns: Column<BulkAction>[] = [
-    { id: 'name', header: t('audit.action'), cell: (bulk) => (
-      <div className="min-w-32">
-        <Link to="/bulk/$id" params={{ id: bulk.bulk_id }} className="link font-medium inline-flex min-h-6 items-center">{titleOf(bulk)}</Link>
-        {bulk.reason && <p className="text-muted wrap-anywhere">{bulk.reason}</p>}
-      </div>
-    ) },
+    {
+      id: 'name',
+      header: t('audit.action'),
+      cell: (bulk) => (
+        <div className="min-w-32">
+          <Link
+            to="/bulk/$id"
+            params={{ id: bulk.bulk_id }}
+            className="link font-medium inline-flex min-h-6 items-center"
+          >
+            {titleOf(bulk)}
+          </Link>
+          {bulk.reason && <p className="text-muted wrap-anywhere">{bulk.reason}</p>}
+        </div>
+      ),
+    },
     { id: 'state', header: t('runs.state'), cell: (bulk) => <StateBadge state={bulk.state} /> },
     { id: 'progress', header: t('bulk.progress'), cell: (bulk) => <Progress bulk={bulk} /> },
     { id: 'who', header: t('audit.actor'), cell: (bulk) => bulk.actor },
     { id: 'begun', header: t('bulk.begun'), cell: (bulk) => <Time at={bulk.create_time} /> },
     { id: 'ended', header: t('step.ended'), cell: (bulk) => <Time at={bulk.end_time} /> },
   ];
-  return <DataTable label={t('bulk.title')} columns={columns} rows={actions} rowId={(bulk) => bulk.bulk_id} />;
+  return (
+    <DataTable label={t('bulk.title')} columns={columns} rows={actions} rowId={(bulk) => bulk.bulk_id} />
+  );
 }

@@ -34,24 +34,48 @@ function Known({ bulk }: { bulk: BulkAction }) {
   const ended = useProgressText()(bulk);
   return (
     <>
-      <PageHeader documentTitle={title} title={<><span>{title}</span><StateBadge state={bulk.state} /></>}
-        under={<><Link to="/bulk" className="link inline-flex min-h-6 items-center">{t('bulk.title')}</Link>{' · '}<span className="mono">{bulk.bulk_id}</span></>}
-        actions={<Cancel bulk={bulk} />} />
-      {bulk.error && <p role="alert" className="mb-4 rounded-md bg-bad-soft px-4 py-2.5 text-bad">{t('bulk.halted')} <span lang="en">{bulk.error}</span></p>}
+      <PageHeader
+        documentTitle={title}
+        title={
+          <>
+            <span>{title}</span>
+            <StateBadge state={bulk.state} />
+          </>
+        }
+        under={
+          <>
+            <Link to="/bulk" className="link inline-flex min-h-6 items-center">
+              {t('bulk.title')}
+            </Link>
+            {' · '}
+            <span className="mono">{bulk.bulk_id}</span>
+          </>
+        }
+        actions={<Cancel bulk={bulk} />}
+      />
+      {bulk.error && (
+        <p role="alert" className="mb-4 rounded-md bg-bad-soft px-4 py-2.5 text-bad">
+          {t('bulk.halted')} <span lang="en">{bulk.error}</span>
+        </p>
+      )}
       <div className="grid gap-4">
         <Card title={t('bulk.progress')}>
           <Progress bulk={bulk} />
           {/* Numbers that move are not read out; that it has ended is. */}
-          <p role="status" className="sr-only">{bulk.state !== 'RUNNING' && ended}</p>
+          <p role="status" className="sr-only">
+            {bulk.state !== 'RUNNING' && ended}
+          </p>
           <div className="mt-4">
-            <Facts items={[
-              [t('audit.actor'), bulk.actor],
-              ...(bulk.reason ? [[t('bulk.reason'), bulk.reason] as const] : []),
-              ...(bulk.confirm_overlap ? [[t('bulk.overlap'), t('yes')] as const] : []),
-              ...(bulk.mode === 'kill' ? [[t('bulk.kills'), t('yes')] as const] : []),
-              [t('bulk.begun'), <Time key="b" at={bulk.create_time} />],
-              [t('step.ended'), <Time key="e" at={bulk.end_time} />],
-            ]} />
+            <Facts
+              items={[
+                [t('audit.actor'), bulk.actor],
+                ...(bulk.reason ? [[t('bulk.reason'), bulk.reason] as const] : []),
+                ...(bulk.confirm_overlap ? [[t('bulk.overlap'), t('yes')] as const] : []),
+                ...(bulk.mode === 'kill' ? [[t('bulk.kills'), t('yes')] as const] : []),
+                [t('bulk.begun'), <Time key="b" at={bulk.create_time} />],
+                [t('step.ended'), <Time key="e" at={bulk.end_time} />],
+              ]}
+            />
           </div>
         </Card>
         <BulkItems bulk={bulk} />
@@ -68,18 +92,31 @@ function Cancel({ bulk }: { bulk: BulkAction }) {
   if (bulk.state !== 'RUNNING') return null;
   return (
     <>
-      <button type="button" className="button button-danger" disabled={Boolean(denied)} title={denied && t(denied)} onClick={() => setAsking(true)}>
-        <Ban aria-hidden size={15} />{t('bulk.call_off')}
+      <button
+        type="button"
+        className="button button-danger"
+        disabled={Boolean(denied)}
+        title={denied && t(denied)}
+        onClick={() => setAsking(true)}
+      >
+        <Ban aria-hidden size={15} />
+        {t('bulk.call_off')}
       </button>
       {asking && (
-        <FormDialog title={t('bulk.call_off_title')} save={t('bulk.call_off')} danger pointers={[]} onClose={() => setAsking(false)}
+        <FormDialog
+          title={t('bulk.call_off_title')}
+          save={t('bulk.call_off')}
+          danger
+          pointers={[]}
+          onClose={() => setAsking(false)}
           onSave={async () => {
             const { data } = await call<BulkAction>('POST', bulkPath(bulk.bulk_id) + '/cancel', { body: {} });
             client.setQueryData([bulkPath(bulk.bulk_id)], data);
             await client.invalidateQueries({ queryKey: [bulkPath(bulk.bulk_id) + '/items'] });
             if (data.state === 'DONE') toast(t('bulk.ended_before'));
             setAsking(false);
-          }}>
+          }}
+        >
           {() => <p className="text-muted">{t('bulk.call_off_explain', { n: leftOf(bulk) })}</p>}
         </FormDialog>
       )}

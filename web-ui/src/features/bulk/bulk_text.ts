@@ -5,7 +5,8 @@ import { useTranslation } from '../../i18n/use_translation';
 import { count } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 
-export const leftOf = ({ total, done, failed, skipped }: BulkAction) => Math.max(0, total - done - failed - skipped);
+export const leftOf = ({ total, done, failed, skipped }: BulkAction) =>
+  Math.max(0, total - done - failed - skipped);
 
 // "Pause 1,234 jobs"; of an action that is not known here its name.
 export function useBulkTitle(): (bulk: BulkAction) => string {
@@ -24,7 +25,8 @@ export function useProgressText(): (bulk: BulkAction) => string {
   return (bulk) => {
     const { done, failed, skipped, total } = bulk;
     const numbers: Record<string, string> = {};
-    for (const [name, n] of Object.entries({ done, failed, skipped, total, left: leftOf(bulk) })) numbers[name] = count(n, language);
+    for (const [name, n] of Object.entries({ done, failed, skipped, total, left: leftOf(bulk) }))
+      numbers[name] = count(n, language);
     return t(bulk.state === 'RUNNING' ? 'bulk.so_far' : 'bulk.in_the_end', numbers);
   };
 }

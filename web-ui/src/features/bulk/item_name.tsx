@@ -8,14 +8,17 @@ import { nameOfRun } from '../runs/run_text';
 export function ItemName({ kind, id, name }: { kind: string; id: string; name?: string }) {
   const read = useQuery({
     queryKey: ['name', kind, id], // of no topic: each change of many would ask for all of them again
-    queryFn: async ({ signal }) => kind === 'job'
-      ? (await get<Job>('jobs/' + encodeURIComponent(id), {}, signal)).name
-      : nameOfRun(await get<Run>('runs/' + encodeURIComponent(id), {}, signal)),
+    queryFn: async ({ signal }) =>
+      kind === 'job'
+        ? (await get<Job>('jobs/' + encodeURIComponent(id), {}, signal)).name
+        : nameOfRun(await get<Run>('runs/' + encodeURIComponent(id), {}, signal)),
     enabled: name === undefined,
     staleTime: Infinity,
     retry: false,
   });
   return (
-    <Link to={kind === 'job' ? '/jobs/$id' : '/runs/$id'} params={{ id }} className="link underline">{name ?? read.data ?? id}</Link>
+    <Link to={kind === 'job' ? '/jobs/$id' : '/runs/$id'} params={{ id }} className="link underline">
+      {name ?? read.data ?? id}
+    </Link>
   );
 }

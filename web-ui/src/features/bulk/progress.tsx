@@ -9,7 +9,12 @@ export function Progress({ bulk }: { bulk: BulkAction }) {
   const text = useProgressText()(bulk);
   return (
     <div className="grid min-w-40 gap-1">
-      <progress className="progress" aria-label={t('bulk.progress')} max={Math.max(1, bulk.total)} value={bulk.total - leftOf(bulk)} />
+      <progress
+        className="progress"
+        aria-label={t('bulk.progress')}
+        max={Math.max(1, bulk.total)}
+        value={bulk.total - leftOf(bulk)}
+      />
       <p className="text-muted tabular-nums">{text}</p>
     </div>
   );

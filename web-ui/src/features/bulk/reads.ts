@@ -9,7 +9,8 @@ import type { BulkAction, BulkItem } from '../../api/types';
 export const bulkPath = (id: string) => 'bulk/' + encodeURIComponent(id);
 
 export const useBulkActions = (query: Query) => useList<BulkAction>('bulk', query, CALM_MS);
-export const useBulkItems = (id: string, query: Query) => useList<BulkItem>(bulkPath(id) + '/items', query, CALM_MS);
+export const useBulkItems = (id: string, query: Query) =>
+  useList<BulkItem>(bulkPath(id) + '/items', query, CALM_MS);
 
 export function useBulk(id: string) {
   const fast = useEvery(FAST_MS);
@@ -18,6 +19,7 @@ export function useBulk(id: string) {
     queryKey: [bulkPath(id)],
     queryFn: ({ signal }) => get<BulkAction>(bulkPath(id), {}, signal),
     // One that was cancelled still finishes what it had begun.
-    refetchInterval: (query) => (query.state.data && query.state.data.end_time !== null ? false : isTold('bulk') ? calm : fast),
+    refetchInterval: (query) =>
+      query.state.data && query.state.data.end_time !== null ? false : isTold('bulk') ? calm : fast,
   });
 }

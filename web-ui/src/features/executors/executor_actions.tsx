@@ -39,16 +39,49 @@ export function ExecutorActions({ executor }: { executor: Executor }) {
     <>
       {executor.enabled && !executor.draining ? (
         <>
-          <button type="button" className="button" disabled={!may} title={why ?? t('executors.drain_hint')} onClick={() => setAsked('drain')}><Wrench aria-hidden size={15} />{t('executors.drain')}</button>
-          <button type="button" className="button" disabled={!may} title={why} onClick={() => setAsked('disable')}><Ban aria-hidden size={15} />{t('executors.disable')}</button>
+          <button
+            type="button"
+            className="button"
+            disabled={!may}
+            title={why ?? t('executors.drain_hint')}
+            onClick={() => setAsked('drain')}
+          >
+            <Wrench aria-hidden size={15} />
+            {t('executors.drain')}
+          </button>
+          <button
+            type="button"
+            className="button"
+            disabled={!may}
+            title={why}
+            onClick={() => setAsked('disable')}
+          >
+            <Ban aria-hidden size={15} />
+            {t('executors.disable')}
+          </button>
         </>
       ) : (
-        <button type="button" className="button" disabled={!may || enable.isPending} title={why} onClick={() => enable.mutate()}><Play aria-hidden size={15} />{t('executors.enable')}</button>
+        <button
+          type="button"
+          className="button"
+          disabled={!may || enable.isPending}
+          title={why}
+          onClick={() => enable.mutate()}
+        >
+          <Play aria-hidden size={15} />
+          {t('executors.enable')}
+        </button>
       )}
-      <button type="button" className="button" disabled={!may} title={why} onClick={() => setAsked('labels')}><Tags aria-hidden size={15} />{t('executors.labels')}</button>
+      <button type="button" className="button" disabled={!may} title={why} onClick={() => setAsked('labels')}>
+        <Tags aria-hidden size={15} />
+        {t('executors.labels')}
+      </button>
       <Suspense>
-        {asked === 'labels' ? <LabelDialog executor={executor} onClose={close} />
-          : asked !== null && <ReasonDialog executor={executor} verb={asked} onClose={close} onDone={done} />}
+        {asked === 'labels' ? (
+          <LabelDialog executor={executor} onClose={close} />
+        ) : (
+          asked !== null && <ReasonDialog executor={executor} verb={asked} onClose={close} onDone={done} />
+        )}
       </Suspense>
     </>
   );

@@ -16,34 +16,66 @@ import { executorPath } from './executor_actions';
 
 const REASON_MAX = 1000;
 
-export function ReasonDialog({ executor, verb, onClose, onDone }: { executor: Executor; verb: 'drain' | 'disable'; onClose: () => void; onDone: () => void }) {
+export function ReasonDialog({
+  executor,
+  verb,
+  onClose,
+  onDone,
+}: {
+  executor: Executor;
+  verb: 'drain' | 'disable';
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const { t } = useTranslation();
   const [reason, setReason] = useState('');
   const name = executor.executor_id;
   return (
-    <FormDialog title={t(`executors.${verb}_title`, { name })} save={t(`executors.${verb}`)} pointers={['/reason']} onClose={onClose}
+    <FormDialog
+      title={t(`executors.${verb}_title`, { name })}
+      save={t(`executors.${verb}`)}
+      pointers={['/reason']}
+      onClose={onClose}
       onSave={async () => {
-        await call<Executor>('POST', `${executorPath(name)}/${verb}`, { body: reason.trim() ? { reason: reason.trim() } : {} });
+        await call<Executor>('POST', `${executorPath(name)}/${verb}`, {
+          body: reason.trim() ? { reason: reason.trim() } : {},
+        });
         toast(t(`executors.done_${verb}`, { name }));
         onDone();
-      }}>
-      {({ errorOf }) => (<>
-        <p className="text-muted">{t(`executors.${verb}_explain`, { n: executor.running })}</p>
-        <Field label={t('reason.label')} error={errorOf('/reason')}>
-          <input className="input" maxLength={REASON_MAX} value={reason} onChange={(event) => setReason(event.target.value)} />
-        </Field>
-      </>)}
+      }}
+    >
+      {({ errorOf }) => (
+        <>
+          <p className="text-muted">{t(`executors.${verb}_explain`, { n: executor.running })}</p>
+          <Field label={t('reason.label')} error={errorOf('/reason')}>
+            <input
+              className="input"
+              maxLength={REASON_MAX}
+              value={reason}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          </Field>
+        </>
+      )}
     </FormDialog>
   );
 }
 
-const linesIn = (labels: Executor['labels']) => Object.entries(labels).map(([name, value]) => `${name}=${value}`).toSorted();
+const linesIn = (labels: Executor['labels']) =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .toSorted();
 const textOf = (labels: Executor['labels']) => linesIn(labels).join('\n');
 const same = (a: Executor['labels'], b: Executor['labels']) => textOf(a) === textOf(b);
 
 // The ETag is not part of the list: it is read now, and what nobody was shown is not overwritten. Null: they are as wanted,
 // as after an answer that was lost on its way.
-async function putLabels(name: string, shown: Executor['labels'], labels: Executor['labels'], onStale: (labels: Executor['labels']) => void) {
+async function putLabels(
+  name: string,
+  shown: Executor['labels'],
+  labels: Executor['labels'],
+  onStale: (labels: Executor['labels']) => void,
+) {
   const now = await call<Executor>('GET', executorPath(name));
   if (same(now.data.labels, labels)) return null;
   if (!same(now.data.labels, shown)) {
@@ -71,15 +103,47 @@ export function LabelDialog({ executor, onClose }: { executor: Executor; onClose
   });
   const error = labels === null ? t('invalid.lines') : save.isError ? explain(save.error, t) : '';
   return (
-    <Modal open onClose={onClose} title={t('executors.label_title', { name: executor.executor_id })} actions={<>
-      <button type="button" className="button" onClick={onClose}>{t('cancel')}</button>
-      <button type="button" className="button button-primary" disabled={labels === null || save.isPending} onClick={() => save.mutate()}>{t('form.save')}</button>
-    </>}>
-      <label htmlFor={id} className="mb-1 block font-medium">{t('form.labels')}</label>
-      <textarea id={id} className="input mono" rows={5} spellCheck={false} value={text} aria-invalid={error ? true : undefined}
-        aria-describedby={id + '-more'} onChange={(event) => setText(event.target.value)} />
-      <p id={id + '-more'} role={error ? 'alert' : undefined} className={error ? 'text-bad' : 'text-muted'}>{error || t('form.lines_hint')}</p>
-      {save.error instanceof ApiError && save.error.code === 'stale_version' && <pre className="mono mt-2 whitespace-pre-wrap" aria-label={t('executors.labels_now')}>{textOf(shown) || '–'}</pre>}
+    <Modal
+      open
+      onClose={onClose}
+      title={t('executors.label_title', { name: executor.executor_id })}
+      actions={
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            {t('cancel')}
+          </button>
+          <button
+            type="button"
+            className="button button-primary"
+            disabled={labels === null || save.isPending}
+            onClick={() => save.mutate()}
+          >
+            {t('form.save')}
+          </button>
+        </>
+      }
+    >
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {t('form.labels')}
+      </label>
+      <textarea
+        id={id}
+        className="input mono"
+        rows={5}
+        spellCheck={false}
+        value={text}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={id + '-more'}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <p id={id + '-more'} role={error ? 'alert' : undefined} className={error ? 'text-bad' : 'text-muted'}>
+        {error || t('form.lines_hint')}
+      </p>
+      {save.error instanceof ApiError && save.error.code === 'stale_version' && (
+        <pre className="mono mt-2 whitespace-pre-wrap" aria-label={t('executors.labels_now')}>
+          {textOf(shown) || '–'}
+        </pre>
+      )}
     </Modal>
   );
 }

@@ -23,7 +23,11 @@ export function Slots({ running, slots }: { running: number; slots: number }) {
   return (
     <div className="w-28">
       <span className="tabular-nums">{t('executors.slots_of', { running, slots })}</span>
-      <Bar share={slots > 0 ? running / slots : 0} fill={running > slots * 0.9 ? 'fill-warn' : undefined} className="mt-1 h-1.5 w-full rounded-full" />
+      <Bar
+        share={slots > 0 ? running / slots : 0}
+        fill={running > slots * 0.9 ? 'fill-warn' : undefined}
+        className="mt-1 h-1.5 w-full rounded-full"
+      />
     </div>
   );
 }
@@ -32,7 +36,12 @@ export function Slots({ running, slots }: { running: number; slots: number }) {
 export function Behind({ tasks }: { tasks: number | null | undefined }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
-  if (tasks === null || tasks === undefined) return <span className="text-muted" title={t('behind.unknown')}>–</span>;
+  if (tasks === null || tasks === undefined)
+    return (
+      <span className="text-muted" title={t('behind.unknown')}>
+        –
+      </span>
+    );
   return <span className={'tabular-nums' + (tasks > 0 ? '' : ' text-muted')}>{count(tasks, language)}</span>;
 }
 
@@ -42,7 +51,9 @@ export function Load({ load }: { load: Executor['load'] }) {
   return (
     <span className="flex flex-wrap gap-x-3 text-muted tabular-nums">
       {(['cpu', 'memory', 'disk', 'io'] as const).map((kind) => (
-        <span key={kind} className="whitespace-nowrap">{t(`load.${kind}`)} <span className="text-ink">{percent(load[kind], language)}</span></span>
+        <span key={kind} className="whitespace-nowrap">
+          {t(`load.${kind}`)} <span className="text-ink">{percent(load[kind], language)}</span>
+        </span>
       ))}
     </span>
   );

@@ -8,7 +8,17 @@ import { FAST_MS, itemsOf, useEvery, useRuns } from '../../api/queries';
 import type { Executor } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { Time } from '../../shared/time';
-import { Card, EmptyYet, Facts, Labels, LoadFailure, Loading, MoreButton, PageHeader, searchedTo } from '../../shared/ui';
+import {
+  Card,
+  EmptyYet,
+  Facts,
+  Labels,
+  LoadFailure,
+  Loading,
+  MoreButton,
+  PageHeader,
+  searchedTo,
+} from '../../shared/ui';
 import { RunTable } from '../runs/run_table';
 import { ExecutorActions, executorPath } from './executor_actions';
 import { Behind, Load, Slots, States } from './executor_facts';
@@ -33,22 +43,42 @@ function Known({ executor }: { executor: Executor }) {
   const name = executor.executor_id;
   return (
     <>
-      <PageHeader documentTitle={name} title={<><span>{name}</span><States executor={executor} /></>}
-        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{executor.host}</span><Labels labels={executor.labels} /></span>}
-        actions={<ExecutorActions executor={executor} />} />
+      <PageHeader
+        documentTitle={name}
+        title={
+          <>
+            <span>{name}</span>
+            <States executor={executor} />
+          </>
+        }
+        under={
+          <span className="inline-flex flex-wrap items-center gap-2">
+            <span className="mono">{executor.host}</span>
+            <Labels labels={executor.labels} />
+          </span>
+        }
+        actions={<ExecutorActions executor={executor} />}
+      />
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
         <Runs id={name} />
         <Card title={t('run.facts')} className="self-start">
-          <Facts items={[
-            [t('executors.slots'), <Slots key="s" running={executor.running} slots={executor.slots} />],
-            [t('executors.load'), <Load key="l" load={executor.load} />],
-            [t('behind.title'), <Behind key="b" tasks={executor.tasks_behind} />],
-            [t('executors.heartbeat'), <Time key="h" at={executor.last_heartbeat_time} />],
-            [t('executors.registered'), <Time key="r" at={executor.register_time} />],
-            [t('executors.address'), <span key="a" className="mono">{executor.host}:{executor.port}</span>],
-            [t('executors.version'), executor.version],
-            [t('executors.settings'), executor.config_version === 0 ? '–' : 'v' + executor.config_version],
-          ]} />
+          <Facts
+            items={[
+              [t('executors.slots'), <Slots key="s" running={executor.running} slots={executor.slots} />],
+              [t('executors.load'), <Load key="l" load={executor.load} />],
+              [t('behind.title'), <Behind key="b" tasks={executor.tasks_behind} />],
+              [t('executors.heartbeat'), <Time key="h" at={executor.last_heartbeat_time} />],
+              [t('executors.registered'), <Time key="r" at={executor.register_time} />],
+              [
+                t('executors.address'),
+                <span key="a" className="mono">
+                  {executor.host}:{executor.port}
+                </span>,
+              ],
+              [t('executors.version'), executor.version],
+              [t('executors.settings'), executor.config_version === 0 ? '–' : 'v' + executor.config_version],
+            ]}
+          />
         </Card>
       </div>
     </>
@@ -60,12 +90,24 @@ function Runs({ id }: { id: string }) {
   const runs = useRuns({ executor_id: id });
   const items = itemsOf(runs.data);
   return (
-    <Card title={t('nav.runs')} flush actions={<Link to="/runs" search={{ executor_id: id }} className="link">{t('executors.filter')}</Link>}>
-      {runs.isPending ? <Loading />
-        : runs.isError && items.length === 0 ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
-        : items.length > 0 ? <RunTable runs={items} withJob brief />
-        : searchedTo(runs) ? null
-        : <EmptyYet title={t('runs.none')} hint={t('executors.no_runs')} />}
+    <Card
+      title={t('nav.runs')}
+      flush
+      actions={
+        <Link to="/runs" search={{ executor_id: id }} className="link">
+          {t('executors.filter')}
+        </Link>
+      }
+    >
+      {runs.isPending ? (
+        <Loading />
+      ) : runs.isError && items.length === 0 ? (
+        <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
+      ) : items.length > 0 ? (
+        <RunTable runs={items} withJob brief />
+      ) : searchedTo(runs) ? null : (
+        <EmptyYet title={t('runs.none')} hint={t('executors.no_runs')} />
+      )}
       <MoreButton query={runs} />
     </Card>
   );

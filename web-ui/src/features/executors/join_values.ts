@@ -10,7 +10,11 @@ export interface Joining {
 
 export const isExecutorId = (text: string) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text);
 
-interface File { name: string; setting: string; settings: readonly string[] }
+interface File {
+  name: string;
+  setting: string;
+  settings: readonly string[];
+}
 
 // What the executor is told beside the configuration that every executor has.
 function fileOf({ executor, token }: Joining, directory: string): File {
@@ -18,12 +22,18 @@ function fileOf({ executor, token }: Joining, directory: string): File {
   const id = 'executor.id=' + executor;
   return token === null
     ? { name, setting: 'link.join_secret_file', settings: [id, 'link.join_secret_file=' + name] }
-    : { name, setting: 'link.join_token_file', settings: [id, 'link.tls=mutual', 'link.join_token_file=' + name] };
+    : {
+        name,
+        setting: 'link.join_token_file',
+        settings: [id, 'link.tls=mutual', 'link.join_token_file=' + name],
+      };
 }
 
 const flags = (file: File) => file.settings.map((one) => `--set "${one}"`).join(' ');
 const environment = (file: File) =>
-  file.settings.map((one) => one.replace(/^[^=]+/, (name) => 'CARILLON_' + name.replaceAll('.', '_').toUpperCase())).join(' ');
+  file.settings
+    .map((one) => one.replace(/^[^=]+/, (name) => 'CARILLON_' + name.replaceAll('.', '_').toUpperCase()))
+    .join(' ');
 const here = (before: string, text: string) => [`${before} <<'END'`, text, 'END'];
 // Only the executor may read it.
 const written = (joining: Joining, file: string) =>
@@ -32,13 +42,18 @@ const written = (joining: Joining, file: string) =>
 const COMMANDS: Record<Place, (joining: Joining) => string[]> = {
   shell: (joining) => {
     const file = fileOf(joining, '$PWD');
-    return [...written(joining, file.name), `carillon-executor --config executor.yaml --data-dir "$PWD/${joining.executor}" ${flags(file)}`];
+    return [
+      ...written(joining, file.name),
+      `carillon-executor --config executor.yaml --data-dir "$PWD/${joining.executor}" ${flags(file)}`,
+    ];
   },
   systemd: (joining) => {
     const file = fileOf(joining, '/etc/carillon');
     const unit = '/etc/systemd/system/carillon-executor.service.d';
     return [
-      ...(joining.token === null ? [] : here(`sudo install -m 0600 -o carillon -g carillon /dev/stdin ${file.name}`, joining.token)),
+      ...(joining.token === null
+        ? []
+        : here(`sudo install -m 0600 -o carillon -g carillon /dev/stdin ${file.name}`, joining.token)),
       `sudo mkdir -p ${unit}`,
       ...here(`sudo tee ${unit}/join.conf`, '[Service]\nEnvironment=' + environment(file)),
       'sudo systemctl daemon-reload',
@@ -58,4 +73,5 @@ const COMMANDS: Record<Place, (joining: Joining) => string[]> = {
   },
 };
 
-export const commandsFor = (place: Place, joining: Joining): string => COMMANDS[place](joining).join('\n') + '\n';
+export const commandsFor = (place: Place, joining: Joining): string =>
+  COMMANDS[place](joining).join('\n') + '\n';

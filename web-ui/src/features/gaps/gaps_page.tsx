@@ -40,62 +40,165 @@ export function GapsPage() {
   return (
     <>
       <PageHeader title={t('gaps.title')} documentTitle={t('gaps.title')} under={t('gaps.under')} />
-      <Filters search={search} set={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })} onClear={filtered ? clear : undefined} />
+      <Filters
+        search={search}
+        set={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })}
+        onClear={filtered ? clear : undefined}
+      />
       <div className="card overflow-hidden">
-        {gaps.isPending ? <Loading />
-          : gaps.isError && items.length === 0 && !noId ? <LoadFailure error={gaps.error} onRetry={() => void gaps.refetch()} />
-          : items.length > 0 ? <GapsTable gaps={items} />
-          : filtered ? <EmptyMatch onClear={clear} />
-          : <EmptyYet title={t('gaps.none')} hint={t('gaps.none_hint')} command="carillon job gaps --since 24h" />}
+        {gaps.isPending ? (
+          <Loading />
+        ) : gaps.isError && items.length === 0 && !noId ? (
+          <LoadFailure error={gaps.error} onRetry={() => void gaps.refetch()} />
+        ) : items.length > 0 ? (
+          <GapsTable gaps={items} />
+        ) : filtered ? (
+          <EmptyMatch onClear={clear} />
+        ) : (
+          <EmptyYet
+            title={t('gaps.none')}
+            hint={t('gaps.none_hint')}
+            command="carillon job gaps --since 24h"
+          />
+        )}
         <MoreButton query={gaps} />
       </div>
     </>
   );
 }
 
-function Filters(props: { search: GapSearch; set: (change: Partial<GapSearch>) => void; onClear: (() => void) | undefined }) {
+function Filters(props: {
+  search: GapSearch;
+  set: (change: Partial<GapSearch>) => void;
+  onClear: (() => void) | undefined;
+}) {
   const { t } = useTranslation();
   const textOr = useTextOr();
   const { search, set } = props;
   const chosen = search.reason ?? [];
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
-      <SearchField label={t('runs.whole_job_id')} value={search.job_id ?? ''} onChange={(job_id) => set({ job_id: job_id || undefined })} />
-      <select className="input w-auto max-w-full" aria-label={t('runs.why')} value={chosen.join(' ')}
-        onChange={(event) => set({ reason: event.target.value ? event.target.value.split(' ') : undefined })}>
+      <SearchField
+        label={t('runs.whole_job_id')}
+        value={search.job_id ?? ''}
+        onChange={(job_id) => set({ job_id: job_id || undefined })}
+      />
+      <select
+        className="input w-auto max-w-full"
+        aria-label={t('runs.why')}
+        value={chosen.join(' ')}
+        onChange={(event) => set({ reason: event.target.value ? event.target.value.split(' ') : undefined })}
+      >
         <option value="">{t('gaps.any_reason')}</option>
-        {chosen.length > 1 && <option value={chosen.join(' ')}>{chosen.map((reason) => textOr('reason.', reason)).join(', ')}</option>}
-        {GAP_REASONS.map((reason) => <option key={reason} value={reason}>{textOr('reason.', reason)}</option>)}
+        {chosen.length > 1 && (
+          <option value={chosen.join(' ')}>
+            {chosen.map((reason) => textOr('reason.', reason)).join(', ')}
+          </option>
+        )}
+        {GAP_REASONS.map((reason) => (
+          <option key={reason} value={reason}>
+            {textOr('reason.', reason)}
+          </option>
+        ))}
       </select>
       <Since value={search.since} onChange={(since) => set({ since })} />
       <TimeRange since={search.since} until={search.until} onChange={set} />
       {props.onClear && (
-        <button type="button" className="button button-plain" onClick={props.onClear}><X aria-hidden size={15} />{t('empty.clear')}</button>
+        <button type="button" className="button button-plain" onClick={props.onClear}>
+          <X aria-hidden size={15} />
+          {t('empty.clear')}
+        </button>
       )}
     </div>
   );
 }
 
 // A card has no header that would say what a value is.
-const OnCard = ({ children }: { children: ReactNode }) => <span className="mr-1.5 text-muted sm:hidden">{children}</span>;
+const OnCard = ({ children }: { children: ReactNode }) => (
+  <span className="mr-1.5 text-muted sm:hidden">{children}</span>
+);
 
 function GapsTable({ gaps }: { gaps: Gap[] }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   const textOr = useTextOr();
   const columns: Column<Gap>[] = [
-    { id: 'name', header: t('runs.job'), cell: (one) => (
-      <Link to="/jobs/$id" params={{ id: one.job_id }} className="link mono inline-flex min-h-7 items-center break-all">{one.job_id}</Link>
-    ) },
-    { id: 'schedule', header: t('jobs.schedule'), cell: (one) => <><OnCard>{t('jobs.schedule')}</OnCard><span className="tabular-nums">{one.schedule_id}</span></> },
-    { id: 'from', header: t('gaps.from'), cell: (one) => <><OnCard>{t('gaps.from')}</OnCard><Time at={one.from} absolute /></> },
-    { id: 'to', header: t('gaps.to'), cell: (one) => <><OnCard>{t('gaps.to')}</OnCard><Time at={one.to} absolute /></> },
-    { id: 'count', header: t('gaps.fires'), cell: (one) => <><OnCard>{t('gaps.fires')}</OnCard><span className="tabular-nums">{count(one.count, language)}</span></> },
+    {
+      id: 'name',
+      header: t('runs.job'),
+      cell: (one) => (
+        <Link
+          to="/jobs/$id"
+          params={{ id: one.job_id }}
+          className="link mono inline-flex min-h-7 items-center break-all"
+        >
+          {one.job_id}
+        </Link>
+      ),
+    },
+    {
+      id: 'schedule',
+      header: t('jobs.schedule'),
+      cell: (one) => (
+        <>
+          <OnCard>{t('jobs.schedule')}</OnCard>
+          <span className="tabular-nums">{one.schedule_id}</span>
+        </>
+      ),
+    },
+    {
+      id: 'from',
+      header: t('gaps.from'),
+      cell: (one) => (
+        <>
+          <OnCard>{t('gaps.from')}</OnCard>
+          <Time at={one.from} absolute />
+        </>
+      ),
+    },
+    {
+      id: 'to',
+      header: t('gaps.to'),
+      cell: (one) => (
+        <>
+          <OnCard>{t('gaps.to')}</OnCard>
+          <Time at={one.to} absolute />
+        </>
+      ),
+    },
+    {
+      id: 'count',
+      header: t('gaps.fires'),
+      cell: (one) => (
+        <>
+          <OnCard>{t('gaps.fires')}</OnCard>
+          <span className="tabular-nums">{count(one.count, language)}</span>
+        </>
+      ),
+    },
     { id: 'reason', header: t('runs.why'), cell: (one) => textOr('reason.', one.reason) },
-    { id: 'actions', header: <span className="sr-only">{t('actions')}</span>, cell: (one) => (
-      <Link to="/jobs/$id" params={{ id: one.job_id }} search={{ tab: 'why', at: one.from }} className="link inline-flex min-h-7 items-center"
-        aria-label={t('gaps.why_named', { job: one.job_id })}>{t('why.short')}</Link>
-    ) },
+    {
+      id: 'actions',
+      header: <span className="sr-only">{t('actions')}</span>,
+      cell: (one) => (
+        <Link
+          to="/jobs/$id"
+          params={{ id: one.job_id }}
+          search={{ tab: 'why', at: one.from }}
+          className="link inline-flex min-h-7 items-center"
+          aria-label={t('gaps.why_named', { job: one.job_id })}
+        >
+          {t('why.short')}
+        </Link>
+      ),
+    },
   ];
-  return <DataTable label={t('gaps.title')} columns={columns} rows={gaps} rowId={(one) => one.schedule_id + ' ' + one.from} />;
+  return (
+    <DataTable
+      label={t('gaps.title')}
+      columns={columns}
+      rows={gaps}
+      rowId={(one) => one.schedule_id + ' ' + one.from}
+    />
+  );
 }

@@ -10,7 +10,12 @@ export default function AuditTab({ job }: { job: Job }) {
   const { t } = useTranslation();
   return (
     <>
-      <p className="mb-3 text-muted">{t('audit.under')} · <Link to="/admin/audit" search={{ object_id: job.job_id }} className="link underline">{t('audit.all')}</Link></p>
+      <p className="mb-3 text-muted">
+        {t('audit.under')} ·{' '}
+        <Link to="/admin/audit" search={{ object_id: job.job_id }} className="link underline">
+          {t('audit.all')}
+        </Link>
+      </p>
       <AuditList filter={{ object_id: job.job_id }} nothing={<EmptyYet title={t('audit.none')} />} />
     </>
   );

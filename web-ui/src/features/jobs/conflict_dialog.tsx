@@ -20,22 +20,43 @@ export function ConflictDialog(props: {
     ? differences(props.base, props.conflict.mine, definitionOf(props.conflict.theirs))
     : [];
   return (
-    <Modal open={props.conflict !== null} onClose={props.onClose} title={t('conflict.title')} actions={<>
-      <button type="button" className="button" onClick={props.onClose}>{t('cancel')}</button>
-      <button type="button" className="button" onClick={props.onReload}>{t('conflict.theirs')}</button>
-      <button type="button" className="button button-primary" onClick={props.onOverwrite}>{t('conflict.mine')}</button>
-    </>}>
-      <p className="mb-3 text-muted">{t('conflict.explain', { version: props.conflict?.theirs.version ?? 0 })}</p>
+    <Modal
+      open={props.conflict !== null}
+      onClose={props.onClose}
+      title={t('conflict.title')}
+      actions={
+        <>
+          <button type="button" className="button" onClick={props.onClose}>
+            {t('cancel')}
+          </button>
+          <button type="button" className="button" onClick={props.onReload}>
+            {t('conflict.theirs')}
+          </button>
+          <button type="button" className="button button-primary" onClick={props.onOverwrite}>
+            {t('conflict.mine')}
+          </button>
+        </>
+      }
+    >
+      <p className="mb-3 text-muted">
+        {t('conflict.explain', { version: props.conflict?.theirs.version ?? 0 })}
+      </p>
       <TableFrame label={t('conflict.title')}>
         <table className="table">
-          <thead><tr>
-            <th scope="col">{t('conflict.field')}</th><th scope="col">{t('conflict.before')}</th>
-            <th scope="col">{t('conflict.yours')}</th><th scope="col">{t('conflict.now')}</th>
-          </tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">{t('conflict.field')}</th>
+              <th scope="col">{t('conflict.before')}</th>
+              <th scope="col">{t('conflict.yours')}</th>
+              <th scope="col">{t('conflict.now')}</th>
+            </tr>
+          </thead>
           <tbody>
             {rows.map((row) => (
               <tr key={row.field}>
-                <th scope="row" className="mono">{row.field}</th>
+                <th scope="row" className="mono">
+                  {row.field}
+                </th>
                 <td className="mono break-all">{show(row.base)}</td>
                 <td className="mono break-all">{show(row.mine)}</td>
                 <td className="mono break-all">{show(row.theirs)}</td>

@@ -1,14 +1,21 @@
 // How long runs took. Pure.
 import type { Run } from '../../api/types';
 
-export interface Took { run_id: string; fire_time: string; ms: number; good: boolean }
+export interface Took {
+  run_id: string;
+  fire_time: string;
+  ms: number;
+  good: boolean;
+}
 
 // Oldest first; a run that never started took no time.
 export function durationsOf(runs: readonly Run[]): Took[] {
   return runs
     .filter((run) => run.started_at !== null && run.ended_at !== null)
     .map((run) => ({
-      run_id: run.run_id, fire_time: run.fire_time, good: run.state === 'COMPLETED',
+      run_id: run.run_id,
+      fire_time: run.fire_time,
+      good: run.state === 'COMPLETED',
       ms: Math.max(0, Date.parse(run.ended_at!) - Date.parse(run.started_at!)),
     }))
     .toReversed();

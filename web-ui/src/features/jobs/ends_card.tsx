@@ -14,7 +14,16 @@ import { Time } from '../../shared/time';
 import { Card, LoadFailure, Loading, TableFrame } from '../../shared/ui';
 import { addDays, instantIn, localIn } from '../../shared/zones';
 import { heat } from '../schedule/spread';
-import { ENDED, IN_TIME_MS, WEEKS, begunInTime, endsByDay, successOfLast, weeksTo, type DayOfEnds } from './ends_values';
+import {
+  ENDED,
+  IN_TIME_MS,
+  WEEKS,
+  begunInTime,
+  endsByDay,
+  successOfLast,
+  weeksTo,
+  type DayOfEnds,
+} from './ends_values';
 import { zoneOf } from './schedule_text';
 
 const EVERY_MS = 60_000;
@@ -22,7 +31,10 @@ const SELDOM = 5; // where it takes many pages
 const PAGE_SIZE = 500;
 const PAGES_MAX = 4;
 
-interface Ends { runs: Run[]; back: string | null }
+interface Ends {
+  runs: Run[];
+  back: string | null;
+}
 
 // `back`: older ones than that were not read; null: there are none.
 export async function readEnds(job: string, since: string, signal?: AbortSignal): Promise<Ends> {
@@ -30,7 +42,11 @@ export async function readEnds(job: string, since: string, signal?: AbortSignal)
   let token: string | undefined;
   let back: string | null = null;
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const read: Page<Run> = await get<Page<Run>>('runs', { job_id: job, state: ENDED, since, page_size: PAGE_SIZE, page_token: token }, signal);
+    const read: Page<Run> = await get<Page<Run>>(
+      'runs',
+      { job_id: job, state: ENDED, since, page_size: PAGE_SIZE, page_token: token },
+      signal,
+    );
     runs.push(...read.items);
     if (read.next_page_token === null) return { runs, back: null };
     token = read.next_page_token;
@@ -55,14 +71,28 @@ export default function EndsCard({ job }: { job: Job }) {
   if (ends.data?.runs.length === 0 && ends.data.back === null) return null; // the card of its runs says that there are none
   return (
     <Card title={t('ends.title', { n: WEEKS })} flush>
-      {ends.isPending ? <Loading />
-        : !ends.data ? <LoadFailure error={ends.error} onRetry={() => void ends.refetch()} />
-        : <Calendar job={job} ends={ends.data} weeks={weeks} zone={zone} />}
+      {ends.isPending ? (
+        <Loading />
+      ) : !ends.data ? (
+        <LoadFailure error={ends.error} onRetry={() => void ends.refetch()} />
+      ) : (
+        <Calendar job={job} ends={ends.data} weeks={weeks} zone={zone} />
+      )}
     </Card>
   );
 }
 
-function Calendar({ job, ends, weeks, zone }: { job: Job; ends: Ends; weeks: (string | null)[][]; zone: string }) {
+function Calendar({
+  job,
+  ends,
+  weeks,
+  zone,
+}: {
+  job: Job;
+  ends: Ends;
+  weeks: (string | null)[][];
+  zone: string;
+}) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   const days = endsByDay(ends.runs, zone);
@@ -72,30 +102,59 @@ function Calendar({ job, ends, weeks, zone }: { job: Job; ends: Ends; weeks: (st
   const { share, n } = successOfLast(ends.runs);
   const inTimeMs = (job.notify?.late_after_s ?? 0) * 1000 || IN_TIME_MS;
   const begun = begunInTime(ends.runs, inTimeMs);
-  const weekday = (i: number) => new Intl.DateTimeFormat(language, { timeZone: 'UTC', weekday: 'short' }).format(Date.UTC(2026, 0, 5 + i));
+  const weekday = (i: number) =>
+    new Intl.DateTimeFormat(language, { timeZone: 'UTC', weekday: 'short' }).format(Date.UTC(2026, 0, 5 + i));
   const dates = new Intl.DateTimeFormat(language, { timeZone: 'UTC', month: '2-digit', day: '2-digit' });
   const date = (day: string) => dates.format(Date.parse(day));
   return (
     <>
       <p className="px-4 pt-3 text-muted" data-testid="ends-sum">
-        {share !== null && t('ends.sum', { share: percent(share, language), n: count(n, language) })}
-        {' '}{begun.share !== null && t('ends.begun', { share: percent(begun.share, language), n: count(begun.n, language), within: span(inTimeMs), latest: span(begun.latest) })}
-        {' '}{t('ends.legend')}
+        {share !== null && t('ends.sum', { share: percent(share, language), n: count(n, language) })}{' '}
+        {begun.share !== null &&
+          t('ends.begun', {
+            share: percent(begun.share, language),
+            n: count(begun.n, language),
+            within: span(inTimeMs),
+            latest: span(begun.latest),
+          })}{' '}
+        {t('ends.legend')}
       </p>
-      {ends.back !== null && <p role="status" className="px-4 pt-2 text-warn">{t('ends.back', { n: count(ends.runs.length, language) })} <Time at={ends.back} zone={zone} absolute /></p>}
+      {ends.back !== null && (
+        <p role="status" className="px-4 pt-2 text-warn">
+          {t('ends.back', { n: count(ends.runs.length, language) })}{' '}
+          <Time at={ends.back} zone={zone} absolute />
+        </p>
+      )}
       <TableFrame label={t('ends.title', { n: WEEKS })}>
         <table className="table plan" data-testid="ends">
-          <thead><tr>
-            <th scope="col">{t('ends.week')}</th>
-            {weeks.map((week) => <th key={week[0]} scope="col">{date(week[0]!)}</th>)}
-          </tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">{t('ends.week')}</th>
+              {weeks.map((week) => (
+                <th key={week[0]} scope="col">
+                  {date(week[0]!)}
+                </th>
+              ))}
+            </tr>
+          </thead>
           <tbody>
             {[0, 1, 2, 3, 4, 5, 6].map((i) => (
               <tr key={i}>
                 <th scope="row">{weekday(i)}</th>
                 {weeks.map((week) => {
                   const day = week[i] ?? null;
-                  return <Day key={week[0]} job={job} day={day} ends={day ? days.get(day) : undefined} most={most} zone={zone} unread={day !== null && day < backDay} part={day !== null && day === backDay} />;
+                  return (
+                    <Day
+                      key={week[0]}
+                      job={job}
+                      day={day}
+                      ends={day ? days.get(day) : undefined}
+                      most={most}
+                      zone={zone}
+                      unread={day !== null && day < backDay}
+                      part={day !== null && day === backDay}
+                    />
+                  );
                 })}
               </tr>
             ))}
@@ -107,20 +166,38 @@ function Calendar({ job, ends, weeks, zone }: { job: Job; ends: Ends; weeks: (st
   );
 }
 
-function Day(props: { job: Job; day: string | null; ends: DayOfEnds | undefined; most: number; zone: string; unread: boolean; part: boolean }) {
+function Day(props: {
+  job: Job;
+  day: string | null;
+  ends: DayOfEnds | undefined;
+  most: number;
+  zone: string;
+  unread: boolean;
+  part: boolean;
+}) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   const { day, ends } = props;
-  if (props.unread && !ends) return <td className="text-muted" title={t('ends.unread')}>?</td>;
+  if (props.unread && !ends)
+    return (
+      <td className="text-muted" title={t('ends.unread')}>
+        ?
+      </td>
+    );
   if (!day || !ends) return <td>{null}</td>;
   const all = ends.good + ends.bad;
   const text = ends.bad > 0 ? `${brief(ends.bad, language)}/${brief(all, language)}` : brief(all, language);
   const at = (which: string) => new Date(instantIn(props.zone, which)).toISOString();
   return (
     <td className={ends.bad > 0 ? 'heat-bad-' + heat(ends.bad, all) : 'heat-' + heat(all, props.most)}>
-      <Link to="/runs" search={{ job_id: props.job.job_id, state: [...ENDED], since: at(day), until: at(addDays(day, 1)) }}
-        className="flex min-h-6 min-w-6 items-center justify-center px-1 text-ink" aria-label={t('ends.cell', { day, all, bad: ends.bad })}>
-        {text}{(props.part || props.unread) && '+'}
+      <Link
+        to="/runs"
+        search={{ job_id: props.job.job_id, state: [...ENDED], since: at(day), until: at(addDays(day, 1)) }}
+        className="flex min-h-6 min-w-6 items-center justify-center px-1 text-ink"
+        aria-label={t('ends.cell', { day, all, bad: ends.bad })}
+      >
+        {text}
+        {(props.part || props.unread) && '+'}
       </Link>
     </td>
   );
@@ -134,15 +211,24 @@ function AsTable({ days, shown }: { days: Map<string, DayOfEnds>; shown: readonl
       <summary className="py-1 text-accent">{t('ends.table')}</summary>
       <TableFrame label={t('ends.table')}>
         <table className="table">
-          <thead><tr><th scope="col">{t('plan.day')}</th><th scope="col">{t('ends.good')}</th><th scope="col">{t('ends.bad')}</th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">{t('plan.day')}</th>
+              <th scope="col">{t('ends.good')}</th>
+              <th scope="col">{t('ends.bad')}</th>
+            </tr>
+          </thead>
           <tbody>
-            {shown.filter((day) => days.has(day)).toReversed().map((day) => (
-              <tr key={day}>
-                <th scope="row">{day}</th>
-                <td className="tabular-nums">{count(days.get(day)!.good, language)}</td>
-                <td className="tabular-nums">{count(days.get(day)!.bad, language)}</td>
-              </tr>
-            ))}
+            {shown
+              .filter((day) => days.has(day))
+              .toReversed()
+              .map((day) => (
+                <tr key={day}>
+                  <th scope="row">{day}</th>
+                  <td className="tabular-nums">{count(days.get(day)!.good, language)}</td>
+                  <td className="tabular-nums">{count(days.get(day)!.bad, language)}</td>
+                </tr>
+              ))}
           </tbody>
         </table>
       </TableFrame>

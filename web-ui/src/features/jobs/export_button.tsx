@@ -9,7 +9,15 @@ import { toast, toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
 import type { Selection } from '../lists/selection';
 
-export function ExportButton({ jobs, selection, filter }: { jobs: readonly Job[]; selection: Selection; filter: Query }) {
+export function ExportButton({
+  jobs,
+  selection,
+  filter,
+}: {
+  jobs: readonly Job[];
+  selection: Selection;
+  filter: Query;
+}) {
   const { t } = useTranslation();
   const some = selection.all === null && selection.ids.size > 0;
   const ticked = jobs.filter((job) => selection.ids.has(job.job_id));
@@ -19,9 +27,15 @@ export function ExportButton({ jobs, selection, filter }: { jobs: readonly Job[]
     onError: (error) => toastError(t('jobs.not_exported'), explain(error, t)),
   });
   return (
-    <button type="button" className="button" disabled={write.isPending} onClick={() => write.mutate()}
-      title={some ? t('jobs.export_ticked', { n: ticked.length }) : t('jobs.export_all')}>
-      <Download aria-hidden size={15} />{t('jobs.export')}
+    <button
+      type="button"
+      className="button"
+      disabled={write.isPending}
+      onClick={() => write.mutate()}
+      title={some ? t('jobs.export_ticked', { n: ticked.length }) : t('jobs.export_all')}
+    >
+      <Download aria-hidden size={15} />
+      {t('jobs.export')}
     </button>
   );
 }

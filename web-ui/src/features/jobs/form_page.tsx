@@ -32,9 +32,16 @@ export function NewJobPage() {
   return (
     <>
       <PageHeader title={title} documentTitle={title} />
-      {from && start.isPending ? <Loading />
-        : from && start.isError ? <LoadFailure error={start.error} onRetry={() => void start.refetch()} />
-        : <JobEditor key={from ?? ''} start={start.data ? copyOf(start.data.data, t('jobs.copy_of', { name: start.data.data.name })) : {}} />}
+      {from && start.isPending ? (
+        <Loading />
+      ) : from && start.isError ? (
+        <LoadFailure error={start.error} onRetry={() => void start.refetch()} />
+      ) : (
+        <JobEditor
+          key={from ?? ''}
+          start={start.data ? copyOf(start.data.data, t('jobs.copy_of', { name: start.data.data.name })) : {}}
+        />
+      )}
     </>
   );
 }
@@ -52,9 +59,13 @@ export function EditJobPage() {
   return (
     <>
       <PageHeader title={title} documentTitle={title} />
-      {start.isPending ? <Loading />
-        : start.isError ? <LoadFailure error={start.error} onRetry={() => void start.refetch()} />
-        : <JobEditor key={id} start={definitionOf(start.data.data)} job={start.data.data} />}
+      {start.isPending ? (
+        <Loading />
+      ) : start.isError ? (
+        <LoadFailure error={start.error} onRetry={() => void start.refetch()} />
+      ) : (
+        <JobEditor key={id} start={definitionOf(start.data.data)} job={start.data.data} />
+      )}
     </>
   );
 }

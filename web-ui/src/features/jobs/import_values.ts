@@ -24,11 +24,15 @@ export interface AppliedItem {
 }
 
 // What is wrong with a text, as a key of the texts.
-export interface Unread { key: string; values: Record<string, string | number> }
+export interface Unread {
+  key: string;
+  values: Record<string, string | number>;
+}
 export type Read = { jobs: Definition[] } | { wrong: Unread };
 
 const wrong = (key: string, values: Unread['values'] = {}): Read => ({ wrong: { key, values } });
-const isObject = (value: unknown): value is Definition => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Definition =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 // A document is a job, a list of them, or {jobs: [...]}; JSON is YAML too.
 export function readJobs(text: string): Read {
@@ -36,15 +40,23 @@ export function readJobs(text: string): Read {
   const jobs: Definition[] = [];
   for (const document of parseAllDocuments(text)) {
     const [error] = document.errors;
-    if (error) return wrong('import.unreadable', { line: error.linePos?.[0].line ?? 1, why: error.message.split('\n')[0]! });
+    if (error)
+      return wrong('import.unreadable', {
+        line: error.linePos?.[0].line ?? 1,
+        why: error.message.split('\n')[0]!,
+      });
     let value: unknown;
     try {
       value = document.toJS();
     } catch (problem) {
-      return wrong('import.unreadable', { line: 1, why: problem instanceof Error ? problem.message : String(problem) });
+      return wrong('import.unreadable', {
+        line: 1,
+        why: problem instanceof Error ? problem.message : String(problem),
+      });
     }
     if (value === null || value === undefined) continue;
-    const wrapped = isObject(value) && Object.keys(value).length === 1 && 'jobs' in value ? value.jobs : value;
+    const wrapped =
+      isObject(value) && Object.keys(value).length === 1 && 'jobs' in value ? value.jobs : value;
     for (const one of Array.isArray(wrapped) ? (wrapped as unknown[]) : [wrapped]) {
       if (!isObject(one)) return wrong('import.no_job', { n: jobs.length + 1 });
       jobs.push(one);
@@ -54,16 +66,25 @@ export function readJobs(text: string): Read {
   return jobs.length > JOBS_MAX ? wrong('import.too_many', { n: jobs.length, most: JOBS_MAX }) : { jobs };
 }
 
-export interface Options { namespace: string; prune: boolean; selector: string }
+export interface Options {
+  namespace: string;
+  prune: boolean;
+  selector: string;
+}
 
 // Only within a namespace is anything pruned.
 export function queryOf({ namespace, prune, selector }: Options): Record<string, string> {
   const within = namespace.trim();
-  return { ...(within ? { namespace: within } : {}), ...(within && prune ? { prune: 'true', selector: selector.trim() } : {}) };
+  return {
+    ...(within ? { namespace: within } : {}),
+    ...(within && prune ? { prune: 'true', selector: selector.trim() } : {}),
+  };
 }
 
 // What was looked at is what is applied to: a job that somebody changed since is a conflict of its own.
 export function asSeen(jobs: readonly Definition[], seen: Applied): Definition[] {
   const versions = new Map(seen.items.map((item) => [item.index, item.version]));
-  return jobs.map((job, i) => ('version' in job || !versions.get(i) ? job : { ...job, version: versions.get(i) }));
+  return jobs.map((job, i) =>
+    'version' in job || !versions.get(i) ? job : { ...job, version: versions.get(i) },
+  );
 }

@@ -32,7 +32,8 @@ export function useRunNow() {
       // The second click found the first one on its way: that one leads to the run.
       if (error instanceof ApiError && error.code === 'request_in_flight') return;
       // Where the outcome is unknown the same key asks again without making a second run.
-      const unknown = error instanceof ApiError && (error.code === 'unreachable' || error.code === 'outcome_unknown');
+      const unknown =
+        error instanceof ApiError && (error.code === 'unreachable' || error.code === 'outcome_unknown');
       if (!unknown) keys.current.delete(id);
       toastError(t('jobs.run_failed'), explain(error, t));
     },

@@ -18,8 +18,15 @@ import { Card, Segments, explain } from '../../shared/ui';
 import { ConflictDialog } from './conflict_dialog';
 import { FormSections } from './form_sections';
 import {
-  definitionFrom, definitionOf, fieldOf, formSchema, normalised, valuesOf, DEFAULTS,
-  type Definition, type FormValues,
+  definitionFrom,
+  definitionOf,
+  fieldOf,
+  formSchema,
+  normalised,
+  valuesOf,
+  DEFAULTS,
+  type Definition,
+  type FormValues,
 } from './form_values';
 import { jobPath } from './job_actions';
 
@@ -73,7 +80,8 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
     const rest: FieldError[] = [];
     for (const one of all) {
       const field = fieldOf(one.pointer, form.getValues('kind') === 'several');
-      if (tab === 'form' && field) form.setError(field, { type: 'server', message: one.detail }, { shouldFocus: rest.length === 0 });
+      if (tab === 'form' && field)
+        form.setError(field, { type: 'server', message: one.detail }, { shouldFocus: rest.length === 0 });
       else rest.push(one);
     }
     setErrors(rest);
@@ -105,7 +113,8 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
   };
   // A repetition of the same submission carries its key: one job, however often it is sent.
   const store = (definition: Definition, version: number | undefined) => {
-    if (!isNew) return call<Job>('PUT', jobPath(props.job!.job_id), { body: definition, ifMatch: `"v${version}"` });
+    if (!isNew)
+      return call<Job>('PUT', jobPath(props.job!.job_id), { body: definition, ifMatch: `"v${version}"` });
     const body = JSON.stringify(definition);
     if (submission.current?.body !== body) submission.current = { body, key: newKey() };
     return call<Job>('POST', 'jobs', { body: definition, idempotencyKey: submission.current.key });
@@ -125,33 +134,82 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
 
   return (
     <FormProvider {...form}>
-      <form noValidate onSubmit={(event) => { event.preventDefault(); void submit(); }}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
         <div className="mb-4">
-          <Segments label={t('form.view')} value={tab} onChange={(next) => (next === tab ? undefined : next === 'yaml' ? toYaml() : toForm())}
-            choices={[{ value: 'form', label: t('form.form') }, { value: 'yaml', label: 'YAML' }]} />
+          <Segments
+            label={t('form.view')}
+            value={tab}
+            onChange={(next) => (next === tab ? undefined : next === 'yaml' ? toYaml() : toForm())}
+            choices={[
+              { value: 'form', label: t('form.form') },
+              { value: 'yaml', label: 'YAML' },
+            ]}
+          />
         </div>
         {errors.length > 0 && (
           <div role="alert" className="mb-4 rounded-md bg-bad-soft p-3 text-bad">
-            <ul>{errors.map((one, i) => <li key={i}>{one.pointer && <span className="mono">{one.pointer}: </span>}{one.detail}</li>)}</ul>
+            <ul>
+              {errors.map((one, i) => (
+                <li key={i}>
+                  {one.pointer && <span className="mono">{one.pointer}: </span>}
+                  {one.detail}
+                </li>
+              ))}
+            </ul>
           </div>
         )}
-        {tab === 'form' ? <FormSections isNew={isNew} base={base} /> : (
+        {tab === 'form' ? (
+          <FormSections isNew={isNew} base={base} />
+        ) : (
           <Card>
-            <textarea className="input mono min-h-[60dvh]" aria-label="YAML" spellCheck={false} value={yaml}
-              onChange={(event) => { setYaml(event.target.value); setYamlChanged(true); }} />
+            <textarea
+              className="input mono min-h-[60dvh]"
+              aria-label="YAML"
+              spellCheck={false}
+              value={yaml}
+              onChange={(event) => {
+                setYaml(event.target.value);
+                setYamlChanged(true);
+              }}
+            />
           </Card>
         )}
         <div className="sticky bottom-0 z-10 -mx-4 mt-4 flex justify-end gap-2 border-t bg-ground px-4 py-3 md:-mx-6 md:px-6">
-          <button type="button" className="button" onClick={() => void navigate(isNew ? { to: '/jobs' } : { to: '/jobs/$id', params: { id: props.job!.job_id } })}>
+          <button
+            type="button"
+            className="button"
+            onClick={() =>
+              void navigate(isNew ? { to: '/jobs' } : { to: '/jobs/$id', params: { id: props.job!.job_id } })
+            }
+          >
             {t('cancel')}
           </button>
-          <button type="submit" className="button button-primary" disabled={busy || denied !== undefined} title={denied && t(denied)}>
-            <Save aria-hidden size={15} />{isNew ? t('form.create') : t('form.save')}
+          <button
+            type="submit"
+            className="button button-primary"
+            disabled={busy || denied !== undefined}
+            title={denied && t(denied)}
+          >
+            <Save aria-hidden size={15} />
+            {isNew ? t('form.create') : t('form.save')}
           </button>
         </div>
       </form>
-      <ConflictDialog base={props.start} conflict={conflict} onClose={() => setConflict(null)}
-        onOverwrite={() => { const c = conflict!; setConflict(null); void save(c.mine, c.theirs.version); }}
+      <ConflictDialog
+        base={props.start}
+        conflict={conflict}
+        onClose={() => setConflict(null)}
+        onOverwrite={() => {
+          const c = conflict!;
+          setConflict(null);
+          void save(c.mine, c.theirs.version);
+        }}
         onReload={() => {
           saved.current = true;
           void client.resetQueries({ queryKey: ['edit', props.job?.job_id] }).then(() => {
@@ -160,11 +218,23 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
             setYamlChanged(false);
             setConflict(null);
           });
-        }} />
-      <Modal open={blocker.status === 'blocked'} onClose={() => blocker.reset?.()} title={t('form.unsaved_title')} actions={<>
-        <button type="button" className="button" onClick={() => blocker.reset?.()}>{t('form.stay')}</button>
-        <button type="button" className="button button-danger" onClick={() => blocker.proceed?.()}>{t('form.leave')}</button>
-      </>}>
+        }}
+      />
+      <Modal
+        open={blocker.status === 'blocked'}
+        onClose={() => blocker.reset?.()}
+        title={t('form.unsaved_title')}
+        actions={
+          <>
+            <button type="button" className="button" onClick={() => blocker.reset?.()}>
+              {t('form.stay')}
+            </button>
+            <button type="button" className="button button-danger" onClick={() => blocker.proceed?.()}>
+              {t('form.leave')}
+            </button>
+          </>
+        }
+      >
         <p className="text-muted">{t('form.unsaved')}</p>
       </Modal>
     </FormProvider>

@@ -15,7 +15,18 @@ import { isAwaited, useKnown } from '../../shared/known';
 import { usePreferences } from '../../shared/preferences';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
-import { Card, EmptyMatch, EmptyYet, Facts, LoadFailure, Loading, MoreButton, PageHeader, Segments, searchedTo } from '../../shared/ui';
+import {
+  Card,
+  EmptyMatch,
+  EmptyYet,
+  Facts,
+  LoadFailure,
+  Loading,
+  MoreButton,
+  PageHeader,
+  Segments,
+  searchedTo,
+} from '../../shared/ui';
 import { ExecutorLink } from '../runs/executor_link';
 import { RunTable } from '../runs/run_table';
 import { StateFilter } from '../runs/state_filter';
@@ -53,9 +64,23 @@ export function JobPage() {
   const data = job.data.data;
   return (
     <>
-      <PageHeader documentTitle={data.name} title={<><span>{data.name}</span><StateBadge state={data.state} /></>}
-        under={<span className="inline-flex flex-wrap items-center gap-2"><span className="mono">{data.job_id}</span><NamespaceLink job={data} /><LabelLinks labels={data.labels} /></span>}
-        actions={<Actions job={data} />} />
+      <PageHeader
+        documentTitle={data.name}
+        title={
+          <>
+            <span>{data.name}</span>
+            <StateBadge state={data.state} />
+          </>
+        }
+        under={
+          <span className="inline-flex flex-wrap items-center gap-2">
+            <span className="mono">{data.job_id}</span>
+            <NamespaceLink job={data} />
+            <LabelLinks labels={data.labels} />
+          </span>
+        }
+        actions={<Actions job={data} />}
+      />
       {data.description && <p className="mb-4 max-w-prose">{data.description}</p>}
       {data.state === 'PAUSED' && (
         <p role="status" className="mb-4 rounded-md bg-warn-soft px-4 py-2.5 text-warn">
@@ -63,14 +88,21 @@ export function JobPage() {
         </p>
       )}
       <div className="mb-4">
-        <Segments label={t('jobs.views')} value={tab} choices={[
-          { value: 'overview', label: t('jobs.tab_overview') },
-          { value: 'runs', label: t('nav.runs') },
-          { value: 'configuration', label: t('jobs.tab_configuration') },
-          { value: 'versions', label: t('jobs.tab_versions') },
-          { value: 'why', label: t('jobs.tab_why') },
-          ...(mayAudit ? [{ value: 'audit', label: t('nav.audit') }] : []),
-        ]} onChange={(next) => void navigate({ search: next === 'overview' ? {} : { tab: next as typeof search.tab } })} />
+        <Segments
+          label={t('jobs.views')}
+          value={tab}
+          choices={[
+            { value: 'overview', label: t('jobs.tab_overview') },
+            { value: 'runs', label: t('nav.runs') },
+            { value: 'configuration', label: t('jobs.tab_configuration') },
+            { value: 'versions', label: t('jobs.tab_versions') },
+            { value: 'why', label: t('jobs.tab_why') },
+            ...(mayAudit ? [{ value: 'audit', label: t('nav.audit') }] : []),
+          ]}
+          onChange={(next) =>
+            void navigate({ search: next === 'overview' ? {} : { tab: next as typeof search.tab } })
+          }
+        />
       </div>
       {tab === 'overview' && <Overview job={data} />}
       {tab === 'runs' && <Runs job={data} />}
@@ -88,7 +120,16 @@ export function JobPage() {
 function NamespaceLink({ job }: { job: Job }) {
   const { t } = useTranslation();
   if (!job.namespace) return null;
-  return <Link to="/jobs" search={{ namespace: [job.namespace] }} className="link inline-flex min-h-6 items-center" title={t('jobs.namespace')}>{job.namespace}</Link>;
+  return (
+    <Link
+      to="/jobs"
+      search={{ namespace: [job.namespace] }}
+      className="link inline-flex min-h-6 items-center"
+      title={t('jobs.namespace')}
+    >
+      {job.namespace}
+    </Link>
+  );
 }
 
 function Actions({ job }: { job: Job }) {
@@ -109,29 +150,82 @@ function Actions({ job }: { job: Job }) {
   const turn = why(paused ? 'resume' : 'pause');
   return (
     <>
-      <button type="button" {...run} className="button button-primary" disabled={run.disabled || runNow.isPending} onClick={() => runNow.mutate(job.job_id)}>
-        <Zap aria-hidden size={15} />{t('jobs.run')}
+      <button
+        type="button"
+        {...run}
+        className="button button-primary"
+        disabled={run.disabled || runNow.isPending}
+        onClick={() => runNow.mutate(job.job_id)}
+      >
+        <Zap aria-hidden size={15} />
+        {t('jobs.run')}
       </button>
       <button type="button" {...run} className="button" onClick={() => setDialog('run_with')}>
-        <SlidersHorizontal aria-hidden size={15} />{t('jobs.run_with')}
+        <SlidersHorizontal aria-hidden size={15} />
+        {t('jobs.run_with')}
       </button>
-      <button type="button" {...turn} className="button" disabled={turn.disabled || setEnabled.isPending}
-        onClick={() => (paused ? setEnabled.mutate({ id: job.job_id, enabled: true }) : setDialog('pause'))}>
-        {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}{paused ? t('jobs.resume') : t('jobs.pause')}
+      <button
+        type="button"
+        {...turn}
+        className="button"
+        disabled={turn.disabled || setEnabled.isPending}
+        onClick={() => (paused ? setEnabled.mutate({ id: job.job_id, enabled: true }) : setDialog('pause'))}
+      >
+        {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}
+        {paused ? t('jobs.resume') : t('jobs.pause')}
       </button>
-      <Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="button" {...why('edit')}><Pencil aria-hidden size={15} />{t('jobs.edit')}</Link>
-      <Link to="/jobs/new" search={{ from: job.job_id }} className="button" disabled={!may} title={may ? undefined : t('denied.write')}><Copy aria-hidden size={15} />{t('jobs.duplicate')}</Link>
-      <button type="button" className="button button-danger" {...why('cancel')} onClick={() => setDialog('cancel_runs')}>
-        <Ban aria-hidden size={15} />{t('jobs.cancel_runs')}
+      <Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="button" {...why('edit')}>
+        <Pencil aria-hidden size={15} />
+        {t('jobs.edit')}
+      </Link>
+      <Link
+        to="/jobs/new"
+        search={{ from: job.job_id }}
+        className="button"
+        disabled={!may}
+        title={may ? undefined : t('denied.write')}
+      >
+        <Copy aria-hidden size={15} />
+        {t('jobs.duplicate')}
+      </Link>
+      <button
+        type="button"
+        className="button button-danger"
+        {...why('cancel')}
+        onClick={() => setDialog('cancel_runs')}
+      >
+        <Ban aria-hidden size={15} />
+        {t('jobs.cancel_runs')}
       </button>
-      <button type="button" className="button button-danger" {...why('delete')} onClick={() => setDialog('delete')}>
-        <Trash2 aria-hidden size={15} />{t('jobs.delete')}
+      <button
+        type="button"
+        className="button button-danger"
+        {...why('delete')}
+        onClick={() => setDialog('delete')}
+      >
+        <Trash2 aria-hidden size={15} />
+        {t('jobs.delete')}
       </button>
-      <PauseDialog job={dialog === 'pause' ? job : null} onClose={() => setDialog(null)}
-        onPause={(_job, reason) => setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
-      <DeleteDialog job={dialog === 'delete' ? job : null} onClose={() => setDialog(null)} onDelete={() => remove.mutate({ job })} />
-      {dialog === 'cancel_runs' && <Suspense><CancelRunsDialog job={job} onClose={() => setDialog(null)} /></Suspense>}
-      {dialog === 'run_with' && <Suspense><RunWithDialog jobId={job.job_id} name={job.name} onClose={() => setDialog(null)} /></Suspense>}
+      <PauseDialog
+        job={dialog === 'pause' ? job : null}
+        onClose={() => setDialog(null)}
+        onPause={(_job, reason) => setEnabled.mutate({ id: job.job_id, enabled: false, reason })}
+      />
+      <DeleteDialog
+        job={dialog === 'delete' ? job : null}
+        onClose={() => setDialog(null)}
+        onDelete={() => remove.mutate({ job })}
+      />
+      {dialog === 'cancel_runs' && (
+        <Suspense>
+          <CancelRunsDialog job={job} onClose={() => setDialog(null)} />
+        </Suspense>
+      )}
+      {dialog === 'run_with' && (
+        <Suspense>
+          <RunWithDialog jobId={job.job_id} name={job.name} onClose={() => setDialog(null)} />
+        </Suspense>
+      )}
     </>
   );
 }
@@ -150,27 +244,65 @@ function Overview({ job }: { job: Job }) {
   return (
     <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_400px]">
       <div className="grid min-w-0 content-start gap-4">
-        <Suspense><LastRunsCard job={job} onKnown={() => tell('last')} /></Suspense>
+        <Suspense>
+          <LastRunsCard job={job} onKnown={() => tell('last')} />
+        </Suspense>
         <div className={isKnown('last') ? 'contents' : 'hidden'}>
-          <Card title={t('jobs.recent')} flush actions={
-            <Link to="/jobs/$id" params={{ id: job.job_id }} search={{ tab: 'runs' }} className="link">{t('list.all')}</Link>
-          }>
-            {runs.isPending ? <Loading /> : runs.isError && recent.length === 0
-              ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
-              : recent.length > 0 ? <RunTable runs={recent} withJob={false} zone={zoneOf(job)} brief />
-              : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
+          <Card
+            title={t('jobs.recent')}
+            flush
+            actions={
+              <Link to="/jobs/$id" params={{ id: job.job_id }} search={{ tab: 'runs' }} className="link">
+                {t('list.all')}
+              </Link>
+            }
+          >
+            {runs.isPending ? (
+              <Loading />
+            ) : runs.isError && recent.length === 0 ? (
+              <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
+            ) : recent.length > 0 ? (
+              <RunTable runs={recent} withJob={false} zone={zoneOf(job)} brief />
+            ) : (
+              <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />
+            )}
           </Card>
         </div>
-        <div className={below ? 'contents' : 'hidden'}><Suspense><Durations job={job} onKnown={() => tell('durations')} /></Suspense></div>
-        <div className={below && isKnown('durations') ? 'contents' : 'hidden'}><Suspense><EndsCard job={job} /></Suspense></div>
+        <div className={below ? 'contents' : 'hidden'}>
+          <Suspense>
+            <Durations job={job} onKnown={() => tell('durations')} />
+          </Suspense>
+        </div>
+        <div className={below && isKnown('durations') ? 'contents' : 'hidden'}>
+          <Suspense>
+            <EndsCard job={job} />
+          </Suspense>
+        </div>
         {gaps.length > 0 && (
-          <Card title={t('gaps.title')} actions={<Link to="/gaps" search={{ job_id: job.job_id }} className="link">{t('list.all')}</Link>}>
+          <Card
+            title={t('gaps.title')}
+            actions={
+              <Link to="/gaps" search={{ job_id: job.job_id }} className="link">
+                {t('list.all')}
+              </Link>
+            }
+          >
             <ul className="grid gap-2">
               {gaps.map((gap) => (
                 <li key={gap.schedule_id + gap.from}>
                   {t('gaps.line', { count: gap.count, reason: textOr('reason.', gap.reason) })}{' '}
-                  <span className="text-muted"><Time at={gap.from} zone={zoneOf(job)} absolute /> – <Time at={gap.to} zone={zoneOf(job)} absolute /></span>{' '}
-                  <Link to="/jobs/$id" params={{ id: job.job_id }} search={{ tab: 'why', at: gap.from }} className="link">{t('why.short')}</Link>
+                  <span className="text-muted">
+                    <Time at={gap.from} zone={zoneOf(job)} absolute /> –{' '}
+                    <Time at={gap.to} zone={zoneOf(job)} absolute />
+                  </span>{' '}
+                  <Link
+                    to="/jobs/$id"
+                    params={{ id: job.job_id }}
+                    search={{ tab: 'why', at: gap.from }}
+                    className="link"
+                  >
+                    {t('why.short')}
+                  </Link>
                 </li>
               ))}
             </ul>
@@ -179,19 +311,33 @@ function Overview({ job }: { job: Job }) {
       </div>
       <div className="grid content-start gap-4">
         <Card title={t('jobs.schedule')}>
-          {job.schedules.length === 0 ? <p className="text-muted">{t('schedule.manual')}</p> : (
+          {job.schedules.length === 0 ? (
+            <p className="text-muted">{t('schedule.manual')}</p>
+          ) : (
             <ul className="mb-3 grid gap-1.5">
               {job.schedules.map((schedule, i) => (
                 <li key={i}>
                   <span className="mono">{scheduleText(schedule, t)}</span>
-                  {schedule.kind === 'cron' && <span className="block text-muted">{describeCron(schedule.cron_expression, language)} · {schedule.time_zone ?? job.time_zone}</span>}
+                  {schedule.kind === 'cron' && (
+                    <span className="block text-muted">
+                      {describeCron(schedule.cron_expression, language)} ·{' '}
+                      {schedule.time_zone ?? job.time_zone}
+                    </span>
+                  )}
                 </li>
               ))}
             </ul>
           )}
-          {job.state === 'PAUSED' ? <p className="text-muted">{t('jobs.no_fires_paused')}</p>
-            : fires.isError ? <LoadFailure error={fires.error} onRetry={() => void fires.refetch()} />
-            : job.schedules.length > 0 && fires.data ? <><FireList fires={fires.data.items} />{(fires.data.skipped?.length ?? 0) > 0 && <Skipped fires={fires.data.skipped!} />}</> : null}
+          {job.state === 'PAUSED' ? (
+            <p className="text-muted">{t('jobs.no_fires_paused')}</p>
+          ) : fires.isError ? (
+            <LoadFailure error={fires.error} onRetry={() => void fires.refetch()} />
+          ) : job.schedules.length > 0 && fires.data ? (
+            <>
+              <FireList fires={fires.data.items} />
+              {(fires.data.skipped?.length ?? 0) > 0 && <Skipped fires={fires.data.skipped!} />}
+            </>
+          ) : null}
         </Card>
       </div>
     </div>
@@ -204,17 +350,25 @@ function Runs({ job }: { job: Job }) {
   const navigate = route.useNavigate();
   const runs = useRuns({ job_id: job.job_id, state: search.state });
   const items = itemsOf(runs.data);
-  const setState = (state: string[] | undefined) => void navigate({ search: (before) => ({ ...before, state }) });
+  const setState = (state: string[] | undefined) =>
+    void navigate({ search: (before) => ({ ...before, state }) });
   return (
     <>
-      <div className="mb-3"><StateFilter states={RUN_STATES} chosen={search.state ?? []} onChange={setState} /></div>
+      <div className="mb-3">
+        <StateFilter states={RUN_STATES} chosen={search.state ?? []} onChange={setState} />
+      </div>
       <div className="card overflow-hidden">
-        {runs.isPending ? <Loading />
-          : runs.isError && items.length === 0 ? <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
-          : items.length > 0 ? <RunTable runs={items} withJob={false} zone={zoneOf(job)} />
-          : searchedTo(runs) ? null
-          : search.state ? <EmptyMatch onClear={() => setState(undefined)} />
-          : <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
+        {runs.isPending ? (
+          <Loading />
+        ) : runs.isError && items.length === 0 ? (
+          <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
+        ) : items.length > 0 ? (
+          <RunTable runs={items} withJob={false} zone={zoneOf(job)} />
+        ) : searchedTo(runs) ? null : search.state ? (
+          <EmptyMatch onClear={() => setState(undefined)} />
+        ) : (
+          <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />
+        )}
         <MoreButton query={runs} />
       </div>
     </>
@@ -228,38 +382,60 @@ function Configuration({ job }: { job: Job }) {
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <Card title={t('form.what')} className="lg:col-span-2">
-        <Facts items={[
-          [t('form.type'), textOr('option.type.', job.type)],
-          ...(job.command === undefined ? [] : [[t('form.command'), <pre key="c" className="mono overflow-x-auto rounded bg-code p-3 whitespace-pre-wrap">{job.command}</pre>] as const]),
-          ...(job.namespace ? [[t('jobs.namespace'), <NamespaceLink key="ns" job={job} />] as const] : []),
-          [t('jobs.owner'), job.user_id],
-          [t('jobs.version'), 'v' + job.version],
-          [t('jobs.changed'), <Time key="u" at={job.update_time} zone={zoneOf(job)} />],
-          [t('jobs.created'), <Time key="n" at={job.create_time} zone={zoneOf(job)} />],
-        ]} />
+        <Facts
+          items={[
+            [t('form.type'), textOr('option.type.', job.type)],
+            ...(job.command === undefined
+              ? []
+              : [
+                  [
+                    t('form.command'),
+                    <pre key="c" className="mono overflow-x-auto rounded bg-code p-3 whitespace-pre-wrap">
+                      {job.command}
+                    </pre>,
+                  ] as const,
+                ]),
+            ...(job.namespace ? [[t('jobs.namespace'), <NamespaceLink key="ns" job={job} />] as const] : []),
+            [t('jobs.owner'), job.user_id],
+            [t('jobs.version'), 'v' + job.version],
+            [t('jobs.changed'), <Time key="u" at={job.update_time} zone={zoneOf(job)} />],
+            [t('jobs.created'), <Time key="n" at={job.create_time} zone={zoneOf(job)} />],
+          ]}
+        />
       </Card>
       <Card title={t('form.where')}>
-        <Facts items={[
-          [t('form.executor_selector'), <span key="s" className="mono">{job.executor_selector || t('anywhere')}</span>],
-          [t('form.executor_id'), <ExecutorLink key="e" id={job.executor_id} />],
-          [t('form.routing'), textOr('option.routing.', job.routing)],
-          [t('form.priority'), job.priority],
-        ]} />
+        <Facts
+          items={[
+            [
+              t('form.executor_selector'),
+              <span key="s" className="mono">
+                {job.executor_selector || t('anywhere')}
+              </span>,
+            ],
+            [t('form.executor_id'), <ExecutorLink key="e" id={job.executor_id} />],
+            [t('form.routing'), textOr('option.routing.', job.routing)],
+            [t('form.priority'), job.priority],
+          ]}
+        />
       </Card>
       <Card title={t('form.on_failure')}>
-        <Facts items={[
-          [t('jobs.timeout'), seconds(job.timeout)],
-          [t('jobs.queue_timeout'), seconds(job.queue_timeout)],
-          [t('form.retry_count'), job.retry_count],
-          [t('jobs.retry_interval'), seconds(job.retry_interval)],
-          [t('form.on_lost'), textOr('option.on_lost.', job.on_lost)],
-          [t('form.misfire_policy'), textOr('option.misfire_policy.', job.misfire_policy)],
-          [t('form.overlap_policy'), textOr('option.overlap_policy.', job.overlap_policy)],
-          [t('tell.fact'), <TellFact key="t" job={job} />],
-        ]} />
+        <Facts
+          items={[
+            [t('jobs.timeout'), seconds(job.timeout)],
+            [t('jobs.queue_timeout'), seconds(job.queue_timeout)],
+            [t('form.retry_count'), job.retry_count],
+            [t('jobs.retry_interval'), seconds(job.retry_interval)],
+            [t('form.on_lost'), textOr('option.on_lost.', job.on_lost)],
+            [t('form.misfire_policy'), textOr('option.misfire_policy.', job.misfire_policy)],
+            [t('form.overlap_policy'), textOr('option.overlap_policy.', job.overlap_policy)],
+            [t('tell.fact'), <TellFact key="t" job={job} />],
+          ]}
+        />
       </Card>
       <Card title="YAML" className="lg:col-span-2">
-        <pre className="mono overflow-x-auto whitespace-pre-wrap" data-testid="yaml">{stringify(definitionOf(job), { lineWidth: 0 })}</pre>
+        <pre className="mono overflow-x-auto whitespace-pre-wrap" data-testid="yaml">
+          {stringify(definitionOf(job), { lineWidth: 0 })}
+        </pre>
       </Card>
     </div>
   );

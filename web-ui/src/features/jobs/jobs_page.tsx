@@ -3,7 +3,18 @@ import '../../i18n/more';
 import '../../i18n/seldom';
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { Copy, Ellipsis, Pause, Pencil, Play, Plus, SlidersHorizontal, Trash2, Upload, Zap } from 'lucide-react';
+import {
+  Copy,
+  Ellipsis,
+  Pause,
+  Pencil,
+  Play,
+  Plus,
+  SlidersHorizontal,
+  Trash2,
+  Upload,
+  Zap,
+} from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { itemsOf, totalOf, useJobs } from '../../api/queries';
 import type { Job } from '../../api/types';
@@ -14,7 +25,16 @@ import { early } from '../../shared/early';
 import { SearchField } from '../../shared/search_field';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
-import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, Segments, isUnfinished } from '../../shared/ui';
+import {
+  EmptyMatch,
+  EmptyYet,
+  LoadFailure,
+  Loading,
+  MoreButton,
+  PageHeader,
+  Segments,
+  isUnfinished,
+} from '../../shared/ui';
 import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn, type List } from '../lists/list_bar';
 import { useLastRuns } from '../runs/last_runs';
@@ -42,8 +62,13 @@ export function JobsPage() {
   const may = useMay('jobs:write');
   const { users } = useOwners();
   const { page_size, sort, ...filter } = search;
-  const jobs = useJobs({ ...filter, ...(sort ? { sort } : {}), ...(page_size ? { page_size: Number(page_size) } : {}) });
-  const set = (change: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...change }) });
+  const jobs = useJobs({
+    ...filter,
+    ...(sort ? { sort } : {}),
+    ...(page_size ? { page_size: Number(page_size) } : {}),
+  });
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: (before) => ({ ...before, ...change }) });
   const items = itemsOf(jobs.data);
   const filtered = Object.values(filter).some(Boolean);
   const columns = useColumns('job', [
@@ -55,49 +80,120 @@ export function JobsPage() {
     { id: 'owner', label: t('jobs.owner'), usual: true },
     { id: 'changed', label: t('jobs.changed'), usual: false },
   ]);
-  const list = useSelectable({ kind: 'job', search: filter, rows: items.map(rowOf), hasMore: jobs.hasNextPage, total: totalOf(jobs.data), columns });
+  const list = useSelectable({
+    kind: 'job',
+    search: filter,
+    rows: items.map(rowOf),
+    hasMore: jobs.hasNextPage,
+    total: totalOf(jobs.data),
+    columns,
+  });
   const sorting = { by: sort, onSort: (by: string | undefined) => set({ sort: by }) };
   return (
     <>
-      <PageHeader title={t('nav.jobs')} documentTitle={t('nav.jobs')} actions={<>
-        <Link to="/import" className="button" disabled={!may} title={may ? undefined : t('denied.write')}><Upload aria-hidden size={15} />{t('jobs.import')}</Link>
-        <ExportButton jobs={items} selection={list.selection} filter={filter} />
-        <Link to="/jobs/new" className="button button-primary" disabled={!may} title={may ? undefined : t('denied.write')}><Plus aria-hidden size={16} />{t('jobs.new')}</Link>
-      </>} />
+      <PageHeader
+        title={t('nav.jobs')}
+        documentTitle={t('nav.jobs')}
+        actions={
+          <>
+            <Link to="/import" className="button" disabled={!may} title={may ? undefined : t('denied.write')}>
+              <Upload aria-hidden size={15} />
+              {t('jobs.import')}
+            </Link>
+            <ExportButton jobs={items} selection={list.selection} filter={filter} />
+            <Link
+              to="/jobs/new"
+              className="button button-primary"
+              disabled={!may}
+              title={may ? undefined : t('denied.write')}
+            >
+              <Plus aria-hidden size={16} />
+              {t('jobs.new')}
+            </Link>
+          </>
+        }
+      />
       <div className="mb-3 flex flex-wrap gap-2">
-        <SearchField label={t('jobs.search')} value={search.q ?? ''} onChange={(q) =>
-          void navigate({ search: (before) => ({ ...before, q: q || undefined }), replace: true })} />
-        <Segments label={t('jobs.state')} value={search.status ?? ''} choices={[
-          { value: '', label: t('all') },
-          { value: 'ENABLED', label: t('state.ENABLED') },
-          { value: 'PAUSED', label: t('state.PAUSED') },
-        ]} onChange={(status) =>
-          void navigate({ search: (before) => ({ ...before, status: (status || undefined) as typeof before.status }) })} />
+        <SearchField
+          label={t('jobs.search')}
+          value={search.q ?? ''}
+          onChange={(q) =>
+            void navigate({ search: (before) => ({ ...before, q: q || undefined }), replace: true })
+          }
+        />
+        <Segments
+          label={t('jobs.state')}
+          value={search.status ?? ''}
+          choices={[
+            { value: '', label: t('all') },
+            { value: 'ENABLED', label: t('state.ENABLED') },
+            { value: 'PAUSED', label: t('state.PAUSED') },
+          ]}
+          onChange={(status) =>
+            void navigate({
+              search: (before) => ({ ...before, status: (status || undefined) as typeof before.status }),
+            })
+          }
+        />
         <LabelField selector={search.selector} onChange={(selector) => set({ selector })} />
         <PageSize value={page_size} onChange={(size) => set({ page_size: size })} />
         {/* Last: whether they are there at all turns out when the rest is seen. */}
         <OwnerFilter chosen={search.user_id} users={users} onChange={(user_id) => set({ user_id })} />
         <NamespaceFilter chosen={search.namespace} onChange={(namespace) => set({ namespace })} />
       </div>
-      <FilterChips selector={search.selector} owner={users.find((one) => one.user_id === search.user_id)?.name ?? search.user_id}
-        onSelector={(selector) => set({ selector })} onOwner={() => set({ user_id: undefined })} />
+      <FilterChips
+        selector={search.selector}
+        owner={users.find((one) => one.user_id === search.user_id)?.name ?? search.user_id}
+        onSelector={(selector) => set({ selector })}
+        onOwner={() => set({ user_id: undefined })}
+      />
       <ListBar list={list} always={t('jobs.name')} />
       <div className="card overflow-hidden">
-        {jobs.isPending ? <Loading />
-          : jobs.isError && items.length === 0 ? <LoadFailure error={jobs.error} onRetry={() => void jobs.refetch()} />
-           : items.length > 0 ? <JobsTable jobs={items} list={list} selector={search.selector} sorting={sorting} />
-           : isUnfinished(jobs) ? null
-           : filtered ? <EmptyMatch onClear={() => void navigate({ search: { page_size, sort } })} />
-          : <EmptyYet title={t('jobs.none')} hint={t('jobs.none_hint')}
-              action={<Link to="/jobs/new" className="button button-primary" disabled={!may} title={may ? undefined : t('denied.write')}><Plus aria-hidden size={16} />{t('jobs.new')}</Link>}
-              command={"carillon job create --id hello --name Hello --cron '*/5 * * * *' --command 'echo hello'"} />}
+        {jobs.isPending ? (
+          <Loading />
+        ) : jobs.isError && items.length === 0 ? (
+          <LoadFailure error={jobs.error} onRetry={() => void jobs.refetch()} />
+        ) : items.length > 0 ? (
+          <JobsTable jobs={items} list={list} selector={search.selector} sorting={sorting} />
+        ) : isUnfinished(jobs) ? null : filtered ? (
+          <EmptyMatch onClear={() => void navigate({ search: { page_size, sort } })} />
+        ) : (
+          <EmptyYet
+            title={t('jobs.none')}
+            hint={t('jobs.none_hint')}
+            action={
+              <Link
+                to="/jobs/new"
+                className="button button-primary"
+                disabled={!may}
+                title={may ? undefined : t('denied.write')}
+              >
+                <Plus aria-hidden size={16} />
+                {t('jobs.new')}
+              </Link>
+            }
+            command={
+              "carillon job create --id hello --name Hello --cron '*/5 * * * *' --command 'echo hello'"
+            }
+          />
+        )}
         <MoreButton query={jobs} />
       </div>
     </>
   );
 }
 
-function JobsTable({ jobs, list, selector, sorting }: { jobs: Job[]; list: List; selector?: string; sorting: Sorting }) {
+function JobsTable({
+  jobs,
+  list,
+  selector,
+  sorting,
+}: {
+  jobs: Job[];
+  list: List;
+  selector?: string;
+  sorting: Sorting;
+}) {
   const { t } = useTranslation();
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
@@ -109,37 +205,92 @@ function JobsTable({ jobs, list, selector, sorting }: { jobs: Job[]; list: List;
   const [running, setRunning] = useState<Job | null>(null);
   const columns: Column<Job>[] = [
     useTickColumn(list, rowOf),
-    { id: 'name', header: t('jobs.name'), sort: 'name', cell: (job) => <NameCell job={job} selector={selector} /> },
+    {
+      id: 'name',
+      header: t('jobs.name'),
+      sort: 'name',
+      cell: (job) => <NameCell job={job} selector={selector} />,
+    },
     { id: 'state', header: t('jobs.state'), cell: (job) => <StateBadge state={job.state} /> },
     { id: 'schedule', header: t('jobs.schedule'), cell: (job) => <ScheduleCell job={job} /> },
-    { id: 'next', header: t('jobs.next'), cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} /> },
-    { id: 'last', header: t('strip.column'), cell: (job) => {
-      const runs = last?.get(job.job_id);
-      // As wide and as high before they are known: the rows stay as they are.
-      return <div className="min-h-6 min-w-[240px]">{runs && <Suspense><RunStrip runs={runs} name={job.name} zone={zoneOf(job)} /></Suspense>}</div>;
-    } },
-    { id: 'namespace', header: t('jobs.namespace'), cell: (job) => <span className="text-muted">{job.namespace}</span> },
-    { id: 'owner', header: t('jobs.owner'), cell: (job) => <span className="text-muted">{job.user_id}</span> },
-    { id: 'changed', header: t('jobs.changed'), sort: 'update_time', cell: (job) => <Time at={job.update_time} /> },
     {
-      id: 'actions', header: <span className="sr-only">{t('actions')}</span>,
+      id: 'next',
+      header: t('jobs.next'),
+      cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} />,
+    },
+    {
+      id: 'last',
+      header: t('strip.column'),
+      cell: (job) => {
+        const runs = last?.get(job.job_id);
+        // As wide and as high before they are known: the rows stay as they are.
+        return (
+          <div className="min-h-6 min-w-[240px]">
+            {runs && (
+              <Suspense>
+                <RunStrip runs={runs} name={job.name} zone={zoneOf(job)} />
+              </Suspense>
+            )}
+          </div>
+        );
+      },
+    },
+    {
+      id: 'namespace',
+      header: t('jobs.namespace'),
+      cell: (job) => <span className="text-muted">{job.namespace}</span>,
+    },
+    {
+      id: 'owner',
+      header: t('jobs.owner'),
+      cell: (job) => <span className="text-muted">{job.user_id}</span>,
+    },
+    {
+      id: 'changed',
+      header: t('jobs.changed'),
+      sort: 'update_time',
+      cell: (job) => <Time at={job.update_time} />,
+    },
+    {
+      id: 'actions',
+      header: <span className="sr-only">{t('actions')}</span>,
       cell: (job) => (
-        <RowActions job={job} busy={runNow.isPending && runNow.variables === job.job_id}
+        <RowActions
+          job={job}
+          busy={runNow.isPending && runNow.variables === job.job_id}
           onRun={() => runNow.mutate(job.job_id)}
           onRunWith={() => setRunning(job)}
           onPause={() => setPausing(job)}
           onResume={() => setEnabled.mutate({ id: job.job_id, enabled: true })}
-          onDelete={() => setDeleting(job)} />
+          onDelete={() => setDeleting(job)}
+        />
       ),
     },
   ];
   return (
     <>
-      <DataTable label={t('nav.jobs')} columns={columns.filter((one) => list.columns.isShown(one.id))} rows={jobs} rowId={(job) => job.job_id} sorting={sorting} />
-      <PauseDialog job={pausing} onClose={() => setPausing(null)} onPause={(job, reason) =>
-        setEnabled.mutate({ id: job.job_id, enabled: false, reason })} />
-      <DeleteDialog job={deleting} onClose={() => setDeleting(null)} onDelete={(job) => remove.mutate({ job })} />
-      {running && <Suspense><RunWithDialog jobId={running.job_id} name={running.name} onClose={() => setRunning(null)} /></Suspense>}
+      <DataTable
+        label={t('nav.jobs')}
+        columns={columns.filter((one) => list.columns.isShown(one.id))}
+        rows={jobs}
+        rowId={(job) => job.job_id}
+        sorting={sorting}
+      />
+      <PauseDialog
+        job={pausing}
+        onClose={() => setPausing(null)}
+        onPause={(job, reason) => setEnabled.mutate({ id: job.job_id, enabled: false, reason })}
+      />
+      <DeleteDialog
+        job={deleting}
+        onClose={() => setDeleting(null)}
+        onDelete={(job) => remove.mutate({ job })}
+      />
+      {running && (
+        <Suspense>
+          <RunWithDialog jobId={running.job_id} name={running.name} onClose={() => setRunning(null)} />
+        </Suspense>
+      )}
     </>
   );
 }
@@ -147,7 +298,13 @@ function JobsTable({ jobs, list, selector, sorting }: { jobs: Job[]; list: List;
 function NameCell({ job, selector }: { job: Job; selector?: string }) {
   return (
     <div className="min-w-40">
-      <Link to="/jobs/$id" params={{ id: job.job_id }} className="font-medium text-ink no-underline hover:underline">{job.name}</Link>
+      <Link
+        to="/jobs/$id"
+        params={{ id: job.job_id }}
+        className="font-medium text-ink no-underline hover:underline"
+      >
+        {job.name}
+      </Link>
       <div className="mt-0.5 flex flex-wrap items-center gap-2">
         <span className="mono text-muted">{job.job_id}</span>
         <LabelLinks labels={job.labels} selector={selector} within />
@@ -169,7 +326,15 @@ function ScheduleCell({ job }: { job: Job }) {
   );
 }
 
-function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onRunWith: () => void; onPause: () => void; onResume: () => void; onDelete: () => void }) {
+function RowActions(props: {
+  job: Job;
+  busy: boolean;
+  onRun: () => void;
+  onRunWith: () => void;
+  onPause: () => void;
+  onResume: () => void;
+  onDelete: () => void;
+}) {
   const { t } = useTranslation();
   const { job } = props;
   const may = useMay('jobs:write');
@@ -182,32 +347,59 @@ function RowActions(props: { job: Job; busy: boolean; onRun: () => void; onRunWi
   const paused = job.state === 'PAUSED';
   return (
     <div className="flex justify-end gap-1">
-      <button type="button" className="button" title={run.title} disabled={props.busy || run.disabled} onClick={props.onRun}
-        aria-label={t('jobs.run_named', { name: job.name })}>
-        <Zap aria-hidden size={15} />{t('jobs.run')}
+      <button
+        type="button"
+        className="button"
+        title={run.title}
+        disabled={props.busy || run.disabled}
+        onClick={props.onRun}
+        aria-label={t('jobs.run_named', { name: job.name })}
+      >
+        <Zap aria-hidden size={15} />
+        {t('jobs.run')}
       </button>
       <Menu.Root>
-        <Menu.Trigger className="button button-plain button-icon" aria-label={t('jobs.more_named', { name: job.name })}>
+        <Menu.Trigger
+          className="button button-plain button-icon"
+          aria-label={t('jobs.more_named', { name: job.name })}
+        >
           <Ellipsis aria-hidden size={17} />
         </Menu.Trigger>
         <Menu.Portal>
           <Menu.Positioner className="z-40" align="end" sideOffset={4}>
             <Menu.Popup className="popup min-w-44 p-1">
               <Menu.Item className="menu-item" {...run} onClick={props.onRunWith}>
-                <SlidersHorizontal aria-hidden size={15} />{t('jobs.run_with')}
+                <SlidersHorizontal aria-hidden size={15} />
+                {t('jobs.run_with')}
               </Menu.Item>
-              <Menu.Item className="menu-item" {...why(paused ? 'resume' : 'pause')} onClick={paused ? props.onResume : props.onPause}>
+              <Menu.Item
+                className="menu-item"
+                {...why(paused ? 'resume' : 'pause')}
+                onClick={paused ? props.onResume : props.onPause}
+              >
                 {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}
                 {paused ? t('jobs.resume') : t('jobs.pause')}
               </Menu.Item>
-              <Menu.Item className="menu-item" {...why('edit')} render={<Link to="/jobs/$id/edit" params={{ id: job.job_id }} />}>
-                <Pencil aria-hidden size={15} />{t('jobs.edit')}
+              <Menu.Item
+                className="menu-item"
+                {...why('edit')}
+                render={<Link to="/jobs/$id/edit" params={{ id: job.job_id }} />}
+              >
+                <Pencil aria-hidden size={15} />
+                {t('jobs.edit')}
               </Menu.Item>
-              <Menu.Item className="menu-item" disabled={!may} title={may ? undefined : t('denied.write')} render={<Link to="/jobs/new" search={{ from: job.job_id }} />}>
-                <Copy aria-hidden size={15} />{t('jobs.duplicate')}
+              <Menu.Item
+                className="menu-item"
+                disabled={!may}
+                title={may ? undefined : t('denied.write')}
+                render={<Link to="/jobs/new" search={{ from: job.job_id }} />}
+              >
+                <Copy aria-hidden size={15} />
+                {t('jobs.duplicate')}
               </Menu.Item>
               <Menu.Item className="menu-item text-bad" {...why('delete')} onClick={props.onDelete}>
-                <Trash2 aria-hidden size={15} />{t('jobs.delete')}
+                <Trash2 aria-hidden size={15} />
+                {t('jobs.delete')}
               </Menu.Item>
             </Menu.Popup>
           </Menu.Positioner>

@@ -24,7 +24,11 @@ export default function LastRunsCard({ job, onKnown }: { job: Job; onKnown?: () 
   return (
     <Card title={t('strip.title', { n: RUNS })}>
       <RunStrip runs={runs} name={job.name} zone={zoneOf(job)} />
-      {share !== null && <p className="mt-2 text-muted" data-testid="success">{t('strip.success', { share: percent(share, language), n })}</p>}
+      {share !== null && (
+        <p className="mt-2 text-muted" data-testid="success">
+          {t('strip.success', { share: percent(share, language), n })}
+        </p>
+      )}
     </Card>
   );
 }

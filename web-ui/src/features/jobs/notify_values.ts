@@ -10,15 +10,29 @@ const ADDRESSES_MOST = 20;
 const ADDRESS_LONGEST = 254;
 const ADDRESS = /^[!#-'*+./0-9=?A-Z^-~][!#-'*+./0-9=?A-Z^-~-]*@[!#-'*+./0-9=?A-Z^-~-]+$/;
 
-export interface TellValues { tell: string; tell_on: string[]; late_after_s: string; mail_to: string }
+export interface TellValues {
+  tell: string;
+  tell_on: string[];
+  late_after_s: string;
+  mail_to: string;
+}
 
 // Whoever begins to choose unticks what is not wanted.
-export const TELL_DEFAULTS: TellValues = { tell: 'cluster', tell_on: [...NOTICE_KINDS], late_after_s: '', mail_to: '' };
+export const TELL_DEFAULTS: TellValues = {
+  tell: 'cluster',
+  tell_on: [...NOTICE_KINDS],
+  late_after_s: '',
+  mail_to: '',
+};
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const textsOf = (value: unknown): string[] | null => (Array.isArray(value) ? value.map(String) : null);
-const addressesOf = (text: string) => text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+const addressesOf = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 
 export function tellValuesOf(notify: unknown): TellValues {
   const given = isObject(notify) ? notify : {};
@@ -52,12 +66,19 @@ export function wrongLate(text: string): string | undefined {
 
 export function wrongMail(text: string): string | undefined {
   if (addressesOf(text).length > ADDRESSES_MOST) return `mail_many:${ADDRESSES_MOST}`;
-  const at = text.split('\n').findIndex((line) =>
-    line.trim() !== '' && (line.trim().length > ADDRESS_LONGEST || !ADDRESS.test(line.trim())));
+  const at = text
+    .split('\n')
+    .findIndex(
+      (line) => line.trim() !== '' && (line.trim().length > ADDRESS_LONGEST || !ADDRESS.test(line.trim())),
+    );
   return at < 0 ? undefined : `mail:${at + 1}`;
 }
 
-const FIELDS: Record<string, keyof TellValues> = { on: 'tell', late_after_s: 'late_after_s', mail_to: 'mail_to' };
+const FIELDS: Record<string, keyof TellValues> = {
+  on: 'tell',
+  late_after_s: 'late_after_s',
+  mail_to: 'mail_to',
+};
 export const tellFieldOf = (member: string | undefined): keyof TellValues => FIELDS[member ?? ''] ?? 'tell';
 
 export interface Telling {
@@ -68,17 +89,23 @@ export interface Telling {
   mailTo: string[];
 }
 
-const listOf = (text: string | undefined) => (text ?? '').split(',').map((one) => one.trim()).filter((one) => one !== '');
+const listOf = (text: string | undefined) =>
+  (text ?? '')
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
 
 // What comes of it, with the settings of the cluster where they are known.
 export function tellingOf(notify: Notify, settings: Record<string, string> | undefined): Telling {
   const known = settings !== undefined && 'notify.on' in settings;
   const late = notify.late_after_s ?? (known ? Number(settings['notify.late_after_s']) : null);
   const mailTo = notify.mail_to ?? (known ? listOf(settings['notify.mail_to']) : []);
-  const channels = known ? [
-    ...(settings['notify.webhook_url'] ? ['webhook'] : []),
-    ...(settings['notify.mail_server'] && mailTo.length > 0 ? ['mail'] : []),
-  ] : null;
+  const channels = known
+    ? [
+        ...(settings['notify.webhook_url'] ? ['webhook'] : []),
+        ...(settings['notify.mail_server'] && mailTo.length > 0 ? ['mail'] : []),
+      ]
+    : null;
   return {
     kinds: notify.on ?? (known ? listOf(settings['notify.on']) : null),
     own: notify.on !== undefined,

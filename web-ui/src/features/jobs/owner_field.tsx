@@ -19,8 +19,14 @@ export function OwnerField() {
     <Field label={t('jobs.owner')} error={error('user_id')} hint={t('form.owner_hint')}>
       <select className="input" {...register('user_id')} value={owner}>
         {owner === '' && <option value="">{t('form.owner_me')}</option>}
-        {owner !== '' && !users.some((one) => one.user_id === owner) && <option value={owner}>{owner}</option>}
-        {users.map((one) => <option key={one.user_id} value={one.user_id}>{one.name}</option>)}
+        {owner !== '' && !users.some((one) => one.user_id === owner) && (
+          <option value={owner}>{owner}</option>
+        )}
+        {users.map((one) => (
+          <option key={one.user_id} value={one.user_id}>
+            {one.name}
+          </option>
+        ))}
       </select>
     </Field>
   );

@@ -5,6 +5,7 @@ import { useSession } from '../../auth/session';
 
 export function useOwners(): { known: boolean; users: User[] } {
   const session = useSession();
-  const known = session.state === 'signed_in' && (session.person?.permissions.includes('users:manage') ?? false);
+  const known =
+    session.state === 'signed_in' && (session.person?.permissions.includes('users:manage') ?? false);
   return { known, users: itemsOf(useUsers(known).data) };
 }

@@ -10,9 +10,17 @@ export function PageSize({ value, onChange }: { value?: Size; onChange: (size: S
   const { t } = useTranslation();
   const sizes = [...PAGE_SIZES, USUAL].toSorted((a, b) => +a - +b);
   return (
-    <select className="input w-auto" aria-label={t('jobs.page_size')} value={value ?? USUAL}
-      onChange={(event) => onChange(event.target.value === USUAL ? undefined : (event.target.value as Size))}>
-      {sizes.map((n) => <option key={n} value={n}>{t('jobs.page_of', { n })}</option>)}
+    <select
+      className="input w-auto"
+      aria-label={t('jobs.page_size')}
+      value={value ?? USUAL}
+      onChange={(event) => onChange(event.target.value === USUAL ? undefined : (event.target.value as Size))}
+    >
+      {sizes.map((n) => (
+        <option key={n} value={n}>
+          {t('jobs.page_of', { n })}
+        </option>
+      ))}
     </select>
   );
 }

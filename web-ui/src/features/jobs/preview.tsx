@@ -46,17 +46,29 @@ export function usePreview(wanted: PreviewOf | null) {
   });
 }
 
-export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; crons: readonly string[]; active: boolean; manual: boolean }) {
+export function PreviewPanel(props: {
+  preview: ReturnType<typeof usePreview>;
+  crons: readonly string[];
+  active: boolean;
+  manual: boolean;
+}) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   const textOr = useTextOr();
   useWords(language);
   const { data, isError, error } = props.preview;
-  if (!props.active) return <p className="text-muted">{props.manual ? t('preview.manual') : t('preview.enter')}</p>;
+  if (!props.active)
+    return <p className="text-muted">{props.manual ? t('preview.manual') : t('preview.enter')}</p>;
   if (isError) return <p className="text-bad">{explain(error, t)}</p>;
   if (!data) return <p className="text-muted">{t('loading')}</p>;
   if (!data.valid) return <p className="text-muted">{t('preview.invalid')}</p>;
-  const words = language === 'en' ? data.explanations.join('; ') : props.crons.map((cron) => describeCron(cron, language)).filter(Boolean).join('; ');
+  const words =
+    language === 'en'
+      ? data.explanations.join('; ')
+      : props.crons
+          .map((cron) => describeCron(cron, language))
+          .filter(Boolean)
+          .join('; ');
   return (
     <>
       {words && <p className="mb-2 font-medium">{words}</p>}
@@ -65,7 +77,11 @@ export function PreviewPanel(props: { preview: ReturnType<typeof usePreview>; cr
       {data.warnings.length > 0 && (
         <ul className="mt-3 grid gap-1.5" data-testid="hints">
           {data.warnings.map((one) => (
-            <li key={one.schedule + one.code} className="flex gap-2 rounded bg-warn-soft px-2 py-1.5 text-warn" data-hint={one.code}>
+            <li
+              key={one.schedule + one.code}
+              className="flex gap-2 rounded bg-warn-soft px-2 py-1.5 text-warn"
+              data-hint={one.code}
+            >
               <TriangleAlert aria-hidden size={15} className="mt-0.5 shrink-0" />
               <span>{language === 'en' ? one.detail : textOr('hint.', one.code)}</span>
             </li>
@@ -84,10 +100,19 @@ export function FireList({ fires }: { fires: Fire[] }) {
       {fires.map((fire) => (
         <li key={fire.schedule + fire.fire_time} className="flex flex-wrap justify-between gap-x-4">
           <span className="tabular-nums" data-fire={fire.fire_time}>
-            {fire.local_time.slice(0, 19).replace('T', ' ')} <span className="text-muted"><span title={fire.time_zone}>{fire.utc_offset}</span></span>
-            {fire.dst && <span className="ml-2 rounded bg-warn-soft px-1.5 text-xs text-warn">{t(`dst.${fire.dst}`)}</span>}
+            {fire.local_time.slice(0, 19).replace('T', ' ')}{' '}
+            <span className="text-muted">
+              <span title={fire.time_zone}>{fire.utc_offset}</span>
+            </span>
+            {fire.dst && (
+              <span className="ml-2 rounded bg-warn-soft px-1.5 text-xs text-warn">
+                {t(`dst.${fire.dst}`)}
+              </span>
+            )}
           </span>
-          <span className="text-muted"><Time at={fire.fire_time} zone={fire.time_zone} /></span>
+          <span className="text-muted">
+            <Time at={fire.fire_time} zone={fire.time_zone} />
+          </span>
         </li>
       ))}
     </ol>
@@ -104,7 +129,10 @@ export function Skipped({ fires }: { fires: SkippedFire[] }) {
       <ul className="mt-1 grid gap-1.5" data-testid="skipped">
         {fires.map((fire) => (
           <li key={fire.schedule + fire.fire_time} className="tabular-nums" data-skipped={fire.fire_time}>
-            {fire.local_time.slice(0, 19).replace('T', ' ')} <span className="text-muted" title={fire.time_zone}>{fire.utc_offset}</span>
+            {fire.local_time.slice(0, 19).replace('T', ' ')}{' '}
+            <span className="text-muted" title={fire.time_zone}>
+              {fire.utc_offset}
+            </span>
             <span className="text-muted"> · {textOr('skipped.', fire.dst)}</span>
           </li>
         ))}

@@ -3,7 +3,11 @@ import '../../i18n/seldom';
 import type { Job, Run } from '../../api/types';
 import { parametersOf } from './form_values';
 
-export interface RunWith { parameters: string; executor_id: string; priority: string }
+export interface RunWith {
+  parameters: string;
+  executor_id: string;
+  priority: string;
+}
 // The names of the fields, and what is wrong with them as a key of the texts.
 export type Wrong = Partial<Record<keyof RunWith, { key: string; names?: string }>>;
 
@@ -27,18 +31,25 @@ export function wrongIn(values: RunWith, job: Job): Wrong {
   if (parameters === null) wrong.parameters = { key: 'run_with.no_object' };
   else if (left.length > 0) wrong.parameters = { key: 'run_with.kept', names: left.join(', ') };
   const priority = values.priority.trim();
-  if (priority !== '' && !(/^\d+$/.test(priority) && +priority <= PRIORITY_MAX)) wrong.priority = { key: 'run_with.whole' };
+  if (priority !== '' && !(/^\d+$/.test(priority) && +priority <= PRIORITY_MAX))
+    wrong.priority = { key: 'run_with.whole' };
   return wrong;
 }
 
 // Of all of them, and of each by its name.
-export const pointersOf = (values: RunWith): string[] =>
-  ['/parameters', ...Object.keys(parametersOf(values.parameters) ?? {}).map((name) => '/parameters/' + name.replaceAll('~', '~0').replaceAll('/', '~1'))];
+export const pointersOf = (values: RunWith): string[] => [
+  '/parameters',
+  ...Object.keys(parametersOf(values.parameters) ?? {}).map(
+    (name) => '/parameters/' + name.replaceAll('~', '~0').replaceAll('/', '~1'),
+  ),
+];
 
 // Only what differs: the rest stays the job's own.
 export function bodyOf(values: RunWith, job: Job): Record<string, unknown> {
   const body: Record<string, unknown> = {};
-  const given = Object.entries(parametersOf(values.parameters) ?? {}).filter(([name, value]) => !same(value, job.parameters[name]));
+  const given = Object.entries(parametersOf(values.parameters) ?? {}).filter(
+    ([name, value]) => !same(value, job.parameters[name]),
+  );
   if (given.length > 0) body.parameters = Object.fromEntries(given);
   if (values.executor_id) body.executor_id = values.executor_id;
   const priority = values.priority.trim();

@@ -13,7 +13,9 @@ import { EMPTY_ROW, ROWS_MAX, ROW_KINDS, rowOf, type ScheduleRow } from './sched
 
 // What the single fields hold, as a row.
 function rowsOf(values: FormValues): ScheduleRow[] {
-  return values.kind === 'several' ? values.schedules : schedulesOf(values).map((one) => rowOf(one, values.time_zone.trim()));
+  return values.kind === 'several'
+    ? values.schedules
+    : schedulesOf(values).map((one) => rowOf(one, values.time_zone.trim()));
 }
 
 // From one schedule to two.
@@ -21,10 +23,17 @@ export function AddSchedule() {
   const { t } = useTranslation();
   const { getValues, setValue } = useFormContext<FormValues>();
   return (
-    <button type="button" className="button justify-self-start" onClick={() => {
-      setValue('schedules', [...rowsOf(getValues()), EMPTY_ROW], { shouldDirty: true });
-      setValue('kind', 'several', { shouldDirty: true });
-    }}><Plus aria-hidden size={15} />{t('form.add_schedule')}</button>
+    <button
+      type="button"
+      className="button justify-self-start"
+      onClick={() => {
+        setValue('schedules', [...rowsOf(getValues()), EMPTY_ROW], { shouldDirty: true });
+        setValue('kind', 'several', { shouldDirty: true });
+      }}
+    >
+      <Plus aria-hidden size={15} />
+      {t('form.add_schedule')}
+    </button>
   );
 }
 
@@ -47,32 +56,68 @@ export function ScheduleRows({ errorOf }: { errorOf: (field: FieldPath<FormValue
         ))}
       </ol>
       {none && <p className="text-muted">{t('form.no_schedule')}</p>}
-      <button type="button" className="button justify-self-start" disabled={fields.length >= ROWS_MAX} onClick={() => append(EMPTY_ROW, { focusName: `schedules.${fields.length}.kind` })}>
-        <Plus aria-hidden size={15} />{t('form.add_schedule')}
+      <button
+        type="button"
+        className="button justify-self-start"
+        disabled={fields.length >= ROWS_MAX}
+        onClick={() => append(EMPTY_ROW, { focusName: `schedules.${fields.length}.kind` })}
+      >
+        <Plus aria-hidden size={15} />
+        {t('form.add_schedule')}
       </button>
     </div>
   );
 }
 
-function Row({ at, errorOf, onRemove }: { at: number; errorOf: (field: FieldPath<FormValues>) => string | undefined; onRemove: () => void }) {
+function Row({
+  at,
+  errorOf,
+  onRemove,
+}: {
+  at: number;
+  errorOf: (field: FieldPath<FormValues>) => string | undefined;
+  onRemove: () => void;
+}) {
   const { t } = useTranslation();
   const textOr = useTextOr();
   const { register } = useFormContext<FormValues>();
   const kind = useWatch<FormValues, `schedules.${number}.kind`>({ name: `schedules.${at}.kind` });
   const n = at + 1;
-  const kinds: readonly string[] = (ROW_KINDS as readonly string[]).includes(kind) ? ROW_KINDS : [...ROW_KINDS, kind];
-  const text = (field: keyof ScheduleRow, label: string, more: { mono?: boolean; numeric?: boolean; placeholder?: string; list?: string; hint?: string }) => (
-    <Text key={field} name={`schedules.${at}.${field}`} label={label} error={errorOf(`schedules.${at}.${field}`)} {...more} />
+  const kinds: readonly string[] = (ROW_KINDS as readonly string[]).includes(kind)
+    ? ROW_KINDS
+    : [...ROW_KINDS, kind];
+  const text = (
+    field: keyof ScheduleRow,
+    label: string,
+    more: { mono?: boolean; numeric?: boolean; placeholder?: string; list?: string; hint?: string },
+  ) => (
+    <Text
+      key={field}
+      name={`schedules.${at}.${field}`}
+      label={label}
+      error={errorOf(`schedules.${at}.${field}`)}
+      {...more}
+    />
   );
   return (
     <>
       <div className="flex items-end gap-2">
         <Field label={t('form.schedule_n', { n })} error={errorOf(`schedules.${at}.kind`)} className="flex-1">
           <select className="input" {...register(`schedules.${at}.kind`)}>
-            {kinds.map((one) => <option key={one} value={one}>{textOr('option.kind.', one)}</option>)}
+            {kinds.map((one) => (
+              <option key={one} value={one}>
+                {textOr('option.kind.', one)}
+              </option>
+            ))}
           </select>
         </Field>
-        <button type="button" className="button button-icon button-danger" aria-label={t('form.remove_schedule', { n })} title={t('form.remove_schedule', { n })} onClick={onRemove}>
+        <button
+          type="button"
+          className="button button-icon button-danger"
+          aria-label={t('form.remove_schedule', { n })}
+          title={t('form.remove_schedule', { n })}
+          onClick={onRemove}
+        >
           <Trash2 aria-hidden size={15} />
         </button>
       </div>
@@ -82,9 +127,14 @@ function Row({ at, errorOf, onRemove }: { at: number; errorOf: (field: FieldPath
       ]}
       {kind === 'rate' && [
         text('every_s', t('form.every_n', { n }), { numeric: true }),
-        text('start_time', t('form.start_n', { n }), { mono: true, placeholder: '2026-12-24T18:00:00+01:00', hint: t('form.start_hint') }),
+        text('start_time', t('form.start_n', { n }), {
+          mono: true,
+          placeholder: '2026-12-24T18:00:00+01:00',
+          hint: t('form.start_hint'),
+        }),
       ]}
-      {kind === 'once' && text('at', t('form.at_n', { n }), { mono: true, placeholder: '2026-12-24T18:00:00+01:00' })}
+      {kind === 'once' &&
+        text('at', t('form.at_n', { n }), { mono: true, placeholder: '2026-12-24T18:00:00+01:00' })}
     </>
   );
 }

@@ -14,11 +14,21 @@ export interface ScheduleRow {
 
 export const ROWS_MAX = 32;
 export const ROW_KINDS = ['cron', 'rate', 'once'] as const;
-export const EMPTY_ROW: ScheduleRow = { kind: 'cron', cron_expression: '', time_zone: '', every_s: '300', start_time: '', at: '', kept: '{}' };
+export const EMPTY_ROW: ScheduleRow = {
+  kind: 'cron',
+  cron_expression: '',
+  time_zone: '',
+  every_s: '300',
+  start_time: '',
+  at: '',
+  kept: '{}',
+};
 
 const AT_THE_EPOCH = /^1970-01-01T00:00:00(\.0+)?Z$/; // what the server says of a rate without a start
 export const startOf = (schedule: Definition): string =>
-  typeof schedule.start_time === 'string' && !AT_THE_EPOCH.test(schedule.start_time) ? schedule.start_time : '';
+  typeof schedule.start_time === 'string' && !AT_THE_EPOCH.test(schedule.start_time)
+    ? schedule.start_time
+    : '';
 
 export function rowOf(schedule: unknown, zone: string): ScheduleRow {
   const from = (typeof schedule === 'object' && schedule !== null ? schedule : {}) as Definition;
@@ -36,13 +46,30 @@ export function rowOf(schedule: unknown, zone: string): ScheduleRow {
 
 export function scheduleOf(row: ScheduleRow, zone: string): unknown {
   const kept = JSON.parse(row.kept) as Definition;
-  const { cron_expression: _cron, time_zone: _zone, every_ms: _every, start_time, at: _at, ...rest } = kept?.kind === row.kind ? kept : ({} as Definition);
+  const {
+    cron_expression: _cron,
+    time_zone: _zone,
+    every_ms: _every,
+    start_time,
+    at: _at,
+    ...rest
+  } = kept?.kind === row.kind ? kept : ({} as Definition);
   switch (row.kind) {
     case 'cron':
-      return { ...rest, kind: 'cron', cron_expression: row.cron_expression.trim(), time_zone: row.time_zone.trim() || zone };
+      return {
+        ...rest,
+        kind: 'cron',
+        cron_expression: row.cron_expression.trim(),
+        time_zone: row.time_zone.trim() || zone,
+      };
     case 'rate': {
       const start = row.start_time.trim() || (startOf({ start_time }) === '' ? start_time : undefined);
-      return { ...rest, kind: 'rate', every_ms: Math.round(+row.every_s * 1000), ...(start === undefined ? {} : { start_time: start }) };
+      return {
+        ...rest,
+        kind: 'rate',
+        every_ms: Math.round(+row.every_s * 1000),
+        ...(start === undefined ? {} : { start_time: start }),
+      };
     }
     case 'once':
       return { ...rest, kind: 'once', at: row.at.trim() };
@@ -60,5 +87,8 @@ export function wrongIn(row: ScheduleRow): readonly [keyof ScheduleRow, string] 
 
 // Which field of a row shows what is said about a member of a schedule.
 export const rowFieldOf = (member: string | undefined): keyof ScheduleRow =>
-  member === 'every_ms' ? 'every_s'
-    : member === 'cron_expression' || member === 'time_zone' || member === 'start_time' || member === 'at' ? member : 'kind';
+  member === 'every_ms'
+    ? 'every_s'
+    : member === 'cron_expression' || member === 'time_zone' || member === 'start_time' || member === 'at'
+      ? member
+      : 'kind';

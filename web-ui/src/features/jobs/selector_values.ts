@@ -27,7 +27,10 @@ const same = (a: string, b: string) => a.replaceAll(/\s/g, '') === b.replaceAll(
 // `more` may be several conditions; one that is there already is not added.
 export function withCondition(selector: string | undefined, more: string): string | undefined {
   const before = conditionsOf(selector ?? '');
-  return joined([...before, ...conditionsOf(more).filter((one) => !before.some((other) => same(one, other)))]);
+  return joined([
+    ...before,
+    ...conditionsOf(more).filter((one) => !before.some((other) => same(one, other))),
+  ]);
 }
 
 export const withoutCondition = (selector: string, condition: string): string | undefined =>

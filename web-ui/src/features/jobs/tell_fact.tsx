@@ -10,9 +10,12 @@ export function TellFact({ job }: { job: Job }) {
   const { what, cluster, whom } = useTellText(job.notify);
   return (
     <>
-      {what}{cluster && <span className="text-muted"> · {t('option.tell.cluster')}</span>}
+      {what}
+      {cluster && <span className="text-muted"> · {t('option.tell.cluster')}</span>}
       {whom && <span className="block text-muted wrap-anywhere">{t('tell.to', { whom })}</span>}
-      <Link to="/admin/deliveries" search={{ job_id: job.job_id }} className="link flex min-h-7 items-center">{t('tell.deliveries')}</Link>
+      <Link to="/admin/deliveries" search={{ job_id: job.job_id }} className="link flex min-h-7 items-center">
+        {t('tell.deliveries')}
+      </Link>
     </>
   );
 }

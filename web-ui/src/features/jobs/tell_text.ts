@@ -20,14 +20,29 @@ export function useTellText(notify: Notify): TellText {
   const { language } = usePreferences();
   const telling = tellingOf(notify, useConfig().data?.data.settings);
   const join = (words: string[]) => new Intl.ListFormat(language, { type: 'conjunction' }).format(words);
-  const kindText = (kind: string) => (kind === 'late' && telling.lateAfterS !== null
-    ? t('tell.late_after', { span: span(telling.lateAfterS * 1000) }) : textOr('notice.', kind));
-  const channelText = (channel: string) => (channel === 'mail'
-    ? t('tell.mail_to', { addresses: join(telling.mailTo) }) : textOr('channel.', channel));
+  const kindText = (kind: string) =>
+    kind === 'late' && telling.lateAfterS !== null
+      ? t('tell.late_after', { span: span(telling.lateAfterS * 1000) })
+      : textOr('notice.', kind);
+  const channelText = (channel: string) =>
+    channel === 'mail' ? t('tell.mail_to', { addresses: join(telling.mailTo) }) : textOr('channel.', channel);
   return {
-    what: telling.kinds === null ? t('option.tell.cluster') : telling.kinds.length === 0 ? t('option.tell.none') : join(telling.kinds.map(kindText)),
+    what:
+      telling.kinds === null
+        ? t('option.tell.cluster')
+        : telling.kinds.length === 0
+          ? t('option.tell.none')
+          : join(telling.kinds.map(kindText)),
     cluster: !telling.own && telling.kinds !== null,
-    whom: telling.kinds?.length === 0 ? '' : telling.channels === null ? (telling.mailTo.length > 0 ? channelText('mail') : '')
-      : telling.channels.length === 0 ? t('tell.nobody') : join(telling.channels.map(channelText)),
+    whom:
+      telling.kinds?.length === 0
+        ? ''
+        : telling.channels === null
+          ? telling.mailTo.length > 0
+            ? channelText('mail')
+            : ''
+          : telling.channels.length === 0
+            ? t('tell.nobody')
+            : join(telling.channels.map(channelText)),
   };
 }

@@ -6,7 +6,9 @@ export function valueText(value: unknown): string {
 
 // The newer and the older one, as the URL has them. A third takes the place of the one picked last but one.
 export function picked(chosen: readonly number[], version: number): [string | undefined, string | undefined] {
-  const next = chosen.includes(version) ? chosen.filter((one) => one !== version) : [...chosen.slice(-1), version];
+  const next = chosen.includes(version)
+    ? chosen.filter((one) => one !== version)
+    : [...chosen.slice(-1), version];
   const [newer, older] = next.toSorted((a, b) => b - a);
   return [newer?.toString(), older?.toString()];
 }

@@ -9,17 +9,33 @@ export type Kind = 'job' | 'run';
 export type JobAction = 'run' | 'pause' | 'resume' | 'cancel'; // cancel: every open run of it
 export type RunAction = 'cancel' | 'retry';
 export type Action = JobAction | RunAction;
-export const ACTIONS: Record<Kind, readonly Action[]> = { job: ['run', 'pause', 'resume', 'cancel'], run: ['cancel', 'retry'] };
+export const ACTIONS: Record<Kind, readonly Action[]> = {
+  job: ['run', 'pause', 'resume', 'cancel'],
+  run: ['cancel', 'retry'],
+};
 
 // The names of the list's parameters.
 export type Filter = Record<string, string | string[]>;
 export type Target = { ids: string[] } | { filter: Filter };
 export type Search = Record<string, string | string[] | undefined>;
-export interface Row { id: string; name: string; state: string }
+export interface Row {
+  id: string;
+  name: string;
+  state: string;
+}
 
 // `result` is the server's, or UNSURE: it may have been done, nobody said.
-export interface Item { id: string; result: string; run_id: string | null; error: Pick<Problem, 'code' | 'detail'> | null }
-export interface Answer { total: number; more: boolean; items: Item[] }
+export interface Item {
+  id: string;
+  result: string;
+  run_id: string | null;
+  error: Pick<Problem, 'code' | 'detail'> | null;
+}
+export interface Answer {
+  total: number;
+  more: boolean;
+  items: Item[];
+}
 
 const PIECE = 50; // answered well before a request is given up; more than that goes on without this page
 const IDS_MAX = 1000; // of a request
@@ -33,16 +49,25 @@ const FITS: Record<RunAction, ReadonlySet<string>> = {
   cancel: new Set(['PENDING', 'RUNNING', 'HELD']),
   retry: new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']),
 };
-const fits = (kind: Kind, action: Action, state: string) => kind === 'run' ? FITS[action as RunAction].has(state) : true;
+const fits = (kind: Kind, action: Action, state: string) =>
+  kind === 'run' ? FITS[action as RunAction].has(state) : true;
 
 // What the list shows, as a filter: the API wants one condition at least, and of runs the states.
 export function filterOf(kind: Kind, search: Search): Filter {
-  const given = Object.entries(search).filter((one): one is [string, string | string[]] => one[1] !== undefined && one[1].length > 0);
+  const given = Object.entries(search).filter(
+    (one): one is [string, string | string[]] => one[1] !== undefined && one[1].length > 0,
+  );
   return { ...(kind === 'job' ? { q: '' } : { state: [...RUN_STATES] }), ...Object.fromEntries(given) };
 }
 
 // Whom the action means; null: none of them. Rows that are not loaded are left to the server.
-export function targetOf(kind: Kind, action: Action, selection: Selection, rows: readonly Row[], search: Search): Target | null {
+export function targetOf(
+  kind: Kind,
+  action: Action,
+  selection: Selection,
+  rows: readonly Row[],
+  search: Search,
+): Target | null {
   if (selection.all !== null) {
     const filter = filterOf(kind, search);
     if (kind === 'job') return { filter };
@@ -58,9 +83,17 @@ const piecesOf = (ids: readonly string[], size: number): string[][] =>
   Array.from({ length: Math.ceil(ids.length / size) }, (_, i) => ids.slice(i * size, (i + 1) * size));
 
 // Who would be acted on, and who refuses.
-export async function preview(kind: Kind, action: Action, target: Target, signal?: AbortSignal): Promise<Answer> {
-  const answers = await Promise.all(('ids' in target ? piecesOf(target.ids, IDS_MAX).map((ids) => ({ ids })) : [target]).map((some) =>
-    call<Answer>('POST', 'bulk', { body: { action, kind, ...some, dry_run: true }, signal })));
+export async function preview(
+  kind: Kind,
+  action: Action,
+  target: Target,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const answers = await Promise.all(
+    ('ids' in target ? piecesOf(target.ids, IDS_MAX).map((ids) => ({ ids })) : [target]).map((some) =>
+      call<Answer>('POST', 'bulk', { body: { action, kind, ...some, dry_run: true }, signal }),
+    ),
+  );
   const items = answers.flatMap(({ data }) => data.items);
   return { total: items.length, more: answers.some(({ data }) => data.more), items };
 }
@@ -68,7 +101,11 @@ export async function preview(kind: Kind, action: Action, target: Target, signal
 // Whether the server goes on with it by itself: what nobody has to wait for, and what is more than a preview shows.
 export const goesOnAlone = (answer: Answer): boolean => answer.more || answer.items.length > PIECE;
 
-export interface Options { reason?: string; confirm_overlap?: boolean; mode?: 'kill' }
+export interface Options {
+  reason?: string;
+  confirm_overlap?: boolean;
+  mode?: 'kill';
+}
 
 export interface Progress {
   // After each piece, with how many have been asked; false ends it there.
@@ -83,10 +120,17 @@ const pauseFor = (n: number) => new Promise<void>((resolve) => setTimeout(resolv
 
 // No answer, half of one, or that of a proxy that had none, says nothing about what was done.
 export const isUnsure = (error: unknown) =>
-  !(error instanceof ApiError) || error.status < 400 || [502, 504].includes(error.status) || ['outcome_unknown', 'request_in_flight'].includes(error.code);
+  !(error instanceof ApiError) ||
+  error.status < 400 ||
+  [502, 504].includes(error.status) ||
+  ['outcome_unknown', 'request_in_flight'].includes(error.code);
 
 // With the same key it is done once, however often it is asked for.
-async function askSurely<T>(body: object, idempotencyKey: string, pause: (n: number) => Promise<void>): Promise<T> {
+async function askSurely<T>(
+  body: object,
+  idempotencyKey: string,
+  pause: (n: number) => Promise<void>,
+): Promise<T> {
   for (let tries = 1; ; ++tries) {
     try {
       return (await call<T>('POST', 'bulk', { body, idempotencyKey })).data;
@@ -97,7 +141,13 @@ async function askSurely<T>(body: object, idempotencyKey: string, pause: (n: num
   }
 }
 
-export async function act(kind: Kind, action: Action, ids: readonly string[], options: Options, progress: Progress): Promise<Item[]> {
+export async function act(
+  kind: Kind,
+  action: Action,
+  ids: readonly string[],
+  options: Options,
+  progress: Progress,
+): Promise<Item[]> {
   const items: Item[] = [];
   const fail = (some: readonly string[], code: string, detail: string, result = 'error') =>
     items.push(...some.map((id) => ({ id, result, run_id: null, error: { code, detail } })));
@@ -106,9 +156,22 @@ export async function act(kind: Kind, action: Action, ids: readonly string[], op
     asked += piece.length;
     let broken = false;
     try {
-      items.push(...(await askSurely<Answer>({ action, kind, ids: piece, ...options }, newKey(), progress.pause ?? pauseFor)).items);
+      items.push(
+        ...(
+          await askSurely<Answer>(
+            { action, kind, ids: piece, ...options },
+            newKey(),
+            progress.pause ?? pauseFor,
+          )
+        ).items,
+      );
     } catch (error) {
-      fail(piece, error instanceof ApiError ? error.code : 'unknown', progress.explain(error), isUnsure(error) ? UNSURE : 'error');
+      fail(
+        piece,
+        error instanceof ApiError ? error.code : 'unknown',
+        progress.explain(error),
+        isUnsure(error) ? UNSURE : 'error',
+      );
       broken = true;
     }
     if (progress.go(asked) && !broken) continue;
@@ -119,7 +182,15 @@ export async function act(kind: Kind, action: Action, ids: readonly string[], op
 }
 
 // Hands it to the server, which goes on with it. Who looked at all of it means those; of more, whatever matches now.
-export async function hand(kind: Kind, action: Action, target: Target, seen: Answer, options: Options, key: string, pause = pauseFor): Promise<BulkAction> {
+export async function hand(
+  kind: Kind,
+  action: Action,
+  target: Target,
+  seen: Answer,
+  options: Options,
+  key: string,
+  pause = pauseFor,
+): Promise<BulkAction> {
   const meant = seen.more ? target : { ids: seen.items.map((item) => item.id) };
   return askSurely<BulkAction>({ action, kind, ...meant, ...options, background: true }, key, pause);
 }

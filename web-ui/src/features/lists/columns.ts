@@ -3,7 +3,11 @@ import { useState } from 'react';
 import type { Kind } from './bulk';
 import { keep, kept } from './kept';
 
-export interface Choosable { id: string; label: string; usual: boolean }
+export interface Choosable {
+  id: string;
+  label: string;
+  usual: boolean;
+}
 // Only what differs from the usual, so that a column that comes later is there, or not, as it should be.
 export type Chosen = Readonly<Record<string, boolean>>;
 
@@ -24,7 +28,9 @@ export function choice(all: readonly Choosable[], chosen: Chosen, id: string, on
 
 export function chosenFrom(stored: unknown): Chosen {
   if (typeof stored !== 'object' || stored === null) return {};
-  return Object.fromEntries(Object.entries(stored).filter((one): one is [string, boolean] => typeof one[1] === 'boolean'));
+  return Object.fromEntries(
+    Object.entries(stored).filter((one): one is [string, boolean] => typeof one[1] === 'boolean'),
+  );
 }
 
 export function useColumns(kind: Kind, all: readonly Choosable[]): Columns {

@@ -11,14 +11,22 @@ export function ColumnsPanel({ columns, always }: { columns: Columns; always: st
   return (
     <DropPanel label={t('columns.title')} title={t('columns.title')} icon={Columns3}>
       <ul className="grid gap-1">
-        <li><Choice label={always} on disabled /></li>
+        <li>
+          <Choice label={always} on disabled />
+        </li>
         {all.map((one) => (
           <li key={one.id}>
-            <Choice label={one.label} on={columns.isShown(one.id)} onChange={(on) => columns.choose(choice(all, chosen, one.id, on))} />
+            <Choice
+              label={one.label}
+              on={columns.isShown(one.id)}
+              onChange={(on) => columns.choose(choice(all, chosen, one.id, on))}
+            />
           </li>
         ))}
       </ul>
-      <button type="button" className="button" onClick={() => columns.choose({})}>{t('columns.usual')}</button>
+      <button type="button" className="button" onClick={() => columns.choose({})}>
+        {t('columns.usual')}
+      </button>
     </DropPanel>
   );
 }
@@ -26,7 +34,13 @@ export function ColumnsPanel({ columns, always }: { columns: Columns; always: st
 function Choice(props: { label: string; on: boolean; disabled?: boolean; onChange?: (on: boolean) => void }) {
   return (
     <label className="flex min-h-7 items-center gap-2">
-      <input type="checkbox" className="size-4" checked={props.on} disabled={props.disabled} onChange={(event) => props.onChange?.(event.target.checked)} />
+      <input
+        type="checkbox"
+        className="size-4"
+        checked={props.on}
+        disabled={props.disabled}
+        onChange={(event) => props.onChange?.(event.target.checked)}
+      />
       {props.label}
     </label>
   );

@@ -16,9 +16,11 @@ export function DropPanel(props: { label: string; title: string; icon: LucideIco
     };
     const onKey = (event: KeyboardEvent) => event.key === 'Escape' && close();
     const onPointer = (event: PointerEvent) => !around.contains(event.target as Node) && setOpen(false);
-    const onClick = (event: MouseEvent) => around.contains(event.target as Node) && (event.target as Element).closest('a') && close();
+    const onClick = (event: MouseEvent) =>
+      around.contains(event.target as Node) && (event.target as Element).closest('a') && close();
     // Without a target the focus went nowhere: what had it was taken away.
-    const onLeave = (event: FocusEvent) => event.relatedTarget && !around.contains(event.relatedTarget as Node) && setOpen(false);
+    const onLeave = (event: FocusEvent) =>
+      event.relatedTarget && !around.contains(event.relatedTarget as Node) && setOpen(false);
     around.addEventListener('keydown', onKey);
     around.addEventListener('focusout', onLeave);
     document.addEventListener('pointerdown', onPointer);
@@ -32,11 +34,24 @@ export function DropPanel(props: { label: string; title: string; icon: LucideIco
   }, [open]);
   return (
     <div ref={box} className="sm:relative">
-      <button ref={button} type="button" className="button max-w-60" aria-expanded={open} aria-controls={open ? id : undefined} onClick={() => setOpen(!open)}>
-        <props.icon aria-hidden size={15} className="shrink-0" /><span className="truncate">{props.label}</span>
+      <button
+        ref={button}
+        type="button"
+        className="button max-w-60"
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        onClick={() => setOpen(!open)}
+      >
+        <props.icon aria-hidden size={15} className="shrink-0" />
+        <span className="truncate">{props.label}</span>
       </button>
       {open && (
-        <div id={id} role="group" aria-label={props.title} className="popup absolute top-full right-0 z-20 mt-1 grid w-80 max-w-full gap-3 p-3 sm:max-w-none">
+        <div
+          id={id}
+          role="group"
+          aria-label={props.title}
+          className="popup absolute top-full right-0 z-20 mt-1 grid w-80 max-w-full gap-3 p-3 sm:max-w-none"
+        >
           {props.children}
         </div>
       )}

@@ -36,7 +36,9 @@ export function useSelectable(list: Omit<List, 'selection' | 'onSelect'>): List 
 export function ListBar(props: { list: List; always: string }) {
   return (
     <div className="relative mb-2 flex min-h-9 flex-wrap items-center gap-2">
-      <Suspense><ListTools {...props} /></Suspense>
+      <Suspense>
+        <ListTools {...props} />
+      </Suspense>
     </div>
   );
 }
@@ -54,9 +56,23 @@ function Tick({ list, row }: { list: List; row: Row }) {
   const { t } = useTranslation();
   return (
     <label className="flex size-6 items-center justify-center">
-      <input type="checkbox" className="size-4" aria-label={t('lists.select', { name: row.name })} checked={isTicked(list.selection, row.id)}
+      <input
+        type="checkbox"
+        className="size-4"
+        aria-label={t('lists.select', { name: row.name })}
+        checked={isTicked(list.selection, row.id)}
         onMouseDown={(event) => event.shiftKey && event.preventDefault()}
-        onChange={(event) => list.onSelect(tick(list.selection, row.id, list.rows.map((one) => one.id), (event.nativeEvent as MouseEvent).shiftKey))} />
+        onChange={(event) =>
+          list.onSelect(
+            tick(
+              list.selection,
+              row.id,
+              list.rows.map((one) => one.id),
+              (event.nativeEvent as MouseEvent).shiftKey,
+            ),
+          )
+        }
+      />
     </label>
   );
 }

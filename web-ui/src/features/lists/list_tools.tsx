@@ -21,9 +21,20 @@ import { ViewsPanel } from './views_panel';
 
 const BulkDialog = lazy(() => import('./bulk_dialog'));
 
-const ICONS: Record<Action, LucideIcon> = { run: Zap, pause: Pause, resume: Play, cancel: Ban, retry: RotateCcw };
+const ICONS: Record<Action, LucideIcon> = {
+  run: Zap,
+  pause: Pause,
+  resume: Play,
+  cancel: Ban,
+  retry: RotateCcw,
+};
 
-interface Asked { action: Action; target: Target; leftOut: number; opener: HTMLElement }
+interface Asked {
+  action: Action;
+  target: Target;
+  leftOut: number;
+  opener: HTMLElement;
+}
 
 export default function ListTools({ list, always }: { list: List; always: string }) {
   const { t, i18n } = useTranslation();
@@ -33,13 +44,16 @@ export default function ListTools({ list, always }: { list: List; always: string
       {list.rows.length > 0 && <Chosen {...list} onHanded={setHanded} />}
       {list.total && list.rows.length > 0 && (
         <span className="text-muted tabular-nums" data-testid="total">
-          {t(list.total.n === 1 && !list.total.more ? `lists.one_${list.kind}` : `lists.total_${list.kind}`,
-            { n: list.total.n.toLocaleString(i18n.language) + (list.total.more ? '+' : '') })}
+          {t(list.total.n === 1 && !list.total.more ? `lists.one_${list.kind}` : `lists.total_${list.kind}`, {
+            n: list.total.n.toLocaleString(i18n.language) + (list.total.more ? '+' : ''),
+          })}
         </span>
       )}
       {handed && <Under bulk={handed} />}
       <div className="ml-auto flex min-w-0 gap-2">
-        <Link to="/bulk" className="button button-icon" aria-label={t('bulk.title')} title={t('bulk.title')}><Layers aria-hidden size={15} /></Link>
+        <Link to="/bulk" className="button button-icon" aria-label={t('bulk.title')} title={t('bulk.title')}>
+          <Layers aria-hidden size={15} />
+        </Link>
         <ViewsPanel kind={list.kind} />
         <ColumnsPanel columns={list.columns} always={always} />
       </div>
@@ -54,7 +68,9 @@ function Under({ bulk }: { bulk: BulkAction }) {
   return (
     <p className="flex min-w-0 flex-wrap items-center gap-x-2" data-testid="under-way">
       <StateBadge state={now.state} />
-      <Link to="/bulk/$id" params={{ id: now.bulk_id }} className="link inline-flex min-h-6 items-center">{title}</Link>
+      <Link to="/bulk/$id" params={{ id: now.bulk_id }} className="link inline-flex min-h-6 items-center">
+        {title}
+      </Link>
       <span className="text-muted tabular-nums">{useProgressText()(now)}</span>
     </p>
   );
@@ -78,26 +94,49 @@ function Chosen(props: List & { onHanded: (bulk: BulkAction) => void }) {
   return (
     <>
       <label className="flex min-h-8 items-center gap-2 text-muted">
-        <input ref={box} type="checkbox" className="size-4" checked={ticked}
-          onChange={() => onSelect(selection.all === null ? tickShown(selection, ids) : NOTHING)} />
+        <input
+          ref={box}
+          type="checkbox"
+          className="size-4"
+          checked={ticked}
+          onChange={() => onSelect(selection.all === null ? tickShown(selection, ids) : NOTHING)}
+        />
         {t('lists.select_shown', { n: rows.length })}
       </label>
-      <p role="status" className={count > 0 ? 'font-medium' : 'sr-only'}>{count > 0 && <Said selection={selection} />}</p>
+      <p role="status" className={count > 0 ? 'font-medium' : 'sr-only'}>
+        {count > 0 && <Said selection={selection} />}
+      </p>
       {ticked && props.hasMore && selection.all === null && <AllMatching {...props} />}
       {count > 0 && (
         <>
           <Actions {...props} onAsk={setAsked} />
-          <button type="button" className="button button-plain button-icon" aria-label={t('lists.clear')} title={t('lists.clear')} onClick={clear}>
+          <button
+            type="button"
+            className="button button-plain button-icon"
+            aria-label={t('lists.clear')}
+            title={t('lists.clear')}
+            onClick={clear}
+          >
             <X aria-hidden size={15} />
           </button>
         </>
       )}
       {asked && (
         <Suspense>
-          <BulkDialog action={asked.action} target={asked.target} leftOut={asked.leftOut} kind={kind} rows={rows}
+          <BulkDialog
+            action={asked.action}
+            target={asked.target}
+            leftOut={asked.leftOut}
+            kind={kind}
+            rows={rows}
             finalFocus={() => (asked.opener.isConnected ? asked.opener : box.current)}
-            onClose={() => setAsked(null)} onDone={(failed) => onSelect(only(failed))}
-            onHanded={(bulk) => { onSelect(NOTHING); props.onHanded(bulk); }} />
+            onClose={() => setAsked(null)}
+            onDone={(failed) => onSelect(only(failed))}
+            onHanded={(bulk) => {
+              onSelect(NOTHING);
+              props.onHanded(bulk);
+            }}
+          />
         </Suspense>
       )}
     </>
@@ -116,12 +155,26 @@ function AllMatching({ kind, rows, search, onSelect }: List) {
   const may = useMay('jobs:run');
   const count = useMutation({
     mutationFn: () => preview(kind, kind === 'job' ? 'run' : 'cancel', { filter: filterOf(kind, search) }),
-    onSuccess: (answer) => onSelect(everything(rows.map((row) => row.id), answer.total, answer.more)),
+    onSuccess: (answer) =>
+      onSelect(
+        everything(
+          rows.map((row) => row.id),
+          answer.total,
+          answer.more,
+        ),
+      ),
     onError: (error) => toastError(t('error.action'), explain(error, t)),
   });
   return (
-    <button type="button" className="button" disabled={!may || count.isPending} title={may ? undefined : t('denied.write')}
-      onClick={() => count.mutate()}>{t('lists.all_matching')}</button>
+    <button
+      type="button"
+      className="button"
+      disabled={!may || count.isPending}
+      title={may ? undefined : t('denied.write')}
+      onClick={() => count.mutate()}
+    >
+      {t('lists.all_matching')}
+    </button>
   );
 }
 
@@ -129,19 +182,31 @@ function Actions({ kind, rows, search, selection, onAsk }: List & { onAsk: (aske
   const { t } = useTranslation();
   const mayRun = useMay('jobs:run');
   const mayWrite = useMay('jobs:write');
-  const may = (action: Action) => action === 'pause' || action === 'resume' ? mayWrite : mayRun;
+  const may = (action: Action) => (action === 'pause' || action === 'resume' ? mayWrite : mayRun);
   return (
     <div role="group" aria-label={t('bulk.label')} className="flex flex-wrap items-center gap-2">
       {ACTIONS[kind].map((action) => {
         const target = targetOf(kind, action, selection, rows, search);
         const Icon = ICONS[action];
         return (
-          <button key={action} type="button" className="button" disabled={!may(action) || target === null}
+          <button
+            key={action}
+            type="button"
+            className="button"
+            disabled={!may(action) || target === null}
             title={!may(action) ? t('denied.write') : target === null ? t('bulk.none_fits') : undefined}
-            onClick={(event) => target && onAsk({
-              action, target, leftOut: 'ids' in target ? selection.ids.size - target.ids.length : 0, opener: event.currentTarget,
-            })}>
-            <Icon aria-hidden size={15} />{t(`bulk.${action}`)}
+            onClick={(event) =>
+              target &&
+              onAsk({
+                action,
+                target,
+                leftOut: 'ids' in target ? selection.ids.size - target.ids.length : 0,
+                opener: event.currentTarget,
+              })
+            }
+          >
+            <Icon aria-hidden size={15} />
+            {t(`bulk.${action}`)}
           </button>
         );
       })}

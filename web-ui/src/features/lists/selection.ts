@@ -8,7 +8,11 @@ export interface Selection {
 
 export const NOTHING: Selection = { ids: new Set(), anchor: null, all: null, more: false };
 
-const of = (ids: Iterable<string>, anchor: string | null = null): Selection => ({ ...NOTHING, ids: new Set(ids), anchor });
+const of = (ids: Iterable<string>, anchor: string | null = null): Selection => ({
+  ...NOTHING,
+  ids: new Set(ids),
+  anchor,
+});
 
 export const countOf = (selection: Selection) => selection.all ?? selection.ids.size;
 
@@ -40,8 +44,12 @@ export function tickShown(selection: Selection, rows: readonly string[]): Select
   return of(ids);
 }
 
-export const everything = (rows: readonly string[], count: number, more: boolean): Selection =>
-  ({ ids: new Set(rows), anchor: null, all: count, more });
+export const everything = (rows: readonly string[], count: number, more: boolean): Selection => ({
+  ids: new Set(rows),
+  anchor: null,
+  all: count,
+  more,
+});
 
 // What failed stays chosen, so that it can be tried again.
 export const only = (ids: readonly string[]): Selection => of(ids);

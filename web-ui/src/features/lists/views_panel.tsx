@@ -19,10 +19,13 @@ function useViews(kind: Kind): [View[], (next: View[]) => void] {
   const name = `views.${kind}.${person?.user_id ?? 'token'}`;
   const [at, setAt] = useState({ name, views: viewsFrom(kept(name)) });
   if (at.name !== name) setAt({ name, views: viewsFrom(kept(name)) });
-  return [at.views, (views) => {
-    setAt({ name, views });
-    keep(name, views);
-  }];
+  return [
+    at.views,
+    (views) => {
+      setAt({ name, views });
+      keep(name, views);
+    },
+  ];
 }
 
 export function ViewsPanel({ kind }: { kind: Kind }) {
@@ -34,23 +37,38 @@ export function ViewsPanel({ kind }: { kind: Kind }) {
   const [focused, setFocused] = useState(''); // where the keyboard goes on after a renaming
   const field = useRef<HTMLInputElement>(null);
   return (
-    <DropPanel label={current ? t('views.current', { name: current.name }) : t('views.button')} title={t('views.title')} icon={Bookmark}>
+    <DropPanel
+      label={current ? t('views.current', { name: current.name }) : t('views.button')}
+      title={t('views.title')}
+      icon={Bookmark}
+    >
       {views.length > 0 && (
         <ul className="grid max-h-[40dvh] gap-1 overflow-auto">
           {views.map((view) => (
             <li key={view.name}>
-              {renaming === view.name
-                ? <Rename view={view} taken={(name) => views.some((one) => one.name === name)} onEnd={(name) => {
+              {renaming === view.name ? (
+                <Rename
+                  view={view}
+                  taken={(name) => views.some((one) => one.name === name)}
+                  onEnd={(name) => {
                     if (name) setViews(renamed(views, view.name, name));
                     setRenaming(null);
                     setFocused(name ?? view.name);
-                  }} />
-                : <Saved kind={kind} view={view} current={view === current} focused={view.name === focused}
-                    onRename={() => setRenaming(view.name)}
-                    onDelete={() => {
-                      setViews(withoutView(views, view.name));
-                      field.current!.focus();
-                    }} />}
+                  }}
+                />
+              ) : (
+                <Saved
+                  kind={kind}
+                  view={view}
+                  current={view === current}
+                  focused={view.name === focused}
+                  onRename={() => setRenaming(view.name)}
+                  onDelete={() => {
+                    setViews(withoutView(views, view.name));
+                    field.current!.focus();
+                  }}
+                />
+              )}
             </li>
           ))}
         </ul>
@@ -61,27 +79,58 @@ export function ViewsPanel({ kind }: { kind: Kind }) {
   );
 }
 
-function Saved(props: { kind: Kind; view: View; current: boolean; focused: boolean; onRename: () => void; onDelete: () => void }) {
+function Saved(props: {
+  kind: Kind;
+  view: View;
+  current: boolean;
+  focused: boolean;
+  onRename: () => void;
+  onDelete: () => void;
+}) {
   const { t } = useTranslation();
   const { view } = props;
   return (
     <div className="flex items-center gap-1">
-      <Link to={props.kind === 'job' ? '/jobs' : '/runs'} search={parseSearch(view.search)}
-        aria-current={props.current ? 'true' : undefined} className="link flex min-h-8 min-w-0 flex-1 items-center gap-2">
-        <span className="truncate">{view.name}</span>{props.current && <Check aria-hidden size={15} className="shrink-0" />}
+      <Link
+        to={props.kind === 'job' ? '/jobs' : '/runs'}
+        search={parseSearch(view.search)}
+        aria-current={props.current ? 'true' : undefined}
+        className="link flex min-h-8 min-w-0 flex-1 items-center gap-2"
+      >
+        <span className="truncate">{view.name}</span>
+        {props.current && <Check aria-hidden size={15} className="shrink-0" />}
       </Link>
-      {/* oxlint-disable-next-line jsx-a11y/no-autofocus -- the field that was left has become this button again */}
-      <button type="button" autoFocus={props.focused} className="button button-plain button-icon" aria-label={t('views.rename_named', { name: view.name })} onClick={props.onRename}>
+      <button
+        type="button"
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- returns the focus to the button that opened the field
+        autoFocus={props.focused}
+        className="button button-plain button-icon"
+        aria-label={t('views.rename_named', { name: view.name })}
+        onClick={props.onRename}
+      >
         <Pencil aria-hidden size={15} />
       </button>
-      <button type="button" className="button button-plain button-icon button-danger" aria-label={t('views.delete_named', { name: view.name })} onClick={props.onDelete}>
+      <button
+        type="button"
+        className="button button-plain button-icon button-danger"
+        aria-label={t('views.delete_named', { name: view.name })}
+        onClick={props.onDelete}
+      >
         <Trash2 aria-hidden size={15} />
       </button>
     </div>
   );
 }
 
-function Rename({ view, taken, onEnd }: { view: View; taken: (name: string) => boolean; onEnd: (name?: string) => void }) {
+function Rename({
+  view,
+  taken,
+  onEnd,
+}: {
+  view: View;
+  taken: (name: string) => boolean;
+  onEnd: (name?: string) => void;
+}) {
   const { t } = useTranslation();
   const [name, setName] = useState(view.name);
   const to = name.trim();
@@ -93,24 +142,51 @@ function Rename({ view, taken, onEnd }: { view: View; taken: (name: string) => b
   return (
     <form className="grid gap-2" onSubmit={submit}>
       <Field label={t('views.new_name')} error={wrong ? t('views.taken') : undefined}>
-        {/* oxlint-disable-next-line jsx-a11y/no-autofocus -- the button that was pressed has become this field */}
-        <input className="input" autoFocus maxLength={NAME_MAX} value={name} onChange={(event) => setName(event.target.value)} />
+        <input
+          className="input"
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- the field replaces the button that was pressed
+          autoFocus
+          maxLength={NAME_MAX}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
       </Field>
       <div className="flex gap-2">
-        <button type="submit" className="button" disabled={to === '' || wrong}>{t('views.rename')}</button>
-        <button type="button" className="button button-plain" onClick={() => onEnd()}>{t('cancel')}</button>
+        <button type="submit" className="button" disabled={to === '' || wrong}>
+          {t('views.rename')}
+        </button>
+        <button type="button" className="button button-plain" onClick={() => onEnd()}>
+          {t('cancel')}
+        </button>
       </div>
     </form>
   );
 }
 
-function Save({ field, search, views, onSave }: { field: RefObject<HTMLInputElement | null>; search: string; views: readonly View[]; onSave: (view: View) => void }) {
+function Save({
+  field,
+  search,
+  views,
+  onSave,
+}: {
+  field: RefObject<HTMLInputElement | null>;
+  search: string;
+  views: readonly View[];
+  onSave: (view: View) => void;
+}) {
   const { t } = useTranslation();
   const [name, setName] = useState('');
   const as = name.trim();
   const there = views.some((one) => one.name === as);
   const full = views.length >= VIEWS_MAX && !there;
-  const hint = search === '' ? t('views.no_filter') : full ? t('views.full', { n: VIEWS_MAX }) : there ? t('views.replaces') : undefined;
+  const hint =
+    search === ''
+      ? t('views.no_filter')
+      : full
+        ? t('views.full', { n: VIEWS_MAX })
+        : there
+          ? t('views.replaces')
+          : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSave({ name: as, search });
@@ -119,9 +195,17 @@ function Save({ field, search, views, onSave }: { field: RefObject<HTMLInputElem
   return (
     <form className="grid gap-2" onSubmit={submit}>
       <Field label={t('views.name')} hint={hint}>
-        <input ref={field} className="input" maxLength={NAME_MAX} value={name} onChange={(event) => setName(event.target.value)} />
+        <input
+          ref={field}
+          className="input"
+          maxLength={NAME_MAX}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
       </Field>
-      <button type="submit" className="button" disabled={as === '' || search === '' || full}>{there ? t('views.replace') : t('views.save')}</button>
+      <button type="submit" className="button" disabled={as === '' || search === '' || full}>
+        {there ? t('views.replace') : t('views.save')}
+      </button>
     </form>
   );
 }

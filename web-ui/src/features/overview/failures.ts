@@ -11,7 +11,11 @@ export function lastDays(now: number, zone: string): string[] {
   return Array.from({ length: DAYS }, (_, i) => addDays(today, i - DAYS + 1));
 }
 
-export interface HourOfFailures { count: number; from: number; until: number }
+export interface HourOfFailures {
+  count: number;
+  from: number;
+  until: number;
+}
 
 // By "2026-03-01 14". An hour that comes twice is one that lasts two.
 export function perHour(times: readonly string[], zone: string): Map<string, HourOfFailures> {
@@ -22,7 +26,11 @@ export function perHour(times: readonly string[], zone: string): Map<string, Hou
     const key = `${local.slice(0, 10)} ${+local.slice(11, 13)}`;
     const from = Math.floor(at / 60_000) * 60_000 - +local.slice(14, 16) * 60_000;
     const one = hours.get(key) ?? { count: 0, from, until: from + HOUR_MS };
-    hours.set(key, { count: one.count + 1, from: Math.min(one.from, from), until: Math.max(one.until, from + HOUR_MS) });
+    hours.set(key, {
+      count: one.count + 1,
+      from: Math.min(one.from, from),
+      until: Math.max(one.until, from + HOUR_MS),
+    });
   }
   return hours;
 }

@@ -28,12 +28,19 @@ function useSample() {
     mutationFn: async (keep: boolean) => {
       const { data: job } = await call<Job>('POST', 'jobs', {
         body: {
-          name: t('first.name'), description: t('first.description'), command: "echo 'Hello from Carillon'; date",
-          cron_expression: '* * * * *', enabled: keep, labels: { [SAMPLE_LABEL]: 'hello' },
+          name: t('first.name'),
+          description: t('first.description'),
+          command: "echo 'Hello from Carillon'; date",
+          cron_expression: '* * * * *',
+          enabled: keep,
+          labels: { [SAMPLE_LABEL]: 'hello' },
         },
         idempotencyKey: keys.current.job,
       });
-      const { data } = await call<{ run_id: string }>('POST', jobPath(job.job_id) + '/execute', { body: {}, idempotencyKey: keys.current.run });
+      const { data } = await call<{ run_id: string }>('POST', jobPath(job.job_id) + '/execute', {
+        body: {},
+        idempotencyKey: keys.current.run,
+      });
       return data.run_id;
     },
     onSuccess: (id) => {
@@ -51,10 +58,20 @@ export default function FirstSteps({ sample }: { sample: Job | null }) {
     <Card title={t('first.title')} className="mb-4">
       <ol className="grid gap-4">
         <Step done={executors.length > 0} title={t('first.executor')}>
-          {executors.length > 0 ? t('first.executor_is', { name: executors[0]!.executor_id }) : t('executors.none_hint')}
+          {executors.length > 0
+            ? t('first.executor_is', { name: executors[0]!.executor_id })
+            : t('executors.none_hint')}
         </Step>
-        <Step done={sample !== null} title={t('first.create')}>{sample === null ? <Create /> : <SampleLink job={sample} />}</Step>
-        {sample === null ? <Step done={false} title={t('first.watch')}>{t('first.watch_hint')}</Step> : <Watch job={sample} />}
+        <Step done={sample !== null} title={t('first.create')}>
+          {sample === null ? <Create /> : <SampleLink job={sample} />}
+        </Step>
+        {sample === null ? (
+          <Step done={false} title={t('first.watch')}>
+            {t('first.watch_hint')}
+          </Step>
+        ) : (
+          <Watch job={sample} />
+        )}
       </ol>
       {sample !== null && <Onward job={sample} />}
     </Card>
@@ -65,9 +82,15 @@ function Step(props: { done: boolean; title: string; children: ReactNode }) {
   const { t } = useTranslation();
   return (
     <li className="flex gap-3" data-done={props.done}>
-      {props.done ? <CircleCheck size={20} className="mt-0.5 shrink-0 text-ok" role="img" aria-label={t('first.done')} />
-        : <Circle size={20} className="mt-0.5 shrink-0 text-muted" role="img" aria-label={t('first.to_do')} />}
-      <div className="min-w-0"><h3>{props.title}</h3><div className="mt-1 text-muted">{props.children}</div></div>
+      {props.done ? (
+        <CircleCheck size={20} className="mt-0.5 shrink-0 text-ok" role="img" aria-label={t('first.done')} />
+      ) : (
+        <Circle size={20} className="mt-0.5 shrink-0 text-muted" role="img" aria-label={t('first.to_do')} />
+      )}
+      <div className="min-w-0">
+        <h3>{props.title}</h3>
+        <div className="mt-1 text-muted">{props.children}</div>
+      </div>
     </li>
   );
 }
@@ -81,16 +104,34 @@ function Create() {
     <div className="grid justify-items-start gap-2">
       <p>{t('first.create_hint')}</p>
       <label className="flex min-h-6 items-center gap-2">
-        <input type="checkbox" className="size-4" checked={keep} onChange={(event) => setKeep(event.target.checked)} />{t('first.keep')}
+        <input
+          type="checkbox"
+          className="size-4"
+          checked={keep}
+          onChange={(event) => setKeep(event.target.checked)}
+        />
+        {t('first.keep')}
       </label>
-      <button type="button" className="button button-primary" disabled={!may || create.isPending} title={may ? undefined : t('denied.write')}
-        onClick={() => create.mutate(keep)}><Zap aria-hidden size={15} />{t('first.go')}</button>
+      <button
+        type="button"
+        className="button button-primary"
+        disabled={!may || create.isPending}
+        title={may ? undefined : t('denied.write')}
+        onClick={() => create.mutate(keep)}
+      >
+        <Zap aria-hidden size={15} />
+        {t('first.go')}
+      </button>
     </div>
   );
 }
 
 function SampleLink({ job }: { job: Job }) {
-  return <Link to="/jobs/$id" params={{ id: job.job_id }} className="link">{job.name}</Link>;
+  return (
+    <Link to="/jobs/$id" params={{ id: job.job_id }} className="link">
+      {job.name}
+    </Link>
+  );
 }
 
 function Watch({ job }: { job: Job }) {
@@ -98,7 +139,14 @@ function Watch({ job }: { job: Job }) {
   const [run] = itemsOf(useRuns({ job_id: job.job_id, page_size: 1 }).data);
   return (
     <Step done={run?.state === 'COMPLETED'} title={t('first.watch')}>
-      {run ? <Link to="/runs/$id" params={{ id: run.run_id }} className="link inline-flex items-center gap-2"><StateBadge state={run.state} />{t('overview.see')}</Link> : t('first.watch_hint')}
+      {run ? (
+        <Link to="/runs/$id" params={{ id: run.run_id }} className="link inline-flex items-center gap-2">
+          <StateBadge state={run.state} />
+          {t('overview.see')}
+        </Link>
+      ) : (
+        t('first.watch_hint')
+      )}
     </Step>
   );
 }
@@ -109,10 +157,24 @@ function Onward({ job }: { job: Job }) {
     <div className="mt-4 border-t pt-4">
       <h3 className="mb-2">{t('first.onward')}</h3>
       <ul className="grid gap-2">
-        <li><Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="link">{t('first.edit')}</Link></li>
-        <li><Link to="/jobs/new" className="link">{t('first.own')}</Link></li>
-        <li>{t('first.crontab')} <code className="mono rounded bg-code px-1.5 py-0.5">{IMPORT_COMMAND}</code></li>
-        <li><Link to="/executors" className="link">{t('first.second')}</Link></li>
+        <li>
+          <Link to="/jobs/$id/edit" params={{ id: job.job_id }} className="link">
+            {t('first.edit')}
+          </Link>
+        </li>
+        <li>
+          <Link to="/jobs/new" className="link">
+            {t('first.own')}
+          </Link>
+        </li>
+        <li>
+          {t('first.crontab')} <code className="mono rounded bg-code px-1.5 py-0.5">{IMPORT_COMMAND}</code>
+        </li>
+        <li>
+          <Link to="/executors" className="link">
+            {t('first.second')}
+          </Link>
+        </li>
       </ul>
     </div>
   );

@@ -41,17 +41,39 @@ export default function NextFires({ onKnown }: { onKnown?: () => void }) {
   const items = hour.data?.items?.slice(0, SHOWN) ?? [];
   const rest = (hour.data?.jobs ?? 0) - items.length;
   return (
-    <Card title={t('next.title')} flush className="self-start" actions={<Link to="/schedule" className="link">{t('nav.schedule')}</Link>}>
-      {hour.isPending ? <Loading />
-        : !hour.data ? <LoadFailure error={hour.error} onRetry={() => void hour.refetch()} />
-        : items.length === 0 ? <p className="p-8 text-center text-muted">{t('next.none')}</p>
-        : (
-          <>
-            <ul data-testid="next">{items.map((one) => <Line key={one.job_id} {...one} />)}</ul>
-            {rest > 0 && <p className="border-t px-4 py-2 text-muted">{t('next.more', { n: count(rest, language), count: rest })}</p>}
-          </>
-        )}
-      {hour.data?.truncated && <p className="border-t px-4 py-2 text-warn">{t('plan.truncated', { n: hour.data.jobs_read })}</p>}
+    <Card
+      title={t('next.title')}
+      flush
+      className="self-start"
+      actions={
+        <Link to="/schedule" className="link">
+          {t('nav.schedule')}
+        </Link>
+      }
+    >
+      {hour.isPending ? (
+        <Loading />
+      ) : !hour.data ? (
+        <LoadFailure error={hour.error} onRetry={() => void hour.refetch()} />
+      ) : items.length === 0 ? (
+        <p className="p-8 text-center text-muted">{t('next.none')}</p>
+      ) : (
+        <>
+          <ul data-testid="next">
+            {items.map((one) => (
+              <Line key={one.job_id} {...one} />
+            ))}
+          </ul>
+          {rest > 0 && (
+            <p className="border-t px-4 py-2 text-muted">
+              {t('next.more', { n: count(rest, language), count: rest })}
+            </p>
+          )}
+        </>
+      )}
+      {hour.data?.truncated && (
+        <p className="border-t px-4 py-2 text-warn">{t('plan.truncated', { n: hour.data.jobs_read })}</p>
+      )}
     </Card>
   );
 }
@@ -63,13 +85,27 @@ function Line({ job_id, name, fires, first_fire_time: first }: NonNullable<FireL
   const runNow = useRunNow();
   return (
     <li className="flex items-center gap-3 border-b px-4 py-1.5 last:border-b-0">
-      <Link to="/jobs/$id" params={{ id: job_id }} className="min-w-0 flex-1 truncate text-ink no-underline hover:underline">{name}</Link>
+      <Link
+        to="/jobs/$id"
+        params={{ id: job_id }}
+        className="min-w-0 flex-1 truncate text-ink no-underline hover:underline"
+      >
+        {name}
+      </Link>
       <span className="text-right text-muted">
         <Time at={first} />
         {fires > 1 && <span className="block text-xs">{t('next.times', { n: count(fires, language) })}</span>}
       </span>
-      <button type="button" className="button button-icon" disabled={!may || runNow.isPending} aria-label={t('jobs.run_named', { name })}
-        title={may ? t('jobs.run') : t('denied.write')} onClick={() => runNow.mutate(job_id)}><Zap aria-hidden size={15} /></button>
+      <button
+        type="button"
+        className="button button-icon"
+        disabled={!may || runNow.isPending}
+        aria-label={t('jobs.run_named', { name })}
+        title={may ? t('jobs.run') : t('denied.write')}
+        onClick={() => runNow.mutate(job_id)}
+      >
+        <Zap aria-hidden size={15} />
+      </button>
     </li>
   );
 }

@@ -32,25 +32,63 @@ export function OverviewPage() {
   return (
     <>
       <PageHeader title={t('nav.overview')} documentTitle={t('nav.overview')} />
-      {status.isPending ? <Loading />
-        : !status.data ? <LoadFailure error={status.error} onRetry={() => void status.refetch()} />
-        : <Tiles status={status.data} />}
-      {sample !== undefined && <Suspense><FirstSteps sample={sample} /></Suspense>}
+      {status.isPending ? (
+        <Loading />
+      ) : !status.data ? (
+        <LoadFailure error={status.error} onRetry={() => void status.refetch()} />
+      ) : (
+        <Tiles status={status.data} />
+      )}
+      {sample !== undefined && (
+        <Suspense>
+          <FirstSteps sample={sample} />
+        </Suspense>
+      )}
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_400px]">
         <div className="grid min-w-0 content-start gap-4">
-          {status.data && <Suspense fallback={<Loading />}><Attention status={status.data} late={late} onKnown={() => tell('attention')} /></Suspense>}
+          {status.data && (
+            <Suspense fallback={<Loading />}>
+              <Attention status={status.data} late={late} onKnown={() => tell('attention')} />
+            </Suspense>
+          )}
           <div className={above ? 'contents' : 'hidden'}>
-            <Card title={t('overview.failures')} flush actions={<Link to="/runs" search={{ state: BAD }} className="link">{t('list.all')}</Link>}>
-              {failures.isPending ? <Loading />
-                : failures.isError && failed.length === 0 ? <LoadFailure error={failures.error} onRetry={() => void failures.refetch()} />
-                : failed.length > 0 ? <Suspense fallback={<Loading />}><RunTable runs={failed} withJob brief /></Suspense>
-                : <p className="flex items-center justify-center gap-2 p-8 text-muted"><CircleCheck aria-hidden size={17} className="text-ok" />{t('overview.no_failures')}</p>}
-          </Card>
+            <Card
+              title={t('overview.failures')}
+              flush
+              actions={
+                <Link to="/runs" search={{ state: BAD }} className="link">
+                  {t('list.all')}
+                </Link>
+              }
+            >
+              {failures.isPending ? (
+                <Loading />
+              ) : failures.isError && failed.length === 0 ? (
+                <LoadFailure error={failures.error} onRetry={() => void failures.refetch()} />
+              ) : failed.length > 0 ? (
+                <Suspense fallback={<Loading />}>
+                  <RunTable runs={failed} withJob brief />
+                </Suspense>
+              ) : (
+                <p className="flex items-center justify-center gap-2 p-8 text-muted">
+                  <CircleCheck aria-hidden size={17} className="text-ok" />
+                  {t('overview.no_failures')}
+                </p>
+              )}
+            </Card>
           </div>
         </div>
-        <Suspense><NextFires onKnown={() => tell('next')} /></Suspense>
+        <Suspense>
+          <NextFires onKnown={() => tell('next')} />
+        </Suspense>
       </div>
-      {failed.length > 0 && <div className={above && isKnown('next') ? 'mt-4' : 'hidden'}><Suspense><FailureMap /></Suspense></div>}
+      {failed.length > 0 && (
+        <div className={above && isKnown('next') ? 'mt-4' : 'hidden'}>
+          <Suspense>
+            <FailureMap />
+          </Suspense>
+        </div>
+      )}
     </>
   );
 }

@@ -2,7 +2,11 @@
 import type { Gap, Page, Run } from '../../api/types';
 
 // Rounded down: a single failure is never 100 %. `bounded`: there are more than were read.
-export function successOf(ended: Page<Run> | undefined): { share: number | null; n: number; bounded: boolean } {
+export function successOf(ended: Page<Run> | undefined): {
+  share: number | null;
+  n: number;
+  bounded: boolean;
+} {
   const items = ended?.items ?? [];
   const good = items.filter((run) => run.state === 'COMPLETED').length;
   return {
@@ -18,6 +22,7 @@ export const MISSED: readonly string[] = ['misfire', 'catch_up_limit'];
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 // To the minute: what is asked for stays the same for as long.
-export const dayBefore = (now: number): string => new Date(Math.floor(now / MINUTE_MS) * MINUTE_MS - DAY_MS).toISOString();
+export const dayBefore = (now: number): string =>
+  new Date(Math.floor(now / MINUTE_MS) * MINUTE_MS - DAY_MS).toISOString();
 
 export const firesIn = (gaps: readonly Gap[]): number => gaps.reduce((sum, gap) => sum + gap.count, 0);

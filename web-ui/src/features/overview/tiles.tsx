@@ -20,16 +20,28 @@ export function Tiles({ status }: { status: SystemStatus }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   const online = status.executors.ONLINE ?? 0;
-  const away = Object.entries(status.executors).reduce((sum, [state, n]) => (state === 'ONLINE' ? sum : sum + n), 0);
+  const away = Object.entries(status.executors).reduce(
+    (sum, [state, n]) => (state === 'ONLINE' ? sum : sum + n),
+    0,
+  );
   return (
     <div className="mb-4 grid grid-cols-2 gap-3 lg:grid-cols-4">
       <Success />
-      <Tile to={<Link to="/runs" search={{ state: ['RUNNING'] }} />} label={t('tile.running')}
+      <Tile
+        to={<Link to="/runs" search={{ state: ['RUNNING'] }} />}
+        label={t('tile.running')}
         value={status.runs_running === null ? '–' : count(status.runs_running, language)}
-        under={t('tile.pending', { n: status.runs_pending === null ? '–' : count(status.runs_pending, language) })} />
+        under={t('tile.pending', {
+          n: status.runs_pending === null ? '–' : count(status.runs_pending, language),
+        })}
+      />
       <Late status={status} />
-      <Tile to={<Link to="/executors" />} label={t('tile.executors')} value={count(online, language)}
-        under={away > 0 ? t('tile.away', { n: away }) : t('tile.all_online')} />
+      <Tile
+        to={<Link to="/executors" />}
+        label={t('tile.executors')}
+        value={count(online, language)}
+        under={away > 0 ? t('tile.away', { n: away }) : t('tile.all_online')}
+      />
     </div>
   );
 }
@@ -40,13 +52,18 @@ function Success() {
   const refetchInterval = useEvery(CALM_MS);
   const ended = useQuery({
     queryKey: ['runs', 'ended', '24h'],
-    queryFn: ({ signal }) => get<Page<Run>>('runs', { state: ENDED, since: dayAgo(), page_size: READ_MAX }, signal),
+    queryFn: ({ signal }) =>
+      get<Page<Run>>('runs', { state: ENDED, since: dayAgo(), page_size: READ_MAX }, signal),
     refetchInterval,
   });
   const { share, n, bounded } = successOf(ended.data);
   return (
-    <Tile to={<Link to="/runs" search={{ state: ENDED, since: dayAgo() }} />} label={t('tile.success')}
-      value={share === null ? '–' : percent(share, language)} under={t(bounded ? 'tile.success_last' : 'tile.success_day', { n: count(n, language) })} />
+    <Tile
+      to={<Link to="/runs" search={{ state: ENDED, since: dayAgo() }} />}
+      label={t('tile.success')}
+      value={share === null ? '–' : percent(share, language)}
+      under={t(bounded ? 'tile.success_last' : 'tile.success_day', { n: count(n, language) })}
+    />
   );
 }
 
@@ -61,10 +78,22 @@ function Late({ status }: { status: SystemStatus }) {
   const late = status.late_ms.p99 === null ? '–' : span(status.late_ms.p99);
   return (
     <div className="card relative p-4 hover:border-line-strong">
-      <Link to="/system" className="-mt-2 block min-h-7 pt-2 text-muted no-underline after:absolute after:inset-0">{t('tile.late')}</Link>
+      <Link
+        to="/system"
+        className="-mt-2 block min-h-7 pt-2 text-muted no-underline after:absolute after:inset-0"
+      >
+        {t('tile.late')}
+      </Link>
       <span className="block text-2xl font-semibold tabular-nums">
         {late} <span className="text-muted">·</span>{' '}
-        <Link to="/gaps" search={asked} className="link relative z-1 inline-block min-w-7" aria-label={t('tile.missed_named', { n: missed, count: fires })}>{missed}</Link>
+        <Link
+          to="/gaps"
+          search={asked}
+          className="link relative z-1 inline-block min-w-7"
+          aria-label={t('tile.missed_named', { n: missed, count: fires })}
+        >
+          {missed}
+        </Link>
       </span>
       <span className="block text-xs text-muted">{t('tile.late_under')}</span>
     </div>

@@ -21,21 +21,41 @@ export default function Attempts({ run }: { run: Run }) {
     <Card title={t('run.attempts')} flush>
       <TableFrame label={t('run.attempts')}>
         <table className="table">
-          <thead><tr>
-            <th scope="col">{t('run.attempt')}</th><th scope="col">{t('runs.state')}</th><th scope="col">{t('step.started')}</th>
-            <th scope="col">{t('runs.duration')}</th><th scope="col">{t('runs.executor')}</th><th scope="col">{t('runs.why')}</th>
-          </tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">{t('run.attempt')}</th>
+              <th scope="col">{t('runs.state')}</th>
+              <th scope="col">{t('step.started')}</th>
+              <th scope="col">{t('runs.duration')}</th>
+              <th scope="col">{t('runs.executor')}</th>
+              <th scope="col">{t('runs.why')}</th>
+            </tr>
+          </thead>
           <tbody>
             {run.attempts!.map((one: Attempt) => (
               <tr key={one.attempt}>
                 <td>
-                  <Link to="/runs/$id" params={{ id: run.run_id }} search={{ attempt: String(one.attempt) }} replace className="link whitespace-nowrap"
-                    aria-current={one.attempt === shown ? 'true' : undefined}>{t('runs.attempt_n', { n: one.attempt })}</Link>
+                  <Link
+                    to="/runs/$id"
+                    params={{ id: run.run_id }}
+                    search={{ attempt: String(one.attempt) }}
+                    replace
+                    className="link whitespace-nowrap"
+                    aria-current={one.attempt === shown ? 'true' : undefined}
+                  >
+                    {t('runs.attempt_n', { n: one.attempt })}
+                  </Link>
                 </td>
-                <td><StateBadge state={one.state} /></td>
-                <td><Time at={one.started_at} absolute /></td>
+                <td>
+                  <StateBadge state={one.state} />
+                </td>
+                <td>
+                  <Time at={one.started_at} absolute />
+                </td>
                 <td className="tabular-nums">{one.ended_at ? span(duration(one, 0) ?? 0) : '–'}</td>
-                <td><ExecutorLink id={one.executor_id} /></td>
+                <td>
+                  <ExecutorLink id={one.executor_id} />
+                </td>
                 <td className="whitespace-nowrap text-muted">{textOr('reason.', one.reason)}</td>
               </tr>
             ))}

@@ -2,5 +2,11 @@
 import { Link } from '@tanstack/react-router';
 
 export function ExecutorLink({ id }: { id: string | null | undefined }) {
-  return id ? <Link to="/executors/$id" params={{ id }} className="link whitespace-nowrap">{id}</Link> : <span className="text-muted">–</span>;
+  return id ? (
+    <Link to="/executors/$id" params={{ id }} className="link whitespace-nowrap">
+      {id}
+    </Link>
+  ) : (
+    <span className="text-muted">–</span>
+  );
 }

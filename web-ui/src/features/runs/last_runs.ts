@@ -6,18 +6,29 @@ import type { RecentRun } from '../../api/types';
 
 const IDS_MAX = 100; // of a request
 
-interface Answer { items: { job_id: string; runs: RecentRun[] }[] }
+interface Answer {
+  items: { job_id: string; runs: RecentRun[] }[];
+}
 export type LastRuns = ReadonlyMap<string, readonly RecentRun[]>;
 
-export async function readLastRuns(ids: readonly string[], n: number, signal?: AbortSignal): Promise<LastRuns> {
-  const pieces = Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, i) => ids.slice(i * IDS_MAX, (i + 1) * IDS_MAX));
-  const answers = await Promise.all(pieces.map((job_id) => get<Answer>('recent-runs', { job_id, n }, signal)));
+export async function readLastRuns(
+  ids: readonly string[],
+  n: number,
+  signal?: AbortSignal,
+): Promise<LastRuns> {
+  const pieces = Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, i) =>
+    ids.slice(i * IDS_MAX, (i + 1) * IDS_MAX),
+  );
+  const answers = await Promise.all(
+    pieces.map((job_id) => get<Answer>('recent-runs', { job_id, n }, signal)),
+  );
   return new Map(answers.flatMap(({ items }) => items.map((one) => [one.job_id, one.runs] as const)));
 }
 
 // undefined: not known yet, or not at all (a server from before it could be asked). Keyed below "runs", of which
 // every change is told.
-export const useLastRuns = (ids: readonly string[], n: number): LastRuns | undefined => useLastRunsRead(ids, n).data;
+export const useLastRuns = (ids: readonly string[], n: number): LastRuns | undefined =>
+  useLastRunsRead(ids, n).data;
 
 export function useLastRunsRead(ids: readonly string[], n: number) {
   const refetchInterval = useEvery(CALM_MS * 2);
@@ -26,7 +37,8 @@ export function useLastRunsRead(ids: readonly string[], n: number) {
     queryFn: ({ signal }) => readLastRuns(ids, n, signal),
     enabled: ids.length > 0,
     placeholderData: (before) => before,
-    refetchInterval: (query) => ((query.state.error as ApiError | null)?.status === 404 ? false : refetchInterval),
+    refetchInterval: (query) =>
+      (query.state.error as ApiError | null)?.status === 404 ? false : refetchInterval,
     retry: false,
   });
 }

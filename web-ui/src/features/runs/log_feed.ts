@@ -23,7 +23,10 @@ export class LogFeed {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private abort: AbortController | null = null;
 
-  constructor(private readonly runId: string, private readonly attempt: number) {}
+  constructor(
+    private readonly runId: string,
+    private readonly attempt: number,
+  ) {}
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -73,16 +76,21 @@ export class LogFeed {
 
   private async follow(signal: AbortSignal): Promise<void> {
     const lastId = this.text.lastSeq > 0 ? String(this.text.lastSeq) : '';
-    await listen(`runs/${encodeURIComponent(this.runId)}/logs/stream`, { query: { attempt: this.attempt }, lastId }, signal, {
-      opened: () => this.show({ waiting: false }),
-      take: (events) => {
-        for (const event of events) {
-          if (event.name === 'end') this.show({ end: JSON.parse(event.data) as LogEnd });
-          else this.text.add(JSON.parse(event.data) as LogEntry);
-        }
-        if (events.length > 0) this.timer ??= setTimeout(() => this.show(), SHOW_EVERY_MS);
+    await listen(
+      `runs/${encodeURIComponent(this.runId)}/logs/stream`,
+      { query: { attempt: this.attempt }, lastId },
+      signal,
+      {
+        opened: () => this.show({ waiting: false }),
+        take: (events) => {
+          for (const event of events) {
+            if (event.name === 'end') this.show({ end: JSON.parse(event.data) as LogEnd });
+            else this.text.add(JSON.parse(event.data) as LogEntry);
+          }
+          if (events.length > 0) this.timer ??= setTimeout(() => this.show(), SHOW_EVERY_MS);
+        },
       },
-    });
+    );
   }
 }
 

@@ -7,9 +7,27 @@ const LOOK_AT_JSON = 4000;
 const TOKENS_MAX = 12;
 
 const WORDS: Record<string, Level> = {
-  fatal: 'ERROR', critical: 'ERROR', crit: 'ERROR', alert: 'ERROR', emerg: 'ERROR', emergency: 'ERROR', panic: 'ERROR', severe: 'ERROR',
-  error: 'ERROR', err: 'ERROR', warning: 'WARN', warn: 'WARN', info: 'INFO', information: 'INFO', notice: 'INFO',
-  debug: 'DEBUG', trace: 'DEBUG', fine: 'DEBUG', finer: 'DEBUG', finest: 'DEBUG', verbose: 'DEBUG',
+  fatal: 'ERROR',
+  critical: 'ERROR',
+  crit: 'ERROR',
+  alert: 'ERROR',
+  emerg: 'ERROR',
+  emergency: 'ERROR',
+  panic: 'ERROR',
+  severe: 'ERROR',
+  error: 'ERROR',
+  err: 'ERROR',
+  warning: 'WARN',
+  warn: 'WARN',
+  info: 'INFO',
+  information: 'INFO',
+  notice: 'INFO',
+  debug: 'DEBUG',
+  trace: 'DEBUG',
+  fine: 'DEBUG',
+  finer: 'DEBUG',
+  finest: 'DEBUG',
+  verbose: 'DEBUG',
 };
 const GLOG: Record<string, Level> = { F: 'ERROR', E: 'ERROR', W: 'WARN', I: 'INFO' };
 
@@ -30,11 +48,16 @@ const STARTS = /^([A-Za-z]+):/; // ERROR:root:text, warning: text
 const BEFORE = /^(?:[[(<{].*|[-|:–]+|\S*\d\S*|[\w$]+(?:[.:/][\w$]+)+:?)$/;
 
 // Of pino and bunyan.
-const ofNumber = (value: number): Level => (value >= 50 ? 'ERROR' : value >= 40 ? 'WARN' : value >= 30 ? 'INFO' : 'DEBUG');
+const ofNumber = (value: number): Level =>
+  value >= 50 ? 'ERROR' : value >= 40 ? 'WARN' : value >= 30 ? 'INFO' : 'DEBUG';
 
 // [2026-11-22T10:00:00Z ERROR app]: among others a word counts in capitals; [the error log] has none.
 const inBrackets = (token: string): Level | null =>
-  token.slice(1, -1).split(/\s+/).map((one) => (one === one.toUpperCase() ? word(one) : null)).find((one) => one !== null) ?? null;
+  token
+    .slice(1, -1)
+    .split(/\s+/)
+    .map((one) => (one === one.toUpperCase() ? word(one) : null))
+    .find((one) => one !== null) ?? null;
 
 // Word by word, as long as what comes before a message comes.
 function ofTokens(line: string): Level | null {
@@ -43,7 +66,8 @@ function ofTokens(line: string): Level | null {
     const bare = MARKED.exec(token)?.[1] ?? token.replace(/[:,|]$/, '');
     const found = word(bare);
     // Small letters are words of a message, unless they are marked as a level or begin the line.
-    if (found && (bare === bare.toUpperCase() || bare !== token || i === 0 && tokens[1] === '-')) return found;
+    if (found && (bare === bare.toUpperCase() || bare !== token || (i === 0 && tokens[1] === '-')))
+      return found;
     const among = token.startsWith('[') ? inBrackets(token) : null;
     if (among) return among;
     const joined = i === 0 ? word(STARTS.exec(token)?.[1]) : null;
@@ -75,6 +99,8 @@ export const isAtLeast = (line: { level: Level | null; stream: string }, least: 
 export function countFrom(lines: readonly { level: Level | null }[]): Record<Level, number> {
   const counts = { ERROR: 0, WARN: 0, INFO: 0, DEBUG: 0 };
   for (const line of lines) if (line.level !== null) counts[line.level] += 1;
-  LEVELS.forEach((level, i) => { counts[level] += i > 0 ? counts[LEVELS[i - 1]!] : 0; });
+  LEVELS.forEach((level, i) => {
+    counts[level] += i > 0 ? counts[LEVELS[i - 1]!] : 0;
+  });
   return counts;
 }

@@ -4,11 +4,28 @@
 // that of the line before it on its stream.
 import { levelOf, type Level } from './log_levels';
 
-export interface LogEntry { seq: number; t: string | null; stream: string; line: string; partial?: boolean }
-export interface LogLine {
-  seq: number; t: string | null; stream: string; text: string; colours: string; open: boolean; level: Level | null;
+export interface LogEntry {
+  seq: number;
+  t: string | null;
+  stream: string;
+  line: string;
+  partial?: boolean;
 }
-export interface LogEnd { run_id: string; attempt: number; state: string; complete: boolean }
+export interface LogLine {
+  seq: number;
+  t: string | null;
+  stream: string;
+  text: string;
+  colours: string;
+  open: boolean;
+  level: Level | null;
+}
+export interface LogEnd {
+  run_id: string;
+  attempt: number;
+  state: string;
+  complete: boolean;
+}
 
 const ESCAPE = String.fromCharCode(27);
 const COLOURS = new RegExp(ESCAPE + '\\[([0-9;]*)m', 'g');
@@ -40,7 +57,13 @@ export class LogText {
       begun.open = entry.partial === true;
     }
     const line = begun ?? {
-      seq: entry.seq, t: entry.t, stream: entry.stream, text: entry.line, colours: before, open: entry.partial === true, level: null,
+      seq: entry.seq,
+      t: entry.t,
+      stream: entry.stream,
+      text: entry.line,
+      colours: before,
+      open: entry.partial === true,
+      level: null,
     };
     line.level = levelOf(line.text) ?? this.levels.get(entry.stream) ?? null;
     if (!begun) this.lines.push(line);

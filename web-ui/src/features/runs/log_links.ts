@@ -1,6 +1,9 @@
 // Addresses in the text of a log. Pure. What a job writes is not to be trusted: only http and https become links, only
 // as what is seen leads there, and a name before an @ (http://bank.example@elsewhere) never does.
-export interface Piece { text: string; href?: string }
+export interface Piece {
+  text: string;
+  href?: string;
+}
 
 const LINKS_MAX = 50; // of a part of a line; the rest stays text
 // Ends at what no address has: white space, quotes, control characters, and those that turn the direction of writing.

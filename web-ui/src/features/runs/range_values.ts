@@ -1,5 +1,8 @@
 // What is typed as a range of time, as the address and the API have it. Pure.
-export interface Range { since: string | undefined; until: string | undefined }
+export interface Range {
+  since: string | undefined;
+  until: string | undefined;
+}
 
 const text = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
 

@@ -49,35 +49,70 @@ function Known({ run }: { run: Run }) {
   const name = run.job_name || run.job_id;
   return (
     <>
-      <PageHeader documentTitle={t('run.title', { name })}
-        title={<><span>{name}</span><StateBadge state={run.state} /></>}
-        under={<>
-          <Link to="/jobs/$id" params={{ id: run.job_id }} className="link underline">{run.job_id}</Link>
-          {' · '}<span className="mono">{run.run_id}</span>
-        </>}
-        actions={<><Actions run={run} /><Again run={run} /></>} />
+      <PageHeader
+        documentTitle={t('run.title', { name })}
+        title={
+          <>
+            <span>{name}</span>
+            <StateBadge state={run.state} />
+          </>
+        }
+        under={
+          <>
+            <Link to="/jobs/$id" params={{ id: run.job_id }} className="link underline">
+              {run.job_id}
+            </Link>
+            {' · '}
+            <span className="mono">{run.run_id}</span>
+          </>
+        }
+        actions={
+          <>
+            <Actions run={run} />
+            <Again run={run} />
+          </>
+        }
+      />
       <Sentence run={run} />
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
         <div className="grid min-w-0 content-start gap-4">
           <OutputCard run={run} />
-          {(run.attempts?.length ?? 0) > 1 && <Suspense><Attempts run={run} /></Suspense>}
+          {(run.attempts?.length ?? 0) > 1 && (
+            <Suspense>
+              <Attempts run={run} />
+            </Suspense>
+          )}
         </div>
         <div className="grid content-start gap-4">
           <Timeline run={run} />
           <Card title={t('run.facts')}>
-            <Facts items={[
-              [t('runs.kind'), textOr('kind.', run.kind)],
-              [t('runs.executor'), <ExecutorLink key="e" id={run.executor_id} />],
-              [t('run.attempt'), run.attempt],
-              [t('run.exit_code'), run.exit_code ?? '–'],
-              [t('run.reason'), run.reason ? textOr('reason.', run.reason) : '–'],
-              [t('run.priority'), run.priority],
-              [t('run.definition'), 'v' + run.job_version],
-              [t('run.trace'), <code key="t" className="mono break-all">{run.trace_id ?? '–'}</code>],
-              ...(run.parameters && Object.keys(run.parameters).length > 0
-                ? [[t('run.parameters'), <code key="p" className="mono break-all">{JSON.stringify(run.parameters)}</code>] as const]
-                : []),
-            ]} />
+            <Facts
+              items={[
+                [t('runs.kind'), textOr('kind.', run.kind)],
+                [t('runs.executor'), <ExecutorLink key="e" id={run.executor_id} />],
+                [t('run.attempt'), run.attempt],
+                [t('run.exit_code'), run.exit_code ?? '–'],
+                [t('run.reason'), run.reason ? textOr('reason.', run.reason) : '–'],
+                [t('run.priority'), run.priority],
+                [t('run.definition'), 'v' + run.job_version],
+                [
+                  t('run.trace'),
+                  <code key="t" className="mono break-all">
+                    {run.trace_id ?? '–'}
+                  </code>,
+                ],
+                ...(run.parameters && Object.keys(run.parameters).length > 0
+                  ? [
+                      [
+                        t('run.parameters'),
+                        <code key="p" className="mono break-all">
+                          {JSON.stringify(run.parameters)}
+                        </code>,
+                      ] as const,
+                    ]
+                  : []),
+              ]}
+            />
           </Card>
         </div>
       </div>
@@ -90,17 +125,44 @@ function Sentence({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const textOr = useTextOr();
   // Its words are the server's, in English.
-  const error = run.error && <>{i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span></>;
+  const error = run.error && (
+    <>
+      {i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span>
+    </>
+  );
   // An error of one that still runs is the reason of who cancels it.
-  const ending = run.state === 'RUNNING' && run.cancel_requested && t(run.cancel_mode === 'kill' ? 'run.killing' : 'run.cancelling');
-  const waits = run.state === 'PENDING' && (run.waiting
-    ? <>{i18n.language !== 'en' && textOr('waiting.', run.waiting.code)} <span lang="en">{run.waiting.detail}</span></>
-    : t('run.waits'));
+  const ending =
+    run.state === 'RUNNING' &&
+    run.cancel_requested &&
+    t(run.cancel_mode === 'kill' ? 'run.killing' : 'run.cancelling');
+  const waits =
+    run.state === 'PENDING' &&
+    (run.waiting ? (
+      <>
+        {i18n.language !== 'en' && textOr('waiting.', run.waiting.code)}{' '}
+        <span lang="en">{run.waiting.detail}</span>
+      </>
+    ) : (
+      t('run.waits')
+    ));
   const first = waits || ending;
-  const text = first ? <>{first} {error}</> : error;
+  const text = first ? (
+    <>
+      {first} {error}
+    </>
+  ) : (
+    error
+  );
   if (!text) return null;
   const bad = run.error !== null && run.state !== 'CANCELLED' && !first;
-  return <p role="status" className={'mb-4 rounded-md px-4 py-2.5 ' + (bad ? 'bg-bad-soft text-bad' : 'bg-idle-soft text-idle')}>{text}</p>;
+  return (
+    <p
+      role="status"
+      className={'mb-4 rounded-md px-4 py-2.5 ' + (bad ? 'bg-bad-soft text-bad' : 'bg-idle-soft text-idle')}
+    >
+      {text}
+    </p>
+  );
 }
 
 function Actions({ run }: { run: Run }) {
@@ -117,7 +179,8 @@ function Actions({ run }: { run: Run }) {
   }, [run.run_id, run.attempt]);
   const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
   const cancel = useMutation({
-    mutationFn: (body: object) => call<{ cancelled: number }>('POST', runPath(run.run_id) + '/cancel', { body }),
+    mutationFn: (body: object) =>
+      call<{ cancelled: number }>('POST', runPath(run.run_id) + '/cancel', { body }),
     onSuccess: ({ data }) => {
       if (data.cancelled === 0) toast(t('run.ended_before'));
       done();
@@ -125,9 +188,11 @@ function Actions({ run }: { run: Run }) {
     onError: (error) => toastError(t('error.action'), explain(error, t)),
   });
   const retry = useMutation({
-    mutationFn: (anyway: boolean) => call<Run>('POST', runPath(run.run_id) + '/retry', {
-      body: anyway ? { confirm_overlap: true } : {}, idempotencyKey: key.current,
-    }),
+    mutationFn: (anyway: boolean) =>
+      call<Run>('POST', runPath(run.run_id) + '/retry', {
+        body: anyway ? { confirm_overlap: true } : {},
+        idempotencyKey: key.current,
+      }),
     onSuccess: () => {
       toast(t('run.retried'));
       done();
@@ -136,37 +201,65 @@ function Actions({ run }: { run: Run }) {
       if (error instanceof ApiError && error.code === 'request_in_flight') return;
       // What was not answered may have been done: the same key finds out.
       if (error instanceof ApiError && error.status >= 400 && error.status < 500) key.current = newKey();
-      if (!anyway && error instanceof ApiError && error.code === 'conflict' && RETRIABLE.has(run.state)) setConfirm('retry');
+      if (!anyway && error instanceof ApiError && error.code === 'conflict' && RETRIABLE.has(run.state))
+        setConfirm('retry');
       else toastError(t('error.action'), explain(error, t));
     },
   });
   return (
     <>
       {!FINAL_STATES.has(run.state) && (
-        <button type="button" className="button button-danger" title={noCancel && t(noCancel)}
+        <button
+          type="button"
+          className="button button-danger"
+          title={noCancel && t(noCancel)}
           // Not while it is asked for: a focused button that is disabled loses the focus, and the next question is here.
           disabled={Boolean(noCancel) || (run.cancel_requested && !(kills && run.cancel_mode === 'graceful'))}
           onClick={() => {
             if (cancel.isPending) return;
             if (kills || run.state === 'HELD') setConfirm(kills ? 'kill' : 'cancel');
             else cancel.mutate({});
-          }}>
-          <Ban aria-hidden size={15} />{t(kills ? 'run.kill' : 'run.cancel')}
+          }}
+        >
+          <Ban aria-hidden size={15} />
+          {t(kills ? 'run.kill' : 'run.cancel')}
         </button>
       )}
       {RETRIABLE.has(run.state) && (
-        <button type="button" className="button" disabled={Boolean(noRetry) || retry.isPending} title={noRetry && t(noRetry)} onClick={() => retry.mutate(false)}>
-          <RotateCcw aria-hidden size={15} />{t('run.retry')}
+        <button
+          type="button"
+          className="button"
+          disabled={Boolean(noRetry) || retry.isPending}
+          title={noRetry && t(noRetry)}
+          onClick={() => retry.mutate(false)}
+        >
+          <RotateCcw aria-hidden size={15} />
+          {t('run.retry')}
         </button>
       )}
-      <Modal open={confirm !== null} onClose={() => setConfirm(null)} title={t(confirm === 'kill' ? 'run.kill_title' : 'run.overlap_title')} actions={<>
-        <button type="button" className="button" onClick={() => setConfirm(null)}>{t('cancel')}</button>
-        <button type="button" className="button button-danger" onClick={() => {
-          if (confirm === 'retry') retry.mutate(true);
-          else cancel.mutate(confirm === 'kill' ? { mode: 'kill' } : { confirm_overlap: true });
-          setConfirm(null);
-        }}>{t(confirm === 'kill' ? 'run.kill' : 'run.overlap_confirm')}</button>
-      </>}>
+      <Modal
+        open={confirm !== null}
+        onClose={() => setConfirm(null)}
+        title={t(confirm === 'kill' ? 'run.kill_title' : 'run.overlap_title')}
+        actions={
+          <>
+            <button type="button" className="button" onClick={() => setConfirm(null)}>
+              {t('cancel')}
+            </button>
+            <button
+              type="button"
+              className="button button-danger"
+              onClick={() => {
+                if (confirm === 'retry') retry.mutate(true);
+                else cancel.mutate(confirm === 'kill' ? { mode: 'kill' } : { confirm_overlap: true });
+                setConfirm(null);
+              }}
+            >
+              {t(confirm === 'kill' ? 'run.kill' : 'run.overlap_confirm')}
+            </button>
+          </>
+        }
+      >
         <p className="text-muted">{t(confirm === 'kill' ? 'run.kill_explain' : 'run.overlap')}</p>
       </Modal>
     </>
@@ -180,10 +273,26 @@ function Again({ run }: { run: Run }) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className="button" disabled={Boolean(denied)} title={denied && t(denied)} onClick={() => setOpen(true)}>
-        <SlidersHorizontal aria-hidden size={15} />{t('run.again_with')}
+      <button
+        type="button"
+        className="button"
+        disabled={Boolean(denied)}
+        title={denied && t(denied)}
+        onClick={() => setOpen(true)}
+      >
+        <SlidersHorizontal aria-hidden size={15} />
+        {t('run.again_with')}
       </button>
-      {open && <Suspense><RunWithDialog jobId={run.job_id} name={run.job_name || run.job_id} run={run} onClose={() => setOpen(false)} /></Suspense>}
+      {open && (
+        <Suspense>
+          <RunWithDialog
+            jobId={run.job_id}
+            name={run.job_name || run.job_id}
+            run={run}
+            onClose={() => setOpen(false)}
+          />
+        </Suspense>
+      )}
     </>
   );
 }
@@ -194,13 +303,26 @@ function Timeline({ run }: { run: Run }) {
     <Card title={t('run.timeline')}>
       <ol className="grid gap-0">
         {timeline(run).map((step) => (
-          <li key={step.key} className="relative grid grid-cols-[14px_1fr_auto] items-baseline gap-x-3 pb-3 last:pb-0">
-            <span aria-hidden className={'size-2.5 translate-y-px rounded-full border-2 ' + (step.at ? 'border-accent bg-accent' : 'border-line-strong')} />
+          <li
+            key={step.key}
+            className="relative grid grid-cols-[14px_1fr_auto] items-baseline gap-x-3 pb-3 last:pb-0"
+          >
+            <span
+              aria-hidden
+              className={
+                'size-2.5 translate-y-px rounded-full border-2 ' +
+                (step.at ? 'border-accent bg-accent' : 'border-line-strong')
+              }
+            />
             <span>
               <span className={step.at ? '' : 'text-muted'}>{t(`step.${step.key}`)}</span>
-              <span className="block text-xs text-muted">{step.at ? <Time at={step.at} absolute /> : t('step.not_yet')}</span>
+              <span className="block text-xs text-muted">
+                {step.at ? <Time at={step.at} absolute /> : t('step.not_yet')}
+              </span>
             </span>
-            <span className="text-muted tabular-nums">{step.after === null ? '' : (step.after >= 0 ? '+' : '') + span(step.after)}</span>
+            <span className="text-muted tabular-nums">
+              {step.after === null ? '' : (step.after >= 0 ? '+' : '') + span(step.after)}
+            </span>
           </li>
         ))}
       </ol>
@@ -212,7 +334,9 @@ function Timeline({ run }: { run: Run }) {
 function Elapsed({ run }: { run: Run }) {
   const { t } = useTranslation();
   const ms = duration(run, useNow());
-  return <p className="mt-3 border-t pt-3 text-busy">{t('run.elapsed', { span: span(Math.max(0, ms ?? 0)) })}</p>;
+  return (
+    <p className="mt-3 border-t pt-3 text-busy">{t('run.elapsed', { span: span(Math.max(0, ms ?? 0)) })}</p>
+  );
 }
 
 function OutputCard({ run }: { run: Run }) {
@@ -221,11 +345,43 @@ function OutputCard({ run }: { run: Run }) {
   const navigate = route.useNavigate();
   const chosen = search.attempt ? Number(search.attempt) : run.attempt;
   return (
-    <Card title={<>{t('run.output')}{chosen !== run.attempt && <span className="text-muted"> · {t('runs.attempt_n', { n: chosen })}</span>}</>} flush>
-      <Output runId={run.run_id} attempt={chosen} open={chosen === run.attempt && !FINAL_STATES.has(run.state)} search={search.q ?? ''} level={search.level}
-        onLevel={(level) => void navigate({ search: (before) => ({ ...before, level }), hash: true, replace: true, resetScroll: false })}
-        onSearch={(q) => void navigate({ search: (before) => ({ ...before, q: q || undefined }), hash: true, replace: true, resetScroll: false })}
-        onLink={(hash) => void navigate({ search: true, hash, replace: true, resetScroll: false, hashScrollIntoView: false })} />
+    <Card
+      title={
+        <>
+          {t('run.output')}
+          {chosen !== run.attempt && (
+            <span className="text-muted"> · {t('runs.attempt_n', { n: chosen })}</span>
+          )}
+        </>
+      }
+      flush
+    >
+      <Output
+        runId={run.run_id}
+        attempt={chosen}
+        open={chosen === run.attempt && !FINAL_STATES.has(run.state)}
+        search={search.q ?? ''}
+        level={search.level}
+        onLevel={(level) =>
+          void navigate({
+            search: (before) => ({ ...before, level }),
+            hash: true,
+            replace: true,
+            resetScroll: false,
+          })
+        }
+        onSearch={(q) =>
+          void navigate({
+            search: (before) => ({ ...before, q: q || undefined }),
+            hash: true,
+            replace: true,
+            resetScroll: false,
+          })
+        }
+        onLink={(hash) =>
+          void navigate({ search: true, hash, replace: true, resetScroll: false, hashScrollIntoView: false })
+        }
+      />
     </Card>
   );
 }

@@ -25,12 +25,24 @@ const SHAPES: Record<string, Shape> = {
 };
 const OTHER: Shape = [4, 'stroke-idle', true];
 
-export default function RunStrip({ runs, name, zone }: { runs: readonly RecentRun[]; name: string; zone?: string }) {
+export default function RunStrip({
+  runs,
+  name,
+  zone,
+}: {
+  runs: readonly RecentRun[];
+  name: string;
+  zone?: string;
+}) {
   const { t } = useTranslation();
   if (runs.length === 0) return <span className="text-muted">–</span>;
   return (
     <ul aria-label={t('strip.label', { name })} className="flex min-w-[240px] flex-wrap" data-testid="strip">
-      {runs.toReversed().map((run) => <li key={run.run_id}><RunBar run={run} zone={zone} /></li>)}
+      {runs.toReversed().map((run) => (
+        <li key={run.run_id}>
+          <RunBar run={run} zone={zone} />
+        </li>
+      ))}
     </ul>
   );
 }
@@ -39,16 +51,37 @@ function RunBar({ run, zone }: { run: RecentRun; zone?: string }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
   const { time, zone: own } = usePreferences();
-  const at = absoluteTime(Date.parse(run.fire_time), time === 'utc' ? 'UTC' : time === 'job' ? zone ?? 'UTC' : own || undefined);
+  const at = absoluteTime(
+    Date.parse(run.fire_time),
+    time === 'utc' ? 'UTC' : time === 'job' ? (zone ?? 'UTC') : own || undefined,
+  );
   const took = difference(run.started_at, run.ended_at);
   const state = textOr('state.', run.state);
-  const said = took === null ? t('strip.run', { state, at }) : t('strip.run_took', { state, at, span: span(took) });
+  const said =
+    took === null ? t('strip.run', { state, at }) : t('strip.run_took', { state, at, span: span(took) });
   const [height, fill, hollow, dashed] = SHAPES[run.state] ?? OTHER;
   return (
-    <Link to="/runs/$id" params={{ id: run.run_id }} aria-label={said} title={said} preload={false}
-      className="flex size-[24px] items-end justify-center pb-[3px]" data-state={run.state}>
+    <Link
+      to="/runs/$id"
+      params={{ id: run.run_id }}
+      aria-label={said}
+      title={said}
+      preload={false}
+      className="flex size-[24px] items-end justify-center pb-[3px]"
+      data-state={run.state}
+    >
       <svg aria-hidden width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`}>
-        <rect x={0.75} y={HEIGHT - height + 0.75} width={WIDTH - 1.5} height={height - 1.5} rx={1} strokeWidth={1.5} className={fill} fillOpacity={hollow ? 0 : 1} strokeDasharray={dashed ? '2 2' : undefined} />
+        <rect
+          x={0.75}
+          y={HEIGHT - height + 0.75}
+          width={WIDTH - 1.5}
+          height={height - 1.5}
+          rx={1}
+          strokeWidth={1.5}
+          className={fill}
+          fillOpacity={hollow ? 0 : 1}
+          strokeDasharray={dashed ? '2 2' : undefined}
+        />
       </svg>
     </Link>
   );

@@ -15,8 +15,13 @@ import { duration } from './run_text';
 
 // `brief`: beside other cards, without what the run's own page says as well.
 export function RunTable(props: {
-  runs: Run[]; withJob: boolean; zone?: string; brief?: boolean;
-  first?: Column<Run>; last?: Column<Run>[]; isShown?: (id: string) => boolean;
+  runs: Run[];
+  withJob: boolean;
+  zone?: string;
+  brief?: boolean;
+  first?: Column<Run>;
+  last?: Column<Run>[];
+  isShown?: (id: string) => boolean;
   sorting?: Sorting;
 }) {
   const { t } = useTranslation();
@@ -25,7 +30,8 @@ export function RunTable(props: {
     props.first,
     { id: 'state', header: t('runs.state'), cell: (run) => <StateBadge state={run.state} /> },
     props.withJob && {
-      id: 'name', header: t('runs.job'),
+      id: 'name',
+      header: t('runs.job'),
       cell: (run) => (
         <Link to="/jobs/$id" params={{ id: run.job_id }} className="text-ink no-underline hover:underline">
           {run.job_name || run.job_id}
@@ -33,22 +39,37 @@ export function RunTable(props: {
       ),
     },
     {
-      id: 'fire', header: t('runs.fire'), sort: 'fire_time',
+      id: 'fire',
+      header: t('runs.fire'),
+      sort: 'fire_time',
       cell: (run) => (
-        <Link to="/runs/$id" params={{ id: run.run_id }} className="link"><Time at={run.fire_time} zone={props.zone} /></Link>
+        <Link to="/runs/$id" params={{ id: run.run_id }} className="link">
+          <Time at={run.fire_time} zone={props.zone} />
+        </Link>
       ),
     },
     !props.brief && { id: 'kind', header: t('runs.kind'), cell: (run) => <Kind run={run} /> },
     { id: 'duration', header: t('runs.duration'), cell: (run) => <Duration run={run} longest={longest} /> },
     !props.brief && {
-      id: 'executor', header: t('runs.executor'),
+      id: 'executor',
+      header: t('runs.executor'),
       cell: (run) => <ExecutorLink id={run.executor_id} />,
     },
     { id: 'why', header: t('runs.why'), cell: (run) => <Why run={run} /> },
     ...(props.last ?? []),
   ];
-  const shown = columns.filter((one) => typeof one === 'object').filter((one) => props.isShown?.(one.id) ?? true);
-  return <DataTable label={t('nav.runs')} columns={shown} rows={props.runs} rowId={(run) => run.run_id} sorting={props.sorting} />;
+  const shown = columns
+    .filter((one) => typeof one === 'object')
+    .filter((one) => props.isShown?.(one.id) ?? true);
+  return (
+    <DataTable
+      label={t('nav.runs')}
+      columns={shown}
+      rows={props.runs}
+      rowId={(run) => run.run_id}
+      sorting={props.sorting}
+    />
+  );
 }
 
 function Kind({ run }: { run: Run }) {
@@ -56,16 +77,24 @@ function Kind({ run }: { run: Run }) {
   const textOr = useTextOr();
   return (
     <span className="whitespace-nowrap text-muted">
-      {textOr('kind.', run.kind)}{run.attempt > 1 && ' · ' + t('runs.attempt_n', { n: run.attempt })}
+      {textOr('kind.', run.kind)}
+      {run.attempt > 1 && ' · ' + t('runs.attempt_n', { n: run.attempt })}
     </span>
   );
 }
 
 // The bar is relative to the longest run of the table.
-interface Length { run: Run; longest: number }
+interface Length {
+  run: Run;
+  longest: number;
+}
 
 function Duration({ run, longest }: Length) {
-  return run.state === 'RUNNING' ? <Running run={run} longest={longest} /> : <Spent ms={run.ended_at === null ? null : duration(run, 0)} longest={longest} />;
+  return run.state === 'RUNNING' ? (
+    <Running run={run} longest={longest} />
+  ) : (
+    <Spent ms={run.ended_at === null ? null : duration(run, 0)} longest={longest} />
+  );
 }
 function Running({ run, longest }: Length) {
   return <Spent ms={duration(run, useNow())} longest={longest} />;
@@ -74,13 +103,20 @@ function Spent({ ms, longest }: { ms: number | null; longest: number }) {
   if (ms === null) return <span>–</span>;
   return (
     <span className="inline-block whitespace-nowrap tabular-nums">
-      {span(Math.max(0, ms))}<Bar share={longest > 0 ? ms / longest : 0} className="mt-0.5 h-1 w-20 rounded-full" />
+      {span(Math.max(0, ms))}
+      <Bar share={longest > 0 ? ms / longest : 0} className="mt-0.5 h-1 w-20 rounded-full" />
     </span>
   );
 }
 
 function Why({ run }: { run: Run }) {
   const textOr = useTextOr();
-  const text = run.exit_code ? `${textOr('reason.', run.reason)} ${run.exit_code}` : textOr('reason.', run.reason);
-  return <span className="whitespace-nowrap text-muted" title={run.error ?? undefined}>{run.state === 'COMPLETED' ? '' : text}</span>;
+  const text = run.exit_code
+    ? `${textOr('reason.', run.reason)} ${run.exit_code}`
+    : textOr('reason.', run.reason);
+  return (
+    <span className="whitespace-nowrap text-muted" title={run.error ?? undefined}>
+      {run.state === 'COMPLETED' ? '' : text}
+    </span>
+  );
 }

@@ -12,8 +12,11 @@ export interface Step {
 // Fire time first: planning ahead of it is a negative delay, and shown as such.
 export function timeline(run: Run): Step[] {
   const times = [
-    ['planned', run.planned_at], ['fire', run.fire_time], ['claimed', run.claimed_at],
-    ['started', run.started_at], ['ended', run.ended_at],
+    ['planned', run.planned_at],
+    ['fire', run.fire_time],
+    ['claimed', run.claimed_at],
+    ['started', run.started_at],
+    ['ended', run.ended_at],
   ] as const;
   const steps: Step[] = [];
   let before: string | null = null;
@@ -24,11 +27,15 @@ export function timeline(run: Run): Step[] {
   return steps;
 }
 
-export function duration(run: { started_at: string | null; claimed_at?: string | null; ended_at: string | null }, now: number): number | null {
+export function duration(
+  run: { started_at: string | null; claimed_at?: string | null; ended_at: string | null },
+  now: number,
+): number | null {
   const from = run.started_at ?? run.claimed_at ?? null;
   if (!from) return null;
   return (run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(from);
 }
 
 // Which run it is, where rows are not beside it.
-export const nameOfRun = (run: Run) => `${run.job_name || run.job_id} · ${run.fire_time.slice(0, 19).replace('T', ' ')} UTC`;
+export const nameOfRun = (run: Run) =>
+  `${run.job_name || run.job_id} · ${run.fire_time.slice(0, 19).replace('T', ' ')} UTC`;

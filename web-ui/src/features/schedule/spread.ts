@@ -9,7 +9,11 @@ export function heat(fires: number, most: number): number {
   return fires <= 0 ? 0 : Math.max(1, Math.ceil((fires * HEAT_LEVELS) / most));
 }
 
-export interface Span { from: string; until: string; days: string[] }
+export interface Span {
+  from: string;
+  until: string;
+  days: string[];
+}
 
 // The days on the clock of a zone: one, or the seven of the week that begins on Monday. A day of 23 or 25
 // hours has as many.
@@ -21,7 +25,9 @@ export function spanOf(view: 'day' | 'week', date: string, zone: string): Span {
   return { from: at(first), until: at(addDays(days.at(-1)!, 1)), days };
 }
 
-export interface Hour extends FireBucket { label: string }
+export interface Hour extends FireBucket {
+  label: string;
+}
 
 // The hours of each day, as its clock names them.
 export function byDay(buckets: readonly FireBucket[], zone: string): Map<string, Hour[]> {
@@ -39,9 +45,13 @@ export function byDay(buckets: readonly FireBucket[], zone: string): Map<string,
 export function bars(buckets: readonly FireBucket[], height: number): string {
   const most = Math.max(1, ...buckets.map((one) => one.fires));
   return buckets
-    .map((one, x) => (one.fires > 0 ? `M${x} ${height}h1v${-Math.max(2, Math.round((one.fires * height) / most))}h-1z` : ''))
+    .map((one, x) =>
+      one.fires > 0 ? `M${x} ${height}h1v${-Math.max(2, Math.round((one.fires * height) / most))}h-1z` : '',
+    )
     .join('');
 }
 
 export const isDate = (text: string | undefined): text is string =>
-  text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && new Date(text + 'T00:00Z').toISOString().startsWith(text);
+  text !== undefined &&
+  /^\d{4}-\d\d-\d\d$/.test(text) &&
+  new Date(text + 'T00:00Z').toISOString().startsWith(text);

@@ -7,12 +7,20 @@ export const JOBS_SHOWN = 20;
 const HOUR_MS = 3_600_000;
 
 // As the fields have them, on the clock of the zone.
-export interface Window { from: number; until: number }
+export interface Window {
+  from: number;
+  until: number;
+}
 
 // Or what is wrong with it.
-export function windowOf(from: string, until: string, zone: string): Window | 'no_time' | 'backwards' | 'too_long' {
+export function windowOf(
+  from: string,
+  until: string,
+  zone: string,
+): Window | 'no_time' | 'backwards' | 'too_long' {
   const window = { from: instantIn(zone, from), until: instantIn(zone, until) };
-  if (from === '' || until === '' || Number.isNaN(window.from) || Number.isNaN(window.until)) return 'no_time';
+  if (from === '' || until === '' || Number.isNaN(window.from) || Number.isNaN(window.until))
+    return 'no_time';
   if (window.until <= window.from) return 'backwards';
   return window.until - window.from > HOURS_MAX * HOUR_MS ? 'too_long' : window;
 }
@@ -25,10 +33,18 @@ export interface Missed {
 }
 
 export function missedIn(load: FireLoad, zone: string): Missed {
-  const jobs = (load.items ?? []).slice(0, JOBS_SHOWN).map(({ job_id, name, fires }) => ({ job_id, name, fires }));
+  const jobs = (load.items ?? [])
+    .slice(0, JOBS_SHOWN)
+    .map(({ job_id, name, fires }) => ({ job_id, name, fires }));
   return {
     fires: load.buckets.reduce((sum, one) => sum + one.fires, 0),
-    hours: load.buckets.filter((one) => one.fires > 0).map(({ start, fires }) => ({ start, fires, label: localIn(zone, Date.parse(start)).replace('T', ' ') })),
+    hours: load.buckets
+      .filter((one) => one.fires > 0)
+      .map(({ start, fires }) => ({
+        start,
+        fires,
+        label: localIn(zone, Date.parse(start)).replace('T', ' '),
+      })),
     jobs,
     more: load.jobs - jobs.length,
   };

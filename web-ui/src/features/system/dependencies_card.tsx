@@ -14,14 +14,16 @@ export function DependenciesCard() {
   const topology = useTopology();
   return (
     <Card title={t('deps.title')} className="lg:col-span-2" flush>
-      {topology.isPending ? <Loading />
-        : !topology.data ? <LoadFailure error={topology.error} onRetry={() => void topology.refetch()} />
-        : (
-          <>
-            <Impact topology={topology.data} />
-            <Parts topology={topology.data} />
-          </>
-        )}
+      {topology.isPending ? (
+        <Loading />
+      ) : !topology.data ? (
+        <LoadFailure error={topology.error} onRetry={() => void topology.refetch()} />
+      ) : (
+        <>
+          <Impact topology={topology.data} />
+          <Parts topology={topology.data} />
+        </>
+      )}
     </Card>
   );
 }
@@ -47,10 +49,18 @@ function Impact({ topology }: { topology: Topology }) {
     <div aria-live="polite">
       {topology.impact.length > 0 ? (
         <div className="border-b bg-warn-soft px-4 py-3 text-warn" data-testid="impact">
-          <p className="flex items-center gap-2 font-medium"><TriangleAlert aria-hidden size={17} />{t('deps.now')}{away && ` (${away})`}</p>
+          <p className="flex items-center gap-2 font-medium">
+            <TriangleAlert aria-hidden size={17} />
+            {t('deps.now')}
+            {away && ` (${away})`}
+          </p>
           <Effects effects={topology.impact} />
         </div>
-      ) : <p className="px-4 pt-4 text-muted">{t('deps.fine')} {t('deps.under', { member: topology.seen_by })}</p>}
+      ) : (
+        <p className="px-4 pt-4 text-muted">
+          {t('deps.fine')} {t('deps.under', { member: topology.seen_by })}
+        </p>
+      )}
     </div>
   );
 }
@@ -58,15 +68,21 @@ function Impact({ topology }: { topology: Topology }) {
 function Effects({ effects }: { effects: OutageEffect[] }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
-  const when = (one: OutageEffect) => [
-    one.after_s > 0 ? t('deps.after', { span: span(one.after_s * 1000) }) : '',
-    one.until_s === null ? '' : t('deps.until', { span: span(one.until_s * 1000) }),
-  ].filter(Boolean).join(' ');
+  const when = (one: OutageEffect) =>
+    [
+      one.after_s > 0 ? t('deps.after', { span: span(one.after_s * 1000) }) : '',
+      one.until_s === null ? '' : t('deps.until', { span: span(one.until_s * 1000) }),
+    ]
+      .filter(Boolean)
+      .join(' ');
   return (
     <ul className="mt-2 grid gap-1.5">
       {effects.map((one) => (
         <li key={one.code} data-code={one.code}>
-          <strong className="font-medium">{textOr('capability.', one.capability)}: {textOr('effect.', one.effect)}{when(one) && ` (${when(one)})`}.</strong>{' '}
+          <strong className="font-medium">
+            {textOr('capability.', one.capability)}: {textOr('effect.', one.effect)}
+            {when(one) && ` (${when(one)})`}.
+          </strong>{' '}
           <Sentence effect={one} />
         </li>
       ))}
@@ -87,24 +103,38 @@ function Parts({ topology }: { topology: Topology }) {
   return (
     <TableFrame label={t('deps.title')}>
       <table className="table cards">
-        <thead><tr>
-          <th scope="col">{t('deps.part')}</th><th scope="col">{t('deps.state')}</th>
-          <th scope="col">{t('deps.needs')}</th><th scope="col">{t('deps.without')}</th>
-        </tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">{t('deps.part')}</th>
+            <th scope="col">{t('deps.state')}</th>
+            <th scope="col">{t('deps.needs')}</th>
+            <th scope="col">{t('deps.without')}</th>
+          </tr>
+        </thead>
         <tbody>
           {topology.nodes.map((node) => (
             <tr key={node.id} data-node={node.id}>
               <td>
-                <span className="flex flex-wrap items-center gap-2 font-medium">{name(node.id)}
+                <span className="flex flex-wrap items-center gap-2 font-medium">
+                  {name(node.id)}
                   {node.leader && (
-                    <span className="inline-flex items-center gap-1 rounded-full bg-accent-soft px-2 py-0.5 text-xs text-accent"><Crown aria-hidden size={13} />{t('deps.leader')}</span>
+                    <span className="inline-flex items-center gap-1 rounded-full bg-accent-soft px-2 py-0.5 text-xs text-accent">
+                      <Crown aria-hidden size={13} />
+                      {t('deps.leader')}
+                    </span>
                   )}
                 </span>
                 {node.address && <span className="mono break-all text-muted">{node.address}</span>}
               </td>
-              <td><State node={node} /></td>
-              <td><Needs id={node.id} topology={topology} name={name} /></td>
-              <td><Without node={node} name={name(node.id)} /></td>
+              <td>
+                <State node={node} />
+              </td>
+              <td>
+                <Needs id={node.id} topology={topology} name={name} />
+              </td>
+              <td>
+                <Without node={node} name={name(node.id)} />
+              </td>
             </tr>
           ))}
         </tbody>
@@ -125,11 +155,25 @@ function State({ node }: { node: TopologyNode }) {
   const [Icon, tone] = SHAPES[node.state] ?? SHAPES.unknown!;
   return (
     <div>
-      <span className={`inline-flex items-center gap-1.5 rounded-full py-0.5 pr-2.5 pl-1.5 text-xs font-medium whitespace-nowrap ${tone}`} data-node-state={node.state}>
-        <Icon aria-hidden size={14} />{textOr('node_state.', node.state)}
+      <span
+        className={`inline-flex items-center gap-1.5 rounded-full py-0.5 pr-2.5 pl-1.5 text-xs font-medium whitespace-nowrap ${tone}`}
+        data-node-state={node.state}
+      >
+        <Icon aria-hidden size={14} />
+        {textOr('node_state.', node.state)}
       </span>
-      {node.counts && <p className="mt-1 text-muted">{Object.entries(node.counts).map(([state, n]) => `${textOr('state.', state)} ${n}`).join(' · ')}</p>}
-      {node.detail && <p className="mt-1 text-muted" lang="en">{node.detail}</p>}
+      {node.counts && (
+        <p className="mt-1 text-muted">
+          {Object.entries(node.counts)
+            .map(([state, n]) => `${textOr('state.', state)} ${n}`)
+            .join(' · ')}
+        </p>
+      )}
+      {node.detail && (
+        <p className="mt-1 text-muted" lang="en">
+          {node.detail}
+        </p>
+      )}
     </div>
   );
 }
@@ -144,7 +188,9 @@ function Needs({ id, topology, name }: { id: string; topology: Topology; name: (
         <li key={edge.to}>
           <span className={edge.critical ? 'font-medium' : ''}>{name(edge.to)}</span>
           <span className="text-muted">: {textOr('purpose.', edge.purpose)}</span>
-          {(edge.state === 'down' || edge.state === 'degraded') && <span className="text-bad"> ({textOr('node_state.', edge.state)})</span>}
+          {(edge.state === 'down' || edge.state === 'degraded') && (
+            <span className="text-bad"> ({textOr('node_state.', edge.state)})</span>
+          )}
         </li>
       ))}
     </ul>
@@ -155,11 +201,14 @@ function Without({ node, name }: { node: TopologyNode; name: string }) {
   const { t } = useTranslation();
   if (node.affects.length === 0) return <span className="text-muted">–</span>;
   const many = (effect: OutageEffect['effect']) => node.affects.filter((one) => one.effect === effect).length;
-  const parts = (['stops', 'delayed', 'goes_on'] as const).filter((effect) => many(effect) > 0)
+  const parts = (['stops', 'delayed', 'goes_on'] as const)
+    .filter((effect) => many(effect) > 0)
     .map((effect) => t(`deps.${effect}_n`, { n: many(effect) }));
   return (
     <details>
-      <summary className="text-accent" aria-label={`${name}: ${t('deps.without')}: ${parts.join(', ')}`}>{parts.join(', ')}</summary>
+      <summary className="text-accent" aria-label={`${name}: ${t('deps.without')}: ${parts.join(', ')}`}>
+        {parts.join(', ')}
+      </summary>
       <Effects effects={node.affects} />
     </details>
   );

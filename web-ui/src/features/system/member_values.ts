@@ -1,19 +1,27 @@
 // What the members say of themselves, laid beside each other. Pure.
 import type { Member, SystemStatus } from '../../api/types';
 
-export interface VersionGroup { version: string; ids: string[] }
+export interface VersionGroup {
+  version: string;
+  ids: string[];
+}
 
 // The versions that are known, each with who has it: more than one while an upgrade is under way.
 export function versionsOf(members: readonly Member[]): VersionGroup[] {
   const groups = new Map<string, string[]>();
-  for (const { id, version } of members) if (version) groups.set(version, [...(groups.get(version) ?? []), id]);
-  return [...groups].map(([version, ids]) => ({ version, ids })).toSorted((a, b) => (a.version < b.version ? -1 : 1));
+  for (const { id, version } of members)
+    if (version) groups.set(version, [...(groups.get(version) ?? []), id]);
+  return [...groups]
+    .map(([version, ids]) => ({ version, ids }))
+    .toSorted((a, b) => (a.version < b.version ? -1 : 1));
 }
 
 // "0.1.0 (m1, m2), 0.2.0 (m3)"; undefined: no two differ.
 export function skewOf(members: readonly Member[]): string | undefined {
   const groups = versionsOf(members);
-  return groups.length > 1 ? groups.map(({ version, ids }) => `${version} (${ids.join(', ')})`).join(', ') : undefined;
+  return groups.length > 1
+    ? groups.map(({ version, ids }) => `${version} (${ids.join(', ')})`).join(', ')
+    : undefined;
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
@@ -31,7 +39,10 @@ export function metricsOf(ops: string, here: string): string | undefined {
 const known = (one: Member) => typeof one.paused === 'boolean';
 
 // Who has not taken the pause over, or not its end, and of whom that is not known.
-export function apartFrom({ members, paused }: Pick<SystemStatus, 'members' | 'paused'>): { behind: string[]; unknown: string[] } {
+export function apartFrom({ members, paused }: Pick<SystemStatus, 'members' | 'paused'>): {
+  behind: string[];
+  unknown: string[];
+} {
   const want = Boolean(paused);
   return {
     behind: members.filter((one) => known(one) && one.paused !== want).map((one) => one.id),

@@ -26,22 +26,55 @@ export function PauseCard({ status }: { status: SystemStatus }) {
     void navigate({ search: (before) => ({ ...before, ask: next }), replace: true, resetScroll: false });
   const button = { type: 'button', className: 'button', title: may ? undefined : t('pause.denied') } as const;
   return (
-    <Card title={t('pause.card')} className="lg:col-span-2" actions={paused
-      ? <button {...button} disabled={!may || resume.isPending} onClick={() => resume.mutate()}><Play aria-hidden size={15} />{t('pause.resume')}</button>
-      : <button {...button} disabled={!may} onClick={() => put('pause')}><Pause aria-hidden size={15} />{t('pause.ask')}</button>}>
+    <Card
+      title={t('pause.card')}
+      className="lg:col-span-2"
+      actions={
+        paused ? (
+          <button {...button} disabled={!may || resume.isPending} onClick={() => resume.mutate()}>
+            <Play aria-hidden size={15} />
+            {t('pause.resume')}
+          </button>
+        ) : (
+          <button {...button} disabled={!may} onClick={() => put('pause')}>
+            <Pause aria-hidden size={15} />
+            {t('pause.ask')}
+          </button>
+        )
+      }
+    >
       {paused ? (
         <>
-          <Facts items={[
-            [t('pause.since'), <Time key="s" at={paused.since} />],
-            [t('pause.by'), paused.by],
-            [t('pause.reason'), <span key="r" className="wrap-anywhere">{paused.reason}</span>],
-          ]} />
+          <Facts
+            items={[
+              [t('pause.since'), <Time key="s" at={paused.since} />],
+              [t('pause.by'), paused.by],
+              [
+                t('pause.reason'),
+                <span key="r" className="wrap-anywhere">
+                  {paused.reason}
+                </span>,
+              ],
+            ]}
+          />
           <p className="mt-3 text-warn">{t('pause.stops')}</p>
         </>
-      ) : <p className="text-muted">{t('pause.off')}</p>}
-      {behind.length > 0 && <p role="status" className="mt-3 text-bad">{t(paused ? 'pause.behind' : 'pause.behind_resume', { members: behind.join(', ') })}</p>}
-      {paused && unknown.length > 0 && <p className="mt-3 text-muted">{t('pause.unknown', { members: unknown.join(', ') })}</p>}
-      {ask === 'pause' && may && !paused && <Suspense><PauseClusterDialog onClose={() => put(undefined)} /></Suspense>}
+      ) : (
+        <p className="text-muted">{t('pause.off')}</p>
+      )}
+      {behind.length > 0 && (
+        <p role="status" className="mt-3 text-bad">
+          {t(paused ? 'pause.behind' : 'pause.behind_resume', { members: behind.join(', ') })}
+        </p>
+      )}
+      {paused && unknown.length > 0 && (
+        <p className="mt-3 text-muted">{t('pause.unknown', { members: unknown.join(', ') })}</p>
+      )}
+      {ask === 'pause' && may && !paused && (
+        <Suspense>
+          <PauseClusterDialog onClose={() => put(undefined)} />
+        </Suspense>
+      )}
     </Card>
   );
 }

@@ -7,7 +7,9 @@ import { useTranslation } from '../../i18n/use_translation';
 import { toast, toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
 
-interface PauseAnswer { paused: ClusterPause | null }
+interface PauseAnswer {
+  paused: ClusterPause | null;
+}
 
 function follow(client: QueryClient, { paused }: PauseAnswer): void {
   client.setQueryData<SystemStatus>(['system', 'status'], (before) => before && { ...before, paused });

@@ -15,23 +15,37 @@ export default function PauseClusterDialog({ onClose }: { onClose: () => void })
   const client = useQueryClient();
   const [reason, setReason] = useState('');
   return (
-    <FormDialog title={t('pause.title')} save={t('pause.go')} danger pointers={['/reason']} onClose={onClose}
+    <FormDialog
+      title={t('pause.title')}
+      save={t('pause.go')}
+      danger
+      pointers={['/reason']}
+      onClose={onClose}
       onSave={async () => {
         await pauseCluster(client, reason.trim());
         toast(t('pause.done'));
         onClose();
-      }}>
-      {({ errorOf }) => (<>
-        <ul className="grid list-disc gap-1.5 pl-5 text-muted">
-          <li>{t('pause.stops')}</li>
-          <li>{t('pause.goes_on')}</li>
-          <li>{t('pause.waits')}</li>
-          <li>{t('pause.after')}</li>
-        </ul>
-        <Field label={t('pause.reason')} error={errorOf('/reason')} hint={t('pause.reason_hint')}>
-          <input className="input" required maxLength={REASON_MAX} value={reason} onChange={(event) => setReason(event.target.value)} />
-        </Field>
-      </>)}
+      }}
+    >
+      {({ errorOf }) => (
+        <>
+          <ul className="grid list-disc gap-1.5 pl-5 text-muted">
+            <li>{t('pause.stops')}</li>
+            <li>{t('pause.goes_on')}</li>
+            <li>{t('pause.waits')}</li>
+            <li>{t('pause.after')}</li>
+          </ul>
+          <Field label={t('pause.reason')} error={errorOf('/reason')} hint={t('pause.reason_hint')}>
+            <input
+              className="input"
+              required
+              maxLength={REASON_MAX}
+              value={reason}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          </Field>
+        </>
+      )}
     </FormDialog>
   );
 }

@@ -5,19 +5,35 @@ import { useTranslation } from '../../i18n/use_translation';
 import { useOwnPace, type Pace } from '../../shared/pace';
 import { usePreferences } from '../../shared/preferences';
 
-export const paceOf = (chosen: Refresh | undefined): Pace => (chosen === undefined ? undefined : chosen !== 'off' && Number(chosen) * 1000);
+export const paceOf = (chosen: Refresh | undefined): Pace =>
+  chosen === undefined ? undefined : chosen !== 'off' && Number(chosen) * 1000;
 
-export function RefreshChoice({ chosen, onChange }: { chosen: Refresh | undefined; onChange: (next: Refresh | undefined) => void }) {
+export function RefreshChoice({
+  chosen,
+  onChange,
+}: {
+  chosen: Refresh | undefined;
+  onChange: (next: Refresh | undefined) => void;
+}) {
   const { t } = useTranslation();
   const { live } = usePreferences();
   useOwnPace(paceOf(chosen));
   return (
     <label className="flex items-center gap-2 text-muted">
       {t('refresh.label')}
-      <select className="input w-auto" value={chosen ?? '5'} disabled={!live} title={live ? undefined : t('refresh.paused')}
-        onChange={(event) => onChange(REFRESHES.find((one) => one === event.target.value))}>
+      <select
+        className="input w-auto"
+        value={chosen ?? '5'}
+        disabled={!live}
+        title={live ? undefined : t('refresh.paused')}
+        onChange={(event) => onChange(REFRESHES.find((one) => one === event.target.value))}
+      >
         <option value="off">{t('refresh.off')}</option>
-        {['5', '15', '60'].map((n) => <option key={n} value={n}>{t('refresh.every', { n })}</option>)}
+        {['5', '15', '60'].map((n) => (
+          <option key={n} value={n}>
+            {t('refresh.every', { n })}
+          </option>
+        ))}
       </select>
     </label>
   );

@@ -35,7 +35,10 @@ export function withSample(kept: readonly Sample[], next: Sample): readonly Samp
   return [...kept, next].filter((one) => one.at > next.at - KEPT_MS).slice(-KEPT_MOST);
 }
 
-export interface Point { at: number; value: number }
+export interface Point {
+  at: number;
+  value: number;
+}
 
 // What can be joined by a line: it breaks where a value is not known, and where nobody looked.
 export function stretches(samples: readonly Sample[], measure: Measure): Point[][] {
@@ -58,7 +61,14 @@ export function byMinute(samples: readonly Sample[]): Sample[] {
   const minutes = new Map<number, Sample>();
   for (const one of samples) {
     const at = Math.floor(one.at / 60_000) * 60_000;
-    const most = minutes.get(at) ?? { at, late: null, overdue: null, pending: null, running: null, lag: null };
+    const most = minutes.get(at) ?? {
+      at,
+      late: null,
+      overdue: null,
+      pending: null,
+      running: null,
+      lag: null,
+    };
     for (const measure of MEASURES) {
       const value = one[measure];
       if (value !== null) most[measure] = Math.max(value, most[measure] ?? value);

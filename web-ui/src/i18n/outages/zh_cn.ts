@@ -72,7 +72,8 @@ export const zhCNOutages: TwinOf<typeof enOutages> = {
   'outage.coordinator.running.goes_on': '进行中的运行会继续：其归属成员通过写入存储来续租。',
   'outage.coordinator.takeover.stops': '没有成员能加入、离开或成为主节点：此时故障的成员，其分段无人接管。',
   'outage.coordinator.settings.delayed': '修改的设置不会到达其他成员。',
-  'outage.store_and_coordinator.running.stops': '无人能续租：进行中的运行随租约到期而结束，除非其任务规定失联时等待人工处理或判为失败。',
+  'outage.store_and_coordinator.running.stops':
+    '无人能续租：进行中的运行随租约到期而结束，除非其任务规定失联时等待人工处理或判为失败。',
   'outage.bus.planning.goes_on': '触发照常规划。',
   'outage.bus.starting.delayed': '待执行的任务在等待。启动过晚的按其任务的错过策略处理。',
   'outage.bus.running.goes_on': '进行中的运行会继续：租约和取消使用单独的连接。',
@@ -83,7 +84,8 @@ export const zhCNOutages: TwinOf<typeof enOutages> = {
   'outage.member.running.goes_on': '进行中的运行会继续：由下一个归属成员续租。',
   'outage.last_member.planning.stops': '不再规划触发。这段时间的触发按各任务的错过策略处理。',
   'outage.last_member.starting.stops': '不会启动任何运行。',
-  'outage.last_member.running.stops': '无人续租：进行中的运行随租约到期而结束，除非其任务规定失联时等待人工处理或判为失败。',
+  'outage.last_member.running.stops':
+    '无人续租：进行中的运行随租约到期而结束，除非其任务规定失联时等待人工处理或判为失败。',
   'outage.last_member.results.delayed': '结果保存在执行器的磁盘上等待。',
   'outage.last_member.logs.delayed': '任务日志在执行器上等待。',
   'outage.last_member.reading.stops': 'API 和控制台无法访问。',

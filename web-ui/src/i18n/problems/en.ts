@@ -29,7 +29,8 @@ export const enProblems = {
   'problem.request_in_flight': 'The same request is under way.',
   'problem.setup_done': 'There is an administrator already: sign in.',
   'problem.last_admin': 'This is the last administrator, and stays one.',
-  'problem.too_many_open': 'You have as many actions on many under way as you may: wait for one, or cancel one.',
+  'problem.too_many_open':
+    'You have as many actions on many under way as you may: wait for one, or cancel one.',
   'problem.too_many_tokens': 'You have as many tokens as you may: delete one that is not used any more.',
   'problem.link_without_tls': 'The control link of this cluster has no certificates.',
   'problem.secrets_unavailable': 'This member has no key to seal secrets with.',

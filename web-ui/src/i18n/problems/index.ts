@@ -8,9 +8,17 @@ let fetched: Promise<void> | undefined;
 // English sentences are needed where the server said none, so they come with the first problem. Where they do not
 // come either, the code is all there is.
 export const fetchProblems = (): Promise<void> =>
-  (fetched ??= import('./en').then(({ enProblems }) => addTexts('en', enProblems), () => { fetched = undefined; }));
+  (fetched ??= import('./en').then(
+    ({ enProblems }) => addTexts('en', enProblems),
+    () => {
+      fetched = undefined;
+    },
+  ));
 
-export interface Said { said: string; detail: string }
+export interface Said {
+  said: string;
+  detail: string;
+}
 
 // `kind`: of a whole answer, or of one of its fields.
 export function partsOf(kind: 'problem' | 'field', code: string, detail: string): Said {

@@ -5,7 +5,8 @@ export const enSeldom = {
   'run_with.again_title': 'Run {{name}} again with changes',
   'run_with.start': 'Run',
   'run_with.parameters': 'Parameters',
-  'run_with.parameters_hint': 'A JSON object of texts, numbers and yes or no; the command sees CARILLON_PARAM_<NAME>. It is laid over what the job has.',
+  'run_with.parameters_hint':
+    'A JSON object of texts, numbers and yes or no; the command sees CARILLON_PARAM_<NAME>. It is laid over what the job has.',
   'run_with.no_object': 'This has to be a JSON object.',
   'run_with.kept': 'The job has these, so they can be changed but not left out: {{names}}',
   'run_with.executor': 'Executor',
@@ -25,7 +26,8 @@ export const enSeldom = {
   'cancel_runs.none': 'None of its runs is running or waiting now.',
   'cancel_runs.unknown': 'How many there are is not known: {{why}}',
   'cancel_runs.at_least': 'over {{n}}',
-  'cancel_runs.explain': 'What waits never starts; the processes of what runs are ended. Its schedule goes on: pause it if nothing more is to start.',
+  'cancel_runs.explain':
+    'What waits never starts; the processes of what runs are ended. Its schedule goes on: pause it if nothing more is to start.',
   'cancel_runs.reason': 'Reason (optional)',
   'cancel_runs.done': '{{n}} runs of {{name}} are being cancelled',
   'cancel_runs.done_one': '1 run of {{name}} is being cancelled',
@@ -35,7 +37,8 @@ export const enSeldom = {
   'import.under': 'Files of jobs in YAML or JSON, such as an export or what carillon apply takes',
   'import.files': 'Files',
   'import.text': 'Jobs',
-  'import.text_hint': 'A job, a list of jobs, or several documents. A job is found by its job_id, or by its name within the namespace.',
+  'import.text_hint':
+    'A job, a list of jobs, or several documents. A job is found by its job_id, or by its name within the namespace.',
   'import.namespace_hint': 'Of those that name none',
   'import.prune': 'Delete jobs that are not in the list',
   'import.prune_hint': 'Only in this namespace, and only those with the labels below.',
@@ -104,7 +107,8 @@ export const enSeldom = {
   // What an API token is good for.
   'scopes.title': 'What it may do',
   'scopes.some': 'Only some of what its role may',
-  'scopes.some_hint': 'A program needs little: to start jobs it need not read them, and without reading it can list none.',
+  'scopes.some_hint':
+    'A program needs little: to start jobs it need not read them, and without reading it can list none.',
   'scopes.none': 'Tick one at least, or let it do all that its role may.',
   'scopes.all': 'All of its role',
   'scopes.column': 'Scopes',
@@ -132,7 +136,8 @@ export const enSeldom = {
   'pause.title': 'Pause the whole cluster?',
   'pause.go': 'Pause the cluster',
   'pause.stops': 'Nothing starts anywhere: no scheduled fire, no run by hand, no retry.',
-  'pause.goes_on': 'What runs goes on, with its output, its time-outs and its cancels; so do this console and the notices.',
+  'pause.goes_on':
+    'What runs goes on, with its output, its time-outs and its cancels; so do this console and the notices.',
   'pause.waits': 'Runs by hand and retries are taken and wait.',
   'pause.after': 'After the resume, fires that were due meanwhile follow the misfire policy of their job.',
   'pause.reason': 'Reason',
@@ -149,15 +154,18 @@ export const enSeldom = {
   'auth.refused': 'This name and password do not fit.',
   'auth.unavailable': 'The server cannot check this just now; try again soon.',
   'auth.expired': 'Your session has ended. Sign in again to go on.',
-  'auth.token_hint': 'The first start writes one to admin.token in the data directory. It is kept until this tab is closed.',
+  'auth.token_hint':
+    'The first start writes one to admin.token in the data directory. It is kept until this tab is closed.',
   'auth.token_refused': 'This token is not known here, or not valid any more.',
   'auth.use_password': 'Sign in with name and password',
   'auth.use_token': 'Sign in with an API token',
   'auth.setup': 'Create the administrator',
   'auth.setup_title': 'First set-up',
   'auth.setup_explain': 'Choose the name and password of the first administrator. This link works once.',
-  'auth.setup_hint': 'Nobody has an account yet: open the one-time link that the server printed when it started.',
-  'auth.setup_refused': 'This link was used already, or has expired, or the name or password is not accepted.',
+  'auth.setup_hint':
+    'Nobody has an account yet: open the one-time link that the server printed when it started.',
+  'auth.setup_refused':
+    'This link was used already, or has expired, or the name or password is not accepted.',
   'pause.behind': 'Not taken over yet by: {{members}}. Work may still start there.',
   'pause.behind_resume': 'Still paused: {{members}}. Nothing starts there yet.',
   'pause.unknown': 'Whether they have taken it over is not known: {{members}}',
@@ -181,7 +189,8 @@ export const enSeldom = {
   // Fires that were never planned.
   'gaps.under': 'Times at which a job was due and no run was made',
   'gaps.none': 'No fire was left out',
-  'gaps.none_hint': 'Fires that nobody could plan in time, or that came while their job was paused, are kept here: from when to when, how many, and why.',
+  'gaps.none_hint':
+    'Fires that nobody could plan in time, or that came while their job was paused, are kept here: from when to when, how many, and why.',
   'gaps.any_reason': 'Any reason',
   'gaps.from': 'First',
   'gaps.to': 'Last',
@@ -191,23 +200,29 @@ export const enSeldom = {
   'dead.title': 'Dead letters',
   'dead.under': 'Runs that used up their attempts',
   'dead.none': 'No dead letters',
-  'dead.none_hint': 'A run that has used up all its attempts comes here, and waits for somebody to try it once more or to let it be.',
+  'dead.none_hint':
+    'A run that has used up all its attempts comes here, and waits for somebody to try it once more or to let it be.',
   'dead.replay': 'Try once more',
   'dead.replay_named': 'Try run {{id}} of {{job}} once more',
   'dead.replay_title': 'Try the run of {{job}} once more?',
-  'dead.replay_explain': 'After {{n}} attempts it gets another one, and leaves this list. It comes back if that fails as well.',
-  'dead.replay_explain_one': 'After 1 attempt it gets another one, and leaves this list. It comes back if that fails as well.',
+  'dead.replay_explain':
+    'After {{n}} attempts it gets another one, and leaves this list. It comes back if that fails as well.',
+  'dead.replay_explain_one':
+    'After 1 attempt it gets another one, and leaves this list. It comes back if that fails as well.',
   'dead.discard': 'Discard',
   'dead.discard_named': 'Discard run {{id}} of {{job}}',
   'dead.discard_title': 'Discard the dead letter of {{job}}?',
-  'dead.discard_explain': 'It leaves this list. The run stays in the history as it ended, after {{n}} attempts.',
-  'dead.discard_explain_one': 'It leaves this list. The run stays in the history as it ended, after 1 attempt.',
+  'dead.discard_explain':
+    'It leaves this list. The run stays in the history as it ended, after {{n}} attempts.',
+  'dead.discard_explain_one':
+    'It leaves this list. The run stays in the history as it ended, after 1 attempt.',
   'dead.discarded': 'The dead letter of {{job}} is discarded',
   'strip.success': '{{share}} succeeded of the last {{n}} that ended.',
   // How runs ended, by day.
   'ends.title': 'How runs ended in {{n}} weeks',
   'ends.sum': '{{share}} of {{n}} succeeded.',
-  'ends.begun': '{{share}} of the {{n}} planned ones began within {{within}} of their time, the latest after {{latest}}.',
+  'ends.begun':
+    '{{share}} of the {{n}} planned ones began within {{within}} of their time, the latest after {{latest}}.',
   'ends.legend': 'Each day says how many ended; where some failed, how many of how many.',
   'ends.back': 'These are the last {{n}}. Older days were not read; it goes back to',
   'ends.unread': 'Not read',
@@ -218,7 +233,8 @@ export const enSeldom = {
   'ends.bad': 'Failed',
   // What a pause would cost.
   'what_if.title': 'What if everything were paused?',
-  'what_if.explain': 'Counts what would not fire in that time. This is a preview: nothing is paused or changed by it. What becomes of those fires after a real pause, the misfire policy of each job says.',
+  'what_if.explain':
+    'Counts what would not fire in that time. This is a preview: nothing is paused or changed by it. What becomes of those fires after a real pause, the misfire policy of each job says.',
   'what_if.from': 'Pause from ({{zone}})',
   'what_if.until': 'Pause to ({{zone}})',
   'what_if.show': 'Count',

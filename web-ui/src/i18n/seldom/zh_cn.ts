@@ -6,7 +6,8 @@ export const zhCNSeldom: SeldomCatalogue = {
   'run_with.again_title': '修改后再次运行 {{name}}',
   'run_with.start': '运行',
   'run_with.parameters': '参数',
-  'run_with.parameters_hint': 'JSON 对象，值为文本、数字或布尔值；命令中为 CARILLON_PARAM_<NAME>。将覆盖任务自身的参数。',
+  'run_with.parameters_hint':
+    'JSON 对象，值为文本、数字或布尔值；命令中为 CARILLON_PARAM_<NAME>。将覆盖任务自身的参数。',
   'run_with.no_object': '必须是 JSON 对象。',
   'run_with.kept': '以下为任务自身的参数，可以更改但不能省略：{{names}}',
   'run_with.executor': '执行器',
@@ -214,7 +215,8 @@ export const zhCNSeldom: SeldomCatalogue = {
   'ends.bad': '失败',
   // What a pause would cost.
   'what_if.title': '如果全部暂停会怎样？',
-  'what_if.explain': '统计该时段内不会发生的触发。这只是预览：不会暂停或更改任何内容。真正暂停之后这些触发如何处理，由各任务的错过触发策略决定。',
+  'what_if.explain':
+    '统计该时段内不会发生的触发。这只是预览：不会暂停或更改任何内容。真正暂停之后这些触发如何处理，由各任务的错过触发策略决定。',
   'what_if.from': '暂停开始（{{zone}}）',
   'what_if.until': '暂停结束（{{zone}}）',
   'what_if.show': '统计',

@@ -140,14 +140,16 @@ export const admin = {
   'account.password_changed': 'The password is changed',
   'account.password_others': 'All your other sessions have ended.',
   'account.display': 'In this browser',
-  'account.display_hint': 'Language, theme and the form of times are kept with your user, wherever you sign in by password; the rest, and all with an API token, in this browser.',
+  'account.display_hint':
+    'Language, theme and the form of times are kept with your user, wherever you sign in by password; the rest, and all with an API token, in this browser.',
   'account.zone': 'Zone of local times',
   'account.zone_hint': 'Empty: as this browser’s',
   'account.zone_unknown': 'This browser knows no such zone.',
   'account.shared': 'Shared with you',
   'account.shared_none': 'Nothing of others',
   'shares.title': 'Shared jobs of others',
-  'shares.hint': 'To this user they are as their own: to change, run, pause and delete. By a namespace, and by labels of the jobs in it; * means every namespace, and needs labels.',
+  'shares.hint':
+    'To this user they are as their own: to change, run, pause and delete. By a namespace, and by labels of the jobs in it; * means every namespace, and needs labels.',
   'shares.row': 'Share {{n}}',
   'shares.selector': 'Labels (all where empty)',
   'shares.add': 'Share more',

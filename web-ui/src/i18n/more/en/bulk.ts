@@ -3,7 +3,8 @@ export const bulk = {
   'bulk.title': 'Actions on many',
   'bulk.under': 'What the server does by itself, kept for a week after its end',
   'bulk.none': 'Nothing was done to many yet',
-  'bulk.none_hint': 'Choose more than 50 jobs or runs in a list: what you do to them goes on here, also when you leave.',
+  'bulk.none_hint':
+    'Choose more than 50 jobs or runs in a list: what you do to them goes on here, also when you leave.',
   'bulk.mine': 'Only mine',
   'bulk.of_user': 'Only of {{id}}',
   'bulk.begun': 'Begun',
@@ -14,7 +15,8 @@ export const bulk = {
   'bulk.kills': 'Killed at once',
   'bulk.call_off': 'Cancel the rest',
   'bulk.call_off_title': 'Cancel what is left?',
-  'bulk.call_off_explain': '{{n}} have not been done yet: they are left as they are. What is done stays done.',
+  'bulk.call_off_explain':
+    '{{n}} have not been done yet: they are left as they are. What is done stays done.',
   'bulk.ended_before': 'It had ended before',
   'bulk.items': 'What became of each',
   'bulk.result_label': 'Outcome',
@@ -24,7 +26,8 @@ export const bulk = {
   'bulk.result_error': 'Failed',
   'bulk.result_skipped': 'Skipped',
   'bulk.alone': 'It is done by the server, one after the other: you can leave this page meanwhile.',
-  'bulk.alone_more': 'More than {{n}} match, of which the first are shown here. It is done to all that match then, up to 20,000.',
+  'bulk.alone_more':
+    'More than {{n}} match, of which the first are shown here. It is done to all that match then, up to 20,000.',
   'bulk.handed': 'The server is at it. It goes on when you leave.',
   'bulk.maybe_handed': 'No answer came: it may have begun. Look before you try again.',
   'bulk.follow': 'Show its progress',

@@ -54,7 +54,8 @@ export const cluster = {
   'store.held': 'Held',
   'store.unknown': 'Not read yet',
   'settings.live': 'Live settings',
-  'settings.live_explain': 'These are given to every member and executor while they run. Version {{version}}.',
+  'settings.live_explain':
+    'These are given to every member and executor while they run. Version {{version}}.',
   'settings.fixed': '{{n}} settings that are read at a start only',
   'settings.name': 'Setting',
   'settings.value': 'Value',

@@ -6,7 +6,8 @@ export const first = {
   'first.executor': 'An executor is online',
   'first.executor_is': '{{name}} waits for work.',
   'first.create': 'Create and run the sample job',
-  'first.create_hint': 'It writes a greeting, and its schedule is every minute. It stays paused unless you keep it firing; this one run is by hand.',
+  'first.create_hint':
+    'It writes a greeting, and its schedule is every minute. It stays paused unless you keep it firing; this one run is by hand.',
   'first.keep': 'Keep it firing every minute',
   'first.go': 'Create and run',
   'first.name': 'Hello',

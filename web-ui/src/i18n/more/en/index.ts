@@ -11,4 +11,16 @@ import { notices } from './notices';
 import { plan } from './plan';
 import { secrets } from './secrets';
 
-export const enMore = { ...form, ...cluster, ...executors, ...lists, ...bulk, ...admin, ...secrets, ...notices, ...job, ...plan, ...first } as const;
+export const enMore = {
+  ...form,
+  ...cluster,
+  ...executors,
+  ...lists,
+  ...bulk,
+  ...admin,
+  ...secrets,
+  ...notices,
+  ...job,
+  ...plan,
+  ...first,
+} as const;

@@ -15,7 +15,8 @@ export const job = {
   'versions.revert': 'Revert',
   'versions.revert_named': 'Revert to version {{version}}',
   'versions.revert_title': 'Take {{name}} back to version {{version}}?',
-  'versions.revert_explain': 'It becomes version {{version}} with what it was then. Whether it is paused, and whose it is, stays.',
+  'versions.revert_explain':
+    'It becomes version {{version}} with what it was then. Whether it is paused, and whose it is, stays.',
   'versions.reverted': '{{name}} is at version {{version}}',
   'why.title': 'Why did it run, or not?',
   'why.at': 'Minute, in {{zone}}',
@@ -36,7 +37,8 @@ export const job = {
   'why.outcome.cluster_paused': 'The whole cluster is paused',
   'why.outcome.no_record': 'There is no record',
   'durations.title': 'Duration of the last {{n}} runs',
-  'durations.percentiles': 'Half took at most {{p50}} (line), 95 of 100 at most {{p95}} (dashed); the longest {{most}}.',
+  'durations.percentiles':
+    'Half took at most {{p50}} (line), 95 of 100 at most {{p95}} (dashed); the longest {{most}}.',
   'durations.table': 'As a table',
   'palette.pause': 'Pause {{name}}',
   'palette.resume': 'Resume {{name}}',
@@ -57,7 +59,8 @@ export const job = {
   'jobs.owner': 'Owner',
   'jobs.search': 'Search by name or id',
   'jobs.none': 'No jobs yet',
-  'jobs.none_hint': 'A job is a command with a schedule. Create the first one here, or from the command line.',
+  'jobs.none_hint':
+    'A job is a command with a schedule. Create the first one here, or from the command line.',
   'jobs.run': 'Run now',
   'jobs.run_named': 'Run {{name}} now',
   'jobs.more_named': 'More actions for {{name}}',

@@ -27,9 +27,11 @@ export const lists = {
   'bulk.title_retry': 'Retry these runs?',
   'bulk.explain_run': 'Each gets one run by hand.',
   'bulk.explain_pause': 'Nothing of them starts while they are paused; running attempts go on.',
-  'bulk.explain_resume': 'They fire again by their schedules. What would have fired meanwhile is recorded as a gap.',
+  'bulk.explain_resume':
+    'They fire again by their schedules. What would have fired meanwhile is recorded as a gap.',
   'bulk.explain_cancel': 'Those that wait never start; the processes of those that run are ended.',
-  'bulk.explain_cancel_jobs': 'What waits never starts; the processes of what runs are ended. The jobs fire again by their schedules.',
+  'bulk.explain_cancel_jobs':
+    'What waits never starts; the processes of what runs are ended. The jobs fire again by their schedules.',
   'bulk.explain_retry': 'Each gets another attempt.',
   'bulk.none_fits': 'None of the selected is in a state for this.',
   'bulk.would': '{{would}} of {{n}} can be acted on',
@@ -45,7 +47,8 @@ export const lists = {
   'bulk.result': '{{done}} done, {{failed}} failed',
   'bulk.result_unsure': '{{done}} done, {{failed}} failed, {{unsure}} may have been done',
   'bulk.unsure': 'May have been done',
-  'bulk.unsure_hint': 'The server did not say what became of them. They are no longer selected: look at them before you try again.',
+  'bulk.unsure_hint':
+    'The server did not say what became of them. They are no longer selected: look at them before you try again.',
   'bulk.failed': 'Failed',
   'bulk.failed_hint': 'They stay selected.',
   'bulk.done': 'Done',

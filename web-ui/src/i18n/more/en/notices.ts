@@ -2,7 +2,8 @@
 export const notices = {
   'deliveries.under': 'Who was told what about runs, and whether it arrived',
   'deliveries.none': 'Nobody has been told anything yet',
-  'deliveries.none_hint': 'Runs that fail, start late, are missed or recover are told by a webhook and by mail, once one is set up.',
+  'deliveries.none_hint':
+    'Runs that fail, start late, are missed or recover are told by a webhook and by mail, once one is set up.',
   'deliveries.any_state': 'Any state',
   'deliveries.any_kind': 'Any notice',
   'deliveries.kind': 'Notice',
@@ -18,7 +19,8 @@ export const notices = {
   'deliveries.resent': 'It is sent again now',
   'deliveries.not_resent': 'Not sent again',
   'deliveries.test': 'Send a test notice',
-  'deliveries.test_explain': 'A test goes through the webhook and by mail, now and once. It is not in this list.',
+  'deliveries.test_explain':
+    'A test goes through the webhook and by mail, now and once. It is not in this list.',
   'deliveries.test_go': 'Send',
   'deliveries.test_again': 'Send another',
   'deliveries.testing': 'Sending…',

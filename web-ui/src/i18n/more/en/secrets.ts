@@ -1,6 +1,7 @@
 // Secrets.
 export const secrets = {
-  'secrets.under': 'Values for the environment of jobs, which name them as {{form}}. They are written, and never shown.',
+  'secrets.under':
+    'Values for the environment of jobs, which name them as {{form}}. They are written, and never shown.',
   'secrets.none': 'No secrets yet',
   'secrets.none_hint': 'A password or a key that jobs need is kept here, and not in their definition.',
   'secrets.new': 'New secret',
@@ -26,5 +27,6 @@ export const secrets = {
   'secrets.edit_named': 'Edit {{name}}',
   'secrets.delete_named': 'Delete {{name}}',
   'secrets.delete_title': 'Delete {{name}}?',
-  'secrets.delete_explain': 'Jobs that name it stay, and their runs fail from then on. Its value cannot be had back.',
+  'secrets.delete_explain':
+    'Jobs that name it stay, and their runs fail from then on. Its value cannot be had back.',
 } as const;

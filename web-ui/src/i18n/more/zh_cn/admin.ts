@@ -143,14 +143,16 @@ export const admin: TwinOf<typeof en> = {
   'account.password_changed': '密码已修改',
   'account.password_others': '您的其他会话均已结束。',
   'account.display': '此浏览器中',
-  'account.display_hint': '语言、主题和时间格式随您的用户保存，用密码登录的任何地方都有效；其余各项，以及使用 API 令牌时的全部设置，仅保存在此浏览器中。',
+  'account.display_hint':
+    '语言、主题和时间格式随您的用户保存，用密码登录的任何地方都有效；其余各项，以及使用 API 令牌时的全部设置，仅保存在此浏览器中。',
   'account.zone': '本地时间的时区',
   'account.zone_hint': '留空：使用浏览器的时区',
   'account.zone_unknown': '浏览器不认识此时区。',
   'account.shared': '共享给您',
   'account.shared_none': '没有他人的任务',
   'shares.title': '共享的他人任务',
-  'shares.hint': '该用户可像对待自己的任务一样修改、运行、暂停和删除它们。按命名空间及其中任务的标签指定；* 表示所有命名空间，此时必须给出标签。',
+  'shares.hint':
+    '该用户可像对待自己的任务一样修改、运行、暂停和删除它们。按命名空间及其中任务的标签指定；* 表示所有命名空间，此时必须给出标签。',
   'shares.row': '共享 {{n}}',
   'shares.selector': '标签（留空为全部）',
   'shares.add': '添加共享',

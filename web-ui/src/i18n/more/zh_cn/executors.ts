@@ -23,7 +23,8 @@ export const executors: TwinOf<typeof en> = {
   'join.life_604800': '一周',
   'join.commands': '{{name}} 的加入命令',
   'join.once': '请立即复制：其中的令牌仅显示这一次，且只能使用一次，有效期至',
-  'join.secret': '此集群的成员以共享密钥（而非证书）识别执行器：该文件即成员上 link.join_secret_file 所指的文件。单机服务器只使用自带的执行器。',
+  'join.secret':
+    '此集群的成员以共享密钥（而非证书）识别执行器：该文件即成员上 link.join_secret_file 所指的文件。单机服务器只使用自带的执行器。',
   'join.where': '运行位置',
   'join.shell': '命令行',
   'join.systemd': 'systemd',
@@ -31,5 +32,6 @@ export const executors: TwinOf<typeof en> = {
   'join.typed': '在其主机上输入的命令',
   'join.needs_shell': 'executor.yaml 中应写明此集群的 Kafka 与 ZooKeeper，与其他执行器相同。',
   'join.needs_systemd': '/etc/carillon/executor.yaml 中应写明此集群的 Kafka 与 ZooKeeper，与其他执行器相同。',
-  'join.needs_container': 'executor.yaml 与 ZooKeeper 的摘要文件和其他执行器相同；容器必须能访问 Kafka、ZooKeeper 和每个成员。',
+  'join.needs_container':
+    'executor.yaml 与 ZooKeeper 的摘要文件和其他执行器相同；容器必须能访问 Kafka、ZooKeeper 和每个成员。',
 };

@@ -9,7 +9,8 @@ export const first: TwinOf<typeof en> = {
   'first.executor': '执行器在线',
   'first.executor_is': '{{name}} 已就绪。',
   'first.create': '创建并运行示例任务',
-  'first.create_hint': '它输出一句问候，计划为每分钟一次。除非选择继续触发，否则保持暂停；这次运行为手动运行。',
+  'first.create_hint':
+    '它输出一句问候，计划为每分钟一次。除非选择继续触发，否则保持暂停；这次运行为手动运行。',
   'first.keep': '保持每分钟触发',
   'first.go': '创建并运行',
   'first.name': 'Hello',

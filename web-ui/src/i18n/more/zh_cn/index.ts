@@ -12,4 +12,16 @@ import { notices } from './notices';
 import { plan } from './plan';
 import { secrets } from './secrets';
 
-export const zhCNMore: MoreCatalogue = { ...form, ...cluster, ...executors, ...lists, ...bulk, ...admin, ...secrets, ...notices, ...job, ...plan, ...first };
+export const zhCNMore: MoreCatalogue = {
+  ...form,
+  ...cluster,
+  ...executors,
+  ...lists,
+  ...bulk,
+  ...admin,
+  ...secrets,
+  ...notices,
+  ...job,
+  ...plan,
+  ...first,
+};
