@@ -1,6 +1,6 @@
 // The definition of a job: what its owner wrote, validated, with every default filled in.
 //
-// Source   SPEC of the REST shape: docs/api.md. JSON form: common/wire/job_json.h.
+// Source   docs/api.md. JSON form: common/wire/job_json.h.
 #pragma once
 
 #include <map>

@@ -98,7 +98,7 @@ struct RunRow {
   bool operator==(const RunRow&) const = default;
 };
 
-// How one attempt ended, as its executor reports it (SPEC result message).
+// How one attempt ended, as its executor reports it: a result of docs/protocol.md.
 struct AttemptResult {
   RunState state = RunState::kCompleted;  // COMPLETED FAILED TIMED_OUT CANCELLED LOST
   std::string reason = {};

@@ -40,7 +40,7 @@ Result<ParsedJob> ParseReplacement(const StoredJob& job, const nlohmann::json& b
 Result<ParsedJob> PatchJob(const StoredJob& job, const nlohmann::json& patch,
                            Mistakes* further = nullptr);
 
-// The object of SPEC §8. `cron_expression` is set when the job has exactly one cron schedule in the
+// A job as the REST API returns it. `cron_expression` is set when the job has exactly one cron schedule in the
 // job's own zone, else null; `schedules` always lists all. next_fire_time: the least over the
 // schedules strictly after `now`, null when paused or none.
 nlohmann::json JobToJson(const StoredJob& job, WallTime now);

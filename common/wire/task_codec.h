@@ -19,7 +19,7 @@ namespace carillon {
 
 inline constexpr size_t kBundleTasksMax = 256;
 
-// One attempt to be claimed and run (SPEC task message and ours).
+// One attempt to be claimed and run: a task of docs/protocol.md.
 struct TaskMessage {
   RunKey key;
   JobId job_id;

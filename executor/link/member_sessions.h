@@ -1,6 +1,6 @@
 // What this executor has going with each member: registration, heartbeats, batches of claims.
 //
-// Place    Step 7 of docs/life-of-a-run.md and the leases of DESIGN.
+// Place    Steps 7 and 8 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the core loop owns it.
 // Time     Never reads a clock. Messages carry the sender's steady time: leases age from it.
 // Errors   A message that cannot be sent is lost; registration and heartbeats come again by

@@ -27,7 +27,7 @@ struct ProcessDefaults {
   size_t output_bytes_max = 64u << 10;
 };
 // What the warden is asked to run. The environment is the defaults, over them the task's own, over
-// those the names that Carillon promises (SPEC: CARILLON_RUN_ID and its like). `filled` are the
+// those the names that Carillon promises (docs/executor.md: CARILLON_RUN_ID and others). `filled` are the
 // task's variables with secrets in them, `masked` the values that its output must not show.
 struct FilledSecrets {
   std::map<std::string, std::string> filled = {};

@@ -1,7 +1,7 @@
-// What the warden does about leases. Pure.
+// Decides when the end of a lease forbids a start or kills an attempt. Pure.
 //
-// Place    DESIGN rule 2 of leases: the warden, not the daemon, refuses to start after
-//          lease end - 3 s, and kills then, without grace, what its policy would retry.
+// Always   The warden, not the daemon, enforces leases: 3 s before the end of a lease it starts
+//          nothing more under it, and kills, without grace, attempts whose policy is to retry.
 // Time     CLOCK_BOOTTIME.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Ends what a dead warden left running, before anybody hears that it was lost.
 //
-// Place    After a restart of the warden; DESIGN promise P4.
+// Place    After a restart of the warden: guarantee P4 of docs/semantics.md.
 // Threads  Not thread-safe; the warden's only one. Looks only when Step is called.
 // Always   An attempt is handed out only when no process carries its mark and no keeper of the dead
 //          warden is left. A process that dropped its environment and whose keeper was killed by

@@ -1,4 +1,4 @@
-// Every limit of the scheduler's rooms, by name. The defaults are DESIGN's.
+// Limits of the scheduler's rooms, by name.
 #pragma once
 
 #include "common/ports/coordinator.h"

@@ -1,7 +1,7 @@
 // Takes the segments the assignment gives to this member, gives up the others, and keeps the
 // store's proof of ownership and cluster time fresh.
 //
-// Place    DESIGN §5, before step 1 of docs/life-of-a-run.md.
+// Place    Before step 1 of docs/life-of-a-run.md.
 // Threads  One loop calls Step, which waits for the store: leases that must be renewed meanwhile
 //          have session_proof.h.
 // Time     Never leads: cluster time is measured before anything is taken; beyond the offset limit

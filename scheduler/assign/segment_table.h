@@ -1,6 +1,6 @@
 // Which segments this member owns, by which epoch, and how fresh the proof of it is.
 //
-// Place    DESIGN §5. segment_owner.h fills it; every room that writes takes its fence from here.
+// Place    segment_owner.h fills it; every room that writes takes its fence from here.
 // Threads  Thread-safe. View() hands out an immutable snapshot.
 // Time     Proofs age from when their request was sent, by this member's steady clock.
 // Always   A segment that was dropped and taken again has a higher epoch: memory that was filed

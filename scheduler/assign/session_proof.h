@@ -1,7 +1,7 @@
 // Proves ownership by the coordinator's session whenever the store's proof is not fresh, and
 // follows the assignment: the session proves what is held under its present generation only.
 //
-// Place    DESIGN §5, beside segment_owner.h, which asks the store.
+// Place    Before step 1 of docs/life-of-a-run.md, beside segment_owner.h, which asks the store.
 // Threads  One loop of its own calls Step. Never calls the store: one that hangs holds up every
 //          loop that asks it, for longer than a proof lasts, and would end every lease of this
 //          member.

@@ -1,6 +1,7 @@
 // Membership and, on the member that leads, the assignment of segments.
 //
-// Place    DESIGN §5. Never needed for correctness: the store decides who owns (segment_owner.h).
+// Place    Before step 1 of docs/life-of-a-run.md. Never needed for correctness: the store
+//          decides who owns a segment (segment_owner.h).
 // Threads  One loop calls Step; is_leader() is thread-safe.
 // Errors   Retried at the next Step. Session expired: joins again from scratch.
 // Always   Each written generation is above every one the store has seen, so that its assignment

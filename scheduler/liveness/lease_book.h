@@ -1,13 +1,12 @@
-// Which attempts run where, and until when this owner must not believe them lost.
+// The attempts that executors run for this owner, and until when each must be believed alive.
 //
-// Leases are memory only (DESIGN §5). The rules that hold here:
-//   1  `lost_at` counts from the moment this owner granted, which is after the executor's request
-//   was
-//      sent, from where the executor's own lease counts: lost_at is always the later one.
-//   3  A run put into a LOST batch is marked first; from then on it is neither renewed nor granted.
+// Leases are in memory only. Their rules:
+//   1  `lost_at` counts from the moment this owner granted the lease, and the executor's own lease
+//      from when its request was sent, which is earlier: the executor always gives up first.
+//   2  A run put into a LOST batch is marked first; from then on it is neither renewed nor granted.
 //      Its token stays known as lost for a while, so that a claim that was decided before the loss
 //      but answered after it is not granted either.
-//   5  lost_at only moves later: neither adoption nor renewal shortens it.
+//   3  `lost_at` only moves later: neither adoption nor renewal shortens it.
 //
 // Place    Steps 7 to 9 of docs/life-of-a-run.md: claims grant, heartbeats renew, results erase,
 //          recovery takes what expired.

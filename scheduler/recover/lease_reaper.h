@@ -5,7 +5,7 @@
 // Errors   Nothing written: the attempts stay marked and are written later; marked ones are neither
 //          renewed nor granted. Unknown outcome: their segments are taken again and scanned.
 //          kInvalid: bisected; the bad one stays marked and is tried again.
-// Always   Marked in the lease book before the store is asked (DESIGN §5 rule 3).
+// Always   Marked in the lease book before the store is asked (lease_book.h, rule 2).
 #pragma once
 
 #include "common/base/backoff.h"

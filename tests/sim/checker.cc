@@ -7,7 +7,7 @@
 namespace carillon::sim {
 namespace {
 
-// DESIGN: an owner renews only with a proof younger than this, counted from its request.
+// An owner renews leases only with a proof younger than this, counted from its request.
 constexpr Duration kProofMaxAge = 4s;
 constexpr Duration kProofTolerance = 100ms;
 

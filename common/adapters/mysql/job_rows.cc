@@ -46,7 +46,7 @@ std::vector<Duration> SplitIntervals(const std::string& text) {
   return intervals;
 }
 
-// The cron text that the SPEC's column shows: of a job with exactly one cron schedule.
+// The text of the column cron_expression: NULL unless the job has exactly one cron schedule.
 Param CronOf(const JobDefinition& definition) {
   if (definition.schedules.size() != 1) return nullptr;
   const ScheduleSpec& spec = definition.schedules.front();

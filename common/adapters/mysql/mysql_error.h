@@ -1,4 +1,4 @@
-// What a MySQL error number means for us. The table of STYLE's error codes, for this room.
+// Maps MySQL's error numbers to the codes of common/base/result.h.
 #pragma once
 
 #include <string>

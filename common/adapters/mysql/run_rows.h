@@ -71,7 +71,7 @@ Result<std::vector<RunKey>> ReadOpenKeys(Session& session, JobNo job_no, Segment
 // Locks the rows of `keys` for update, in the order of the keys. Absent ones are absent.
 Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys, Incarnations& incarnations);
 
-// The first statement of an owner's transaction (DESIGN P5): locks the segments' rows in share mode
+// The first statement of an owner's transaction (guarantee P5 of docs/semantics.md): locks the segments' rows in share mode
 // and compares the epochs. kFenced.
 Status LockFence(Session& session, const Fence& fence);
 
