@@ -1,4 +1,4 @@
-// How the command line ends. Stable: scripts depend on it; docs/cli.md has the table.
+// Exit codes of the command line. Stable: scripts depend on them; docs/cli.md has the table.
 #pragma once
 
 namespace carillon::cli {

@@ -1,4 +1,4 @@
-// Which server the command line talks to, and as whom.
+// The server that the command line talks to, and the credential it uses.
 //
 // Errors   kInvalid: an address or runtime.json that cannot be used. kUnavailable: a file that was
 //          named cannot be read.

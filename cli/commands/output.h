@@ -1,4 +1,4 @@
-// What goes to standard output: a document in the form the user asked for.
+// Writes a document to standard output in the form that the user asked for.
 //
 // Always   Nothing but the asked-for form goes to `out`; control characters of texts do not reach
 //          a terminal through a table.

@@ -1,4 +1,4 @@
-// What becomes of a bulk action and of its items. Pure.
+// States of a bulk action and of its items, and the transitions between them. Pure.
 //
 // Place    docs/api.md, POST /api/bulk; done by scheduler/api/bulk_worker.
 #pragma once

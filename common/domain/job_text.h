@@ -1,4 +1,4 @@
-// What the texts of a job may contain: names of variables, UTF-8, JSON pointers. Pure.
+// Limits on the texts of a job: names of variables, UTF-8, JSON pointers. Pure.
 #pragma once
 
 #include <optional>

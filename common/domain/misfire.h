@@ -1,4 +1,4 @@
-// Which fires of a schedule become runs and which become a gap. Pure.
+// Decides which fires of a schedule become runs and which become a gap. Pure.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What people are told of a job's runs: kinds of notices, who wants which, how often, how long a
-// delivery is tried. Pure.
+// Rules of notifications about a job's runs: kinds, who wants which, how often, and how long a
+// delivery is retried. Pure.
 //
 // Place    docs/notify.md; the room is scheduler/notify.
 #pragma once

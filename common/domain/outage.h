@@ -1,5 +1,5 @@
-// What stops, waits or goes on when a part of the installation is away: one table, for the API, the
-// console and docs/operations.md.
+// Table of the features that stop, wait or continue when a part of the installation is away: for
+// the API, the console and docs/operations.md.
 //
 // Always   A row's code never changes its meaning: the console translates by it.
 #pragma once

@@ -1,4 +1,5 @@
-// What an edit, a pause or a delete does to the fires of a schedule that nobody planned yet. Pure.
+// Effect of an edit, a pause or a delete on the fires of a schedule that are not planned yet.
+// Pure.
 #pragma once
 
 #include "common/domain/misfire.h"

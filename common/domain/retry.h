@@ -1,4 +1,4 @@
-// When the next attempt of a run is due. Pure.
+// Computes when the next attempt of a run is due. Pure.
 #pragma once
 
 #include "common/domain/job.h"

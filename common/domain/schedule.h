@@ -1,4 +1,4 @@
-// When a schedule fires. One piece of code for planning, preview and the explanation.
+// Computes when a schedule fires: the same code for planning, preview and explanation.
 //
 // Always   Next(after) is the least fire strictly after `after`; never "now"-dependent.
 //          No fire lies before 1970 or, of cron, after 2299; of the others, after what a RunKey

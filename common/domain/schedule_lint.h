@@ -1,5 +1,5 @@
-// What in a schedule is probably not what was meant.
-// Pure; hints, never errors: such a schedule is kept.
+// Warns about schedules that are probably not what their author meant. Pure; these are hints,
+// never errors.
 #pragma once
 
 #include <string>

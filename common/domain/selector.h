@@ -1,4 +1,4 @@
-// What is chosen by its labels: the executors that a job may run on, jobs in lists and in shares.
+// Selects executors or jobs by their labels.
 //
 //   "zone = a, disk in (ssd, nvme), !spare"   all three must hold
 //

@@ -1,4 +1,4 @@
-// Whether the store that answers is the one that was trusted, with all of its history.
+// Decides whether the store that answers is the trusted one, with all of its history.
 //
 // The store carries a mark: a number that the leader moves forward every few seconds. What was seen
 // of it bounds what was committed: a store that shows a lower mark than was seen before has lost

@@ -1,4 +1,4 @@
-// Who may do what, as the store keeps it: users, their sessions, API tokens, the signing key.
+// Port of accounts and credentials: users, their sessions, API tokens, the signing key.
 //
 // Always   Of passwords and tokens only hashes come here. What a user may no longer do ends with
 //          the write that says so: a change of role, password or `disabled` ends every session.

@@ -1,6 +1,6 @@
-// What the executor daemon asks of its host: the warden, which runs processes and outlives the
+// Port from the executor's daemon to its host: the warden, which runs processes and outlives the
 // daemon, and the spool, where results wait. In the simulator both are in memory and survive a
-// daemon's crash as the real ones do.
+// crash of the daemon, as the real ones do.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// How an executor comes by the certificate that it shows on the control link.
+// Port through which an executor obtains the certificate that it shows on the control link.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What is known of executors beyond the memory of the members.
+// Port of the executors that the store knows.
 #pragma once
 
 #include <map>

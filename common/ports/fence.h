@@ -1,4 +1,4 @@
-// What every write of an owner carries: the segments it writes to and the epochs it holds them by.
+// The segments that a write of an owner concerns, with the epochs under which it holds them.
 #pragma once
 
 #include <algorithm>

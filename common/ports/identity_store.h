@@ -1,4 +1,5 @@
-// Which store answers, and the mark by which its history is recognised (domain/store_trust.h).
+// Port of the store's identity, and of the mark by which its history is recognised
+// (domain/store_trust.h).
 //
 // Place    scheduler/guard alone. Its calls go through while the store is held: that is what they
 //          are for.

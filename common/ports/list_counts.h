@@ -1,4 +1,4 @@
-// How many things a list has, for its first page: counted up to a bound, whatever there is.
+// Port that counts the entries of a list for its first page, up to a bound.
 //
 // Threads  Thread-safe; blocking, for kCountTimeMax at most.
 // Errors   As job_store.h; kExhausted: it took too long. Of a job or bulk action that is not there:

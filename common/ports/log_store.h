@@ -1,4 +1,4 @@
-// Where the logs of attempts are kept.
+// Port of the stored output of attempts.
 //
 // Threads  Thread-safe; blocking.
 // Errors   As job_store.h.

@@ -1,4 +1,4 @@
-// How an executor finds the members of the scheduler, and shows that it is there.
+// Port through which an executor finds the members of the scheduler and announces itself.
 //
 // Threads  Thread-safe. Calls answer from a local view, except where said.
 #pragma once

@@ -1,5 +1,4 @@
-// What is to be told, and what became of it: notices as the transactions of the firing path leave
-// them, and their deliveries.
+// Port of notices, as transactions of the firing path leave them, and of their deliveries.
 //
 // Threads  Thread-safe; blocking.
 // Errors   As firing_store.h for what carries a fence, else as job_store.h.

@@ -1,4 +1,4 @@
-// How a finished message leaves: one POST, or one mail.
+// Port that sends a finished message: one POST, or one mail.
 //
 // Threads  Thread-safe; each call blocks for at most kNoticeTimeMax.
 // Errors   kInvalid: the address or a setting. Else the message did not get an answer, or not a

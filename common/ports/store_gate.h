@@ -1,5 +1,5 @@
-// Who lets a store's calls through: a store asks it before it uses a connection, so that nothing is
-// done on a server that nobody looked at.
+// Port that a store asks before it uses a connection, so that nothing is done on a server whose
+// identity was not checked.
 //
 // Threads  Thread-safe; called by every thread that uses the store. Never blocks.
 #pragma once

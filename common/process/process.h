@@ -1,4 +1,4 @@
-// What every daemon does as a process: signals, log, names, waiting.
+// Common parts of every daemon: signals, log, names, waiting.
 #pragma once
 
 #include <signal.h>

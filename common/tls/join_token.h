@@ -1,5 +1,5 @@
-// What an administrator hands to a new executor: a one-time secret, and the authority whose members
-// it may show that to. One line of text.
+// Token that an administrator hands to a new executor: a one-time secret, and the authority whose
+// members may see it. One line of text.
 #pragma once
 
 #include <string>

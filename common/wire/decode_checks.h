@@ -1,4 +1,4 @@
-// What decoders of the bus and of the control link ask of a name before they believe it.
+// Checks that decoders of the bus and of the control link apply to names.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What differs between two definitions of a job, field by field.
+// Compares two definitions of a job, field by field.
 //
 //   [{"path": "/env/MODE", "from": null, "to": "fast"}, {"path": "/timeout", "from": 60, "to": 90}]
 //

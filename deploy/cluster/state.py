@@ -1,4 +1,4 @@
-"""What a cluster's directory remembers, and its processes as the kernel sees them."""
+"""The state of a cluster's directory, and its processes as the kernel sees them."""
 import fcntl
 import json
 import os

@@ -1,4 +1,4 @@
-// What comes to the core loop from members and from the warden.
+// Handling of the events that reach the core loop from members and from the warden.
 #include <algorithm>
 
 #include "common/base/failpoint.h"

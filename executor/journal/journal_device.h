@@ -1,4 +1,5 @@
-// What a journal asks of the disk, one order at a time, and who carries it out.
+// Interface from a journal to its disk, one order at a time, and the thread that carries the
+// orders out.
 //
 // Place    Below segment_log. InlineDevice for owners that may wait; ThreadDevice for the warden,
 //          whose loop must not.

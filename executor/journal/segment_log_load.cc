@@ -1,4 +1,4 @@
-// How a segment log comes back from its directory. Waits for the device.
+// Loading of a segment log from its directory. Waits for the device.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

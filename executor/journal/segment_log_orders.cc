@@ -1,4 +1,4 @@
-// What a segment log has its device do, and what follows from what came of it.
+// Orders of a segment log to its device, and the handling of their outcomes.
 #include <unistd.h>
 
 #include <algorithm>

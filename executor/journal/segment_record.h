@@ -1,4 +1,4 @@
-// How one record of a segment looks on disk: {crc, size, id, kind, payload}.
+// Format of one record of a segment on disk: {crc, size, id, kind, payload}.
 //
 // Errors   ParseRecord: false for what is torn, rotten or no record at all.
 #pragma once

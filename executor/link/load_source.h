@@ -1,4 +1,4 @@
-// How busy this host is, for the heartbeat.
+// Measures how busy this host is, for the heartbeat.
 //
 // Threads  Used by one loop.
 // Errors   What cannot be read is 0: load is advice, never needed for correctness.

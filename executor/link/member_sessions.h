@@ -1,4 +1,4 @@
-// What this executor has going with each member: registration, heartbeats, batches of claims.
+// Sessions of this executor with the members: registration, heartbeats, batches of claims.
 //
 // Place    Steps 7 and 8 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the core loop owns it.

@@ -1,4 +1,4 @@
-// What the job types mean on an executor. A new type is one row of the table in task_kinds.cc.
+// Table of the job types that an executor runs. A new type is one row in task_kinds.cc.
 //
 // Place    Step 8 of docs/life-of-a-run.md.
 // Threads  Stateless.

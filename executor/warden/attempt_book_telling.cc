@@ -1,4 +1,4 @@
-// What the daemon is told: events as they come, and everything when it asks.
+// Reports to the daemon: events as they happen, and the whole state on request.
 #include <algorithm>
 #include <functional>
 #include <utility>

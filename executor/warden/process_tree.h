@@ -1,4 +1,4 @@
-// Who descends from whom on this host, read from /proc; and killing all of it.
+// Reads the descendants of a process from /proc, and kills all of them.
 //
 // Threads  Stateless.
 // Errors   A process that vanishes while it is read is not there.

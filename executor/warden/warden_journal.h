@@ -1,4 +1,4 @@
-// What the warden must not forget: which attempts were started, and how they ended.
+// Durable record of the attempts that the warden started and of how they ended.
 //
 // Threads  Not thread-safe; the warden's loop. The device has a thread of its own.
 // Errors   PrepareStart: kExhausted when the end could not be recorded. Step: see segment_log.h;

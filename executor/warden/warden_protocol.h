@@ -1,4 +1,4 @@
-// What daemon and warden say to each other on the warden's unix socket.
+// Messages between daemon and warden on the warden's unix socket.
 //
 // A frame is a length (4 bytes, of what follows), a type (1 byte) and a payload. The daemon speaks
 // first, with Hello; the warden answers Welcome, or Refused and hangs up.

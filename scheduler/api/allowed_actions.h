@@ -1,5 +1,6 @@
-// What a caller may do to one thing of a list: rights only, whatever state it is in. Read from the
-// table of routes and judged as they judge, so that it says what they will answer.
+// The actions that a caller's rights allow on one entry of a list, whatever state it is in. Read
+// from the table of routes and judged by the same code, so that it agrees with what the routes
+// will answer.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// What POST /api/bulk asks for, and which jobs or runs that are.
+// Parses the body of POST /api/bulk and selects the jobs or runs it concerns.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// What has changed, as it changes.
+// Routes that stream changes of the cluster as they happen.
 #pragma once
 
 #include "scheduler/api/route.h"

@@ -1,4 +1,4 @@
-// What has changed in the cluster, as topics: which lists and pages are to be read anew.
+// Detects changes in the cluster as topics: the lists and pages that clients should read again.
 //
 // Place    Looked at by the streams of GET /api/changes (change_feed.h), whoever made the change: a
 //          person through any member is in the audit; runs, executors and deliveries show

@@ -1,4 +1,4 @@
-// Which executors a list is of: `state`, `q`, `label`. Pure.
+// Filter of a list of executors: `state`, `q`, `label`. Pure.
 //
 // Errors   400 with ?state (unknown_value), ?q (too_long), ?label (bad_value).
 #pragma once

@@ -1,7 +1,6 @@
-// What belongs to whom, and what is shared with whom, for callers whose permission reaches only to
-// what is theirs. The one place that says who may act on a job: routes ask it before they do
-// anything, writes of definitions again about the very version they take the place of, and
-// allowed_actions shows what it says.
+// Decides whether a caller may act on a job whose permission covers only own and shared jobs. The
+// one place that decides it: routes ask before they act, writes of definitions ask again about the
+// version that they replace, and allowed_actions shows the answer.
 //
 // Errors   403 forbidden (with `permission`), 403 not_owner, 403 out_of_reach; the store's own.
 #pragma once

@@ -1,4 +1,4 @@
-// What a person has chosen for himself: how the console looks to him, wherever he signs in.
+// Preferences of a user for the console, in effect wherever they sign in.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

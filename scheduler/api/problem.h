@@ -1,4 +1,4 @@
-// What goes wrong, as RFC 9457 shows it: application/problem+json with a stable `code`.
+// Errors as RFC 9457 shows them: application/problem+json with a stable `code`.
 //
 // Always   Never a stack trace, never what the store's driver said: that goes to the log, found by
 //          the trace id.

@@ -1,4 +1,4 @@
-// What the roles are good for.
+// Routes that describe the roles.
 #pragma once
 
 #include "scheduler/api/route.h"

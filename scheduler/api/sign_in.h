@@ -1,5 +1,5 @@
-// What signing in needs beside the store: Argon2id on threads of its own, the lock-out, the budget
-// of failures that the audit is told of.
+// Resources of signing in besides the store: Argon2id on threads of its own, the lock-out, and the
+// limit on audited failures.
 //
 // Threads  Thread-safe. Hash and Verify block for the passwords before
 //          it: kHashedAtOnce at a time and kHashesWaiting behind them,

@@ -1,4 +1,4 @@
-// What only a member knows of the cluster; the rest of GET /api/system/status is in the store.
+// The part of GET /api/system/status that only a member knows; the rest is in the store.
 //
 // Threads  Read() is called on several workers at once and must not block on the store.
 #pragma once

@@ -1,4 +1,5 @@
-// What only the store knows of the cluster, read aside: whoever asks waits a bounded time.
+// The part of the cluster's state that only the store knows, read on a thread of its own so that
+// callers wait a bounded time.
 //
 // Threads  Thread-safe.
 #pragma once

@@ -1,4 +1,4 @@
-// Who sends a request: bearer tokens of machines, access tokens of people who signed in.
+// Authenticates requests: bearer tokens of programs, access tokens of users who signed in.
 //
 // Threads  Thread-safe.
 // Always   The store sees only hashes; a whole token exists once, in the hands of its maker. Role

@@ -1,5 +1,5 @@
-// Which parts this installation has now, who needs whom, and what is the matter: what a member sees
-// of it, as JSON.
+// The parts of this installation, their dependencies and their problems, as one member sees them,
+// as JSON.
 //
 // Always   Pure. What the member does not see is `unknown`.
 #pragma once

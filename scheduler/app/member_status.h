@@ -1,4 +1,5 @@
-// What the REST part may ask of the member it runs in, and how it makes an edit felt at once.
+// Interface from the API to the member it runs in: questions, and a nudge that makes an edit take
+// effect at once.
 //
 // Place    app/member.h implements it; api/ and its tests see only this.
 // Threads  Thread-safe. Status() copies under a few short locks; nothing here blocks on a store.

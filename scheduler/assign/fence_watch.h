@@ -1,6 +1,6 @@
-// What every room does with the outcome of a fenced write: a success proves ownership, a fenced one
-// ends it for the segments whose epoch moved, an unknown one ends it for all of them so that they
-// are taken again with a higher epoch (docs/adr/0006-outcome-unknown.md).
+// Handles the outcome of every fenced write: a success proves ownership; a fenced write ends it
+// for the segments whose epoch moved; an unknown outcome ends it for all of them, so that they are
+// taken again with a higher epoch (docs/adr/0006-outcome-unknown.md).
 //
 // Threads  Thread-safe.
 #pragma once

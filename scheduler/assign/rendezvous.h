@@ -1,5 +1,5 @@
-// Which member should own which segment. Pure: highest random weight, so that a member that comes
-// or goes moves only the segments it gains or gives up.
+// Chooses the member that should own each segment. Pure: highest random weight, so that a member
+// that joins or leaves moves only the segments it gains or gives up.
 #pragma once
 
 #include <map>

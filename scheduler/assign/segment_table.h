@@ -1,4 +1,4 @@
-// Which segments this member owns, by which epoch, and how fresh the proof of it is.
+// The segments that this member owns, their epochs, and the age of the proof of ownership.
 //
 // Place    segment_owner.h fills it; every room that writes takes its fence from here.
 // Threads  Thread-safe. View() hands out an immutable snapshot.

@@ -1,5 +1,5 @@
-// How many requests a second somebody may make, with bursts: the generic cell rate algorithm (ITU-T
-// I.371), one moment for each of them.
+// Limits requests per second for each caller, with bursts: the generic cell rate algorithm (ITU-T
+// I.371), one time stamp a caller.
 //
 // Threads  Not thread-safe; its owner guards it.
 // Time     Never reads a clock. `now` comes from the caller.

@@ -1,4 +1,4 @@
-// What GET /api/system/status asks of the member in this process.
+// Status of the member in this process, for GET /api/system/status.
 #pragma once
 
 #include "scheduler/api/status_source.h"

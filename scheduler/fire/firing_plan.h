@@ -1,4 +1,4 @@
-// Whether a run that is due is still to be run. Pure: the first look; the claim decides again where
+// Decides whether a due run should still run. Pure: the first check; the claim decides again where
 // it matters.
 //
 // Place    Step 4 of docs/life-of-a-run.md.

@@ -1,4 +1,4 @@
-// Where this member stands with its store, and the gate of the store's connections.
+// Trust of this member in its store, and the gate of the store's connections.
 //
 // Place    docs/adr/0009. GuardLoop feeds it; the store's adapter asks it (ports/store_gate.h).
 // Threads  Thread-safe; never blocks. The callback is called outside the lock, from any thread.

@@ -1,4 +1,4 @@
-// Where a member is reached, as it tells the others.
+// URLs at which members are reached, as they announce them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How silence becomes a state. Pure.
+// Derives the health of an executor from how long it has been silent. Pure.
 #pragma once
 
 #include "common/base/time.h"

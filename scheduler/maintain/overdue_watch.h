@@ -1,5 +1,5 @@
-// How overdue the oldest run and the oldest unplanned
-// fire are, also while the store does not answer.
+// Measures how overdue the oldest run and the oldest unplanned fire are, also while the store does
+// not answer.
 //
 // A look that is recent says it. Without one the ages grow with the clock: what was overdue is by
 // now that much more so, and what has become due since cannot have been noticed, let alone started.

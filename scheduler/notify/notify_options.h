@@ -1,5 +1,5 @@
-// Where notices go and who is told what: the settings notify.*, read once at the start but for the
-// files with secrets, which are read each time.
+// Destinations and recipients of notifications: the settings notify.*, read once at the start,
+// except for the files with secrets, which are read each time.
 #pragma once
 
 #include <functional>

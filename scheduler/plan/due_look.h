@@ -1,4 +1,4 @@
-// How far the sweep's look at due runs goes, and when its next page is read. Pure.
+// Decides how far the sweep reads due runs, and when it reads the next page. Pure.
 //
 // What memory knows (the ready queue, bundles in flight) is due and
 // PENDING in the store as well. When much of it waits, reading it all

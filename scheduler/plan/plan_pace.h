@@ -1,4 +1,4 @@
-// How far ahead the planner plans, and how long it rests between two transactions. Pure.
+// Decides how far ahead the planner plans, and how long it rests between two transactions. Pure.
 //
 // Schedules come up for planning when their next fire is within the lead, which is half the horizon
 // when all is well. When more of them come up than one scan shows (many were just created, or

@@ -1,4 +1,4 @@
-// How much each executor may still be given, as this member knows it. Pure bookkeeping.
+// Counts how many more tasks each executor may be given, as far as this member knows. Pure.
 //
 // An executor's heartbeat says how many slots were free when it was sent. What happened since is
 // added up here:   free + ended since − published and not claimed − claimed since + prefetch.

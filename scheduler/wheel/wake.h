@@ -1,4 +1,4 @@
-// How one room wakes the loop of another without knowing whether it is a thread or a turn.
+// Lets one room wake the loop of another, be it a thread or a turn of the simulator.
 //
 // Threads  Thread-safe. Set is called once, before or after the first Wake.
 #pragma once

@@ -1,5 +1,5 @@
-// How many short processes a second: through a warden (claimed attempts, markers and ends on disk,
-// output captured), and by a bare posix_spawn loop of the same command on the same machine.
+// Measures short processes per second: through a warden (claimed attempts, markers and ends on
+// disk, output captured), and in a bare posix_spawn loop of the same command on the same machine.
 //
 //   bench_warden [--runs 2000] [--rounds 3] [--window 64] [--command true] [--directory DIR]
 //                [--warden FILE] [--json FILE] [--no-bare]

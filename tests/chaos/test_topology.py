@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a cluster says of itself while parts of it are stopped: what is away, and what that costs."""
+"""A cluster's topology report while parts of it are stopped: what is away, and what that costs."""
 import math
 import os
 import sys

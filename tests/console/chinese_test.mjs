@@ -1,5 +1,5 @@
-// What is shown in Chinese is Chinese: every page and what opens over it, but for names, ids, code, units, and the
-// server's own words, which are marked as English.
+// The Chinese console shows Chinese on every page and in every dialog, except for names, ids, code, units,
+// and the server's own texts, which are marked as English.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';

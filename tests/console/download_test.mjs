@@ -1,4 +1,4 @@
-// What is downloaded of a log is, byte for byte, what the command wrote.
+// A downloaded log is, byte for byte, the output of the command.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

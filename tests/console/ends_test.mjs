@@ -1,4 +1,4 @@
-// How the runs of a job ended, on its page, in a real browser against a real server.
+// The calendar of a job's results, in a real browser against a real server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heading, look, until, withServer } from './server.mjs';

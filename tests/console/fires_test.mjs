@@ -1,4 +1,4 @@
-// What the form promises: the fires that it shows are the runs that then happen.
+// The times that the form previews are the runs that then happen.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { until, withServer } from './server.mjs';

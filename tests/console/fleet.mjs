@@ -1,5 +1,5 @@
-// What a console of some months looks like: jobs with schedules, labels and owners, runs that went well and badly,
-// one with a log of some length.
+// Sample data of a console that was used for months: jobs with schedules, labels and owners, successful and
+// failed runs, one with a long log.
 import { openPerson, until } from './server.mjs';
 
 export const PASSWORD = 'correct horse battery';

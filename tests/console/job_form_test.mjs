@@ -1,4 +1,4 @@
-// What the form of a job has beside the fields of a simple one: several schedules, tries, missed fires, the owner.
+// The job form beyond its simple fields: several schedules, retries, misfires, the owner.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { heading, look, signIn, until, withServer } from './server.mjs';

@@ -1,4 +1,4 @@
-// What a page does to a browser, in figures: paints, shifts, interactions, frames.
+// Measures a page in the browser: paints, shifts, interactions, frames.
 import { cpus } from 'node:os';
 import { until } from './server.mjs';
 

@@ -1,6 +1,6 @@
-// Who may do what, as the buttons of each page say it: one table of page × action × person, in a real browser
-// against a real server. What the server refuses is in role_matrix_test.cc; here nobody is offered what it
-// would refuse, and everybody reads why.
+// Permissions as the buttons of each page show them: one table of page × action × person, in a real browser
+// against a real server. role_matrix_test.cc tests what the server refuses; here nobody is offered an action
+// that it would refuse, and everybody can read why.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { until, withServer } from './server.mjs';

@@ -1,4 +1,4 @@
-// What is pressed twice, or again because no answer came, is done once: running, cancelling, trying again.
+// An action that is pressed twice, or again because no answer came, happens once: run, cancel, retry.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { until, withServer } from './server.mjs';

@@ -1,4 +1,4 @@
-// What a pause would cost, on the page of the schedule, in a real browser against a real server.
+// The effect of a pause on the schedule page, in a real browser against a real server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heading, look, withServer } from './server.mjs';

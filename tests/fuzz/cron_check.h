@@ -1,4 +1,4 @@
-// What must hold for any text given as a cron expression; shared by the fuzzer and the unit test.
+// Properties of any text given as a cron expression; shared by the fuzzer and the unit test.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the store keeps of an executor, against what members take.
+// Limits of executor fields in the store against those that members accept.
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {

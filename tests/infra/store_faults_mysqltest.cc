@@ -1,4 +1,4 @@
-// What the store on MariaDB does when connections, commits and owners fail at the worst place.
+// The store on MariaDB when connections, commits and owners fail at the worst moment.
 #include <future>
 #include <thread>
 

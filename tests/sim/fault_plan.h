@@ -1,4 +1,4 @@
-// How hard the world is on its processes: drawn from the seed, so that seeds differ in kind.
+// Frequency and kinds of faults in a world, drawn from its seed.
 #pragma once
 
 #include "common/base/rng.h"

@@ -1,5 +1,5 @@
-// What must be true when everything has come to rest: every fire has one fate (P1), every end that
-// reached a disk is known (P6), every failure is to be told, nothing is left over.
+// Checks when everything has come to rest: every fire has one outcome (P1), every result that
+// reached a disk is known (P6), every failure has its notice, nothing is left over.
 #pragma once
 
 #include <vector>

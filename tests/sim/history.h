@@ -1,4 +1,5 @@
-// What was due, by the actor's own record of its edits: the independent side of P1.
+// The fires that were due, derived from the actor's own record of its edits: the independent side
+// of P1.
 //
 // Fires are computed here with plain arithmetic (rates, "every n seconds" cron texts, instants),
 // not by the scheduler's own code.

@@ -1,5 +1,5 @@
-// What became of the fires of a pause in which nothing else happened: by the misfire policy of
-// their job, worked out with plain arithmetic.
+// The fires of a pause in which nothing else happened, checked against the misfire policy of their
+// job with plain arithmetic.
 #pragma once
 
 #include "tests/sim/final_checks.h"

@@ -1,4 +1,4 @@
-// What goes wrong in the world, and how it ends.
+// Faults of the world, and how they end.
 #include <algorithm>
 #include <set>
 

@@ -1,4 +1,4 @@
-// What will happen at which moment of the simulated time.
+// Faults scheduled at moments of simulated time.
 //
 // Threads  Not thread-safe; the simulator's one thread.
 // Always   Entries of one moment run in the order they were made.

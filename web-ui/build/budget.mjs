@@ -1,5 +1,5 @@
-// What a page makes the browser fetch, against its budget: KiB of JavaScript, gzipped, with everything that
-// it imports; and the style sheet, and all of dist. Reads the manifest of the last build.
+// Compares what a page makes the browser fetch with its budget: KiB of gzipped JavaScript with everything
+// that it imports, the style sheet, and all of dist. Reads the manifest of the last build.
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

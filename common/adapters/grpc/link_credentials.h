@@ -1,4 +1,4 @@
-// What both ends of the control link show each other.
+// Credentials of both ends of the control link.
 #pragma once
 
 #include <memory>

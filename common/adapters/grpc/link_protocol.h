@@ -1,4 +1,4 @@
-// What both ends of the control link agree on, besides the messages themselves.
+// Constants that both ends of the control link must agree on, besides the messages.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a stream is to write: gRPC takes one message at a time.
+// Queue of the messages that a stream has yet to write: gRPC takes one at a time.
 //
 // Threads  None of its own: guarded by its stream.
 #pragma once

@@ -1,4 +1,4 @@
-// How a transfer of libcurl is told to end before its time.
+// Aborts a libcurl transfer before its timeout.
 #pragma once
 
 #include <curl/curl.h>

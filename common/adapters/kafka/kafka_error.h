@@ -1,4 +1,4 @@
-// What an error of librdkafka means for us.
+// Maps errors of librdkafka to Carillon's error codes.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What is to be told, and its deliveries: port NoticeStore.
+// In-memory NoticeStore: notices and their deliveries.
 #include <algorithm>
 
 #include "common/adapters/memory/memory_store.h"

@@ -1,4 +1,4 @@
-// What is known of executors.
+// Executors in MySQL: registration, health and settings.
 #include <algorithm>
 #include <cmath>
 

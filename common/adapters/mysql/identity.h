@@ -1,4 +1,4 @@
-// What the store on the other end of a connection says of itself.
+// Reads the identity of the store at the other end of a connection.
 //
 // Errors   kBrokenStore: there is no store, or one of an
 //          older version; kCorrupt: it has no identity.

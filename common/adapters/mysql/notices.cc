@@ -1,4 +1,4 @@
-// What is to be told, and what was decided about it: one half of the port NoticeStore.
+// Notices in MySQL, and the decisions about them: one half of the port NoticeStore.
 #include <map>
 
 #include <fmt/core.h>

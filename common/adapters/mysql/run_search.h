@@ -1,4 +1,4 @@
-// How runs are found: which index serves a filter, and how far what no index serves is searched.
+// Search for runs: chooses the index for a filter, and bounds the search where no index serves it.
 #pragma once
 
 #include <cstdint>

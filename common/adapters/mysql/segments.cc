@@ -1,4 +1,4 @@
-// Who owns which segment: the store is the only authority (P5).
+// Ownership of segments in MySQL: the store is the only authority (P5).
 #include <fmt/core.h>
 
 #include <algorithm>

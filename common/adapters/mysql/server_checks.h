@@ -1,4 +1,4 @@
-// Whether a server keeps what it confirms, and is the only one that writes.
+// Checks that a server makes commits durable and is the only one that writes.
 //
 // Errors   kConflict with the setting that cures it: what is promised could not be kept on such a
 //          server.

@@ -1,4 +1,5 @@
-// What a cluster agrees on beside the assignment: its settings, and which store it trusts.
+// The records of a cluster in ZooKeeper besides the assignment: its settings and the store it
+// trusts.
 #include "common/adapters/zookeeper/zookeeper_coordinator.h"
 #include "common/base/log.h"
 #include "common/wire/coordination_json.h"

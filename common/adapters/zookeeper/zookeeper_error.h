@@ -1,4 +1,4 @@
-// What a return code of the C client means for us.
+// Maps return codes of the ZooKeeper C client to Carillon's error codes.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What a broker does to the bus: away, restarted, its topics made anew or emptied.
+// The bus while its broker is away, restarts, or has its topics recreated or emptied.
 #include <gtest/gtest.h>
 #include <signal.h>
 

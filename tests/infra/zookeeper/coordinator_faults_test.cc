@@ -1,5 +1,4 @@
-// What a network and a server do to a member of the cluster: answers that get lost, servers that
-// lag, restart, or cannot write any more.
+// The coordinator when answers get lost and servers lag, restart, or cannot write any more.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// What is told to somebody who typed what cannot be, and what is no usage error at all.
+// Messages for wrong usage, and inputs that are no usage error at all.
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {

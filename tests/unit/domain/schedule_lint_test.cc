@@ -1,4 +1,4 @@
-// What the lint says of a schedule, and that it says nothing of those that are meant.
+// Warnings of the schedule lint, and its silence about schedules that are meant.
 #include "common/domain/schedule_lint.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What most rooms stand on: a store with faults, ownership of every segment, cluster time, queues.
+// Fixture of most rooms: a store with faults, ownership of every segment, cluster time, queues.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a process gets, and how its end is told.
+// The environment of a process, and the report of its end.
 #include <sys/stat.h>
 
 #include <algorithm>

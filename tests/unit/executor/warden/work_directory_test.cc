@@ -1,4 +1,4 @@
-// What an attempt finds in its working directory, whatever the one before it left.
+// The working directory of an attempt, whatever the one before it left there.
 #include "executor/warden/work_directory.h"
 
 #include <sys/xattr.h>

@@ -1,4 +1,4 @@
-// What the audit says of changes to other things than jobs: member by member, and no secret.
+// Audit records of changes to things other than jobs: field by field, without secrets.
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {

@@ -1,4 +1,4 @@
-// How a member works on bulk actions: by turns, on a clock that stands still.
+// The bulk worker of a member, stepped on a clock that stands still.
 #include <map>
 #include <set>
 #include <utility>

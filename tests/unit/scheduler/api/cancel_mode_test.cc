@@ -1,4 +1,4 @@
-// How runs are cancelled, over the API: with a grace, or killed at once.
+// Cancelling runs over the API: with a grace period, or killed at once.
 #include "tests/unit/scheduler/api/bulk_env.h"
 
 namespace carillon::test {

@@ -1,4 +1,4 @@
-// What the API was asked and what it answered, for those who check it against its contract.
+// Records requests and answers of the API, to be checked against its contract.
 #pragma once
 
 #include <gtest/gtest.h>

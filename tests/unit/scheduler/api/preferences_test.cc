@@ -1,4 +1,4 @@
-// What a person has chosen for himself, by /api/auth/me.
+// A user's preferences, through /api/auth/me.
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {

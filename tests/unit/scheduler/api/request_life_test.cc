@@ -1,4 +1,4 @@
-// What every request goes through: methods, limits, traces, overload, mutated requests.
+// Checks that every request passes: methods, limits, traces, overload, mutated requests.
 #include <condition_variable>
 #include <thread>
 

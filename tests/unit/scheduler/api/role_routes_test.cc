@@ -1,4 +1,4 @@
-// What the roles are good for, as clients read it.
+// The description of the roles, as clients read it.
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {

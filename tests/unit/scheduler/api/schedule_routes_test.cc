@@ -1,5 +1,5 @@
-// How fires are spread over time, and what a preview
-// warns of: by the routes, and the counting by itself.
+// Distribution of fires over time, and the warnings of a preview: through the routes, and the
+// counting by itself.
 #include "scheduler/api/fire_load.h"
 #include "tests/unit/scheduler/api/api_env.h"
 

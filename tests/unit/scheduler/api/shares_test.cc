@@ -1,4 +1,4 @@
-// What a share lets a user do, and what it does not.
+// Actions that a share allows a user, and those that it does not.
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {

@@ -1,4 +1,4 @@
-// What a member sees of the installation, and what it makes of it.
+// The installation as a member sees it, and the report it makes of it.
 #include "scheduler/api/topology.h"
 
 #include <gtest/gtest.h>

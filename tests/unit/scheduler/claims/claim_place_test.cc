@@ -1,4 +1,4 @@
-// Which executor may run what: by the labels that the store has of it.
+// Executors that may run a job, by the labels that the store has of them.
 #include "tests/unit/scheduler/claims/claim_fixture.h"
 
 namespace carillon::scheduler {

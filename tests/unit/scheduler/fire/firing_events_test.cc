@@ -1,5 +1,4 @@
-// What the firing loop does when the queue of run
-// events was full, and when nobody has room for long.
+// The firing loop when the queue of run events was full, and when no executor has room for long.
 #include "tests/unit/scheduler/fire/firing_fixture.h"
 
 namespace carillon::scheduler {

@@ -1,4 +1,4 @@
-// What the notifier's tests put in the place of receivers and of a store that fails.
+// Test doubles for the notifier: receivers, and a store that fails.
 #pragma once
 
 #include <functional>
