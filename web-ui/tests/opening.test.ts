@@ -1,4 +1,4 @@
-// What a console that is opened asks first, and who takes the answers.
+// Requests that an opened console sends first, and the code that takes their answers.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 const PERSON = {

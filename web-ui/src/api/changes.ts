@@ -1,6 +1,5 @@
-// What has changed, told by the server (GET /api/changes): the lists that show it are read anew.
-//
-// A reading under way is never cut off: on a busy cluster none would come to its end.
+// Refreshes lists when the server announces changes (GET /api/changes). A request in progress is never
+// aborted: on a busy cluster none would ever finish.
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { listen, type ServerEvent } from './events';
 

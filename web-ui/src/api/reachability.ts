@@ -1,4 +1,4 @@
-// Whether the server answers, and how far its clock is from this one.
+// Tracks whether the server answers, and the offset of its clock.
 import { useSyncExternalStore } from 'react';
 
 let lostSince: number | null = null;

@@ -1,5 +1,5 @@
-// What the REST API sends (docs/api.md). Fields that are not used here are left out; enumerations may
-// grow, so whoever reads one has a case for what it does not know.
+// Types of the REST API (docs/api.md). Fields that the console does not use are left out. Enumerations may
+// grow, so code that reads one handles unknown values.
 
 export type RunState =
   'PENDING' | 'RUNNING' | 'HELD' | 'COMPLETED' | 'FAILED' | 'TIMED_OUT' | 'CANCELLED' | 'LOST' | 'SKIPPED';

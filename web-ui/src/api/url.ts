@@ -1,4 +1,4 @@
-// Where the API is: beside the console, under whatever path that is.
+// URL of the API, relative to the path that serves the console.
 export type Query = { readonly [name: string]: string | number | readonly string[] | undefined };
 
 export function apiUrl(path: string, query: Query = {}): string {

@@ -1,4 +1,4 @@
-// What has to be known on every page: the server is away, or its store is, or nothing starts.
+// Banners that every page shows: server or store unavailable, scheduling stopped.
 import { DatabaseZap, WifiOff } from 'lucide-react';
 import { Suspense, lazy, type ReactNode } from 'react';
 import { useStatus } from '../api/queries';

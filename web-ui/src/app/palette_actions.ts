@@ -1,4 +1,4 @@
-// What the palette does: to the job whose page is open, to the cluster, and to what is seen.
+// Actions of the palette: on the job whose page is open, on the cluster, and on the console's appearance.
 import '../i18n/more';
 import '../i18n/seldom';
 import { useQuery } from '@tanstack/react-query';

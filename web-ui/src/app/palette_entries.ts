@@ -1,4 +1,4 @@
-// What the palette finds, by what it is. Pure.
+// Search results of the palette, by kind. Pure.
 import type { LucideIcon } from 'lucide-react';
 
 export interface Entry {

@@ -1,4 +1,4 @@
-// What the settings at the foot of the rail open to; fetched with the first click.
+// Panel of the settings at the foot of the navigation; loaded on the first click.
 import { Link } from '@tanstack/react-router';
 import { Keyboard, LogOut, UserRound } from 'lucide-react';
 import { signOut } from '../auth/session';

@@ -1,4 +1,4 @@
-// What surrounds every page: the rail, the top bar, banners, the palette, the list of shortcuts.
+// Frame of every page: navigation, top bar, banners, palette, list of shortcuts.
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { Menu, Pause, Play, RefreshCw, Search } from 'lucide-react';
 import { Suspense, lazy, useEffect, useMemo, useRef, useState } from 'react';

@@ -1,5 +1,6 @@
-// What this browser keeps of who is signed in: an API token in this tab's sessionStorage, and in localStorage that there
-// is a session, whose cookie scripts cannot read: without it nothing is asked for a new access token.
+// Stores the sign-in in this browser: an API token in this tab's sessionStorage, and in localStorage the
+// fact that there is a session. Scripts cannot read its cookie; without that fact no access token is
+// requested.
 const TOKEN_KEY = 'carillon.token';
 export const SESSION_KEY = 'carillon.session';
 

@@ -1,6 +1,6 @@
-// What a console that is opened asks before anything else: whether anybody can sign in here, and for an access token of
-// the session. `askEarly` asks while the rest of the program is not run yet, which takes the thread of a slow device
-// longer than the server needs to answer; so this file imports next to nothing.
+// First requests of an opened console: whether anybody can sign in here, and an access token for the
+// session. `askEarly` sends them before the rest of the program runs, which on a slow device takes longer
+// than the server needs to answer; therefore this file imports next to nothing.
 import { apiUrl } from '../api/url';
 import { hasSession, storedToken } from './kept';
 

@@ -1,7 +1,6 @@
-// Who is signed in, and by what: a name and password (a short access token in memory, renewed by a cookie
-// that scripts cannot read), or an API token (kept in this tab's sessionStorage until it is closed).
-//
-// Whether anybody can have a password yet is asked until it is known: GET /api/auth/state.
+// The signed-in user and their credential: a name and password (a short access token in memory, renewed with
+// a cookie that scripts cannot read), or an API token (in this tab's sessionStorage until it is closed). GET
+// /api/auth/state is asked until it is known whether anybody has a password yet.
 import { useSyncExternalStore } from 'react';
 import type { Reachable, Share } from '../api/types';
 import { forgetChosen } from '../shared/preferences';

@@ -1,4 +1,4 @@
-// What another language has to say: every text of English but its singulars, for which i18next takes
-// `key_one` before `key` where `count` is given (Chinese knows none).
+// Type of a translated catalogue: every English text except the singulars, for which i18next uses `key_one`
+// instead of `key` where `count` is given (Chinese has none).
 type Singular = `${string}_one`;
 export type TwinOf<Texts> = Record<Exclude<keyof Texts, Singular>, string>;

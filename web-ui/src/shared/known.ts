@@ -1,5 +1,5 @@
-// Which parts of a page have what decides how high they are. What is below them is read and drawn as well, and hidden
-// until then: what is seen does not move.
+// Prevents layout shift: content below a part of unknown height is loaded and rendered, but hidden until
+// that height is known.
 import { useCallback, useEffect, useState } from 'react';
 
 // What hangs may hang for as long as a request may last: then what is known is worth more than that nothing moves.

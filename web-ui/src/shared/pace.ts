@@ -1,4 +1,5 @@
-// How often a page asks anew that has a control of its own for it. undefined: each list in its own time; false: not at all.
+// Refresh interval of a page that has a control for it. undefined: each list uses its own interval; false:
+// never.
 import { useEffect, useSyncExternalStore } from 'react';
 import { usePreferences } from './preferences';
 

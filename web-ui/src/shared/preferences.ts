@@ -1,5 +1,5 @@
-// What a person has chosen in this browser: theme, language, how times are shown, shortcuts, refresh. The first three
-// are also kept with the user, by auth/kept_preferences.
+// Preferences in this browser: theme, language, time format, shortcuts, refresh. The first three are also
+// stored with the user, by auth/kept_preferences.
 import { useSyncExternalStore } from 'react';
 
 export const THEMES = ['system', 'light', 'dark'] as const;

@@ -1,4 +1,4 @@
-// Where the toasts appear.
+// Area where toasts appear.
 import { Toast } from '@base-ui/react/toast';
 import { CircleCheck, TriangleAlert, X } from 'lucide-react';
 import { useEffect } from 'react';

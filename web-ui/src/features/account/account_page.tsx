@@ -1,4 +1,4 @@
-// Who is signed in, the password, and what this browser shows how.
+// Page of the signed-in user: profile, password, and preferences of this browser.
 import '../../i18n/more';
 import { useState, type FormEvent } from 'react';
 import { changePassword, type SignInResult } from '../../auth/entering';

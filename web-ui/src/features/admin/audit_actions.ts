@@ -1,4 +1,4 @@
-// What the audit has records of, by what it was done to.
+// Actions that the audit records, grouped by the kind of their object.
 const DONE = {
   job: 'create replace patch delete pause resume execute cancel revert apply prune',
   run: 'cancel retry',

@@ -1,4 +1,4 @@
-// What the audit is filtered by; every filter is in the URL.
+// Filters of the audit; all of them are in the URL.
 import '../../i18n/more';
 import { X } from 'lucide-react';
 import { useTextOr } from '../../i18n/text_or';

@@ -1,4 +1,4 @@
-// What was done, newest first; of a job that was made or edited every field, from what to what.
+// List of audit records, newest first, with the changed fields of a job.
 import '../../i18n/more';
 import { Link } from '@tanstack/react-router';
 import { ChevronDown, ChevronRight } from 'lucide-react';

@@ -1,4 +1,4 @@
-// What was done, by whom, and why.
+// Page of the audit: actions, their author and reason.
 import '../../i18n/more';
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from '../../i18n/use_translation';

@@ -1,4 +1,4 @@
-// Whose something is, as a name where that may be known.
+// Name of an owner, where the viewer may know it.
 import '../../i18n/more';
 import { itemsOf, useUsers } from '../../api/queries';
 import { useMay, useSession } from '../../auth/session';

@@ -1,4 +1,4 @@
-// What is done to a secret: made, changed, deleted. Its value goes to the server and never comes back.
+// Dialogs that create, edit and delete a secret. Its value goes to the server and never comes back.
 import '../../i18n/more';
 import { useState } from 'react';
 import { call } from '../../api/client';

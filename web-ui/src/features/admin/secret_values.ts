@@ -1,4 +1,4 @@
-// What is sent of a secret, and who may change one. Pure.
+// Requests about secrets, and the permission to change one. Pure.
 import type { Secret } from '../../api/types';
 import type { Person } from '../../auth/session';
 

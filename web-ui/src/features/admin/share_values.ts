@@ -1,4 +1,4 @@
-// What is shared with a user, between the server's list and the fields. Pure.
+// Converts a user's shares between the server's list and the form's fields. Pure.
 import type { Share } from '../../api/types';
 
 export const SHARES_MOST = 32;

@@ -1,4 +1,4 @@
-// What a token may be: its role, and when it ends. Pure.
+// Roles and expiry times that a token may have. Pure.
 import type { Role } from '../../api/types';
 
 export const LIFETIMES = ['7', '30', '90', '365', 'date', 'never'] as const;

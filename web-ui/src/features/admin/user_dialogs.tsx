@@ -1,4 +1,4 @@
-// What is done to a user: made, changed, given another password, deleted.
+// Dialogs that create, edit and delete a user, and set a new password.
 import '../../i18n/more';
 import { useState } from 'react';
 import { call } from '../../api/client';

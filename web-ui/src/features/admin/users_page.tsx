@@ -1,4 +1,4 @@
-// Who may sign in, and as what.
+// Page of the users and their roles.
 import '../../i18n/more';
 import { useQueryClient } from '@tanstack/react-query';
 import { KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';

@@ -1,4 +1,4 @@
-// What became of each of the many, by outcome.
+// Results of a bulk action's items, grouped by outcome.
 import '../../i18n/more';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { itemsOf } from '../../api/queries';

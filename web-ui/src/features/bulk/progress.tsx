@@ -1,4 +1,4 @@
-// How far an action on many is: a bar, and the numbers that it shows.
+// Progress of a bulk action: a bar with its numbers.
 import '../../i18n/more';
 import type { BulkAction } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';

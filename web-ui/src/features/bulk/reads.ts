@@ -1,4 +1,4 @@
-// What is read of actions on many. Their changes are told (topic bulk); without the stream they are asked for.
+// Queries of bulk actions. The stream of changes (topic bulk) refreshes them; without it they are polled.
 import { useQuery } from '@tanstack/react-query';
 import { isTold } from '../../api/changes';
 import { get } from '../../api/client';

@@ -1,4 +1,4 @@
-// What is done to an executor, from its row and from its page alike.
+// Actions on an executor, for its row and its page.
 import '../../i18n/more';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ban, Play, Tags, Wrench } from 'lucide-react';

@@ -1,4 +1,4 @@
-// What is asked before an executor is labelled, drained or disabled; fetched with the first one.
+// Dialogs that label, drain or disable an executor; loaded with the first one.
 import '../../i18n/more';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';

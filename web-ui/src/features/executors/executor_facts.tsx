@@ -1,4 +1,4 @@
-// How full and how loaded an executor is, and in what state; of its row and of its page.
+// Load, slots and state of an executor, for its row and its page.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import type { Executor } from '../../api/types';

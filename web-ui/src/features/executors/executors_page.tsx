@@ -1,4 +1,4 @@
-// Who runs the jobs: state, age of the last heartbeat, labels, load; enable, disable, drain, label; how another one joins.
+// Page of the executors: state, last heartbeat, labels, load; enable, disable, drain, label, and add one.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { Link, getRouteApi } from '@tanstack/react-router';

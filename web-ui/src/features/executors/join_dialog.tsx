@@ -1,4 +1,4 @@
-// How another host joins: a one-time token, which is shown this once, and what is typed there.
+// Dialog that adds an executor: a one-time token, shown only once, and the commands to run on its host.
 import '../../i18n/more';
 import { Copy } from 'lucide-react';
 import { useState } from 'react';

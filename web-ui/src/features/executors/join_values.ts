@@ -1,4 +1,4 @@
-// What is typed on a host so that a new executor joins, as docs/security.md and deploy/ have it. Pure.
+// Commands that make a new executor join, as docs/security.md and deploy/ describe them. Pure.
 export const PLACES = ['shell', 'systemd', 'container'] as const;
 export type Place = (typeof PLACES)[number];
 

@@ -1,4 +1,4 @@
-// Which fires were never planned, and why; every filter is in the URL.
+// Page of missed fires and their reasons; all filters are in the URL.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { Link, getRouteApi } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// Who did what to this job, when, and why.
+// Audit records of this job.
 import { Link } from '@tanstack/react-router';
 import type { Job } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';

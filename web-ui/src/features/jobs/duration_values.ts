@@ -1,4 +1,4 @@
-// How long runs took. Pure.
+// Statistics of the durations of runs. Pure.
 import type { Run } from '../../api/types';
 
 export interface Took {

@@ -1,4 +1,4 @@
-// How long the last runs took, as bars with the median and the 95th percentile, and as a table.
+// Durations of the last runs, as bars with the median and the 95th percentile, and as a table.
 import '../../i18n/more';
 import { Link } from '@tanstack/react-router';
 import { itemsOf, useRuns } from '../../api/queries';

@@ -1,4 +1,4 @@
-// How the runs of twelve weeks ended: a calendar whose days lead to their runs, and the same as a table.
+// Results of twelve weeks: a calendar whose days link to their runs, and the same as a table.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { useQuery } from '@tanstack/react-query';

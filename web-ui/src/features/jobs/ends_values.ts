@@ -1,4 +1,4 @@
-// How the runs of a job ended, by day on a zone's clock. Pure.
+// Counts the results of a job's runs by day in a time zone. Pure.
 import type { RecentRun, Run } from '../../api/types';
 import { difference } from '../../shared/format';
 import { addDays, localIn } from '../../shared/zones';

@@ -1,4 +1,4 @@
-// What is ticked, or else everything that matches, as a file.
+// Button that downloads the selected jobs, or else all that match the filter, as a file.
 import '../../i18n/seldom';
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';

@@ -1,4 +1,4 @@
-// What would become of each job of a list, or became of it, with what changes.
+// Result or preview of an import, with the changes of each job.
 import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import { useTextOr } from '../../i18n/text_or';

@@ -1,4 +1,4 @@
-// What is done to a job, from its row, its page and the palette alike.
+// Actions on a job, for its row, its page and the palette.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef } from 'react';

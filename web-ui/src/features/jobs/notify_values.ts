@@ -1,7 +1,6 @@
-// What a job says about its notices, between its definition, the form's fields and what comes of it. Pure.
-//
-// What a job does not say is the cluster's (docs/notify.md): a field that is left empty is absent, and no kinds at
-// all is not the same as none said.
+// Converts a job's notification settings between its definition and the form's fields. Pure. A field that is
+// left empty is absent and follows the cluster (docs/notify.md); an empty list of events is not the same as
+// an absent one.
 import { NOTICE_KINDS, type Notify } from '../../api/types';
 
 export const TELLS = ['cluster', 'own', 'none'] as const;

@@ -1,4 +1,4 @@
-// Whose the job is; for who may give it to somebody else.
+// Field of a job's owner, for users who may change it.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { useFormContext, useWatch } from 'react-hook-form';

@@ -1,4 +1,4 @@
-// How many rows a list asks for at a time.
+// Choice of the number of rows per page.
 import '../../i18n/seldom';
 import { PAGE_SIZES } from '../../app/search_params';
 import { useTranslation } from '../../i18n/use_translation';

@@ -1,4 +1,4 @@
-// What a schedule means and when it fires next, by the scheduler's own code.
+// Preview of a schedule: its description and next fires, from the scheduler's own code.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-// What a run by hand is given otherwise than its job says. Pure.
+// Overrides for a manual run. Pure.
 import '../../i18n/seldom';
 import type { Job, Run } from '../../api/types';
 import { parametersOf } from './form_values';

@@ -1,4 +1,4 @@
-// What is told of a job, in words.
+// Describes a job's notification settings in words.
 import '../../i18n/more';
 import { useConfig } from '../../api/queries';
 import type { Notify } from '../../api/types';

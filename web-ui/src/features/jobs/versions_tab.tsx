@@ -1,4 +1,4 @@
-// What a job was before: who changed what and when, two versions side by side, and back to one of them.
+// Versions of a job: authors and times, comparison of two versions, and revert.
 import '../../i18n/more';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';

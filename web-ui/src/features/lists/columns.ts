@@ -1,4 +1,4 @@
-// Which columns a list has, as chosen in this browser. The one with the name is not for choosing.
+// Visible columns of a list, as chosen in this browser. The column with the name is always visible.
 import { useState } from 'react';
 import type { Kind } from './bulk';
 import { keep, kept } from './kept';

@@ -1,4 +1,4 @@
-// Which columns are shown.
+// Panel that chooses the visible columns.
 import '../../i18n/more';
 import { Columns3 } from 'lucide-react';
 import { useTranslation } from '../../i18n/use_translation';

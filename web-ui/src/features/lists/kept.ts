@@ -1,4 +1,4 @@
-// What a person has arranged in the lists, in this browser's storage.
+// Stores the user's list settings in this browser.
 const PREFIX = 'carillon.';
 
 export function kept(name: string): unknown {

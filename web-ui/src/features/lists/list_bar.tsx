@@ -1,4 +1,4 @@
-// What a list of jobs or runs has above its rows, and the boxes in them.
+// Bar above a list of jobs or runs, and the check boxes of its rows.
 import { Suspense, useState } from 'react';
 import { useTranslation } from '../../i18n/use_translation';
 import type { Column } from '../../shared/data_table';

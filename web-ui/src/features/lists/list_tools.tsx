@@ -1,5 +1,4 @@
-// What is above a list of jobs or runs: what is chosen of it and what can be done to that, saved views, columns.
-// Fetched once the page is there.
+// Tools above a list of jobs or runs: actions on the selection, saved views, columns. Loaded after the page.
 import '../../i18n/more';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// Which rows of a list are chosen. Pure.
+// Selection of rows in a list. Pure.
 export interface Selection {
   ids: ReadonlySet<string>;
   anchor: string | null; // where a range begins: the row that was ticked last

@@ -1,4 +1,4 @@
-// What needs a person, each with why and where to look.
+// Card of the problems that need a person, each with its reason and a link.
 import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';

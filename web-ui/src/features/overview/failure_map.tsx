@@ -1,4 +1,4 @@
-// When runs failed in the last seven days, by day and hour: a table whose cells lead to the runs.
+// Heat map of failed runs in the last seven days, by day and hour: a table whose cells link to the runs.
 import '../../i18n/more';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

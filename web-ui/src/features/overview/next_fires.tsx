@@ -1,4 +1,4 @@
-// What fires in the next hour, by the code that plans it, however many jobs there are.
+// Fires of the next hour, from the code that plans them, for any number of jobs.
 import '../../i18n/more';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// When the next fires are asked for again. Pure.
+// Decides when to request the next fires again. Pure.
 import type { FireLoad } from '../../api/types';
 
 const SOONEST_MS = 5000;

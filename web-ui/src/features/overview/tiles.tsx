@@ -1,4 +1,4 @@
-// How the fleet does, in four numbers; each leads to what is behind it.
+// Four figures about the whole installation; each links to its details.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement, ReactNode } from 'react';

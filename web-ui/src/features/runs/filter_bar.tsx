@@ -1,4 +1,4 @@
-// What the list of runs is filtered by; every filter is in the URL.
+// Filters of the list of runs; all of them are in the URL.
 import '../../i18n/more';
 import { X } from 'lucide-react';
 import { itemsOf, useExecutors } from '../../api/queries';

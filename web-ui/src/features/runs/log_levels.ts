@@ -1,4 +1,4 @@
-// How serious a line of a log is, by the shapes that common loggers write. Pure.
+// Detects the level of a log line from the formats of common loggers. Pure.
 export const LEVELS = ['ERROR', 'WARN', 'INFO', 'DEBUG'] as const;
 export type Level = (typeof LEVELS)[number];
 

@@ -1,6 +1,6 @@
-// Which lines of a log are in sight. A line is one row high, or as many rows as it wraps into: the letters
-// of a log are all of one width, so that nothing has to be measured but the width of a letter. A library for
-// windows of any heights would take a tenth of what the page may fetch.
+// Computes which lines of a log are visible. A line is one row high, or as many rows as it wraps into. Logs
+// use a monospaced font, so only the width of a character has to be measured. A library for rows of any
+// height would take a tenth of what the page may load.
 import type { LogLine } from './log_lines';
 
 export const ROW_PX = 18;

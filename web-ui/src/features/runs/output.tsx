@@ -1,5 +1,6 @@
-// What a run writes, while it writes: only the lines in sight are in the document. ANSI colours, links, search, levels,
-// times, wrapping, copying, download. Text stays text: anser only splits it into parts, and React writes each as text.
+// Live output of a run: only the visible lines are in the document. ANSI colours, links, search, levels,
+// times, wrapping, copying, download. Text stays text: anser only splits it into parts, and React writes
+// each as text.
 import Anser from 'anser';
 import {
   ArrowDownToLine,

@@ -1,4 +1,4 @@
-// What is typed as a range of time, as the address and the API have it. Pure.
+// Converts a time range between the text fields, the URL and the API. Pure.
 export interface Range {
   since: string | undefined;
   until: string | undefined;

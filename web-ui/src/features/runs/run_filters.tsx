@@ -1,4 +1,4 @@
-// What made a run, and whose job it is of.
+// Filters of runs by trigger and by the job's owner.
 import '../../i18n/more';
 import type { User } from '../../api/types';
 import { useSession } from '../../auth/session';

@@ -1,4 +1,4 @@
-// Which states are shown: none chosen is all of them.
+// Filter by state; without a choice all states are shown.
 import { useTranslation } from '../../i18n/use_translation';
 
 export function StateFilter(props: {

@@ -1,4 +1,4 @@
-// When everything fires: a day or a week, how dense it is, and which jobs an hour is made of.
+// Calendar of all fires: a day or a week, their density, and the jobs of an hour.
 import '../../i18n/more';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, Plus } from 'lucide-react';

@@ -1,4 +1,4 @@
-// How many fires fall into each minute or hour.
+// Query of the number of fires per minute or hour.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { get } from '../../api/client';
 import type { Query } from '../../api/url';

@@ -1,4 +1,4 @@
-// What would not fire if everything were paused for a while: counted, and nothing is changed.
+// Counts the fires that a pause of everything would skip; changes nothing.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { Link, getRouteApi } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// What would not fire if everything were paused for a while. Pure.
+// Computes the fires that a pause of everything would skip. Pure.
 import type { FireLoad } from '../../api/types';
 import { instantIn, localIn } from '../../shared/zones';
 

@@ -1,4 +1,5 @@
-// Who needs whom, in which state each part is, what stops without it, and what an outage costs now.
+// Dependencies of the installation: the state of each part, the features that need it, and the effect of an
+// outage.
 import '../../i18n/more';
 import '../../i18n/outages';
 import { CircleCheck, CircleHelp, CircleX, Crown, TriangleAlert, type LucideIcon } from 'lucide-react';

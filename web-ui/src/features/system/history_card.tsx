@@ -1,4 +1,4 @@
-// How lateness and queues went while this page was open, as lines and as a table.
+// Lateness and queues since this page was opened, as lines and as a table.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { useEffect, useSyncExternalStore } from 'react';

@@ -1,4 +1,4 @@
-// What the members say of themselves, laid beside each other. Pure.
+// Compares the reports of the members. Pure.
 import type { Member, SystemStatus } from '../../api/types';
 
 export interface VersionGroup {

@@ -1,4 +1,4 @@
-// Whether the whole cluster is paused, and the two buttons for it.
+// State of the cluster's pause, with the buttons that pause and resume it.
 import '../../i18n/seldom';
 import { getRouteApi } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';

@@ -1,4 +1,4 @@
-// How often this page is read anew, by itself: in its address, so that a screen on a wall keeps it.
+// Choice of the page's refresh interval. It is in the URL, so that a wall display keeps it.
 import '../../i18n/seldom';
 import { REFRESHES, type Refresh } from '../../app/search_params';
 import { useTranslation } from '../../i18n/use_translation';

@@ -1,4 +1,5 @@
-// What the status said while this tab had the system page open: the server keeps no history of it (its metrics do).
+// Samples of the status while this tab had the system page open: the server keeps no history of it (its
+// metrics do).
 import type { SystemStatus } from '../../api/types';
 
 export interface Sample {

@@ -1,4 +1,4 @@
-// How the scheduler itself is: what needs attention, its pause, leader, members, segments, lateness, the store, settings.
+// Page of the scheduler's own state: problems, pause, leader, members, segments, lateness, store, settings.
 import '../../i18n/more';
 import '../../i18n/outages';
 import '../../i18n/seldom';

@@ -1,4 +1,4 @@
-// What depends on what, and what an outage costs. The sentences are those of common/domain/outage.cc.
+// Texts about dependencies and the effect of outages. The sentences are those of common/domain/outage.cc.
 export const enOutages = {
   'deps.title': 'Dependencies',
   'deps.under': 'As {{member}} sees it: what it does not see itself is unknown.',

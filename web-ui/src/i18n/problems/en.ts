@@ -1,4 +1,4 @@
-// What the codes of problems mean (docs/errors.md, docs/api.md): of whole answers, and of single fields.
+// Texts for the codes of problems (docs/errors.md, docs/api.md): of whole answers and of single fields.
 export const enProblems = {
   'problem.invalid': 'Something in the request is not valid.',
   'problem.duplicate': 'The same thing is named twice.',
