@@ -1,7 +1,7 @@
 // Port of the cluster's coordination: live members, leader, assignment of segments, settings, and
 // the trusted store. Never needed for correctness: the store decides who owns a segment
-// (segment_store.h) and holds the settings (admin_store.h), and members remember which store they
-// trusted.
+// (segment_store.h) and holds the settings (admin_store.h), and members remember
+// which store they trusted.
 //
 // Threads  Thread-safe. Calls answer from a local view, except where said.
 #pragma once

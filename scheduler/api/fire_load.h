@@ -1,5 +1,5 @@
-// Counts the fires in each part of a span of time over all stored jobs, with the code that plans
-// them.
+// Counts the fires in each part of a span of time over all stored jobs, with the code
+// that plans them.
 //
 // Always   Bounded: jobs are read page by page up to kLoadJobsMax, and schedules are asked up to
 //          kLoadStepsMax times; beyond either `truncated` says so. Schedules that are alike are

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each verb of the command line asks, prints in every form, and ends with, against recorded answers.
+"""Requests, output in every form and exit code of each verb of the command line, against recorded answers.
 
 test_golden.py CARILLON OPENAPI_YAML
 

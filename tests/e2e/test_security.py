@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What somebody who means harm can send: every route with tokens that are none, stale, forged or of somebody else;
+"""Requests of an attacker: every route with tokens that are missing, stale, forged or of another user;
 paths and headers that try to get out; requests that are slow, huge, or grow when they are read.
 
 The routes are those of the served contract, so a new one is tried without being named here.

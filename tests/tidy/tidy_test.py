@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a reviewer should not have to look for: layers, vendors, banned calls, sizes, words.
+"""Checks that a reviewer should not have to make: layers, vendors, banned calls, sizes, words.
 
 Reads the files that git tracks (or would track). Every rule lists the offending file and line.
 """
@@ -60,6 +60,11 @@ BANNED_EXEMPT = re.compile(r"^(common/adapters/system/|tests/support/)")
 
 FORBIDDEN_WORDS = re.compile(
     r"\b(this session|next session|assistant|claude|chatgpt|copilot|issue #?[0-9]+)\b|/work/", re.I)
+
+# The first words of a file say what it is; a question does not.
+HEADLESS = re.compile(r'(#![^\n]*\n)?(//|"""|/\*\*?) ?(What|Which|Whose|Who|How|Where|When|Whether)\b')
+# Design pages that are not in the repository.
+FOREIGN_PAGES = re.compile(r"\b(DESIGN|SPEC|STYLE|HOUSE)(\.md|'s| §| P[1-9]|\b of\b)")
 
 HEADER_LINES_MAX = 250
 SOURCE_LINES_MAX = 500
@@ -221,6 +226,28 @@ class TidyTest(unittest.TestCase):
             for number, line in enumerate(read(path).splitlines(), 1):
                 if FORBIDDEN_WORDS.search(line):
                     problems.append(f"{path}:{number}: {line.strip()[:100]}")
+        self.report(problems)
+
+    def test_comments_open_with_what_a_file_is(self):
+        self.assertTrue(HEADLESS.match("// What is done to a secret.") and HEADLESS.match('#!/x\n"""Who asks."""'))
+        self.assertFalse(HEADLESS.match("// Dialogs that create a secret: what is done to it."))
+        self.report([f for f in self.files
+                     if f.endswith((".cc", ".h", ".ts", ".tsx", ".mjs", ".py")) and HEADLESS.match(read(f))])
+
+    def test_comments_name_pages_that_are_here(self):
+        self.assertTrue(FOREIGN_PAGES.search("// Place    DESIGN §5."))
+        self.report([f for f in self.files if f != "tests/tidy/tidy_test.py" and not f.endswith(".png")
+                     and FOREIGN_PAGES.search(read(f))])
+
+    def test_comments_are_not_torn(self):
+        """A single word below a full line is what a formatter leaves that wraps captions again."""
+        problems = []
+        for path in self.sources:
+            lines = read(path).splitlines()
+            for number in range(1, len(lines)):
+                if (len(lines[number - 1]) >= 95 and re.match(r"\s*// ", lines[number - 1])
+                        and re.match(r"\s*// ?[^\s/]+$", lines[number])):
+                    problems.append(f"{path}:{number + 1}: {lines[number].strip()}")
         self.report(problems)
 
     def test_no_test_is_switched_off(self):

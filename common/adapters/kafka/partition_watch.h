@@ -1,5 +1,5 @@
-// Measures how far a consumer is behind the end of its partitions, by asking the brokers every few
-// seconds.
+// Measures how far a consumer is behind the end of its partitions, by asking the
+// brokers every few seconds.
 //
 // Place    Behind BusConsumer::Look of kafka_consumer.cc.
 // Threads  Thread-safe. It owns a thread, so that no reader waits for a broker.
