@@ -12,6 +12,7 @@
 #include "scheduler/api/ownership.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
+#include "scheduler/api/route_table.h"
 #include "scheduler/openapi/openapi_pages.h"
 
 namespace carillon::scheduler {
@@ -261,7 +262,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
     if (request.method != "GET" && request.method != "HEAD") return MethodNotAllowed("GET, HEAD");
     return ContractResponse(*page);
   }
-  RouteMatch match = MatchRoute(request.method, request.segments);
+  RouteMatch match = RouteTable().Match(request.method, request.segments);
   const bool for_anyone = match.route != nullptr && match.route->permission == Permission::kAnyone;
   Caller caller;
   // A session goes on whatever strangers of the same address do: only a refresh that fails counts
@@ -306,7 +307,8 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
 
 Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::string_view trace_id,
                         AuditNote& note) {
-  return {.api = context_,
+  return {.routes = RouteTable(),
+          .api = context_,
           .identifiers = identifiers_,
           .store = store_,
           .streams = streams_,

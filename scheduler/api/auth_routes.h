@@ -1,7 +1,7 @@
 // Signing in: setup, login, refresh, logout, who one is, one's password.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

@@ -20,7 +20,8 @@ enum class Asking { kDo, kOnlyMay };
 Call Single(const Call& call, const HttpRequest& request, const RouteMatch& match, AuditNote& note,
             const std::optional<ItemKey>& key) {
   const ItemKey none;
-  return {.api = call.api,
+  return {.routes = call.routes,
+          .api = call.api,
           .identifiers = call.identifiers,
           .store = call.store,
           .streams = call.streams,
@@ -41,7 +42,7 @@ Call Single(const Call& call, const HttpRequest& request, const RouteMatch& matc
 
 Reply Ask(const Call& call, const HttpRequest& request, AuditNote& note, Asking asking,
           const std::optional<ItemKey>& key) {
-  const RouteMatch match = MatchRoute(request.method, request.segments);
+  const RouteMatch match = call.routes.Match(request.method, request.segments);
   if (match.route == nullptr) return NotFound("There is no such id.");
   const Permission permission = match.route->permission;
   if (call.caller.ReachFor(permission) == Reach::kNone) return Forbidden(permission);

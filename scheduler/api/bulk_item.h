@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "scheduler/api/bulk_request.h"
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

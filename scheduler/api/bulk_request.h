@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/ports/bulk_store.h"
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

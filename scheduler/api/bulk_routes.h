@@ -2,7 +2,7 @@
 // request. docs/api.md describes them.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

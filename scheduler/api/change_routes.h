@@ -1,7 +1,7 @@
 // Routes that stream changes of the cluster as they happen.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

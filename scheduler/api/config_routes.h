@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/base/cluster_settings.h"
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

@@ -1,7 +1,7 @@
 // Runs that used up their attempts, until somebody tries them again or lets them be.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

@@ -1,7 +1,7 @@
 // Handlers of /api/deliveries and /api/notify/test. docs/api.md describes them.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

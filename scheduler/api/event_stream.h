@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

@@ -57,7 +57,7 @@ Outcome<JobId> PathJobId(const Call& call) {
 
 json ShowJob(const Call& call, const StoredJob& job, WallTime now) {
   json shown = JobToJson(job, now);
-  shown["allowed_actions"] = AllowedActions(call.caller, Owned::kJob, PlaceOf(job.definition));
+  shown["allowed_actions"] = AllowedActions(call, Owned::kJob, PlaceOf(job.definition));
   return shown;
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "common/wire/job_json.h"
+#include "scheduler/api/call.h"
 #include "scheduler/api/ownership.h"
 #include "scheduler/api/request_parts.h"
-#include "scheduler/api/route.h"
 
 namespace carillon::scheduler {
 

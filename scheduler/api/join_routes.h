@@ -1,7 +1,7 @@
 // Handler of /api/executors/join-tokens. docs/api.md describes it.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

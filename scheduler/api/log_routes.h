@@ -1,7 +1,7 @@
 // The logs of runs: whole, in parts, and while they are written.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

@@ -1,7 +1,7 @@
 // The namespaces that are in use.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

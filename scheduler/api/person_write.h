@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

@@ -1,7 +1,7 @@
 // Handler of /api/recent-runs: the last runs of many jobs at once, as the list of jobs shows them.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

@@ -1,7 +1,7 @@
 // Routes that describe the roles.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

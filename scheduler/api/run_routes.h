@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/domain/run_id.h"
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 #include "scheduler/api/waiting.h"
 
 namespace carillon::scheduler {

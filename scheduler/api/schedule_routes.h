@@ -1,7 +1,7 @@
 // /api/schedules: what a schedule means, and how the fires of all of them are spread over time.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

@@ -28,7 +28,7 @@ json SecretToJson(const Call& call, const SecretRecord& secret) {
           {"key_id", secret.key_id},
           {"create_time", FormatRfc3339(secret.created)},
           {"update_time", FormatRfc3339(secret.updated)},
-          {"allowed_actions", AllowedActions(call.caller, "secret", secret.user_id)}};
+          {"allowed_actions", AllowedActions(call, "secret", secret.user_id)}};
 }
 
 HttpResponse SecretResponse(const Call& call, int status, const SecretRecord& secret) {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/domain/job.h"
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

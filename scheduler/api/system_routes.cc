@@ -41,7 +41,7 @@ std::string ExecutorTag(const ExecutorRecord& executor) {
 
 json ShowExecutor(const Call& call, const ExecutorRecord& executor) {
   json shown = ExecutorToJson(executor);
-  shown["allowed_actions"] = AllowedActions(call.caller, "executor");
+  shown["allowed_actions"] = AllowedActions(call, "executor");
   return shown;
 }
 

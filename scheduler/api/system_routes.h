@@ -1,7 +1,7 @@
 // Handlers of /api/executors, /api/system and /api/audit. docs/api.md describes each.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

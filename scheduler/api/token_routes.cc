@@ -35,7 +35,7 @@ json TokenToJson(const Call& call, const TokenRecord& token) {
           {"create_time", FormatRfc3339(token.created)},
           {"expires_at", TimeOrNull(token.expires)},
           {"last_used_at", TimeOrNull(token.last_used)},
-          {"allowed_actions", AllowedActions(call.caller, "token", token.user_id)}};
+          {"allowed_actions", AllowedActions(call, "token", token.user_id)}};
 }
 
 // When the token is to expire: in the future, and no later than the one that makes it.

@@ -1,7 +1,7 @@
 // API tokens: one's own, and everybody's for administrators.
 #pragma once
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "scheduler/api/route.h"
+#include "scheduler/api/call.h"
 
 namespace carillon::scheduler {
 

@@ -28,7 +28,7 @@ json UserToJson(const Call& call, const UserRecord& user) {
           {"version", user.version},
           {"create_time", FormatRfc3339(user.created)},
           {"update_time", FormatRfc3339(user.updated)},
-          {"allowed_actions", AllowedActions(call.caller, "user")}};
+          {"allowed_actions", AllowedActions(call, "user")}};
 }
 
 HttpResponse UserResponse(const Call& call, int status, const UserRecord& user) {

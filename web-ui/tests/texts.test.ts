@@ -141,7 +141,7 @@ describe('what the audit records', () => {
   const quoted = (text: string) => [...text.matchAll(/"([a-z_]+\.[a-z_]+)"/g)].map((match) => match[1]!);
 
   it('has words for every action that the server names', () => {
-    const routes = quoted(source('route.cc')).concat('bulk');
+    const routes = quoted(source('route_table.cc')).concat('bulk');
     const applied = [...source('job_applier.cc').matchAll(/RecordOf\("([a-z_.]+)"/g)].map(
       (match) => match[1]!,
     );

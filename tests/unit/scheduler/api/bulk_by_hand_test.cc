@@ -1,5 +1,6 @@
 // Bulk actions that outlive their request, by the routes' own handlers.
 #include "scheduler/api/bulk_doer.h"
+#include "scheduler/api/route_table.h"
 #include "tests/unit/scheduler/api/bulk_env.h"
 
 namespace carillon::test {
@@ -21,7 +22,8 @@ class BulkByHandTest : public BulkEnv {
 
   Call MakeCall(const HttpRequest& request, const Caller& caller, std::string_view trace_id,
                 AuditNote& note) {
-    return {.api = context_,
+    return {.routes = scheduler::RouteTable(),
+            .api = context_,
             .identifiers = identifiers_,
             .store = watch_,
             .streams = streams_,

@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 
 #include "scheduler/api/auth_routes.h"
-#include "scheduler/api/route.h"
+#include "scheduler/api/route_table.h"
 #include "scheduler/auth/access_token.h"
 #include "tests/support/forged_token.h"
 #include "tests/unit/scheduler/api/people.h"
