@@ -13,6 +13,8 @@
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/route_table.h"
+#include "scheduler/api/short_hash.h"
+#include "scheduler/auth/secrets.h"
 #include "scheduler/openapi/openapi_pages.h"
 
 namespace carillon::scheduler {
@@ -143,7 +145,7 @@ std::string ScopeOf(const Route& route, const Call& call) {
 std::string FingerprintOf(const HttpRequest& request) {
   std::string text = request.body;
   for (const auto& [name, value] : request.query) text += "\n?" + name + "=" + value;
-  return HashToken(text);
+  return HashSecret(text);
 }
 
 // Of a body that its handler accepted.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/api/identifiers.h"
 #include "scheduler/api/index_page.h"
+#include "scheduler/api/short_hash.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/trace.h"
-#include "scheduler/api/tokens.h"
+#include "scheduler/api/short_hash.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -57,11 +57,6 @@ JobId Identifiers::JobIdForKey(std::string_view name, std::string_view key) {
 uint64_t Identifiers::Next() {
   const MutexLock lock(mu_);
   return rng_.Next();
-}
-
-std::string ShortHash(std::string_view text) {
-  constexpr size_t kHexDigits = 16;
-  return HashToken(text).substr(0, kHexDigits);
 }
 
 }  // namespace carillon::scheduler

@@ -31,7 +31,4 @@ class Identifiers {
   Rng rng_ GUARDED_BY(mu_);
 };
 
-// Hex of the first 8 bytes of BLAKE2b: fingerprints of bodies, filters and entities.
-std::string ShortHash(std::string_view text);
-
 }  // namespace carillon::scheduler

@@ -6,7 +6,6 @@
 
 #include "common/domain/executor_state.h"
 #include "common/tls/join_token.h"
-#include "scheduler/api/identifiers.h"
 #include "scheduler/api/join_desk.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"

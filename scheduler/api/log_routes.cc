@@ -7,12 +7,12 @@
 #include "common/wire/job_json.h"
 #include "scheduler/api/byte_range.h"
 #include "scheduler/api/event_stream.h"
-#include "scheduler/api/identifiers.h"
 #include "scheduler/api/log_follower.h"
 #include "scheduler/api/log_text.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/run_routes.h"
+#include "scheduler/api/short_hash.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "common/wire/json_text.h"
-#include "scheduler/api/identifiers.h"
+#include "scheduler/api/short_hash.h"
 
 namespace carillon::scheduler {
 namespace {

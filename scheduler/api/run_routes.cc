@@ -12,6 +12,7 @@
 #include "scheduler/api/page.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
+#include "scheduler/api/short_hash.h"
 #include "scheduler/api/sort.h"
 
 namespace carillon::scheduler {

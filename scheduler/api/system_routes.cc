@@ -16,6 +16,7 @@
 #include "scheduler/api/heard_executors.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/request_parts.h"
+#include "scheduler/api/short_hash.h"
 #include "scheduler/api/sort.h"
 
 namespace carillon::scheduler {
