@@ -5,6 +5,7 @@
 #include "common/domain/run_id.h"
 #include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/path_ids.h"
 #include "scheduler/api/request_parts.h"
 
 namespace carillon::scheduler {
@@ -29,8 +30,6 @@ Outcome<uint64_t> PathId(const Call& call) {
 }
 
 }  // namespace
-
-std::optional<uint64_t> DeadLetterId(const std::string& text) { return ParseCursor(text); }
 
 Reply ListDeadLetters(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query,

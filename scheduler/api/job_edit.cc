@@ -12,6 +12,7 @@
 #include "common/wire/json_text.h"
 #include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/path_ids.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/secret_routes.h"
 
@@ -49,12 +50,6 @@ JobPlace PlaceOf(const JobBase& base) {
   return place;
 }
 
-Outcome<JobId> PathJobId(const Call& call) {
-  const std::string& text = call.arguments.at(0);
-  if (!ValidateJobId(text).ok()) return NotFound("There is no such job; GET /api/jobs lists them.");
-  return JobId(text);
-}
-
 json ShowJob(const Call& call, const StoredJob& job, WallTime now) {
   json shown = JobToJson(job, now);
   shown["allowed_actions"] = AllowedActions(call, Owned::kJob, PlaceOf(job.definition));
@@ -65,12 +60,6 @@ HttpResponse JobResponse(const Call& call, int status, const StoredJob& job, Wal
   HttpResponse response = JsonResponse(status, ShowJob(call, job, now));
   response.headers.emplace_back("ETag", VersionTag(job.version));
   return response;
-}
-
-Outcome<JobHead> LiveHead(const Call& call, const JobId& id) {
-  CARILLON_ASSIGN_OR_RETURN(JobHead head, call.api.jobs.GetJobHead(id));
-  if (head.deleted) return Error{ErrorCode::kNotFound, "no job " + id.value()};
-  return head;
 }
 
 Outcome<JobBase> ReadBase(const Call& call, const JobId& id) {
@@ -92,29 +81,6 @@ Outcome<JobBase> ReadBase(const Call& call, const JobId& id) {
   base.job.definition.name_space = head.name_space;
   base.job.definition.enabled = head.enabled;
   return base;
-}
-
-Problem Unreadable(const JobId& id, int64_t version) {
-  Problem problem{
-      .status = 500,
-      .code = "corrupt",
-      .detail = fmt::format(
-          "What is stored of job {} cannot be read: it was damaged, or written by a "
-          "newer version. PUT a whole definition or DELETE it, with If-Match: {}; until "
-          "then its runs wait.",
-          id.value(), VersionTag(version))};
-  problem.members["current_version"] = version;
-  problem.headers.emplace_back("ETag", VersionTag(version));
-  return problem;
-}
-
-Problem Explain(const Call& call, const JobId& id, const Error& error) {
-  if (error.code != ErrorCode::kCorrupt) return ToProblem(error);
-  const auto head = LiveHead(call, id);
-  if (!head.ok()) return head.error();
-  Problem problem = Unreadable(id, head->version);
-  problem.log_detail = error.message;
-  return problem;
 }
 
 Problem StaleVersion(const Call& call, const JobBase& base, WallTime now) {

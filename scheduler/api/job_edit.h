@@ -8,9 +8,6 @@
 
 namespace carillon::scheduler {
 
-// The job id in the path. One that cannot exist is simply not found.
-Outcome<JobId> PathJobId(const Call& call);
-
 // As callers see it, with what this one may do.
 nlohmann::json ShowJob(const Call& call, const StoredJob& job, WallTime now);
 // With its ETag.
@@ -22,8 +19,6 @@ struct JobBase {
   StoredJob job;
   bool readable = true;
 };
-// 404: there is none, or it was deleted.
-Outcome<JobHead> LiveHead(const Call& call, const JobId& id);
 JobPlace PlaceOf(const JobBase& base);
 Outcome<JobBase> ReadBase(const Call& call, const JobId& id);
 // The job as it is, when the caller's precondition names this version; else 412.
@@ -57,10 +52,6 @@ Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now);
 Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition& definition,
                       WallTime now);
 
-// Says how the job is mended; its ETag is that of the version that cannot be read.
-Problem Unreadable(const JobId& id, int64_t version);
-// An error of a call that needs the job's definition.
-Problem Explain(const Call& call, const JobId& id, const Error& error);
 // 412 with the job as it is now, so that a client can show a three-way difference.
 Problem StaleVersion(const Call& call, const JobBase& base, WallTime now);
 

@@ -13,6 +13,7 @@
 #include "scheduler/api/job_order.h"
 #include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/path_ids.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/run_routes.h"

@@ -4,14 +4,15 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/run_id.h"
 #include "common/wire/job_json.h"
 #include "scheduler/api/byte_range.h"
 #include "scheduler/api/event_stream.h"
 #include "scheduler/api/log_follower.h"
 #include "scheduler/api/log_text.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/path_ids.h"
 #include "scheduler/api/request_parts.h"
-#include "scheduler/api/run_routes.h"
 #include "scheduler/api/short_hash.h"
 
 namespace carillon::scheduler {

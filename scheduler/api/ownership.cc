@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/run_id.h"
-#include "scheduler/api/dead_letter_routes.h"
+#include "scheduler/api/path_ids.h"
 
 namespace carillon::scheduler {
 namespace {

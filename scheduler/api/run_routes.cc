@@ -7,9 +7,9 @@
 #include "common/wire/json_text.h"
 #include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/audit.h"
-#include "scheduler/api/job_edit.h"
 #include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/path_ids.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/short_hash.h"
@@ -22,22 +22,6 @@ using nlohmann::json;
 
 constexpr size_t kUserIdBytesMax = 64;
 constexpr size_t kNamePartBytesMax = 1000;
-
-}  // namespace
-
-Outcome<RunKey> PathRunKey(const Call& call) {
-  const auto key = DecodeRunId(call.arguments.at(0));
-  if (!key.ok()) {
-    return Problem{.status = 400,
-                   .code = "bad_run_id",
-                   .detail =
-                       "This is not a run id: those have 26 characters, as in "
-                       "GET /api/runs."};
-  }
-  return *key;
-}
-
-namespace {
 
 Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
                               const std::optional<JobId>& job_id) {

@@ -13,9 +13,6 @@ Reply CancelRun(const Call& call);
 Reply RetryRun(const Call& call);
 Reply ListGaps(const Call& call);
 
-// The run that the path names.
-Outcome<RunKey> PathRunKey(const Call& call);
-
 // nullopt: it does not wait.
 Outcome<std::optional<Waiting>> WhyItWaits(const Call& call, const RunDetail& run);
 

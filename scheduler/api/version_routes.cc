@@ -6,6 +6,7 @@
 #include "common/wire/job_json.h"
 #include "scheduler/api/job_edit.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/path_ids.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -4,8 +4,9 @@
 
 #include "common/wire/job_json.h"
 #include "scheduler/api/fires.h"
-#include "scheduler/api/job_edit.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/path_ids.h"
+#include "scheduler/api/request_parts.h"
 #include "scheduler/api/run_routes.h"
 #include "scheduler/api/why.h"
 
