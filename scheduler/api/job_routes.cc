@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/executor_state.h"
+#include "common/domain/run_id.h"
 #include "common/wire/job_json.h"
 #include "common/wire/json_text.h"
 #include "scheduler/api/audit.h"
@@ -16,7 +17,6 @@
 #include "scheduler/api/path_ids.h"
 #include "scheduler/api/person_write.h"
 #include "scheduler/api/request_parts.h"
-#include "scheduler/api/run_routes.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -315,11 +315,6 @@ Reply CancelJobRuns(const Call& call) {
   const auto job = call.api.jobs.GetJobHead(id);
   if (job.ok()) call.api.nudge({job->job_no, job->segment});
   return JsonResponse(202, {{"cancelled", *cancelled}});
-}
-
-Reply JobHistory(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
-  return ListRunsOf(call, id);
 }
 
 Reply NextFires(const Call& call) {

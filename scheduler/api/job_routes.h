@@ -15,7 +15,6 @@ Reply PauseJob(const Call& call);
 Reply ResumeJob(const Call& call);
 Reply ExecuteJob(const Call& call);
 Reply CancelJobRuns(const Call& call);
-Reply JobHistory(const Call& call);
 Reply NextFires(const Call& call);
 
 }  // namespace carillon::scheduler

@@ -149,23 +149,7 @@ HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json&
   return FromStored(RetriedAnswer(run, RunToJson(run, true), allowed_actions));
 }
 
-}  // namespace
-
-Outcome<std::optional<Waiting>> WhyItWaits(const Call& call, const RunDetail& run) {
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  WaitingEvidence evidence{
-      .now = now, .row = run.row, .cluster_paused = call.api.settings.paused()};
-  if (IsDue(evidence)) {
-    auto found = call.api.jobs.ListVersions(run.job_id, run.row.def_version + 1, 1);
-    if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
-    if (found.ok() && !found->empty() && found->front().version == run.row.def_version) {
-      evidence.definition = std::move(found->front().definition);
-    }
-    CARILLON_ASSIGN_OR_RETURN(evidence.executors, call.api.executors.ListExecutors());
-  }
-  return WhatItWaitsFor(evidence);
-}
-
+// As both /api/runs?job_id= and the history of a job show them.
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   CARILLON_ASSIGN_OR_RETURN(
       const Query query,
@@ -197,7 +181,29 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   return page.Finish(found->searched_to.has_value(), count);
 }
 
+}  // namespace
+
+Outcome<std::optional<Waiting>> WhyItWaits(const Call& call, const RunDetail& run) {
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  WaitingEvidence evidence{
+      .now = now, .row = run.row, .cluster_paused = call.api.settings.paused()};
+  if (IsDue(evidence)) {
+    auto found = call.api.jobs.ListVersions(run.job_id, run.row.def_version + 1, 1);
+    if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
+    if (found.ok() && !found->empty() && found->front().version == run.row.def_version) {
+      evidence.definition = std::move(found->front().definition);
+    }
+    CARILLON_ASSIGN_OR_RETURN(evidence.executors, call.api.executors.ListExecutors());
+  }
+  return WhatItWaitsFor(evidence);
+}
+
 Reply ListRuns(const Call& call) { return ListRunsOf(call, std::nullopt); }
+
+Reply JobHistory(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  return ListRunsOf(call, id);
+}
 
 Reply GetRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));

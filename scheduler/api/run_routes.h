@@ -8,6 +8,8 @@
 namespace carillon::scheduler {
 
 Reply ListRuns(const Call& call);
+// The same of one job: /api/jobs/{}/history.
+Reply JobHistory(const Call& call);
 Reply GetRun(const Call& call);
 Reply CancelRun(const Call& call);
 Reply RetryRun(const Call& call);
@@ -15,8 +17,5 @@ Reply ListGaps(const Call& call);
 
 // nullopt: it does not wait.
 Outcome<std::optional<Waiting>> WhyItWaits(const Call& call, const RunDetail& run);
-
-// The runs of one job, as both /api/runs?job_id= and /api/jobs/{}/history show them.
-Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id);
 
 }  // namespace carillon::scheduler
