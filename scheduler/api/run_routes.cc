@@ -14,6 +14,7 @@
 #include "scheduler/api/request_parts.h"
 #include "scheduler/api/short_hash.h"
 #include "scheduler/api/sort.h"
+#include "scheduler/api/waiting.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -118,7 +119,12 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
 // Why it has not been started; null when that is no question.
 Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
   if (run.row.state != RunState::kPending) return json(nullptr);
-  CARILLON_ASSIGN_OR_RETURN(const auto waiting, WhyItWaits(call, run));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(
+      const auto waiting,
+      WhyItWaits({.jobs = call.api.jobs, .executors = call.api.executors},
+                 {.now = now, .row = run.row, .cluster_paused = call.api.settings.paused()},
+                 run.job_id));
   if (!waiting) return json(nullptr);
   return json{{"code", waiting->code}, {"detail", waiting->detail}};
 }
@@ -182,21 +188,6 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
 }
 
 }  // namespace
-
-Outcome<std::optional<Waiting>> WhyItWaits(const Call& call, const RunDetail& run) {
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  WaitingEvidence evidence{
-      .now = now, .row = run.row, .cluster_paused = call.api.settings.paused()};
-  if (IsDue(evidence)) {
-    auto found = call.api.jobs.ListVersions(run.job_id, run.row.def_version + 1, 1);
-    if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
-    if (found.ok() && !found->empty() && found->front().version == run.row.def_version) {
-      evidence.definition = std::move(found->front().definition);
-    }
-    CARILLON_ASSIGN_OR_RETURN(evidence.executors, call.api.executors.ListExecutors());
-  }
-  return WhatItWaitsFor(evidence);
-}
 
 Reply ListRuns(const Call& call) { return ListRunsOf(call, std::nullopt); }
 

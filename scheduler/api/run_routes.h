@@ -1,9 +1,7 @@
 // Handlers of /api/runs, /api/gaps and /api/dead-letters. docs/api.md describes each.
 #pragma once
 
-#include "common/domain/run_id.h"
 #include "scheduler/api/call.h"
-#include "scheduler/api/waiting.h"
 
 namespace carillon::scheduler {
 
@@ -14,8 +12,5 @@ Reply GetRun(const Call& call);
 Reply CancelRun(const Call& call);
 Reply RetryRun(const Call& call);
 Reply ListGaps(const Call& call);
-
-// nullopt: it does not wait.
-Outcome<std::optional<Waiting>> WhyItWaits(const Call& call, const RunDetail& run);
 
 }  // namespace carillon::scheduler

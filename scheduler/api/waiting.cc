@@ -106,4 +106,18 @@ std::optional<Waiting> WhatItWaitsFor(const WaitingEvidence& evidence) {
   return WaitsForAnExecutor(evidence);
 }
 
+Result<std::optional<Waiting>> WhyItWaits(const WaitingStores& stores, WaitingEvidence evidence,
+                                          const JobId& job_id) {
+  if (IsDue(evidence)) {
+    const int64_t version = evidence.row.def_version;
+    auto found = stores.jobs.ListVersions(job_id, version + 1, 1);
+    if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
+    if (found.ok() && !found->empty() && found->front().version == version) {
+      evidence.definition = std::move(found->front().definition);
+    }
+    CARILLON_ASSIGN_OR_RETURN(evidence.executors, stores.executors.ListExecutors());
+  }
+  return WhatItWaitsFor(evidence);
+}
+
 }  // namespace carillon::scheduler

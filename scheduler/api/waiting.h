@@ -1,4 +1,5 @@
-// Why a run that is PENDING has not been started: the decision, from what is on record. Pure.
+// Why a run that is PENDING has not been started: the decision, from what is on record. Pure,
+// but for WhyItWaits.
 //
 // Always   Tells what routing would find, from the executors as the store has them: their room and
 //          health are those of the last heartbeats that were written down.
@@ -12,6 +13,7 @@
 #include "common/domain/job.h"
 #include "common/domain/run.h"
 #include "common/ports/executor_store.h"
+#include "common/ports/job_store.h"
 
 namespace carillon::scheduler {
 
@@ -35,5 +37,13 @@ struct Waiting {
 bool IsDue(const WaitingEvidence& evidence);
 // nullopt: it does not wait.
 std::optional<Waiting> WhatItWaitsFor(const WaitingEvidence& evidence);
+
+struct WaitingStores {
+  JobStore& jobs;
+  ExecutorStore& executors;
+};
+// The same, with what more is needed read from the store; of a run of this job. Errors: the store's.
+Result<std::optional<Waiting>> WhyItWaits(const WaitingStores& stores, WaitingEvidence evidence,
+                                          const JobId& job_id);
 
 }  // namespace carillon::scheduler

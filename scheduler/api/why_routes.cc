@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "common/domain/run_id.h"
 #include "common/wire/job_json.h"
 #include "scheduler/api/fires.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/path_ids.h"
 #include "scheduler/api/request_parts.h"
-#include "scheduler/api/run_routes.h"
+#include "scheduler/api/waiting.h"
 #include "scheduler/api/why.h"
 
 namespace carillon::scheduler {
@@ -144,7 +145,13 @@ Reply WhyJob(const Call& call) {
   }
   CARILLON_ASSIGN_OR_RETURN(evidence.run, RunAt(call, id, *at, now));
   if (evidence.run) {
-    CARILLON_ASSIGN_OR_RETURN(const auto waiting, WhyItWaits(call, *evidence.run));
+    CARILLON_ASSIGN_OR_RETURN(const WallTime later, call.api.cluster_now());
+    CARILLON_ASSIGN_OR_RETURN(
+        const auto waiting,
+        WhyItWaits(
+            {.jobs = call.api.jobs, .executors = call.api.executors},
+            {.now = later, .row = evidence.run->row, .cluster_paused = call.api.settings.paused()},
+            evidence.run->job_id));
     if (waiting) evidence.run_waits_for = waiting->detail;
   }
   CARILLON_ASSIGN_OR_RETURN(evidence.gap, GapAt(call, id, *at));
