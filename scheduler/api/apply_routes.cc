@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "scheduler/api/job_applier.h"
-#include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/page.h"
+#include "scheduler/api/request_parts.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -12,7 +12,6 @@
 #include "scheduler/api/fires.h"
 #include "scheduler/api/job_edit.h"
 #include "scheduler/api/job_order.h"
-#include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/path_ids.h"
 #include "scheduler/api/person_write.h"

@@ -18,8 +18,4 @@ Reply ListNamespaces(const Call& call) {
   return page.Finish(false, [&] { return call.api.counts.CountNamespaces(); });
 }
 
-Problem BadNamespace(const std::string& pointer) {
-  return InvalidField(pointer, "bad_value", "A namespace " + std::string(kNamespaceRule) + ".");
-}
-
 }  // namespace carillon::scheduler

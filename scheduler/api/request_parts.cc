@@ -256,6 +256,10 @@ Outcome<JobId> FilterJobId(const std::string& text) {
   return InvalidField("?job_id", "bad_value", "This is not a job_id: [a-z0-9][a-z0-9_-]{0,62}.");
 }
 
+Problem BadNamespace(const std::string& pointer) {
+  return InvalidField(pointer, "bad_value", "A namespace " + std::string(kNamespaceRule) + ".");
+}
+
 Outcome<std::optional<Selector>> ReadSelector(const Query& query) {
   const auto text = query.Text("selector");
   if (!text) return std::optional<Selector>();

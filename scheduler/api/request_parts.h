@@ -70,6 +70,9 @@ class Query {
 // Of a list that `job_id` filters.
 Outcome<JobId> FilterJobId(const std::string& text);
 
+// 400: what is at `pointer` is no namespace.
+Problem BadNamespace(const std::string& pointer);
+
 // `selector`, by labels; nullopt when absent. An empty
 // one, which would select everything, is refused.
 Outcome<std::optional<Selector>> ReadSelector(const Query& query);

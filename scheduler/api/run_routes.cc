@@ -7,7 +7,6 @@
 #include "common/wire/json_text.h"
 #include "scheduler/api/allowed_actions.h"
 #include "scheduler/api/audit.h"
-#include "scheduler/api/namespace_routes.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/path_ids.h"
 #include "scheduler/api/person_write.h"
