@@ -14,7 +14,7 @@
 #include "scheduler/api/page.h"
 #include "scheduler/api/path_ids.h"
 #include "scheduler/api/person_write.h"
-#include "scheduler/api/secret_routes.h"
+#include "scheduler/api/secret_check.h"
 
 namespace carillon::scheduler {
 namespace {
