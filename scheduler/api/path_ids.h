@@ -1,4 +1,4 @@
-// What the ids in a path name, and the problems of a job that is not there or cannot be read.
+// Ids from the path of a request, and the problems of a job that is missing or unreadable.
 #pragma once
 
 #include <cstdint>
