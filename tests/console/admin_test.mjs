@@ -79,7 +79,7 @@ describe('users', () => {
   test('who is no administrator sees why, and the server refuses all the same', async () => {
     await as('uma', { path: '/admin/users', asked: ['/api/users', '/api/audit'] }, async (page) => {
       await heading(page, 'Users');
-      await page.getByText('You may not see this').waitFor();
+      await page.getByText('You do not have permission to view this').waitFor();
       await page.getByText(/users:manage/).waitFor();
       assert.ok(await page.getByRole('button', { name: 'New user' }).isDisabled());
       await page.getByRole('link', { name: 'Audit' }).click();
@@ -145,10 +145,10 @@ describe('the account', () => {
       await page.getByText('jobs:write:own').waitFor();
       await page.getByLabel('Present password').fill('not this one');
       await page.getByLabel('New password').fill('another battery horse');
-      await page.getByLabel('Password, again').fill('another battery');
+      await page.getByLabel('Repeat the password').fill('another battery');
       await page.getByRole('button', { name: 'Change the password' }).click();
-      await page.getByText('The two passwords differ.').waitFor();
-      await page.getByLabel('Password, again').fill('another battery horse');
+      await page.getByText('The passwords do not match.').waitFor();
+      await page.getByLabel('Repeat the password').fill('another battery horse');
       await page.getByRole('button', { name: 'Change the password' }).click();
       await until(async () => (await page.getByLabel('Present password').getAttribute('aria-invalid')) === 'true', 'the refusal');
       await page.getByLabel('Present password').fill(password);

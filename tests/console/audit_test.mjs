@@ -45,7 +45,7 @@ test('it is filtered by whom, by what and by time, in the address', async () => 
     await page.getByLabel('On what: its whole id').fill('other');
     await shows(['Created a job']);
     await page.getByLabel('By whom: anna, anna/ci').fill('nobody');
-    await page.getByText('Nothing matches').first().waitFor();
+    await page.getByText('No matches').first().waitFor();
     assert.deepEqual(await look(page, 'nothing found'), []);
     await page.getByRole('button', { name: /^Clear/ }).first().click();
     await shows(['Created a user', 'Created a user', 'Created a job', 'Paused a job', 'Changed a job', 'Created a job']);
@@ -54,7 +54,7 @@ test('it is filtered by whom, by what and by time, in the address', async () => 
     await shows(['Paused a job']);
     assert.match(await page.getByLabel('What', { exact: true }).locator('option:checked').textContent(), /Paused a job, job\.sing/);
     await page.goto(server.url + '/admin/audit?until=2026-01-01T00:00:00Z');
-    await page.getByText('Nothing matches').first().waitFor();
+    await page.getByText('No matches').first().waitFor();
   });
 });
 
@@ -82,6 +82,6 @@ test('who may not read the audit is offered none, and is refused by its address'
     await page.getByRole('button', { name: 'Did it run?' }).waitFor();
     assert.equal(await page.getByRole('button', { name: 'Audit' }).count(), 0);
     await page.goto(server.url + '/jobs/backup?tab=audit');
-    await page.getByText('You may not see this').waitFor();
+    await page.getByText('You do not have permission to view this').waitFor();
   });
 });

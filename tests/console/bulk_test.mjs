@@ -66,7 +66,7 @@ describe('an action on many', () => {
       await row.locator('[data-state=FAILED]').waitFor();
       assert.ok((await row.locator('[lang=en]').textContent()).length > 0);
       await page.getByRole('button', { name: /^Skipped/ }).click();
-      await page.getByText('Nothing matches').waitFor();
+      await page.getByText('No matches').waitFor();
     });
   });
 
@@ -114,7 +114,7 @@ describe('an action on many', () => {
       const button = page.getByRole('button', { name: 'Cancel the rest' });
       await button.waitFor();
       assert.ok(await button.isDisabled());
-      assert.match(await button.getAttribute('title'), /belongs to somebody else/);
+      assert.match(await button.getAttribute('title'), /Owned by another user/);
     });
     await server.api('POST', `bulk/${id}/cancel`, {});
   });

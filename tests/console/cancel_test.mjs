@@ -27,12 +27,12 @@ test('who is asked first and does not go is killed, and says so', async () => {
     await page.locator('h1 [data-state=RUNNING]').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Kill now' }).count(), 0);
     await page.getByRole('button', { name: 'Cancel run' }).click();
-    await page.getByRole('status').getByText('Being cancelled: it ends when its processes are dead.').waitFor();
+    await page.getByRole('status').getByText('Cancelling. Processes that do not exit within the kill grace period are killed.').waitFor();
     await page.getByRole('log').getByText('asked').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Cancel run' }).count(), 0);
     assert.deepEqual(await look(page, 'being cancelled'), []);
     await page.getByRole('button', { name: 'Kill now' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Kill it now?' });
+    const dialog = page.getByRole('dialog', { name: 'Kill this run now?' });
     await dialog.waitFor();
     assert.deepEqual(await look(page, 'the question'), []);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
@@ -52,11 +52,11 @@ test('by keyboard, in Chinese', async () => {
     await page.goto(`${server.url}/runs/${run}`);
     await page.locator('h1 [data-state=RUNNING]').waitFor();
     await page.getByRole('button', { name: '取消运行' }).press('Enter');
-    await page.getByText('正在取消：其进程全部终止后结束。').waitFor();
+    await page.getByText('正在取消：未在宽限期内退出的进程将被强制终止。').waitFor();
     const kill = page.getByRole('button', { name: '立即强制终止' });
     await until(() => kill.evaluate((button) => button === document.activeElement), 'the focus to stay');
     await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: '立即强制终止？' });
+    const dialog = page.getByRole('dialog', { name: '立即强制终止此运行？' });
     await dialog.waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });

@@ -26,13 +26,13 @@ test('the overview leads to those of a job; one is tried once more, one is disca
   await fail('second');
   await person({}, async (page) => {
     await page.goto(server.url + '/');
-    await page.getByRole('listitem').filter({ hasText: 'first: 1 run used up its attempts' }).getByRole('link', { name: 'Show' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'first: 1 run failed after all retries' }).getByRole('link', { name: 'View' }).click();
     await heading(page, 'Dead letters');
     assert.equal(new URL(page.url()).search, '?job_id=first');
     await page.getByRole('link', { name: 'first', exact: true }).waitFor();
     assert.equal(await page.getByRole('link', { name: 'second', exact: true }).count(), 0);
     await page.getByLabel('Job id, the whole of it').fill('nobody');
-    await page.getByText('Nothing matches').waitFor();
+    await page.getByText('No matches').waitFor();
     assert.deepEqual(await look(page, 'no match'), []);
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('link', { name: 'second', exact: true }).waitFor();

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { withCluster } from './cluster.mjs';
 import { startProxy, until } from './server.mjs';
 
-const BANNER = 'The server does not answer. What you see is as it was';
+const BANNER = 'The server is not responding. The data shown was last updated';
 const { cluster, status, open } = withCluster({ schedulers: 2, executors: 1 });
 
 // Each state that the page's heading ever shows, in order.

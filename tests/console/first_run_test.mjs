@@ -49,7 +49,7 @@ test('from the setup link to a green run: a minute, five clicks, and the link is
     await page.goto(server.url + path);
     await page.getByLabel('Name').fill('eve');
     await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
-    await page.getByLabel('Password, again').fill('correct horse battery');
+    await page.getByLabel('Repeat the password').fill('correct horse battery');
     await page.getByRole('button', { name: 'Create the administrator' }).click();
     await page.getByRole('alert').waitFor();
   });
@@ -76,7 +76,7 @@ test('who may only read sees the steps and why they are not for them', async () 
       const button = page.getByRole('button', { name: 'Create and run' });
       await button.waitFor();
       assert.ok(await button.isDisabled());
-      assert.equal(await button.getAttribute('title'), 'Your role may only look.');
+      assert.equal(await button.getAttribute('title'), 'Your role is read-only.');
     });
   } finally {
     await other.stop();

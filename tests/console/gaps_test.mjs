@@ -50,8 +50,8 @@ test('a job leads to its own, those are filtered by their address, and lead to w
     assert.match(await row.innerText(), /Job was paused/);
     assert.deepEqual(await look(page, 'gaps of a job'), []);
 
-    await page.getByLabel('Why', { exact: true }).selectOption('misfire');
-    await page.getByText('Nothing matches').waitFor();
+    await page.getByLabel('Reason', { exact: true }).selectOption('misfire');
+    await page.getByText('No matches').waitFor();
     assert.equal(new URL(page.url()).search, '?job_id=beat&reason=misfire');
     assert.deepEqual(await look(page, 'no match'), []);
     await page.goBack();
@@ -61,7 +61,7 @@ test('a job leads to its own, those are filtered by their address, and lead to w
 
     const after = new Date(Date.parse(gap.to) + 1).toISOString();
     await page.goto(`${server.url}/gaps?job_id=beat&since=${after}`);
-    await page.getByText('Nothing matches').waitFor();
+    await page.getByText('No matches').waitFor();
     await page.goto(`${server.url}/gaps?job_id=beat&since=${gap.to}&until=${after}`);
     await row.getByRole('link', { name: 'Why? beat did not fire then' }).click();
     await heading(page, 'Job beat');
@@ -82,7 +82,7 @@ test('the tile of the overview counts what was missed, not what somebody paused,
   assert.ok(fires > 0);
   await person({}, async (page) => {
     await page.goto(server.url + '/');
-    const missed = page.getByRole('link', { name: `${fires} ${fires > 1 ? 'fires' : 'fire'} missed in 24 hours` });
+    const missed = page.getByRole('link', { name: `${fires} missed ${fires > 1 ? 'fires' : 'fire'} in the last 24 hours` });
     await missed.waitFor();
     assert.deepEqual(await look(page, 'overview'), []);
     await missed.click();
@@ -94,7 +94,7 @@ test('the tile of the overview counts what was missed, not what somebody paused,
     await page.getByRole('link', { name: 'late', exact: true }).first().waitFor();
     assert.equal(await page.getByRole('link', { name: 'beat', exact: true }).count(), 0);
     await page.goto(server.url + '/');
-    await page.getByRole('link', { name: 'Late · missed' }).click();
+    await page.getByRole('link', { name: 'Start delay p99 · missed fires' }).click();
     await heading(page, 'System');
   });
 });

@@ -83,7 +83,7 @@ describe('did it run?', () => {
 
   test('what cannot be asked says so', async () => {
     await at('/jobs/ticker?tab=why&at=soon', { asked: ['/why'] }, async (page) => {
-      await page.getByText('This could not be loaded').waitFor();
+      await page.getByText('Could not load this').waitFor();
       await page.getByLabel('Minute, in Asia/Kolkata').fill('');
       await page.getByRole('button', { name: 'Ask' }).click();
       await page.getByText('This is no time.').waitFor();

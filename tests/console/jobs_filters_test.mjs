@@ -35,7 +35,7 @@ describe('the jobs', () => {
       await page.goBack();
       await shows(page, 31);
       await page.goto(server.url + '/jobs?selector=team=etl,!old');
-      await page.getByText('Nothing matches').waitFor();
+      await page.getByText('No matches').waitFor();
     });
   });
 

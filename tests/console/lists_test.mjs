@@ -163,7 +163,7 @@ describe('many jobs', () => {
       await tick(page, 'Job looked-at').check();
       const bar = page.getByRole('group', { name: 'What to do with the selection' });
       for (const name of ['Run now', 'Pause', 'Resume']) assert.ok(await bar.getByRole('button', { name }).isDisabled(), name);
-      await bar.getByText('Your role may only look.').waitFor();
+      await bar.getByText('Your role is read-only.').waitFor();
     });
   });
 });
@@ -215,7 +215,7 @@ describe('views and columns', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'View: Asleep' }).waitFor();
       await page.goto(server.url + '/jobs?q=nothing-like-it');
-      await page.getByText('Nothing matches').waitFor();
+      await page.getByText('No matches').waitFor();
       await page.getByRole('button', { name: 'Views' }).click();
       await panel.getByRole('link', { name: 'Asleep' }).click();
       await page.getByRole('link', { name: 'Job viewed' }).waitFor();
@@ -225,7 +225,7 @@ describe('views and columns', () => {
       const button = page.getByRole('button', { name: 'View: Asleep' });
       assert.ok(await button.evaluate((one) => one === document.activeElement), 'the focus is on the button again');
       await page.goBack();
-      await page.getByText('Nothing matches').waitFor();
+      await page.getByText('No matches').waitFor();
       // What is stored changes nothing of an address that somebody opens.
       await page.goto(server.url + '/jobs?status=ENABLED');
       await page.getByRole('button', { name: 'Views', exact: true }).click();
@@ -291,9 +291,9 @@ describe('views and columns', () => {
       await page.getByRole('button', { name: 'Columns' }).click();
       await panel.getByLabel('Executor').uncheck();
       await panel.getByLabel('Started').check();
-      assert.deepEqual(await headers(), ['State', 'Job', 'Fire time', 'Trigger', 'Duration', 'Why', 'Started']);
+      assert.deepEqual(await headers(), ['State', 'Job', 'Fire time', 'Trigger', 'Duration', 'Reason', 'Started']);
       await panel.getByRole('button', { name: 'As usual' }).click();
-      assert.deepEqual(await headers(), ['State', 'Job', 'Fire time', 'Trigger', 'Duration', 'Executor', 'Why']);
+      assert.deepEqual(await headers(), ['State', 'Job', 'Fire time', 'Trigger', 'Duration', 'Executor', 'Reason']);
     });
   });
 });

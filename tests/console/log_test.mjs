@@ -11,7 +11,7 @@ async function start(id, command) {
 }
 const atEnd = (log) => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 40);
 const line = (page, text) => page.locator('[data-stream]', { hasText: text }).filter({ hasText: new RegExp(`^${text}$`) });
-const linesOf = async (page) => Number((await page.getByText(/The log is (followed|complete): \d+ lines/).textContent()).match(/\d+/)[0]);
+const linesOf = async (page) => Number((await page.getByText(/(Following the log|The log is complete): \d+ lines/).textContent()).match(/\d+/)[0]);
 const shown = (page) => page.locator('[data-line]').evaluateAll((rows) => rows.map((row) => row.textContent));
 
 test('lines come while it runs; who scrolls up is left in peace, and can follow again', async () => {
@@ -50,7 +50,7 @@ test('paused means paused: the log stands still and says so, and goes on from th
     const streams = [];
     page.on('request', (request) => request.url().includes('/logs/stream') && streams.push(request));
     await page.getByRole('button', { name: 'Pause updates' }).click();
-    await page.getByText('Updates are paused: the log stands still.').waitFor();
+    await page.getByText('Updates are paused. New lines are not shown.').waitFor();
     const last = () => page.locator('[data-line]').last().getAttribute('data-line');
     const before = await last();
     // Others see that it goes on.
@@ -133,7 +133,7 @@ test('a run that says nothing says so', async () => {
   const run = await start('silent', 'true');
   await person({}, async (page) => {
     await page.goto(`${server.url}/runs/${run}`);
-    await page.getByText('It wrote nothing.').waitFor();
+    await page.getByText('No output.').waitFor();
   });
 });
 
@@ -170,14 +170,14 @@ test('lines are filtered by their level, under the numbers that they have; the a
       const filter = page.getByLabel('Level', { exact: true });
       assert.deepEqual(await filter.locator('option').allTextContents(),
         ['All levels', 'Errors (2)', 'Warnings and above (3)', 'Info and above (5)', 'Debug and above (6)']);
-      assert.match(await filter.getAttribute('title'), /7 lines that have arrived/);
+      assert.match(await filter.getAttribute('title'), /7 lines received so far/);
       await filter.selectOption('WARN');
-      await page.getByText('3 of the 7 lines that have arrived').waitFor();
+      await page.getByText('3 of the 7 lines received so far').waitFor();
       assert.deepEqual((await texts()).toSorted(), ['    at shop.py:3', 'ERROR no price', '{"level":"warn","msg":"low disk"}']);
       for (const [i, n] of (await numbers(page)).entries()) assert.equal((await texts())[i], all[n - 1]);
       assert.deepEqual(await look(page, 'filtered'), []);
       await page.reload();
-      await page.getByText('3 of the 7 lines that have arrived').waitFor();
+      await page.getByText('3 of the 7 lines received so far').waitFor();
       assert.match(page.url(), /level=WARN/);
       await page.getByLabel('Search the output').fill('low disk');
       await page.getByText('1 of 1').waitFor();
@@ -241,7 +241,7 @@ test('a line is copied, and all that is shown, as text without colours; keys do 
     const copied = (text) => until(async () => (await clipboard()) === text, JSON.stringify(text));
     await page.goto(`${server.url}/runs/${run}`);
     await page.getByText('The log is complete: 3 lines.').waitFor();
-    await page.getByRole('button', { name: 'Copy what is shown' }).click();
+    await page.getByRole('button', { name: 'Copy the lines shown' }).click();
     await copied('ERROR one\nINFO two\n\tthree\n');
     await page.locator('[data-line="1"]').hover();
     await page.getByRole('button', { name: 'Copy line 2' }).click();
@@ -250,8 +250,8 @@ test('a line is copied, and all that is shown, as text without colours; keys do 
     await page.getByRole('log').press('c');
     await copied('ERROR one');
     await page.getByLabel('Level', { exact: true }).selectOption('ERROR');
-    await page.getByText('1 of the 3 lines that have arrived').waitFor();
-    await page.getByRole('button', { name: 'Copy what is shown' }).click();
+    await page.getByText('1 of the 3 lines received so far').waitFor();
+    await page.getByRole('button', { name: 'Copy the lines shown' }).click();
     await copied('ERROR one');
   });
 });

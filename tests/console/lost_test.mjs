@@ -58,11 +58,11 @@ test('one that is killed is shown lost, and what ran there ends by its policy an
     assert.ok(await row(fleet, 'executor-1').locator('[data-state=ONLINE]').isVisible());
     // Nobody knows of the attempts before their leases are over.
     await second.locator('h1 [data-state=FAILED]').waitFor({ timeout: 60_000 });
-    await second.getByText('Its executor was lost').first().waitFor();
+    await second.getByText('Executor lost').first().waitFor();
     await first.locator('h1 [data-state=COMPLETED]').waitFor({ timeout: 60_000 });
     await first.getByText('the second try').waitFor();
     assert.equal((await api('GET', 'runs/' + again)).executor_id, 'executor-1');
-    await first.getByText('Its executor was lost').first().waitFor();
+    await first.getByText('Executor lost').first().waitFor();
     for (const page of [fleet, first, second]) assert.ok(await page.evaluate(() => globalThis.sameDocument), 'no reload');
     assert.deepEqual(people.flatMap((one) => one.problems), []);
   } finally {

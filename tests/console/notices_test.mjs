@@ -83,7 +83,7 @@ describe('deliveries', () => {
       await page.getByLabel('Job id').fill('backup');
       await refused.waitFor({ state: 'detached' });
       await page.getByLabel('Notice', { exact: true }).selectOption('late');
-      await page.getByText('Nothing matches').waitFor();
+      await page.getByText('No matches').waitFor();
       assert.equal(new URL(page.url()).search, '?job_id=backup&kind=late');
       await page.goto(server.url + '/admin/deliveries?state=DELIVERED&job_id=nightly');
       await refused.waitFor();
@@ -156,7 +156,7 @@ describe('what a job tells', () => {
       await page.getByRole('button', { name: 'Configuration' }).click();
       await page.getByText('Late (after 1 min)').waitFor();
       await page.getByRole('link', { name: 'What was told of it' }).click();
-      await page.getByText('Nothing matches').waitFor();
+      await page.getByText('No matches').waitFor();
 
       await page.goto(server.url + '/jobs/quiet/edit');
       await what.selectOption('none');

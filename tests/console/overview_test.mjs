@@ -36,7 +36,7 @@ test('a part that did not load is asked for again', async () => {
   await person({ asked: ['/assets/'] }, async (page) => {
     await page.route(/\/attention[^/]*\.js/, (route) => route.abort());
     await page.goto(server.url + '/');
-    await page.getByText('A part of the console did not load, or failed.').waitFor();
+    await page.getByText('Part of the console failed to load or to run. Reload the page.').waitFor();
     await page.unroute(/\/attention[^/]*\.js/);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByTestId('next').getByRole('link', { name: 'Z soon' }).waitFor();
@@ -81,7 +81,7 @@ test('a job that is made meanwhile comes in by itself; who may only read is told
     await next.getByRole('link', { name: 'Z new' }).waitFor();
     const run = next.getByRole('button').first();
     assert.ok(await run.isDisabled());
-    assert.equal(await run.getAttribute('title'), '您的角色只能查看。');
+    assert.equal(await run.getAttribute('title'), '您的角色为只读。');
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     assert.ok(wide <= 0, `${wide} px too wide`);
   });
@@ -98,7 +98,7 @@ test('the tile of success counts what ended in 24 hours, and leads to it', async
     await until(async () => {
       const runs = await ended();
       const share = Math.floor((runs.filter((run) => run.state === 'COMPLETED').length * 100) / runs.length);
-      return (await tile.innerText()).replace(/\s+/g, ' ') === `Success ${share}% of ${runs.length} that ended, in 24 hours`;
+      return (await tile.innerText()).replace(/\s+/g, ' ') === `Success rate ${share}% ${runs.length} runs, last 24 h`;
     }, 'the share');
     await tile.click();
     await heading(page, 'Runs');

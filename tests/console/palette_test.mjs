@@ -76,7 +76,7 @@ test('an id that nothing has is no place to go', async () => {
     await page.keyboard.press('Control+k');
     await page.locator('.dialog').waitFor();
     await page.keyboard.insertText(run.slice(0, -1) + (run.endsWith('Z') ? 'Y' : 'Z'));
-    await page.getByText('Nothing matches').waitFor();
+    await page.getByText('No matches').waitFor();
   });
 });
 
@@ -98,7 +98,7 @@ test('the job that is open is run, paused and resumed; a name and Enter only ope
     await page.keyboard.press('Control+k');
     await page.locator('.dialog').waitFor();
     await page.keyboard.insertText('pause backup');
-    await page.getByText('Nothing matches').waitFor();
+    await page.getByText('No matches').waitFor();
   });
 });
 
@@ -113,7 +113,7 @@ test('theme, language and signing out are done from it; what may not be done say
     const denied = page.getByRole('option', { name: /Run Backup now/ });
     await denied.waitFor();
     assert.equal(await denied.getAttribute('aria-disabled'), 'true');
-    assert.match(await denied.innerText(), /Your role may only look/);
+    assert.match(await denied.innerText(), /Your role is read-only/);
     assert.deepEqual(await look(page, 'palette'), []);
     await page.keyboard.press('Enter');
     assert.match(page.url(), /\/jobs\/backup$/);

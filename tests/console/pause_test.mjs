@@ -48,7 +48,7 @@ test('is found from the palette', async () => {
     await heading(page, 'Jobs');
     const pick = async (name) => {
       await page.keyboard.press('Control+k');
-      await page.getByLabel('Go to anything, or do it').locator('visible=true').last().waitFor();
+      await page.getByLabel('Go to a page or run an action').locator('visible=true').last().waitFor();
       await page.keyboard.type('cluster');
       await page.getByRole('option', { name }).waitFor();
       await page.keyboard.press('Enter');

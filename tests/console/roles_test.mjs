@@ -7,8 +7,8 @@ import { until, withServer } from './server.mjs';
 
 const REASONS = {
   '+': 'may',
-  look: 'Your role may only look.',
-  own: 'It belongs to somebody else, and is not shared with you.',
+  look: 'Your role is read-only.',
+  own: 'Owned by another user and not shared with you.',
   admin: 'Only administrators may do this.',
   secret: 'Only its owner or an administrator may.',
   users: 'Only administrators manage users.',
@@ -42,7 +42,7 @@ const TABLE = `
   /jobs/{job}/edit Save                      +      +      +      own    look
   /jobs/{job}?tab=versions Revert to version 1 +    +      +      own    look
   /runs/{run}      Retry                     +      +      +      own    look
-  /runs/{run}      Run again with changes…   +      +      +      own    look
+  /runs/{run}      Run again…                +      +      +      own    look
   /runs/{run}      Download                  +      +      +      +      +
   /runs/{going}    Cancel run                +      +      +      own    look
   /executors       Add an executor           +      admin  admin  admin  admin

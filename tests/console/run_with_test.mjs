@@ -40,7 +40,7 @@ describe('run with', () => {
     await until(async () => (await server.api('GET', 'runs/' + before)).state === 'COMPLETED', 'the run');
     await person({}, async (page) => {
       await page.goto(server.url + '/runs/' + before);
-      await page.getByRole('button', { name: 'Run again with changes…' }).click();
+      await page.getByRole('button', { name: 'Run again…' }).click();
       await dialog(page).getByRole('heading', { name: 'Run Greets again with changes' }).waitFor();
       const parameters = dialog(page).getByLabel('Parameters');
       assert.deepEqual(JSON.parse(await parameters.inputValue()), { who: 'bert', loud: false });

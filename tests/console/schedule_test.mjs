@@ -69,7 +69,7 @@ describe('the schedule page', () => {
         status: 400, contentType: 'application/problem+json', body: JSON.stringify({ code: 'invalid', detail: 'no', errors: [] }),
       }));
       await page.goto(server.url + '/schedule');
-      await page.getByText('This could not be loaded').waitFor();
+      await page.getByText('Could not load this').waitFor();
       await page.unroute('**/api/schedules/load**');
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByRole('link', { name: 'Often' }).waitFor();

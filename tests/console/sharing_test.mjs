@@ -70,7 +70,7 @@ describe('shares', () => {
       const run = page.getByRole('button', { name: 'Run now' });
       await run.waitFor();
       assert.ok(await run.isDisabled());
-      assert.match(await run.getAttribute('title'), /belongs to somebody else/);
+      assert.match(await run.getAttribute('title'), /Owned by another user/);
     });
     await as('anna', '/admin/users', async (page) => {
       await page.getByRole('button', { name: 'Edit uma' }).click();

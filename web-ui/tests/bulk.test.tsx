@@ -364,10 +364,7 @@ describe('one action', () => {
     answer({ ...running, allowed_actions: [] });
     page();
     const button = await screen.findByRole<HTMLButtonElement>('button', { name: 'Cancel the rest' });
-    expect([button.disabled, button.title]).toEqual([
-      true,
-      'It belongs to somebody else, and is not shared with you.',
-    ]);
+    expect([button.disabled, button.title]).toEqual([true, 'Owned by another user and not shared with you.']);
   });
 
   it('that was stopped says why', async () => {

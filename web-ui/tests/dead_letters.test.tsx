@@ -114,7 +114,7 @@ describe('the dead letters', () => {
     const first = await row('backup');
     for (const text of ['Failed', 'Exit code', '3']) expect(first.textContent).toContain(text);
     expect(within(first).getByRole('link', { name: 'its run' }).getAttribute('href')).toBe('/runs/r-1');
-    expect((await row('nightly')).textContent).toContain('Its executor was lost');
+    expect((await row('nightly')).textContent).toContain('Executor lost');
   });
 
   it('are looked for by the job, in the address', async () => {
@@ -122,7 +122,7 @@ describe('the dead letters', () => {
     await row('nightly');
     expect(screen.queryByRole('link', { name: 'backup' })).toBeNull();
     fireEvent.change(screen.getByLabelText('Job id, the whole of it'), { target: { value: 'nothing' } });
-    await screen.findByText('Nothing matches');
+    await screen.findByText('No matches');
     expect(router.state.location.searchStr).toBe('?job_id=nothing');
     await press('Clear filters');
     await row('backup');
@@ -136,8 +136,8 @@ describe('the dead letters', () => {
     fireEvent.change(screen.getByLabelText('Job id, the whole of it'), {
       target: { value: 'Nightly report' },
     });
-    await screen.findByText('Nothing matches');
-    expect(screen.queryByText('This could not be loaded')).toBeNull();
+    await screen.findByText('No matches');
+    expect(screen.queryByText('Could not load this')).toBeNull();
   });
 
   it('are none, or cannot be read', async () => {
@@ -146,7 +146,7 @@ describe('the dead letters', () => {
     await screen.findByText('No dead letters');
     server.use(http.get(at('dead-letters'), () => problem(403, 'denied', 'Not for you.')));
     await queryClient.resetQueries();
-    await screen.findByText('You may not see this');
+    await screen.findByText('You do not have permission to view this');
   });
 
   it('are tried once more when that is confirmed', async () => {
@@ -168,7 +168,7 @@ describe('the dead letters', () => {
     const dialog = await screen.findByRole('dialog');
     await press('Try once more', dialog);
     await within(dialog).findByText(/may mean that two run at once/);
-    await press('Go on anyway', dialog);
+    await press('Continue anyway', dialog);
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     expect(sent.map((one) => one.body)).toEqual([{}, { confirm_overlap: true }]);
     expect(sent[0]!.key).not.toBe(sent[1]!.key);
@@ -193,12 +193,12 @@ describe('the dead letters', () => {
     await press('Discard run 17 of backup');
     const dialog = await screen.findByRole('dialog');
     expect((await within(dialog).findByRole('alert')).textContent).toBe(
-      'It belongs to somebody else, and is not shared with you.',
+      'Owned by another user and not shared with you.',
     );
     expect(within(dialog).queryByRole('button', { name: 'Discard' })).toBeNull();
     fireEvent.click(within(dialog).getAllByRole('button', { name: 'Close' })[0]!);
     await signedInAs(['read']);
     const button = await screen.findByRole<HTMLButtonElement>('button', { name: 'Discard run 17 of backup' });
-    await waitFor(() => expect([button.disabled, button.title]).toEqual([true, 'Your role may only look.']));
+    await waitFor(() => expect([button.disabled, button.title]).toEqual([true, 'Your role is read-only.']));
   });
 });

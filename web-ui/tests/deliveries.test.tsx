@@ -130,7 +130,7 @@ describe('the page of deliveries', () => {
   it('tells that nothing matches, and takes the filters away', async () => {
     list([]);
     const router = page('?kind=late');
-    await screen.findByText('Nothing matches');
+    await screen.findByText('No matches');
     fireEvent.click(screen.getAllByRole('button', { name: 'Clear filters' }).at(-1)!);
     await waitFor(() => expect(router.state.location.searchStr).toBe(''));
   });
@@ -144,9 +144,9 @@ describe('the page of deliveries', () => {
       ),
     );
     page('?job_id=No');
-    await screen.findByText('Nothing matches');
+    await screen.findByText('No matches');
     fireEvent.click(screen.getAllByRole('button', { name: 'Clear filters' }).at(-1)!);
-    await screen.findByText('You may not see this');
+    await screen.findByText('You do not have permission to view this');
   });
 
   it('sends one again, and reads the list anew; a refusal is told', async () => {

@@ -183,6 +183,6 @@ describe('the card', () => {
     await waitFor(() => expect(screen.queryByRole('heading')).toBeNull());
     server.use(http.get(at('runs'), () => problem(422, 'contradiction', 'Not now.')));
     await queryClient.resetQueries();
-    await screen.findByText('This could not be loaded');
+    await screen.findByText('Could not load this');
   });
 });

@@ -73,7 +73,8 @@ describe('fires that were never planned', () => {
     page();
     await screen.findByText('backup');
     const [first, second] = rows();
-    for (const text of ['7', '1,200', 'Missed its time']) expect(within(first!).getByText(text)).toBeTruthy();
+    for (const text of ['7', '1,200', 'Misfire grace exceeded'])
+      expect(within(first!).getByText(text)).toBeTruthy();
     expect(within(second!).getByText('Job was paused')).toBeTruthy();
     expect([...first!.querySelectorAll('time')].map((time) => time.dateTime)).toEqual([
       missed.from,
@@ -99,8 +100,8 @@ describe('fires that were never planned', () => {
       '2026-03-02T00:00:00.000Z',
       ['misfire', 'edited'],
     ]);
-    const reason = screen.getByLabelText<HTMLSelectElement>('Why');
-    expect(reason.selectedOptions[0]!.text).toBe('Missed its time, Job was edited');
+    const reason = screen.getByLabelText<HTMLSelectElement>('Reason');
+    expect(reason.selectedOptions[0]!.text).toBe('Misfire grace exceeded, Job was edited');
     fireEvent.change(reason, { target: { value: 'paused' } });
     await screen.findByText('nightly');
     expect(router.state.location.search).toMatchObject({ job_id: 'Backup', reason: 'paused' });
@@ -115,8 +116,8 @@ describe('fires that were never planned', () => {
     page();
     await screen.findByText('No fire was left out');
     expect(screen.getByText('carillon job gaps --since 24h')).toBeTruthy();
-    fireEvent.change(screen.getByLabelText('Why'), { target: { value: 'deleted' } });
-    await screen.findByText('Nothing matches');
+    fireEvent.change(screen.getByLabelText('Reason'), { target: { value: 'deleted' } });
+    await screen.findByText('No matches');
   });
 
   it('are of no job whose id is none, and what fails says so', async () => {
@@ -126,7 +127,7 @@ describe('fires that were never planned', () => {
       ),
     );
     page('?job_id=%21');
-    await screen.findByText('Nothing matches');
+    await screen.findByText('No matches');
     fireEvent.click(screen.getAllByRole('button', { name: 'Clear filters' })[0]!);
     await screen.findByRole('button', { name: 'Try again' });
   });

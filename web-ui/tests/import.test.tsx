@@ -234,7 +234,7 @@ describe('the page', () => {
     look();
     await waitFor(() => expect(applyButton().disabled).toBe(false));
     fireEvent.click(applyButton());
-    await screen.findByText('The server does not answer.');
+    await screen.findByText('The server is not responding.');
     fireEvent.click(applyButton());
     await screen.findByText('1 updated');
     await waitFor(() => expect(asked.length).toBe(3));

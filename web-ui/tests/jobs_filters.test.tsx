@@ -130,7 +130,7 @@ describe('the list of jobs', () => {
     list('/jobs?q=backup');
     const more = await screen.findByRole('button', { name: 'Continue searching' });
     expect(screen.getByText('Not all jobs have been searched yet.')).toBeTruthy();
-    expect(screen.queryByText('Nothing matches')).toBeNull();
+    expect(screen.queryByText('No matches')).toBeNull();
     expect(asked.map((one) => one.get('page_token'))).toEqual([
       null,
       '1',

@@ -425,13 +425,13 @@ describe('the bar', () => {
     expect(ticked('My job')).toBe(false);
   });
   it('says why a preview is not there, and nothing is done', async () => {
-    server.use(http.post(at('bulk'), () => problem(403, 'forbidden', 'Your role may only look.')));
+    server.use(http.post(at('bulk'), () => problem(403, 'forbidden', 'Your role is read-only.')));
     show(<List />);
     await screen.findByText('Select all 2 shown');
     fireEvent.click(screen.getByRole('checkbox', { name: 'Select My job' }));
     fireEvent.click(screen.getByRole('button', { name: 'Run now' }));
     const dialog = within(await screen.findByRole('dialog'));
-    expect((await dialog.findByRole('alert')).textContent).toBe('Your role may only look.');
+    expect((await dialog.findByRole('alert')).textContent).toBe('Your role is read-only.');
     expect(dialog.getByRole<HTMLButtonElement>('button', { name: 'Run now' }).disabled).toBe(true);
   });
   it('takes a range with the shift key', async () => {

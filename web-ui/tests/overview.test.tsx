@@ -83,14 +83,14 @@ describe('what was missed', () => {
         <RouterProvider router={router as never} />
       </QueryClientProvider>,
     );
-    const link = await screen.findByRole('link', { name: '3+ fires missed in 24 hours' });
+    const link = await screen.findByRole('link', { name: '3+ missed fires in the last 24 hours' });
     expect(asked!.getAll('reason')).toEqual(['misfire', 'catch_up_limit']);
     expect(new URL((link as HTMLAnchorElement).href).search).toBe(
       `?since=${encodeURIComponent(asked!.get('since')!)}&reason=misfire&reason=catch_up_limit`,
     );
-    expect((screen.getByRole('link', { name: 'Late · missed' }) as HTMLAnchorElement).pathname).toBe(
-      '/system',
-    );
+    expect(
+      (screen.getByRole('link', { name: 'Start delay p99 · missed fires' }) as HTMLAnchorElement).pathname,
+    ).toBe('/system');
   });
 });
 

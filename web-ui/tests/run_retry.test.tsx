@@ -107,7 +107,7 @@ describe('a retry', () => {
     await click(1);
     await click(2);
     expect(keys[1]).toBe(keys[0]);
-    fireEvent.click(await screen.findByRole('button', { name: 'Go on anyway' }));
+    fireEvent.click(await screen.findByRole('button', { name: 'Continue anyway' }));
     await waitFor(() => expect(keys.length).toBe(3));
     expect(keys[2]).not.toBe(keys[1]);
   });

@@ -162,10 +162,10 @@ describe('the dialog', () => {
     await field('Parameters');
     submit();
     await waitFor(() => expect(asked.length).toBe(1));
-    await screen.findByText('The server does not answer.');
+    await screen.findByText('The server is not responding.');
     submit();
     await waitFor(() => expect(asked.length).toBe(2));
-    await screen.findByText('The server does not answer.');
+    await screen.findByText('The server is not responding.');
     fireEvent.change(await field('Priority'), { target: { value: '9' } });
     submit();
     await waitFor(() => expect(asked.length).toBe(3));

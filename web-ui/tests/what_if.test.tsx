@@ -143,7 +143,7 @@ describe('the card', () => {
     expect((await screen.findByLabelText<HTMLInputElement>('Pause from (Europe/Paris)')).value).toBe(
       '2026-03-02T02:30',
     );
-    await screen.findByText('This could not be loaded');
+    await screen.findByText('Could not load this');
   });
 
   it('passes over what is no time in its address', async () => {
