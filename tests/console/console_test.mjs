@@ -72,13 +72,13 @@ describe('a job', () => {
     await person({ asked: ['/api/jobs'] }, async (page) => {
       await open(page, '/jobs/new');
       await page.getByRole('button', { name: 'Create job' }).click();
-      await page.getByText('This is needed.').first().waitFor();
+      await page.getByText('This field is required.').first().waitFor();
       await page.getByLabel('Name', { exact: true }).fill('Refused');
       await page.getByLabel('Command').fill('true');
-      await page.getByLabel('Fires', { exact: true }).selectOption('manual');
-      await page.getByLabel('Executors with labels').fill('zone = ');
+      await page.getByLabel('Trigger', { exact: true }).selectOption('manual');
+      await page.getByLabel('Executor selector').fill('zone = ');
       await page.getByRole('button', { name: 'Create job' }).click();
-      const field = page.getByLabel('Executors with labels');
+      const field = page.getByLabel('Executor selector');
       await until(async () => (await field.getAttribute('aria-invalid')) === 'true', 'the error at its field');
       assert.equal(await field.inputValue(), 'zone = ');
       const all = await server.api('GET', 'jobs?q=refused');
@@ -140,7 +140,7 @@ describe('a job', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByText('theirs', { exact: true }).waitFor();
       await dialog.getByText('mine', { exact: true }).waitFor();
-      await dialog.getByRole('button', { name: 'Save mine over it' }).click();
+      await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
       await page.waitForURL(/\/jobs\/contested$/);
       assert.equal((await server.api('GET', 'jobs/contested')).description, 'mine');
     });

@@ -69,7 +69,7 @@ describe('several schedules', () => {
     await server.api('POST', 'jobs', { job_id: 'rate', name: 'Rate', command: 'true', schedules: [{ kind: 'rate', every_ms: 5000 }] });
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs/rate/edit');
-      assert.equal(await page.getByLabel('Every, in seconds').inputValue(), '5');
+      assert.equal(await page.getByLabel('Interval (seconds)').inputValue(), '5');
     });
   });
 });

@@ -133,19 +133,19 @@ describe('what a job tells', () => {
     await server.api('POST', 'jobs', { job_id: 'quiet', name: 'Quiet', command: 'true' });
     const notify = async () => (await server.api('GET', 'jobs/quiet')).notify;
     await as('anna', '/jobs/quiet/edit', async (page) => {
-      const what = page.getByLabel('What is told of its runs');
+      const what = page.getByLabel('Notify on');
       assert.equal(await what.inputValue(), 'cluster');
       await page.getByTestId('telling').getByText(/^Failed, Missed fires, Late \(after 5 min\),? and Recovered\. To: Webhook$/).waitFor();
       await what.selectOption('own');
       for (const kind of ['Failed', 'Missed fires', 'Late', 'Recovered']) await page.getByRole('checkbox', { name: kind, exact: true }).uncheck();
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Tick one at least.').waitFor();
+      await page.getByText('Select at least one event.').waitFor();
       await page.getByRole('checkbox', { name: 'Late', exact: true }).check();
-      await page.getByLabel('Late from, in seconds after its time').fill('60');
-      await page.getByLabel('Mails to').fill('team@example.org\nno address');
+      await page.getByLabel('Late after (seconds)').fill('60');
+      await page.getByLabel('Mail recipients').fill('team@example.org\nno address');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Line 2 is no mail address (who@host).').waitFor();
-      await page.getByLabel('Mails to').fill('team@example.org');
+      await page.getByText('Line 2 is not a mail address (user@host).').waitFor();
+      await page.getByLabel('Mail recipients').fill('team@example.org');
       await page.getByRole('button', { name: 'YAML' }).click();
       assert.match(await page.getByLabel('YAML').inputValue(), /notify:\n {2}on:\n {4}- late\n {2}late_after_s: 60\n {2}mail_to:\n {4}- team@example.org\n/);
       await page.getByRole('button', { name: 'Form', exact: true }).click();
@@ -160,8 +160,8 @@ describe('what a job tells', () => {
 
       await page.goto(server.url + '/jobs/quiet/edit');
       await what.selectOption('none');
-      await page.getByLabel('Mails to').fill('');
-      await page.getByLabel('Late from, in seconds after its time').fill('');
+      await page.getByLabel('Mail recipients').fill('');
+      await page.getByLabel('Late after (seconds)').fill('');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.waitForURL(/\/jobs\/quiet$/);
       assert.deepEqual(await notify(), { on: [] });

@@ -97,9 +97,9 @@ describe('hints of the form', () => {
       await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
       assert.equal(await page.getByTestId('skipped').count(), 0);
       await page.getByText('Missed fires, overlap, daylight saving').click();
-      await page.getByLabel('Local time skipped by daylight saving').selectOption('skip');
+      await page.getByLabel('Skipped local time (DST)').selectOption('skip');
       await page.getByTestId('skipped').getByText('this local time does not exist that day').first().waitFor();
-      await page.getByLabel('Local time skipped by daylight saving').selectOption('fire');
+      await page.getByLabel('Skipped local time (DST)').selectOption('fire');
       await page.getByTestId('skipped').waitFor({ state: 'detached' });
       await cron.fill('0 3 * * *');
       await until(async () => (await hints()) === 'crowded_minute', 'the other jobs');

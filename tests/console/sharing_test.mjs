@@ -24,7 +24,7 @@ describe('namespaces', () => {
     await as('anna', '/jobs/new', async (page) => {
       await page.getByLabel('Name', { exact: true }).fill('Bonus');
       await page.getByLabel('Command').fill('true');
-      await page.getByLabel('Fires', { exact: true }).selectOption('manual');
+      await page.getByLabel('Trigger', { exact: true }).selectOption('manual');
       const field = page.getByLabel('Namespace');
       assert.equal(await field.inputValue(), 'default');
       await field.fill('Not one');

@@ -143,7 +143,7 @@ describe('the dialog', () => {
     open(run);
     fireEvent.change(await field('Parameters'), { target: { value: '[]' } });
     submit();
-    await screen.findByText('This has to be a JSON object.');
+    await screen.findByText('Must be a JSON object.');
     expect(asked).toEqual([]);
     fireEvent.change(await field('Parameters'), { target: { value: '{"full": false, "day": [1]}' } });
     submit();

@@ -149,17 +149,17 @@ describe('the section of the form', () => {
 
   it('says what comes of what is chosen', async () => {
     show(<JobEditor start={definitionOf(job)} job={job} />);
-    await screen.findByLabelText('What is told of its runs');
+    await screen.findByLabelText('Notify on');
     await telling(
       'Failed and Late (after 5 min). To: Webhook and Mail to ops@example.org and night@example.org',
     );
-    fireEvent.change(screen.getByLabelText('What is told of its runs'), { target: { value: 'own' } });
+    fireEvent.change(screen.getByLabelText('Notify on'), { target: { value: 'own' } });
     for (const kind of ['Missed fires', 'Recovered'])
       fireEvent.click(screen.getByRole('checkbox', { name: kind }));
-    fireEvent.change(screen.getByLabelText('Late from, in seconds after its time'), {
+    fireEvent.change(screen.getByLabelText('Late after (seconds)'), {
       target: { value: '60' },
     });
-    fireEvent.change(screen.getByLabelText('Mails to'), { target: { value: 'a@b' } });
+    fireEvent.change(screen.getByLabelText('Mail recipients'), { target: { value: 'a@b' } });
     await telling('Failed and Late (after 1 min). To: Webhook and Mail to a@b');
     fireEvent.click(screen.getByRole('button', { name: 'YAML' }));
     const yaml = parse(screen.getByLabelText<HTMLTextAreaElement>('YAML').value) as { notify: object };
@@ -170,15 +170,15 @@ describe('the section of the form', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Form' }));
     expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Recovered' }).checked).toBe(true);
     expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Failed' }).checked).toBe(false);
-    expect(screen.getByLabelText<HTMLInputElement>('Late from, in seconds after its time').value).toBe('7');
-    fireEvent.change(screen.getByLabelText('What is told of its runs'), { target: { value: 'none' } });
+    expect(screen.getByLabelText<HTMLInputElement>('Late after (seconds)').value).toBe('7');
+    fireEvent.change(screen.getByLabelText('Notify on'), { target: { value: 'none' } });
     await telling('Nothing');
   });
 
   it('says that nobody would hear of it', async () => {
     withSettings({ ...settings, 'notify.webhook_url': '', 'notify.mail_server': '' });
     show(<JobEditor start={definitionOf(job)} job={job} />);
-    await screen.findByLabelText('What is told of its runs');
+    await screen.findByLabelText('Notify on');
     await waitFor(() => expect(screen.getByTestId('telling').textContent).toContain('To: nobody'));
   });
 
@@ -196,19 +196,19 @@ describe('the section of the form', () => {
       }),
     );
     show(<JobEditor start={definitionOf(job)} job={job} />);
-    fireEvent.change(await screen.findByLabelText('What is told of its runs'), { target: { value: 'own' } });
+    fireEvent.change(await screen.findByLabelText('Notify on'), { target: { value: 'own' } });
     for (const kind of ['Failed', 'Missed fires', 'Late', 'Recovered'])
       fireEvent.click(screen.getByRole('checkbox', { name: kind }));
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
-    await screen.findByText('Tick one at least.');
+    await screen.findByText('Select at least one event.');
     expect(sent).toEqual([]);
     fireEvent.click(screen.getByRole('checkbox', { name: 'Late' }));
-    fireEvent.change(screen.getByLabelText('Mails to'), { target: { value: 'a@b' } });
+    fireEvent.change(screen.getByLabelText('Mail recipients'), { target: { value: 'a@b' } });
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
     await screen.findByText('It refuses this address.');
     expect(sent[0]!.notify).toEqual({ on: ['late'], mail_to: ['a@b'] });
-    expect(screen.getByLabelText('Mails to').getAttribute('aria-invalid')).toBe('true');
-    const late = screen.getByLabelText('Late from, in seconds after its time');
+    expect(screen.getByLabelText('Mail recipients').getAttribute('aria-invalid')).toBe('true');
+    const late = screen.getByLabelText('Late after (seconds)');
     expect(within(late.parentElement!).getByRole('alert').textContent).toBe('It is too late.');
   });
 });
@@ -224,7 +224,7 @@ describe('the page of the job', () => {
     expect(link.getAttribute('href')).toContain('/admin/deliveries?job_id=');
     await waitFor(() =>
       expect(screen.getByTestId('fact').textContent).toBe(
-        'Failed and Late (after 5 min) · As the cluster doesTo: Webhook and Mail to a@bWhat was told of it',
+        'Failed and Late (after 5 min) · Cluster defaultTo: Webhook and Mail to a@bWhat was told of it',
       ),
     );
   });
@@ -237,6 +237,6 @@ describe('the page of the job', () => {
       </div>,
     );
     await screen.findByRole('link', { name: 'What was told of it' });
-    expect(screen.getByTestId('fact').textContent).toBe('As the cluster doesWhat was told of it');
+    expect(screen.getByTestId('fact').textContent).toBe('Cluster defaultWhat was told of it');
   });
 });
