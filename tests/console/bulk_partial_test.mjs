@@ -37,11 +37,11 @@ const asked = (prefix, own, others, body) => guest({ asked: ['/api/auth/', `/api
   await page.goto(`${server.url}/jobs?q=${prefix}-&page_size=20`);
   await signIn(page, 'uma', password);
   await page.getByLabel('Select all 20 shown').check();
-  await page.getByRole('button', { name: 'Select all that match' }).click();
-  await page.getByText(`All ${own + others} that match are selected`).waitFor();
+  await page.getByRole('button', { name: 'Select all matches' }).click();
+  await page.getByText(`All ${own + others} matches are selected`).waitFor();
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
-  await dialog(page).getByText(`${own} of ${own + others} can be acted on`).waitFor();
-  const refused = region(page, 'These would be refused');
+  await dialog(page).getByText(`${own} of ${own + others} jobs can be paused`).waitFor();
+  const refused = region(page, 'Not possible for');
   assert.equal(await refused.locator('li').count(), others);
   for (const text of await refused.locator('li').allInnerTexts()) assert.match(text, new RegExp(`${prefix}-others-\\d+\\s.*somebody else`, 's'));
   await meanwhile(prefix);
@@ -77,8 +77,8 @@ describe('all that match are paused, of which some are refused', () => {
 
   test('many: the server goes on with it; its page names who failed and why', async () => {
     await asked('many', 60, 4, async (page) => {
-      await dialog(page).getByText('58 done, 6 failed, 0 skipped, of 64').waitFor({ timeout: 30_000 });
-      await dialog(page).getByRole('link', { name: 'Show its progress' }).click();
+      await dialog(page).getByText('64 in total: 58 done, 6 failed, 0 skipped').waitFor({ timeout: 30_000 });
+      await dialog(page).getByRole('link', { name: 'View progress' }).click();
       await page.locator('h1 [data-state=DONE]').waitFor();
       await page.getByRole('button', { name: 'Failed (6)' }).click();
       const rows = page.locator('tbody tr');

@@ -27,23 +27,23 @@ describe('an action on many', () => {
     const ids = await jobs('leave', 300);
     await as('anna', '/jobs?q=leave-', async (page) => {
       await page.getByLabel('Select all 50 shown').check();
-      await page.getByRole('button', { name: 'Select all that match' }).click();
-      await page.getByText('All 300 that match are selected').waitFor();
+      await page.getByRole('button', { name: 'Select all matches' }).click();
+      await page.getByText('All 300 matches are selected').waitFor();
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
-      await dialog(page).getByText('300 of 300 can be acted on').waitFor();
+      await dialog(page).getByText('300 of 300 jobs can be paused').waitFor();
       await dialog(page).getByLabel('Reason (optional)').fill('moving house');
       await dialog(page).getByRole('button', { name: 'Pause' }).click();
-      await dialog(page).getByRole('link', { name: 'Show its progress' }).click();
+      await dialog(page).getByRole('link', { name: 'View progress' }).click();
       await heading(page, /Pause 300 jobs/);
       await page.getByRole('link', { name: 'Overview' }).click();
       await heading(page, 'Overview');
       await page.goto(server.url + '/jobs');
-      await page.getByRole('link', { name: 'Actions on many' }).click();
-      await heading(page, 'Actions on many');
+      await page.getByRole('link', { name: 'Bulk actions' }).click();
+      await heading(page, 'Bulk actions');
       await page.getByLabel('Only mine').check();
       await page.getByRole('link', { name: 'Pause 300 jobs' }).click();
       await page.locator('h1 [data-state=DONE]').waitFor({ timeout: 60_000 });
-      await page.getByText('300 done, 0 failed, 0 skipped, of 300').first().waitFor();
+      await page.getByText('300 in total: 300 done, 0 failed, 0 skipped').first().waitFor();
       await page.getByText('moving house').waitFor();
       assert.equal(await page.getByRole('button', { name: 'Cancel the rest' }).count(), 0);
     });
@@ -56,7 +56,7 @@ describe('an action on many', () => {
     const { bulk_id: id } = await begin('resume', [one, 'no-such-job']);
     await person({ asked: ['/api/jobs/no-such-job'] }, async (page) => {
       await page.goto(`${server.url}/bulk/${id}`);
-      await page.getByText('1 done, 1 failed, 0 skipped, of 2').first().waitFor();
+      await page.getByText('2 in total: 1 done, 1 failed, 0 skipped').first().waitFor();
       await page.getByRole('link', { name: 'Job partly-0' }).waitFor();
       await page.getByRole('button', { name: 'Failed (1)' }).click();
       await page.waitForURL('**/bulk/*?result=error');
@@ -92,7 +92,7 @@ describe('an action on many', () => {
       const { bulk_id: id } = await begin('pause', ids);
       await page.goto(`${server.url}/bulk/${id}`);
       await page.getByRole('button', { name: 'Cancel the rest' }).click();
-      await dialog(page).getByText(/have not been done yet/).waitFor();
+      await dialog(page).getByText(/have not been processed/).waitFor();
       await dialog(page).getByRole('button', { name: 'Cancel the rest' }).click();
       await page.locator('h1 [data-state=CANCELLED]').waitFor();
       const ended = await until(async () => {
@@ -100,7 +100,7 @@ describe('an action on many', () => {
         return now.end_time && now.done + now.failed + now.skipped === now.total && now;
       }, 'its end');
       assert.ok(ended.skipped > 0, 'it was in the middle');
-      await page.getByText(new RegExp(`${ended.skipped.toLocaleString('en')} skipped, of 1,500`)).first().waitFor();
+      await page.getByText(new RegExp(`1,500 in total: .*, ${ended.skipped.toLocaleString('en')} skipped`)).first().waitFor();
       // Alone: what had begun may have written a page of records since.
       await page.goto(server.url + '/admin/audit?object_id=' + id);
       await page.getByRole('cell', { name: 'Cancelled an action on many' }).waitFor();

@@ -44,7 +44,7 @@ describe('all runs', () => {
       await page.getByLabel('Select all 2 shown').check();
       await page.getByRole('button', { name: 'Cancel runs', exact: true }).click();
       await dialog(page).getByRole('heading', { name: 'Cancel all runs of these jobs?' }).waitFor();
-      await dialog(page).getByText('2 of 2 can be acted on').waitFor();
+      await dialog(page).getByText('Runs of 2 of 2 jobs can be cancelled').waitFor();
       assert.ok(!await dialog(page).getByRole('checkbox', { name: 'Kill them now' }).isChecked());
       await dialog(page).getByLabel('Reason (optional)').fill('moving');
       await dialog(page).getByRole('button', { name: 'Cancel runs' }).click();

@@ -226,7 +226,7 @@ describe('lists', () => {
       await open(page, '/runs?job_id=by-hand&user_id=nobody');
       await page.getByText('No matches').waitFor();
       assert.equal(await page.getByLabel('Owner').inputValue(), 'nobody');
-      await page.getByLabel('Owner').selectOption({ label: 'Anybody’s jobs' });
+      await page.getByLabel('Owner').selectOption({ label: 'All owners' });
       await row.first().waitFor();
       await open(page, '/runs/' + run_id);
       await page.getByText((await server.api('GET', 'runs/' + run_id)).trace_id).waitFor();

@@ -31,7 +31,7 @@ test('the overview leads to those of a job; one is tried once more, one is disca
     assert.equal(new URL(page.url()).search, '?job_id=first');
     await page.getByRole('link', { name: 'first', exact: true }).waitFor();
     assert.equal(await page.getByRole('link', { name: 'second', exact: true }).count(), 0);
-    await page.getByLabel('Job id, the whole of it').fill('nobody');
+    await page.getByLabel('Exact job ID').fill('nobody');
     await page.getByText('No matches').waitFor();
     assert.deepEqual(await look(page, 'no match'), []);
     await page.getByRole('button', { name: 'Clear filters' }).click();

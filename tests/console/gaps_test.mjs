@@ -24,9 +24,9 @@ test('where there is none it says what comes here; the palette leads there', asy
     await heading(page, 'Overview');
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').getByRole('combobox').fill('never planned');
-    await page.getByRole('option', { name: 'Fires that were never planned' }).waitFor();
+    await page.getByRole('option', { name: 'Missed fires' }).waitFor();
     await page.keyboard.press('Enter');
-    await heading(page, 'Fires that were never planned');
+    await heading(page, 'Missed fires');
     await page.getByText('No fire was left out').waitFor();
     await page.getByText('carillon job gaps --since 24h').waitFor();
   });
@@ -38,9 +38,9 @@ test('a job leads to its own, those are filtered by their address, and lead to w
   const [gap] = await gapsOf('beat');
   await person({}, async (page) => {
     await page.goto(server.url + '/jobs/beat');
-    const card = page.locator('.card').filter({ has: page.getByRole('heading', { name: 'Fires that were never planned' }) });
+    const card = page.locator('.card').filter({ has: page.getByRole('heading', { name: 'Missed fires' }) });
     await card.getByRole('link', { name: 'Show all' }).click();
-    await heading(page, 'Fires that were never planned');
+    await heading(page, 'Missed fires');
     assert.equal(new URL(page.url()).search, '?job_id=beat');
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'beat', exact: true }) });
     await row.waitFor();
@@ -65,7 +65,7 @@ test('a job leads to its own, those are filtered by their address, and lead to w
     await page.goto(`${server.url}/gaps?job_id=beat&since=${gap.to}&until=${after}`);
     await row.getByRole('link', { name: 'Why? beat did not fire then' }).click();
     await heading(page, 'Job beat');
-    await page.getByText('It was never planned').waitFor();
+    await page.getByText('Did not run: the fire was missed').waitFor();
   });
 });
 
@@ -86,7 +86,7 @@ test('the tile of the overview counts what was missed, not what somebody paused,
     await missed.waitFor();
     assert.deepEqual(await look(page, 'overview'), []);
     await missed.click();
-    await heading(page, 'Fires that were never planned');
+    await heading(page, 'Missed fires');
     const { searchParams } = new URL(page.url());
     assert.deepEqual(searchParams.getAll('reason'), ['misfire', 'catch_up_limit']);
     const back = Date.now() - Date.parse(searchParams.get('since'));
@@ -102,7 +102,7 @@ test('the tile of the overview counts what was missed, not what somebody paused,
 test('what cannot be read says so; on a phone, in Chinese', async () => {
   await person({ locale: 'zh-CN', width: 360, theme: 'dark', asked: ['/api/gaps'] }, async (page) => {
     await page.goto(server.url + '/gaps');
-    await heading(page, '从未计划的触发');
+    await heading(page, '错过的触发');
     await page.getByRole('link', { name: 'beat', exact: true }).waitFor();
     assert.deepEqual(await look(page, 'on a phone'), []);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);

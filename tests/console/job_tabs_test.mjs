@@ -67,26 +67,26 @@ describe('did it run?', () => {
     await server.api('POST', 'jobs', { job_id: 'ticker', name: 'Ticker', command: 'true', cron_expression: '* * * * * *', time_zone: 'Asia/Kolkata' });
     const run = await until(async () => (await server.api('GET', 'runs?job_id=ticker&state=COMPLETED')).items[0], 'a run', 30_000);
     await at('/jobs/ticker?tab=why&at=' + run.fire_time, {}, async (page) => {
-      await page.getByRole('heading', { name: 'It ran' }).waitFor();
+      await page.getByRole('heading', { name: 'Ran', exact: true }).waitFor();
       await page.locator('a[href*="/runs/"]').last().waitFor();
       // The field is the zone's clock: five and a half hours ahead.
-      const shown = await page.getByLabel('Minute, in Asia/Kolkata').inputValue();
+      const shown = await page.getByLabel('Minute (Asia/Kolkata)').inputValue();
       assert.equal(Date.parse(shown + ':00+05:30'), Math.floor(Date.parse(run.fire_time) / 60_000) * 60_000);
-      await page.getByLabel('Minute, in Asia/Kolkata').fill('2020-01-01T12:00');
-      await page.getByRole('button', { name: 'Ask' }).click();
-      await page.getByRole('heading', { name: 'It was not there yet' }).waitFor();
+      await page.getByLabel('Minute (Asia/Kolkata)').fill('2020-01-01T12:00');
+      await page.getByRole('button', { name: 'Check', exact: true }).click();
+      await page.getByRole('heading', { name: 'The job did not exist yet' }).waitFor();
       assert.equal(new URL(page.url()).searchParams.get('at'), '2020-01-01T06:30:00.000Z');
       await page.goBack();
-      await page.getByRole('heading', { name: 'It ran' }).waitFor();
+      await page.getByRole('heading', { name: 'Ran', exact: true }).waitFor();
     });
   });
 
   test('what cannot be asked says so', async () => {
     await at('/jobs/ticker?tab=why&at=soon', { asked: ['/why'] }, async (page) => {
       await page.getByText('Could not load this').waitFor();
-      await page.getByLabel('Minute, in Asia/Kolkata').fill('');
-      await page.getByRole('button', { name: 'Ask' }).click();
-      await page.getByText('This is no time.').waitFor();
+      await page.getByLabel('Minute (Asia/Kolkata)').fill('');
+      await page.getByRole('button', { name: 'Check', exact: true }).click();
+      await page.getByText('Enter a date and time.').waitFor();
       await heading(page, /Ticker/);
     });
   });

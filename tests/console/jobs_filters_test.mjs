@@ -61,7 +61,7 @@ describe('the jobs', () => {
       await page.goto(server.url + '/jobs');
       await signIn(page, 'uma', password);
       const owner = page.getByLabel('Owner');
-      assert.deepEqual(await owner.locator('option').allInnerTexts(), ['Anybody’s jobs', 'My jobs']);
+      assert.deepEqual(await owner.locator('option').allInnerTexts(), ['All owners', 'My jobs']);
     });
   });
 
@@ -71,7 +71,7 @@ describe('the jobs', () => {
       await shows(page, 20);
       assert.equal(await page.getByLabel('Rows at a time').inputValue(), '20');
       await page.getByRole('button', { name: 'Views' }).click();
-      await page.getByLabel('Save the filters as').fill('our etl');
+      await page.getByLabel('Save filters as').fill('our etl');
       await page.keyboard.press('Enter');
       await page.goto(server.url + '/jobs');
       await page.getByRole('button', { name: 'Views' }).click();
@@ -79,8 +79,8 @@ describe('the jobs', () => {
       await shows(page, 20);
       assert.deepEqual(searchOf(page), { selector: 'team=etl', page_size: '20' });
       await page.getByLabel('Select all 20 shown').check();
-      await page.getByRole('button', { name: 'Select all that match' }).click();
-      await page.getByText('All 30 that match are selected').waitFor();
+      await page.getByRole('button', { name: 'Select all matches' }).click();
+      await page.getByText('All 30 matches are selected').waitFor();
       await page.getByLabel('Rows at a time').selectOption('100');
       await shows(page, 30);
     });

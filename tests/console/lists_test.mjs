@@ -65,8 +65,8 @@ describe('many jobs', () => {
       // Ordered by id, theirs lies between the two.
       await page.getByText('3 selected').waitFor();
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
-      await dialog(page).getByText('2 of 3 can be acted on').waitFor();
-      const refused = dialog(page).getByRole('region', { name: 'These would be refused' });
+      await dialog(page).getByText('2 of 3 jobs can be paused').waitFor();
+      const refused = dialog(page).getByRole('region', { name: 'Not possible for' });
       assert.match(await refused.locator('li').innerText(), /^Job part-theirs\s/);
       await dialog(page).getByLabel('Reason (optional)').fill('moving house');
       await dialog(page).getByRole('button', { name: 'Pause' }).click();
@@ -91,18 +91,18 @@ describe('many jobs', () => {
       await page.goto(server.url + '/jobs?q=many-');
       await page.getByLabel('Select all 50 shown').check();
       await page.getByText('50 selected').waitFor();
-      await page.getByRole('button', { name: 'Select all that match' }).click();
-      await page.getByText('All 70 that match are selected').waitFor();
+      await page.getByRole('button', { name: 'Select all matches' }).click();
+      await page.getByText('All 70 matches are selected').waitFor();
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
-      await dialog(page).getByText('70 of 70 can be acted on').waitFor();
+      await dialog(page).getByText('70 of 70 jobs can be paused').waitFor();
       const asked = [];
       page.on('request', (request) => request.url().endsWith('/api/bulk') && request.method() === 'POST' && asked.push(JSON.parse(request.postData())));
       await dialog(page).getByRole('button', { name: 'Pause' }).click();
-      await dialog(page).getByText('The server is at it. It goes on when you leave.').waitFor();
-      await dialog(page).getByText('70 done, 0 failed, 0 skipped, of 70').waitFor();
+      await dialog(page).getByText('The server is working on this. You can leave this page.').waitFor();
+      await dialog(page).getByText('70 in total: 70 done, 0 failed, 0 skipped').waitFor();
       assert.deepEqual(asked.map((one) => [one.ids.length, one.background]), [[70, true]]);
       await dialog(page).getByRole('button', { name: 'Close' }).last().click();
-      await page.getByTestId('under-way').getByText('70 done, 0 failed, 0 skipped, of 70').waitFor();
+      await page.getByTestId('under-way').getByText('70 in total: 70 done, 0 failed, 0 skipped').waitFor();
       const first = page.getByLabel('Select all 50 shown');
       await until(() => first.evaluate((box) => box === document.activeElement), 'the focus');
       assert.equal(await page.getByText(/selected/).count(), 0);
@@ -117,10 +117,10 @@ describe('many jobs', () => {
       await page.goto(server.url + '/jobs?q=go-');
       await page.getByLabel('Select all 2 shown').check();
       await page.getByRole('button', { name: 'Run now', exact: true }).click();
-      await dialog(page).getByText('2 of 2 can be acted on').waitFor();
+      await dialog(page).getByText('2 of 2 jobs can be started').waitFor();
       await dialog(page).getByRole('button', { name: 'Run now' }).click();
       await dialog(page).getByText('2 done, 0 failed').waitFor();
-      await dialog(page).getByRole('link', { name: 'its run' }).first().click();
+      await dialog(page).getByRole('link', { name: 'View run' }).first().click();
       await page.waitForURL('**/runs/*');
       await page.locator('h1 [data-state=COMPLETED]').waitFor();
       await page.goto(server.url + '/jobs?q=go-');
@@ -143,7 +143,7 @@ describe('many jobs', () => {
       await page.getByText('2 selected').waitFor();
       await page.getByRole('button', { name: 'Pause', exact: true }).focus();
       await page.keyboard.press('Enter');
-      await dialog(page).getByText('2 of 2 can be acted on').waitFor();
+      await dialog(page).getByText('2 of 2 jobs can be paused').waitFor();
       await page.keyboard.press('Escape');
       await dialog(page).waitFor({ state: 'detached' });
       const pause = page.getByRole('button', { name: 'Pause', exact: true });
@@ -161,7 +161,7 @@ describe('many jobs', () => {
     await job('looked-at');
     await as('rita', { path: '/jobs?q=looked-at' }, async (page) => {
       await tick(page, 'Job looked-at').check();
-      const bar = page.getByRole('group', { name: 'What to do with the selection' });
+      const bar = page.getByRole('group', { name: 'Actions for the selection' });
       for (const name of ['Run now', 'Pause', 'Resume']) assert.ok(await bar.getByRole('button', { name }).isDisabled(), name);
       await bar.getByText('Your role is read-only.').waitFor();
     });
@@ -181,10 +181,10 @@ describe('many runs', () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/runs?job_id=fails');
       await page.getByLabel('Select all 2 shown').check();
-      const bar = page.getByRole('group', { name: 'What to do with the selection' });
+      const bar = page.getByRole('group', { name: 'Actions for the selection' });
       assert.ok(await bar.getByRole('button', { name: 'Cancel runs' }).isDisabled());
       await bar.getByRole('button', { name: 'Retry' }).click();
-      await dialog(page).getByText('2 of 2 can be acted on').waitFor();
+      await dialog(page).getByText('2 of 2 runs can be retried').waitFor();
       await dialog(page).getByRole('button', { name: 'Retry' }).click();
       await dialog(page).getByText('2 done, 0 failed').waitFor();
       await closeDialog(page);
@@ -194,8 +194,8 @@ describe('many runs', () => {
       await page.getByRole('checkbox', { name: /^Select Job sleeps/ }).check();
       await page.getByRole('checkbox', { name: /^Select Job fails/ }).first().check();
       await bar.getByRole('button', { name: 'Cancel runs' }).click();
-      await dialog(page).getByText('1 of 1 can be acted on').waitFor();
-      await dialog(page).getByText('1 of the selected are not in a state for this').waitFor();
+      await dialog(page).getByText('1 of 1 runs can be cancelled').waitFor();
+      await dialog(page).getByText('Left out: 1 of the selected runs').waitFor();
       await dialog(page).getByRole('button', { name: 'Cancel runs' }).click();
       await dialog(page).getByText('1 done, 0 failed').waitFor();
       await closeDialog(page);
@@ -211,7 +211,7 @@ describe('views and columns', () => {
       await page.goto(server.url + '/jobs?q=viewed&status=PAUSED');
       await page.getByRole('button', { name: 'Views' }).click();
       const panel = page.getByRole('group', { name: 'Saved views' });
-      await panel.getByLabel('Save the filters as').fill('Asleep');
+      await panel.getByLabel('Save filters as').fill('Asleep');
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'View: Asleep' }).waitFor();
       await page.goto(server.url + '/jobs?q=nothing-like-it');
@@ -240,7 +240,7 @@ describe('views and columns', () => {
       // The two lists have views of their own.
       await page.goto(server.url + '/runs?state=FAILED');
       await page.getByRole('button', { name: 'Views', exact: true }).click();
-      await panel.getByLabel('Save the filters as').fill('Broken');
+      await panel.getByLabel('Save filters as').fill('Broken');
       await panel.getByRole('button', { name: 'Save view' }).click();
       await page.goto(server.url + '/jobs?q=viewed');
       await page.getByRole('button', { name: 'Views', exact: true }).click();
@@ -252,7 +252,7 @@ describe('views and columns', () => {
     await as('anna', { path: '/jobs?status=PAUSED' }, async (page) => {
       await page.getByRole('button', { name: 'Views' }).click();
       const panel = page.getByRole('group', { name: 'Saved views' });
-      await panel.getByLabel('Save the filters as').fill('Mine');
+      await panel.getByLabel('Save filters as').fill('Mine');
       await panel.getByRole('button', { name: 'Save view' }).click();
       await page.getByRole('button', { name: 'Settings' }).click();
       await page.getByRole('button', { name: 'Sign out' }).click();
@@ -292,7 +292,7 @@ describe('views and columns', () => {
       await panel.getByLabel('Executor').uncheck();
       await panel.getByLabel('Started').check();
       assert.deepEqual(await headers(), ['State', 'Job', 'Fire time', 'Trigger', 'Duration', 'Reason', 'Started']);
-      await panel.getByRole('button', { name: 'As usual' }).click();
+      await panel.getByRole('button', { name: 'Reset' }).click();
       assert.deepEqual(await headers(), ['State', 'Job', 'Fire time', 'Trigger', 'Duration', 'Executor', 'Reason']);
     });
   });
@@ -307,14 +307,14 @@ describe('what is above a list', () => {
         await page.getByLabel('Select all 1 shown').check();
         const told = await look(page, 'selection');
         await page.getByRole('button', { name: 'Pause', exact: true }).click();
-        await dialog(page).getByText('1 of 1 can be acted on').waitFor();
+        await dialog(page).getByText('1 of 1 jobs can be paused').waitFor();
         told.push(...(await look(page, 'dialog')));
         await page.keyboard.press('Escape');
         await page.getByRole('button', { name: 'Columns' }).click();
         told.push(...(await look(page, 'columns')));
         await page.getByRole('button', { name: 'Views' }).click();
         const panel = page.getByRole('group', { name: 'Saved views' });
-        await panel.getByLabel('Save the filters as').fill('One');
+        await panel.getByLabel('Save filters as').fill('One');
         await panel.getByRole('button', { name: 'Save view' }).click();
         await panel.getByRole('link', { name: 'One' }).waitFor();
         told.push(...(await look(page, 'views')));

@@ -80,7 +80,7 @@ describe('deliveries', () => {
       await refused.getByRole('button').click();
       await refused.locator('[data-state=DELIVERED]').waitFor();
 
-      await page.getByLabel('Job id').fill('backup');
+      await page.getByLabel('Exact job ID').fill('backup');
       await refused.waitFor({ state: 'detached' });
       await page.getByLabel('Notice', { exact: true }).selectOption('late');
       await page.getByText('No matches').waitFor();

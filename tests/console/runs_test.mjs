@@ -79,7 +79,7 @@ test('from when until when is typed, is in the address, and is taken back; also 
     await panel.getByLabel('从').fill('2026-03-02T10:00');
     await panel.getByLabel('到').fill('2026-03-01T10:00');
     await panel.getByText('结束时间必须晚于开始时间。').waitFor();
-    assert.ok(await panel.getByRole('button', { name: '显示这些' }).isDisabled());
+    assert.ok(await panel.getByRole('button', { name: '应用' }).isDisabled());
     await panel.getByLabel('从').fill('2020-03-01T10:00');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/runs?since=2020-03-01T10%3A00%3A00.000Z&until=2026-03-01T10%3A00%3A00.000Z');

@@ -44,7 +44,7 @@ describe('namespaces', () => {
       assert.equal(await page.locator('td[data-column=namespace]').first().textContent(), 'payroll');
       await page.getByRole('button', { name: 'Views' }).click();
       const panel = page.getByRole('group', { name: 'Saved views' });
-      await panel.getByLabel('Save the filters as').fill('Wages');
+      await panel.getByLabel('Save filters as').fill('Wages');
       await panel.getByRole('button', { name: 'Save view' }).click();
       await page.goto(server.url + '/jobs');
       await page.getByRole('link', { name: 'Job alone' }).waitFor();
@@ -53,7 +53,7 @@ describe('namespaces', () => {
       await page.waitForURL('**/jobs?namespace=payroll');
       await page.getByLabel('Select all 2 shown').check();
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
-      await dialog(page).getByText('2 of 2 can be acted on').waitFor();
+      await dialog(page).getByText('2 of 2 jobs can be paused').waitFor();
     });
   });
 

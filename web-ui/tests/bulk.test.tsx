@@ -130,13 +130,13 @@ describe('the bar', () => {
     show('/', List, '/?q=job');
     fireEvent.click(await screen.findByRole('checkbox', { name: 'Select all 60 shown' }));
     if (!all) return;
-    fireEvent.click(screen.getByRole('button', { name: 'Select all that match' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Select all matches' }));
     await screen.findByText(/that match|all of them are selected/);
   };
   const pause = async () => {
     fireEvent.click(screen.getByRole('button', { name: 'Pause' }));
     const dialog = within(await screen.findByRole('dialog', { name: 'Pause these jobs?' }));
-    await dialog.findByText(/can be acted on/);
+    await dialog.findByText(/can be paused/);
     return dialog;
   };
 
@@ -144,11 +144,11 @@ describe('the bar', () => {
     const { handed } = bulk(60, false);
     await choose(false);
     const dialog = await pause();
-    dialog.getByText(/It is done by the server/);
+    dialog.getByText(/The server processes the items/);
     fireEvent.change(dialog.getByLabelText('Reason (optional)'), { target: { value: ' moving ' } });
     fireEvent.click(dialog.getByRole('button', { name: 'Pause' }));
-    await dialog.findByText('The server is at it. It goes on when you leave.');
-    expect((await dialog.findByRole('link', { name: 'Show its progress' })).getAttribute('href')).toBe(
+    await dialog.findByText('The server is working on this. You can leave this page.');
+    expect((await dialog.findByRole('link', { name: 'View progress' })).getAttribute('href')).toBe(
       '/bulk/blk-1',
     );
     expect(handed()).toHaveLength(1);
@@ -162,7 +162,7 @@ describe('the bar', () => {
     fireEvent.click(dialog.getAllByRole('button', { name: 'Close' }).at(-1)!);
     const bar = within(await screen.findByTestId('under-way'));
     expect(bar.getByRole('link', { name: 'Pause 1,200 jobs' }).getAttribute('href')).toBe('/bulk/blk-1');
-    await bar.findByText('300 done, 2 failed, 898 of 1,200 to go');
+    await bar.findByText('300 done, 2 failed, 898 of 1,200 remaining');
     expect(screen.queryByText('60 selected')).toBeNull();
   });
 
@@ -173,7 +173,7 @@ describe('the bar', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Cancel' }));
     fireEvent.click(await screen.findByRole('button', { name: 'Cancel runs' }));
     const dialog = within(await screen.findByRole('dialog', { name: 'Cancel all runs of these jobs?' }));
-    await dialog.findByText(/can be acted on/);
+    await dialog.findByText(/can be cancelled/);
     fireEvent.click(dialog.getByRole('checkbox', { name: /Kill them now/ }));
     fireEvent.click(dialog.getByRole('button', { name: 'Cancel runs' }));
     await waitFor(() =>
@@ -191,7 +191,7 @@ describe('the bar', () => {
     const dialog = await pause();
     dialog.getByText(/More than 1000 match/);
     fireEvent.click(dialog.getByRole('button', { name: 'Pause' }));
-    await dialog.findByText(/The server is at it/);
+    await dialog.findByText(/The server is working on this/);
     expect(handed()[0]).toMatchObject({ filter: { q: 'job' } });
     expect(handed()[0]!.ids).toBeUndefined();
   });
@@ -215,13 +215,13 @@ describe('the bar', () => {
     await vi.waitFor(
       async () => {
         await vi.advanceTimersByTimeAsync(1000);
-        dialog.getByText(/it may have begun/);
+        dialog.getByText(/the action may have started/);
       },
       { timeout: 5000 },
     );
     vi.useRealTimers();
     go();
-    await dialog.findByText(/The server is at it/);
+    await dialog.findByText(/The server is working on this/);
     expect(handed()).toHaveLength(6);
     expect(new Set(handed().map((one) => one.key)).size).toBe(1);
   });
@@ -244,10 +244,10 @@ describe('the list of actions', () => {
     show('/bulk', BulkListPage, '/bulk');
     const row = (await screen.findByRole('link', { name: 'Pause 1,200 jobs' })).closest('tr')!;
     expect(row.textContent).toContain('moving');
-    expect(row.textContent).toContain('300 done, 2 failed, 898 of 1,200 to go');
+    expect(row.textContent).toContain('300 done, 2 failed, 898 of 1,200 remaining');
     expect(within(row).getByRole<HTMLProgressElement>('progressbar').value).toBe(302);
     expect(screen.getByRole('link', { name: 'Retry 60 runs' }).closest('tr')!.textContent).toContain(
-      '60 done, 0 failed, 0 skipped, of 60',
+      '60 in total: 60 done, 0 failed, 0 skipped',
     );
   });
   it('asks for what its address says', async () => {
@@ -263,7 +263,7 @@ describe('the list of actions', () => {
     list([]);
     const router = show('/bulk', BulkListPage, '/bulk?state=STOPPED');
     fireEvent.click(await screen.findByRole('button', { name: 'Clear filters' }));
-    await screen.findByText('Nothing was done to many yet');
+    await screen.findByText('No bulk actions yet');
     expect(router.state.location.searchStr).toBe('');
     server.use(http.get(at('bulk'), () => problem(400, 'invalid', 'No such state.')));
     await queryClient.resetQueries({ queryKey: ['bulk'] });
@@ -323,7 +323,7 @@ describe('one action', () => {
   it('is read anew when it is told that it has changed', async () => {
     const { now, names } = answer(running);
     page();
-    await screen.findByText('300 done, 2 failed, 898 of 1,200 to go');
+    await screen.findByText('300 done, 2 failed, 898 of 1,200 remaining');
     await screen.findByRole('link', { name: 'Name of job-0' });
     const asked = names.length;
     now.bulk = { ...running, state: 'DONE', done: 1198, end_time: '2026-03-01T02:02:00Z' };
@@ -335,7 +335,7 @@ describe('one action', () => {
         data: JSON.stringify({ changes: [{ topic: 'bulk', id: 'blk-1' }, { topic: 'jobs' }] }),
       },
     ]);
-    await screen.findAllByText('1,198 done, 2 failed, 0 skipped, of 1,200');
+    await screen.findAllByText('1,200 in total: 1,198 done, 2 failed, 0 skipped');
     stream.stop();
     expect(names).toHaveLength(asked); // names do not change with it
     expect(screen.queryByRole('button', { name: 'Cancel the rest' })).toBeNull();
@@ -353,10 +353,10 @@ describe('one action', () => {
     page();
     fireEvent.click(await screen.findByRole('button', { name: 'Cancel the rest' }));
     const dialog = within(await screen.findByRole('dialog'));
-    dialog.getByText(/^898 have not been done yet/);
+    dialog.getByText(/^898 items have not been processed/);
     expect(cancelled).toBe(0);
     fireEvent.click(dialog.getByRole('button', { name: 'Cancel the rest' }));
-    await screen.findAllByText('300 done, 2 failed, 898 skipped, of 1,200');
+    await screen.findAllByText('1,200 in total: 300 done, 2 failed, 898 skipped');
     expect(cancelled).toBe(1);
   });
 

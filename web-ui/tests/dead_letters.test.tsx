@@ -113,7 +113,7 @@ describe('the dead letters', () => {
     page();
     const first = await row('backup');
     for (const text of ['Failed', 'Exit code', '3']) expect(first.textContent).toContain(text);
-    expect(within(first).getByRole('link', { name: 'its run' }).getAttribute('href')).toBe('/runs/r-1');
+    expect(within(first).getByRole('link', { name: 'View run' }).getAttribute('href')).toBe('/runs/r-1');
     expect((await row('nightly')).textContent).toContain('Executor lost');
   });
 
@@ -121,7 +121,7 @@ describe('the dead letters', () => {
     const router = page('?job_id=nightly');
     await row('nightly');
     expect(screen.queryByRole('link', { name: 'backup' })).toBeNull();
-    fireEvent.change(screen.getByLabelText('Job id, the whole of it'), { target: { value: 'nothing' } });
+    fireEvent.change(screen.getByLabelText('Exact job ID'), { target: { value: 'nothing' } });
     await screen.findByText('No matches');
     expect(router.state.location.searchStr).toBe('?job_id=nothing');
     await press('Clear filters');
@@ -133,7 +133,7 @@ describe('the dead letters', () => {
     page('?job_id=NightLy');
     await row('nightly');
     server.use(http.get(at('dead-letters'), () => problem(400, 'invalid', 'No id.')));
-    fireEvent.change(screen.getByLabelText('Job id, the whole of it'), {
+    fireEvent.change(screen.getByLabelText('Exact job ID'), {
       target: { value: 'Nightly report' },
     });
     await screen.findByText('No matches');

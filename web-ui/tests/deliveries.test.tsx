@@ -99,13 +99,13 @@ describe('the page of deliveries', () => {
     expect(failed.textContent).toContain('the receiver answered 503');
     expect(failed.querySelector('[data-column=tries]')!.textContent).toContain('2');
     expect(failed.querySelector('[data-column=next] time')).not.toBeNull();
-    expect(within(failed).getByRole('link', { name: 'its run' }).getAttribute('href')).toBe('/runs/r-1');
+    expect(within(failed).getByRole('link', { name: 'View run' }).getAttribute('href')).toBe('/runs/r-1');
     const missed = await row('nightly');
     expect(missed.textContent).toContain('Missed fires');
     expect(missed.textContent).toContain('night@example.org');
     expect(missed.querySelector('[data-column=next] time')).toBeNull();
     expect(missed.querySelector('[data-column=error]')!.textContent).toBe('');
-    expect(within(missed).queryByRole('link', { name: 'its run' })).toBeNull();
+    expect(within(missed).queryByRole('link', { name: 'View run' })).toBeNull();
   });
 
   it('asks for what its address says, and its address for what is chosen', async () => {

@@ -204,7 +204,7 @@ describe('the list of jobs', () => {
     await signedInAs(['jobs:write:own']);
     const router = list('/jobs');
     const owner = await screen.findByLabelText<HTMLSelectElement>('Owner');
-    expect([...owner.options].map((option) => option.textContent)).toEqual(['Anybody’s jobs', 'My jobs']);
+    expect([...owner.options].map((option) => option.textContent)).toEqual(['All owners', 'My jobs']);
     fireEvent.change(owner, { target: { value: 'user-1' } });
     await waitFor(() => expect(addressOf(router).get('user_id')).toBe('user-1'));
   });

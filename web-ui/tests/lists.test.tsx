@@ -343,13 +343,14 @@ describe('the bar', () => {
     fireEvent.click(await screen.findByRole('checkbox', { name: 'Select all 2 shown' }));
     fireEvent.click(screen.getByRole('button', { name: 'Pause' }));
     const dialog = within(await screen.findByRole('dialog', { name: 'Pause these jobs?' }));
-    await dialog.findByText('1 of 2 can be acted on');
+    await dialog.findByText('1 of 2 jobs can be paused');
     expect(
-      within(dialog.getByRole('region', { name: 'These would be refused' })).getByRole('link').textContent,
+      within(dialog.getByRole('region', { name: 'Not possible for' })).getByRole('link').textContent,
     ).toBe('Her job');
     fireEvent.change(dialog.getByLabelText('Reason (optional)'), { target: { value: ' moving ' } });
     fireEvent.click(dialog.getByRole('button', { name: 'Pause' }));
     await dialog.findByText('1 done, 1 failed');
+    dialog.getByRole('heading', { name: 'Pause 2 jobs' });
     const failed = within(dialog.getByRole('region', { name: 'Failed' }));
     expect(failed.getByRole('listitem').textContent).toBe('Her jobhers belongs to somebody else.');
     expect(dialog.getByRole('region', { name: 'Done' }).textContent).toContain('My job');
@@ -379,17 +380,17 @@ describe('the bar', () => {
     fireEvent.click(await screen.findByRole('checkbox', { name: 'Select all 2 shown' }));
     fireEvent.click(screen.getByRole('button', { name: 'Run now' }));
     const dialog = within(await screen.findByRole('dialog'));
-    await dialog.findByText('2 of 2 can be acted on');
+    await dialog.findByText('2 of 2 jobs can be started');
     fireEvent.click(dialog.getByRole('button', { name: 'Run now' }));
     await vi.waitFor(
       async () => {
         await vi.advanceTimersByTimeAsync(1000);
-        dialog.getByText('0 done, 0 failed, 2 may have been done');
+        dialog.getByText('0 done, 0 failed, 2 unknown');
       },
       { timeout: 5000 },
     );
     vi.useRealTimers();
-    const unsure = within(dialog.getByRole('region', { name: 'May have been done' }));
+    const unsure = within(dialog.getByRole('region', { name: 'Result unknown' }));
     expect(unsure.getAllByRole('listitem').map((item) => item.textContent)).toEqual([
       'My jobLook at the runs.',
       'Her jobLook at the runs.',
@@ -401,10 +402,10 @@ describe('the bar', () => {
     const seen = answerBulk([], [], many(137));
     show(<List hasMore />);
     fireEvent.click(await screen.findByRole('checkbox', { name: 'Select all 2 shown' }));
-    fireEvent.click(screen.getByRole('button', { name: 'Select all that match' }));
-    await screen.findByText('All 137 that match are selected');
+    fireEvent.click(screen.getByRole('button', { name: 'Select all matches' }));
+    await screen.findByText('All 137 matches are selected');
     fireEvent.click(screen.getByRole('button', { name: 'Resume' }));
-    await screen.findByText('137 of 137 can be acted on');
+    await screen.findByText('137 of 137 jobs can be resumed');
     expect(seen.at(-1)).toMatchObject({ action: 'resume', filter: { q: 'job' }, dry_run: true });
     expect(seen.every((one) => one.dry_run)).toBe(true);
   });
@@ -415,7 +416,7 @@ describe('the bar', () => {
     fireEvent.click(screen.getByRole('checkbox', { name: 'Select My job' }));
     fireEvent.click(screen.getByRole('button', { name: 'Run now' }));
     const dialog = within(await screen.findByRole('dialog'));
-    await dialog.findByText('1 of 1 can be acted on');
+    await dialog.findByText('1 of 1 jobs can be started');
     fireEvent.click(dialog.getByRole('button', { name: 'Run now' }));
     await dialog.findByText('1 done, 0 failed');
     fireEvent.click(dialog.getAllByRole('button', { name: 'Close' }).at(-1)!);
@@ -468,9 +469,9 @@ describe('columns', () => {
     fireEvent.click(panel.getByRole('checkbox', { name: 'Changed' }));
     await screen.findByText('changed');
     expect(localStorage.getItem('carillon.columns.job')).toBe('{"owner":false,"changed":true}');
-    fireEvent.click(panel.getByRole('button', { name: 'As usual' }));
+    fireEvent.click(panel.getByRole('button', { name: 'Reset' }));
     await screen.findByText('owner');
-    fireEvent.keyDown(panel.getByRole('button', { name: 'As usual' }), { key: 'Escape' });
+    fireEvent.keyDown(panel.getByRole('button', { name: 'Reset' }), { key: 'Escape' });
     await waitFor(() => expect(screen.queryByRole('group', { name: 'Columns' })).toBeNull());
     expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Columns' }));
   });
@@ -497,7 +498,7 @@ describe('views', () => {
     fireEvent.click(await screen.findByRole('button', { name: 'Views' }));
     const panel = within(screen.getByRole('group', { name: 'Saved views' }));
     for (const name of ['One', 'Two']) {
-      fireEvent.change(panel.getByLabelText('Save the filters as'), { target: { value: name } });
+      fireEvent.change(panel.getByLabelText('Save filters as'), { target: { value: name } });
       fireEvent.click(panel.getByRole('button', { name: 'Save view' }));
     }
     expect(panel.getByRole('link', { name: 'One' }).getAttribute('href')).toBe('/jobs?q=job');
@@ -507,12 +508,12 @@ describe('views', () => {
     ]);
     fireEvent.click(panel.getByRole('button', { name: 'Rename Two' }));
     fireEvent.change(panel.getByLabelText('New name'), { target: { value: 'One' } });
-    expect(panel.getByText('There is a view of this name.')).toBeTruthy();
+    expect(panel.getByText('A view with this name already exists.')).toBeTruthy();
     fireEvent.change(panel.getByLabelText('New name'), { target: { value: 'Third' } });
     fireEvent.click(panel.getByRole('button', { name: 'Rename' }));
     expect(document.activeElement).toBe(panel.getByRole('button', { name: 'Rename Third' }));
     fireEvent.click(panel.getByRole('button', { name: 'Delete One' }));
-    expect(document.activeElement).toBe(panel.getByLabelText('Save the filters as'));
+    expect(document.activeElement).toBe(panel.getByLabelText('Save filters as'));
     expect(panel.getAllByRole('link').map((link) => link.textContent)).toEqual(['Third']);
     expect(screen.getByRole('button', { name: 'View: Third' })).toBeTruthy();
   });

@@ -9,7 +9,7 @@ export const leftOf = ({ total, done, failed, skipped }: BulkAction) =>
   Math.max(0, total - done - failed - skipped);
 
 // "Pause 1,234 jobs"; of an action that is not known here its name.
-export function useBulkTitle(): (bulk: BulkAction) => string {
+export function useBulkTitle(): (bulk: Pick<BulkAction, 'action' | 'kind' | 'total'>) => string {
   const { t, i18n } = useTranslation();
   const { language } = usePreferences();
   return ({ action, kind, total }) => {

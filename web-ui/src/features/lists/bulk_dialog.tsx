@@ -11,6 +11,7 @@ import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
 import { Modal } from '../../shared/modal';
 import { Loading, Problem, explain } from '../../shared/ui';
+import { useBulkTitle } from '../bulk/bulk_text';
 import { ItemName } from '../bulk/item_name';
 import { Progress } from '../bulk/progress';
 import { useBulk } from '../bulk/reads';
@@ -51,6 +52,7 @@ export default function BulkDialog(props: {
   onHanded: (bulk: BulkAction) => void;
 }) {
   const { t } = useTranslation();
+  const titleOf = useBulkTitle();
   const client = useQueryClient();
   const { kind, action, target } = props;
   const words = kind === 'job' && action === 'cancel' ? 'cancel_jobs' : action;
@@ -111,7 +113,11 @@ export default function BulkDialog(props: {
       open
       onClose={close}
       finalFocus={props.finalFocus}
-      title={t(`bulk.title_${words}`)}
+      title={
+        stage.at === 'asking' || stage.at === 'handing'
+          ? t(`bulk.title_${words}`)
+          : titleOf({ action, kind, total: stage.at === 'handed' ? stage.bulk.total : ids.length })
+      }
       actions={
         stage.at === 'going' ? (
           <button
@@ -169,6 +175,7 @@ export default function BulkDialog(props: {
         <div className="grid gap-3">
           <Foreseen
             kind={kind}
+            words={words}
             items={look.data.items}
             more={look.data.more}
             leftOut={props.leftOut}
@@ -224,6 +231,7 @@ export default function BulkDialog(props: {
 
 function Foreseen(props: {
   kind: Kind;
+  words: string;
   items: Item[];
   more: boolean;
   leftOut: number;
@@ -234,7 +242,7 @@ function Foreseen(props: {
   return (
     <>
       <p role="status" className="font-medium">
-        {t('bulk.would', { would: props.items.length - refused.length, n: props.items.length })}
+        {t(`bulk.would_${props.words}`, { would: props.items.length - refused.length, n: props.items.length })}
       </p>
       {props.more && <p className="text-warn">{t('bulk.alone_more', { n: props.items.length })}</p>}
       {props.leftOut > 0 && <p className="text-muted">{t('bulk.left_out', { n: props.leftOut })}</p>}
