@@ -47,9 +47,9 @@ describe('users', () => {
       await dialog.getByLabel('Disabled').uncheck();
       await dialog.getByRole('button', { name: 'Save' }).click();
       await page.locator('tr', { hasText: 'bob' }).locator('[data-state=ENABLED]').waitFor();
-      await page.getByRole('button', { name: 'Another password for bob' }).click();
+      await page.getByRole('button', { name: 'Set a new password for bob' }).click();
       await dialog.getByLabel('New password').fill('another battery horse');
-      await dialog.getByRole('button', { name: 'Set the password' }).click();
+      await dialog.getByRole('button', { name: 'Set password' }).click();
       await dialog.waitFor({ state: 'detached' });
       assert.equal((await login('bob', password)).status, 401);
       assert.equal((await login('bob', 'another battery horse')).status, 200);
@@ -106,7 +106,7 @@ describe('API tokens', () => {
       const ask = (method, path) => fetch(server.url + path, { method, headers: { Authorization: 'Bearer ' + whole, 'Content-Type': 'application/json' } });
       assert.equal((await ask('GET', '/api/jobs')).status, 200);
       assert.equal((await ask('POST', '/api/jobs')).status, 403);
-      await dialog.getByRole('button', { name: 'I have it' }).click();
+      await dialog.getByRole('button', { name: 'Done' }).click();
       await page.locator('tr', { hasText: 'robot' }).waitFor();
       assert.equal(await page.locator('tr', { hasText: 'robot' }).locator('[data-column=scopes]').textContent(), 'read');
       assert.ok(!(await page.content()).includes(whole), 'shown once');
@@ -143,17 +143,17 @@ describe('the account', () => {
     await as('uma', { path: '/account' }, async (page) => {
       await heading(page, 'Account');
       await page.getByText('jobs:write:own').waitFor();
-      await page.getByLabel('Present password').fill('not this one');
+      await page.getByLabel('Current password').fill('not this one');
       await page.getByLabel('New password').fill('another battery horse');
       await page.getByLabel('Repeat the password').fill('another battery');
-      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByRole('button', { name: 'Change password' }).click();
       await page.getByText('The passwords do not match.').waitFor();
       await page.getByLabel('Repeat the password').fill('another battery horse');
-      await page.getByRole('button', { name: 'Change the password' }).click();
-      await until(async () => (await page.getByLabel('Present password').getAttribute('aria-invalid')) === 'true', 'the refusal');
-      await page.getByLabel('Present password').fill(password);
-      await page.getByRole('button', { name: 'Change the password' }).click();
-      await page.getByText('The password is changed').waitFor();
+      await page.getByRole('button', { name: 'Change password' }).click();
+      await until(async () => (await page.getByLabel('Current password').getAttribute('aria-invalid')) === 'true', 'the refusal');
+      await page.getByLabel('Current password').fill(password);
+      await page.getByRole('button', { name: 'Change password' }).click();
+      await page.getByText('Password changed').waitFor();
       await page.getByRole('link', { name: 'Jobs' }).click();
       await heading(page, 'Jobs');
       await page.getByText('No jobs yet').waitFor();
@@ -167,12 +167,12 @@ describe('the account', () => {
     await server.api('POST', 'jobs', { job_id: 'zoned', name: 'Zoned', command: 'true' });
     await person({}, async (page) => {
       await page.goto(server.url + '/account');
-      await page.getByText('You are here with an API token, which has no password.').waitFor();
+      await page.getByText('You are signed in with an API token, which has no password.').waitFor();
       await page.getByLabel('Theme', { exact: true }).selectOption('dark');
       await page.getByRole('main').getByLabel('Times', { exact: true }).selectOption('local');
-      const zone = page.getByLabel('Zone of local times');
+      const zone = page.getByLabel('Local time zone');
       await zone.fill('Atlantis/Deep');
-      await page.getByText('This browser knows no such zone.').waitFor();
+      await page.getByText('This browser does not know this time zone.').waitFor();
       await zone.fill('Asia/Kolkata');
       await page.getByLabel('Single-key shortcuts').uncheck();
       await page.goto(server.url + '/jobs/zoned?tab=configuration');

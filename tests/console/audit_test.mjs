@@ -39,12 +39,12 @@ test('it is filtered by whom, by what and by time, in the address', async () => 
     const shows = (actions) =>
       until(async () => isDeepStrictEqual(await rows.locator('td:nth-child(3)').allTextContents(), actions), actions.join());
     await shows(['Created a user', 'Created a user', 'Created a job', 'Paused a job', 'Changed a job', 'Created a job']);
-    await page.getByLabel('What', { exact: true }).selectOption('Created a job');
+    await page.getByLabel('Action', { exact: true }).selectOption('Created a job');
     await shows(['Created a job', 'Created a job']);
     assert.match(page.url(), /action=job\.create/);
-    await page.getByLabel('On what: its whole id').fill('other');
+    await page.getByLabel('Exact object ID').fill('other');
     await shows(['Created a job']);
-    await page.getByLabel('By whom: anna, anna/ci').fill('nobody');
+    await page.getByLabel('User or token: anna, anna/ci').fill('nobody');
     await page.getByText('No matches').first().waitFor();
     assert.deepEqual(await look(page, 'nothing found'), []);
     await page.getByRole('button', { name: /^Clear/ }).first().click();
@@ -52,7 +52,7 @@ test('it is filtered by whom, by what and by time, in the address', async () => 
     // What an address names that this console has no word for is asked for as it is.
     await page.goto(server.url + '/admin/audit?action=job.pause&action=job.sing&actor=token&since=2026-01-01T00:00:00Z');
     await shows(['Paused a job']);
-    assert.match(await page.getByLabel('What', { exact: true }).locator('option:checked').textContent(), /Paused a job, job\.sing/);
+    assert.match(await page.getByLabel('Action', { exact: true }).locator('option:checked').textContent(), /Paused a job, job\.sing/);
     await page.goto(server.url + '/admin/audit?until=2026-01-01T00:00:00Z');
     await page.getByText('No matches').first().waitFor();
   });

@@ -103,7 +103,7 @@ describe('an action on many', () => {
       await page.getByText(new RegExp(`1,500 in total: .*, ${ended.skipped.toLocaleString('en')} skipped`)).first().waitFor();
       // Alone: what had begun may have written a page of records since.
       await page.goto(server.url + '/admin/audit?object_id=' + id);
-      await page.getByRole('cell', { name: 'Cancelled an action on many' }).waitFor();
+      await page.getByRole('cell', { name: 'Cancelled a bulk action' }).waitFor();
     });
   });
 

@@ -299,7 +299,7 @@ describe('everywhere', () => {
     await until(async () => (await server.api('GET', 'runs?state=FAILED&job_id=broken')).items.length === 1, 'a failure');
     await person({ width: 1280 }, async (page) => {
       await open(page, '/');
-      const frame = page.getByRole('region', { name: 'Failures of the last seven days, by hour' }).last();
+      const frame = page.getByRole('region', { name: 'Failures in the last 7 days, by hour' }).last();
       await frame.getByRole('link').first().waitFor();
       assert.deepEqual(await frame.evaluate((box) => box.scrollWidth - box.clientWidth), 0);
     });

@@ -98,7 +98,7 @@ test('how another one joins is shown for a shell, systemd and a container; a wro
 
 test('who may only read is told why, on a phone, in both languages', async () => {
   const { token } = await server.api('POST', 'tokens', { name: 'reader', role: 'read_only' });
-  for (const [locale, name, why] of [['en-GB', 'Drain', 'Only administrators may do this.'], ['zh-CN', '排空', '只有管理员可以这样做。']]) {
+  for (const [locale, name, why] of [['en-GB', 'Drain', 'Only administrators can do this.'], ['zh-CN', '排空', '只有管理员可以这样做。']]) {
     await person({ token, locale, width: 360 }, async (page) => {
       for (const path of ['/executors', '/executors/' + id]) {
         await page.goto(server.url + path);

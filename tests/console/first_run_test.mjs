@@ -35,7 +35,7 @@ test('from the setup link to a green run: a minute, five clicks, and the link is
       await hand.type('correct horse battery');
     }
     await hand.press('Enter');
-    await page.getByRole('heading', { name: 'To the first green run' }).waitFor();
+    await page.getByRole('heading', { name: 'Get started' }).waitFor();
     await page.locator('[data-done=true]', { hasText: 'An executor is online' }).waitFor();
     await hand.click(page.getByRole('button', { name: 'Create and run' }));
     await page.waitForURL('**/runs/*');
@@ -60,10 +60,10 @@ test('the sample stays paused unless it is kept, and the card says how to go on 
   assert.equal(sample.state, 'PAUSED');
   await person({}, async (page) => {
     await page.goto(server.url + '/');
-    await page.locator('[data-done=true]', { hasText: 'Watch it turn green' }).waitFor();
-    await page.getByRole('link', { name: 'Edit its schedule' }).waitFor();
+    await page.locator('[data-done=true]', { hasText: 'Watch the run succeed' }).waitFor();
+    await page.getByRole('link', { name: 'Edit the schedule' }).waitFor();
     await server.api('POST', 'jobs', { job_id: 'own', name: 'Own', command: 'true' });
-    await page.getByRole('heading', { name: 'To the first green run' }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Get started' }).waitFor({ state: 'detached' });
   });
 });
 

@@ -57,8 +57,8 @@ async function fail(job, fields = {}) {
 describe('deliveries', () => {
   test('nothing yet; then what was told of which run, by the filters of the address; sent again', async () => {
     await as('anna', '/admin/deliveries', async (page) => {
-      await heading(page, 'Deliveries');
-      await page.getByText('Nobody has been told anything yet').waitFor();
+      await heading(page, 'Notifications');
+      await page.getByText('No notifications yet').waitFor();
       const { id, run_id: run } = await fail('backup');
       const row = page.locator(`[data-row="${id}"]`);
       await row.locator('[data-state=DELIVERED]').waitFor();
@@ -82,7 +82,7 @@ describe('deliveries', () => {
 
       await page.getByLabel('Exact job ID').fill('backup');
       await refused.waitFor({ state: 'detached' });
-      await page.getByLabel('Notice', { exact: true }).selectOption('late');
+      await page.getByLabel('Event', { exact: true }).selectOption('late');
       await page.getByText('No matches').waitFor();
       assert.equal(new URL(page.url()).search, '?job_id=backup&kind=late');
       await page.goto(server.url + '/admin/deliveries?state=DELIVERED&job_id=nightly');
@@ -97,7 +97,7 @@ describe('deliveries', () => {
     await as('anna', '/admin/deliveries', async (page) => {
       for (const [status, state] of [[204, 'DELIVERED'], [500, 'FAILED']]) {
         answer = status;
-        await page.getByRole('button', { name: 'Send a test notice' }).click();
+        await page.getByRole('button', { name: 'Send a test notification' }).click();
         const dialog = page.locator('.dialog');
         await dialog.getByRole('button', { name: 'Send', exact: true }).click();
         await dialog.locator(`[data-channel=webhook] [data-state=${state}]`).waitFor();
@@ -110,7 +110,7 @@ describe('deliveries', () => {
     });
     await withPerson(browser, { token: silent.token, asked: ['/api/notify'] }, async (page) => {
       await page.goto(silent.url + '/admin/deliveries');
-      await page.getByRole('button', { name: 'Send a test notice' }).click();
+      await page.getByRole('button', { name: 'Send a test notification' }).click();
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       await page.getByRole('alert').getByText(/Nothing is set up/).waitFor();
     });
@@ -122,8 +122,8 @@ describe('deliveries', () => {
       const again = page.locator('tr', { hasText: 'seen' }).getByRole('button');
       await again.waitFor();
       assert.ok(await again.isDisabled());
-      assert.equal(await again.getAttribute('title'), 'Only administrators send notices.');
-      assert.ok(await page.getByRole('button', { name: 'Send a test notice' }).isDisabled());
+      assert.equal(await again.getAttribute('title'), 'Only administrators can send notifications.');
+      assert.ok(await page.getByRole('button', { name: 'Send a test notification' }).isDisabled());
     });
   });
 });
@@ -135,12 +135,12 @@ describe('what a job tells', () => {
     await as('anna', '/jobs/quiet/edit', async (page) => {
       const what = page.getByLabel('Notify on');
       assert.equal(await what.inputValue(), 'cluster');
-      await page.getByTestId('telling').getByText(/^Failed, Missed fires, Late \(after 5 min\),? and Recovered\. To: Webhook$/).waitFor();
+      await page.getByTestId('telling').getByText(/^Run failed, Missed fires, Run late \(after 5 min\),? and Job recovered\. Recipients: Webhook$/).waitFor();
       await what.selectOption('own');
-      for (const kind of ['Failed', 'Missed fires', 'Late', 'Recovered']) await page.getByRole('checkbox', { name: kind, exact: true }).uncheck();
+      for (const kind of ['Run failed', 'Missed fires', 'Run late', 'Job recovered']) await page.getByRole('checkbox', { name: kind, exact: true }).uncheck();
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Select at least one event.').waitFor();
-      await page.getByRole('checkbox', { name: 'Late', exact: true }).check();
+      await page.getByRole('checkbox', { name: 'Run late', exact: true }).check();
       await page.getByLabel('Late after (seconds)').fill('60');
       await page.getByLabel('Mail recipients').fill('team@example.org\nno address');
       await page.getByRole('button', { name: 'Save' }).click();
@@ -154,8 +154,8 @@ describe('what a job tells', () => {
       assert.deepEqual(await notify(), { on: ['late'], late_after_s: 60, mail_to: ['team@example.org'] });
       assert.deepEqual((await server.api('GET', 'jobs/quiet')).schedules, [], 'it stays one without a schedule');
       await page.getByRole('button', { name: 'Configuration' }).click();
-      await page.getByText('Late (after 1 min)').waitFor();
-      await page.getByRole('link', { name: 'What was told of it' }).click();
+      await page.getByText('Run late (after 1 min)').waitFor();
+      await page.getByRole('link', { name: 'View sent notifications' }).click();
       await page.getByText('No matches').waitFor();
 
       await page.goto(server.url + '/jobs/quiet/edit');
@@ -171,7 +171,7 @@ describe('what a job tells', () => {
 
 test('in both themes and languages, on a phone', async () => {
   await fail('a_name_as_long_as_it_may_be_and_then_some_more_letters_after', { notify: { on: ['failed'], mail_to: ['a-very-long-address-of-somebody@a-very-long-name-of-a-host.example.org'] } });
-  for (const [theme, locale, label] of [['light', 'en-GB', 'Send a test notice'], ['dark', 'zh-CN', '发送测试通知']]) {
+  for (const [theme, locale, label] of [['light', 'en-GB', 'Send a test notification'], ['dark', 'zh-CN', '发送测试通知']]) {
     await withPerson(browser, { token: server.token, theme, locale, width: 360 }, async (page) => {
       const wide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       await page.goto(server.url + '/admin/deliveries');

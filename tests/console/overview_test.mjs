@@ -59,8 +59,8 @@ test('what fires in the next hour is there, whatever its id is, and is run from 
     const next = page.getByTestId('next');
     await next.getByRole('link', { name: 'Z soon' }).waitFor();
     assert.deepEqual(await next.getByRole('link').allTextContents(), ['Z soon']);
-    assert.match(await next.innerText(), /(59|60) times in the hour/);
-    assert.equal(await page.getByRole('heading', { name: 'To the first green run' }).count(), 0);
+    assert.match(await next.innerText(), /(59|60) fires in this hour/);
+    assert.equal(await page.getByRole('heading', { name: 'Get started' }).count(), 0);
     const [want] = (await server.api('GET', 'jobs/z-soon/next?n=1')).items;
     await until(async () => (await next.locator('time').getAttribute('datetime')) >= want.fire_time, 'its next fire');
     assert.deepEqual(await look(page, 'overview'), []);

@@ -40,8 +40,8 @@ test('it leads to a run by its id, to an executor, a job and any page', async ()
     await go(page, executor, executor);
     await page.waitForURL('**/executors/' + executor);
     await heading(page, executor);
-    await go(page, 'deliv', 'Deliveries');
-    await heading(page, 'Deliveries');
+    await go(page, 'notif', 'Notifications');
+    await heading(page, 'Notifications');
     await go(page, 'backup', 'Backup');
     await heading(page, 'Backup');
   });
@@ -53,19 +53,19 @@ test('Enter takes nothing that was found for what was typed before', async () =>
     await heading(page, 'Overview');
     let answer;
     const answered = new Promise((resolve) => { answer = resolve; });
-    await page.route('**/api/jobs?q=deliv*', async (route) => {
+    await page.route('**/api/jobs?q=notif*', async (route) => {
       await answered;
       await route.continue();
     });
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: 'Backup' }).first().waitFor();
-    await page.keyboard.insertText('deliv');
+    await page.keyboard.insertText('notif');
     // The first one, whether the answer came or not.
-    await page.locator('[role=option][data-highlighted]', { hasText: 'Deliveries' }).waitFor();
+    await page.locator('[role=option][data-highlighted]', { hasText: 'Notifications' }).waitFor();
     assert.equal(await page.getByRole('option', { name: 'Backup' }).count(), 0);
     answer();
     await page.keyboard.press('Enter');
-    await heading(page, 'Deliveries');
+    await heading(page, 'Notifications');
   });
 });
 

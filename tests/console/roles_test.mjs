@@ -9,10 +9,10 @@ const REASONS = {
   '+': 'may',
   look: 'Your role is read-only.',
   own: 'Owned by another user and not shared with you.',
-  admin: 'Only administrators may do this.',
-  secret: 'Only its owner or an administrator may.',
-  users: 'Only administrators manage users.',
-  notices: 'Only administrators send notices.',
+  admin: 'Only administrators can do this.',
+  secret: 'Only the owner or an administrator can do this.',
+  users: 'Only administrators can manage users.',
+  notices: 'Only administrators can send notifications.',
 };
 // Whose job: only a user's page differs by it. {job} and {run} are of that job.
 const PEOPLE = [
@@ -60,7 +60,7 @@ const TABLE = `
   /admin/secrets   Edit uma_db               +      +      +      +      secret
   /admin/secrets   Edit anna_db              +      secret secret secret secret
   /admin/secrets   Delete anna_db            +      secret secret secret secret
-  /admin/deliveries Send a test notice       +      notices notices notices notices
+  /admin/deliveries Send a test notification +      notices notices notices notices
 `;
 const rows = TABLE.trim().split('\n').slice(1).map((line) => {
   const words = line.trim().split(/\s+/);

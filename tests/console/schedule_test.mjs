@@ -29,7 +29,7 @@ describe('the schedule page', () => {
       assert.equal(load.busiest.fires, 7);
       const sum = load.buckets.reduce((all, one) => all + one.fires, 0);
       await page.getByText(`${sum} fires of 7 jobs.`).waitFor();
-      await page.getByText('The busiest minute is 2099-03-02 03:00 with 7.').waitFor();
+      await page.getByText('Busiest minute: 2099-03-02 03:00 with 7 fires.').waitFor();
       const path = await page.getByTestId('density').locator('path').getAttribute('d');
       assert.equal(path.split('M').length - 1, load.buckets.filter((one) => one.fires > 0).length);
       await page.getByRole('link', { name: '03:00: 12 fires' }).click();
@@ -48,10 +48,10 @@ describe('the schedule page', () => {
       await page.getByRole('button', { name: 'Week' }).click();
       await page.waitForURL('**view=week**');
       await page.getByRole('link', { name: '2099-03-05 02:00: 12 fires' }).waitFor();
-      await page.getByRole('button', { name: 'Forward' }).click();
+      await page.getByRole('button', { name: 'Next', exact: true }).click();
       await page.waitForURL('**date=2099-03-09**');
       await page.getByRole('link', { name: '2099-03-12 02:00: 12 fires' }).click();
-      await page.getByRole('heading', { name: 'The hour from 2099-03-12 02:00' }).waitFor();
+      await page.getByRole('heading', { name: 'Hour from 2099-03-12 02:00' }).waitFor();
       const zone = page.getByLabel('Time zone');
       await zone.fill('Atlantis');
       assert.equal(await zone.getAttribute('aria-invalid'), 'true');

@@ -38,10 +38,10 @@ test('one is made, used by a job, given another value and deleted; its value is 
     await dialog.getByLabel('Value').fill(VALUE);
     const seen = () => dialog.getByLabel('Value').evaluate((field) => getComputedStyle(field).webkitTextSecurity);
     assert.equal(await seen(), 'disc');
-    await dialog.getByLabel('Show what is typed').check();
+    await dialog.getByLabel('Show the value while typing').check();
     assert.equal(await seen(), 'none');
     await dialog.getByLabel('Description (optional)').fill('the shop');
-    await dialog.getByLabel('Jobs of everybody may use it').check();
+    await dialog.getByLabel('Available to all jobs').check();
     await dialog.getByRole('button', { name: 'Create secret' }).click();
     await page.locator('tr', { hasText: 'shop_db' }).waitFor();
     assert.deepEqual((await secrets()).map((one) => [one.name, one.description, one.shared, one.version]), [['shop_db', 'the shop', true, 1]]);
@@ -96,7 +96,7 @@ test('a user has their own, sees others’ and may not touch them; who may only 
     assert.ok(await page.getByRole('button', { name: 'Edit theirs' }).isDisabled());
     await page.getByRole('button', { name: 'New secret' }).click();
     const dialog = page.locator('.dialog');
-    assert.ok(await dialog.getByLabel('Jobs of everybody may use it').isDisabled());
+    assert.ok(await dialog.getByLabel('Available to all jobs').isDisabled());
     await dialog.getByLabel('Name').fill('own_one');
     await dialog.getByLabel('Value').fill(VALUE);
     await dialog.getByRole('button', { name: 'Create secret' }).click();

@@ -74,9 +74,9 @@ describe('shares', () => {
     });
     await as('anna', '/admin/users', async (page) => {
       await page.getByRole('button', { name: 'Edit uma' }).click();
-      await dialog(page).getByRole('button', { name: 'Share more' }).click();
+      await dialog(page).getByRole('button', { name: 'Add a share' }).click();
       await share(page, 1).getByLabel('Namespace').fill('payroll');
-      await dialog(page).getByRole('button', { name: 'Share more' }).click();
+      await dialog(page).getByRole('button', { name: 'Add a share' }).click();
       await share(page, 2).getByLabel('Namespace').fill('default');
       await share(page, 2).getByLabel('Labels').fill('team =');
       await dialog(page).getByRole('button', { name: 'Save' }).click();
@@ -118,7 +118,7 @@ describe('shares', () => {
   test('are taken away, and the buttons with them', async () => {
     await as('anna', '/admin/users', async (page) => {
       await page.getByRole('button', { name: 'Edit uma' }).click();
-      await dialog(page).getByRole('button', { name: 'Take share 1 away' }).click();
+      await dialog(page).getByRole('button', { name: 'Remove share 1' }).click();
       await dialog(page).getByRole('button', { name: 'Save' }).click();
       await dialog(page).waitFor({ state: 'detached' });
     });

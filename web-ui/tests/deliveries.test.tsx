@@ -94,7 +94,7 @@ describe('the page of deliveries', () => {
     page();
     const failed = await row('backup');
     expect(failed.textContent).toContain('Pending');
-    expect(failed.textContent).toContain('Failed');
+    expect(failed.textContent).toContain('Run failed');
     expect(failed.textContent).toContain('Webhook');
     expect(failed.textContent).toContain('the receiver answered 503');
     expect(failed.querySelector('[data-column=tries]')!.textContent).toContain('2');
@@ -114,7 +114,7 @@ describe('the page of deliveries', () => {
     await row('backup');
     expect(asked[0]).toContain('state=PENDING');
     expect(asked[0]).toContain('job_id=backup');
-    fireEvent.change(screen.getByLabelText('Notice'), { target: { value: 'failed' } });
+    fireEvent.change(screen.getByLabelText('Event'), { target: { value: 'failed' } });
     await waitFor(() => expect(asked.at(-1)).toContain('kind=failed'));
     expect(router.state.location.searchStr).toBe('?state=PENDING&job_id=backup&kind=failed');
     fireEvent.change(screen.getByLabelText('State'), { target: { value: '' } });
@@ -124,7 +124,7 @@ describe('the page of deliveries', () => {
   it('tells nothing yet', async () => {
     list([]);
     page();
-    await screen.findByText('Nobody has been told anything yet');
+    await screen.findByText('No notifications yet');
   });
 
   it('tells that nothing matches, and takes the filters away', async () => {
@@ -160,14 +160,14 @@ describe('the page of deliveries', () => {
       ),
     );
     page();
-    fireEvent.click(await screen.findByRole('button', { name: 'Send 16 of nightly again' }));
+    fireEvent.click(await screen.findByRole('button', { name: 'Resend notification 16 of nightly' }));
     await waitFor(() => expect(asked.length).toBe(2));
     await waitFor(() =>
       expect(
-        screen.getByRole<HTMLButtonElement>('button', { name: 'Send 16 of nightly again' }).disabled,
+        screen.getByRole<HTMLButtonElement>('button', { name: 'Resend notification 16 of nightly' }).disabled,
       ).toBe(false),
     );
-    fireEvent.click(screen.getByRole('button', { name: 'Send 16 of nightly again' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Resend notification 16 of nightly' }));
     await waitFor(() => expect(asked.length).toBe(3));
     expect(tries).toBe(2);
   });
@@ -176,10 +176,12 @@ describe('the page of deliveries', () => {
     permissions.of = ['jobs:write'];
     list([pending]);
     page();
-    const again = await screen.findByRole<HTMLButtonElement>('button', { name: 'Send 17 of backup again' });
-    const test = screen.getByRole<HTMLButtonElement>('button', { name: 'Send a test notice' });
+    const again = await screen.findByRole<HTMLButtonElement>('button', {
+      name: 'Resend notification 17 of backup',
+    });
+    const test = screen.getByRole<HTMLButtonElement>('button', { name: 'Send a test notification' });
     expect([again.disabled, test.disabled]).toEqual([true, true]);
-    expect([again.title, test.title]).toEqual(Array(2).fill('Only administrators send notices.'));
+    expect([again.title, test.title]).toEqual(Array(2).fill('Only administrators can send notifications.'));
   });
 });
 
@@ -206,7 +208,7 @@ describe('a test notice', () => {
     const send = await screen.findByRole('button', { name: 'Send' });
     expect(sentTests).toBe(0);
     fireEvent.click(send);
-    const answers = await screen.findByRole('list', { name: 'What each answered' });
+    const answers = await screen.findByRole('list', { name: 'Results' });
     const [webhook, mail] = within(answers).getAllByRole('listitem');
     expect(webhook!.textContent).toBe('WebhookDelivered204');
     expect(mail!.textContent).toBe('MailFailedmail to 127.0.0.1: Connection refused');

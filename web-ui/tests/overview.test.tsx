@@ -142,7 +142,7 @@ describe('the next hour', () => {
       (await screen.findAllByRole('link', { name: /^Job / })).map((one) => one.textContent).slice(0, 2),
     ).toEqual(['Job 0', 'Job 1']);
     expect(screen.getAllByRole('button', { name: /^Run Job \d+ now$/ }).length).toBe(12);
-    expect(screen.getByText('2 times in the hour')).toBeTruthy();
+    expect(screen.getByText('2 fires in this hour')).toBeTruthy();
     expect(screen.getByText('and 3 more jobs')).toBeTruthy();
     const { searchParams } = asked[0]!;
     expect(Date.parse(searchParams.get('until')!) - Date.parse(searchParams.get('from')!)).toBe(3_600_000);

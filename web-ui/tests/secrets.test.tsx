@@ -138,8 +138,8 @@ describe('the page of secrets', () => {
       http.get(at('users'), () => HttpResponse.json({ items: [], next_page_token: null })),
     );
     page();
-    expect((await screen.findByText('shop_db')).closest('tr')!.textContent).toContain('Of its owner');
-    expect(screen.getByText('mail').closest('tr')!.textContent).toContain('Of everybody');
+    expect((await screen.findByText('shop_db')).closest('tr')!.textContent).toContain('Jobs of the owner');
+    expect(screen.getByText('mail').closest('tr')!.textContent).toContain('All jobs');
     expect(document.body.textContent).toContain('{{secrets.NAME}}');
     expect(screen.getByRole('button', { name: 'Edit shop_db' })).toBeTruthy();
   });

@@ -74,13 +74,13 @@ describe('shares', () => {
     fireEvent.click(dialog.getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(onDone).toHaveBeenCalledOnce());
     expect(seen[0]).not.toHaveProperty('shares');
-    fireEvent.click(dialog.getByRole('button', { name: 'Share more' }));
+    fireEvent.click(dialog.getByRole('button', { name: 'Add a share' }));
     fireEvent.change(row(dialog, 2).getByLabelText('Namespace'), { target: { value: 'default' } });
-    fireEvent.change(row(dialog, 2).getByLabelText('Labels (all where empty)'), {
+    fireEvent.change(row(dialog, 2).getByLabelText('Labels (empty: all jobs)'), {
       target: { value: 'team = etl' },
     });
-    fireEvent.click(dialog.getByRole('button', { name: 'Take share 1 away' }));
-    expect(document.activeElement).toBe(dialog.getByRole('button', { name: 'Share more' }));
+    fireEvent.click(dialog.getByRole('button', { name: 'Remove share 1' }));
+    expect(document.activeElement).toBe(dialog.getByRole('button', { name: 'Add a share' }));
     fireEvent.click(dialog.getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(seen).toHaveLength(2));
     expect(seen[1]!.shares).toEqual([{ namespace: 'default', selector: 'team = etl' }]);
@@ -95,16 +95,16 @@ describe('shares', () => {
       }),
     );
     const dialog = await edit(uma);
-    fireEvent.click(dialog.getByRole('button', { name: 'Share more' }));
-    fireEvent.click(dialog.getByRole('button', { name: 'Share more' }));
+    fireEvent.click(dialog.getByRole('button', { name: 'Add a share' }));
+    fireEvent.click(dialog.getByRole('button', { name: 'Add a share' }));
     fireEvent.change(row(dialog, 3).getByLabelText('Namespace'), { target: { value: 'default' } });
-    fireEvent.change(row(dialog, 3).getByLabelText('Labels (all where empty)'), {
+    fireEvent.change(row(dialog, 3).getByLabelText('Labels (empty: all jobs)'), {
       target: { value: 'team =' },
     });
     fireEvent.click(dialog.getByRole('button', { name: 'Save' }));
     await dialog.findByText('There is no value behind =.');
     expect(seen[0]!.shares).toEqual([{ namespace: 'payroll' }, { namespace: 'default', selector: 'team =' }]);
-    const field = row(dialog, 2).getByLabelText('Labels (all where empty)');
+    const field = row(dialog, 2).getByLabelText('Labels (empty: all jobs)');
     expect([field.getAttribute('aria-invalid'), (field as HTMLInputElement).value]).toEqual([
       'true',
       'team =',
@@ -113,9 +113,9 @@ describe('shares', () => {
 
   it('are no matter of administrators, unless some are there', async () => {
     const dialog = await edit({ ...uma, role: 'admin', shares: [] });
-    expect(dialog.queryByRole('button', { name: 'Share more' })).toBeNull();
+    expect(dialog.queryByRole('button', { name: 'Add a share' })).toBeNull();
     fireEvent.change(dialog.getByLabelText('Role'), { target: { value: 'user' } });
-    expect(dialog.getByRole('button', { name: 'Share more' })).toBeTruthy();
+    expect(dialog.getByRole('button', { name: 'Add a share' })).toBeTruthy();
   });
 
   it('are given to a new user too', async () => {
@@ -128,7 +128,7 @@ describe('shares', () => {
     );
     show(<CreateUserDialog onClose={() => {}} onDone={() => {}} />);
     const dialog = within(await screen.findByRole('dialog'));
-    fireEvent.click(dialog.getByRole('button', { name: 'Share more' }));
+    fireEvent.click(dialog.getByRole('button', { name: 'Add a share' }));
     fireEvent.change(row(dialog, 1).getByLabelText('Namespace'), { target: { value: 'payroll' } });
     fireEvent.click(dialog.getByRole('button', { name: 'Create user' }));
     await waitFor(() => expect(body).toMatchObject({ shares: [{ namespace: 'payroll' }] }));
@@ -146,12 +146,12 @@ describe('the account', () => {
       ],
     });
     show(<AccountPage />);
-    expect(factOf('Shared with you')).toBe('payroll: all jobsdefault: team = etlEvery namespace: tier');
+    expect(factOf('Shared with you')).toBe('payroll: all jobsdefault: team = etlAll namespaces: tier');
   });
   it('says that nothing is, and nothing where the server does not know', async () => {
     await signedInAs(['read'], { shares: [] });
     const { unmount } = show(<AccountPage />);
-    expect(factOf('Shared with you')).toBe('Nothing of others');
+    expect(factOf('Shared with you')).toBe('None');
     unmount();
     await signedInAs(['read']);
     show(<AccountPage />);

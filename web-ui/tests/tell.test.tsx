@@ -151,16 +151,16 @@ describe('the section of the form', () => {
     show(<JobEditor start={definitionOf(job)} job={job} />);
     await screen.findByLabelText('Notify on');
     await telling(
-      'Failed and Late (after 5 min). To: Webhook and Mail to ops@example.org and night@example.org',
+      'Run failed and Run late (after 5 min). Recipients: Webhook and Mail to ops@example.org and night@example.org',
     );
     fireEvent.change(screen.getByLabelText('Notify on'), { target: { value: 'own' } });
-    for (const kind of ['Missed fires', 'Recovered'])
+    for (const kind of ['Missed fires', 'Job recovered'])
       fireEvent.click(screen.getByRole('checkbox', { name: kind }));
     fireEvent.change(screen.getByLabelText('Late after (seconds)'), {
       target: { value: '60' },
     });
     fireEvent.change(screen.getByLabelText('Mail recipients'), { target: { value: 'a@b' } });
-    await telling('Failed and Late (after 1 min). To: Webhook and Mail to a@b');
+    await telling('Run failed and Run late (after 1 min). Recipients: Webhook and Mail to a@b');
     fireEvent.click(screen.getByRole('button', { name: 'YAML' }));
     const yaml = parse(screen.getByLabelText<HTMLTextAreaElement>('YAML').value) as { notify: object };
     expect(yaml.notify).toEqual({ on: ['failed', 'late'], late_after_s: 60, mail_to: ['a@b'] });
@@ -168,8 +168,8 @@ describe('the section of the form', () => {
       target: { value: 'name: x\ncron_expression: 0 3 * * *\nnotify: {on: [recovered], late_after_s: 7}\n' },
     });
     fireEvent.click(screen.getByRole('button', { name: 'Form' }));
-    expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Recovered' }).checked).toBe(true);
-    expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Failed' }).checked).toBe(false);
+    expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Job recovered' }).checked).toBe(true);
+    expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Run failed' }).checked).toBe(false);
     expect(screen.getByLabelText<HTMLInputElement>('Late after (seconds)').value).toBe('7');
     fireEvent.change(screen.getByLabelText('Notify on'), { target: { value: 'none' } });
     await telling('Nothing');
@@ -179,7 +179,7 @@ describe('the section of the form', () => {
     withSettings({ ...settings, 'notify.webhook_url': '', 'notify.mail_server': '' });
     show(<JobEditor start={definitionOf(job)} job={job} />);
     await screen.findByLabelText('Notify on');
-    await waitFor(() => expect(screen.getByTestId('telling').textContent).toContain('To: nobody'));
+    await waitFor(() => expect(screen.getByTestId('telling').textContent).toContain('Recipients: none'));
   });
 
   it('shows at its field what the server refuses, and what is missing', async () => {
@@ -197,12 +197,12 @@ describe('the section of the form', () => {
     );
     show(<JobEditor start={definitionOf(job)} job={job} />);
     fireEvent.change(await screen.findByLabelText('Notify on'), { target: { value: 'own' } });
-    for (const kind of ['Failed', 'Missed fires', 'Late', 'Recovered'])
+    for (const kind of ['Run failed', 'Missed fires', 'Run late', 'Job recovered'])
       fireEvent.click(screen.getByRole('checkbox', { name: kind }));
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
     await screen.findByText('Select at least one event.');
     expect(sent).toEqual([]);
-    fireEvent.click(screen.getByRole('checkbox', { name: 'Late' }));
+    fireEvent.click(screen.getByRole('checkbox', { name: 'Run late' }));
     fireEvent.change(screen.getByLabelText('Mail recipients'), { target: { value: 'a@b' } });
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
     await screen.findByText('It refuses this address.');
@@ -220,11 +220,11 @@ describe('the page of the job', () => {
         <TellFact job={{ ...job, notify: { mail_to: ['a@b'] } }} />
       </div>,
     );
-    const link = await screen.findByRole('link', { name: 'What was told of it' });
+    const link = await screen.findByRole('link', { name: 'View sent notifications' });
     expect(link.getAttribute('href')).toContain('/admin/deliveries?job_id=');
     await waitFor(() =>
       expect(screen.getByTestId('fact').textContent).toBe(
-        'Failed and Late (after 5 min) · Cluster defaultTo: Webhook and Mail to a@bWhat was told of it',
+        'Run failed and Run late (after 5 min) · Cluster defaultRecipients: Webhook and Mail to a@bView sent notifications',
       ),
     );
   });
@@ -236,7 +236,7 @@ describe('the page of the job', () => {
         <TellFact job={job} />
       </div>,
     );
-    await screen.findByRole('link', { name: 'What was told of it' });
-    expect(screen.getByTestId('fact').textContent).toBe('Cluster defaultWhat was told of it');
+    await screen.findByRole('link', { name: 'View sent notifications' });
+    expect(screen.getByTestId('fact').textContent).toBe('Cluster defaultView sent notifications');
   });
 });

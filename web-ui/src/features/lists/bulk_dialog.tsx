@@ -242,7 +242,10 @@ function Foreseen(props: {
   return (
     <>
       <p role="status" className="font-medium">
-        {t(`bulk.would_${props.words}`, { would: props.items.length - refused.length, n: props.items.length })}
+        {t(`bulk.would_${props.words}`, {
+          would: props.items.length - refused.length,
+          n: props.items.length,
+        })}
       </p>
       {props.more && <p className="text-warn">{t('bulk.alone_more', { n: props.items.length })}</p>}
       {props.leftOut > 0 && <p className="text-muted">{t('bulk.left_out', { n: props.leftOut })}</p>}

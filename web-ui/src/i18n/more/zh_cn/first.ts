@@ -3,15 +3,15 @@ import type { first as en } from '../en/first';
 import type { TwinOf } from '../../twin';
 
 export const first: TwinOf<typeof en> = {
-  'first.title': '三步完成首次运行',
+  'first.title': '开始使用',
   'first.done': '已完成',
   'first.to_do': '待完成',
   'first.executor': '执行器在线',
   'first.executor_is': '{{name}} 已就绪。',
   'first.create': '创建并运行示例任务',
   'first.create_hint':
-    '它输出一句问候，计划为每分钟一次。除非选择继续触发，否则保持暂停；这次运行为手动运行。',
-  'first.keep': '保持每分钟触发',
+    '该任务输出一句问候，计划为每分钟一次。除非选择保持启用，否则保持暂停；这次运行为手动启动。',
+  'first.keep': '保持启用，每分钟运行',
   'first.go': '创建并运行',
   'first.name': 'Hello',
   'first.description': '由入门步骤创建',

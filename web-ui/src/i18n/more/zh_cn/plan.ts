@@ -3,11 +3,11 @@ import type { plan as en } from '../en/plan';
 import type { TwinOf } from '../../twin';
 
 export const plan: TwinOf<typeof en> = {
-  'plan.under': '按 {{zone}} 时钟显示各任务的触发时间',
+  'plan.under': '所有计划触发（时区 {{zone}}）',
   'plan.day': '日',
   'plan.week': '周',
-  'plan.before': '向前',
-  'plan.after': '向后',
+  'plan.before': '上一个',
+  'plan.after': '下一个',
   'plan.date': '日期',
   'plan.today': '今天',
   'plan.truncated': '任务或触发过多，无法全部统计：仅包含前 {{n}} 个任务。',
