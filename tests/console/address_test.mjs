@@ -100,7 +100,7 @@ describe('the address of jobs', () => {
       await as(name, address, {}, async (page) => {
         await shows(page, expected, 'the same rows for ' + name);
         assert.equal(await page.getByRole('searchbox').first().inputValue(), 'Load');
-        assert.equal(await page.getByLabel('Rows at a time').inputValue(), '20');
+        assert.equal(await page.getByLabel('Rows per page').inputValue(), '20');
         assert.equal(await page.getByLabel('Owner', { exact: true }).inputValue(), owner);
       });
     }

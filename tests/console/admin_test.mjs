@@ -99,7 +99,7 @@ describe('API tokens', () => {
       assert.deepEqual(await dialog.getByLabel('Role', { exact: true }).locator('option').allTextContents(), ['User', 'Read only']);
       await dialog.getByLabel('Role', { exact: true }).selectOption('read_only');
       await dialog.getByLabel('Expires').selectOption('7');
-      await dialog.getByLabel('Only some of what its role may').check();
+      await dialog.getByLabel('Restrict to selected permissions').check();
       await dialog.getByLabel('read', { exact: true }).check();
       await dialog.getByRole('button', { name: 'Create token' }).click();
       const whole = await dialog.getByLabel('API token').inputValue();

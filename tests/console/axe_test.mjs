@@ -113,7 +113,7 @@ const OVERLAYS = [
   ['/admin/secrets', { name: 'Edit shop_db' }, '.dialog'],
   ['/admin/secrets', { name: 'Delete shop_db' }, '.dialog'],
   ['/admin/deliveries', { name: 'Send a test notification' }, '.dialog'],
-  ['/admin/dead-letters', { name: /^Try run .* of red once more$/ }, '.dialog'],
+  ['/admin/dead-letters', { name: /^Retry run .* of red$/ }, '.dialog'],
   ['/admin/dead-letters', { name: /^Discard run .* of red$/ }, '.dialog'],
   ['/system', { name: 'Change retention_days' }, '.dialog'],
   ['/system', { name: 'Pause the cluster…' }, '.dialog'],

@@ -79,7 +79,7 @@ describe('an action on many', () => {
       await page.goto(server.url + '/jobs?q=stubborn');
       await page.locator('tr', { hasText: 'Stubborn' }).getByRole('checkbox').check();
       await page.getByRole('button', { name: 'Cancel runs' }).click();
-      await dialog(page).getByLabel(/Kill them now/).check();
+      await dialog(page).getByLabel(/Kill immediately/).check();
       await dialog(page).getByRole('button', { name: 'Cancel runs' }).click();
       await dialog(page).getByText('1 done, 0 failed').waitFor();
       await until(async () => (await server.api('GET', 'runs/' + id)).state === 'CANCELLED', 'its end, long before its grace was over');

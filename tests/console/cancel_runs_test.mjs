@@ -19,7 +19,7 @@ describe('all runs', () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs/sleeps');
       await page.getByRole('button', { name: 'Cancel runs…' }).click();
-      await dialog(page).getByText('2 running, 0 waiting, 0 held').waitFor();
+      await dialog(page).getByText('2 running, 0 pending, 0 held').waitFor();
       assert.deepEqual(await look(page, 'cancel runs'), []);
       await page.keyboard.press('Escape');
       await dialog(page).waitFor({ state: 'detached' });
@@ -29,7 +29,7 @@ describe('all runs', () => {
       await page.keyboard.press('Enter');
       await dialog(page).getByLabel('Reason (optional)').fill('enough');
       await page.keyboard.press('Enter');
-      await page.getByText('2 runs of Job sleeps are being cancelled').waitFor();
+      await page.getByText('Cancelling 2 runs of Job sleeps').waitFor();
     });
     await until(async () => (await states('sleeps')).every((state) => state === 'CANCELLED'), 'both cancelled');
     const { items } = await server.api('GET', 'runs?job_id=sleeps');
@@ -45,7 +45,7 @@ describe('all runs', () => {
       await page.getByRole('button', { name: 'Cancel runs', exact: true }).click();
       await dialog(page).getByRole('heading', { name: 'Cancel all runs of these jobs?' }).waitFor();
       await dialog(page).getByText('Runs of 2 of 2 jobs can be cancelled').waitFor();
-      assert.ok(!await dialog(page).getByRole('checkbox', { name: 'Kill them now' }).isChecked());
+      assert.ok(!await dialog(page).getByRole('checkbox', { name: 'Kill immediately' }).isChecked());
       await dialog(page).getByLabel('Reason (optional)').fill('moving');
       await dialog(page).getByRole('button', { name: 'Cancel runs' }).click();
       await dialog(page).getByText('2 done, 0 failed').waitFor();

@@ -144,7 +144,7 @@ const OVERLAYS = [
   ['/jobs', '备份 的更多操作'], ['/jobs/red', '暂停'], ['/jobs/red', '删除'], ['/jobs/green?tab=versions', /^恢复到版本|^还原到版本/],
   ['/admin/users', '新建用户'], ['/admin/users', '编辑 uma'], ['/admin/users', /uma 的密码/], ['/admin/users', '删除 uma'], ['/admin/tokens', '新建令牌'],
   ['/admin/secrets', '新建机密'], ['/admin/secrets', '编辑 shop_db'], ['/admin/deliveries', '发送测试通知'], ['/executors', '标签'], ['/executors', '排空'], ['/executors', '添加执行器'], ['/jobs', '视图'], ['/jobs', '列'],
-  ['/jobs', /^设置/], ['/system', '暂停集群…'], ['/admin/dead-letters', /^再试一次 red/], ['/admin/dead-letters', /^丢弃 red/],
+  ['/jobs', /^设置/], ['/system', '暂停集群…'], ['/admin/dead-letters', /^重试 red/], ['/admin/dead-letters', /^丢弃 red/],
 ];
 
 test('in what opens over a page', async () => {

@@ -15,7 +15,7 @@ describe('signing in', () => {
       const field = page.getByLabel('API token');
       await field.fill('wrong');
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-      await page.getByText('This token is not known here').waitFor();
+      await page.getByText('This token is unknown').waitFor();
       assert.equal(await field.getAttribute('aria-invalid'), 'true');
       await field.fill(server.token);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -368,7 +368,7 @@ describe('people with a password', () => {
       await page.getByLabel('Name').fill('anna');
       await page.getByLabel('Password', { exact: true }).fill('short');
       await page.getByLabel('Repeat the password').fill('short');
-      const make = page.getByRole('button', { name: 'Create the administrator' });
+      const make = page.getByRole('button', { name: 'Create administrator' });
       await make.click();
       await page.getByText(/at least 10/).waitFor();
       await page.getByLabel('Password', { exact: true }).fill(password);
@@ -381,7 +381,7 @@ describe('people with a password', () => {
       await page.getByLabel('Name').fill('eve');
       await page.getByLabel('Password', { exact: true }).fill(password);
       await page.getByLabel('Repeat the password').fill(password);
-      await page.getByRole('button', { name: 'Create the administrator' }).click();
+      await page.getByRole('button', { name: 'Create administrator' }).click();
       await page.getByRole('alert').waitFor();
     });
     const users = (await own.api('GET', 'users')).items;

@@ -39,11 +39,11 @@ test('the overview leads to those of a job; one is tried once more, one is disca
     assert.deepEqual(await look(page, 'dead letters'), []);
 
     const [before] = (await letters()).filter((one) => one.job_id === 'first');
-    await page.getByRole('button', { name: /^Try run .* of first once more$/ }).click();
+    await page.getByRole('button', { name: /^Retry run .* of first$/ }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('After 1 attempt it gets', { exact: false }).waitFor();
+    await dialog.getByText('The run has used 1 attempt', { exact: false }).waitFor();
     assert.deepEqual(await look(page, 'the question'), []);
-    await dialog.getByRole('button', { name: 'Try once more' }).click();
+    await dialog.getByRole('button', { name: 'Retry' }).click();
     await dialog.waitFor({ state: 'detached' });
     // It fails again, and comes back as another one.
     await until(async () => (await letters()).some((one) => one.job_id === 'first' && one.id !== before.id), 'its return');

@@ -19,13 +19,13 @@ test('the bus hangs and comes back', { timeout: 240_000 }, async () => {
     await page.getByText('Nothing is down.').waitFor();
     await page.locator('[data-node=bus] summary').click();
     await page.locator('[data-node=bus]').getByText('Tasks wait.', { exact: false }).waitFor();
-    await page.getByText('Tasks not taken yet').waitFor();
+    await page.getByText('Task backlog').waitFor();
 
     await cluster('kill', 'kafka', 'STOP');
     try {
       await state(page, 'bus', 'down').waitFor({ timeout: 40_000 });
       const impact = page.getByTestId('impact');
-      await impact.getByText('What this costs now (Bus)').waitFor();
+      await impact.getByText('Current impact (Bus)').waitFor();
       assert.equal(await impact.locator('li').count(), 5);
       assert.deepEqual(await look(page, 'an outage'), []);
       await page.setViewportSize(narrow);
@@ -39,7 +39,7 @@ test('the bus hangs and comes back', { timeout: 240_000 }, async () => {
   });
 });
 
-for (const [locale, words] of [['en-GB', 'What this costs now (Store)'], ['zh-CN', '当前的影响 (存储)']]) {
+for (const [locale, words] of [['en-GB', 'Current impact (Database)'], ['zh-CN', '当前的影响 (数据库)']]) {
   test(`an outage as it is said in ${locale}, dark`, { timeout: 120_000 }, async () => {
     await person({ asked: ['/api/'], theme: 'dark', locale }, async (page) => {
       // As a member would say it whose store is away.

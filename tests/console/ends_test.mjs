@@ -16,11 +16,11 @@ const { server, person } = withServer(async () => {
 test('the last runs say their share of success; a day of the calendar leads to its runs', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/jobs/mixed');
-    await page.getByTestId('success').getByText('75% succeeded of the last 4 that ended.').waitFor();
-    await page.getByTestId('ends-sum').getByText('75% of 4 succeeded.', { exact: false }).waitFor();
+    await page.getByTestId('success').getByText('75% of the last 4 finished runs succeeded.').waitFor();
+    await page.getByTestId('ends-sum').getByText('75% of 4 runs succeeded.', { exact: false }).waitFor();
     assert.deepEqual(await look(page, 'a job'), []);
-    await page.getByText('By day, in numbers').click();
-    const day = page.getByRole('link', { name: /: 4 ended, 1 of them failed$/ });
+    await page.getByText('As a table').click();
+    const day = page.getByRole('link', { name: /: 4 runs, 1 failed$/ });
     const date = (await day.getAttribute('aria-label')).slice(0, 10);
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: date }) });
     assert.deepEqual(await row.getByRole('cell').allTextContents(), ['3', '1']);
@@ -37,8 +37,8 @@ test('it says how far back it got where there is too much to read; in Chinese, o
     await page.route('**/api/runs?job_id=mixed&state=COMPLETED&state=FAILED&state=TIMED_OUT&state=LOST**', (route) =>
       route.fulfill({ json: { items: some, next_page_token: 'more' } }));
     await page.goto(server.url + '/jobs/mixed');
-    await page.getByText('这是最近的 8 次运行', { exact: false }).waitFor();
-    assert.ok(await page.getByTitle('未读取').count() > 70);
+    await page.getByText('仅包含最近的 8 次运行', { exact: false }).waitFor();
+    assert.ok(await page.getByTitle('未包含').count() > 70);
     assert.deepEqual(await look(page, 'a bound'), []);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     assert.ok(wide <= 0, `${wide} px too wide`);

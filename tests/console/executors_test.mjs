@@ -21,7 +21,7 @@ for (const theme of ['light', 'dark']) {
       const { version } = await server.api('GET', 'executors/' + id);
       await page.locator('dd', { hasText: version }).waitFor();
       assert.deepEqual(await look(page, 'executor'), []);
-      await page.getByRole('link', { name: 'Filter them' }).click();
+      await page.getByRole('link', { name: 'Filter runs' }).click();
       await page.waitForURL('**/runs?executor_id=' + id);
       await page.locator('[data-column=executor]').getByRole('link', { name: id }).first().click();
       await page.waitForURL('**/executors/' + id);
@@ -37,7 +37,7 @@ test('they are found by state, by a part of the id or host, and by label, in the
     const row = page.getByRole('row').filter({ hasText: id });
     await row.getByRole('link', { name: 'zone=a' }).click();
     await page.waitForURL('**/executors?label=zone*');
-    await page.getByRole('button', { name: 'Without the label zone:a' }).waitFor();
+    await page.getByRole('button', { name: 'Remove the label filter zone:a' }).waitFor();
     await row.waitFor();
     await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Lost' }).click();
     await page.getByText('No matches').waitFor();
@@ -45,13 +45,13 @@ test('they are found by state, by a part of the id or host, and by label, in the
     assert.deepEqual(await look(page, 'no such executor'), []);
     await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Online' }).click();
     await row.waitFor();
-    await page.getByLabel('Id or host').fill('nowhere');
+    await page.getByLabel('ID or host').fill('nowhere');
     await page.getByText('No matches').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).first().click();
     await row.waitFor();
     await page.goto(server.url + '/executors?q=' + id.slice(1) + '&label=zone:b');
     await page.getByText('No matches').waitFor();
-    await page.getByRole('button', { name: 'Without the label zone:b' }).click();
+    await page.getByRole('button', { name: 'Remove the label filter zone:b' }).click();
     await row.waitFor();
   });
 });
@@ -80,13 +80,13 @@ test('how another one joins is shown for a shell, systemd and a container; a wro
   await person({ asked: ['/api/executors/join-tokens'] }, async (page) => {
     await page.goto(server.url + '/executors');
     await page.getByRole('button', { name: 'Add an executor' }).click();
-    const field = page.getByLabel('Id of the new executor');
+    const field = page.getByLabel('Executor ID');
     await field.fill('Not One');
     await page.getByRole('button', { name: 'Show the commands' }).click();
     await until(async () => (await field.getAttribute('aria-invalid')) === 'true', 'the error at its field');
     await field.fill('executor-7');
     await page.getByRole('button', { name: 'Show the commands' }).click();
-    const typed = page.getByRole('region', { name: 'What is typed on its host' });
+    const typed = page.getByRole('region', { name: 'Commands to run on the host' });
     await typed.getByText(/^carillon-executor .*executor\.id=executor-7/).waitFor();
     assert.deepEqual(await look(page, 'commands'), []);
     await page.getByRole('button', { name: 'systemd' }).click();

@@ -27,7 +27,7 @@ test('where there is none it says what comes here; the palette leads there', asy
     await page.getByRole('option', { name: 'Missed fires' }).waitFor();
     await page.keyboard.press('Enter');
     await heading(page, 'Missed fires');
-    await page.getByText('No fire was left out').waitFor();
+    await page.getByText('No missed fires').waitFor();
     await page.getByText('carillon job gaps --since 24h').waitFor();
   });
 });
@@ -63,7 +63,7 @@ test('a job leads to its own, those are filtered by their address, and lead to w
     await page.goto(`${server.url}/gaps?job_id=beat&since=${after}`);
     await page.getByText('No matches').waitFor();
     await page.goto(`${server.url}/gaps?job_id=beat&since=${gap.to}&until=${after}`);
-    await row.getByRole('link', { name: 'Why? beat did not fire then' }).click();
+    await row.getByRole('link', { name: 'Why? Missed fires of beat' }).click();
     await heading(page, 'Job beat');
     await page.getByText('Did not run: the fire was missed').waitFor();
   });

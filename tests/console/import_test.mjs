@@ -59,7 +59,7 @@ describe('an export', () => {
       await heading(page, 'Import jobs');
       await page.getByLabel('Files').setInputFiles({ name: 'jobs.yaml', mimeType: 'application/yaml', buffer: Buffer.from(text) });
       await until(async () => (await page.getByLabel('Jobs', { exact: true }).inputValue()) === text, 'the text');
-      await page.getByRole('button', { name: 'Show what would change' }).click();
+      await page.getByRole('button', { name: 'Preview changes' }).click();
       await page.getByText('3 unchanged').waitFor();
       assert.ok(await page.getByRole('button', { name: 'Apply' }).isDisabled());
     });
@@ -74,8 +74,8 @@ describe('an import', () => {
       await page.goto(server.url + '/import');
       assert.ok(await page.getByRole('button', { name: 'Apply' }).isDisabled());
       await page.getByLabel('Jobs', { exact: true }).fill(list);
-      await page.getByRole('button', { name: 'Show what would change' }).click();
-      await page.getByText('1 created, 1 updated, 1 refused').waitFor();
+      await page.getByRole('button', { name: 'Preview changes' }).click();
+      await page.getByText('1 created, 1 updated, 1 rejected').waitFor();
       assert.equal(await outcome(page, 'plain'), 'updated');
       await page.locator('tr[data-item=plain]').getByText('/command').waitFor();
       await page.getByText('/2/timeout').waitFor();
@@ -83,8 +83,8 @@ describe('an import', () => {
       assert.equal((await server.api('GET', 'jobs/plain')).version, 1);
       await page.getByRole('button', { name: 'Apply' }).focus();
       await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'What was done' }).waitFor();
-      await page.getByText('1 created, 1 updated, 1 refused').waitFor();
+      await page.getByRole('heading', { name: 'Applied changes' }).waitFor();
+      await page.getByText('1 created, 1 updated, 1 rejected').waitFor();
       await page.getByRole('link', { name: 'Brand new' }).click();
       await heading(page, /Brand new/);
     });
@@ -96,11 +96,11 @@ describe('an import', () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/import');
       await page.getByLabel('Jobs', { exact: true }).fill('[{"job_id": "short", "name": "Short", "command": "false"}, {"job_id": "plain", "name": "Plain", "command": "false"}]');
-      await page.getByRole('button', { name: 'Show what would change' }).click();
+      await page.getByRole('button', { name: 'Preview changes' }).click();
       await page.getByText('2 updated').waitFor();
       await server.api('PATCH', 'jobs/short', { description: 'meanwhile' }, { 'If-Match': '*' });
       await page.getByRole('button', { name: 'Apply' }).click();
-      await page.getByText('1 updated, 1 refused').waitFor();
+      await page.getByText('1 updated, 1 rejected').waitFor();
       assert.equal(await outcome(page, 'short'), 'error');
     });
     assert.deepEqual([(await server.api('GET', 'jobs/short')).command, (await server.api('GET', 'jobs/plain')).command], ['true', 'false']);
@@ -117,15 +117,15 @@ describe('an import', () => {
       assert.ok(await prune.isDisabled());
       await page.getByLabel('Namespace', { exact: true }).fill('payroll');
       await prune.check();
-      await page.getByRole('button', { name: 'Show what would change' }).click();
+      await page.getByRole('button', { name: 'Preview changes' }).click();
       await page.locator('input[aria-invalid=true]').waitFor();
-      await page.getByLabel('Delete among those with labels').fill('app = pay');
-      await page.getByRole('button', { name: 'Show what would change' }).click();
+      await page.getByLabel('Delete only jobs with these labels').fill('app = pay');
+      await page.getByRole('button', { name: 'Preview changes' }).click();
       await page.getByText('1 unchanged, 1 deleted').waitFor();
       assert.equal(await outcome(page, 'pay-2'), 'pruned');
       assert.equal((await server.api('GET', 'jobs/pay-2')).name, 'Pay 2');
       await page.getByRole('button', { name: 'Apply' }).click();
-      await page.getByRole('heading', { name: 'What was done' }).waitFor();
+      await page.getByRole('heading', { name: 'Applied changes' }).waitFor();
     });
     const left = (await server.api('GET', 'jobs?q=pay-')).items.map((one) => one.job_id);
     assert.deepEqual(left, ['pay-1', 'pay-3']);
@@ -135,7 +135,7 @@ describe('an import', () => {
     await person({ width: 360, locale: 'zh-CN', theme: 'dark' }, async (page) => {
       await page.goto(server.url + '/import');
       await page.getByLabel('任务', { exact: true }).fill('- name: a\n- {');
-      await page.getByRole('button', { name: '显示将要更改的内容' }).click();
+      await page.getByRole('button', { name: '预览更改' }).click();
       await page.getByText(/^第 \d+ 行/).waitFor();
       assert.deepEqual(await look(page, 'unread'), []);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'no sideways scrolling');

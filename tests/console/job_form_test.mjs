@@ -29,7 +29,7 @@ describe('several schedules', () => {
       const kind = page.getByLabel('Schedule 3', { exact: true });
       await until(() => kind.evaluate((one) => one === document.activeElement), 'the focus on the new one');
       await kind.selectOption('rate');
-      await page.getByLabel('Schedule 3 every, in seconds').fill('90');
+      await page.getByLabel('Interval of schedule 3 (seconds)').fill('90');
       await until(async () => (await page.locator('[data-fire]').count()) === 5, 'the fires');
       assert.deepEqual(await look(page, 'several'), []);
       await save(page);
@@ -46,7 +46,7 @@ describe('several schedules', () => {
     await server.api('POST', 'jobs', { job_id: 'two', name: 'Two', command: 'true', schedules: [{ kind: 'cron', cron_expression: '0 3 * * *' }, { kind: 'once', at: '2099-01-01T00:00:00Z' }] });
     await person({ asked: ['/api/jobs/two'] }, async (page) => {
       await page.goto(server.url + '/jobs/two/edit');
-      const second = page.getByLabel('Schedule 2 at');
+      const second = page.getByLabel('Time of schedule 2');
       assert.equal(await second.inputValue(), '2099-01-01T00:00:00.000000Z');
       await second.fill('');
       await page.getByRole('button', { name: 'Save' }).click();
@@ -81,14 +81,14 @@ describe('the other fields', () => {
     });
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs/rich/edit');
-      await page.getByLabel('Or before each try, in seconds').fill('10, x');
+      await page.getByLabel('Delays per retry (seconds)').fill('10, x');
       await page.getByText('Missed fires, overlap, daylight saving').click();
-      await page.getByLabel('Missed from, in seconds').fill('5');
-      await page.getByLabel('Look back for missed fires').fill('7200');
-      await page.getByLabel('Run at most so many missed fires').fill('3');
+      await page.getByLabel('Misfire grace (seconds)').fill('5');
+      await page.getByLabel('Catch-up window (seconds)').fill('7200');
+      await page.getByLabel('Max. catch-up runs').fill('3');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Whole numbers up to 86400').waitFor();
-      await page.getByLabel('Or before each try, in seconds').fill('10, 60');
+      await page.getByText('whole numbers up to 86400').waitFor();
+      await page.getByLabel('Delays per retry (seconds)').fill('10, 60');
       assert.deepEqual(await look(page, 'the form'), []);
       await save(page);
     });

@@ -69,7 +69,7 @@ describe('the jobs', () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs?selector=team%3Detl&page_size=20');
       await shows(page, 20);
-      assert.equal(await page.getByLabel('Rows at a time').inputValue(), '20');
+      assert.equal(await page.getByLabel('Rows per page').inputValue(), '20');
       await page.getByRole('button', { name: 'Views' }).click();
       await page.getByLabel('Save filters as').fill('our etl');
       await page.keyboard.press('Enter');
@@ -81,7 +81,7 @@ describe('the jobs', () => {
       await page.getByLabel('Select all 20 shown').check();
       await page.getByRole('button', { name: 'Select all matches' }).click();
       await page.getByText('All 30 matches are selected').waitFor();
-      await page.getByLabel('Rows at a time').selectOption('100');
+      await page.getByLabel('Rows per page').selectOption('100');
       await shows(page, 30);
     });
   });

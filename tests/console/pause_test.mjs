@@ -12,10 +12,10 @@ const tooWide = (page) => page.evaluate(() => document.documentElement.scrollWid
 test('is done with a reason, is seen on every page, holds what is started, and is taken back', async () => {
   await person({ asked: ['/api/system/pause'] }, async (page) => {
     await page.goto(server.url + '/system');
-    await page.getByText('The cluster is not paused: what is due starts.').waitFor();
+    await page.getByText('Running normally.').waitFor();
     await page.getByRole('button', { name: 'Pause the cluster…' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('Nothing starts anywhere', { exact: false }).waitFor();
+    await dialog.getByText('No runs start on any executor', { exact: false }).waitFor();
     assert.deepEqual(await look(page, 'the dialog'), []);
     await dialog.getByRole('button', { name: 'Pause the cluster' }).click();
     await dialog.getByRole('alert').waitFor(); // it needs a reason
@@ -73,7 +73,7 @@ test('is told in Chinese on a phone to who may only read, with who may resume', 
       for (const path of ['/', '/jobs', '/system']) {
         await page.goto(server.url + path);
         const said = (await page.getByTestId('paused').innerText()).replace('token/admin', '');
-        assert.match(said, /整个集群已被 .*暂停，不会启动任何运行：数据库正在迁移/);
+        assert.match(said, /集群已被 .* 暂停：数据库正在迁移。不会启动任何运行/);
         assert.ok(await tooWide(page) <= 0, path);
       }
       const button = page.getByRole('button', { name: '恢复集群' });

@@ -30,7 +30,7 @@ const TABLE = `
   /jobs            {name}: Duplicate         +      +      +      +      look
   /jobs            {name}: Delete            +      +      +      own    look
   /jobs/new        Create job                +      +      +      +      look
-  /import          Show what would change    +      +      +      +      look
+  /import          Preview changes           +      +      +      +      look
   /import          Apply                     +      +      +      +      look
   /jobs/{job}      Run now                   +      +      +      own    look
   /jobs/{job}      Run with…                 +      +      +      own    look

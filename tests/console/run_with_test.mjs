@@ -41,7 +41,7 @@ describe('run with', () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/runs/' + before);
       await page.getByRole('button', { name: 'Run again…' }).click();
-      await dialog(page).getByRole('heading', { name: 'Run Greets again with changes' }).waitFor();
+      await dialog(page).getByRole('heading', { name: 'Run Greets again' }).waitFor();
       const parameters = dialog(page).getByLabel('Parameters');
       assert.deepEqual(JSON.parse(await parameters.inputValue()), { who: 'bert', loud: false });
       assert.equal(await dialog(page).getByLabel('Priority').inputValue(), '60');
@@ -84,7 +84,7 @@ describe('run with', () => {
       const parameters = dialog(page).getByLabel('Parameters');
       await parameters.fill('{"who": "x"}');
       await dialog(page).getByRole('button', { name: 'Run', exact: true }).click();
-      await dialog(page).getByText('changed but not left out: loud').waitFor();
+      await dialog(page).getByText('changed but not removed: loud').waitFor();
       await parameters.fill('{"who": [1], "loud": true}');
       await dialog(page).getByRole('button', { name: 'Run', exact: true }).click();
       await dialog(page).locator('textarea[aria-invalid=true]').waitFor();

@@ -98,7 +98,7 @@ describe('hints of the form', () => {
       assert.equal(await page.getByTestId('skipped').count(), 0);
       await page.getByText('Missed fires, overlap, daylight saving').click();
       await page.getByLabel('Skipped local time (DST)').selectOption('skip');
-      await page.getByTestId('skipped').getByText('this local time does not exist that day').first().waitFor();
+      await page.getByTestId('skipped').getByText('this local time does not exist on that day').first().waitFor();
       await page.getByLabel('Skipped local time (DST)').selectOption('fire');
       await page.getByTestId('skipped').waitFor({ state: 'detached' });
       await cron.fill('0 3 * * *');

@@ -144,7 +144,7 @@ describe('a session', () => {
       await server.api('POST', 'auth/password', { old_password: password, new_password: 'another battery horse' }, { Authorization: 'Bearer ' + token });
       await page.getByRole('link', { name: 'Runs' }).first().click();
       await form(page).waitFor();
-      await page.getByText('Your session has ended. Sign in again to go on.').waitFor();
+      await page.getByText('Your session has ended. Sign in again.').waitFor();
       assert.match(page.url(), /\/runs$/);
       await signIn(page, 'tilda', 'another battery horse');
       await heading(page, 'Runs');

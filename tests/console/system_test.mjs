@@ -19,7 +19,7 @@ const asThree = async (page) => {
 };
 
 for (const [locale, theme, skew, behind] of [
-  ['en-GB', 'light', /^Members run different versions: 0\.1\.0 \(m1\), 0\.2\.0 \(m2\)/, 'Not taken over yet by: m2.'],
+  ['en-GB', 'light', /^Members run different versions: 0\.1\.0 \(m1\), 0\.2\.0 \(m2\)/, 'Not yet paused: m2.'],
   ['zh-CN', 'dark', /^各成员的版本不同：0\.1\.0 \(m1\), 0\.2\.0 \(m2\)/, '尚未生效的成员：m2。'],
 ]) {
   test(`different versions and a pause that is not everywhere are told in ${locale}, also on a phone`, async () => {
@@ -94,13 +94,13 @@ test('how lateness and queues went while it was open is drawn, in the range of i
     await page.getByRole('combobox', { name: 'Range' }).selectOption('15');
     await page.waitForURL('**range=15');
     const pending = page.locator('div', { has: page.getByTestId('history-pending') }).last();
-    await pending.getByText('0 now, 0 at most').waitFor();
+    await pending.getByText('now 0, max 0').waitFor();
     // Sampled anew: the line gets longer.
     const points = () => page.getByTestId('history-pending').locator('polyline').first().getAttribute('points').then((text) => text.split(' ').length);
     const before = await points();
     await until(async () => (await points()) > before, 'the next sample');
-    await page.getByText('As a table, the most of each minute').click();
-    await page.getByRole('table', { name: 'As a table, the most of each minute' }).or(page.getByRole('region', { name: 'As a table, the most of each minute' })).first().waitFor();
+    await page.getByText('As a table (maximum per minute)').click();
+    await page.getByRole('table', { name: 'As a table (maximum per minute)' }).or(page.getByRole('region', { name: 'As a table (maximum per minute)' })).first().waitFor();
     assert.deepEqual(await look(page, 'history'), []);
     await page.reload();
     assert.equal(await page.getByRole('combobox', { name: 'Range' }).inputValue(), '15');

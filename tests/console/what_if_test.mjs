@@ -12,16 +12,16 @@ const WINDOW = 'pause_from=2099-03-02T03%3A15%3A00.000Z&pause_until=2099-03-02T0
 test('counts what would not fire, by the scheduler’s own code, and changes nothing', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/schedule?date=2099-03-02&zone=UTC');
-    await page.getByLabel('Pause from (UTC)').fill('2099-03-02T03:15');
-    await page.getByLabel('Pause to (UTC)').fill('2099-03-02T03:00');
-    await page.getByRole('button', { name: 'Count' }).click();
-    await page.getByText('The end has to be after the beginning.').waitFor();
+    await page.getByLabel('Pause start (UTC)').fill('2099-03-02T03:15');
+    await page.getByLabel('Pause end (UTC)').fill('2099-03-02T03:00');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('The end must be after the start.').waitFor();
     assert.deepEqual(await look(page, 'a window that is none'), []);
-    await page.getByLabel('Pause to (UTC)').fill('2099-03-02T05:15');
-    await page.getByRole('button', { name: 'Count' }).click();
+    await page.getByLabel('Pause end (UTC)').fill('2099-03-02T05:15');
+    await page.getByRole('button', { name: 'Preview' }).click();
     await page.waitForURL('**' + WINDOW);
     // Twelve of the one, and each of the others once.
-    await page.getByTestId('what-if').getByText('36 fires of 25 jobs would not happen.').waitFor();
+    await page.getByTestId('what-if').getByText('36 fires of 25 jobs would be skipped.').waitFor();
     const load = await server.api('GET', `schedules/load?from=2099-03-02T03:15:00Z&until=2099-03-02T05:15:00Z&bucket=hour&by_job=true`);
     assert.equal(load.buckets.reduce((sum, one) => sum + one.fires, 0), 36);
     const rows = (id) => page.getByTestId(id).locator('tbody tr').allInnerTexts().then((all) => all.map((one) => one.replace(/\s+/g, ' ').trim()));
@@ -37,9 +37,9 @@ test('counts what would not fire, by the scheduler’s own code, and changes not
     await page.getByRole('button', { name: 'Week' }).click();
     await page.waitForURL('**view=week**');
     await page.getByLabel('Time zone').fill('Asia/Tokyo');
-    assert.equal(await page.getByLabel('Pause from (Asia/Tokyo)').inputValue(), '2099-03-02T12:15');
+    assert.equal(await page.getByLabel('Pause start (Asia/Tokyo)').inputValue(), '2099-03-02T12:15');
     await page.getByTestId('what-if').waitFor();
-    await page.getByRole('button', { name: 'Put away' }).click();
+    await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByTestId('what-if').waitFor({ state: 'detached' });
     assert.doesNotMatch(page.url(), /pause_/);
   });
@@ -49,7 +49,7 @@ test('is opened by its address, in Chinese on a phone', async () => {
   await person({ locale: 'zh-CN', width: 360, theme: 'dark' }, async (page) => {
     await page.goto(server.url + `/schedule?date=2099-03-02&zone=UTC&${WINDOW}`);
     await heading(page, '日程');
-    await page.getByText('25 个任务的 36 次触发不会发生。').waitFor();
+    await page.getByText('25 个任务的 36 次触发会被跳过。').waitFor();
     await page.getByText('这只是预览', { exact: false }).waitFor();
     assert.deepEqual(await look(page, 'what if, dark'), []);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);

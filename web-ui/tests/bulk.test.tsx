@@ -169,12 +169,12 @@ describe('the bar', () => {
   it('kills at once where that was ticked, and only what is cancelled', async () => {
     const { asked } = bulk(2, false);
     await choose(false);
-    expect((await pause()).queryByLabelText(/Kill them now/)).toBeNull();
+    expect((await pause()).queryByLabelText(/Kill immediately/)).toBeNull();
     fireEvent.click(screen.getByRole('button', { name: 'Cancel' }));
     fireEvent.click(await screen.findByRole('button', { name: 'Cancel runs' }));
     const dialog = within(await screen.findByRole('dialog', { name: 'Cancel all runs of these jobs?' }));
     await dialog.findByText(/can be cancelled/);
-    fireEvent.click(dialog.getByRole('checkbox', { name: /Kill them now/ }));
+    fireEvent.click(dialog.getByRole('checkbox', { name: /Kill immediately/ }));
     fireEvent.click(dialog.getByRole('button', { name: 'Cancel runs' }));
     await waitFor(() =>
       expect(asked.find((one) => !one.dry_run)).toMatchObject({

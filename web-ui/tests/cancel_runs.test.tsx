@@ -44,7 +44,7 @@ describe('cancelling all runs of a job', () => {
 
   it('says how many they are, and gives the reason', async () => {
     open({ RUNNING: 1, PENDING: 2 });
-    await screen.findByText('1 running, 2 waiting, 0 held');
+    await screen.findByText('1 running, 2 pending, 0 held');
     fireEvent.change(screen.getByLabelText('Reason (optional)'), { target: { value: ' too many ' } });
     fireEvent.click(screen.getByRole('button', { name: 'Cancel runs' }));
     await waitFor(() => expect(onClose).toHaveBeenCalled());
@@ -53,7 +53,7 @@ describe('cancelling all runs of a job', () => {
 
   it('says where a count is not all, and where there is none', async () => {
     open({ RUNNING: 2, PENDING: 1, HELD: 1 }, true);
-    await screen.findByText('over 2 running, over 1 waiting, over 1 held');
+    await screen.findByText('more than 2 running, more than 1 pending, more than 1 held');
   });
 
   it('can be done where the count is not to be had', async () => {
@@ -63,7 +63,7 @@ describe('cancelling all runs of a job', () => {
         <CancelRunsDialog job={job} onClose={onClose} />
       </QueryClientProvider>,
     );
-    await screen.findByText(/^How many there are is not known/);
+    await screen.findByText(/^The number of active runs is unknown/);
     fireEvent.click(screen.getByRole('button', { name: 'Cancel runs' }));
     await waitFor(() => expect(bodies).toEqual([{}]));
   });

@@ -151,11 +151,11 @@ describe('the dead letters', () => {
 
   it('are tried once more when that is confirmed', async () => {
     page();
-    await press('Try run 17 of backup once more');
+    await press('Retry run 17 of backup');
     const dialog = await screen.findByRole('dialog');
-    expect(dialog.textContent).toContain('After 3 attempts');
+    expect(dialog.textContent).toContain('has used 3 attempts');
     expect(sent).toEqual([]);
-    await press('Try once more', dialog);
+    await press('Retry', dialog);
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     expect(sent).toMatchObject([{ method: 'POST', path: 'runs/r-1/retry', body: {} }]);
     expect(sent[0]!.key).toBeTruthy();
@@ -164,10 +164,10 @@ describe('the dead letters', () => {
   it('are tried although the process may still run only when that is said as well', async () => {
     retries = [() => problem(409, 'conflict', 'Its process may still run.')];
     page();
-    await press('Try run 16 of nightly once more');
+    await press('Retry run 16 of nightly');
     const dialog = await screen.findByRole('dialog');
-    await press('Try once more', dialog);
-    await within(dialog).findByText(/may mean that two run at once/);
+    await press('Retry', dialog);
+    await within(dialog).findByText(/two processes may run at the same time/);
     await press('Continue anyway', dialog);
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     expect(sent.map((one) => one.body)).toEqual([{}, { confirm_overlap: true }]);

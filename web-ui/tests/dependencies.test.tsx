@@ -63,9 +63,9 @@ describe('the dependencies', () => {
     const member = within(container.querySelector<HTMLElement>('[data-node="member:m1"]')!);
     expect(member.getByText('Leader')).toBeTruthy();
     expect(member.getByText('tasks and results', { exact: false })).toBeTruthy();
-    expect(member.getByText('1 stop, 1 wait')).toBeTruthy();
-    expect(member.getByText('Runs in progress: Stops (after 20 s).')).toBeTruthy();
-    expect(member.getByText('Planning of fires: Waits (for up to 6 s).')).toBeTruthy();
+    expect(member.getByText('1 feature stops, 1 delayed')).toBeTruthy();
+    expect(member.getByText('Active runs: Stops (after 20 s).')).toBeTruthy();
+    expect(member.getByText('Planning fires: Delayed (for up to 6 s).')).toBeTruthy();
     expect(screen.getByText(/Nothing is down/)).toBeTruthy();
     expect(screen.queryByTestId('impact')).toBeNull();
   });
@@ -73,7 +73,7 @@ describe('the dependencies', () => {
   it('say what an outage costs now', async () => {
     const { container } = show(down);
     const impact = within(await screen.findByTestId('impact'));
-    expect(impact.getByText('What this costs now (Bus)')).toBeTruthy();
+    expect(impact.getByText('Current impact (Bus)')).toBeTruthy();
     expect(impact.getByText(/Tasks wait/)).toBeTruthy();
     expect(impact.getByText('As the server says.').getAttribute('lang')).toBe('en');
     expect(container.querySelector('[data-node="bus"] [data-node-state="down"]')).toBeTruthy();

@@ -137,11 +137,11 @@ describe('the card', () => {
         next_page_token: null,
       }),
     );
-    const cell = await screen.findByRole('link', { name: `${day}: 3 ended, 1 of them failed` });
+    const cell = await screen.findByRole('link', { name: `${day}: 3 runs, 1 failed` });
     expect(cell.textContent).toBe('1/3');
     expect(cell.getAttribute('href')).toContain(`job_id=backup&state=COMPLETED`);
     expect(cell.getAttribute('href')).toContain('since=' + encodeURIComponent(day + 'T00:00:00.000Z'));
-    expect(screen.getByTestId('ends-sum').textContent).toContain('66% of 3 succeeded.');
+    expect(screen.getByTestId('ends-sum').textContent).toContain('66% of 3 runs succeeded.');
     const row = within(screen.getByRole('rowheader', { name: day }).closest('tr')!);
     expect(row.getAllByRole('cell').map((one) => one.textContent)).toEqual(['2', '1']);
     expect(screen.queryByText('?')).toBeNull();
@@ -164,22 +164,20 @@ describe('the card', () => {
       { ...job, notify: { late_after_s: 60 } },
     );
     expect((await screen.findByTestId('ends-sum')).textContent).toContain(
-      '100% of the 2 planned ones began within 1 min of their time, the latest after 30 s.',
+      '100% of 2 scheduled runs started within 1 min of their fire time; the longest delay was 30 s.',
     );
   });
 
   it('marks what was not read', async () => {
     show(() => HttpResponse.json({ items: [ended('COMPLETED', today)], next_page_token: 'x' }));
-    expect((await screen.findByRole('link', { name: `${day}: 4 ended, 0 of them failed` })).textContent).toBe(
-      '4+',
-    );
-    expect(screen.getByRole('status').textContent).toContain('These are the last 4.');
+    expect((await screen.findByRole('link', { name: `${day}: 4 runs, 0 failed` })).textContent).toBe('4+');
+    expect(screen.getByRole('status').textContent).toContain('Only the last 4 runs are included');
     expect(screen.getAllByText('?').length).toBeGreaterThan(70);
   });
 
   it('is not there where nothing ended, and says why it cannot be read', async () => {
     show(() => HttpResponse.json({ items: [], next_page_token: null }));
-    await screen.findByRole('heading', { name: 'How runs ended in 12 weeks' });
+    await screen.findByRole('heading', { name: 'Results, last 12 weeks' });
     await waitFor(() => expect(screen.queryByRole('heading')).toBeNull());
     server.use(http.get(at('runs'), () => problem(422, 'contradiction', 'Not now.')));
     await queryClient.resetQueries();

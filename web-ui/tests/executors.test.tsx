@@ -61,14 +61,14 @@ describe('joining', () => {
       }),
     );
     show(<JoinDialog onClose={() => {}} />);
-    fireEvent.change(await screen.findByLabelText('Id of the new executor'), {
+    fireEvent.change(await screen.findByLabelText('Executor ID'), {
       target: { value: ' executor-7 ' },
     });
-    fireEvent.change(screen.getByLabelText('It joins within'), { target: { value: '86400' } });
+    fireEvent.change(screen.getByLabelText('Token valid for'), { target: { value: '86400' } });
     fireEvent.click(screen.getByRole('button', { name: 'Show the commands' }));
-    expect((await screen.findByRole('region', { name: 'What is typed on its host' })).textContent).toContain(
-      'shown-once',
-    );
+    expect(
+      (await screen.findByRole('region', { name: 'Commands to run on the host' })).textContent,
+    ).toContain('shown-once');
     expect(screen.getByText('2026-03-02 12:00:00 UTC')).toBeTruthy();
     expect(seen).toEqual([{ executor_id: 'executor-7', expires_in_s: 86_400 }]);
     fireEvent.click(screen.getByRole('button', { name: 'systemd' }));
@@ -155,7 +155,7 @@ describe('labels', () => {
     expect((await screen.findByRole('alert')).textContent).toContain('were changed since they were read');
     expect(patched).not.toHaveBeenCalled();
     // They are shown then, so that saving again is a decision.
-    expect(screen.getByLabelText('Labels as they are now').textContent).toBe('zone=c');
+    expect(screen.getByLabelText('Current labels').textContent).toBe('zone=c');
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(patched).toHaveBeenCalledTimes(1));
   });

@@ -81,7 +81,7 @@ describe('fires that were never planned', () => {
       missed.to,
     ]);
     const why = within(first!).getByRole<HTMLAnchorElement>('link', {
-      name: 'Why? backup did not fire then',
+      name: 'Why? Missed fires of backup',
     });
     expect(new URL(why.href).pathname + new URL(why.href).search).toBe(
       '/jobs/backup?tab=why&at=' + encodeURIComponent(missed.from),
@@ -114,7 +114,7 @@ describe('fires that were never planned', () => {
   it('that are none say what comes here; that no filter finds, so', async () => {
     gaps = [];
     page();
-    await screen.findByText('No fire was left out');
+    await screen.findByText('No missed fires');
     expect(screen.getByText('carillon job gaps --since 24h')).toBeTruthy();
     fireEvent.change(screen.getByLabelText('Reason'), { target: { value: 'deleted' } });
     await screen.findByText('No matches');

@@ -184,7 +184,7 @@ describe('the page', () => {
   });
   const type = async (text: string) =>
     fireEvent.change(await screen.findByLabelText('Jobs'), { target: { value: text } });
-  const look = () => fireEvent.click(screen.getByRole('button', { name: 'Show what would change' }));
+  const look = () => fireEvent.click(screen.getByRole('button', { name: 'Preview changes' }));
   const applyButton = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Apply' });
 
   it('applies what was looked at, and nothing that was changed after', async () => {
@@ -216,7 +216,7 @@ describe('the page', () => {
     look();
     await waitFor(() => expect(applyButton().disabled).toBe(false));
     fireEvent.click(applyButton());
-    await screen.findByText('1 refused');
+    await screen.findByText('1 rejected');
     screen.getByText('It is at 5.');
     expect(applyButton().disabled).toBe(true);
     expect(asked.map((one) => one.query)).toEqual(['dry_run=true', 'dry_run=true', '']);
@@ -252,10 +252,10 @@ describe('the page', () => {
     expect(prune.disabled).toBe(true);
     fireEvent.change(screen.getByLabelText('Namespace'), { target: { value: 'payroll' } });
     fireEvent.click(prune);
-    expect(screen.getByLabelText('Delete among those with labels')).toBeTruthy();
+    expect(screen.getByLabelText('Delete only jobs with these labels')).toBeTruthy();
     look();
     await waitFor(() =>
-      expect(screen.getByLabelText('Delete among those with labels').getAttribute('aria-invalid')).toBe(
+      expect(screen.getByLabelText('Delete only jobs with these labels').getAttribute('aria-invalid')).toBe(
         'true',
       ),
     );

@@ -195,7 +195,7 @@ describe('the list of jobs', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Filter by this label' }));
     await waitFor(() => expect(addressOf(router).get('selector')).toBe('team=etl, zone in (a, b)'));
     expect([addressOf(router).get('q'), addressOf(router).get('page_size')]).toEqual(['back', '100']);
-    fireEvent.change(screen.getByLabelText('Rows at a time'), { target: { value: '50' } });
+    fireEvent.change(screen.getByLabelText('Rows per page'), { target: { value: '50' } });
     await waitFor(() => expect(addressOf(router).has('page_size')).toBe(false));
     await waitFor(() => expect(asked.at(-1)!.get('page_size')).toBe('50'));
   });

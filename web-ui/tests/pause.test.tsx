@@ -86,7 +86,7 @@ async function open(search = '') {
       <RouterProvider router={router as never} />
     </QueryClientProvider>,
   );
-  await screen.findByRole('heading', { name: 'Pause of the cluster' });
+  await screen.findByRole('heading', { name: 'Cluster' });
   return router;
 }
 
@@ -96,14 +96,14 @@ describe('the pause of the cluster', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Pause the cluster…' }));
     const dialog = await screen.findByRole('dialog');
     expect(router.state.location.searchStr).toBe('?ask=pause');
-    expect(dialog.textContent).toContain('What runs goes on');
+    expect(dialog.textContent).toContain('Active runs continue');
     fireEvent.click(within(dialog).getByRole('button', { name: 'Pause the cluster' }));
     expect((await within(dialog).findByRole('alert')).textContent).not.toBe('');
     expect(within(dialog).getByLabelText('Reason').getAttribute('aria-invalid')).toBe('true');
     fireEvent.change(within(dialog).getByLabelText('Reason'), { target: { value: ' upgrade ' } });
     fireEvent.click(within(dialog).getByRole('button', { name: 'Pause the cluster' }));
     const told = await screen.findByTestId('paused');
-    expect(told.textContent).toMatch(/paused by anna, nothing starts: upgrade\. Since/);
+    expect(told.textContent).toMatch(/paused by anna: upgrade\. No runs start\. Paused:/);
     expect(sent).toEqual([{ reason: '' }, { reason: 'upgrade' }]);
     await waitFor(() => expect(router.state.location.searchStr).toBe(''));
   });
@@ -127,7 +127,7 @@ describe('the pause of the cluster', () => {
     const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Pause the cluster…' });
     expect([button.disabled, button.title]).toEqual([
       true,
-      'Only administrators pause and resume the cluster.',
+      'Only administrators can pause and resume the cluster.',
     ]);
     expect(screen.queryByRole('dialog')).toBeNull();
   });
@@ -136,7 +136,7 @@ describe('the pause of the cluster', () => {
     const { paused: _, ...older } = status;
     now = older;
     await open();
-    expect(screen.getByText('The cluster is not paused: what is due starts.')).toBeTruthy();
+    expect(screen.getByText('Running normally.')).toBeTruthy();
     expect(screen.queryByTestId('paused')).toBeNull();
   });
 });

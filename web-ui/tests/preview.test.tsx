@@ -20,11 +20,13 @@ describe('fires that a change of the clock takes away', () => {
         ]}
       />,
     );
-    screen.getByRole('region', { name: 'Left out by a change of the clock' });
+    screen.getByRole('region', { name: 'Skipped because of daylight saving' });
     expect(screen.getByTestId('skipped').textContent).toContain(
-      '2026-03-29 03:30:00 +02:00 · this local time does not exist that day',
+      '2026-03-29 03:30:00 +02:00 · this local time does not exist on that day',
     );
-    expect(screen.getByTestId('skipped').textContent).toContain('it comes twice, and fires once');
+    expect(screen.getByTestId('skipped').textContent).toContain(
+      'this local time occurs twice but fires once',
+    );
     expect(screen.getByTestId('skipped').textContent).toContain('something_new');
   });
 });

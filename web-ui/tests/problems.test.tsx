@@ -26,7 +26,7 @@ describe('a problem in English', () => {
     expect(explain(error, t)).toBe('jobs:write is missing.');
   });
   it('is the sentence of its code where the server says nothing', async () => {
-    expect(explain(await refused(problem(403, 'forbidden', '')), t)).toBe('Your role may not do this.');
+    expect(explain(await refused(problem(403, 'forbidden', '')), t)).toBe('Your role does not permit this.');
   });
   it('is something that went wrong where nobody knows what', async () => {
     expect(explain(await refused(problem(418, 'teapot', '')), t)).toBe('Something went wrong.');

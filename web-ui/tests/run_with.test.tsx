@@ -122,7 +122,7 @@ describe('the dialog', () => {
     const router = open();
     fireEvent.change(await field('Parameters'), { target: { value: '{"full": true, "day": 1}' } });
     await screen.findByRole('option', { name: 'host-2 (Offline)' });
-    expect(screen.getByRole('option', { name: 'As the job says: any with zone = a' })).toBeTruthy();
+    expect(screen.getByRole('option', { name: 'Job default: any executor with zone = a' })).toBeTruthy();
     fireEvent.change(await field('Executor'), { target: { value: 'host-1' } });
     submit();
     await waitFor(() => expect(router.state.location.pathname).toBe('/runs/r2'));

@@ -84,14 +84,14 @@ describe('the card of them', () => {
     );
     const { rerender } = render(card(0, { runs_pending: 7 }));
     rerender(card(5, { runs_pending: 4 }));
-    const term = screen.getByText('Runs pending', { selector: 'dt' }).parentElement!;
-    expect(term.textContent).toContain('4 now, 7 at most');
+    const term = screen.getByText('Pending runs', { selector: 'dt' }).parentElement!;
+    expect(term.textContent).toContain('now 4, max 7');
     expect(within(term).getByTestId('history-pending').querySelectorAll('polyline').length).toBe(1);
     // Six minutes later only what is new is in the range of five; both are in that of fifteen, as two lines.
     rerender(card(365, { runs_pending: 5 }));
-    expect(term.textContent).toContain('5 now, 5 at most');
+    expect(term.textContent).toContain('now 5, max 5');
     rerender(card(365, { runs_pending: 5 }, '15'));
-    expect(term.textContent).toContain('5 now, 7 at most');
+    expect(term.textContent).toContain('now 5, max 7');
     expect(within(term).getByTestId('history-pending').querySelectorAll('polyline').length).toBe(2);
     expect(screen.getAllByRole('row', { hidden: true }).length).toBe(1 + 2);
     fireEvent.change(screen.getByLabelText('Range'), { target: { value: '60' } });

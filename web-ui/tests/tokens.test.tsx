@@ -63,8 +63,8 @@ describe('making one', () => {
     const save = () => fireEvent.click(screen.getByRole('button', { name: 'Create token' }));
     save();
     await waitFor(() => expect(onMade).toHaveBeenCalledTimes(1));
-    fireEvent.click(screen.getByRole('checkbox', { name: /^Only some/ }));
-    screen.getByText(/Tick one at least/);
+    fireEvent.click(screen.getByRole('checkbox', { name: /^Restrict to selected/ }));
+    screen.getByText(/Select at least one permission/);
     await screen.findByRole('checkbox', { name: 'jobs:run' });
     for (const name of ['jobs:run', 'jobs:write', 'read'])
       fireEvent.click(screen.getByRole('checkbox', { name }));
@@ -106,6 +106,6 @@ describe('the list', () => {
     );
     show(TokensPage);
     await screen.findByText('jobs:run, read');
-    screen.getByText('All of its role');
+    screen.getByText('All permissions of the role');
   });
 });

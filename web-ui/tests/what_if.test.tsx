@@ -98,23 +98,23 @@ describe('the card', () => {
     return router;
   }
   const fill = async (from: string, until: string) => {
-    fireEvent.change(await screen.findByLabelText('Pause from (Europe/Paris)'), { target: { value: from } });
-    fireEvent.change(screen.getByLabelText('Pause to (Europe/Paris)'), { target: { value: until } });
-    fireEvent.click(screen.getByRole('button', { name: 'Count' }));
+    fireEvent.change(await screen.findByLabelText('Pause start (Europe/Paris)'), { target: { value: from } });
+    fireEvent.change(screen.getByLabelText('Pause end (Europe/Paris)'), { target: { value: until } });
+    fireEvent.click(screen.getByRole('button', { name: 'Preview' }));
   };
 
   it('says that nothing is changed, and asks for nothing before there is a time', async () => {
     open();
-    await screen.findByText(/nothing is paused or changed by it/);
+    await screen.findByText(/nothing is paused or changed/);
     await fill('2026-03-02T02:30', '2026-03-02T02:00');
-    expect(screen.getByRole('alert').textContent).toBe('The end has to be after the beginning.');
+    expect(screen.getByRole('alert').textContent).toBe('The end must be after the start.');
     expect(asked).toEqual([]);
   });
 
   it('puts the time into the address, counts, and takes it away again', async () => {
     const router = open();
     await fill('2026-03-02T02:30', '2026-03-02T05:30');
-    expect((await screen.findByTestId('what-if')).textContent).toBe('12 fires of 30 jobs would not happen.');
+    expect((await screen.findByTestId('what-if')).textContent).toBe('12 fires of 30 jobs would be skipped.');
     expect(router.state.location.search).toEqual({
       pause_from: '2026-03-02T01:30:00.000Z',
       pause_until: '2026-03-02T04:30:00.000Z',
@@ -126,7 +126,7 @@ describe('the card', () => {
       by_job: 'true',
     });
     expect(screen.getByText('and 10 more jobs')).toBeTruthy();
-    fireEvent.click(screen.getByRole('button', { name: 'Put away' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Clear' }));
     await waitFor(() => expect(screen.queryByTestId('what-if')).toBeNull());
     expect(router.state.location.searchStr).toBe('');
   });
@@ -140,7 +140,7 @@ describe('the card', () => {
       ),
     );
     open('?pause_from=2026-03-02T01:30:00Z&pause_until=2026-05-02T04:30:00Z');
-    expect((await screen.findByLabelText<HTMLInputElement>('Pause from (Europe/Paris)')).value).toBe(
+    expect((await screen.findByLabelText<HTMLInputElement>('Pause start (Europe/Paris)')).value).toBe(
       '2026-03-02T02:30',
     );
     await screen.findByText('Could not load this');
@@ -148,8 +148,8 @@ describe('the card', () => {
 
   it('passes over what is no time in its address', async () => {
     open('?pause_from=soon&pause_until=2026-05-02T04:30:00Z');
-    await screen.findByText(/nothing is paused or changed by it/);
-    expect(screen.queryByRole('button', { name: 'Put away' })).toBeNull();
+    await screen.findByText(/nothing is paused or changed/);
+    expect(screen.queryByRole('button', { name: 'Clear' })).toBeNull();
     expect(asked).toEqual([]);
   });
 });

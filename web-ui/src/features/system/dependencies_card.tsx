@@ -204,7 +204,7 @@ function Without({ node, name }: { node: TopologyNode; name: string }) {
   const many = (effect: OutageEffect['effect']) => node.affects.filter((one) => one.effect === effect).length;
   const parts = (['stops', 'delayed', 'goes_on'] as const)
     .filter((effect) => many(effect) > 0)
-    .map((effect) => t(`deps.${effect}_n`, { n: many(effect) }));
+    .map((effect) => t(`deps.${effect}_n`, { n: many(effect), count: many(effect) }));
   return (
     <details>
       <summary className="text-accent" aria-label={`${name}: ${t('deps.without')}: ${parts.join(', ')}`}>
