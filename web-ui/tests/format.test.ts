@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSearch, stringifySearch } from '../src/app/search_params';
 import { timeline } from '../src/features/runs/run_text';
-import { absoluteTime, relativeTime, span } from '../src/shared/format';
+import { absoluteTime, readable, relativeTime, span } from '../src/shared/format';
 import type { Run } from '../src/api/types';
 
 const T = Date.parse('2026-03-29T01:00:00Z');
@@ -12,6 +12,13 @@ describe('times', () => {
     expect(absoluteTime(T, 'Europe/Paris')).toBe('2026-03-29 03:00:00 +02:00');
     expect(absoluteTime(T, 'UTC')).toBe('2026-03-29 01:00:00 UTC');
     expect(absoluteTime(T, 'Asia/Kolkata')).toBe('2026-03-29 06:30:00 +05:30');
+  });
+
+  it('in a sentence of the server are shown to the second', () => {
+    expect(readable('It is due at 2026-11-24T21:00:36.385476Z.')).toBe(
+      'It is due at 2026-11-24 21:00:36 UTC.',
+    );
+    expect(readable('No time here.')).toBe('No time here.');
   });
 
   it('fall back to UTC for a zone that the browser does not know', () => {

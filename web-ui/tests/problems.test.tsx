@@ -44,7 +44,7 @@ describe('a problem in Chinese', () => {
   it('marks the words of the server as English', async () => {
     render(<LoadFailure error={await refused(problem(404, 'not_found', 'There is no job x.'))} />);
     expect(screen.getByText('There is no job x.').getAttribute('lang')).toBe('en');
-    expect(screen.getByText(/未找到，可能已被删除。/)).toBeTruthy();
+    expect(screen.getByText('可能已被删除，或链接有误。')).toBeTruthy();
   });
   it('of a field is the sentence of the field’s code', async () => {
     const errors = [{ pointer: '/name', code: 'too_long', detail: 'at most 200 characters' }];

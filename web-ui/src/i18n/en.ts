@@ -49,6 +49,8 @@ export const en = {
   'empty.match': 'No matches',
   'empty.clear': 'Clear filters',
   'empty.denied': 'You do not have permission to view this',
+  'empty.missing': 'Not found',
+  'empty.missing_hint': 'It may have been deleted, or the link may be wrong.',
   'empty.failed': 'Could not load this',
   'empty.retry': 'Try again',
   'error.unreachable': 'The server is not responding.',

@@ -50,6 +50,8 @@ export const zhCN: Catalogue = {
   'empty.match': '没有匹配的结果',
   'empty.clear': '清除筛选',
   'empty.denied': '您无权查看此内容',
+  'empty.missing': '未找到',
+  'empty.missing_hint': '可能已被删除，或链接有误。',
   'empty.failed': '加载失败',
   'empty.retry': '重试',
   'error.unreachable': '服务器无响应。',

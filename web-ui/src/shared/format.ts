@@ -77,6 +77,10 @@ export function span(ms: number): string {
   return `${sign}${minutes} min${seconds % 60 ? ` ${seconds % 60} s` : ''}`;
 }
 
+// A sentence of the server with its times as people write them: "2026-11-24 20:48:00 UTC".
+export const readable = (text: string): string =>
+  text.replace(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z/g, '$1 $2 UTC');
+
 export function difference(from: string | null | undefined, to: string | null | undefined): number | null {
   if (!from || !to) return null;
   return Date.parse(to) - Date.parse(from);

@@ -119,15 +119,22 @@ export function EmptyMatch(props: { onClear: () => void }) {
   );
 }
 
-export function LoadFailure(props: { error: unknown; onRetry?: () => void }) {
+// `back` leads to where the missing thing would be listed; trying again finds it no more.
+export function LoadFailure(props: { error: unknown; onRetry?: () => void; back?: ReactNode }) {
   const { t } = useTranslation();
   const error = props.error;
   const denied = error instanceof ApiError && error.status === 403;
+  const missing = error instanceof ApiError && error.status === 404;
   return (
     <Nothing
       icon={denied ? <Ban aria-hidden size={28} /> : <TriangleAlert aria-hidden size={28} />}
-      title={denied ? t('empty.denied') : t('empty.failed')}
-      hint={<Explained error={error} />}
+      title={t(denied ? 'empty.denied' : missing ? 'empty.missing' : 'empty.failed')}
+      hint={
+        <>
+          <Explained error={error} />
+          {missing && <span className="block">{t('empty.missing_hint')}</span>}
+        </>
+      }
       alert
     >
       {error instanceof ApiError && (
@@ -136,7 +143,8 @@ export function LoadFailure(props: { error: unknown; onRetry?: () => void }) {
           {error.traceId && ' · ' + error.traceId}
         </p>
       )}
-      {props.onRetry && (
+      {missing && props.back}
+      {props.onRetry && !(missing && props.back) && (
         <button type="button" className="button" onClick={props.onRetry}>
           <RefreshCw aria-hidden size={15} />
           {t('empty.retry')}

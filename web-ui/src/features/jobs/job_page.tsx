@@ -59,7 +59,18 @@ export function JobPage() {
   const job = useJob(id);
   const mayAudit = useMay('audit:read');
   if (job.isPending) return <Loading />;
-  if (!job.data) return <LoadFailure error={job.error} onRetry={() => void job.refetch()} />;
+  if (!job.data)
+    return (
+      <LoadFailure
+        error={job.error}
+        onRetry={() => void job.refetch()}
+        back={
+          <Link to="/jobs" className="button">
+            {t('nav.jobs')}
+          </Link>
+        }
+      />
+    );
   const tab = search.tab ?? 'overview';
   const data = job.data.data;
   return (

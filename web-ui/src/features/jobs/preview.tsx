@@ -8,6 +8,7 @@ import { call } from '../../api/client';
 import type { Fire, Preview, SkippedFire } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
+import { readable } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 import { Time } from '../../shared/time';
 import { explain } from '../../shared/ui';
@@ -83,7 +84,7 @@ export function PreviewPanel(props: {
               data-hint={one.code}
             >
               <TriangleAlert aria-hidden size={15} className="mt-0.5 shrink-0" />
-              <span>{language === 'en' ? one.detail : textOr('hint.', one.code)}</span>
+              <span>{language === 'en' ? readable(one.detail) : textOr('hint.', one.code)}</span>
             </li>
           ))}
         </ul>

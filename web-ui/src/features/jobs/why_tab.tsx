@@ -9,6 +9,7 @@ import { serverNow } from '../../api/reachability';
 import type { Job, Why } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
+import { readable } from '../../shared/format';
 import { Time } from '../../shared/time';
 import { Card, Facts, LoadFailure, Loading } from '../../shared/ui';
 import { Field } from '../../shared/field';
@@ -77,7 +78,7 @@ function Answer({ job, at }: { job: Job; at: string }) {
     <Card title={textOr('why.outcome.', answer.outcome)}>
       <div role="status">
         <p lang="en" className="mb-4 font-medium" data-testid="why">
-          {answer.explanation}
+          {readable(answer.explanation)}
         </p>
       </div>
       <Facts

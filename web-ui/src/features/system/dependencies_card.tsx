@@ -7,7 +7,7 @@ import { useTopology } from '../../api/queries';
 import type { OutageEffect, Topology, TopologyNode } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
-import { span } from '../../shared/format';
+import { readable, span } from '../../shared/format';
 import { Card, LoadFailure, Loading, TableFrame } from '../../shared/ui';
 
 export function DependenciesCard() {
@@ -172,7 +172,7 @@ function State({ node }: { node: TopologyNode }) {
       )}
       {node.detail && (
         <p className="mt-1 text-muted" lang="en">
-          {node.detail}
+          {readable(node.detail)}
         </p>
       )}
     </div>

@@ -21,7 +21,7 @@ export const enProblems = {
   'problem.denied': 'This is not allowed.',
   'problem.setup_link_invalid': 'The setup link was used, was replaced or has expired.',
   'problem.user_needed': 'This requires a user who signs in with a password.',
-  'problem.not_found': 'Not found. It may have been deleted.',
+  'problem.not_found': 'Not found.',
   'problem.method_not_allowed': 'This method is not supported here.',
   'problem.exists': 'This already exists.',
   'problem.conflict': 'The current state does not allow this.',

@@ -24,7 +24,7 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.denied': '不允许执行此操作。',
   'problem.setup_link_invalid': '设置链接已被使用、替换或过期。',
   'problem.user_needed': '此操作需要用密码登录的用户。',
-  'problem.not_found': '未找到，可能已被删除。',
+  'problem.not_found': '未找到。',
   'problem.method_not_allowed': '此处不支持该操作。',
   'problem.exists': '已经存在。',
   'problem.conflict': '其当前状态不允许此操作。',
