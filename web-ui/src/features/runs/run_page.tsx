@@ -12,7 +12,7 @@ import { useDenied } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
 import { useNow } from '../../shared/clock';
-import { span } from '../../shared/format';
+import { readable, span } from '../../shared/format';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
 import { toast, toastError } from '../../shared/toasts';
@@ -125,11 +125,15 @@ function Sentence({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const textOr = useTextOr();
   // Its words are the server's, in English.
-  const error = run.error && (
-    <>
-      {i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span>
-    </>
-  );
+  const error =
+    run.error &&
+    (i18n.language !== 'en' && run.reason === 'exit_code' && run.exit_code !== null ? (
+      `${textOr('reason.', run.reason)} ${run.exit_code}`
+    ) : (
+      <>
+        {i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span>
+      </>
+    ));
   // An error of one that still runs is the reason of who cancels it.
   const ending =
     run.state === 'RUNNING' &&
@@ -140,7 +144,7 @@ function Sentence({ run }: { run: Run }) {
     (run.waiting ? (
       <>
         {i18n.language !== 'en' && textOr('waiting.', run.waiting.code)}{' '}
-        <span lang="en">{run.waiting.detail}</span>
+        <span lang="en">{readable(run.waiting.detail)}</span>
       </>
     ) : (
       t('run.waits')
