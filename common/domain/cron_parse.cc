@@ -37,7 +37,7 @@ constexpr std::array<Macro, 7> kMacros{{{"@YEARLY", "0 0 1 1 *"},
                                         {"@MIDNIGHT", "0 0 * * *"},
                                         {"@HOURLY", "0 * * * *"}}};
 
-Error Bad(std::string why) { return {ErrorCode::kInvalid, "cron: " + std::move(why)}; }
+Error Bad(std::string why) { return {ErrorCode::kInvalid, std::move(why)}; }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
@@ -63,7 +63,7 @@ class FieldParser {
       CARILLON_ASSIGN_OR_RETURN(CronItem item, ParseItem());
       field.items.push_back(item);
       if (pos_ == end_) return field;
-      if (!Take(',')) return Fail("does not expect " + Quoted(Rest()));
+      if (!Take(',')) return Unexpected();
     }
   }
 
@@ -81,14 +81,21 @@ class FieldParser {
   int Last() const { return is_day_of_week() ? 6 : bounds_.most; }
 
   Error Fail(std::string_view why) const {
-    return Bad(fmt::format("{} {} at column {}: {}", bounds_.name,
-                           Quoted(text_.substr(begin_, end_ - begin_)), pos_ + 1, why));
+    return Bad(fmt::format("{}: {}, column {}", bounds_.name, why, pos_ + 1));
+  }
+
+  // "unexpected 'H'"
+  Error Unexpected() const {
+    const bool hashed = Peek() == 'H';
+    return Fail("unexpected " + Quoted(Rest()) +
+                (hashed ? "; hashed schedules are not supported" : ""));
   }
 
   Result<CronField> ParseAny(CronField field) {
-    if (!is_day_of_month() && !is_day_of_week()) return Fail("'?' is for the two day fields only");
+    if (!is_day_of_month() && !is_day_of_week())
+      return Fail("'?' is only allowed in the two day fields");
     ++pos_;
-    if (pos_ != end_) return Fail("'?' stands alone");
+    if (pos_ != end_) return Fail("'?' must be the only value of its field");
     field.items.push_back({.from = bounds_.least, .to = Last()});
     return field;
   }
@@ -150,7 +157,7 @@ class FieldParser {
     if (named_sunday && item.from > 0) item.to = kSundayAtTheEnd;
     if (item.from > item.to) {
       pos_ = first;
-      return Fail(fmt::format("the range {}-{} runs backwards; write two, such as {}-{},{}-{}",
+      return Fail(fmt::format("the range {}-{} runs backwards; write two, e.g. {}-{},{}-{}",
                               item.from, item.to, item.from, Last(), bounds_.least, item.to));
     }
     return {};
@@ -168,13 +175,16 @@ class FieldParser {
     if (unit_ == CronUnit::kMonth) return ParseNamed(kMonthNames.data(), kMonthNames.size(), 1);
     if (is_day_of_week()) return ParseNamed(kDayNames.data(), kDayNames.size(), 0);
     if (pos_ == end_) return Fail("a value is missing");
-    return Fail("does not expect " + Quoted(Rest()));
+    return Unexpected();
   }
 
   Result<int> ParseNamed(const std::string_view* names, size_t count, int first) {
     const auto* found = std::find(names, names + count, Rest().substr(0, kNameLength));
     if (found == names + count) {
-      return Fail(pos_ == end_ ? "a value is missing" : "does not know " + Quoted(Rest()));
+      if (pos_ == end_) return Fail("a value is missing");
+      const std::string_view unit = is_day_of_week() ? "weekday" : "month";
+      return Fail(fmt::format("unknown {} {} (use {}–{} or {}–{})", unit, Quoted(Rest()), names[0],
+                              names[count - 1], bounds_.least, bounds_.most));
     }
     pos_ += kNameLength;
     return first + static_cast<int>(found - names);
@@ -191,7 +201,7 @@ class FieldParser {
     pos_ = first;
     if (missing) return Fail("a number is missing");
     if (too_long) return Fail(fmt::format("a number has at most {} digits", kDigitsMax));
-    return Fail(fmt::format("{} is not from {} to {}", digits, least, most));
+    return Fail(fmt::format("{} is out of range ({}–{})", digits, least, most));
   }
 
   const std::string_view text_;
@@ -225,9 +235,9 @@ Result<std::string_view> ExpandMacro(std::string_view text, const Span& span) {
     if (macro.name == name) return macro.text;
   }
   if (name == "@REBOOT") {
-    return Bad("@reboot has no time of its own; Carillon's jobs do not belong to one machine");
+    return Bad("@reboot is not supported: jobs do not belong to one machine");
   }
-  return Bad("does not know " + Quoted(name));
+  return Bad("unknown macro " + Quoted(name) + " (use e.g. @daily)");
 }
 
 Result<CronExpression> ParseFields(std::string_view text, const std::vector<Span>& spans) {
@@ -268,24 +278,26 @@ CronBounds BoundsOf(CronUnit unit) { return kBounds[static_cast<size_t>(unit)]; 
 
 Result<CronExpression> ParseCron(std::string_view text) {
   if (text.size() > kCronTextBytesMax) {
-    return Bad(fmt::format("has {} bytes; at most {} are allowed", text.size(), kCronTextBytesMax));
+    return Bad(fmt::format("the cron expression has {} bytes; at most {} are allowed", text.size(),
+                           kCronTextBytesMax));
   }
   std::string upper = AsciiUpper(text);
   std::vector<Span> spans = SplitFields(upper);
-  if (spans.empty()) return Bad("is empty; write five fields, six with seconds, or @daily");
+  if (spans.empty())
+    return Bad("the cron expression is empty; use 5 fields, 6 with seconds, or e.g. @daily");
   if (upper[spans[0].begin] == '@' && spans.size() == 1) {
     CARILLON_ASSIGN_OR_RETURN(const std::string_view expansion, ExpandMacro(upper, spans[0]));
     upper = expansion;
     spans = SplitFields(upper);
   }
   if (upper.find('=') != std::string::npos) {
-    return Bad("takes no TZ= or other settings; name the zone in time_zone");
+    return Bad("the cron expression contains a setting such as TZ=; use time_zone instead");
   }
   if (spans.size() != 5 && spans.size() != 6) {
-    return Bad(
-        fmt::format("has {} field{}; write 5 (minute hour day month weekday) or 6 with the "
-                    "second first",
-                    spans.size(), spans.size() == 1 ? "" : "s"));
+    return Bad(fmt::format(
+        "the cron expression has {} field{}; use 5 (minute hour day month weekday) or 6 with "
+        "the second first",
+        spans.size(), spans.size() == 1 ? "" : "s"));
   }
   return ParseFields(upper, spans);
 }

@@ -171,16 +171,20 @@ std::string MonthDayText(const CronItem& item) {
       if (item.n == 0) return "the last working day of the month";
       return "the working day nearest to " + counted;
     case CronItemKind::kNearestWorkday:
-      return fmt::format("the working day nearest to day {} of the month", item.n);
+      return fmt::format("the working day nearest to the {} of the month", Ordinal(item.n));
     case CronItemKind::kWorkdays: return "every working day";
     default: break;
   }
-  const auto number = [](int v) { return std::to_string(v); };
-  if (item.from == item.to || item.step == 1) {
-    return fmt::format("{} {} of the month", item.from == item.to ? "day" : "days",
-                       ItemText(item, "day", number));
-  }
-  return fmt::format("{} of the month", ItemText(item, "day", number));
+  const std::string days = ItemText(item, "day", [](int v) { return "the " + Ordinal(v); });
+  return days + " of the month";
+}
+
+bool IsPlainValue(const CronItem& item) {
+  return item.kind == CronItemKind::kValues && item.from == item.to;
+}
+
+bool AllPlainValues(const CronField& field) {
+  return std::all_of(field.items.begin(), field.items.end(), IsPlainValue);
 }
 
 std::string WeekdayText(const CronItem& item) {
@@ -194,10 +198,17 @@ std::string WeekdayText(const CronItem& item) {
 }
 
 template <typename TextFn>
-std::string Days(const CronField& field, const TextFn& text) {
+std::string Days(const CronField& field, const TextFn& text, std::string_view last = "and") {
   std::vector<std::string> parts;
   for (const CronItem& item : field.items) parts.push_back(text(item));
-  return Joined(parts);
+  return Joined(parts, last);
+}
+
+// "the 1st and 15th of the month"
+std::string MonthDays(const CronField& field) {
+  if (!AllPlainValues(field)) return Days(field, MonthDayText);
+  return "the " + Days(field, [](const CronItem& item) { return Ordinal(item.from); }) +
+         " of the month";
 }
 
 std::string DayPhrase(const CronExpression& e) {
@@ -207,9 +218,10 @@ std::string DayPhrase(const CronExpression& e) {
   const bool any_week = Every(week, CronUnit::kDayOfWeek);
   const bool either = !month.starred && !week.starred;
   if ((any_month && any_week) || (either && (any_month || any_week))) return " every day";
-  if (any_week) return " on " + Days(month, MonthDayText);
+  if (any_week) return " on " + MonthDays(month);
   if (any_month) return " on " + Days(week, WeekdayText);
-  return " on " + Days(month, MonthDayText) + (either ? " or on " : ", if that is also ") +
+  if (!either) return " on " + MonthDays(month) + ", if that is " + Days(week, WeekdayText, "or");
+  return " on " + MonthDays(month) + ", and on " + (AllPlainValues(week) ? "every " : "") +
          Days(week, WeekdayText);
 }
 

@@ -20,14 +20,14 @@ using Warnings = std::vector<ScheduleWarning>;
 void LintFires(const Schedule& schedule, WallTime after, Warnings* warnings) {
   const auto first = schedule.Next(after);
   if (!first) {
-    warnings->push_back({"never_fires", "It never fires: there is no such time to come."});
+    warnings->push_back({"never_fires", "It never fires: there is no future fire time."});
     return;
   }
   const bool repeats =
       schedule.kind() == ScheduleKind::kCron || schedule.kind() == ScheduleKind::kRate;
   if (repeats && schedule.Count(first->time, first->time + 60s) >= 60) {
     warnings->push_back(
-        {"every_second", "It fires every second or more often: 86,400 runs a day or more."});
+        {"every_second", "It fires every second or more often: at least 86,400 runs a day."});
   }
 }
 
@@ -44,9 +44,10 @@ void LintSteps(const CronExpression& cron, Warnings* warnings) {
         continue;
       warnings->push_back(
           {"uneven_step",
-           fmt::format("Steps of {} in the {} begin anew at {} each time, so that the last step is "
-                       "shorter than the others; a fixed rate has even ones.",
-                       item.step, bounds.name, bounds.least)});
+           fmt::format(
+               "*/{} restarts at {} {}, so the last interval is shorter than the others. Use "
+               "a fixed interval for even spacing.",
+               item.step, bounds.name, bounds.least)});
     }
   }
 }
@@ -74,8 +75,8 @@ void LintDays(const CronExpression& cron, Warnings* warnings) {
   if (days.starred) return;
   if (!weekdays.starred) {
     warnings->push_back({"either_day_field",
-                         "Day of month and day of week are both restricted: it fires on a day that "
-                         "satisfies either of them, not only where both do."});
+                         "Day of month and day of week are both restricted: it fires on days that "
+                         "match either of them, not only on days that match both."});
     return;
   }
   const auto least = LeastDay(days);
@@ -88,9 +89,10 @@ void LintDays(const CronExpression& cron, Warnings* warnings) {
   if (skipped == 0) return;
   warnings->push_back(
       {"skips_months",
-       fmt::format("Not every month has a day {}: {} of those named are skipped{}. L is the last "
-                   "day of each month.",
-                   *least, skipped, *least == 29 ? " except in leap years" : "")});
+       fmt::format(
+           "Not every month has a day {}: {} of the selected months are skipped{}. Use L for "
+           "the last day of each month.",
+           *least, skipped, *least == 29 ? " except in leap years" : "")});
 }
 
 std::string LocalText(int64_t local_second) {
@@ -117,7 +119,7 @@ void LintGap(const ScheduleSpec& spec, const CronExpression& cron, DstGap gap, W
                                  ? "it is skipped that day"
                                  : "it fires at " + LocalText(resumes).substr(11) + " instead";
     warnings->push_back(
-        {"hour_in_gap", fmt::format("{} does not exist in {}, the clock jumps over it: {}.",
+        {"hour_in_gap", fmt::format("{} does not exist in {} because the clock jumps over it: {}.",
                                     LocalText(*missing), spec.time_zone, what)});
     return;
   }

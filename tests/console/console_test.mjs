@@ -47,7 +47,7 @@ describe('a job', () => {
       await page.getByLabel('Command').fill('printf "\\033[32mgreen\\033[0m <b id=injected>bold</b>\\n"');
       const cron = page.getByLabel('Cron expression');
       await cron.fill('61 2 * * *');
-      await page.getByText(/61 is not from 0 to 59/).waitFor();
+      await page.getByText(/61 is out of range/).waitFor();
       assert.equal(await cron.getAttribute('aria-invalid'), 'true');
       await cron.fill('30 2 * * *');
       await page.getByLabel('Time zone').fill('Europe/Paris');

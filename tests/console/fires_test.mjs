@@ -48,7 +48,7 @@ describe('the fires of the form', () => {
       const cron = page.getByLabel('Cron expression');
       for (const [text, place] of [['61 2 * * *', 1], ['0 3 * 13 *', 7], ['0 3 * * MOX', 9]]) {
         await cron.fill(text);
-        await page.getByText(new RegExp(`at column ${place}:`)).waitFor();
+        await page.getByText(new RegExp(`column ${place}`)).waitFor();
         assert.equal(await cron.getAttribute('aria-invalid'), 'true');
         assert.deepEqual(await shown(page), []);
       }

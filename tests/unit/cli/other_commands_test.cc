@@ -254,7 +254,7 @@ TEST_F(OtherCommandsTest, ScheduleExplain) {
 TEST_F(OtherCommandsTest, ScheduleLintNeedsNoServerAndSaysWhatItFound) {
   EXPECT_EQ(Run({"schedule", "lint", "0 9 13 * FRI"}), 1);
   EXPECT_TRUE(out().starts_with("either_day_field: Day of month and day of week")) << out();
-  EXPECT_TRUE(out().ends_with("both do.\n")) << "cut off: " << out();
+  EXPECT_TRUE(out().ends_with("match both.\n")) << "cut off: " << out();
   EXPECT_EQ(Run({"schedule", "lint", "0 0 31 2 *", "-o", "json"}), 1);
   EXPECT_EQ(OutJson()["items"][0]["code"], "never_fires");
   EXPECT_EQ(Run({"schedule", "lint", "30 2 * * *", "--tz", "Europe/Paris", "--after",

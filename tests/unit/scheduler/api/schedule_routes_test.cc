@@ -85,11 +85,11 @@ TEST_F(ScheduleRoutesTest, APreviewSpellsTheExpressionInOneWay) {
 
 TEST_F(ScheduleRoutesTest, APreviewSaysWhereTheMistakeIs) {
   for (const auto& [text, column] :
-       std::map<std::string, std::string>{{"61 * * * *", "at column 1:"},
-                                          {"* 24 * * *", "at column 3:"},
-                                          {"0 0 1,32 * *", "at column 7:"},
-                                          {"0 0 * * FOO", "at column 9:"},
-                                          {"0 */0 * * * *", "at column 5:"}}) {
+       std::map<std::string, std::string>{{"61 * * * *", "column 1"},
+                                          {"* 24 * * *", "column 3"},
+                                          {"0 0 1,32 * *", "column 7"},
+                                          {"0 0 * * FOO", "column 9"},
+                                          {"0 */0 * * * *", "column 5"}}) {
     const json preview = Post("/api/schedules/preview", {{"cron_expression", text}}).body();
     EXPECT_EQ(preview["valid"], false) << text;
     ASSERT_EQ(preview["errors"].size(), 1u) << text;
