@@ -67,7 +67,7 @@ std::string NoticeToText(const OpenNotice& open, const std::string& link) {
 std::string TestNoticeToText(WallTime now) {
   return JsonToText({{"type", "notify.test"},
                      {"timestamp", FormatRfc3339(now)},
-                     {"data", {{"message", "A test of the notices of Carillon."}}}});
+                     {"data", {{"message", "Test notification from Carillon."}}}});
 }
 
 }  // namespace carillon

@@ -29,15 +29,14 @@ std::string SentenceOf(const OpenNotice& open) {
   const Notice& notice = open.notice;
   switch (notice.kind) {
     case NoticeKind::kFailed:
-      return fmt::format("A run of the job {} has ended {}, and no try is left.",
-                         open.job_id.value(), Name(notice.state));
+      return fmt::format("A run of job {} ended as {}; no retries are left.", open.job_id.value(),
+                         Name(notice.state));
     case NoticeKind::kMissed:
-      return fmt::format("{} fires of the job {} were missed and will not be run.", notice.fires,
+      return fmt::format("{} fires of job {} were missed and will not run.", notice.fires,
                          open.job_id.value());
-    case NoticeKind::kLate:
-      return fmt::format("A run of the job {} is later than allowed.", open.job_id.value());
+    case NoticeKind::kLate: return fmt::format("A run of job {} is late.", open.job_id.value());
     case NoticeKind::kRecovered:
-      return fmt::format("The job {} has succeeded again.", open.job_id.value());
+      return fmt::format("Job {} has succeeded again.", open.job_id.value());
   }
   return {};
 }
@@ -116,7 +115,7 @@ std::string TextOf(const OpenNotice& open, const std::string& link) {
     AddLine(text, "Executor", open.run->row.executor.value());
   }
   if (open.memory.held_back > 0) {
-    text += fmt::format("\n{} more of the kind were not told since the last one.\n",
+    text += fmt::format("\n{} more notifications of this kind were held back since the last one.\n",
                         open.memory.held_back);
   }
   if (!link.empty()) text += "\n" + link + "\n";

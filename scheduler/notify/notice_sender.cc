@@ -147,7 +147,7 @@ std::vector<TestOutcome> NoticeSender::SendTest() const {
     const std::vector<std::string>& to = options_.defaults.mail_to;
     const std::string mail =
         ComposeMail({.from = options_.mail_from, .to = to, .id = id, .date = now},
-                    "[Carillon] Test", "A test of the notices of Carillon.\n");
+                    "[Carillon] Test notification", "Test notification from Carillon.\n");
     outcomes.push_back({DeliveryChannel::kMail, Seen(DeliveryChannel::kMail, Mail(to, mail))});
   }
   return outcomes;

@@ -66,8 +66,8 @@ TEST(NoticeMailTest, TheTextSaysWhatIsKnown) {
   open.memory.held_back = 12;
   const std::string text = TextOf(open, "http://h/runs/x");
   for (const char* part :
-       {"nightly has ended TIMED_OUT", "Fire time   2026-03-01T00:00:00", "Attempts    2",
-        "Reason      timeout", "12 more of the kind", "http://h/runs/x"}) {
+       {"nightly ended as TIMED_OUT", "Fire time   2026-03-01T00:00:00", "Attempts    2",
+        "Reason      timeout", "12 more notifications of this kind", "http://h/runs/x"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }
   EXPECT_EQ(SubjectOf(open), "[Carillon] Failed: Nightly");
