@@ -229,9 +229,9 @@ HttpResponse ApiHandler::Handle(const HttpRequest& request) {
   } catch (const std::exception& error) {
     log::Error(kRoom, "{} {}: {} (trace {})", request.method, PathOf(request), error.what(),
                trace.id);
-    response = Finish(request, trace,
-                      Problem{.detail = "This should not have happened; the server's log says "
-                                        "more under the trace_id."});
+    response =
+        Finish(request, trace,
+               Problem{.detail = "Internal error. Search the server log for this trace_id."});
   }
   const Duration took = context_.clock.Steady() - start;
   const std::string code = std::to_string(response.status);
@@ -280,10 +280,7 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   const auto defect = DefectProblem(request.defect);
   if (defect && request.defect != HttpDefect::kBodyTooLarge) return *defect;
   if (match.route == nullptr) {
-    if (match.allow.empty())
-      return NotFound(
-          "There is nothing at this path; those that there are, are listed in "
-          "/api/openapi.json and shown at /api/reference.");
+    if (match.allow.empty()) return NotFound("Unknown path. See /api/openapi.json.");
     return MethodNotAllowed(match.allow);
   }
   trace.route = match.route->path;
