@@ -51,10 +51,11 @@ Result<Config> LoadOf(const BackupArguments& arguments) {
   const char* const setting = StoreSetting(config);
   if (!NamesStandalone(config) || setting == nullptr) return config;
   return {ErrorCode::kInvalid,
-          fmt::format("{} {} names a standalone server, and {} ({}) another database: give one of "
-                      "them",
-                      config.Get("data_dir").place, config.Text("data_dir"), setting,
-                      config.Get(setting).place)};
+          fmt::format(
+              "{} {} names a standalone server, but {} ({}) names another database: use only one "
+              "of them",
+              config.Get("data_dir").place, config.Text("data_dir"), setting,
+              config.Get(setting).place)};
 }
 
 std::string SearchPath() {
@@ -72,7 +73,7 @@ std::vector<std::string> KeysOf(const Config& config, const std::string& data_di
   } else if (!file.empty()) {
     keys.push_back(file);
   } else if (data_dir.empty()) {
-    keys.emplace_back("the file that secrets.key_file of the members names");
+    keys.emplace_back("the secrets.key_file of the schedulers");
   } else {
     keys.push_back(data_dir + "/secrets.key");
   }
@@ -96,8 +97,9 @@ BackupReply ReplyOf(const mysql::BackupFile& file, const Config& config,
 Result<mysql::SessionOptions> RunningServer(const std::string& data_dir) {
   CARILLON_ASSIGN_OR_RETURN(const process::Runtime runtime, process::ReadRuntime(data_dir));
   if (runtime.store_socket.empty()) {
-    return {ErrorCode::kInvalid, "the server on " + data_dir +
-                                     " has no database of its own: name the members' --config"};
+    return {ErrorCode::kInvalid,
+            "the server on " + data_dir +
+                " has no database of its own: pass --config of the schedulers"};
   }
   return mysql::SessionOptions{.socket_path = runtime.store_socket,
                                .user = runtime.store_user,

@@ -34,7 +34,7 @@ std::string Editor() {
 Status Edit(const std::string& file) {
   const std::string command = Editor() + " \"$1\"";
   const pid_t child = fork();
-  if (child < 0) return {ErrorCode::kUnavailable, "no process for the editor can be made"};
+  if (child < 0) return {ErrorCode::kUnavailable, "cannot start the editor"};
   if (child == 0) {
     execl("/bin/sh", "sh", "-c", command.c_str(), "sh", file.c_str(), nullptr);
     _exit(127);
@@ -50,7 +50,7 @@ Status Edit(const std::string& file) {
 Result<std::string> ReadPasswordFrom(const std::string& prompt) {
   termios before{};
   if (tcgetattr(STDIN_FILENO, &before) != 0) {
-    return {ErrorCode::kInvalid, "the terminal does not say how it echoes"};
+    return {ErrorCode::kInvalid, "cannot read the terminal settings"};
   }
   termios silent = before;
   silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);

@@ -144,6 +144,7 @@ Failure FailureOf(const ApiResponse& response) {
   if (failure.message.empty()) failure.message = TextMember(response.body, "title");
   failure.code = TextMember(response.body, "code");
   failure.trace_id = TextMember(response.body, "trace_id");
+  failure.instance = TextMember(response.body, "instance");
   const auto errors = response.body.find("errors");
   if (errors == response.body.end() || !errors->is_array()) return failure;
   for (const json& error : *errors) {
@@ -186,7 +187,8 @@ Outcome<ApiResponse> ApiClient::CallRaw(const ApiRequest& request) {
     const bool acted = response.code() != ErrorCode::kUnavailable;
     if (acted && !IsSafe(request)) {
       Failure failure = FailureOf(response.error());
-      failure.message = "whether this was done is not known: " + tried.back();
+      failure.message =
+          "no answer, so the request may or may not have been carried out: " + tried.back();
       return failure;
     }
   }
@@ -195,6 +197,9 @@ Outcome<ApiResponse> ApiClient::CallRaw(const ApiRequest& request) {
                   .message = "no server answers (address from " + target_.origin + ")",
                   .code = "unreachable",
                   .details = std::move(tried)};
+  if (target_.origin == "default") {
+    failure.details.emplace_back("Start a server with: carillon standalone --data-dir DIR");
+  }
   return failure;
 }
 

@@ -18,13 +18,13 @@ constexpr size_t kNameCharactersMax = 63;
 Result<std::string> PathOf(const std::map<std::string, std::string>& environment) {
   const std::string directory = UserDirectory(environment);
   if (!directory.empty()) return directory + "/contexts.json";
-  return {ErrorCode::kInvalid, "neither XDG_CONFIG_HOME nor HOME says where contexts are kept"};
+  return {ErrorCode::kInvalid, "cannot find the contexts: neither XDG_CONFIG_HOME nor HOME is set"};
 }
 
 Result<NamedContext> Look(const Contexts& contexts, const std::string& name) {
   const auto found = contexts.by_name.find(name);
   if (found != contexts.by_name.end()) return NamedContext(*found);
-  return {ErrorCode::kInvalid, "there is no context '" + name + "'; carillon context list"};
+  return {ErrorCode::kInvalid, "unknown context '" + name + "'. See `carillon context list`."};
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ Status ValidateContextName(const std::string& name) {
   if (begins && name.size() <= kNameCharactersMax && std::all_of(name.begin(), name.end(), fits)) {
     return {};
   }
-  return {ErrorCode::kInvalid, "a context is named by up to 63 letters, digits, '_', '.' and '-'"};
+  return {ErrorCode::kInvalid, "a context name has up to 63 letters, digits, '_', '.' and '-'"};
 }
 
 Result<Contexts> ReadContexts(const std::map<std::string, std::string>& environment) {
@@ -48,7 +48,7 @@ Result<Contexts> ReadContexts(const std::map<std::string, std::string>& environm
   text << in.rdbuf();
   const json document = json::parse(text.str(), nullptr, false);
   const auto broken = [&path] {
-    return Error{ErrorCode::kInvalid, path + " holds no contexts; correct or remove it"};
+    return Error{ErrorCode::kInvalid, path + " is not a valid context file; fix or remove it"};
   };
   if (!document.is_object() || !document.contains("contexts") ||
       !document["contexts"].is_object()) {

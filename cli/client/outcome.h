@@ -20,7 +20,8 @@ struct Failure {
   std::string code = {};                  // stable: the problem's, or the name of an ErrorCode
   std::vector<std::string> details = {};  // "/timeout: has to be at least 1"
   std::string trace_id = {};
-  std::string etag = {};  // of what the failure is about, where the server says it
+  std::string etag = {};      // of what the failure is about, where the server says it
+  std::string instance = {};  // path of the request that failed
 };
 Failure FailureOf(const Error& error);
 

@@ -37,15 +37,16 @@ bool SessionFile::Exists(const std::map<std::string, std::string>& environment) 
 Result<SessionFile> SessionFile::Open(const std::map<std::string, std::string>& environment) {
   const std::string directory = UserDirectory(environment);
   if (directory.empty()) {
-    return {ErrorCode::kInvalid, "neither XDG_CONFIG_HOME nor HOME says where a session is kept"};
+    return {ErrorCode::kInvalid,
+            "cannot find the session: neither XDG_CONFIG_HOME nor HOME is set"};
   }
   CARILLON_TRY(MakeUserDirectory(directory));
   const std::string lock = PathIn(directory) + ".lock";
   const int file = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) return {ErrorCode::kUnavailable, lock + " cannot be opened"};
+  if (file < 0) return {ErrorCode::kUnavailable, "cannot open " + lock};
   SessionFile opened(PathIn(directory), file);
   while (flock(file, LOCK_EX) != 0) {
-    if (errno != EINTR) return {ErrorCode::kUnavailable, lock + " cannot be locked"};
+    if (errno != EINTR) return {ErrorCode::kUnavailable, "cannot lock " + lock};
   }
   CARILLON_TRY(opened.Read());
   return opened;
@@ -68,7 +69,8 @@ Status SessionFile::Read() {
   text.resize(static_cast<size_t>(in.gcount()));
   const json document = json::parse(text, nullptr, false);
   if (!document.is_object()) {
-    return {ErrorCode::kInvalid, path_ + " is no session file; remove it and sign in again"};
+    return {ErrorCode::kInvalid,
+            path_ + " is not a valid session file; remove it and sign in again"};
   }
   for (const auto& [url, stored] : document.items()) {
     if (!stored.is_object()) continue;

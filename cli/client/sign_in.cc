@@ -20,7 +20,8 @@ Outcome<StoredSession> ReadSession(const ApiResponse& answer, WallTime now) {
                      body.contains("access_token") && body["access_token"].is_string() &&
                      body.contains("expires_in") && body["expires_in"].is_number_integer();
   if (!whole) {
-    return Failure{.message = "the server's answer holds no session", .code = "bad_answer"};
+    return Failure{.message = "unexpected answer from the server: no session",
+                   .code = "bad_answer"};
   }
   const size_t end = cookie.find(';');
   StoredSession session{
@@ -66,7 +67,7 @@ Outcome<std::optional<std::string>> AccessToken(ApiClient& client, SessionFile& 
     Failure failure = answer.error();
     if (failure.exit != ExitCode::kDenied) return failure;
     CARILLON_TRY(file.Remove(Address(client)));
-    failure.message += " (carillon login)";
+    failure.message += " Sign in with `carillon login`.";
     return failure;
   }
   CARILLON_ASSIGN_OR_RETURN(const StoredSession session, ReadSession(*answer, now));
@@ -79,7 +80,7 @@ Outcome<StoredSession> ChangePassword(ApiClient& client, SessionFile& file,
   CARILLON_ASSIGN_OR_RETURN(const auto token, AccessToken(client, file, now));
   if (!token) {
     return Failure{.exit = ExitCode::kDenied,
-                   .message = "nobody is signed in to " + Address(client),
+                   .message = "not signed in to " + Address(client),
                    .code = "user_needed"};
   }
   client.SetToken(*token);
@@ -91,7 +92,7 @@ Outcome<StoredSession> ChangePassword(ApiClient& client, SessionFile& file,
   CARILLON_ASSIGN_OR_RETURN(StoredSession session, ReadSession(answer, now));
   if (const Status kept = file.Put(Address(client), session); !kept.ok()) {
     Failure failure = FailureOf(kept.error());
-    failure.message = "the password is changed, but sign in again: " + failure.message;
+    failure.message = "the password was changed, but you have to sign in again: " + failure.message;
     return failure;
   }
   return session;

@@ -30,7 +30,7 @@ Result<std::string> ReadFile(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text(kFileBytesMax, '\0');
   if (in) in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!in.is_open() || in.bad()) return {ErrorCode::kUnavailable, path + " cannot be read"};
+  if (!in.is_open() || in.bad()) return {ErrorCode::kUnavailable, "cannot read " + path};
   text.resize(static_cast<size_t>(in.gcount()));
   return text;
 }
@@ -38,9 +38,9 @@ Result<std::string> ReadFile(const std::string& path) {
 Result<std::string> ReadToken(const std::string& path) {
   const auto text = ReadFile(path);
   // A wrong path is a wrong flag or variable, not a server that is away.
-  if (!text.ok()) return {ErrorCode::kInvalid, "token file " + text.error().message};
+  if (!text.ok()) return {ErrorCode::kInvalid, "token file: " + text.error().message};
   const std::string token = Trim(*text);
-  if (token.empty()) return {ErrorCode::kInvalid, path + " holds no token"};
+  if (token.empty()) return {ErrorCode::kInvalid, path + " contains no token"};
   return token;
 }
 
@@ -52,7 +52,8 @@ Result<std::string> CheckUrl(std::string_view text) {
   const size_t host = url.find("://") + 3;
   if (!known || host >= url.size() || url[host] == '/' ||
       url.find_first_of("?#@ \"<>\\") != std::string::npos) {
-    return {ErrorCode::kInvalid, "not a server address: '" + std::string(text) + "'"};
+    return {ErrorCode::kInvalid,
+            "invalid server address '" + std::string(text) + "' (use e.g. http://127.0.0.1:8640)"};
   }
   return url;
 }
@@ -62,7 +63,7 @@ Status AddUrls(std::string_view list, Target& target) {
     const size_t comma = list.find(',');
     CARILLON_ASSIGN_OR_RETURN(std::string url, CheckUrl(list.substr(0, comma)));
     if (target.urls.size() >= kAddressesMax) {
-      return {ErrorCode::kInvalid, "more than 16 server addresses"};
+      return {ErrorCode::kInvalid, "too many server addresses: at most 16"};
     }
     target.urls.push_back(std::move(url));
     if (comma == std::string_view::npos) return {};
@@ -74,18 +75,20 @@ Status AddUrls(std::string_view list, Target& target) {
 Status UseRuntime(const std::string& path, bool with_token, Target& target) {
   const Result<std::string> read = ReadFile(path);
   if (!read.ok()) {
-    return {read.code(), "no server is ready on this data directory: " + read.error().message};
+    const std::string directory = path.substr(0, path.rfind('/'));
+    return {read.code(), "no server is ready on this data directory: " + read.error().message +
+                             ". Start one with: carillon standalone --data-dir " + directory};
   }
   const std::string& text = *read;
   const auto runtime = nlohmann::json::parse(text, nullptr, false);
   if (!runtime.is_object() || !runtime.contains("url") || !runtime["url"].is_string()) {
-    return {ErrorCode::kInvalid, path + " names no url"};
+    return {ErrorCode::kInvalid, path + " contains no url"};
   }
   CARILLON_TRY(AddUrls(runtime["url"].get<std::string>(), target));
   target.origin = path;
   if (!with_token) return {};
   if (!runtime.contains("token_file") || !runtime["token_file"].is_string()) {
-    return {ErrorCode::kInvalid, path + " names no token_file"};
+    return {ErrorCode::kInvalid, path + " contains no token_file"};
   }
   CARILLON_ASSIGN_OR_RETURN(target.token, ReadToken(runtime["token_file"].get<std::string>()));
   return {};
@@ -104,9 +107,9 @@ Result<std::string> TokenOf(const TargetFlags& flags,
 Result<std::string> CheckCaFile(const std::string& file) {
   if (file.empty()) return file;
   const auto text = ReadFile(file);
-  if (!text.ok()) return {ErrorCode::kInvalid, "CA file " + text.error().message};
+  if (!text.ok()) return {ErrorCode::kInvalid, "CA file: " + text.error().message};
   if (text->find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
-    return {ErrorCode::kInvalid, "CA file " + file + " holds no certificate in PEM"};
+    return {ErrorCode::kInvalid, "CA file: " + file + " contains no PEM certificate"};
   }
   return file;
 }

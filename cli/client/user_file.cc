@@ -35,19 +35,19 @@ Status MakeUserDirectory(const std::string& directory) {
   std::error_code failed;
   std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), failed);
   if (mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return {ErrorCode::kUnavailable, directory + " cannot be made"};
+  return {ErrorCode::kUnavailable, "cannot create " + directory};
 }
 
 Status ReplaceUserFile(const std::string& path, const std::string& text) {
   const std::string fresh = path + ".new";
   unlink(fresh.c_str());
   const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return {ErrorCode::kUnavailable, fresh + " cannot be written"};
+  if (file < 0) return {ErrorCode::kUnavailable, "cannot write " + fresh};
   const bool written = WriteAll(file, text);
   close(file);
   if (written && rename(fresh.c_str(), path.c_str()) == 0) return {};
   unlink(fresh.c_str());
-  return {ErrorCode::kUnavailable, path + " cannot be written"};
+  return {ErrorCode::kUnavailable, "cannot write " + path};
 }
 
 }  // namespace carillon::cli

@@ -54,20 +54,21 @@ void AddAuditCommand(CLI::App& app, Session& session) {
   };
   const auto a = std::make_shared<Arguments>();  // shared with the callback
   CLI::App* audit =
-      app.add_subcommand("audit", "What was done through the API, newest first (administrators)");
+      app.add_subcommand("audit", "List the audit log, newest first (administrators)");
   CLI::Option* argument = audit->add_option(
-      "object", a->object, "Only of this job, run, executor or user: its id, or a user's name");
-  audit->add_option("--object-id", a->object_id, "As the argument, without a look for names")
+      "object", a->object,
+      "Only records of this job, run, executor or user: an ID, or the name of a user");
+  audit->add_option("--object-id", a->object_id, "Like the argument, but IDs only")
       ->excludes(argument);
   audit->add_option("--actor", a->actor,
-                    "By this user or his tokens; with a token's name: anna/ci");
+                    "Only actions of this user and their tokens; anna/ci means one token");
   audit
       ->add_option("--action", a->actions,
-                   "Such as job.pause or auth.login; several mean any of them")
+                   "Only this action, e.g. job.pause or auth.login; repeatable")
       ->allow_extra_args(false);
-  audit->add_option("--since", a->since, "From here: RFC 3339, or 24h for before now");
-  audit->add_option("--until", a->until, "Before this");
-  audit->add_option("--sort", a->sort, "time: the oldest first; --sort=-time as ever");
+  audit->add_option("--since", a->since, "At or after: RFC 3339, or 24h for 24 hours ago");
+  audit->add_option("--until", a->until, "Before: RFC 3339, or 24h for 24 hours ago");
+  audit->add_option("--sort", a->sort, "Sort by time, oldest first (default: -time, newest first)");
   AddLimit(audit, a->limit, "records");
   session.On(audit, [&session, a]() -> Outcome<ExitCode> {
     ApiRequest request{.path = "/api/audit"};

@@ -24,7 +24,7 @@ Outcome<ExitCode> LogIn(Session& session, std::string name) {
   Host& host = session.host();
   CARILLON_ASSIGN_OR_RETURN(const auto client, ClientWithoutToken(session));
   if (name.empty()) {
-    if (!host.in_is_tty) return UsageFailure("Without a terminal this needs --name.");
+    if (!host.in_is_tty) return UsageFailure("there is no terminal to ask on; pass --name");
     host.err << "Name: " << std::flush;
     std::getline(host.in, name);
   }
@@ -33,7 +33,7 @@ Outcome<ExitCode> LogIn(Session& session, std::string name) {
   CARILLON_ASSIGN_OR_RETURN(
       const StoredSession made,
       SignIn(*client, file, {.name = name, .password = password}, host.clock.Wall()));
-  session.Say("signed in to " + client->target().urls.front() + " as " + made.name);
+  session.Say("Signed in to " + client->target().urls.front() + " as " + made.name + ".");
   return ExitCode::kDone;
 }
 
@@ -41,7 +41,7 @@ Outcome<ExitCode> LogOut(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const auto client, ClientWithoutToken(session));
   CARILLON_ASSIGN_OR_RETURN(SessionFile file, SessionFile::Open(session.host().environment));
   CARILLON_ASSIGN_OR_RETURN(const bool was, SignOut(*client, file));
-  session.Say(was ? "signed out" : "nobody was signed in");
+  session.Say(was ? "Signed out." : "You were not signed in.");
   return ExitCode::kDone;
 }
 
@@ -50,19 +50,19 @@ Outcome<ExitCode> ChangeOwnPassword(Session& session) {
   Host& host = session.host();
   CARILLON_ASSIGN_OR_RETURN(const auto client, ClientWithoutToken(session));
   PasswordChange change;
-  CARILLON_ASSIGN_OR_RETURN(change.before, ReadPassword(session, "Old password: "));
+  CARILLON_ASSIGN_OR_RETURN(change.before, ReadPassword(session, "Current password: "));
   CARILLON_ASSIGN_OR_RETURN(change.after, ReadPassword(session, "New password: "));
   if (host.in_is_tty) {
     CARILLON_ASSIGN_OR_RETURN(const std::string again,
                               ReadPassword(session, "New password, again: "));
     if (again != change.after) {
-      return UsageFailure("the new passwords differ; nothing was changed");
+      return UsageFailure("the new passwords do not match; nothing was changed");
     }
   }
   CARILLON_ASSIGN_OR_RETURN(SessionFile file, SessionFile::Open(host.environment));
   CARILLON_ASSIGN_OR_RETURN(const StoredSession made,
                             ChangePassword(*client, file, change, host.clock.Wall()));
-  session.Say("the password of " + made.name + " is changed; all other sessions have ended");
+  session.Say("Changed the password of " + made.name + ". All other sessions have ended.");
   return ExitCode::kDone;
 }
 
@@ -84,23 +84,26 @@ Outcome<std::string> ReadPassword(Session& session, const std::string& prompt) {
     std::getline(host.in, password);
   }
   if (!password.empty() && password.back() == '\r') password.pop_back();
-  if (password.empty()) return UsageFailure("a password is needed, in one line of standard input");
+  if (password.empty())
+    return UsageFailure("no password: enter one, or pass it as a line of standard input");
   return password;
 }
 
 void AddPasswordCommand(CLI::App& user, Session& session) {
-  CLI::App* password = user.add_subcommand(
-      "password", "Change your own password; asked for, or read: the old one, then the new one");
+  CLI::App* password = user.add_subcommand("password",
+                                           "Change your own password; prompts, or reads the "
+                                           "current and the new one from standard input");
   session.On(password, [&session] { return ChangeOwnPassword(session); });
 }
 
 void AddAuthCommands(CLI::App& app, Session& session) {
   const auto name = std::make_shared<std::string>();
-  CLI::App* login = app.add_subcommand("login", "Sign in; the password is asked for, or read");
-  login->add_option("--name", *name, "Name to sign in with")->check(NotEmpty);
+  CLI::App* login = app.add_subcommand(
+      "login", "Sign in; prompts for the password or reads it from standard input");
+  login->add_option("--name", *name, "User name")->check(NotEmpty);
   session.On(login, [&session, name] { return LogIn(session, *name); });
   session.On(app.add_subcommand("logout", "Sign out"), [&session] { return LogOut(session); });
-  session.On(app.add_subcommand("whoami", "Who the server takes you for"),
+  session.On(app.add_subcommand("whoami", "Show the current user"),
              [&session] { return ShowWhoIAm(session); });
 }
 

@@ -45,7 +45,7 @@ Outcome<ExitCode> Create(Session& session, const BackupFlags& flags) {
   CARILLON_ASSIGN_OR_RETURN(const BackupArguments arguments, Collect(session, flags));
   CARILLON_ASSIGN_OR_RETURN(const BackupReply made, session.host().create_backup(arguments));
   PrintBackup(session, flags, made);
-  session.Say("Keep as well, apart from this file: " + Listed(made.keys) + ".");
+  session.Say("Also keep, separately from this file: " + Listed(made.keys) + ".");
   return ExitCode::kDone;
 }
 
@@ -53,43 +53,44 @@ Outcome<ExitCode> Restore(Session& session, const BackupFlags& flags) {
   CARILLON_ASSIGN_OR_RETURN(const BackupArguments arguments, Collect(session, flags));
   if (flags.replace) {
     CARILLON_ASSIGN_OR_RETURN(const std::string target, session.host().restore_target(arguments));
-    CARILLON_ASSIGN_OR_RETURN(const bool go,
-                              session.Confirm("Drop all that is in " + target + ", and restore " +
-                                              flags.file + " in its place?"));
+    CARILLON_ASSIGN_OR_RETURN(const bool go, session.Confirm("Drop everything in " + target +
+                                                             " and restore " + flags.file + "?"));
     if (!go) return ExitCode::kFailure;
   }
   CARILLON_ASSIGN_OR_RETURN(const BackupReply restored, session.host().restore_backup(arguments));
   PrintBackup(session, flags, restored);
-  session.Say("Put back from the same time: " + Listed(restored.keys) + ".");
-  session.Say(restored.data_dir.empty()
-                  ? "Then start the members. They hold a store that is not the one they trusted, "
-                    "until `carillon system accept-store`."
-                  : "Then start `carillon standalone --data-dir " + restored.data_dir + "`.");
+  session.Say("Also restore, from the same time: " + Listed(restored.keys) + ".");
+  session.Say(
+      restored.data_dir.empty()
+          ? "Then start the schedulers and run `carillon system accept-store`: until then they "
+            "hold the restored store."
+          : "Then start the server: carillon standalone --data-dir " + restored.data_dir);
   return ExitCode::kDone;
 }
 
 void AddBackupFlags(CLI::App* verb, BackupFlags& flags) {
-  verb->add_option("file", flags.file, "The backup")->required()->check(NotEmpty);
+  verb->add_option("file", flags.file, "Backup file")->required()->check(NotEmpty);
   verb->add_option("--config", flags.config_file,
-                   "The members' YAML file, which names the store (CARILLON_CONFIG)")
+                   "Configuration file of the schedulers, which names the store (CARILLON_CONFIG)")
       ->envname("CARILLON_CONFIG")
       ->check(NotEmpty);
-  verb->add_option("--set", flags.settings, "Any setting, name=value")->allow_extra_args(false);
+  verb->add_option("--set", flags.settings, "Any setting, name=value; repeatable")
+      ->allow_extra_args(false);
 }
 
 }  // namespace
 
 void AddBackupCommands(CLI::App& app, Session& session) {
   const auto a = std::make_shared<BackupFlags>();  // shared by the verbs' callbacks
-  CLI::App* backup = app.add_subcommand("backup", "The whole store as a file, and back");
+  CLI::App* backup = app.add_subcommand("backup", "Back up and restore the whole store");
   backup->require_subcommand(1);
   CLI::App* create =
-      backup->add_subcommand("create", "Write the store to a file, while its servers run");
-  CLI::App* restore =
-      backup->add_subcommand("restore", "Fill an empty database from such a file, while none run");
+      backup->add_subcommand("create", "Write the store to a file while the servers run");
+  CLI::App* restore = backup->add_subcommand(
+      "restore", "Restore a backup into an empty database while no server runs");
   for (CLI::App* verb : {create, restore}) AddBackupFlags(verb, *a);
   restore->add_flag("--replace", a->replace,
-                    "Drop everything that is in the database first; asks before");
+                    "Drop everything in the database first (asks for confirmation)");
   session.On(create, [&session, a] { return Create(session, *a); });
   session.On(restore, [&session, a] { return Restore(session, *a); });
 }

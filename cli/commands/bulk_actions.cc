@@ -70,7 +70,7 @@ ExitCode FateOf(const json& action) {
 
 Outcome<ExitCode> ListThem(Session& session, const BulkActionArguments& arguments) {
   ApiRequest request{.path = "/api/bulk"};
-  if (!arguments.state.empty()) request.query.emplace_back("state", arguments.state);
+  if (!arguments.state.empty()) request.query.emplace_back("state", UpperCase(arguments.state));
   if (!arguments.user_id.empty()) request.query.emplace_back("user_id", arguments.user_id);
   return session.List(request, {.view = ActionView(), .limit = arguments.limit});
 }
@@ -138,17 +138,17 @@ Outcome<ExitCode> CancelBulkActions(Session& session, const std::vector<std::str
 
 void AddBulkActionCommands(CLI::App& bulk, Session& session) {
   const auto a = std::make_shared<BulkActionArguments>();  // shared by the verbs' callbacks
-  CLI::App* list = bulk.add_subcommand("list", "Bulk actions in the background, newest first");
-  list->add_option("--state", a->state, "RUNNING, DONE, CANCELLED or STOPPED");
-  list->add_option("--user-id,--user", a->user_id, "Only of this user_id");
+  CLI::App* list = bulk.add_subcommand("list", "List bulk actions in the background, newest first");
+  list->add_option("--state", a->state, "Only this state: RUNNING, DONE, CANCELLED or STOPPED");
+  list->add_option("--user-id,--user", a->user_id, "Only bulk actions of this user ID");
   AddLimit(list, a->limit, "bulk actions");
   session.On(list, [&session, a] { return ListThem(session, *a); });
-  CLI::App* get = bulk.add_subcommand("get", "How far a bulk action is");
-  get->add_option("bulk_id", a->id, "The bulk action")->required();
+  CLI::App* get = bulk.add_subcommand("get", "Show the progress of a bulk action");
+  get->add_option("bulk_id", a->id, "ID of the bulk action")->required();
   session.On(get, [&session, a] { return GetOne(session, *a); });
-  CLI::App* items = bulk.add_subcommand("items", "What became of each item of a bulk action");
-  items->add_option("bulk_id", a->id, "The bulk action")->required();
-  items->add_option("--result", a->result, "pending, done, error or skipped");
+  CLI::App* items = bulk.add_subcommand("items", "Show the result of each item of a bulk action");
+  items->add_option("bulk_id", a->id, "ID of the bulk action")->required();
+  items->add_option("--result", a->result, "Only this result: pending, done, error or skipped");
   AddLimit(items, a->limit, "items");
   session.On(items, [&session, a] { return ListItems(session, *a); });
 }

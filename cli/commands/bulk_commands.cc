@@ -33,7 +33,8 @@ Outcome<json> FilterOf(const std::vector<std::string>& conditions) {
   for (const std::string& condition : conditions) {
     const size_t equals = condition.find('=');
     if (equals == 0 || equals == std::string::npos) {
-      return UsageFailure("--filter takes name=value, e.g. status=PAUSED: '" + condition + "'");
+      return UsageFailure("invalid filter '" + condition +
+                          "' (use name=value, e.g. status=PAUSED)");
     }
     json& values = filter[condition.substr(0, equals)];
     if (values.is_null()) values = json::array();
@@ -50,7 +51,7 @@ Outcome<json> Ask(Session& session, json body) {
   if (answer.body.is_object() && answer.body.contains("items") && answer.body["items"].is_array()) {
     return std::move(answer.body);
   }
-  return Failure{.message = "the server's answer is not what became of a list",
+  return Failure{.message = "unexpected answer from the server: not a list of results",
                  .code = "bad_answer"};
 }
 
@@ -59,7 +60,7 @@ Outcome<json> BodyOf(const std::string& action, const BulkArguments& arguments) 
   json body = {{"action", action}};
   if (!arguments.kind.empty()) body["kind"] = arguments.kind;
   if (arguments.ids.empty() == arguments.filter.empty()) {
-    return UsageFailure("bulk " + action + " takes ids or --filter, one of the two");
+    return UsageFailure("bulk " + action + " needs either IDs or --filter");
   }
   if (!arguments.ids.empty()) {
     body["ids"] = arguments.ids;
@@ -83,7 +84,7 @@ Outcome<json> Look(Session& session, const std::string& action, const BulkArgume
   CARILLON_ASSIGN_OR_RETURN(json look, Ask(session, std::move(body)));
   if (!look.value("more", false) || arguments.background) return look;
   return Failure{.exit = ExitCode::kUsage,
-                 .message = "more than 1,000 match; narrow the filter",
+                 .message = "more than 1,000 match; narrow the filter or use --background",
                  .code = "too_many"};
 }
 
@@ -100,7 +101,8 @@ Outcome<json> Act(Session& session, const std::string& action, const BulkArgumen
     AddManner(body, arguments);
     const auto done = Ask(session, std::move(body));
     if (!done.ok()) {
-      session.Say("stopped after " + std::to_string(at) + " of " + std::to_string(ids.size()));
+      session.Say("Stopped after " + std::to_string(at) + " of " + std::to_string(ids.size()) +
+                  ".");
       return done.error();
     }
     if (merged.is_null()) {
@@ -115,7 +117,7 @@ Outcome<json> Act(Session& session, const std::string& action, const BulkArgumen
   return merged;
 }
 
-ExitCode Tell(Session& session, const json& result) {
+ExitCode PrintResults(Session& session, const json& result) {
   session.Print().List(result, BulkView());
   for (const json& item : result["items"]) {
     const json problem = item.value("error", json());
@@ -123,6 +125,15 @@ ExitCode Tell(Session& session, const json& result) {
     return FailureOf(ApiResponse{.status = problem.value("status", 500), .body = problem}).exit;
   }
   return ExitCode::kDone;
+}
+
+// In a table the result is "would pause"; the other forms repeat the server's "would".
+json AsDryRun(Session& session, json look, const std::string& action) {
+  if (session.Print().form() != Form::kTable) return look;
+  for (json& item : look["items"]) {
+    if (item.value("result", "") == "would") item["result"] = "would " + action;
+  }
+  return look;
 }
 
 // "2 jobs", "more than 1000 jobs"; empty: nothing matches.
@@ -138,11 +149,11 @@ Outcome<std::string> Reach(Session& session, const std::string& action,
 
 Outcome<ExitCode> InBackground(Session& session, const std::string& action,
                                const BulkArguments& arguments) {
-  if (arguments.dry_run) return UsageFailure("--dry-run is answered at once: no --background");
+  if (arguments.dry_run) return UsageFailure("--dry-run cannot be combined with --background");
   CARILLON_ASSIGN_OR_RETURN(json body, BodyOf(action, arguments));
   CARILLON_ASSIGN_OR_RETURN(const std::string reach, Reach(session, action, arguments));
   if (reach.empty()) {
-    session.Say("nothing matches");
+    session.Say("Nothing matches.");
     return ExitCode::kDone;
   }
   CARILLON_ASSIGN_OR_RETURN(const bool go, session.Confirm(action + " " + reach + "?"));
@@ -154,7 +165,8 @@ Outcome<ExitCode> InBackground(Session& session, const std::string& action,
       session.Call(
           {.method = "POST", .path = "/api/bulk", .body = std::move(body), .idempotent = true}));
   if (!started.body.is_object() || !started.body.value("bulk_id", json()).is_string()) {
-    return Failure{.message = "the server's answer names no bulk action", .code = "bad_answer"};
+    return Failure{.message = "unexpected answer from the server: no bulk action",
+                   .code = "bad_answer"};
   }
   if (!arguments.wait) {
     ShowStarted(session, started.body);
@@ -168,13 +180,13 @@ Outcome<bool> MeansActions(const BulkArguments& arguments) {
   const auto count = std::count_if(arguments.ids.begin(), arguments.ids.end(), IsBulkId);
   if (count == 0 || arguments.kind == "job") return false;
   if (count == static_cast<long>(arguments.ids.size())) return true;
-  return UsageFailure("bulk cancel takes ids of runs or of bulk actions, not both");
+  return UsageFailure("bulk cancel takes IDs of runs or of bulk actions, not both");
 }
 
 Outcome<ExitCode> CancelActions(Session& session, const BulkArguments& arguments) {
   if (arguments.dry_run || arguments.background || arguments.wait || arguments.confirm_overlap ||
       arguments.kill || !arguments.filter.empty()) {
-    return UsageFailure("bulk cancel of bulk actions takes their ids and --reason, nothing else");
+    return UsageFailure("cancelling bulk actions takes their IDs and --reason only");
   }
   CARILLON_ASSIGN_OR_RETURN(
       const bool go,
@@ -191,13 +203,13 @@ Outcome<ExitCode> Bulk(Session& session, const std::string& action,
     if (actions) return CancelActions(session, arguments);
   }
   if (arguments.background) return InBackground(session, action, arguments);
-  if (arguments.wait) return UsageFailure("--wait is for --background");
+  if (arguments.wait) return UsageFailure("--wait can only be used with --background");
   CARILLON_ASSIGN_OR_RETURN(const json look, Look(session, action, arguments));
   if (look["items"].empty()) {
-    session.Say("nothing matches");
+    session.Say("Nothing matches.");
     return ExitCode::kDone;
   }
-  if (arguments.dry_run) return Tell(session, look);
+  if (arguments.dry_run) return PrintResults(session, AsDryRun(session, look, action));
   std::vector<std::string> ids;
   for (const json& item : look["items"]) ids.push_back(item.value("id", std::string()));
   const std::string kind = look.value("kind", std::string("job"));
@@ -206,7 +218,7 @@ Outcome<ExitCode> Bulk(Session& session, const std::string& action,
       session.Confirm(action + " " + Counted(static_cast<int64_t>(ids.size()), kind) + "?"));
   if (!go) return ExitCode::kFailure;
   CARILLON_ASSIGN_OR_RETURN(const json done, Act(session, action, arguments, ids));
-  const ExitCode exit = Tell(session, done);
+  const ExitCode exit = PrintResults(session, done);
   session.Say(std::to_string(done.value("done", int64_t{0})) + " done, " +
               std::to_string(done.value("failed", int64_t{0})) + " failed");
   return exit;
@@ -215,36 +227,37 @@ Outcome<ExitCode> Bulk(Session& session, const std::string& action,
 }  // namespace
 
 void AddBulkCommands(CLI::App& app, Session& session) {
-  CLI::App* bulk = app.add_subcommand("bulk", "One action on many jobs or runs");
+  CLI::App* bulk = app.add_subcommand("bulk", "Run one action on many jobs or runs");
   bulk->require_subcommand(1);
   AddBulkActionCommands(*bulk, session);
   const auto a = std::make_shared<BulkArguments>();  // shared by the verbs' callbacks
   const std::vector<std::pair<std::string, std::string>> actions = {
       {"run", "Run jobs now"},
-      {"pause", "Stop jobs from firing"},
-      {"resume", "Let jobs fire again"},
-      {"cancel", "Cancel runs; with --kind job every open run of jobs; or bulk actions"},
-      {"retry", "Give runs another attempt"},
+      {"pause", "Pause jobs"},
+      {"resume", "Resume jobs"},
+      {"cancel", "Cancel runs, with --kind job all runs of jobs, or bulk actions"},
+      {"retry", "Retry runs"},
       {"delete", "Delete jobs"}};
   for (const auto& [action, help] : actions) {
     CLI::App* verb = bulk->add_subcommand(action, help);
-    verb->add_option("ids", a->ids, "Job or run ids");
+    verb->add_option("ids", a->ids, "Job or run IDs");
     verb->add_option("--filter", a->filter,
-                     "As the lists take them: status=PAUSED, selector=team=etl, state=FAILED")
+                     "Filter as in the lists, e.g. status=PAUSED, selector=team=etl, state=FAILED; "
+                     "repeatable")
         ->allow_extra_args(false);
-    verb->add_flag("--dry-run", a->dry_run, "Only say what it would reach");
-    verb->add_option("--reason", a->reason, "Why, for the record");
+    verb->add_flag("--dry-run", a->dry_run, "Show what would be done, change nothing");
+    verb->add_option("--reason", a->reason, "Reason, kept in the audit log");
     verb->add_flag("--background", a->background,
-                   "Let the scheduler go on by itself, with up to 20,000; prints the action's id");
-    verb->add_flag("--wait", a->wait, "With --background: follow it to its end");
+                   "Run in the background, up to 20,000 items; prints the ID of the bulk action");
+    verb->add_flag("--wait", a->wait, "With --background: wait for the end");
     if (action == "cancel") {
-      verb->add_option("--kind", a->kind, "run (the default) or job")
+      verb->add_option("--kind", a->kind, "Kind of the IDs: run (default) or job")
           ->check(CLI::IsMember({"job", "run"}));
       verb->add_flag("--kill", a->kill, kKillHelp);
     }
     if (action == "cancel" || action == "retry") {
       verb->add_flag("--confirm-overlap", a->confirm_overlap,
-                     "Also runs whose process may still be running somewhere");
+                     "Include runs whose process may still be alive; two may then run at once");
     }
     session.On(verb, [&session, a, action = action] { return Bulk(session, action, *a); });
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/help_texts.h"
 
 namespace carillon::cli {
 namespace {
@@ -15,42 +16,45 @@ constexpr size_t kLongWord = 6;  // letters; of a longer one another slip is for
 
 void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--addr", flags.target.addresses,
-                 "Servers, comma-separated; the next is tried when one is away (CARILLON_ADDR)")
+                 "Server addresses, comma-separated, tried in order (CARILLON_ADDR)")
       ->check(NotEmpty);
-  app.add_option("--token-file", flags.target.token_file,
-                 "File with the bearer token (CARILLON_TOKEN_FILE, CARILLON_TOKEN)")
+  app.add_option(
+         "--token-file", flags.target.token_file,
+         "File with the bearer token (CARILLON_TOKEN_FILE; the token itself: CARILLON_TOKEN)")
       ->check(NotEmpty);
   app.add_option("--ca-file", flags.target.ca_file,
-                 "PEM file of who signed the certificates of https servers (CARILLON_CA_FILE); "
-                 "otherwise the system's own list")
+                 "CA certificate (PEM) for HTTPS servers (CARILLON_CA_FILE; default: the system's)")
       ->check(NotEmpty);
   app.add_option("--data-dir", flags.target.data_dir,
                  "Data directory of a standalone server on this machine")
       ->check(NotEmpty);
   app.add_option("--context", flags.target.context,
-                 "Server kept by 'context set' (CARILLON_CONTEXT)")
+                 "Saved server to use, see `carillon context` (CARILLON_CONTEXT)")
       ->check(NotEmpty);
-  app.add_option("-o,--output", flags.output, "table, wide, json, jsonl, yaml or name");
-  app.add_option("--time", flags.time, "Times in a table: utc, local or relative")
+  app.add_option("-o,--output", flags.output,
+                 "Output format: table, wide, json, jsonl, yaml or name");
+  app.add_option("--time", flags.time, "Times in tables: utc, local or relative")
       ->check(CLI::IsMember({"utc", "local", "relative"}));
-  app.add_flag("-q,--quiet", flags.quiet, "Print ids only; say nothing but errors");
-  app.add_flag("-y,--yes", flags.yes, "Do not ask");
+  app.add_flag("-q,--quiet", flags.quiet, "Print IDs only, and no messages except errors");
+  app.add_flag("-y,--yes", flags.yes, "Skip confirmation");
 }
 
-// Lets global flags stand behind any verb, and its help name them.
-void FallThrough(CLI::App& app, const std::string& global_help) {
+// Lets global flags stand behind any verb, and ends its help with examples and these flags.
+void FallThrough(CLI::App& app, const std::string& path, const std::string& global_help) {
   for (CLI::App* verb : app.get_subcommands({})) {
+    const std::string own = path + (path.empty() ? "" : " ") + verb->get_name();
     verb->fallthrough();
-    verb->footer(global_help);
-    FallThrough(*verb, global_help);
+    verb->footer(ExamplesOf(own) + global_help);
+    FallThrough(*verb, own, global_help);
   }
 }
 
 std::string GlobalHelp(const CLI::App& app) {
   const auto options = app.get_options([](const CLI::Option* option) {
-    return option->nonpositional() && !option->check_name("--help");
+    return option->nonpositional() && !option->check_name("--help") &&
+           !option->check_name("--version");
   });
-  return CLI::Formatter().make_group("Flags of every command", false, options);
+  return CLI::Formatter().make_group("Global flags", false, options);
 }
 
 // Letters put in, left out or exchanged for another.
@@ -127,15 +131,16 @@ std::string Unexpected(const CLI::App& app, const CLI::ParseError& error) {
   return said;
 }
 
-// "job has no verb 'creat'; did you mean 'create'?"
+// "unknown command 'job creat'; did you mean 'job create'?"
 std::string NoVerb(const CLI::App& at, const std::string& word) {
-  std::string said = at.get_name() + " has no verb '" + word + "'";
+  const std::string path = at.get_parent() == nullptr ? "" : at.get_name() + " ";
+  std::string said = "unknown command '" + path + word + "'";
   const auto verbs = at.get_subcommands([](const CLI::App*) { return true; });
   const auto nearest = std::min_element(verbs.begin(), verbs.end(), [&](auto* a, auto* b) {
     return Distance(word, a->get_name()) < Distance(word, b->get_name());
   });
   if (nearest != verbs.end() && Distance(word, (*nearest)->get_name()) <= kTypingSlips) {
-    said += "; did you mean '" + (*nearest)->get_name() + "'?";
+    said += "; did you mean '" + path + (*nearest)->get_name() + "'?";
   }
   return said;
 }
@@ -153,8 +158,8 @@ std::string UnknownVerb(const CLI::App& app) {
 // "help job run" is "job run --help".
 void AddHelpCommand(CLI::App& app, Session& session) {
   const auto words = std::make_shared<std::vector<std::string>>();  // shared with the callback
-  CLI::App* help = app.add_subcommand("help", "What a verb does, and its flags");
-  help->add_option("verb", *words, "Such as: job run");
+  CLI::App* help = app.add_subcommand("help", "Show help for a command");
+  help->add_option("verb", *words, "The command, e.g. job run");
   session.On(help, [&app, &session, words]() -> Outcome<ExitCode> {
     const CLI::App* at = &app;
     std::string path = app.get_name();
@@ -178,16 +183,17 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   CLI::App app("Carillon: a distributed job scheduler", "carillon");
   Session session(host);
   app.require_subcommand(1);
+  app.set_version_flag("--version", "carillon " + host.version, "Print the version");
   AddGlobalFlags(app, session.flags());
-  AddServerCommands(app, session);
-  AddBackupCommands(app, session);
+  // The groups of the help follow the order of their first commands.
   AddJobCommands(app, session);
-  AddRunCommands(app, session);
-  AddExecutorCommands(app, session);
   AddScheduleCommands(app, session);
-  AddFileCommands(app, session);
+  AddRunCommands(app, session);
   AddBulkCommands(app, session);
+  AddFileCommands(app, session);
   AddExportCommand(app, session);
+  AddExecutorCommands(app, session);
+  AddBackupCommands(app, session);
   AddImportCommands(app, session);
   AddAuthCommands(app, session);
   AddContextCommands(app, session);
@@ -200,8 +206,11 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddDeliveryCommands(app, session);
   AddAuditCommand(app, session);
   AddSystemCommands(app, session);
+  AddServerCommands(app, session);
   AddHelpCommand(app, session);
-  FallThrough(app, GlobalHelp(app));
+  GroupCommands(app);
+  app.footer(ExamplesOf(""));
+  FallThrough(app, "", GlobalHelp(app));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(std::move(reversed));
@@ -218,7 +227,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   }
   host.out.flush();
   if (!host.out) {
-    host.err << "carillon: standard output cannot be written\n";
+    host.err << "carillon: cannot write to standard output\n";
     return static_cast<int>(ExitCode::kFailure);
   }
   return static_cast<int>(session.exit());

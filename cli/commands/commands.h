@@ -37,7 +37,7 @@ void AddBackupCommands(CLI::App& app, Session& session);
 
 // Of `--kill`, wherever runs are cancelled.
 inline constexpr const char* kKillHelp =
-    "SIGKILL at once, without a grace; also what is being cancelled with one";
+    "Send SIGKILL at once, without the grace period; also to runs that are being cancelled";
 
 // Validator: an empty text, as from a variable that is not set, is not the same as no flag.
 std::string NotEmpty(const std::string& text);

@@ -16,7 +16,7 @@ void AddWords(const CLI::App& app, const std::string& path, const std::string& g
   std::string inherited = global;
   if (global.empty()) {
     for (const CLI::Option* option : app.get_options()) {
-      if (option->check_name("--help")) continue;  // each verb has its own
+      if (option->check_name("--help") || option->check_name("--version")) continue;
       for (const std::string& name : option->get_lnames()) inherited += "--" + name + " ";
     }
   }

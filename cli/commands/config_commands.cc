@@ -53,9 +53,10 @@ Outcome<ExitCode> Get(Session& session, const ConfigArguments& arguments) {
     return ExitCode::kDone;
   }
   if (!config.body.value("settings", json::object()).contains(arguments.name)) {
-    return Failure{.exit = ExitCode::kNotFound,
-                   .message = "there is no setting " + arguments.name,
-                   .code = "not_found"};
+    return Failure{
+        .exit = ExitCode::kNotFound,
+        .message = "unknown setting '" + arguments.name + "'. See `carillon system config`.",
+        .code = "not_found"};
   }
   session.Print().Row(ItemOf(config.body, arguments.name), SettingView());
   return ExitCode::kDone;
@@ -91,22 +92,22 @@ Outcome<ExitCode> Unset(Session& session, const ConfigArguments& arguments) {
 
 void AddConfigCommands(CLI::App& system, Session& session) {
   const auto a = std::make_shared<ConfigArguments>();  // shared by the verbs' callbacks
-  CLI::App* config = system.add_subcommand("config", "Settings of the cluster");
+  CLI::App* config = system.add_subcommand("config", "Show and change the settings of the cluster");
   config->require_subcommand(0, 1);
   session.On(config, [&session, a, config]() -> Outcome<ExitCode> {
     if (!config->get_subcommands().empty()) return session.exit();  // a verb of its own did it
     return Get(session, *a);
   });
-  CLI::App* get = config->add_subcommand("get", "Every setting in force, or one of them");
-  get->add_option("name", a->name, "Name of a setting");
+  CLI::App* get = config->add_subcommand("get", "Show all effective settings, or one");
+  get->add_option("name", a->name, "Name of the setting");
   session.On(get, [&session, a] { return Get(session, *a); });
-  CLI::App* set = config->add_subcommand("set", "Give live settings to the whole cluster");
+  CLI::App* set = config->add_subcommand("set", "Change settings of the whole cluster");
   set->add_option("settings", a->settings, "name=value")->required();
-  CLI::App* unset =
-      config->add_subcommand("unset", "Take them back: each process has its own value again");
+  CLI::App* unset = config->add_subcommand(
+      "unset", "Remove settings of the cluster; each process then uses its own value");
   unset->add_option("names", a->names, "Names of settings")->required();
   for (CLI::App* verb : {set, unset}) {
-    verb->add_option("--reason", a->reason, "Why, for the audit");
+    verb->add_option("--reason", a->reason, "Reason, kept in the audit log");
   }
   session.On(set, [&session, a] { return Set(session, *a); });
   session.On(unset, [&session, a] { return Unset(session, *a); });

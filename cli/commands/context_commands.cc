@@ -41,7 +41,8 @@ std::string AbsoluteOf(const std::string& path) {
 Outcome<ExitCode> SetContext(Session& session, const std::string& name) {
   CARILLON_TRY(ValidateContextName(name));
   const TargetFlags& flags = session.flags().target;
-  if (flags.addresses.empty()) return UsageFailure("context set needs --addr");
+  if (flags.addresses.empty())
+    return UsageFailure("context set needs --addr, the address of the server");
   // That they are addresses, and a file of certificates.
   CARILLON_TRY(FindTarget({.addresses = flags.addresses, .ca_file = flags.ca_file}, {}));
   CARILLON_ASSIGN_OR_RETURN(Contexts contexts, ReadContexts(session.host().environment));
@@ -49,13 +50,13 @@ Outcome<ExitCode> SetContext(Session& session, const std::string& name) {
                             .token_file = AbsoluteOf(flags.token_file),
                             .ca_file = AbsoluteOf(flags.ca_file)};
   CARILLON_TRY(WriteContexts(session.host().environment, contexts));
-  session.Say("context " + name + " is kept; carillon context use " + name);
+  session.Say("Saved context " + name + ". Use it with: carillon context use " + name);
   return ExitCode::kDone;
 }
 
 Failure NoSuchContext(const std::string& name) {
   return {.exit = ExitCode::kNotFound,
-          .message = "there is no context '" + name + "'",
+          .message = "unknown context '" + name + "'. See `carillon context list`.",
           .code = "not_found"};
 }
 
@@ -64,7 +65,7 @@ Outcome<ExitCode> UseContext(Session& session, const std::string& name) {
   if (!name.empty() && !contexts.by_name.contains(name)) return NoSuchContext(name);
   contexts.current = name;
   CARILLON_TRY(WriteContexts(session.host().environment, contexts));
-  session.Say(name.empty() ? "no context is used any more" : "using " + name);
+  session.Say(name.empty() ? "No default context is set." : "Using context " + name + ".");
   return ExitCode::kDone;
 }
 
@@ -79,20 +80,20 @@ Outcome<ExitCode> DeleteContext(Session& session, const std::string& name) {
 }  // namespace
 
 void AddContextCommands(CLI::App& app, Session& session) {
-  CLI::App* context = app.add_subcommand("context", "Servers by name");
+  CLI::App* context = app.add_subcommand("context", "Manage saved servers");
   context->require_subcommand(1);
   const auto name = std::make_shared<std::string>();  // shared by the verbs' callbacks
   session.On(context->add_subcommand("list", "List contexts"),
              [&session] { return ListContexts(session); });
   CLI::App* set =
-      context->add_subcommand("set", "Keep --addr, --token-file and --ca-file under a name");
-  set->add_option("name", *name, "Name")->required();
+      context->add_subcommand("set", "Save --addr, --token-file and --ca-file under a name");
+  set->add_option("name", *name, "Context name")->required();
   session.On(set, [&session, name] { return SetContext(session, *name); });
-  CLI::App* use = context->add_subcommand("use", "Go there from now on; without a name nowhere");
-  use->add_option("name", *name, "Name");
+  CLI::App* use = context->add_subcommand("use", "Use this context; without a name, unset it");
+  use->add_option("name", *name, "Context name");
   session.On(use, [&session, name] { return UseContext(session, *name); });
-  CLI::App* remove = context->add_subcommand("delete", "Forget a context");
-  remove->add_option("name", *name, "Name")->required();
+  CLI::App* remove = context->add_subcommand("delete", "Delete a context");
+  remove->add_option("name", *name, "Context name")->required();
   session.On(remove, [&session, name] { return DeleteContext(session, *name); });
 }
 

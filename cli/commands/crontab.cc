@@ -1,11 +1,13 @@
 #include "cli/commands/crontab.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "common/domain/schedule.h"
 #include "common/domain/zone.h"
 #include "common/wire/job_json.h"
 
@@ -142,6 +144,24 @@ std::string IdOf(std::string_view command) {
   return id.empty() ? "cron" : id;
 }
 
+// Whether a line without --system looks as if its command began with a user. Of accounts that are
+// also programs, a path has to follow.
+bool StartsWithUser(std::string_view command) {
+  constexpr std::array<std::string_view, 12> kAccounts = {
+      "backup",     "daemon", "mysql", "nagios",   "nobody", "postgres",
+      "prometheus", "redis",  "root",  "www-data", "zabbix", "nginx"};
+  const std::string_view first = TakeWord(command);
+  if (std::find(kAccounts.begin(), kAccounts.end(), first) == kAccounts.end()) return false;
+  return first == "root" || first == "www-data" || command.starts_with('/');
+}
+
+bool NeverFires(const std::string& expression) {
+  const auto schedule = Schedule::Compile(
+      {.kind = ScheduleKind::kCron, .cron_expression = expression, .time_zone = "UTC"},
+      DstGap::kFire, DstRepeat::kAuto);
+  return schedule.ok() && !schedule->Next(FromUnixMicros(0));
+}
+
 class Reader {
  public:
   explicit Reader(const CrontabOptions& options)
@@ -180,16 +200,16 @@ class Reader {
   void Set(const Setting& setting) {
     if (setting.name == "CRON_TZ") {
       if (!Zone::Load(setting.value).ok()) {
-        Refuse("there is no time zone of this name; the entries below keep " + time_zone_);
+        Refuse("unknown time zone; the entries below use " + time_zone_);
         return;
       }
       time_zone_ = setting.value;
     } else if (setting.name == "SHELL") {
       shell_ = setting.value;
     } else if (setting.name == "MAILTO" || setting.name == "MAILFROM") {
-      Remark("output is kept with each run, not mailed");
+      Remark("output is stored with each run instead of being mailed");
     } else if (setting.name == "RANDOM_DELAY") {
-      Remark("there is no random delay; the entries fire on the minute");
+      Remark("random delays are not supported; the entries fire on the minute");
     } else {
       env_[setting.name] = setting.value;
     }
@@ -200,7 +220,7 @@ class Reader {
     const std::string_view first = TakeWord(rest);
     if (first.starts_with('@')) {
       if (first == "@reboot") {
-        Refuse("nothing here fires when a machine starts; a systemd unit does that");
+        Refuse("@reboot is not supported; use a systemd unit");
         return {};
       }
       return std::string(first);
@@ -209,7 +229,7 @@ class Reader {
     for (int field = 1; field < 5; ++field) {
       const std::string_view word = TakeWord(rest);
       if (word.empty()) {
-        Refuse("it is neither a setting nor five fields and a command");
+        Refuse("neither a setting nor five schedule fields and a command");
         return {};
       }
       expression += ' ';
@@ -218,7 +238,7 @@ class Reader {
     std::string_view fields = expression;
     for (int field = 0; field < 5; ++field) {
       if (!StepsFromANumber(TakeWord(fields))) continue;
-      Refuse("cron ignores a step behind a single number; say what was meant, such as 5-59/10");
+      Refuse("cron ignores a step after a single number; write the range, e.g. 5-59/10");
       return {};
     }
     return expression;
@@ -231,15 +251,14 @@ class Reader {
     std::string user;
     if (options_.system) {
       user = TakeWord(rest);
-    } else if (rest.substr(std::min(rest.find_first_not_of(" \t"), rest.size()))
-                   .starts_with("root ")) {
-      Remark("the command begins with a user; a system table is read with --system");
+    } else if (StartsWithUser(TrimLeft(rest))) {
+      Remark("the command starts with a user name; use --system for a system crontab");
     }
     const CommandText text = ReadCommand(rest);
     const std::string command(Trim(text.command));
-    if (command.empty()) return Refuse("there is no command");
+    if (command.empty()) return Refuse("no command");
     if (text.has_input) {
-      return Refuse("what follows % would be the command's input; write it into the command");
+      return Refuse("input after % is not supported; put it into the command");
     }
     json job = {{"name", Shortened(command, kNameBytesMax)},
                 {"command", shell_.empty() || shell_ == "/bin/sh" || shell_ == "sh"
@@ -253,9 +272,10 @@ class Reader {
     if (!user.empty()) job["labels"] = {{"crontab-user", user}};
     const auto valid = ParseJob(job);
     if (!valid.ok()) return Refuse(valid.error().pointer + ": " + valid.error().message);
-    job["job_id"] = FreeId(IdOf(command));
+    job["job_id"] = FreeId(options_.id_prefix + IdOf(command));
+    if (NeverFires(expression)) Remark("it never fires: no such date exists");
     if (!user.empty() && users_.insert(user).second) {
-      Remark("commands run as the executor's user, not as " + user);
+      Remark("commands run as the user of the executor, not as " + user);
     }
     import_.jobs.push_back(std::move(job));
   }

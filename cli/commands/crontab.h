@@ -15,6 +15,7 @@ namespace carillon::cli {
 struct CrontabOptions {
   bool system = false;            // a sixth field names the user, as in /etc/crontab
   std::string time_zone = "UTC";  // until a CRON_TZ line
+  std::string id_prefix = {};     // of each job_id
 };
 
 struct CrontabLine {

@@ -53,12 +53,12 @@ Outcome<ExitCode> DiscardLetters(Session& session, const DeadLetterArguments& ar
   const std::string which = arguments.ids.size() == 1
                                 ? "dead letter " + arguments.ids[0]
                                 : std::to_string(arguments.ids.size()) + " dead letters";
-  CARILLON_ASSIGN_OR_RETURN(
-      const bool go, session.Confirm("Discard " + which + "? Their runs stay as they ended."));
+  CARILLON_ASSIGN_OR_RETURN(const bool go,
+                            session.Confirm("Discard " + which + "? The runs do not change."));
   if (!go) return ExitCode::kFailure;
   for (const std::string& id : arguments.ids) {
     CARILLON_TRY(session.Call({.method = "DELETE", .path = LetterPath(id)}));
-    session.Say("discarded " + id);
+    session.Say("Discarded " + id + ".");
   }
   return ExitCode::kDone;
 }
@@ -67,26 +67,26 @@ Outcome<ExitCode> DiscardLetters(Session& session, const DeadLetterArguments& ar
 
 void AddDeadLetterCommands(CLI::App& app, Session& session) {
   const auto a = std::make_shared<DeadLetterArguments>();  // shared by the verbs' callbacks
-  CLI::App* letter = app.add_subcommand("dead-letter", "Runs that used up their attempts");
+  CLI::App* letter = app.add_subcommand("dead-letter", "Manage runs that failed after all retries");
   letter->require_subcommand(1);
-  CLI::App* list = letter->add_subcommand("list", "List them, newest first");
+  CLI::App* list = letter->add_subcommand("list", "List dead letters, newest first");
   AddLimit(list, a->limit, "dead letters");
-  list->add_option("--job-id,--job", a->job_id, "Only of this job");
+  list->add_option("--job-id,--job", a->job_id, "Only dead letters of this job");
   session.On(list, [&session, a] {
     ApiRequest request{.path = "/api/dead-letters"};
     if (!a->job_id.empty()) request.query.emplace_back("job_id", a->job_id);
     return session.List(request, {.view = DeadLetterView(), .limit = a->limit});
   });
-  CLI::App* get = letter->add_subcommand("get", "Show one");
-  get->add_option("id", a->ids, "Its id")->required()->expected(1);
+  CLI::App* get = letter->add_subcommand("get", "Show a dead letter");
+  get->add_option("id", a->ids, "Dead letter ID")->required()->expected(1);
   session.On(get, [&session, a] { return ShowLetter(session, *a); });
-  CLI::App* replay = letter->add_subcommand("replay", "Try their runs once more");
-  replay->add_option("id", a->ids, "Their ids")->required();
+  CLI::App* replay = letter->add_subcommand("replay", "Retry the runs of dead letters");
+  replay->add_option("id", a->ids, "Dead letter IDs")->required();
   replay->add_flag("--confirm-overlap", a->confirm_overlap,
-                   "Also a run whose process may still be running somewhere");
+                   "Include runs whose process may still be alive; two may then run at once");
   session.On(replay, [&session, a] { return ReplayLetters(session, *a); });
-  CLI::App* discard = letter->add_subcommand("discard", "Take them off the list");
-  discard->add_option("id", a->ids, "Their ids")->required();
+  CLI::App* discard = letter->add_subcommand("discard", "Remove dead letters from the list");
+  discard->add_option("id", a->ids, "Dead letter IDs")->required();
   session.On(discard, [&session, a] { return DiscardLetters(session, *a); });
 }
 

@@ -47,7 +47,7 @@ Outcome<ExitCode> ListThem(Session& session, const DeliveryArguments& arguments)
   const auto add = [&request](const char* name, const std::string& value) {
     if (!value.empty()) request.query.emplace_back(name, value);
   };
-  add("state", arguments.state);
+  add("state", UpperCase(arguments.state));
   add("kind", arguments.kind);
   add("job_id", arguments.job_id);
   return session.List(request, {.view = DeliveryView(), .limit = arguments.limit});
@@ -80,22 +80,23 @@ Outcome<ExitCode> SendTest(Session& session) {
 
 void AddDeliveryCommands(CLI::App& app, Session& session) {
   const auto a = std::make_shared<DeliveryArguments>();  // shared by the verbs' callbacks
-  CLI::App* delivery = app.add_subcommand("delivery", "Notices that were or are to be sent");
+  CLI::App* delivery = app.add_subcommand("delivery", "Show and resend notifications");
   delivery->require_subcommand(1);
-  CLI::App* list = delivery->add_subcommand("list", "List deliveries, newest first");
-  list->add_option("--state", a->state, "PENDING, DELIVERED or GIVEN_UP");
-  list->add_option("--kind", a->kind, "failed, missed, late or recovered");
-  list->add_option("--job-id,--job", a->job_id, "Only of this job");
-  AddLimit(list, a->limit, "deliveries");
+  CLI::App* list = delivery->add_subcommand("list", "List notifications, newest first");
+  list->add_option("--state", a->state, "Only this state: PENDING, DELIVERED or GIVEN_UP");
+  list->add_option("--kind", a->kind, "Only this event: failed, missed, late or recovered");
+  list->add_option("--job-id,--job", a->job_id, "Only notifications of this job");
+  AddLimit(list, a->limit, "notifications");
   session.On(list, [&session, a] { return ListThem(session, *a); });
-  CLI::App* resend = delivery->add_subcommand("resend", "Send deliveries again (administrators)");
-  resend->add_option("delivery", a->ids, "Ids of deliveries")->required();
+  CLI::App* resend =
+      delivery->add_subcommand("resend", "Send notifications again (administrators)");
+  resend->add_option("delivery", a->ids, "Delivery IDs")->required();
   session.On(resend, [&session, a] { return Resend(session, *a); });
 
-  CLI::App* notify = app.add_subcommand("notify", "Webhook and mail");
+  CLI::App* notify = app.add_subcommand("notify", "Test notifications");
   notify->require_subcommand(1);
   CLI::App* test = notify->add_subcommand(
-      "test", "Send a test through the webhook and by mail now (administrators)");
+      "test", "Send a test notification by webhook and mail (administrators)");
   session.On(test, [&session] { return SendTest(session); });
 }
 

@@ -34,7 +34,9 @@ std::string PathOf(const std::string& id, const std::string& action = "") {
 
 Outcome<ExitCode> List(Session& session, const ExecutorArguments& arguments) {
   ApiRequest request{.path = "/api/executors"};
-  for (const std::string& state : arguments.states) request.query.emplace_back("state", state);
+  for (const std::string& state : arguments.states) {
+    request.query.emplace_back("state", UpperCase(state));
+  }
   if (!arguments.text.empty()) request.query.emplace_back("q", arguments.text);
   CARILLON_TRY(AddLabels(arguments.labels, request.query));
   if (!arguments.sort.empty()) request.query.emplace_back("sort", arguments.sort);
@@ -83,7 +85,7 @@ Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& i
         last = seen->body;
         if (!seen->body.value("draining", false)) {
           return Failure{.exit = ExitCode::kConflict,
-                         .message = id + ": is not draining any more",
+                         .message = id + " is no longer draining",
                          .code = "not_draining"};
         }
         const WallTime beat = HeartbeatOf(seen->body);
@@ -94,13 +96,13 @@ Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& i
         return seen.error();
       }
       if (longest && clock.Steady() - started >= *longest) {
-        session.Say(id + ": not known to be empty yet");
+        session.Say(id + " may still have running attempts.");
         if (!last.is_null()) session.Print().Row(last, ExecutorView());
         return ExitCode::kWaitTimedOut;
       }
       session.host().wait(kLookEvery);
     }
-    session.Say(id + ": nothing runs there any more");
+    session.Say(id + " is empty: nothing runs on it.");
     session.Print().Row(last, ExecutorView());
   }
   return ExitCode::kDone;
@@ -129,7 +131,8 @@ Outcome<ExitCode> Label(Session& session, const ExecutorArguments& arguments) {
     } else if (change.size() > 1 && change.back() == '-' && equals == std::string::npos) {
       labels.erase(change.substr(0, change.size() - 1));
     } else {
-      return UsageFailure("a label is name=value, or name- to remove it: '" + change + "'");
+      return UsageFailure("invalid label '" + change +
+                          "' (use name=value to set it, name- to remove it)");
     }
   }
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse executor,
@@ -144,46 +147,47 @@ Outcome<ExitCode> Label(Session& session, const ExecutorArguments& arguments) {
 }  // namespace
 
 void AddExecutorCommands(CLI::App& app, Session& session) {
-  CLI::App* executor = app.add_subcommand("executor", "Executors: who runs it");
+  CLI::App* executor = app.add_subcommand("executor", "Manage executors");
   executor->require_subcommand(1);
   const auto a = std::make_shared<ExecutorArguments>();  // shared by the verbs' callbacks
   CLI::App* list = executor->add_subcommand("list", "List executors");
   list->add_option("--state", a->states,
-                   "ONLINE, UNHEALTHY, LOST, OFFLINE; several mean any of them")
+                   "Only this state: ONLINE, UNHEALTHY, LOST or OFFLINE; repeatable")
       ->allow_extra_args(false);
-  list->add_option("--q", a->text, "With this in their id or host");
-  list->add_option("--label", a->labels,
-                   "With this label, name:value; of one name several mean any of them")
+  list->add_option("--q", a->text, "Only executors with this text in the ID or host");
+  list->add_option("--label", a->labels, "Only executors with this label, name:value; repeatable")
       ->allow_extra_args(false);
-  list->add_option("--sort", a->sort,
-                   "executor_id or last_heartbeat_time; --sort=-… turns it around");
+  list->add_option(
+      "--sort", a->sort,
+      "Sort by executor_id or last_heartbeat_time; --sort=-executor_id reverses the order");
   AddLimit(list, a->limit, "executors");
   session.On(list, [&session, a] { return List(session, *a); });
   CLI::App* get = executor->add_subcommand("get", "Show an executor");
-  get->add_option("executor", a->ids, "Executor id")->required()->expected(1);
+  get->add_option("executor", a->ids, "Executor ID")->required()->expected(1);
   session.On(get, [&session, a] { return Get(session, *a); });
 
   struct Action {
     const char* name;
     const char* help;
   };
-  for (const Action& action :
-       {Action{"enable", "Give it work again"}, Action{"disable", "Give it no more work"}}) {
+  for (const Action& action : {Action{"enable", "Let executors take work again"},
+                               Action{"disable", "Stop giving work to executors"}}) {
     CLI::App* verb = executor->add_subcommand(action.name, action.help);
-    verb->add_option("executor", a->ids, "Executor ids")->required();
-    verb->add_option("--reason", a->reason, "Why, for the record");
+    verb->add_option("executor", a->ids, "Executor IDs")->required();
+    verb->add_option("--reason", a->reason, "Reason, kept in the audit log");
     session.On(verb,
                [&session, a, name = std::string(action.name)] { return Act(session, *a, name); });
   }
-  CLI::App* drain = executor->add_subcommand("drain", "Let it finish what it has");
-  drain->add_option("executor", a->ids, "Executor ids")->required();
-  drain->add_option("--reason", a->reason, "Why, for the record");
-  drain->add_flag("--wait", a->wait, "Wait until nothing runs there any more");
-  drain->add_option("--wait-timeout", a->longest, "Longest wait, e.g. 5m");
+  CLI::App* drain =
+      executor->add_subcommand("drain", "Let executors finish their runs, and give them no more");
+  drain->add_option("executor", a->ids, "Executor IDs")->required();
+  drain->add_option("--reason", a->reason, "Reason, kept in the audit log");
+  drain->add_flag("--wait", a->wait, "Wait until nothing runs on them");
+  drain->add_option("--wait-timeout", a->longest, "Maximum time to wait, e.g. 5m");
   session.On(drain, [&session, a] { return Drain(session, *a); });
-  CLI::App* label = executor->add_subcommand("label", "Set (name=value) or remove (name-) labels");
-  label->add_option("executor", a->labelled, "Executor id")->required();
-  label->add_option("labels", a->labels, "name=value or name-")->required();
+  CLI::App* label = executor->add_subcommand("label", "Set or remove labels of an executor");
+  label->add_option("executor", a->labelled, "Executor ID")->required();
+  label->add_option("labels", a->labels, "name=value sets a label, name- removes it")->required();
   session.On(label, [&session, a] { return Label(session, *a); });
   AddJoinCommands(*executor, session);
 }

@@ -49,26 +49,26 @@ Outcome<ExitCode> WriteFiles(Session& session, const std::vector<json>& jobs,
                              const std::string& directory, Form form) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
-  if (error) return UsageFailure(directory + " cannot be made: " + error.message());
+  if (error) return UsageFailure("cannot create " + directory + ": " + error.message());
   const std::string ending = form == Form::kJson ? ".json" : ".yaml";
   for (const json& job : jobs) {
     const std::string path = directory + "/" + job.value("job_id", std::string("job")) + ending;
     std::ofstream out(path, std::ios::binary);
     out << TextOf(job, form);
     out.close();
-    if (!out) return UsageFailure(path + " cannot be written");
+    if (!out) return UsageFailure("cannot write " + path);
   }
-  session.Say(Counted(static_cast<int64_t>(jobs.size()), "job") + " written to " + directory);
+  session.Say(Counted(static_cast<int64_t>(jobs.size()), "job") + " written to " + directory + ".");
   return ExitCode::kDone;
 }
 
 Outcome<ExitCode> Export(Session& session, const ExportArguments& arguments) {
   const Form form = session.Print().form();
   if (form != Form::kTable && form != Form::kYaml && form != Form::kJson) {
-    return UsageFailure("export writes -o yaml or -o json");
+    return UsageFailure("export supports -o yaml and -o json only");
   }
   if (!arguments.ids.empty() && (!arguments.selector.empty() || !arguments.namespaces.empty())) {
-    return UsageFailure("export takes --job, or --selector and --namespace, not both");
+    return UsageFailure("use either --job, or --selector and --namespace");
   }
   CARILLON_ASSIGN_OR_RETURN(const std::vector<json> jobs, Collect(session, arguments));
   if (!arguments.directory.empty()) return WriteFiles(session, jobs, arguments.directory, form);
@@ -78,7 +78,7 @@ Outcome<ExitCode> Export(Session& session, const ExportArguments& arguments) {
     return ExitCode::kDone;
   }
   for (const json& job : jobs) out << "---\n" << TextOf(job, form);
-  if (jobs.empty()) session.Say("there are no such jobs");
+  if (jobs.empty()) session.Say("No jobs match.");
   return ExitCode::kDone;
 }
 
@@ -86,16 +86,17 @@ Outcome<ExitCode> Export(Session& session, const ExportArguments& arguments) {
 
 void AddExportCommand(CLI::App& app, Session& session) {
   const auto a = std::make_shared<ExportArguments>();  // shared with the callback
-  CLI::App* verb = app.add_subcommand("export", "Jobs as files, to be applied again");
-  verb->add_option("--selector", a->selector, "With these labels: 'team = etl, !old'")
+  CLI::App* verb = app.add_subcommand("export", "Export jobs as files for apply");
+  verb->add_option("--selector", a->selector,
+                   "Only jobs with matching labels, e.g. 'team = etl, !old'")
       ->check(NotEmpty);
-  verb->add_option("--namespace", a->namespaces, "Of this namespace; may be repeated")
+  verb->add_option("--namespace", a->namespaces, "Only jobs in this namespace; repeatable")
       ->allow_extra_args(false)
       ->check(NotEmpty);
-  verb->add_option("--job-id,--job", a->ids, "Only this one; may be repeated")
-      ->allow_extra_args(false);
-  verb->add_option("-d,--directory", a->directory, "A file each, here")->check(NotEmpty);
-  verb->add_flag("--with-owner", a->with_owner, "Also whose each job is");
+  verb->add_option("--job-id,--job", a->ids, "Only this job; repeatable")->allow_extra_args(false);
+  verb->add_option("-d,--directory", a->directory, "Write one file per job to this directory")
+      ->check(NotEmpty);
+  verb->add_flag("--with-owner", a->with_owner, "Include the owner of each job");
   session.On(verb, [&session, a] { return Export(session, *a); });
 }
 

@@ -43,9 +43,9 @@ Outcome<Documents> ReadAll(Session& session, const FileArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(Documents documents, ReadJobFiles(session, arguments.files));
   if (!documents.empty()) return documents;
   if (arguments.prune) {
-    return UsageFailure("there is no job in the files; --prune would delete all that match");
+    return UsageFailure("the files contain no jobs; --prune would delete every matching job");
   }
-  session.Say("there is no job in the files");
+  session.Say("The files contain no jobs.");
   return documents;
 }
 
@@ -64,7 +64,7 @@ Outcome<std::vector<size_t>> Batches(const Documents& documents, bool prune) {
     bytes += more;
   }
   if (prune && starts.size() > 1) {
-    return UsageFailure("--prune takes at most 500 jobs of together 900 kB at once");
+    return UsageFailure("--prune takes at most 500 jobs and 900 kB at once");
   }
   starts.push_back(documents.size());
   return starts;
@@ -107,7 +107,7 @@ Outcome<json> Send(Session& session, const Documents& documents, const Applying&
     CARILLON_ASSIGN_OR_RETURN(ApiResponse answer, session.Call(request));
     const json& body = answer.body;
     if (!body.is_object() || !body.contains("items") || !body["items"].is_array()) {
-      return Failure{.message = "the server's answer is not what became of a list",
+      return Failure{.message = "unexpected answer from the server: not a list of results",
                      .code = "bad_answer"};
     }
     for (const json& item : body["items"]) {
@@ -163,7 +163,10 @@ ExitCode TellErrors(Session& session, const json& applied, const Documents& docu
       for (const json& error : errors) {
         std::string pointer = error.value("pointer", std::string());  // "/3/timeout"
         pointer.erase(0, pointer.find('/', 1));
-        failure.details.push_back(pointer + ": " + error.value("detail", std::string()));
+        const std::string detail = error.value("detail", std::string());
+        // One that is the whole message is not said twice.
+        failure.details.push_back(failure.message.ends_with(detail) ? "at " + pointer
+                                                                    : pointer + ": " + detail);
         pointers.push_back(std::move(pointer));
       }
       const std::string pointer = pointers.empty() ? "" : pointers[0];
@@ -173,7 +176,7 @@ ExitCode TellErrors(Session& session, const json& applied, const Documents& docu
     if (exit == ExitCode::kDone) exit = failure.exit;
   }
   if (applied.value("prune_complete", json()) == json(false)) {
-    session.Say("not everything was pruned: correct the errors, or apply again for the rest");
+    session.Say("Not everything was pruned. Fix the errors, or apply again for the rest.");
   }
   return exit;
 }
@@ -192,8 +195,12 @@ void PrintApplied(Session& session, json applied) {
   Printer print = session.Print();
   if (print.form() == Form::kTable) {
     for (json& item : applied["items"]) {
-      const bool changed = item.value("result", "") == "updated";
-      item["changed"] = changed ? json(ChangedPaths(item)) : json(nullptr);
+      const std::string result = item.value("result", "");
+      item["changed"] = result == "updated" ? json(ChangedPaths(item)) : json(nullptr);
+      if (!applied.value("dry_run", false)) continue;
+      if (result == "created") item["result"] = "would create";
+      if (result == "updated") item["result"] = "would update";
+      if (result == "pruned") item["result"] = "would prune";
     }
   }
   print.List(applied, AppliedView());
@@ -204,7 +211,7 @@ std::string Total(const json& applied) {
          std::to_string(Count(applied, "updated")) + " updated, " +
          std::to_string(Count(applied, "unchanged")) + " unchanged, " +
          std::to_string(Count(applied, "pruned")) + " pruned, " +
-         std::to_string(Count(applied, "error")) + " in error";
+         std::to_string(Count(applied, "error")) + " failed";
 }
 
 // What would be deleted is asked about before it is.
@@ -226,7 +233,7 @@ Outcome<ExitCode> CheckPrune(const FileArguments& arguments) {
     return UsageFailure("--prune needs --selector, e.g. --selector team=etl");
   }
   if (!arguments.prune && !arguments.selector.empty()) {
-    return UsageFailure("--selector means something with --prune only");
+    return UsageFailure("--selector can only be used with --prune");
   }
   return ExitCode::kDone;
 }
@@ -248,7 +255,7 @@ Outcome<ExitCode> Apply(Session& session, const FileArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const json applied, SendAll(session, documents, how));
   PrintApplied(session, applied);
   const ExitCode exit = TellErrors(session, applied, documents);
-  session.Say(Total(applied) + (how.dry_run ? " (dry run: nothing was done)" : ""));
+  session.Say(Total(applied) + (how.dry_run ? " (dry run, nothing was changed)" : ""));
   return exit;
 }
 
@@ -260,7 +267,7 @@ void PrintDifference(Printer& print, const json& item) {
   if (!item.value("place", json()).is_null()) line += "  " + Cell(item["place"]);
   print.Line(line);
   const json changes = item.value("changes", json());
-  if (!changes.is_array()) return print.Line("  too much to be shown");
+  if (!changes.is_array()) return print.Line("  too many changes to show");
   for (const json& change : changes) {
     print.Line("  " + Cell(change.value("path", json())));
     if (result == "updated") PrintSide(print, "  -", change.value("from", json()));
@@ -315,7 +322,7 @@ json Checked(const JobDocument& document, std::set<std::string>& ids) {
              : "name " + parsed->definition.name_space + "/" + parsed->definition.name;
   if (!ids.insert(key).second) {
     refuse(has_id ? "/job_id" : "/name",
-           "another job of these files has the same " + std::string(has_id ? "job_id" : "name"));
+           "another job in these files has the same " + std::string(has_id ? "job_id" : "name"));
   }
   return checked;
 }
@@ -339,24 +346,24 @@ Outcome<ExitCode> Validate(Session& session, const FileArguments& arguments) {
   if (session.Print().form() != Form::kTable) session.Print().List(result, view);
   const bool valid = result["valid"] == true;
   if (valid)
-    session.Say(Counted(static_cast<int64_t>(documents.size()), "job") + " checked: valid");
+    session.Say(Counted(static_cast<int64_t>(documents.size()), "job") + " checked, no errors.");
   return valid ? ExitCode::kDone : ExitCode::kUsage;
 }
 
 void AddFiles(CLI::App* verb, FileArguments& arguments) {
   verb->add_option("-f,--file", arguments.files,
-                   "YAML or JSON: a file, a directory, - for standard input; may be repeated")
+                   "YAML or JSON file or directory, - for standard input; repeatable")
       ->required()
       ->allow_extra_args(false);
 }
 
 void AddPrune(CLI::App* verb, FileArguments& arguments) {
-  verb->add_flag("--prune", arguments.prune,
-                 "Also delete what --selector matches and the files have not");
-  verb->add_option("--selector", arguments.selector, "With these labels: 'team = etl, !old'")
+  verb->add_flag("--prune", arguments.prune, "Also delete matching jobs that are not in the files");
+  verb->add_option("--selector", arguments.selector,
+                   "Jobs that --prune may delete, by label, e.g. 'team = etl, !old'")
       ->check(NotEmpty);
   verb->add_option("--namespace", arguments.name_space,
-                   "Of jobs that name none, and where --prune looks")
+                   "Namespace of jobs that name none, and the one to prune")
       ->check(NotEmpty);
 }
 
@@ -364,19 +371,19 @@ void AddPrune(CLI::App* verb, FileArguments& arguments) {
 
 void AddFileCommands(CLI::App& app, Session& session) {
   const auto a = std::make_shared<FileArguments>();  // shared by the verbs' callbacks
-  CLI::App* apply = app.add_subcommand("apply", "Create and change jobs as files say");
+  CLI::App* apply = app.add_subcommand("apply", "Create or update jobs from files");
   AddFiles(apply, *a);
   AddPrune(apply, *a);
-  apply->add_flag("--dry-run", a->dry_run, "Only say what would be done");
+  apply->add_flag("--dry-run", a->dry_run, "Show what would be done, change nothing");
   session.On(apply, [&session, a] { return Apply(session, *a); });
 
-  CLI::App* diff =
-      app.add_subcommand("diff", "What apply would change; ends with 1 if anything, 2 on an error");
+  CLI::App* diff = app.add_subcommand(
+      "diff", "Show what apply would change; exits with 1 if anything, 2 on errors");
   AddFiles(diff, *a);
   AddPrune(diff, *a);
   session.On(diff, [&session, a] { return Diff(session, *a); });
 
-  CLI::App* validate = app.add_subcommand("validate", "Check files without a server");
+  CLI::App* validate = app.add_subcommand("validate", "Check job files without a server");
   AddFiles(validate, *a);
   session.On(validate, [&session, a] { return Validate(session, *a); });
 }

@@ -39,13 +39,14 @@ Outcome<ExitCode> ListGaps(Session& session, const GapArguments& arguments) {
 
 void AddGapsCommand(CLI::App& job, Session& session) {
   const auto a = std::make_shared<GapArguments>();  // shared with the callback
-  CLI::App* gaps = job.add_subcommand("gaps", "List the fires that were never planned, and why");
-  gaps->add_option("job,--job-id", a->job_id, "Job id; without one, of all jobs")->check(NotEmpty);
-  gaps->add_option("--reason", a->reasons,
-                   "misfire, paused, catch_up_limit, edited or deleted; several mean any of them")
+  CLI::App* gaps = job.add_subcommand("gaps", "List missed fires and their reasons");
+  gaps->add_option("job,--job-id", a->job_id, "Job ID (default: all jobs)")->check(NotEmpty);
+  gaps->add_option(
+          "--reason", a->reasons,
+          "Only this reason: misfire, paused, catch_up_limit, edited or deleted; repeatable")
       ->allow_extra_args(false);
-  gaps->add_option("--since", a->since, "Not over before this: RFC 3339, or 24h for before now");
-  gaps->add_option("--until", a->until, "Begun before this");
+  gaps->add_option("--since", a->since, "Ended at or after: RFC 3339, or 24h for 24 hours ago");
+  gaps->add_option("--until", a->until, "Began before: RFC 3339, or 24h for 24 hours ago");
   AddLimit(gaps, a->limit, "gaps");
   session.On(gaps, [&session, a] { return ListGaps(session, *a); });
 }

@@ -15,33 +15,57 @@ struct ImportArguments {
   std::string file = "-";
   std::string zone;
   std::string name_space;
+  std::string prefix;
   bool system = false;
   bool apply = false;
   bool dry_run = false;
 };
 
-void Tell(Session& session, const std::string& what, const std::vector<CrontabLine>& lines) {
+// A job_id that is taken is no mistake in the crontab; --prefix gives the entry another one.
+std::string NotImported(const json& job, const Failure& failure) {
+  const std::string id = job.value("job_id", std::string());
+  const bool taken = failure.code == "exists";
+  return id + " was not imported: " +
+         (taken ? "another job has or had this ID. Use --prefix to import under different IDs."
+                : failure.message);
+}
+
+void TellLines(Session& session, const std::string& what, const std::vector<CrontabLine>& lines) {
   for (const CrontabLine& line : lines) {
-    session.Say(what + " line " + std::to_string(line.number) + " (" + Cell(line.text) +
-                "): " + line.why);
+    session.Say("line " + std::to_string(line.number) + what + ": " + line.why + "  (" +
+                Cell(line.text) + ")");
   }
 }
 
-// Each on its own: what is refused keeps no other job back.
+// The created jobs in one table; the other forms print each as it comes.
+void PrintCreated(Session& session, json& created, const json& job) {
+  if (session.Print().form() != Form::kTable || session.flags().quiet) {
+    return PrintJob(session, job);
+  }
+  created["items"].push_back(job);
+  created["items"].back()["schedule"] = ScheduleSummary(job);
+}
+
+// Each on its own: a job that is refused does not keep back the others.
 Outcome<ExitCode> Apply(Session& session, const std::vector<json>& jobs) {
-  ExitCode exit = ExitCode::kDone;
+  Outcome<ExitCode> exit = ExitCode::kDone;
+  json shown = {{"items", json::array()}};
   for (const json& job : jobs) {
     const auto created =
         session.Call({.method = "POST", .path = "/api/jobs", .body = job, .idempotent = true});
     if (created.ok()) {
-      PrintJob(session, created->body);
+      PrintCreated(session, shown, created->body);
       continue;
     }
     const Failure& failure = created.error();
-    if (failure.exit == ExitCode::kUnreachable || failure.exit == ExitCode::kDenied) return failure;
-    session.Say(job.value("job_id", std::string()) + ": " + failure.message);
     exit = failure.exit;
+    if (failure.exit == ExitCode::kUnreachable || failure.exit == ExitCode::kDenied) {
+      exit = failure;
+      break;
+    }
+    session.Say(NotImported(job, failure));
   }
+  if (!shown["items"].empty()) session.Print().List(shown, JobView());
   return exit;
 }
 
@@ -76,7 +100,7 @@ Outcome<ExitCode> Rehearse(Session& session, const std::vector<json>& jobs) {
                                             .body = batch}));
     const json items = answer.body.is_object() ? answer.body.value("items", json()) : json();
     if (!items.is_array() || items.size() != batch.size()) {
-      return Failure{.message = "the server's answer is not what would become of a list",
+      return Failure{.message = "unexpected answer from the server: not a list of results",
                      .code = "bad_answer"};
     }
     for (size_t i = 0; i < items.size(); ++i) {
@@ -87,19 +111,26 @@ Outcome<ExitCode> Rehearse(Session& session, const std::vector<json>& jobs) {
       if (shown["result"] != "error") continue;
       const Failure failure = FailureOf(
           ApiResponse{.status = shown["error"].value("status", 500), .body = shown["error"]});
-      session.Say(Cell(shown["job_id"]) + ": " + failure.message);
+      session.Say(NotImported(batch[i], failure));
       if (exit == ExitCode::kConflict) exit = failure.exit;
     }
   }
-  session.Print().List(planned, PlannedView());
+  Printer print = session.Print();
+  if (print.form() == Form::kTable) {
+    for (json& item : planned["items"]) {
+      if (item["result"] == "created") item["result"] = "would create";
+    }
+  }
+  print.List(planned, PlannedView());
   return exit;
 }
 
 Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& arguments) {
-  CrontabOptions options{.system = arguments.system, .time_zone = arguments.zone};
+  CrontabOptions options{
+      .system = arguments.system, .time_zone = arguments.zone, .id_prefix = arguments.prefix};
   if (options.time_zone.empty()) {
     options.time_zone = LocalZone(session.host());
-    session.Say("times are of the zone " + options.time_zone + "; --tz names another");
+    session.Say("Using time zone " + options.time_zone + " (change with --tz).");
   }
   CARILLON_TRY(Zone::Load(options.time_zone));
   CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadInput(session.host(), arguments.file));
@@ -107,8 +138,8 @@ Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& argumen
   if (!arguments.name_space.empty()) {
     for (json& job : import.jobs) job["namespace"] = arguments.name_space;
   }
-  Tell(session, "note on", import.remarks);
-  Tell(session, "no job of", import.refused);
+  TellLines(session, "", import.remarks);
+  TellLines(session, " skipped", import.refused);
   if (arguments.apply || arguments.dry_run) {
     CARILLON_ASSIGN_OR_RETURN(const ExitCode applied, arguments.dry_run
                                                           ? Rehearse(session, import.jobs)
@@ -129,19 +160,20 @@ Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& argumen
 }  // namespace
 
 void AddImportCommands(CLI::App& app, Session& session) {
-  CLI::App* import = app.add_subcommand("import", "Jobs from what another scheduler has");
+  CLI::App* import = app.add_subcommand("import", "Import jobs from another scheduler");
   import->require_subcommand(1);
   const auto a = std::make_shared<ImportArguments>();  // shared with the callback
   CLI::App* crontab = import->add_subcommand(
       "crontab",
-      "A crontab as jobs: shown as YAML, created with --apply; ends with 1 if a line "
-      "could not be taken over");
-  crontab->add_option("file", a->file, "File, - for standard input (the default)");
-  crontab->add_flag("--system", a->system, "A sixth field names the user, as in /etc/crontab");
-  crontab->add_option("--tz", a->zone, "Time zone of the entries; that of this machine");
-  crontab->add_option("--namespace", a->name_space, "Where the jobs belong")->check(NotEmpty);
+      "Convert a crontab: prints YAML, or creates the jobs with --apply; exits with 1 if a line "
+      "was skipped");
+  crontab->add_option("file", a->file, "Crontab file; - reads standard input (default)");
+  crontab->add_flag("--system", a->system, "System crontab, with a user field as in /etc/crontab");
+  crontab->add_option("--tz", a->zone, "Time zone of the entries (default: that of this machine)");
+  crontab->add_option("--namespace", a->name_space, "Namespace of the jobs")->check(NotEmpty);
+  crontab->add_option("--prefix", a->prefix, "Start of the job IDs, e.g. web1-")->check(NotEmpty);
   CLI::Option* apply = crontab->add_flag("--apply", a->apply, "Create the jobs");
-  crontab->add_flag("--dry-run", a->dry_run, "Ask the server what --apply would create; nothing is")
+  crontab->add_flag("--dry-run", a->dry_run, "Show what --apply would create, change nothing")
       ->excludes(apply);
   session.On(crontab, [&session, a] { return ImportCrontab(session, *a); });
 }

@@ -38,7 +38,7 @@ struct JobArguments {
 
 Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
   ApiRequest request{.path = "/api/jobs"};
-  if (!arguments.status.empty()) request.query.emplace_back("status", arguments.status);
+  if (!arguments.status.empty()) request.query.emplace_back("status", UpperCase(arguments.status));
   if (!arguments.user.empty()) request.query.emplace_back("user_id", arguments.user);
   if (!arguments.search.empty()) request.query.emplace_back("q", arguments.search);
   if (!arguments.selector.empty()) request.query.emplace_back("selector", arguments.selector);
@@ -83,14 +83,15 @@ Outcome<ExitCode> Delete(Session& session, const JobArguments& arguments) {
     CARILLON_ASSIGN_OR_RETURN(
         const ApiResponse gone,
         session.Call({.method = "DELETE", .path = JobPath(id), .if_match = tag}));
-    session.Say(id + " deleted");
+    session.Say("Deleted " + id + ".");
   }
   return ExitCode::kDone;
 }
 
 Outcome<ExitCode> Cancel(Session& session, const JobArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(
-      const bool go, session.Confirm("Cancel every open run of " + Listed(arguments.ids) + "?"));
+      const bool go,
+      session.Confirm("Cancel all active and pending runs of " + Listed(arguments.ids) + "?"));
   if (!go) return ExitCode::kFailure;
   for (const std::string& id : arguments.ids) {
     ApiRequest request{.method = "POST", .path = JobPath(id, "cancel"), .body = json::object()};
@@ -122,7 +123,7 @@ Outcome<ExitCode> RunNow(Session& session, const JobArguments& arguments) {
   if (!arguments.priority.empty()) (*request.body)["priority"] = ParameterOf(arguments.priority);
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse run, session.Call(request));
   if (!run.body.is_object() || !run.body.contains("run_id") || !run.body["run_id"].is_string()) {
-    return Failure{.message = "the server names no run", .code = "bad_answer"};
+    return Failure{.message = "unexpected answer from the server: no run ID", .code = "bad_answer"};
   }
   if (arguments.wait) return WaitForRun(session, run.body["run_id"].get<std::string>(), wait);
   Printer print = session.Print();
@@ -144,6 +145,8 @@ Outcome<ExitCode> Why(Session& session, const JobArguments& arguments) {
   const bool sentence = print.form() == Form::kTable && answer.body.is_object();
   if (sentence) {
     print.Line(Cell(answer.body.value("explanation", json())));
+    const json run = answer.body.value("run_id", json());
+    if (run.is_string()) print.Line("Run: " + Cell(run));
   } else {
     print.Object(answer.body, JobView());
   }
@@ -155,7 +158,7 @@ Outcome<ExitCode> Next(Session& session, const JobArguments& arguments) {
                             session.Call({.path = JobPath(arguments.ids[0], "next"),
                                           .query = {{"n", std::to_string(arguments.fires)}}}));
   if (fires.body.is_object() && fires.body.value("state", "") == "PAUSED") {
-    session.Say(arguments.ids[0] + " is paused: it does not fire");
+    session.Say(arguments.ids[0] + " is paused and does not fire.");
   }
   session.Print().List(fires.body, FireView());
   return ExitCode::kDone;
@@ -163,65 +166,70 @@ Outcome<ExitCode> Next(Session& session, const JobArguments& arguments) {
 
 void AddReadVerbs(CLI::App& job, Session& session, const std::shared_ptr<JobArguments>& a) {
   CLI::App* list = job.add_subcommand("list", "List jobs");
-  list->add_option("--status", a->status, "ENABLED or PAUSED");
-  list->add_option("--user-id,--user", a->user, "Owner");
-  list->add_option("--q,--search", a->search, "In name or id");
-  list->add_option("--selector", a->selector, "With these labels: 'team = etl, !old'");
-  list->add_option("--namespace", a->namespaces, "Of this namespace; may be repeated")
+  list->add_option("--status", a->status, "Only jobs in this state: ENABLED or PAUSED");
+  list->add_option("--user-id,--user", a->user, "Only jobs of this owner");
+  list->add_option("--q,--search", a->search, "Only jobs with this text in the name or ID");
+  list->add_option("--selector", a->selector,
+                   "Only jobs with matching labels, e.g. 'team = etl, !old'");
+  list->add_option("--namespace", a->namespaces, "Only jobs in this namespace; repeatable")
       ->allow_extra_args(false)
       ->check(NotEmpty);
-  list->add_option("--sort", a->sort,
-                   "By job_id, name, create_time or update_time; --sort=-name turns it around");
+  list->add_option(
+      "--sort", a->sort,
+      "Sort by job_id, name, create_time or update_time; --sort=-name reverses the order");
   AddLimit(list, a->limit, "jobs");
   session.On(list, [&session, a] { return List(session, *a); });
 
   CLI::App* get = job.add_subcommand("get", "Show a job");
-  get->add_option("job", a->ids, "Job id")->required()->expected(1);
+  get->add_option("job", a->ids, "Job ID")->required()->expected(1);
   session.On(get, [&session, a] { return Get(session, *a); });
 
   CLI::App* history = job.add_subcommand("history", "List the runs of a job");
-  history->add_option("job", a->history.job_id, "Job id")->required();
+  history->add_option("job", a->history.job_id, "Job ID")->required();
   AddRunListFlags(history, a->history);
   session.On(history, [&session, a] { return ListRuns(session, a->history); });
 
-  CLI::App* why = job.add_subcommand("why", "Say why a job did or did not fire at a time");
-  why->add_option("job", a->ids, "Job id")->required()->expected(1)->allow_extra_args(false);
-  why->add_option("at", a->at, "The minute, RFC 3339, or how long ago (8h)")->required();
+  CLI::App* why = job.add_subcommand("why", "Explain why a job did or did not run at a time");
+  why->add_option("job", a->ids, "Job ID")->required()->expected(1)->allow_extra_args(false);
+  why->add_option("at", a->at, "The minute: an RFC 3339 time, or how long ago (e.g. 8h)")
+      ->required();
   session.On(why, [&session, a] { return Why(session, *a); });
 
-  CLI::App* next = job.add_subcommand("next", "Show the coming fires of a job");
-  next->add_option("job", a->ids, "Job id")->required()->expected(1);
-  next->add_option("-n", a->fires, "How many")->check(CLI::Range(1, 100));
+  CLI::App* next = job.add_subcommand("next", "Show the next fire times of a job");
+  next->add_option("job", a->ids, "Job ID")->required()->expected(1);
+  next->add_option("-n", a->fires, "Number of fire times")->check(CLI::Range(1, 100));
   session.On(next, [&session, a] { return Next(session, *a); });
 }
 
 void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArguments>& a) {
   for (const std::string action : {"pause", "resume"}) {
-    CLI::App* verb = job.add_subcommand(
-        action, action == "pause" ? "Stop firing" : "Go on firing after a pause");
-    verb->add_option("job", a->ids, "Job ids")->required();
-    verb->add_option("--reason", a->reason, "Why, for the record");
+    CLI::App* verb =
+        job.add_subcommand(action, action == "pause" ? "Pause jobs" : "Resume paused jobs");
+    verb->add_option("job", a->ids, "Job IDs")->required();
+    verb->add_option("--reason", a->reason, "Reason, kept in the audit log");
     session.On(verb, [&session, a, action] { return ChangeState(session, *a, action); });
   }
-  CLI::App* remove = job.add_subcommand("delete", "Delete jobs; running attempts finish");
-  remove->add_option("job", a->ids, "Job ids")->required();
+  CLI::App* remove = job.add_subcommand("delete", "Delete jobs; active runs finish");
+  remove->add_option("job", a->ids, "Job IDs")->required();
   session.On(remove, [&session, a] { return Delete(session, *a); });
 
-  CLI::App* cancel = job.add_subcommand("cancel", "Cancel every open run of jobs");
-  cancel->add_option("job", a->ids, "Job ids")->required();
-  cancel->add_option("--reason", a->reason, "Why, for the record");
+  CLI::App* cancel = job.add_subcommand("cancel", "Cancel all active and pending runs of jobs");
+  cancel->add_option("job", a->ids, "Job IDs")->required();
+  cancel->add_option("--reason", a->reason, "Reason, kept in the audit log");
   cancel->add_flag("--kill", a->kill, kKillHelp);
   cancel->add_flag("--confirm-overlap", a->confirm_overlap,
-                   "Also runs whose process may still be running somewhere");
+                   "Include runs whose process may still be alive; two may then run at once");
   session.On(cancel, [&session, a] { return Cancel(session, *a); });
 
   CLI::App* run = job.add_subcommand("run", "Run a job now");
-  run->add_option("job", a->ids, "Job id")->required()->expected(1);
+  run->add_option("job", a->ids, "Job ID")->required()->expected(1);
   run->add_option("--param", a->parameters, "Parameter, name=value")->allow_extra_args(false);
-  run->add_option("--executor-id,--executor", a->executor, "On this executor only");
-  run->add_option("--priority", a->priority, "0 to 100")->check(CLI::Range(0, 100));
-  run->add_flag("--wait", a->wait, "Wait for its end, show its output, end with its fate");
-  run->add_option("--wait-timeout", a->longest, "Longest wait, e.g. 5m");
+  run->add_option("--executor-id,--executor", a->executor, "Run on this executor only");
+  run->add_option("--priority", a->priority, "Priority, 0 to 100; higher runs first")
+      ->check(CLI::Range(0, 100));
+  run->add_flag("--wait", a->wait,
+                "Wait for the run, print its output; the exit code is its result");
+  run->add_option("--wait-timeout", a->longest, "Maximum time to wait, e.g. 5m");
   session.On(run, [&session, a] { return RunNow(session, *a); });
 }
 
@@ -267,7 +275,7 @@ void PrintJob(Session& session, const json& job) {
 }
 
 void AddJobCommands(CLI::App& app, Session& session) {
-  CLI::App* job = app.add_subcommand("job", "Jobs: what fires when");
+  CLI::App* job = app.add_subcommand("job", "Manage jobs");
   job->require_subcommand(1);
   const auto arguments = std::make_shared<JobArguments>();  // shared by the verbs' callbacks
   AddJobWriteCommands(*job, session);

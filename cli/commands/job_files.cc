@@ -31,9 +31,9 @@ Outcome<std::vector<std::string>> FilesOf(const std::string& name) {
     if (hidden && at->is_directory(error)) at.disable_recursion_pending();
     if (hidden || !at->is_regular_file(error) || !HoldsJobs(at->path())) continue;
     files.push_back(at->path().string());
-    if (files.size() > kFilesMax) return UsageFailure(name + " has more than 10,000 files");
+    if (files.size() > kFilesMax) return UsageFailure(name + " contains more than 10,000 files");
   }
-  if (error) return UsageFailure(name + " cannot be read: " + error.message());
+  if (error) return UsageFailure("cannot read " + name + ": " + error.message());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -66,7 +66,8 @@ Outcome<bool> TakeDocument(const YamlDocument& document, const std::string& file
     taken.push_back(PartOf(document, file, value, prefix));
   }
   for (JobDocument& job : taken) {
-    if (!job.job.is_object()) return UsageFailure(job.Place() + ": a job must be names and values");
+    if (!job.job.is_object())
+      return UsageFailure(job.Place() + ": a job must be a mapping of field names to values");
     jobs.push_back(std::move(job));
   }
   return true;

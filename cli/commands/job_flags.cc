@@ -22,35 +22,44 @@ struct FieldFlag {
 };
 
 constexpr std::array kFieldFlags = {
-    FieldFlag{"--name", "name", Kind::kText, "What people call it"},
-    FieldFlag{"--command", "command", Kind::kText, "Shell command line"},
-    FieldFlag{"--type", "type", Kind::kText, "shell (default) or noop"},
-    FieldFlag{"--zone,--tz", "time_zone", Kind::kText, "IANA time zone, default UTC"},
-    FieldFlag{"--timeout", "timeout", Kind::kSeconds, "Longest run, e.g. 90s, 15m"},
-    FieldFlag{"--kill-grace", "kill_grace", Kind::kSeconds, "From SIGTERM to SIGKILL"},
+    FieldFlag{"--name", "name", Kind::kText, "Display name"},
+    FieldFlag{"--command", "command", Kind::kText, "Shell command to run"},
+    FieldFlag{"--type", "type", Kind::kText, "Job type: shell (default) or noop"},
+    FieldFlag{"--zone,--tz", "time_zone", Kind::kText,
+              "IANA time zone of the schedules (default: UTC)"},
+    FieldFlag{"--timeout", "timeout", Kind::kSeconds, "Maximum run time, e.g. 90s, 15m"},
+    FieldFlag{"--kill-grace", "kill_grace", Kind::kSeconds,
+              "Grace period between SIGTERM and SIGKILL"},
     FieldFlag{"--queue-timeout", "queue_timeout", Kind::kSeconds,
-              "Skipped when not started by then"},
-    FieldFlag{"--retry", "retry_count", Kind::kNumber, "Tries after the first"},
-    FieldFlag{"--retry-interval", "retry_interval", Kind::kSeconds, "Wait before a retry"},
-    FieldFlag{"--retry-intervals", "retry_intervals", Kind::kSecondsList, "Waits: 1m,5m,10m"},
-    FieldFlag{"--retry-backoff", "retry_backoff", Kind::kText, "fixed or exponential"},
-    FieldFlag{"--on-lost", "on_lost", Kind::kText, "retry, fail or hold"},
-    FieldFlag{"--priority", "priority", Kind::kNumber, "0 to 100, higher first"},
-    FieldFlag{"--misfire", "misfire_policy", Kind::kText, "skip, latest or all"},
-    FieldFlag{"--misfire-grace", "misfire_grace", Kind::kSeconds, "Lateness that is still in time"},
-    FieldFlag{"--catch-up-window", "catch_up_window", Kind::kSeconds, "Older fires are not run"},
-    FieldFlag{"--catch-up-max", "catch_up_max", Kind::kNumber, "Most missed fires that are run"},
-    FieldFlag{"--overlap", "overlap_policy", Kind::kText, "allow or skip"},
-    FieldFlag{"--dst-gap", "dst_gap", Kind::kText, "fire or skip"},
-    FieldFlag{"--dst-repeat", "dst_repeat", Kind::kText, "auto, both, early or late"},
+              "Maximum time in the queue; the run is then skipped"},
+    FieldFlag{"--retry", "retry_count", Kind::kNumber, "Number of retries"},
+    FieldFlag{"--retry-interval", "retry_interval", Kind::kSeconds, "Delay before a retry"},
+    FieldFlag{"--retry-intervals", "retry_intervals", Kind::kSecondsList,
+              "Delay before each retry, e.g. 1m,5m,10m; the last one repeats"},
+    FieldFlag{"--retry-backoff", "retry_backoff", Kind::kText,
+              "Growth of the retry delay: fixed or exponential"},
+    FieldFlag{"--on-lost", "on_lost", Kind::kText, "If the executor is lost: retry, fail or hold"},
+    FieldFlag{"--priority", "priority", Kind::kNumber, "Priority, 0 to 100; higher runs first"},
+    FieldFlag{"--misfire", "misfire_policy", Kind::kText,
+              "Missed fires to catch up: skip, latest or all"},
+    FieldFlag{"--misfire-grace", "misfire_grace", Kind::kSeconds, "Misfire grace period"},
+    FieldFlag{"--catch-up-window", "catch_up_window", Kind::kSeconds,
+              "How far back missed fires are caught up"},
+    FieldFlag{"--catch-up-max", "catch_up_max", Kind::kNumber, "Max. missed fires to catch up"},
+    FieldFlag{"--overlap", "overlap_policy", Kind::kText,
+              "If a run is still active: allow or skip the new one"},
+    FieldFlag{"--dst-gap", "dst_gap", Kind::kText,
+              "Local time that does not exist (DST): fire or skip"},
+    FieldFlag{"--dst-repeat", "dst_repeat", Kind::kText,
+              "Local time that occurs twice (DST): auto, both, early or late"},
     FieldFlag{"--routing", "routing", Kind::kText,
-              "round_robin, random, least_loaded or first_healthy"},
-    FieldFlag{"--executor", "executor_id", Kind::kText, "Runs only there"},
+              "Choice of executor: round_robin, random, least_loaded or first_healthy"},
+    FieldFlag{"--executor", "executor_id", Kind::kText, "Run on this executor only"},
     FieldFlag{"--selector", "executor_selector", Kind::kText,
-              "Runs where the labels match, e.g. 'zone = a, !spare'"},
-    FieldFlag{"--description", "description", Kind::kText, "Free text"},
-    FieldFlag{"--namespace", "namespace", Kind::kText, "Where it belongs, default `default`"},
-    FieldFlag{"--user", "user_id", Kind::kText, "Owner, default the caller"},
+              "Run on executors with matching labels, e.g. 'zone = a, !spare'"},
+    FieldFlag{"--description", "description", Kind::kText, "Description"},
+    FieldFlag{"--namespace", "namespace", Kind::kText, "Namespace (default: default)"},
+    FieldFlag{"--user", "user_id", Kind::kText, "Owner (default: you)"},
 };
 
 Error BadFlag(const FieldFlag& flag, const std::string& what) {
@@ -60,7 +69,7 @@ Error BadFlag(const FieldFlag& flag, const std::string& what) {
 Result<json> SecondsOf(const FieldFlag& flag, const std::string& text) {
   const auto time = ParseDuration(text);
   if (!time.ok()) return BadFlag(flag, time.error().message);
-  if (time->count() % 1'000'000 != 0) return BadFlag(flag, "takes whole seconds");
+  if (time->count() % 1'000'000 != 0) return BadFlag(flag, "must be whole seconds");
   return json(time->count() / 1'000'000);
 }
 
@@ -69,7 +78,7 @@ Result<json> ValueOf(const FieldFlag& flag, const std::string& text) {
   if (flag.kind == Kind::kSeconds) return SecondsOf(flag, text);
   if (flag.kind == Kind::kNumber) {
     json number = ParameterOf(text);
-    if (!number.is_number_integer()) return BadFlag(flag, "takes a whole number");
+    if (!number.is_number_integer()) return BadFlag(flag, "must be a whole number");
     return number;
   }
   json list = json::array();
@@ -124,19 +133,21 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
   const auto repeated = [&](const char* name, std::vector<std::string>& into, const char* help) {
     return verb->add_option(name, into, help)->allow_extra_args(false);
   };
-  CLI::Option* cron =
-      repeated("--cron", flags.crons, "Cron expression, 5 or 6 fields; several are allowed");
-  CLI::Option* every = repeated("--every", flags.rates, "Fixed rate, e.g. 500ms, 30s, 1h");
-  CLI::Option* at = repeated("--at", flags.instants, "Once, at an RFC 3339 time");
-  repeated("--param", flags.parameters, "Parameter, name=value");
-  repeated("--env", flags.env, "Environment variable, NAME=value");
-  repeated("--label", flags.labels, "Label, name=value");
-  verb->add_flag("--manual", flags.manual, "No schedule")->excludes(cron, every, at);
-  verb->add_flag("--paused", flags.paused, "Do not fire");
+  CLI::Option* cron = repeated("--cron", flags.crons, "Cron expression, 5 or 6 fields; repeatable");
+  CLI::Option* every =
+      repeated("--every", flags.rates, "Fixed interval, e.g. 500ms, 30s, 1h; repeatable");
+  CLI::Option* at = repeated("--at", flags.instants, "Once, at an RFC 3339 time; repeatable");
+  repeated("--param", flags.parameters, "Parameter, name=value; repeatable");
+  repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
+  repeated("--label", flags.labels, "Label, name=value; repeatable");
+  verb->add_flag("--manual", flags.manual, "No schedule: run by hand only")
+      ->excludes(cron, every, at);
+  verb->add_flag("--paused", flags.paused, "Pause the job");
 }
 
 Result<json> ApplyJobFlags(const JobFlags& flags, json body) {
-  if (!body.is_object()) return {ErrorCode::kInvalid, "a job must be names and values"};
+  if (!body.is_object())
+    return {ErrorCode::kInvalid, "a job must be a mapping of field names to values"};
   for (const FieldFlag& flag : kFieldFlags) {
     const auto given = flags.fields.find(flag.field);
     if (given == flags.fields.end()) continue;

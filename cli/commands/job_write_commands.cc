@@ -27,7 +27,8 @@ Outcome<json> ReadDefinition(Session& session, const std::string& file) {
   CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadInput(session.host(), file));
   auto document = ReadYaml(text);
   if (!document.ok()) return UsageFailure(file + ": " + document.error().message);
-  if (!document->is_object()) return UsageFailure(file + ": a job must be names and values");
+  if (!document->is_object())
+    return UsageFailure(file + ": a job must be a mapping of field names to values");
   return std::move(document).value();
 }
 
@@ -106,18 +107,18 @@ json Editable(json job) {
 Outcome<std::string> WriteDraft(const std::string& text) {
   std::string path = (std::filesystem::temp_directory_path() / "carillon-XXXXXX.yaml").string();
   const int file = mkstemps(path.data(), 5);
-  if (file < 0) return UsageFailure("no draft can be written to " + path);
+  if (file < 0) return UsageFailure("cannot write a draft to " + path);
   close(file);
   std::ofstream out(path, std::ios::binary);
   out << text;
   out.close();
-  if (!out) return UsageFailure(path + " cannot be written");
+  if (!out) return UsageFailure("cannot write " + path);
   return path;
 }
 
 Outcome<ExitCode> EditByHand(Session& session, const WriteArguments& arguments) {
   if (!session.host().in_is_tty) {
-    return UsageFailure("job edit needs flags, -f FILE, or a terminal for the editor");
+    return UsageFailure("job edit needs flags, -f FILE, or a terminal to start the editor on");
   }
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.path = JobPath(arguments.id)}));
   const std::string before = WriteYaml(Editable(job.body));
@@ -126,7 +127,7 @@ Outcome<ExitCode> EditByHand(Session& session, const WriteArguments& arguments) 
   CARILLON_ASSIGN_OR_RETURN(const std::string after, ReadInput(session.host(), draft));
   if (after == before) {
     std::filesystem::remove(draft);
-    session.Say("nothing changed");
+    session.Say("Nothing has changed.");
     return ExitCode::kDone;
   }
   const auto body = ReadYaml(after);
@@ -135,7 +136,7 @@ Outcome<ExitCode> EditByHand(Session& session, const WriteArguments& arguments) 
   if (outcome.ok()) {
     std::filesystem::remove(draft);
   } else {
-    session.Say("what you wrote is kept in " + draft);
+    session.Say("Your draft is kept in " + draft + ".");
   }
   return outcome;
 }
@@ -145,17 +146,18 @@ Outcome<ExitCode> EditByHand(Session& session, const WriteArguments& arguments) 
 void AddJobWriteCommands(CLI::App& job, Session& session) {
   const auto created = std::make_shared<WriteArguments>();  // shared with the callback
   CLI::App* create = job.add_subcommand("create", "Create a job from flags or a file");
-  create->add_option("-f,--file", created->file, "YAML or JSON, - for standard input");
-  create->add_option("--id", created->id, "Job id, else one is made");
+  create->add_option("-f,--file", created->file, "Job file, YAML or JSON; - reads standard input");
+  create->add_option("--id", created->id, "Job ID (default: derived from the name)");
   AddJobFlags(create, created->flags);
   session.On(create, [&session, created] { return Create(session, *created); });
 
   const auto edited = std::make_shared<WriteArguments>();  // shared with the callback
-  CLI::App* edit = job.add_subcommand("edit", "Change a job by flags, a file or $EDITOR");
-  edit->add_option("job", edited->id, "Job id")->required();
-  edit->add_option("-f,--file", edited->file, "The whole job, YAML or JSON, - for standard input");
-  edit->add_option("--if-version", edited->if_version, "Only if this is still the version");
-  edit->add_flag("--enabled", edited->resume, "Fire again");
+  CLI::App* edit = job.add_subcommand("edit", "Edit a job with flags, a file or $EDITOR");
+  edit->add_option("job", edited->id, "Job ID")->required();
+  edit->add_option("-f,--file", edited->file,
+                   "The whole job, YAML or JSON; - reads standard input");
+  edit->add_option("--if-version", edited->if_version, "Fail unless this is the current version");
+  edit->add_flag("--enabled", edited->resume, "Resume the job");
   AddJobFlags(edit, edited->flags);
   session.On(edit, [&session, edited]() -> Outcome<ExitCode> {
     if (!edited->file.empty()) return EditByFile(session, *edited);

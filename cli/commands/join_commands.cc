@@ -32,9 +32,10 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse made,
       session.Call({.method = "POST", .path = "/api/executors/join-tokens", .body = body}));
-  session.Say("For " + arguments.executor + ", once, until " + made.body.value("expires_at", "") +
-              "; it is shown this once. Put it into a file " +
-              "(mode 0600) and name that in link.join_token_file.");
+  session.Say("One-time token for " + arguments.executor + ", valid until " +
+              made.body.value("expires_at", "") +
+              ". It is shown only now: store it in a file (mode 0600) and name the file in "
+              "link.join_token_file of the executor.");
   // A table of one long text would not go into a file as it is.
   const std::string& form = session.flags().output;
   if (form.empty() || form == "table" || form == "wide") {
@@ -49,11 +50,11 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
 // Never replaces a file: there may be certificates of that authority.
 Outcome<bool> WriteNew(const std::string& path, const std::string& text, mode_t mode) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (file < 0) return UsageFailure(path + " cannot be made, or is there already");
+  if (file < 0) return UsageFailure("cannot create " + path + ", or it exists already");
   const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                        fsync(file) == 0;
   close(file);
-  if (!written) return Failure{.message = path + " cannot be written", .code = "unavailable"};
+  if (!written) return Failure{.message = "cannot write " + path, .code = "unavailable"};
   return true;
 }
 
@@ -65,8 +66,9 @@ Outcome<ExitCode> MakeAuthority(Session& session, const JoinArguments& arguments
   std::filesystem::create_directories(arguments.directory, ignored);
   CARILLON_TRY(WriteNew(arguments.directory + "/link-ca.key", authority.key(), 0600));
   CARILLON_TRY(WriteNew(arguments.directory + "/link-ca.pem", authority.certificate(), 0644));
-  session.Say("Give both files to every member of the scheduler: link.tls_ca_file, " +
-              std::string("link.tls_ca_key_file. Who has the key can be any executor or member."));
+  session.Say(
+      "Give both files to every scheduler: link.tls_ca_file and link.tls_ca_key_file. Keep the key "
+      "secret: whoever has it can act as any executor or scheduler.");
   session.host().out << authority.fingerprint() << "\n";
   return ExitCode::kDone;
 }
@@ -76,14 +78,14 @@ Outcome<ExitCode> MakeAuthority(Session& session, const JoinArguments& arguments
 void AddJoinCommands(CLI::App& executor, Session& session) {
   const auto a = std::make_shared<JoinArguments>();
   CLI::App* token = executor.add_subcommand(
-      "join-token", "Make a one-time token with which a new executor gets its certificate");
-  token->add_option("executor", a->executor, "Id of the executor")->required();
-  token->add_option("--expires-in", a->life, "How long it is valid, e.g. 30m (1h)");
-  token->add_option("--reason", a->reason, "Why, for the record");
+      "join-token", "Create a one-time token that lets a new executor join");
+  token->add_option("executor", a->executor, "ID of the executor")->required();
+  token->add_option("--expires-in", a->life, "Validity, e.g. 30m (default: 1h)");
+  token->add_option("--reason", a->reason, "Reason, kept in the audit log");
   session.On(token, [&session, a] { return MakeToken(session, *a); });
-  CLI::App* authority = executor.add_subcommand(
-      "authority", "Make the authority that signs certificates of the control link");
-  authority->add_option("directory", a->directory, "Where link-ca.pem and link-ca.key go")
+  CLI::App* authority =
+      executor.add_subcommand("authority", "Create the certificate authority of the control link");
+  authority->add_option("directory", a->directory, "Directory for link-ca.pem and link-ca.key")
       ->required();
   session.On(authority, [&session, a] { return MakeAuthority(session, *a); });
 }

@@ -77,7 +77,7 @@ Result<Form> ParseForm(std::string_view text) {
   if (text == "jsonl") return Form::kJsonl;
   if (text == "yaml") return Form::kYaml;
   if (text == "name") return Form::kName;
-  return {ErrorCode::kInvalid, "--output takes table, wide, json, jsonl, yaml or name"};
+  return {ErrorCode::kInvalid, "--output must be table, wide, json, jsonl, yaml or name"};
 }
 
 const View& JobView() {
@@ -129,6 +129,7 @@ const View& ExecutorView() {
                          "executor_id",
                          {{"MEMORY", "load.memory", false, true},
                           {"DISK", "load.disk", false, true},
+                          {"IO", "load.io", false, true},
                           {"LABELS", "labels"},
                           {"VERSION", "version"},
                           {"REGISTERED", "register_time"}}};

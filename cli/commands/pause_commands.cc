@@ -23,7 +23,7 @@ Outcome<ExitCode> AwaitMembers(Session& session, bool paused,
   const Clock& clock = session.host().clock;
   const SteadyTime started = clock.Steady();
   SteadyTime heard = started;
-  std::string behind = "which members there are is not known";
+  std::string behind = "the members are unknown";
   for (;;) {
     const auto status = session.Call({.path = "/api/system/status"});
     if (status.ok()) {
@@ -36,7 +36,7 @@ Outcome<ExitCode> AwaitMembers(Session& session, bool paused,
       return status.error();
     }
     if (longest && clock.Steady() - started >= *longest) {
-      session.Say("not known to have taken it over: " + behind);
+      session.Say("Not yet confirmed by: " + behind);
       return ExitCode::kWaitTimedOut;
     }
     session.host().wait(kLookEvery);
@@ -53,8 +53,8 @@ Outcome<ExitCode> Send(Session& session, const ApiRequest& request, bool paused,
   if (paused) {
     CARILLON_ASSIGN_OR_RETURN(
         const bool go,
-        session.Confirm("Pause the whole cluster? Nothing starts until it is resumed; "
-                        "what runs goes on."));
+        session.Confirm("Pause the whole cluster? No run starts until it is resumed; "
+                        "active runs continue."));
     if (!go) return ExitCode::kFailure;
   }
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse changed, session.Call(request));
@@ -65,8 +65,8 @@ Outcome<ExitCode> Send(Session& session, const ApiRequest& request, bool paused,
 }
 
 void AddWait(CLI::App* verb, PauseArguments& arguments) {
-  verb->add_flag("--wait", arguments.wait, "Wait until every member has taken it over");
-  verb->add_option("--wait-timeout,--timeout", arguments.longest, "Longest wait, e.g. 30s");
+  verb->add_flag("--wait", arguments.wait, "Wait until every member has confirmed");
+  verb->add_option("--wait-timeout,--timeout", arguments.longest, "Maximum time to wait, e.g. 30s");
 }
 
 }  // namespace
@@ -85,8 +85,8 @@ std::string MembersBehind(const json& members, bool paused, Unknown unknown) {
 
 void AddPauseCommands(CLI::App& system, Session& session) {
   const auto a = std::make_shared<PauseArguments>();  // shared with the callbacks
-  CLI::App* pause = system.add_subcommand("pause", "Start nothing any more, on any executor");
-  pause->add_option("--reason", a->reason, "Why: everybody is shown it")->required();
+  CLI::App* pause = system.add_subcommand("pause", "Pause the cluster: start no runs");
+  pause->add_option("--reason", a->reason, "Reason, shown to all users")->required();
   AddWait(pause, *a);
   session.On(pause, [&session, a] {
     return Send(
@@ -94,7 +94,7 @@ void AddPauseCommands(CLI::App& system, Session& session) {
         {.method = "POST", .path = "/api/system/pause", .body = json{{"reason", a->reason}}}, true,
         *a);
   });
-  CLI::App* resume = system.add_subcommand("resume", "Take the pause back");
+  CLI::App* resume = system.add_subcommand("resume", "Resume a paused cluster");
   AddWait(resume, *a);
   session.On(resume, [&session, a] {
     return Send(session, {.method = "POST", .path = "/api/system/resume", .body = json::object()},

@@ -23,10 +23,34 @@ std::string PathOf(const std::string& run_id, const std::string& action = "") {
   return "/api/runs/" + Escape(run_id) + (action.empty() ? "" : "/" + action);
 }
 
+// For a person the attempts are a table of their own below the run.
+void PrintRun(Session& session, json run) {
+  static const View attempts_view{{{"ATTEMPT", "attempt"},
+                                   {"STATE", "state"},
+                                   {"REASON", "reason"},
+                                   {"EXECUTOR", "executor_id"},
+                                   {"STARTED", "started_at"},
+                                   {"ENDED", "ended_at"},
+                                   {"EXIT", "exit_code"},
+                                   {"ERROR", "error"}},
+                                  "attempt"};
+  Printer print = session.Print();
+  const bool for_a_person = print.form() == Form::kTable && !session.flags().quiet;
+  json attempts = json::array();
+  if (for_a_person && run.is_object() && run.contains("attempts") && run["attempts"].is_array()) {
+    attempts = std::move(run["attempts"]);
+    run.erase("attempts");
+  }
+  print.Object(run, RunView());
+  if (attempts.empty()) return;
+  print.Line("");
+  print.List({{"items", std::move(attempts)}}, attempts_view);
+}
+
 Outcome<ExitCode> Get(Session& session, const RunArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse run,
                             session.Call({.path = PathOf(arguments.ids[0])}));
-  session.Print().Object(run.body, RunView());
+  PrintRun(session, run.body);
   return ExitCode::kDone;
 }
 
@@ -77,14 +101,18 @@ Outcome<ExitCode> Wait(Session& session, const RunArguments& arguments) {
 }  // namespace
 
 void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
-  verb->add_option("--executor-id,--executor", flags.executor_id, "On this executor");
-  verb->add_option("--state", flags.states, "COMPLETED, FAILED, …; several mean any of them")
+  verb->add_option("--executor-id,--executor", flags.executor_id, "Only runs on this executor");
+  verb->add_option("--state", flags.states,
+                   "Only runs in this state, e.g. FAILED; repeat for any of several")
       ->allow_extra_args(false);
-  verb->add_option("--kind", flags.kinds, "cron, rate, once or manual; several mean any of them")
+  verb->add_option("--kind", flags.kinds,
+                   "Only runs of this kind: cron, rate, once or manual; repeat for any of several")
       ->allow_extra_args(false);
-  verb->add_option("--since", flags.since, "Fire time from here: RFC 3339, or 24h for before now");
-  verb->add_option("--until", flags.until, "Fire time before this");
-  verb->add_option("--sort", flags.sort, "fire_time: the oldest first; --sort=-fire_time as ever");
+  verb->add_option("--since", flags.since,
+                   "Fire time at or after: RFC 3339, or 24h for 24 hours ago");
+  verb->add_option("--until", flags.until, "Fire time before: RFC 3339, or 24h for 24 hours ago");
+  verb->add_option("--sort", flags.sort,
+                   "Sort by fire_time, oldest first (default: -fire_time, newest first)");
   AddLimit(verb, flags.limit, "runs");
 }
 
@@ -103,7 +131,8 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   for (const std::string& space : flags.namespaces) request.query.emplace_back("namespace", space);
   if (!flags.name_part.empty()) request.query.emplace_back("q", flags.name_part);
   CARILLON_TRY(AddLabels(flags.labels, request.query));
-  for (const std::string& state : flags.states) request.query.emplace_back("state", state);
+  for (const std::string& state : flags.states)
+    request.query.emplace_back("state", UpperCase(state));
   for (const std::string& kind : flags.kinds) request.query.emplace_back("kind", kind);
   const WallTime now = session.host().clock.Wall();
   CARILLON_TRY(AddTime("since", flags.since, now, request.query));
@@ -113,18 +142,19 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
 }
 
 void AddRunCommands(CLI::App& app, Session& session) {
-  CLI::App* run = app.add_subcommand("run", "Runs: what fired and how it ended");
+  CLI::App* run = app.add_subcommand("run", "Show and control runs");
   run->require_subcommand(1);
   const auto a = std::make_shared<RunArguments>();  // shared by the verbs' callbacks
   CLI::App* list = run->add_subcommand("list", "List runs, newest first");
-  list->add_option("--job-id,--job", a->list.job_id, "Of this job");
-  list->add_option("--user-id,--user", a->list.user_id, "Of the jobs of this user_id");
-  list->add_option("--namespace", a->list.namespaces, "Of the jobs there; may be repeated")
+  list->add_option("--job-id,--job", a->list.job_id, "Only runs of this job");
+  list->add_option("--user-id,--user", a->list.user_id, "Only runs of jobs of this owner");
+  list->add_option("--namespace", a->list.namespaces,
+                   "Only runs of jobs in this namespace; repeatable")
       ->allow_extra_args(false)
       ->check(NotEmpty);
-  list->add_option("--q", a->list.name_part, "Of the jobs with this in their name or id");
+  list->add_option("--q", a->list.name_part, "Only runs of jobs with this text in the name or ID");
   list->add_option("--label", a->list.labels,
-                   "Of the jobs with this label, name:value; of one name several mean any of them")
+                   "Only runs of jobs with this label, name:value; repeatable")
       ->allow_extra_args(false);
   AddRunListFlags(list, a->list);
   session.On(list, [&session, a] { return ListRuns(session, a->list); });
@@ -132,7 +162,7 @@ void AddRunCommands(CLI::App& app, Session& session) {
   const auto verb = [&](const char* name, const char* help, bool several,
                         Outcome<ExitCode> (*action)(Session&, const RunArguments&)) {
     CLI::App* added = run->add_subcommand(name, help);
-    CLI::Option* ids = added->add_option("run", a->ids, several ? "Run ids" : "Run id");
+    CLI::Option* ids = added->add_option("run", a->ids, several ? "Run IDs" : "Run ID");
     ids->required();
     if (!several) ids->expected(1);
     session.On(added, [&session, a, action] { return action(session, *a); });
@@ -144,15 +174,15 @@ void AddRunCommands(CLI::App& app, Session& session) {
   AddLogFlags(logs, *log_flags);
   session.On(logs, [&session, log_flags] { return ShowLogs(session, *log_flags); });
   CLI::App* cancel = verb("cancel", "Cancel runs", true, &Cancel);
-  cancel->add_option("--reason", a->reason, "Why, for the record");
+  cancel->add_option("--reason", a->reason, "Reason, kept in the audit log");
   cancel->add_flag("--kill", a->kill, kKillHelp);
-  CLI::App* retry = verb("retry", "Try ended runs once more", true, &Retry);
+  CLI::App* retry = verb("retry", "Retry runs that have ended", true, &Retry);
   for (CLI::App* added : {cancel, retry}) {
     added->add_flag("--confirm-overlap", a->confirm_overlap,
-                    "Also a run whose process may still be running somewhere");
+                    "Include runs whose process may still be alive; two may then run at once");
   }
-  CLI::App* wait = verb("wait", "Wait for runs; ends with their fate", true, &Wait);
-  wait->add_option("--wait-timeout,--timeout", a->longest, "Longest wait, e.g. 5m");
+  CLI::App* wait = verb("wait", "Wait for runs; the exit code is their result", true, &Wait);
+  wait->add_option("--wait-timeout,--timeout", a->longest, "Maximum time to wait, e.g. 5m");
 }
 
 }  // namespace carillon::cli

@@ -67,7 +67,8 @@ class LogReader {
       if (offset_ != before) continue;
       // Right after an end its last lines may still be on their way to the database.
       CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
-      if (over) session_.Say("the end of this log is not there (yet): it was not printed");
+      if (over)
+        session_.Say("The end of this log has not arrived yet; the output above is incomplete.");
       return ExitCode::kDone;
     }
   }
@@ -108,7 +109,8 @@ class LogReader {
     if (!over_since_) over_since_ = Now();
     // Without an offset the server has no log of it, only the output: all of it is printed.
     if (!complete_ && !offset_.empty() && Now() - *over_since_ < kPieceGrace) return false;
-    if (!complete_ && !offset_.empty()) session_.Say("the end of this log did not arrive");
+    if (!complete_ && !offset_.empty())
+      session_.Say("The end of this log did not arrive; the output above is incomplete.");
     if (latest_ > attempt_ && flags_.attempt == 0) return NextAttempt();
     return true;
   }
@@ -207,16 +209,17 @@ class LogReader {
 }  // namespace
 
 void AddLogFlags(CLI::App* verb, LogFlags& flags) {
-  verb->add_option("run", flags.run_id, "Run id")->required();
-  verb->add_option("--attempt", flags.attempt, "Of this attempt instead of the last")
+  verb->add_option("run", flags.run_id, "Run ID")->required();
+  verb->add_option("--attempt", flags.attempt, "Attempt number (default: the latest)")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--tail", flags.tail, "Begin with the last so many lines")
+  verb->add_option("--tail", flags.tail, "Start with the last N lines")
       ->check(CLI::Range(int64_t{1}, Session::kLimitMax));
-  verb->add_option("--since", flags.since, "Lines from here on: RFC 3339, or 5m for before now");
-  verb->add_option("--stream", flags.stream, "all, stdout or stderr")
+  verb->add_option("--since", flags.since, "Only lines since: RFC 3339, or 5m for 5 minutes ago");
+  verb->add_option("--stream", flags.stream, "Stream: all, stdout or stderr")
       ->check(CLI::IsMember({"all", "stdout", "stderr"}));
-  verb->add_flag("-f,--follow", flags.follow, "Until the run has ended, through its retries");
-  verb->add_flag("-t,--timestamps", flags.times, "Each line with its time and stream");
+  verb->add_flag("-f,--follow", flags.follow,
+                 "Follow the log until the run has ended, including retries");
+  verb->add_flag("-t,--timestamps", flags.times, "Print the time and stream of each line");
 }
 
 Outcome<ExitCode> ShowLogs(Session& session, const LogFlags& flags) {

@@ -81,7 +81,9 @@ class Waiter {
     heard_ = clock_.Steady();
     run_ = response->body.is_object() ? std::move(response->body) : json::object();
     const auto state = ParseRunState(TextOf(run_, "state"));
-    if (!state.ok()) return Failure{.message = "the server names no state", .code = "bad_answer"};
+    if (!state.ok())
+      return Failure{.message = "unexpected answer from the server: no state",
+                     .code = "bad_answer"};
     state_ = *state;
     const std::string line = Describe(run_id_, run_);
     if (line != said_) session_.Say(line);
@@ -96,8 +98,8 @@ class Waiter {
     if (!status.ok() || !status->body.is_object()) return;
     const json pause = status->body.value("paused", json());
     if (!pause.is_object()) return;
-    session_.Say("the whole cluster is paused (" + TextOf(pause, "reason") +
-                 "): nothing starts until 'carillon system resume'");
+    session_.Say("The cluster is paused (" + TextOf(pause, "reason") +
+                 "): no run starts until `carillon system resume`.");
   }
 
   ExitCode Finish() {

@@ -78,14 +78,14 @@ Outcome<ExitCode> Next(Session& session, const ScheduleArguments& arguments) {
                  FireView());
     return ExitCode::kDone;
   }
-  if (fires.empty()) session.Say("it never fires");
+  if (fires.empty()) session.Say("It never fires.");
   print.List({{"items", fires}}, FireView());
   return ExitCode::kDone;
 }
 
 Outcome<ExitCode> Explain(Session& session, const ScheduleArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const Schedule schedule, Compile(arguments));
-  if (!schedule.Next(session.host().clock.Wall())) session.Say("it never fires");
+  if (!schedule.Next(session.host().clock.Wall())) session.Say("It never fires.");
   Printer print = session.Print();
   if (print.form() == Form::kTable || print.form() == Form::kName) {
     print.Line(schedule.Explain());
@@ -105,7 +105,7 @@ Outcome<ExitCode> Lint(Session& session, const ScheduleArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const DstRepeat repeat, ParseName<DstRepeat>(arguments.repeat));
   CARILLON_ASSIGN_OR_RETURN(const WallTime after, AfterOf(session, arguments));
   const auto warnings = LintSchedule(SpecOf(arguments), gap, repeat, after);
-  if (warnings.empty()) session.Say("no warnings");
+  if (warnings.empty()) session.Say("No warnings.");
   Printer print = session.Print();
   const bool lines = print.form() == Form::kTable && !session.flags().quiet;
   json items = json::array();
@@ -142,7 +142,7 @@ Outcome<ExitCode> ShowLoad(Session& session, const LoadArguments& arguments) {
   Printer print = session.Print();
   const json& body = load.body;
   if (body.value("truncated", false)) {
-    session.Say("there are more jobs than are counted: the counts are too low");
+    session.Say("Not all jobs were counted; the real numbers are higher.");
   }
   if (print.form() == Form::kJson || print.form() == Form::kYaml) {
     print.Object(body, {});
@@ -152,44 +152,45 @@ Outcome<ExitCode> ShowLoad(Session& session, const LoadArguments& arguments) {
   for (const json& item : body.value(arguments.by_job ? "items" : "buckets", json::array())) {
     if (item.value("fires", int64_t{0}) > 0) items.push_back(item);
   }
-  if (items.empty()) session.Say("nothing fires in this time");
+  if (items.empty()) session.Say("Nothing fires in this period.");
   print.List({{"items", std::move(items)}}, arguments.by_job ? jobs : buckets);
   return ExitCode::kDone;
 }
 
 void AddFlags(CLI::App* verb, ScheduleArguments& arguments) {
   verb->add_option("expression", arguments.expression, "Cron expression, quoted")->required();
-  verb->add_option("--tz,--zone", arguments.zone, "IANA time zone, default UTC");
-  verb->add_option("--dst-gap", arguments.gap, "fire or skip");
-  verb->add_option("--dst-repeat", arguments.repeat, "auto, both, early or late");
+  verb->add_option("--tz,--zone", arguments.zone, "IANA time zone (default: UTC)");
+  verb->add_option("--dst-gap", arguments.gap,
+                   "Local time that does not exist (DST): fire or skip");
+  verb->add_option("--dst-repeat", arguments.repeat,
+                   "Local time that occurs twice (DST): auto, both, early or late");
 }
 
 }  // namespace
 
 void AddScheduleCommands(CLI::App& app, Session& session) {
-  CLI::App* schedule =
-      app.add_subcommand("schedule", "What cron expressions mean, and what fires when");
+  CLI::App* schedule = app.add_subcommand("schedule", "Explain and check cron expressions");
   schedule->require_subcommand(1);
   const auto a = std::make_shared<ScheduleArguments>();  // shared by the verbs' callbacks
-  CLI::App* next = schedule->add_subcommand("next", "The coming fires of an expression");
+  CLI::App* next = schedule->add_subcommand("next", "Show the next fire times of an expression");
   AddFlags(next, *a);
-  next->add_option("-n", a->count, "How many")->check(CLI::Range(1, 1000));
-  next->add_option("--after", a->after, "Strictly after this time, default now");
+  next->add_option("-n", a->count, "Number of fire times")->check(CLI::Range(1, 1000));
+  next->add_option("--after", a->after, "Only fire times after this one (default: now)");
   session.On(next, [&session, a] { return Next(session, *a); });
-  CLI::App* explain = schedule->add_subcommand("explain", "An expression in words");
+  CLI::App* explain = schedule->add_subcommand("explain", "Explain an expression in words");
   AddFlags(explain, *a);
   session.On(explain, [&session, a] { return Explain(session, *a); });
-  CLI::App* lint = schedule->add_subcommand("lint", "What is probably not meant; 1 if anything is");
+  CLI::App* lint =
+      schedule->add_subcommand("lint", "Warn about likely mistakes; exits with 1 if there are any");
   AddFlags(lint, *a);
-  lint->add_option("--after", a->after, "Look at the clock changes after this time, default now");
+  lint->add_option("--after", a->after, "Check clock changes after this time (default: now)");
   session.On(lint, [&session, a] { return Lint(session, *a); });
-  CLI::App* load =
-      schedule->add_subcommand("load", "How many fires come when, asked of the server");
+  CLI::App* load = schedule->add_subcommand("load", "Show how many fires are due when");
   const auto l = std::make_shared<LoadArguments>();
-  load->add_option("--from", l->from, "RFC 3339, default this minute");
-  load->add_option("--until", l->until, "RFC 3339, excluded, default a day later");
-  load->add_option("--bucket", l->bucket, "minute or hour, default hour");
-  load->add_flag("--by-job", l->by_job, "The jobs that fire, by their first fire");
+  load->add_option("--from", l->from, "Start, RFC 3339 (default: this minute)");
+  load->add_option("--until", l->until, "End, RFC 3339, exclusive (default: a day later)");
+  load->add_option("--bucket", l->bucket, "Bucket size: minute or hour (default: hour)");
+  load->add_flag("--by-job", l->by_job, "Show the jobs that fire, in order of their first fire");
   session.On(load, [&session, l] { return ShowLoad(session, *l); });
 }
 

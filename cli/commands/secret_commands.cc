@@ -43,7 +43,8 @@ Outcome<std::string> ReadValue(Session& session, const SecretArguments& argument
   }
   if (!value.empty() && value.back() == '\n') value.pop_back();
   if (!value.empty() && value.back() == '\r') value.pop_back();
-  if (value.empty()) return UsageFailure("a secret needs a value: --value-file, or standard input");
+  if (value.empty())
+    return UsageFailure("a secret needs a value: use --value-file or standard input");
   return value;
 }
 
@@ -85,8 +86,8 @@ Outcome<ExitCode> EditSecret(Session& session, const SecretArguments& arguments,
   json body = BodyOf(arguments, described);
   if (body.empty()) {
     return UsageFailure(
-        "nothing to change: --description, --shared, --not-shared; set changes "
-        "the value");
+        "nothing to change: use --description, --shared or --not-shared; `carillon secret set` "
+        "changes the value");
   }
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse before,
                             session.Call({.path = SecretPath(arguments.name)}));
@@ -109,7 +110,7 @@ Outcome<ExitCode> DeleteSecret(Session& session, const SecretArguments& argument
   if (!go) return ExitCode::kFailure;
   CARILLON_TRY(session.Call(
       {.method = "DELETE", .path = SecretPath(arguments.name), .if_match = before.etag}));
-  session.Say("deleted");
+  session.Say("Deleted secret " + arguments.name + ".");
   return ExitCode::kDone;
 }
 
@@ -132,14 +133,14 @@ Outcome<ExitCode> RewrapSecrets(Session& session) {
   static const View view{{}, "key_id"};
   session.Print().Object(total, view);
   if (total["unreadable"].empty()) return ExitCode::kDone;
-  session.Say("the keys of some are not here; put them back into the file and try again");
+  session.Say("The keys of some secrets are missing. Add them to the key file again and retry.");
   return ExitCode::kFailure;
 }
 
 }  // namespace
 
 void AddSecretCommands(CLI::App& app, Session& session) {
-  CLI::App* secret = app.add_subcommand("secret", "Secrets: what jobs know and nobody reads");
+  CLI::App* secret = app.add_subcommand("secret", "Manage secrets for jobs");
   secret->require_subcommand(1);
   const auto a = std::make_shared<SecretArguments>();  // shared by the verbs' callbacks
   const auto limit = std::make_shared<std::optional<int64_t>>();
@@ -150,23 +151,23 @@ void AddSecretCommands(CLI::App& app, Session& session) {
   });
   CLI::App* get = secret->add_subcommand("get", "Show a secret, without its value");
   CLI::App* set = secret->add_subcommand(
-      "set", "Make a secret, or give it a value; that is asked for, or read");
-  CLI::App* edit = secret->add_subcommand("edit", "Change a secret, not its value");
+      "set", "Create a secret or change its value, from a prompt, a file or standard input");
+  CLI::App* edit = secret->add_subcommand("edit", "Edit a secret without changing its value");
   CLI::App* remove = secret->add_subcommand("delete", "Delete a secret");
   for (CLI::App* verb : {get, set, edit, remove}) {
-    verb->add_option("name", a->name, "Its name, as in {{secrets.NAME}}")->required();
+    verb->add_option("name", a->name, "Name of the secret, as in {{secrets.NAME}}")->required();
   }
-  set->add_option(
-         "--value-file", a->value_file,
-         "File with the value, - for standard input; the last line's end is not part of it")
+  set->add_option("--value-file", a->value_file,
+                  "File with the value, - for standard input; a trailing newline is removed")
       ->check(NotEmpty);
   for (CLI::App* verb : {set, edit}) {
     CLI::Option* described =
-        verb->add_option("--description", a->description, "What it is for; is not secret");
+        verb->add_option("--description", a->description, "Description; it is not secret");
     CLI::Option* shared =
-        verb->add_flag("--shared", a->shared, "Jobs of everybody may use it (administrators)");
-    verb->add_flag("--not-shared", a->not_shared, "Only jobs of its owner may")->excludes(shared);
-    verb->add_option("--reason", a->reason, "For the audit");
+        verb->add_flag("--shared", a->shared, "Available to all jobs (administrators)");
+    verb->add_flag("--not-shared", a->not_shared, "Available to jobs of its owner only")
+        ->excludes(shared);
+    verb->add_option("--reason", a->reason, "Reason, kept in the audit log");
     const auto action = verb == set ? &SetSecret : &EditSecret;
     session.On(verb, [&session, a, described, action] {
       return action(session, *a, described->count() > 0);
@@ -174,7 +175,7 @@ void AddSecretCommands(CLI::App& app, Session& session) {
   }
   session.On(get, [&session, a] { return ShowSecret(session, *a); });
   session.On(remove, [&session, a] { return DeleteSecret(session, *a); });
-  session.On(secret->add_subcommand("rewrap", "Seal all with the first key, after a new one came"),
+  session.On(secret->add_subcommand("rewrap", "Re-encrypt all secrets with the current key"),
              [&session] { return RewrapSecrets(session); });
 }
 

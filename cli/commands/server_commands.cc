@@ -40,7 +40,7 @@ void RemarkUnreadableFiles(Session& session, const config::Config& config) {
     if (!setting.name.ends_with("_file")) continue;
     const std::string& file = config.Text(setting.name);
     if (file.empty() || std::ifstream(file).good()) continue;
-    session.Say(fmt::format("warning: {}: {} cannot be read here", setting.name, file));
+    session.Say(fmt::format("warning: {}: cannot read {} on this machine", setting.name, file));
   }
 }
 
@@ -78,12 +78,12 @@ Outcome<ExitCode> CheckConfig(Session& session, const StandaloneArguments& argum
 }
 
 void AddFlags(CLI::App* verb, ServerArguments& arguments) {
-  verb->add_option("--config", arguments.config_file, "YAML file (CARILLON_CONFIG)")
+  verb->add_option("--config", arguments.config_file, "Configuration file, YAML (CARILLON_CONFIG)")
       ->envname("CARILLON_CONFIG")
       ->check(NotEmpty);
-  verb->add_option("--port", arguments.port, "REST port; 0 = every port a free one")
-      ->check(NotEmpty);
-  verb->add_option("--set", arguments.settings, "Any setting, name=value")->allow_extra_args(false);
+  verb->add_option("--port", arguments.port, "REST port; 0 = use free ports")->check(NotEmpty);
+  verb->add_option("--set", arguments.settings, "Any setting, name=value; repeatable")
+      ->allow_extra_args(false);
 }
 
 }  // namespace
@@ -91,14 +91,14 @@ void AddFlags(CLI::App* verb, ServerArguments& arguments) {
 void AddServerCommands(CLI::App& app, Session& session) {
   const auto a = std::make_shared<ServerArguments>();  // shared by the verbs' callbacks
   CLI::App* standalone =
-      app.add_subcommand("standalone", "A whole server on this machine, in one process");
+      app.add_subcommand("standalone", "Start a complete server on this machine");
   AddFlags(standalone, *a);
   session.On(standalone, [&session, a]() -> Outcome<ExitCode> {
     CARILLON_ASSIGN_OR_RETURN(const auto arguments, Collect(session.flags(), *a));
     return static_cast<ExitCode>(session.host().standalone(arguments));
   });
-  CLI::App* check =
-      app.add_subcommand("check-config", "Check the configuration and show where it comes from");
+  CLI::App* check = app.add_subcommand(
+      "check-config", "Check the configuration and show the origin of each setting");
   AddFlags(check, *a);
   session.On(check, [&session, a]() -> Outcome<ExitCode> {
     CARILLON_ASSIGN_OR_RETURN(const auto arguments, Collect(session.flags(), *a));

@@ -1,5 +1,6 @@
 #include "cli/commands/session.h"
 
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -28,11 +29,34 @@ std::string Bounded(std::istream& in) {
 // What a user of the command line can do about it: the server speaks to any client.
 std::string_view HintOf(std::string_view code) {
   if (code == "unauthenticated") {
-    return "sign in with `carillon login`, or name a file with a token: --token-file";
+    return "Sign in with `carillon login`, or pass a token with --token-file.";
   }
-  if (code == "user_needed") return "sign in with `carillon login`";
+  if (code == "user_needed") return "Sign in with `carillon login`.";
   if (code == "stale_version") {
-    return "somebody else changed it meanwhile: look at it as it is now, and try again";
+    return "Someone else has changed it in the meantime. Check the current version and try again.";
+  }
+  return {};
+}
+
+// Where to find the ids of what was not found, by the path that was asked.
+std::string ListHintOf(const Failure& failure) {
+  struct List {
+    std::string_view path;
+    std::string_view command;
+  };
+  constexpr std::array kLists = {
+      List{"/api/jobs/", "job list"},           List{"/api/runs/", "run list"},
+      List{"/api/executors/", "executor list"}, List{"/api/secrets/", "secret list"},
+      List{"/api/users/", "user list"},         List{"/api/tokens/", "token list"},
+      List{"/api/bulk/", "bulk list"},          List{"/api/dead-letters/", "dead-letter list"},
+      List{"/api/deliveries/", "delivery list"}};
+  if (failure.exit != ExitCode::kNotFound) return {};
+  if (failure.instance.find("/versions/") != std::string::npos) {
+    return "See `carillon job versions JOB`.";
+  }
+  for (const List& list : kLists) {
+    if (!failure.instance.starts_with(list.path)) continue;
+    return "See `carillon " + std::string(list.command) + "`.";
   }
   return {};
 }
@@ -57,7 +81,9 @@ void Session::On(CLI::App* verb, std::function<Outcome<ExitCode>()> action) {
 void Session::Report(const Failure& failure) {
   exit_ = failure.exit;
   Complain(failure);
-  if (const auto hint = HintOf(failure.code); !hint.empty()) host_.err << "  " << hint << "\n";
+  std::string hint(HintOf(failure.code));
+  if (hint.empty()) hint = ListHintOf(failure);
+  if (!hint.empty()) host_.err << "  " << hint << "\n";
 }
 
 void Session::Complain(const Failure& failure) {
@@ -124,7 +150,8 @@ void Session::Say(const std::string& sentence) {
 
 Outcome<bool> Session::Confirm(const std::string& question) {
   if (flags_.yes) return true;
-  if (!host_.in_is_tty) return UsageFailure(question + " Without a terminal this needs --yes.");
+  if (!host_.in_is_tty)
+    return UsageFailure(question + " There is no terminal to ask on; confirm with --yes.");
   host_.err << question << " [y/N] " << std::flush;
   std::string answer;
   std::getline(host_.in, answer);
@@ -143,7 +170,8 @@ Outcome<json> Session::ReadPages(ApiRequest request, size_t limit,
     if (!token.empty()) request.query.emplace_back("page_token", token);
     CARILLON_ASSIGN_OR_RETURN(ApiResponse page, Call(request));
     if (!page.body.is_object() || !page.body.contains("items") || !page.body["items"].is_array()) {
-      return Failure{.message = "the server's answer is not a list", .code = "bad_answer"};
+      return Failure{.message = "unexpected answer from the server: not a list",
+                     .code = "bad_answer"};
     }
     const json next = page.body.value("next_page_token", json(nullptr));
     token = next.is_string() ? next.get<std::string>() : std::string();
@@ -177,8 +205,8 @@ Outcome<ExitCode> Session::List(const ApiRequest& request, const Listing& listin
                             }));
   if (whole) print.List(merged, listing.view);
   if (table && !merged["next_page_token"].is_null()) {
-    Say("only the first " + std::to_string(merged["items"].size()) +
-        " are shown; --limit N shows more, --limit 0 all");
+    Say("Showing the first " + std::to_string(merged["items"].size()) +
+        ". Use --limit N for more, or --limit 0 for all.");
   }
   return ExitCode::kDone;
 }
@@ -197,10 +225,17 @@ std::string LocalZone(const Host& host) {
   return Zone::Load(name).ok() ? name : "UTC";
 }
 
+std::string UpperCase(std::string text) {
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return text;
+}
+
 void AddLimit(CLI::App* verb, std::optional<int64_t>& limit, const std::string& what) {
   verb->add_option("--limit", limit,
-                   "Most " + what + " to list, 0 = all; a table ends after " +
-                       std::to_string(Session::kTableRows) + ", other forms are complete")
+                   "Maximum number of " + what + ", 0 = all (default: " +
+                       std::to_string(Session::kTableRows) + " in tables, all in other formats)")
       ->check(CLI::Range(int64_t{0}, Session::kLimitMax));
 }
 
@@ -210,7 +245,7 @@ Outcome<std::string> ReadInput(Host& host, const std::string& name) {
     text = Bounded(host.in);
   } else {
     std::ifstream in(name, std::ios::binary);
-    if (!in) return UsageFailure(name + " cannot be read");
+    if (!in) return UsageFailure("cannot read " + name);
     text = Bounded(in);
   }
   if (text.size() > kJsonBytesMax) return UsageFailure(name + " is larger than 1 MiB");
@@ -232,7 +267,7 @@ Result<Duration> ParseDuration(std::string_view text) {
   const bool fits = us > 0 && number >= 0 && number <= kDaysMax * 86'400'000'000 / us;
   if (text.empty() || error != std::errc() || !fits) {
     return {ErrorCode::kInvalid,
-            "not a duration: '" + std::string(text) + "' (500ms, 90s, 15m, 2h, 1d)"};
+            "invalid duration '" + std::string(text) + "' (use e.g. 500ms, 90s, 15m, 2h or 1d)"};
   }
   return Duration(number * us);
 }
@@ -242,8 +277,8 @@ Result<WallTime> ParseWhen(std::string_view text, WallTime now) {
   if (time.ok()) return time;
   const auto ago = ParseDuration(text);
   if (ago.ok()) return std::max(FromUnixMicros(0), now - *ago);
-  return {ErrorCode::kInvalid,
-          "not a time: '" + std::string(text) + "' (2026-03-01T02:00:00Z, or 24h for before now)"};
+  return {ErrorCode::kInvalid, "invalid time '" + std::string(text) +
+                                   "' (use e.g. 2026-03-01T02:00:00Z, or 24h for 24 hours ago)"};
 }
 
 Status AddTime(const char* name, const std::string& text, WallTime now, Parameters& query) {
@@ -257,7 +292,7 @@ Status AddLabels(const std::vector<std::string>& labels, Parameters& query) {
   for (const std::string& label : labels) {
     const size_t middle = label.find_first_of(":=");
     if (middle == std::string::npos || middle == 0) {
-      return {ErrorCode::kInvalid, "a label is name:value: '" + label + "'"};
+      return {ErrorCode::kInvalid, "invalid label '" + label + "' (use name:value)"};
     }
     query.emplace_back("label", label.substr(0, middle) + ":" + label.substr(middle + 1));
   }
@@ -269,7 +304,7 @@ Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::str
   for (const std::string& pair : pairs) {
     const size_t equals = pair.find('=');
     if (equals == 0 || equals == std::string::npos) {
-      return {ErrorCode::kInvalid, "not name=value: '" + pair + "'"};
+      return {ErrorCode::kInvalid, "invalid argument '" + pair + "' (use name=value)"};
     }
     parsed[pair.substr(0, equals)] = pair.substr(equals + 1);
   }

@@ -75,6 +75,9 @@ class Session {
 // The zone that this machine uses, as cron does: TZ, else what /etc/localtime leads to.
 std::string LocalZone(const Host& host);
 
+// "failed" as "FAILED": the names of states are capitals, people type them as they like.
+std::string UpperCase(std::string text);
+
 // Adds --limit; `what` is listed.
 void AddLimit(CLI::App* verb, std::optional<int64_t>& limit, const std::string& what);
 

@@ -64,21 +64,21 @@ Outcome<ExitCode> AcceptStore(Session& session, const std::string& reason) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
   const json store = status.body.value("store", json::object());
   if (store.value("state", "") != "held") {
-    return NothingToAccept("The store is not held: there is nothing to accept.");
+    return NothingToAccept("the store is not held, there is nothing to accept");
   }
   if (!store.contains("seen") || !store["seen"].is_object()) {
-    return NothingToAccept("What answers is no store that can be read; it cannot be accepted.");
+    return NothingToAccept("the store cannot be read, so it cannot be accepted");
   }
   json body = {{"store_id", store["seen"]["store_id"]},
                {"server_id", store["seen"]["server_id"]},
                {"mark", store["seen"]["mark"]}};
   if (!reason.empty()) body["reason"] = reason;
-  session.Say("The store is held since " + store.value("since", "") + ": " +
+  session.Say("The store has been held since " + store.value("since", "") + ": " +
               store.value("detail", ""));
   CARILLON_ASSIGN_OR_RETURN(
       const bool go,
-      session.Confirm("Go on with store " + body["store_id"].dump() + " at mark " +
-                      body["mark"].dump() + ", and without what only the trusted one had?"));
+      session.Confirm("Accept store " + body["store_id"].dump() + " at mark " +
+                      body["mark"].dump() + "? Data that only the trusted store had is lost."));
   if (!go) return ExitCode::kFailure;
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse accepted,
@@ -118,7 +118,7 @@ Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments
   const std::string route = request.path.substr(0, request.path.find('?'));
   const bool ops = std::find(kOpsPaths.begin(), kOpsPaths.end(), route) != kOpsPaths.end();
   if (!ops && !route.starts_with("/api/")) {
-    return UsageFailure("PATH begins with /api/, as in /api/jobs");
+    return UsageFailure("PATH must start with /api/, e.g. /api/jobs");
   }
   if (!arguments.data.empty() && arguments.data[0] == '@') {
     CARILLON_ASSIGN_OR_RETURN(request.raw_body,
@@ -155,32 +155,33 @@ Outcome<ExitCode> CallApi(Session& session, const ApiArguments& arguments) {
 void AddApiCommand(CLI::App& app, Session& session) {
   const auto a = std::make_shared<ApiArguments>();  // shared with the callback
   CLI::App* api = app.add_subcommand("api", "Call the REST API directly");
-  api->add_option("method", a->method, "GET, POST, …")->required();
-  api->add_option("path", a->path, "/api/…, with its query")->required();
-  api->add_option("-d,--data", a->data, "Body; @FILE or @- reads it");
-  api->add_option("-H,--header", a->headers, "'Name: value'")->allow_extra_args(false);
+  api->add_option("method", a->method, "HTTP method, e.g. GET")->required();
+  api->add_option("path", a->path, "Path with its query, e.g. /api/jobs?status=PAUSED")->required();
+  api->add_option("-d,--data", a->data, "Request body; @FILE reads a file, @- standard input");
+  api->add_option("-H,--header", a->headers, "Request header, 'Name: value'; repeatable")
+      ->allow_extra_args(false);
   session.On(api, [&session, a] { return CallApi(session, *a); });
 }
 
 }  // namespace
 
 void AddSystemCommands(CLI::App& app, Session& session) {
-  CLI::App* system = app.add_subcommand("system", "The server as a whole");
+  CLI::App* system = app.add_subcommand("system", "Show and control the cluster");
   system->require_subcommand(1);
-  session.On(system->add_subcommand("status", "Leader, members, executors, lateness, lag"),
+  session.On(system->add_subcommand("status", "Show leader, members, executors and lateness"),
              [&session] { return ShowStatus(session); });
-  session.On(system->add_subcommand("leader", "Who leads, and the other members"),
+  session.On(system->add_subcommand("leader", "Show the members and which one leads"),
              [&session] { return ShowLeader(session); });
   AddPauseCommands(*system, session);
   AddTopologyCommand(*system, session);
   AddConfigCommands(*system, session);
   CLI::App* accept = system->add_subcommand(
-      "accept-store", "Go on with the store that is held because it is not the trusted one");
+      "accept-store", "Accept a store that is held because it is not the trusted one");
   const auto reason = std::make_shared<std::string>();  // shared with the callback
-  accept->add_option("--reason", *reason, "For the audit");
+  accept->add_option("--reason", *reason, "Reason, kept in the audit log");
   session.On(accept, [&session, reason] { return AcceptStore(session, *reason); });
   AddApiCommand(app, session);
-  CLI::App* version = app.add_subcommand("version", "The version of this program");
+  CLI::App* version = app.add_subcommand("version", "Print the version");
   session.On(version, [&session]() -> Outcome<ExitCode> {
     Printer print = session.Print();
     if (print.form() == Form::kTable || print.form() == Form::kName) {
@@ -190,13 +191,13 @@ void AddSystemCommands(CLI::App& app, Session& session) {
     }
     return ExitCode::kDone;
   });
-  CLI::App* completion = app.add_subcommand("completion", "Shell completion");
+  CLI::App* completion = app.add_subcommand("completion", "Print a shell completion script");
   completion->require_subcommand(1);
   using Script = std::string (*)(const CompletionTable&);
   const std::vector<std::pair<std::string, Script>> shells = {
       {"bash", &BashCompletion}, {"zsh", &ZshCompletion}, {"fish", &FishCompletion}};
   for (const auto& [shell, script] : shells) {
-    session.On(completion->add_subcommand(shell, "For " + shell),
+    session.On(completion->add_subcommand(shell, "Completion script for " + shell),
                [&session, &app, script = script]() -> Outcome<ExitCode> {
                  session.host().out << script(WordsOf(app));
                  return ExitCode::kDone;

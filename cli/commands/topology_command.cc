@@ -63,7 +63,7 @@ std::string SentenceOf(const json& impact) {
   const std::string when = When(impact);
   const bool goes_on = impact.value("effect", "") == "goes_on";
   return "Now " + Cell(impact.value("capability", json())) + " " +
-         (goes_on ? "goes on" : Cell(impact.value("effect", json()))) +
+         (goes_on ? "continues" : Cell(impact.value("effect", json()))) +
          (when.empty() ? "" : " " + when) + ": " + Cell(impact.value("detail", json()));
 }
 
@@ -92,7 +92,7 @@ Outcome<ExitCode> ShowTopology(Session& session) {
 }  // namespace
 
 void AddTopologyCommand(CLI::App& system, Session& session) {
-  session.On(system.add_subcommand("topology", "What depends on what, and what an outage costs"),
+  session.On(system.add_subcommand("topology", "Show dependencies and the effects of an outage"),
              [&session] { return ShowTopology(session); });
 }
 

@@ -103,7 +103,8 @@ Outcome<ExitCode> EditUser(Session& session, const UserArguments& arguments, boo
   }
   if (body.empty()) {
     return UsageFailure(
-        "nothing to change: --role, --display-name, --share, --no-shares, --enable, --disable, "
+        "nothing to change: use --role, --display-name, --share, --no-shares, --enable, --disable "
+        "or "
         "--password");
   }
   if (!arguments.reason.empty()) body["reason"] = arguments.reason;
@@ -122,12 +123,12 @@ Outcome<ExitCode> DeleteUser(Session& session, const UserArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse before, FindUser(session, arguments.user));
   CARILLON_ASSIGN_OR_RETURN(const bool go,
                             session.Confirm("Delete user " + before.body.value("name", "") +
-                                            ", with his tokens? His jobs stay."));
+                                            " and their tokens? Their jobs stay."));
   if (!go) return ExitCode::kFailure;
   CARILLON_TRY(session.Call({.method = "DELETE",
                              .path = "/api/users/" + Escape(before.body.value("user_id", "")),
                              .if_match = before.etag}));
-  session.Say("deleted");
+  session.Say("Deleted user " + before.body.value("name", "") + ".");
   return ExitCode::kDone;
 }
 
@@ -148,9 +149,9 @@ Outcome<json> ExpiryOf(const std::string& text, WallTime now) {
   if (ParseRfc3339(text).ok()) return json(text);
   const auto life = ParseDuration(text);
   if (life.ok() && *life > Duration::zero()) return json(FormatRfc3339(now + *life));
-  return UsageFailure("--expires: '" + text +
-                      "' is neither how long (90d, 12h; at most 36500d) nor when "
-                      "(2030-03-01T02:00:00Z)");
+  return UsageFailure("--expires: invalid value '" + text +
+                      "' (use a duration, e.g. 90d, at most 36500d, or a time, e.g. "
+                      "2030-03-01T02:00:00Z)");
 }
 
 Outcome<ExitCode> CreateToken(Session& session, const TokenArguments& arguments) {
@@ -167,7 +168,7 @@ Outcome<ExitCode> CreateToken(Session& session, const TokenArguments& arguments)
   // With -q the token itself: it is what cannot be had again.
   static const View view{{}, "token"};
   session.Print().Object(token.body, view);
-  session.Say("the token is shown this once");
+  session.Say("Store the token now: it is not shown again.");
   return ExitCode::kDone;
 }
 
@@ -175,7 +176,7 @@ Outcome<ExitCode> DeleteToken(Session& session, const TokenArguments& arguments)
   CARILLON_ASSIGN_OR_RETURN(const bool go, session.Confirm("Delete token " + arguments.id + "?"));
   if (!go) return ExitCode::kFailure;
   CARILLON_TRY(session.Call({.method = "DELETE", .path = "/api/tokens/" + Escape(arguments.id)}));
-  session.Say("deleted");
+  session.Say("Deleted token " + arguments.id + ".");
   return ExitCode::kDone;
 }
 
@@ -193,84 +194,87 @@ Outcome<std::optional<std::string>> UserNamed(Session& session, std::string_view
 }
 
 void AddUserCommands(CLI::App& app, Session& session) {
-  CLI::App* user =
-      app.add_subcommand("user", "Users: who may do what (for administrators); your password");
+  CLI::App* user = app.add_subcommand("user", "Manage users, and your own password");
   user->require_subcommand(1);
   const auto a = std::make_shared<UserArguments>();  // shared by the verbs' callbacks
   const auto limit = std::make_shared<std::optional<int64_t>>();
   CLI::App* list = user->add_subcommand("list", "List users");
   const auto sort = std::make_shared<std::string>();
-  list->add_option("--sort", *sort, "name, the usual; --sort=-name turns it around");
+  list->add_option("--sort", *sort, "Sort by name (default); --sort=-name reverses the order");
   AddLimit(list, *limit, "users");
   session.On(list, [&session, sort, limit] {
     ApiRequest request{.path = "/api/users"};
     if (!sort->empty()) request.query.emplace_back("sort", *sort);
     return session.List(request, {.view = UserView(), .limit = *limit});
   });
-  CLI::App* create =
-      user->add_subcommand("create", "Make a user; the password is asked for, or read");
-  create->add_option("name", a->name, "Name to sign in with")->required();
+  CLI::App* create = user->add_subcommand(
+      "create", "Create a user; prompts for the password or reads it from standard input");
+  create->add_option("name", a->name, "User name")->required();
   CLI::App* get = user->add_subcommand("get", "Show a user");
-  CLI::App* edit = user->add_subcommand("edit", "Change a user");
+  CLI::App* edit = user->add_subcommand("edit", "Edit a user");
   CLI::App* remove = user->add_subcommand("delete", "Delete a user");
   for (CLI::App* verb : {get, edit, remove}) {
-    verb->add_option("user", a->user, "User id or name")->required();
+    verb->add_option("user", a->user, "User ID or name")->required();
   }
   CLI::Option* named = nullptr;
   for (CLI::App* verb : {create, edit}) {
-    verb->add_option("--role", a->role, "admin, user or read_only")->check(NotEmpty);
-    named = verb->add_option("--display-name", a->display_name, "Name to show");
+    verb->add_option("--role", a->role, "Role: admin, user or read_only")->check(NotEmpty);
+    named = verb->add_option("--display-name", a->display_name, "Display name");
   }
   CLI::Option* share = nullptr;
   for (CLI::App* verb : {create, edit}) {
     share = verb->add_option("--share", a->shares,
-                             "Jobs of others to act on, NAMESPACE[:SELECTOR]; may be repeated, "
-                             "and takes the place of all that was shared")
+                             "Share jobs of other owners, NAMESPACE[:SELECTOR]; repeatable, "
+                             "replaces all earlier shares")
                 ->allow_extra_args(false)
                 ->check(NotEmpty);
   }
-  edit->add_flag("--no-shares", a->no_shares, "Nothing of others any more")->excludes(share);
-  CLI::Option* disable = edit->add_flag("--disable", a->disable, "Ends his sessions and tokens");
-  edit->add_flag("--enable", a->enable, "Lets him sign in again")->excludes(disable);
-  edit->add_flag("--password", a->password, "Gives a new password, asked for or read");
-  edit->add_option("--reason", a->reason, "For the audit");
+  edit->add_flag("--no-shares", a->no_shares, "Remove all shares")->excludes(share);
+  CLI::Option* disable =
+      edit->add_flag("--disable", a->disable, "Disable the user; ends their sessions and tokens");
+  edit->add_flag("--enable", a->enable, "Let the user sign in again")->excludes(disable);
+  edit->add_flag("--password", a->password, "Set a new password, from a prompt or standard input");
+  edit->add_option("--reason", a->reason, "Reason, kept in the audit log");
   session.On(create, [&session, a] { return CreateUser(session, *a); });
   session.On(get, [&session, a] { return GetUser(session, *a); });
   session.On(edit, [&session, a, named] { return EditUser(session, *a, named->count() > 0); });
   session.On(remove, [&session, a] { return DeleteUser(session, *a); });
-  session.On(user->add_subcommand("setup-link", "A new link that sets up the first administrator"),
-             [&session] { return MakeSetupLink(session); });
+  session.On(
+      user->add_subcommand("setup-link", "Print a new link to set up the first administrator"),
+      [&session] { return MakeSetupLink(session); });
   AddPasswordCommand(*user, session);
 }
 
 void AddTokenCommands(CLI::App& app, Session& session) {
-  CLI::App* token = app.add_subcommand("token", "API tokens: for machines, in your name");
+  CLI::App* token = app.add_subcommand("token", "Manage API tokens");
   token->require_subcommand(1);
   const auto a = std::make_shared<TokenArguments>();  // shared by the verbs' callbacks
   const auto limit = std::make_shared<std::optional<int64_t>>();
-  CLI::App* list = token->add_subcommand("list", "List your tokens; an administrator sees all");
+  CLI::App* list = token->add_subcommand("list", "List your tokens; administrators see all");
   const auto user_id = std::make_shared<std::string>();
-  list->add_option("--user-id,--user", *user_id, "Only of this user_id");
+  list->add_option("--user-id,--user", *user_id, "Only tokens of this user ID");
   AddLimit(list, *limit, "tokens");
   session.On(list, [&session, user_id, limit] {
     ApiRequest request{.path = "/api/tokens"};
     if (!user_id->empty()) request.query.emplace_back("user_id", *user_id);
     return session.List(request, {.view = TokenView(), .limit = *limit});
   });
-  CLI::App* create = token->add_subcommand("create", "Make a token; it is shown once");
-  create->add_option("name", a->name, "What it is for")->required();
-  create->add_option("--role", a->role, "admin, user or read_only; your own unless given")
+  CLI::App* create = token->add_subcommand("create", "Create a token; it is shown only once");
+  create->add_option("name", a->name, "Name of the token, e.g. what it is for")->required();
+  create->add_option("--role", a->role, "Role: admin, user or read_only (default: your own)")
       ->check(NotEmpty);
   create
       ->add_option("--scope", a->scopes,
-                   "No more than this permission of its role, such as jobs:run; may be repeated")
+                   "Restrict the token to this permission, e.g. jobs:run; repeatable")
       ->check(NotEmpty)
       ->allow_extra_args(false);
-  create->add_option("--expires", a->expires_at, "When it ends: 90d, or 2030-03-01T02:00:00Z")
+  create
+      ->add_option("--expires", a->expires_at,
+                   "Expiry: a duration, e.g. 90d, or a time, e.g. 2030-03-01T02:00:00Z")
       ->check(NotEmpty);
   session.On(create, [&session, a] { return CreateToken(session, *a); });
   CLI::App* remove = token->add_subcommand("delete", "Delete a token");
-  remove->add_option("token", a->id, "Token id")->required();
+  remove->add_option("token", a->id, "Token ID")->required();
   session.On(remove, [&session, a] { return DeleteToken(session, *a); });
 }
 

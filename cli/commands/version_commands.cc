@@ -52,7 +52,8 @@ Outcome<ExitCode> Diff(Session& session, const VersionArguments& arguments) {
         session.Call({.path = JobPath(arguments.id, "versions"), .query = {{"page_size", "1"}}}));
     const json items = newest.body.is_object() ? newest.body.value("items", json()) : json();
     if (!items.is_array() || items.empty() || !items[0].is_object()) {
-      return Failure{.message = "the server names no version", .code = "bad_answer"};
+      return Failure{.message = "unexpected answer from the server: no version",
+                     .code = "bad_answer"};
     }
     to = items[0].value("version", int64_t{0});
   }
@@ -62,8 +63,9 @@ Outcome<ExitCode> Diff(Session& session, const VersionArguments& arguments) {
   const json changes = version.body.value("changes", json());
   if (!changes.is_array()) {
     return Failure{.exit = ExitCode::kUsage,
-                   .message = "there is nothing to compare version " + std::to_string(to) +
-                              " with: it is the first, or the other one is not kept or unreadable",
+                   .message = "nothing to compare version " + std::to_string(to) +
+                              " with: it is the first version, or the other one is no longer "
+                              "stored or is unreadable",
                    .code = "nothing_to_compare"};
   }
   Printer print = session.Print();
@@ -81,7 +83,7 @@ Outcome<ExitCode> Diff(Session& session, const VersionArguments& arguments) {
 
 Outcome<ExitCode> Revert(Session& session, const VersionArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const bool go,
-                            session.Confirm("Give " + arguments.id + " the definition of version " +
+                            session.Confirm("Revert " + arguments.id + " to version " +
                                             std::to_string(arguments.version) + "?"));
   if (!go) return ExitCode::kFailure;
   CARILLON_ASSIGN_OR_RETURN(const std::string tag, CurrentTag(session, JobPath(arguments.id)));
@@ -111,21 +113,26 @@ void PrintSide(Printer& print, const std::string& sign, const nlohmann::json& va
 
 void AddVersionCommands(CLI::App& job, Session& session) {
   const auto a = std::make_shared<VersionArguments>();  // shared with the callbacks
-  CLI::App* versions = job.add_subcommand("versions", "List what changed a job, newest first");
-  versions->add_option("job", a->id, "Job id")->required();
+  CLI::App* versions = job.add_subcommand("versions", "List the versions of a job, newest first");
+  versions->add_option("job", a->id, "Job ID")->required();
   AddLimit(versions, a->limit, "versions");
   session.On(versions, [&session, a] { return List(session, *a); });
 
-  CLI::App* diff = job.add_subcommand("diff", "Compare two versions; ends with 1 if they differ");
-  diff->add_option("job", a->id, "Job id")->required();
-  diff->add_option("--from", a->from, "Version; the one before --to")->check(CLI::PositiveNumber);
-  diff->add_option("--to", a->to, "Version; the newest")->check(CLI::PositiveNumber);
+  CLI::App* diff =
+      job.add_subcommand("diff", "Compare two versions of a job; exits with 1 if they differ");
+  diff->add_option("job", a->id, "Job ID")->required();
+  diff->add_option("--from", a->from, "Older version (default: the one before --to)")
+      ->check(CLI::PositiveNumber);
+  diff->add_option("--to", a->to, "Newer version (default: the latest)")
+      ->check(CLI::PositiveNumber);
   session.On(diff, [&session, a] { return Diff(session, *a); });
 
-  CLI::App* revert = job.add_subcommand("revert", "Bring the definition of a version back");
-  revert->add_option("job", a->id, "Job id")->required();
-  revert->add_option("version", a->version, "Version")->required()->check(CLI::PositiveNumber);
-  revert->add_option("--reason", a->reason, "Why, for the record");
+  CLI::App* revert = job.add_subcommand("revert", "Revert a job to a previous version");
+  revert->add_option("job", a->id, "Job ID")->required();
+  revert->add_option("version", a->version, "Version to revert to")
+      ->required()
+      ->check(CLI::PositiveNumber);
+  revert->add_option("--reason", a->reason, "Reason, kept in the audit log");
   session.On(revert, [&session, a] { return Revert(session, *a); });
 }
 

@@ -55,7 +55,7 @@ class Converter {
     constexpr size_t kNodeBytes = 16;
     if (depth > kJsonDepthMax) return At(node, "nested too deeply");
     bytes_ += kNodeBytes + (node.IsScalar() ? node.Scalar().size() : 0);
-    if (bytes_ > kYamlBytesMax) return At(node, "larger than 4 MiB with its aliases written out");
+    if (bytes_ > kYamlBytesMax) return At(node, "larger than 4 MiB with all aliases expanded");
     if (lines_ != nullptr) lines_->emplace(pointer, node.Mark().line + 1);
     switch (node.Type()) {
       case YAML::NodeType::Undefined:
@@ -80,13 +80,13 @@ class Converter {
     json object = json::object();
     std::vector<YAML::Node> merged;
     for (const auto& entry : node) {
-      if (!entry.first.IsScalar()) return At(entry.first, "a name must be text");
+      if (!entry.first.IsScalar()) return At(entry.first, "a field name must be text");
       const std::string& name = entry.first.Scalar();
       if (name == "<<" && entry.first.Tag() != "!") {
         merged.push_back(entry.second);
         continue;
       }
-      if (object.contains(name)) return At(entry.first, name + " is given twice");
+      if (object.contains(name)) return At(entry.first, name + " appears twice");
       const std::string member = JsonPointer(pointer, name);
       // A name's line says more than that of a block that begins below it.
       if (lines_ != nullptr) lines_->emplace(member, entry.first.Mark().line + 1);
@@ -103,7 +103,7 @@ class Converter {
       for (const auto& one : source) CARILLON_TRY(Merge(one, pointer, depth + 1, object));
       return {};
     }
-    if (!source.IsMap()) return At(source, "<< takes names and values, or a list of such");
+    if (!source.IsMap()) return At(source, "<< needs a mapping or a list of mappings");
     CARILLON_ASSIGN_OR_RETURN(const json values, Convert(source, pointer, depth + 1));
     for (const auto& [name, value] : values.items()) {
       if (!object.contains(name)) object[name] = value;
@@ -257,7 +257,7 @@ Result<json> ReadYaml(const std::string& text) {
   }
   if (text.size() > kJsonBytesMax) return {ErrorCode::kInvalid, "larger than 1 MiB"};
   try {
-    if (HasAlias(text)) return {ErrorCode::kInvalid, "aliases (*name) are not taken here"};
+    if (HasAlias(text)) return {ErrorCode::kInvalid, "aliases (*name) are not supported here"};
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
     if (documents.size() > 1) return Broken(documents[1].Mark().line, "more than one document");
     return documents.empty() ? json(nullptr) : Converter().Convert(documents[0]);

@@ -232,7 +232,7 @@ class GoldenTest(unittest.TestCase):
             flags = set()
             if verb:
                 done = subprocess.run([CARILLON, *verb.split(), "--help"], capture_output=True, text=True, check=True)
-                own, of_all, _ = done.stdout.partition("Flags of every command")
+                own, of_all, _ = done.stdout.partition("Global flags")
                 self.assertTrue(of_all, verb)
                 # What stands in the column of the flags, not what their explanations name.
                 column = [line.strip().split("  ")[0].split(" ")[0] for line in own.splitlines() if line.lstrip().startswith("-")]

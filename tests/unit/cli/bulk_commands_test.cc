@@ -77,9 +77,9 @@ TEST_F(BulkCommandsTest, WithoutAYesNothingIsDone) {
   tty_ = false;
   EXPECT_EQ(Run({"bulk", "delete", "a", "b", "--dry-run"}), 0);
   EXPECT_EQ(out(),
-            "ID  RESULT  RUN  WHY\n"
-            "j0  would   -    -\n"
-            "j1  would   -    -\n");
+            "ID  RESULT        RUN  WHY\n"
+            "j0  would delete  -    -\n"
+            "j1  would delete  -    -\n");
   EXPECT_EQ(Run({"bulk", "delete"}), 2);
   EXPECT_EQ(Run({"bulk", "delete", "a", "--filter", "q=b"}), 2);
   EXPECT_EQ(Run({"bulk", "delete", "--filter", "nonsense"}), 2);
@@ -92,6 +92,7 @@ TEST_F(BulkCommandsTest, KillIsOfWhatIsCancelled) {
   Answer("POST /api/bulk", Answered("done", 2));
   EXPECT_EQ(Run({"bulk", "cancel", "a", "b", "--kill", "--dry-run"}), 0);
   EXPECT_FALSE(SentBody(0).contains("mode"));
+  EXPECT_NE(out().find("would cancel"), std::string::npos) << out();
   EXPECT_EQ(Run({"bulk", "cancel", "a", "b", "--kill", "--yes"}), 0);
   EXPECT_EQ(SentBody(2)["mode"], "kill");
   EXPECT_EQ(Run({"bulk", "pause", "a", "--kill", "--yes"}), 2);

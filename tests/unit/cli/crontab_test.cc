@@ -34,18 +34,18 @@ const Entry kEntries[] = {
     {"0 1 * * * test \"$A\" = b && c", "0 1 * * *", "test \"$A\" = b && c"},
     {"0 1 * * * A=1 run", "0 1 * * *", "A=1 run"},
     {"0 1 * * * \u00e9cho", "0 1 * * *", "\u00e9cho"},
-    {"@reboot x", "", "machine starts"},
+    {"@reboot x", "", "systemd unit"},
     {"@every_minute x", "", "/cron_expression"},
     {"0 1 * * * mail -s hi bob%dear bob", "", "%"},
     {"0 1 * * *", "", "no command"},
-    {"0 1 * *", "", "neither a setting nor five fields"},
+    {"0 1 * *", "", "neither a setting nor five schedule fields"},
     {"@daily", "", "no command"},
     {"61 * * * * x", "", "/cron_expression"},
     {"0 22-2 * * * x", "", "/cron_expression"},
     {"0~59 * * * * x", "", "/cron_expression"},
-    {"5/10 * * * * x", "", "step behind a single number"},
-    {"0 0 * jan/2 * x", "", "step behind a single number"},
-    {"nonsense", "", "neither a setting nor five fields"},
+    {"5/10 * * * * x", "", "step after a single number"},
+    {"0 0 * jan/2 * x", "", "step after a single number"},
+    {"nonsense", "", "neither a setting nor five schedule fields"},
     {"0 1 * * * \xff", "", "/"},
 };
 
@@ -162,7 +162,7 @@ TEST_F(ImportCommandsTest, ShowsJobsAndSaysWhatWasLeftOut) {
   EXPECT_EQ(Run({"import", "crontab", "--tz", "Europe/Paris"}), 1);
   EXPECT_NE(out().find("jobs:"), std::string::npos);
   EXPECT_NE(out().find("description: Nightly"), std::string::npos);
-  EXPECT_NE(err().find("line 3 (@reboot start)"), std::string::npos);
+  EXPECT_NE(err().find("line 3 skipped: @reboot is not supported"), std::string::npos);
   EXPECT_TRUE(server_.requests.empty());
   in_.str("30 2 * * * backup.sh\n");
   EXPECT_EQ(Run({"import", "crontab", "-", "--tz", "Europe/Paris", "-o", "json"}), 0);
@@ -175,7 +175,7 @@ TEST_F(ImportCommandsTest, ApplyCreatesEachAndGoesOnAfterOneThatIsThere) {
   Answer("POST /api/jobs", JobShown("b"), 201);
   EXPECT_EQ(Run({"import", "crontab", "--tz", "UTC", "--apply", "-o", "name"}), 5);
   EXPECT_EQ(out(), "b\n");
-  EXPECT_NE(err().find("a: "), std::string::npos);
+  EXPECT_NE(err().find("a was not imported: another job has or had this ID"), std::string::npos);
   ASSERT_EQ(server_.requests.size(), 2u);
   EXPECT_EQ(SentBody(1)["job_id"], "b");
 }
@@ -199,7 +199,7 @@ TEST_F(ImportCommandsTest, ADryRunSaysWhatWouldBeCreated) {
   EXPECT_NE(Run({"import", "crontab", "--tz", "UTC", "--dry-run", "-o", "json"}), 0);
   EXPECT_EQ(OutJson()["items"][0]["result"], "exists");
   EXPECT_EQ(OutJson()["items"][1]["result"], "error");
-  EXPECT_NE(err().find("b: "), std::string::npos);
+  EXPECT_NE(err().find("b was not imported"), std::string::npos);
   EXPECT_EQ(Run({"import", "crontab", "--tz", "UTC", "--dry-run", "--apply"}), 2);
 }
 
@@ -218,6 +218,23 @@ TEST(CrontabTest, AUserWhereNoneBelongsIsRemarkedOn) {
   for (const CrontabLine& remark : system.remarks) {
     EXPECT_EQ(remark.why.find("--system"), std::string::npos) << remark.why;
   }
+  EXPECT_EQ(ParseCrontab("0 1 * * * www-data php cron.php", {}).remarks.size(), 1u);
+  EXPECT_EQ(ParseCrontab("0 1 * * * nagios /usr/bin/check", {}).remarks.size(), 1u);
+  EXPECT_TRUE(ParseCrontab("0 1 * * * mysql -e 'SELECT 1'", {}).remarks.empty()) << "a program";
+}
+
+TEST(CrontabTest, AnEntryThatNeverFiresIsRemarkedOn) {
+  const CrontabImport import = ParseCrontab("0 0 31 2 * true", {});
+  ASSERT_EQ(import.jobs.size(), 1u);
+  ASSERT_EQ(import.remarks.size(), 1u);
+  EXPECT_NE(import.remarks[0].why.find("never fires"), std::string::npos);
+}
+
+TEST(CrontabTest, APrefixBeginsEachId) {
+  const CrontabImport import = ParseCrontab("1 * * * * a\n2 * * * * a\n", {.id_prefix = "web1-"});
+  ASSERT_EQ(import.jobs.size(), 2u);
+  EXPECT_EQ(import.jobs[0]["job_id"], "web1-a");
+  EXPECT_EQ(import.jobs[1]["job_id"], "web1-a-2");
 }
 
 }  // namespace

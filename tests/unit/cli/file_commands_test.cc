@@ -71,7 +71,7 @@ TEST_F(FileCommandsTest, ApplySendsEveryDocumentOfEveryFileInOrder) {
   EXPECT_EQ(sent[3]["name"], "D");
   EXPECT_FALSE(HeaderOf(Sent(0), "Idempotency-Key").empty());
   EXPECT_NE(out().find("b.yaml:6"), std::string::npos) << out();
-  EXPECT_EQ(err(), "1 created, 1 updated, 2 unchanged, 0 pruned, 0 in error\n");
+  EXPECT_EQ(err(), "1 created, 1 updated, 2 unchanged, 0 pruned, 0 failed\n");
 }
 
 TEST_F(FileCommandsTest, WhatIsRefusedIsToldWithItsLine) {
@@ -92,7 +92,7 @@ TEST_F(FileCommandsTest, TheDocumentIsTheServersWithPlaces) {
   expected["items"][0]["place"] = file + ":2";
   expected["dry_run"] = true;
   EXPECT_EQ(OutJson(), expected);
-  EXPECT_NE(err().find("nothing was done"), std::string::npos);
+  EXPECT_NE(err().find("nothing was changed"), std::string::npos);
 }
 
 TEST_F(FileCommandsTest, ManyJobsGoInSeveralRequests) {
@@ -166,7 +166,7 @@ TEST_F(FileCommandsTest, ManyJobsAreAppliedBeforeTheRestIsPruned) {
   EXPECT_EQ(Run(prune), 2);
   EXPECT_EQ(server_.requests.size(), 5u);
   EXPECT_FALSE(OutJson()["prune_complete"]);
-  EXPECT_NE(err().find("not everything was pruned"), std::string::npos) << err();
+  EXPECT_NE(err().find("Not everything was pruned"), std::string::npos) << err();
 }
 
 TEST_F(FileCommandsTest, DiffEndsWithWhatThereIs) {
@@ -211,21 +211,21 @@ TEST_F(FileCommandsTest, ValidateNeedsNoServer) {
   }
   EXPECT_EQ(items[6]["errors"][0]["pointer"], "/colour");
   EXPECT_EQ(Run({"validate", "-f", Write("ok.yaml", "name: A\ncommand: 'true'\n")}), 0) << err();
-  EXPECT_EQ(err(), "1 job checked: valid\n");
+  EXPECT_EQ(err(), "1 job checked, no errors.\n");
   EXPECT_EQ(Run({"validate", "-f", good}), 2);
   EXPECT_TRUE(server_.requests.empty());
 }
 
 TEST_F(FileCommandsTest, FilesThatAreNoneAreToldWithTheirLine) {
   const std::vector<std::pair<std::string, std::string>> broken = {
-      {"name: A\nname: B\n", ":2: name is given twice"},
+      {"name: A\nname: B\n", ":2: name appears twice"},
       {"a: [1\n", ":2: "},
-      {"- name: A\n- 7\n", ":2: a job must be names and values"},
-      {"text\n", ":1: a job must be names and values"},
+      {"- name: A\n- 7\n", ":2: a job must be a mapping of field names to values"},
+      {"text\n", ":1: a job must be a mapping of field names to values"},
       {"a: &x\n  b: *x\n", "nested too deeply"},
       {"a: &x [*x, *x]\n", "nested too deeply"},
       {"a: *none\n", ":1: "},
-      {"name: A\n<<: 7\n", ":2: << takes"},
+      {"name: A\n<<: 7\n", ":2: << needs"},
   };
   for (const auto& [text, what] : broken) {
     const std::string file = Write("broken.yaml", text);

@@ -174,7 +174,7 @@ TEST_F(OtherCommandsTest, ResumeWaitsForTheEndOfThePauseEverywhere) {
   server_.answers.erase("GET http://a/api/system/status");
   Answer("GET /api/system/status", MembersPaused(true, false));
   EXPECT_EQ(Run({"system", "resume", "--wait", "--timeout", "0s"}), 12);
-  EXPECT_NE(err().find("over: m1"), std::string::npos) << err();
+  EXPECT_NE(err().find("by: m1"), std::string::npos) << err();
   EXPECT_EQ(Run({"system", "resume", "--wait", "--timeout", "soon"}), 2);
 }
 
@@ -277,7 +277,7 @@ TEST_F(OtherCommandsTest, ScheduleLoadLeavesQuietHoursOut) {
   EXPECT_EQ(out(),
             "START                 FIRES\n"
             "2026-03-01 01:00:00Z  12\n");
-  EXPECT_NE(err().find("too low"), std::string::npos);
+  EXPECT_NE(err().find("Not all jobs were counted"), std::string::npos);
   EXPECT_EQ(Run({"schedule", "load", "-o", "json"}), 0);
   EXPECT_EQ(OutJson()["buckets"], buckets);
   const json job = {{"job_id", "nightly"},
@@ -337,30 +337,30 @@ TEST_F(OtherCommandsTest, QuietSaysErrorsAndNothingElse) {
 
 TEST_F(OtherCommandsTest, AMistypedVerbIsToldFromTheNearest) {
   EXPECT_EQ(Run({"job", "creat", "--name", "x"}), 2);
-  EXPECT_NE(err().find("job has no verb 'creat'; did you mean 'create'?"), std::string::npos)
+  EXPECT_NE(err().find("unknown command 'job creat'; did you mean 'job create'?"),
+            std::string::npos)
       << err();
   EXPECT_EQ(Run({"jobs", "list"}), 2);
-  EXPECT_NE(err().find("carillon has no verb 'jobs'; did you mean 'job'?"), std::string::npos)
-      << err();
+  EXPECT_NE(err().find("unknown command 'jobs'; did you mean 'job'?"), std::string::npos) << err();
   EXPECT_EQ(Run({"help", "jbo"}), 2);
-  EXPECT_NE(err().find("carillon has no verb 'jbo'; did you mean 'job'?"), std::string::npos)
-      << err();
+  EXPECT_NE(err().find("unknown command 'jbo'; did you mean 'job'?"), std::string::npos) << err();
   EXPECT_EQ(Run({"help", "job", "creat"}), 2);
-  EXPECT_NE(err().find("job has no verb 'creat'; did you mean 'create'?"), std::string::npos)
+  EXPECT_NE(err().find("unknown command 'job creat'; did you mean 'job create'?"),
+            std::string::npos)
       << err();
   EXPECT_EQ(Run({"help", "job", "list", "all"}), 2);
-  EXPECT_NE(err().find("list has no verb 'all' (usage)\n"), std::string::npos) << err();
+  EXPECT_NE(err().find("unknown command 'list all' (usage)\n"), std::string::npos) << err();
   EXPECT_EQ(Run({"job", "frobnicate"}), 2);
-  EXPECT_NE(err().find("job has no verb 'frobnicate'\n"), std::string::npos) << err();
+  EXPECT_NE(err().find("unknown command 'job frobnicate'\n"), std::string::npos) << err();
   EXPECT_EQ(Run({"job", "--limit", "5"}), 2);
-  EXPECT_EQ(err().find("no verb"), std::string::npos) << err();
+  EXPECT_EQ(err().find("unknown command"), std::string::npos) << err();
   EXPECT_EQ(Run({"job"}), 2);
-  EXPECT_EQ(err().find("no verb"), std::string::npos) << err();
+  EXPECT_EQ(err().find("unknown command"), std::string::npos) << err();
 }
 
 TEST_F(OtherCommandsTest, ExplainSaysThatItNeverFires) {
   EXPECT_EQ(Run({"schedule", "explain", "0 0 31 2 *"}), 0);
-  EXPECT_NE(err().find("it never fires"), std::string::npos) << err();
+  EXPECT_NE(err().find("It never fires"), std::string::npos) << err();
 }
 
 TEST_F(OtherCommandsTest, UnknownVerbsAreUsageErrors) {
@@ -423,7 +423,7 @@ TEST_F(OtherCommandsTest, CheckConfigSaysAllThatIsWrong) {
 
 TEST_F(OtherCommandsTest, CheckConfigRemarksOnFilesThatCannotBeRead) {
   EXPECT_EQ(Run({"check-config", "--set", "store.password_file=/nowhere/password"}), 0);
-  EXPECT_NE(err().find("store.password_file: /nowhere/password cannot be read"), std::string::npos)
+  EXPECT_NE(err().find("store.password_file: cannot read /nowhere/password"), std::string::npos)
       << err();
 }
 

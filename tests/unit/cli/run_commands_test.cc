@@ -58,7 +58,7 @@ TEST_F(RunCommandsTest, WaitEndsAtItsTimeout) {
 TEST_F(RunCommandsTest, WaitSaysOnceThatNothingStartsInAPause) {
   Answer("GET /api/system/status", {{"paused", {{"reason", "the store is moved"}}}});
   EXPECT_EQ(WaitThrough({"PENDING"}, {"--wait-timeout", "9s"}), 12);
-  const std::string said = "the whole cluster is paused (the store is moved)";
+  const std::string said = "The cluster is paused (the store is moved)";
   EXPECT_NE(err().find(said), std::string::npos) << err();
   EXPECT_EQ(err().find(said), err().rfind(said)) << err();
 }
@@ -116,6 +116,32 @@ TEST_F(RunCommandsTest, ListFiltersByWhatMadeTheRunAndWhoseJobItIs) {
             0)
       << err();
   EXPECT_EQ(out(), "R1\n");
+}
+
+TEST_F(RunCommandsTest, AttemptsAreATableBelowTheRun) {
+  const json attempt = {{"attempt", 1},
+                        {"state", "FAILED"},
+                        {"reason", "exit_code"},
+                        {"executor_id", "e"},
+                        {"started_at", "2026-03-01T00:00:00.000000Z"},
+                        {"ended_at", "2026-03-01T00:00:01.000000Z"},
+                        {"exit_code", 7},
+                        {"error", nullptr}};
+  Answer("GET /api/runs/R1", {{"run_id", "R1"}, {"attempts", {attempt}}});
+  EXPECT_EQ(Run({"run", "get", "R1"}), 0) << err();
+  EXPECT_EQ(
+      out(),
+      "run_id  R1\n\n"
+      "ATTEMPT  STATE   REASON     EXECUTOR  STARTED               ENDED                 EXIT  "
+      "ERROR\n"
+      "1        FAILED  exit_code  e         2026-03-01 00:00:00Z  2026-03-01 00:00:01Z  7     "
+      "-\n");
+}
+
+TEST_F(RunCommandsTest, StatesAreTakenInAnyCase) {
+  Answer("GET /api/runs?state=FAILED&page_size=50",
+         {{"items", json::array()}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"run", "list", "--state", "failed"}), 0) << err();
 }
 
 TEST_F(RunCommandsTest, HistoryIsTheListOfAJob) {
@@ -220,7 +246,7 @@ TEST_F(RunCommandsTest, LogThatLacksItsEndAfterTheRunIsToldOf) {
     Answer(path, RunShown(state));
     EXPECT_EQ(Run({"run", "logs", state}), 0);
     EXPECT_EQ(out(), "one\n");
-    const bool told = err().find("the end of this log") != std::string::npos;
+    const bool told = err().find("The end of this log") != std::string::npos;
     EXPECT_EQ(told, state == "COMPLETED") << err();
   }
 }

@@ -58,7 +58,72 @@ TEST_F(UsageTest, HelpIsAVerbToo) {
     EXPECT_EQ(out(), text);
   }
   EXPECT_EQ(Run({"help", "job", "frobnicate"}), 2);
-  EXPECT_TRUE(Told(": job has no verb 'frobnicate'")) << err();
+  EXPECT_TRUE(Told(": unknown command 'job frobnicate'")) << err();
+}
+
+TEST_F(UsageTest, VersionIsAFlagToo) {
+  EXPECT_EQ(Run({"--version"}), 0) << err();
+  EXPECT_EQ(out(), "carillon 1.2.3\n");
+}
+
+TEST_F(UsageTest, HelpIsInGroupsAndHasExamples) {
+  EXPECT_EQ(Run({"--help"}), 0);
+  size_t at = 0;
+  for (const char* group :
+       {"\nJobs:", "\nRuns:", "\nFiles:", "\nOperations:", "\nAccess:", "\nLocal:"}) {
+    const size_t found = out().find(group);
+    ASSERT_NE(found, std::string::npos) << group;
+    EXPECT_GT(found, at) << group;
+    at = found;
+  }
+  EXPECT_EQ(out().find("Subcommands:"), std::string::npos) << "each command is in a group";
+  EXPECT_EQ(Run({"job", "create", "--help"}), 0);
+  EXPECT_NE(out().find("Examples:\n  carillon job create "), std::string::npos) << out();
+}
+
+// What an example names is there: no command and no flag of it is unknown.
+TEST_F(UsageTest, ExamplesNameCommandsAndFlagsThatExist) {
+  EXPECT_EQ(Run({"help"}), 0);
+  std::vector<std::string> commands;
+  std::istringstream help(out());
+  for (std::string line; std::getline(help, line);) {
+    if (line.starts_with("  ") && line.size() > 2 && line[2] >= 'a' && line[2] <= 'z') {
+      commands.push_back(line.substr(2, line.find(' ', 2) - 2));
+    }
+  }
+  ASSERT_GE(commands.size(), 30u);
+  size_t examples = 0;
+  for (const std::string& command : commands) {
+    if (command == "carillon") continue;
+    EXPECT_EQ(Run({"help", command}), 0);
+    std::istringstream text(out());
+    bool within = false;
+    for (std::string line; std::getline(text, line);) {
+      within = line == "Examples:" || (within && line.starts_with("  "));
+      const size_t begin = line.find("carillon ");
+      if (!within || begin == std::string::npos) continue;
+      ++examples;
+      std::istringstream words(line.substr(begin + 9));
+      std::string first;
+      words >> first;
+      std::vector<std::string> verb = {"help", first};
+      for (std::string word; words >> word && word[0] >= 'a' && word[0] <= 'z';) {
+        verb.push_back(word);
+        if (Run(verb) != 0) {
+          verb.pop_back();
+          break;
+        }
+      }
+      EXPECT_EQ(Run(verb), 0);
+      const std::string flags = out();
+      std::istringstream again(line.substr(begin));
+      for (std::string word; again >> word;) {
+        if (!word.starts_with("--")) continue;
+        EXPECT_NE(flags.find(word), std::string::npos) << word << " of: " << line;
+      }
+    }
+  }
+  EXPECT_GE(examples, 50u);
 }
 
 TEST_F(UsageTest, NoScheduleAndAScheduleExcludeEachOther) {
@@ -89,14 +154,14 @@ TEST_F(UsageTest, WhatToDoIsSaidByCode) {
   Answer("GET /api/jobs/a", ProblemOf("unauthenticated"), 401);
   EXPECT_EQ(Run({"job", "get", "a"}), 4);
   EXPECT_TRUE(Told("it is wrong (unauthenticated)\n")) << "what the server says stays";
-  EXPECT_TRUE(Told("sign in with `carillon login`, or name a file with a token: --token-file\n"));
+  EXPECT_TRUE(Told("Sign in with `carillon login`, or pass a token with --token-file.\n"));
   Answer("GET /api/jobs/b", JobShown("b"), 200, "\"1\"");
   Answer("PATCH /api/jobs/b", ProblemOf("stale_version"), 412);
   EXPECT_EQ(Run({"job", "edit", "b", "--timeout", "5m"}), 5);
-  EXPECT_TRUE(Told("somebody else changed it meanwhile")) << err();
+  EXPECT_TRUE(Told("Someone else has changed it")) << err();
   Answer("GET /api/jobs/c", ProblemOf("forbidden"), 403);
   EXPECT_EQ(Run({"job", "get", "c"}), 4);
-  EXPECT_FALSE(Told("sign in")) << err();
+  EXPECT_FALSE(Told("Sign in")) << err();
 }
 
 }  // namespace

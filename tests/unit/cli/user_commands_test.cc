@@ -74,8 +74,8 @@ TEST_F(OwnPasswordTest, OnATerminalTheNewOneIsAskedForTwice) {
   tty_ = true;
   typed_passwords_ = {"the old one", "the new one", "the knew one"};
   EXPECT_EQ(Run({"user", "password"}), 2);
-  EXPECT_EQ(prompts_, "Old password: New password: New password, again: ");
-  EXPECT_NE(err().find("differ"), std::string::npos) << err();
+  EXPECT_EQ(prompts_, "Current password: New password: New password, again: ");
+  EXPECT_NE(err().find("do not match"), std::string::npos) << err();
   EXPECT_FALSE(Asked());
   typed_passwords_ = {"the old one", "the new one", "the new one"};
   EXPECT_EQ(Run({"user", "password"}), 0) << err();

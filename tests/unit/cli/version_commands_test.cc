@@ -77,6 +77,10 @@ TEST_F(VersionCommandsTest, WhyIsASentence) {
   EXPECT_EQ(out(), "The job was paused then.\n");
   EXPECT_EQ(Run({"job", "why", "a", "2026-03-01T02:30:00Z", "-o", "json"}), 0);
   EXPECT_EQ(OutJson(), answer);
+  Answer("GET /api/jobs/a/why?at=2026-03-02T02%3A30%3A00.000000Z",
+         {{"outcome", "run"}, {"explanation", "It ran."}, {"run_id", "R1"}});
+  EXPECT_EQ(Run({"job", "why", "a", "2026-03-02T02:30:00Z"}), 0);
+  EXPECT_EQ(out(), "It ran.\nRun: R1\n");
   EXPECT_EQ(Run({"job", "why", "a", "yesterday"}), 2);
   EXPECT_EQ(Run({"job", "why", "a"}), 2);
 }

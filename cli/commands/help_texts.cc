@@ -1,0 +1,139 @@
+#include "cli/commands/help_texts.h"
+
+#include <array>
+
+namespace carillon::cli {
+namespace {
+
+struct CommandGroup {
+  const char* title;
+  std::string_view commands;  // separated by blanks
+};
+
+constexpr std::array kCommandGroups = {
+    CommandGroup{"Jobs", "job schedule namespace"},
+    CommandGroup{"Runs", "run bulk dead-letter"},
+    CommandGroup{"Files", "apply diff validate export import"},
+    CommandGroup{"Operations", "executor system delivery notify audit backup"},
+    CommandGroup{"Access", "login logout whoami user role token secret"},
+    CommandGroup{"Local", "standalone check-config context api version completion help"},
+};
+
+struct Examples {
+  std::string_view command;
+  std::array<const char*, 2> lines;
+};
+
+constexpr std::array kExamples = {
+    Examples{"", {"carillon standalone --data-dir ~/carillon", "carillon help job create"}},
+    Examples{"job",
+             {"carillon job create --name Backup --command 'backup.sh' --cron '30 2 * * *'",
+              "carillon job run backup --wait"}},
+    Examples{"job list",
+             {"carillon job list --status PAUSED", "carillon job list --selector 'team = etl'"}},
+    Examples{"job create",
+             {"carillon job create --name Backup --command 'backup.sh' --cron '30 2 * * *' "
+              "--tz Europe/Paris",
+              "carillon job create -f backup.yaml"}},
+    Examples{"job edit",
+             {"carillon job edit backup --timeout 2h --retry 3",
+              "carillon job edit backup  # opens $EDITOR"}},
+    Examples{"job run",
+             {"carillon job run backup --wait",
+              "carillon job run backup --param day=2026-03-01 --priority 80"}},
+    Examples{"job why",
+             {"carillon job why backup 8h", "carillon job why backup 2026-03-01T02:30:00Z"}},
+    Examples{"schedule",
+             {"carillon schedule next '0 9 * * MON-FRI' --tz Europe/Paris",
+              "carillon schedule lint '*/7 * * * *'"}},
+    Examples{"namespace", {"carillon namespace list", "carillon job list --namespace payroll"}},
+    Examples{"run",
+             {"carillon run list --state FAILED --since 24h", "carillon run logs RUN_ID -f"}},
+    Examples{"run list",
+             {"carillon run list --state FAILED --since 24h",
+              "carillon run list --job backup --limit 5"}},
+    Examples{"run logs",
+             {"carillon run logs RUN_ID -f", "carillon run logs RUN_ID --tail 100 --timestamps"}},
+    Examples{"run cancel",
+             {"carillon run cancel RUN_ID --reason 'wrong parameters'",
+              "carillon run cancel RUN_ID --kill"}},
+    Examples{"bulk",
+             {"carillon bulk pause --filter selector=team=etl --reason 'maintenance'",
+              "carillon bulk retry --filter state=FAILED --filter since=2026-03-01T00:00:00Z "
+              "--dry-run"}},
+    Examples{"dead-letter",
+             {"carillon dead-letter list --job backup", "carillon dead-letter replay 17"}},
+    Examples{"apply",
+             {"carillon apply -f jobs/", "carillon apply -f jobs/ --prune --selector team=etl"}},
+    Examples{"diff", {"carillon diff -f jobs/", "carillon diff -f backup.yaml -o json"}},
+    Examples{"validate", {"carillon validate -f jobs/", "carillon validate -f - < backup.yaml"}},
+    Examples{"export",
+             {"carillon export --namespace payroll -d jobs", "carillon export --job backup"}},
+    Examples{"import",
+             {"crontab -l | carillon import crontab --dry-run",
+              "carillon import crontab --system /etc/crontab --apply"}},
+    Examples{
+        "executor",
+        {"carillon executor list --state ONLINE", "carillon executor drain executor-1 --wait"}},
+    Examples{"system",
+             {"carillon system status", "carillon system pause --reason 'database upgrade'"}},
+    Examples{"delivery",
+             {"carillon delivery list --state GIVEN_UP", "carillon delivery resend 17"}},
+    Examples{"notify", {"carillon notify test", "carillon notify test -o json"}},
+    Examples{"audit", {"carillon audit backup", "carillon audit --actor anna --since 24h"}},
+    Examples{"backup",
+             {"carillon backup create store.sql --data-dir ~/carillon",
+              "carillon backup restore store.sql --data-dir ~/restored"}},
+    Examples{"login",
+             {"carillon login --addr https://carillon.example.com", "carillon login --name anna"}},
+    Examples{"user",
+             {"carillon user create anna --role user",
+              "carillon user edit anna --share payroll:team=etl"}},
+    Examples{"role", {"carillon role list", "carillon role list -o json"}},
+    Examples{"token",
+             {"carillon token create ci --scope jobs:run --expires 90d", "carillon token list"}},
+    Examples{"secret",
+             {"carillon secret set db_password --value-file password.txt", "carillon secret list"}},
+    Examples{"standalone",
+             {"carillon standalone --data-dir ~/carillon",
+              "carillon standalone --data-dir ~/carillon --port 8640"}},
+    Examples{"check-config",
+             {"carillon check-config --config carillon.yaml",
+              "carillon check-config --set log.level=debug"}},
+    Examples{"context",
+             {"carillon context set prod --addr https://carillon.example.com",
+              "carillon context use prod"}},
+    Examples{"api",
+             {"carillon api GET /api/jobs", "carillon api POST /api/jobs/backup/execute -d '{}'"}},
+    Examples{"completion",
+             {"source <(carillon completion bash)", "carillon completion fish | source"}},
+};
+
+const char* GroupOf(const std::string& command) {
+  for (const CommandGroup& group : kCommandGroups) {
+    for (std::string_view left = group.commands; !left.empty();) {
+      const size_t end = std::min(left.find(' '), left.size());
+      if (left.substr(0, end) == command) return group.title;
+      left.remove_prefix(std::min(end + 1, left.size()));
+    }
+  }
+  return "Subcommands";
+}
+
+}  // namespace
+
+void GroupCommands(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands({})) command->group(GroupOf(command->get_name()));
+}
+
+std::string ExamplesOf(std::string_view path) {
+  for (const Examples& examples : kExamples) {
+    if (examples.command != path) continue;
+    std::string text = "Examples:\n";
+    for (const char* line : examples.lines) text += std::string("  ") + line + "\n";
+    return text;
+  }
+  return {};
+}
+
+}  // namespace carillon::cli
