@@ -264,4 +264,11 @@ export const en = {
   'nav.schedule': 'Schedule',
   'run.priority': 'Priority',
   'run.parameters': 'Parameters',
+  'run.failed_attempt': 'Attempt {{n}} failed: {{why}}.',
+  'run.failed_attempt_of': 'Attempt {{n}} of {{of}} failed: {{why}}.',
+  'run.exit_code_n': 'exit code {{code}}',
+  'run.retrying_in': 'Retrying in {{span}} ({{at}}).',
+  'run.retry_resumes': 'The next attempt starts when the job is resumed.',
+  'run.starts_in': 'Starts in {{span}} ({{at}}).',
+  'run.retry_now': 'Retry now',
 } as const;

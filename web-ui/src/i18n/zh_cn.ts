@@ -260,4 +260,11 @@ export const zhCN: Catalogue = {
   'nav.schedule': '日程',
   'run.priority': '优先级',
   'run.parameters': '参数',
+  'run.failed_attempt': '第 {{n}} 次尝试失败：{{why}}。',
+  'run.failed_attempt_of': '第 {{n}} 次尝试（共 {{of}} 次）失败：{{why}}。',
+  'run.exit_code_n': '退出码 {{code}}',
+  'run.retrying_in': '将在 {{span}} 后重试（{{at}}）。',
+  'run.retry_resumes': '作业恢复后开始下一次尝试。',
+  'run.starts_in': '将在 {{span}} 后开始（{{at}}）。',
+  'run.retry_now': '立即重试',
 };

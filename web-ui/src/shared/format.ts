@@ -39,6 +39,12 @@ export function absoluteTime(at: number, zone: string | undefined): string {
   );
 }
 
+// The time of day alone where it is of the same day as `now`, else with its date. For sentences.
+export function clockTime(at: number, now: number, zone: string | undefined): string {
+  const [date, time] = absoluteTime(at, zone).split(' ');
+  return date === absoluteTime(now, zone).split(' ')[0] ? time! : `${date} ${time}`;
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function partsOf(at: number, zone: string | undefined): Record<string, string> {

@@ -1,4 +1,4 @@
-// The attempts of a run that had several; one is chosen to see its output.
+// The attempts of a run; one is chosen to see its output.
 import { Link, getRouteApi } from '@tanstack/react-router';
 import type { Attempt, Run } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
@@ -8,7 +8,7 @@ import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
 import { Card, TableFrame } from '../../shared/ui';
 import { ExecutorLink } from './executor_link';
-import { duration } from './run_text';
+import { attemptToShow, attemptsOf, duration } from './run_text';
 
 const route = getRouteApi('/runs/$id');
 
@@ -16,7 +16,7 @@ export default function Attempts({ run }: { run: Run }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
   const { attempt: chosen } = route.useSearch();
-  const shown = chosen ? Number(chosen) : run.attempt;
+  const shown = chosen ? Number(chosen) : attemptToShow(run);
   return (
     <Card title={t('run.attempts')} flush>
       <TableFrame label={t('run.attempts')}>
@@ -32,7 +32,7 @@ export default function Attempts({ run }: { run: Run }) {
             </tr>
           </thead>
           <tbody>
-            {run.attempts!.map((one: Attempt) => (
+            {attemptsOf(run).map((one: Attempt) => (
               <tr key={one.attempt}>
                 <td>
                   <Link
@@ -50,7 +50,7 @@ export default function Attempts({ run }: { run: Run }) {
                   <StateBadge state={one.state} />
                 </td>
                 <td>
-                  <Time at={one.started_at} absolute />
+                  <Time at={one.started_at ?? one.claimed_at} absolute />
                 </td>
                 <td className="tabular-nums">{one.ended_at ? span(duration(one, 0) ?? 0) : '–'}</td>
                 <td>

@@ -20,7 +20,8 @@ import { Modal } from '../../shared/modal';
 import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../shared/ui';
 import { ExecutorLink } from './executor_link';
 import { Output } from './output';
-import { duration, timeline } from './run_text';
+import { attemptToShow, duration, failedBefore, timeline, waitsForRetry } from './run_text';
+import { RetryBanner, StartsIn } from './waiting_text';
 
 const Attempts = lazy(() => import('./attempts_card'));
 const RunWithDialog = lazy(() => import('../jobs/run_with_dialog'));
@@ -77,7 +78,7 @@ function Known({ run }: { run: Run }) {
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
         <div className="grid min-w-0 content-start gap-4">
           <OutputCard run={run} />
-          {(run.attempts?.length ?? 0) > 1 && (
+          {run.attempts?.some((one) => one.ended_at !== null) && (
             <Suspense>
               <Attempts run={run} />
             </Suspense>
@@ -149,6 +150,14 @@ function Sentence({ run }: { run: Run }) {
     ) : (
       t('run.waits')
     ));
+  const failed = failedBefore(run);
+  if (failed) return <RetryBanner run={run} failed={failed} waits={waits} />;
+  if (run.waiting?.code === 'not_due' && run.due_at)
+    return (
+      <p role="status" className="mb-4 rounded-md bg-idle-soft px-4 py-2.5 text-idle">
+        <StartsIn at={run.due_at} />
+      </p>
+    );
   const first = waits || ending;
   const text = first ? (
     <>
@@ -176,11 +185,12 @@ function Actions({ run }: { run: Run }) {
   const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
   const kills = run.state === 'RUNNING' && run.cancel_requested; // the grace is being given, or not even that
+  const waits = waitsForRetry(run);
   const key = useRef(newKey());
   // A retry is of what is seen: one more click before that has moved on asks for the same attempt.
   useEffect(() => {
     key.current = newKey();
-  }, [run.run_id, run.attempt]);
+  }, [run.run_id, run.attempt, waits]);
   const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
   const cancel = useMutation({
     mutationFn: (body: object) =>
@@ -207,6 +217,8 @@ function Actions({ run }: { run: Run }) {
       if (error instanceof ApiError && error.status >= 400 && error.status < 500) key.current = newKey();
       if (!anyway && error instanceof ApiError && error.code === 'conflict' && RETRIABLE.has(run.state))
         setConfirm('retry');
+      // The attempt that waited has become due by itself meanwhile.
+      else if (waits && error instanceof ApiError && error.code === 'conflict') done();
       else toastError(t('error.action'), explain(error, t));
     },
   });
@@ -229,7 +241,7 @@ function Actions({ run }: { run: Run }) {
           {t(kills ? 'run.kill' : 'run.cancel')}
         </button>
       )}
-      {RETRIABLE.has(run.state) && (
+      {(RETRIABLE.has(run.state) || waits) && (
         <button
           type="button"
           className="button"
@@ -238,7 +250,7 @@ function Actions({ run }: { run: Run }) {
           onClick={() => retry.mutate(false)}
         >
           <RotateCcw aria-hidden size={15} />
-          {t('run.retry')}
+          {t(waits ? 'run.retry_now' : 'run.retry')}
         </button>
       )}
       <Modal
@@ -347,15 +359,13 @@ function OutputCard({ run }: { run: Run }) {
   const { t } = useTranslation();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const chosen = search.attempt ? Number(search.attempt) : run.attempt;
+  const chosen = search.attempt ? Number(search.attempt) : attemptToShow(run);
   return (
     <Card
       title={
         <>
           {t('run.output')}
-          {chosen !== run.attempt && (
-            <span className="text-muted"> · {t('runs.attempt_n', { n: chosen })}</span>
-          )}
+          {run.attempt > 1 && <span className="text-muted"> · {t('runs.attempt_n', { n: chosen })}</span>}
         </>
       }
       flush

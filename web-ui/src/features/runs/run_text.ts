@@ -1,5 +1,5 @@
 // A run in words: how long things took in its life, and which one it is. Pure.
-import type { Run } from '../../api/types';
+import { FINAL_STATES, type Attempt, type Run } from '../../api/types';
 import { difference } from '../../shared/format';
 
 export interface Step {
@@ -25,6 +25,47 @@ export function timeline(run: Run): Step[] {
     if (at) before = at;
   }
   return steps;
+}
+
+// The attempt before the one that waits to be started; undefined: none has been made yet.
+export function failedBefore(run: Run): Attempt | undefined {
+  if (run.state !== 'PENDING' || run.attempt < 2) return undefined;
+  return run.attempts?.findLast((one) => one.attempt < run.attempt);
+}
+
+// Whether its next attempt waits for a time, or for its job to be resumed.
+export const waitsForRetry = (run: Run) =>
+  failedBefore(run) !== undefined && (run.waiting?.code === 'not_due' || run.waiting?.code === 'paused');
+
+const mayHaveWritten = (one: Attempt) => Boolean(one.output) || one.state === 'LOST';
+
+// Whose output is shown when none is chosen: the last attempt, or while that has not been started (or never was), the
+// last one that wrote something.
+export function attemptToShow(run: Run): number {
+  const ended = (run.attempts ?? []).filter((one) => one.attempt < run.attempt);
+  const begun = run.claimed_at !== null && run.state !== 'PENDING';
+  if (begun || ended.length === 0) return run.attempt;
+  return (ended.findLast(mayHaveWritten) ?? ended.at(-1)!).attempt;
+}
+
+// The attempts, and the one that waits to be started.
+export function attemptsOf(run: Run): Attempt[] {
+  const made = run.attempts ?? [];
+  if (FINAL_STATES.has(run.state) || made.some((one) => one.attempt === run.attempt)) return made;
+  return [
+    ...made,
+    {
+      attempt: run.attempt,
+      state: run.state,
+      executor_id: null,
+      reason: null,
+      claimed_at: null,
+      started_at: null,
+      ended_at: null,
+      exit_code: null,
+      error: null,
+    },
+  ];
 }
 
 export function duration(

@@ -1,0 +1,201 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { queryClient } from '../src/api/queries';
+import type { Attempt, Run } from '../src/api/types';
+import { parseSearch, stringifySearch } from '../src/app/search_params';
+import { attemptToShow, attemptsOf, waitsForRetry } from '../src/features/runs/run_text';
+import { RunPage } from '../src/features/runs/run_page';
+import { clockTime } from '../src/shared/format';
+import { HttpResponse, at, http, problem, server } from './server';
+import '../src/shared/modal_dialog';
+
+const SLOW_MS = 5000; // the first page of a file brings its parts
+
+const attempt = (n: number, more: Partial<Attempt> = {}) =>
+  ({
+    attempt: n,
+    state: 'FAILED',
+    executor_id: 'local',
+    reason: 'exit_code',
+    claimed_at: '2026-03-01T02:00:00Z',
+    started_at: '2026-03-01T02:00:00Z',
+    ended_at: '2026-03-01T02:00:03Z',
+    exit_code: 7,
+    error: 'exit code 7',
+    output: 'no such host',
+    ...more,
+  }) as Attempt;
+
+const waiting = (more: Partial<Run> = {}) =>
+  ({
+    run_id: 'r1',
+    job_id: 'backup',
+    job_name: 'Backup',
+    kind: 'cron',
+    fire_time: '2026-03-01T02:00:00Z',
+    due_at: new Date(Date.now() + 3_600_000).toISOString(),
+    state: 'PENDING',
+    reason: null,
+    attempt: 2,
+    executor_id: null,
+    planned_at: null,
+    claimed_at: null,
+    started_at: null,
+    ended_at: null,
+    exit_code: null,
+    error: null,
+    attempts: [attempt(1)],
+    priority: 5,
+    job_version: 1,
+    cancel_requested: false,
+    waiting: { code: 'not_due', detail: 'It is due at 2026-03-01T03:00:03.385476Z.' },
+    ...more,
+  }) as Run;
+
+describe('a run that waits for its retry', () => {
+  let now: Run;
+  let logs: (string | null)[];
+  let retried: number;
+  beforeEach(() => {
+    queryClient.clear();
+    now = waiting();
+    logs = [];
+    retried = 0;
+    server.use(
+      http.get(at('runs/r1'), () => HttpResponse.json(now)),
+      http.get(at('jobs/backup'), () => HttpResponse.json({ job_id: 'backup', retry_count: 2 })),
+      http.get(at('runs/r1/logs/stream'), ({ request }) => {
+        logs.push(new URL(request.url).searchParams.get('attempt'));
+        return new HttpResponse('event: end\ndata: {"complete": true}\n\n', {
+          headers: { 'Content-Type': 'text/event-stream' },
+        });
+      }),
+      http.post(at('runs/r1/retry'), () => {
+        ++retried;
+        return HttpResponse.json({ ...now, due_at: null }, { status: 202 });
+      }),
+    );
+  });
+
+  async function open() {
+    const root = createRootRoute();
+    const here = createRoute({ getParentRoute: () => root, path: '/runs/$id', component: RunPage });
+    const router = createRouter({
+      routeTree: root.addChildren([here]),
+      parseSearch,
+      stringifySearch,
+      history: createMemoryHistory({ initialEntries: ['/runs/r1'] }),
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
+  }
+
+  it('says which attempt failed, why, and when the next one starts', async () => {
+    await open();
+    const said = await screen.findByText(
+      /^Attempt 1 of 3 failed: exit code 7\. Retrying in /,
+      {},
+      { timeout: SLOW_MS },
+    );
+    expect(said.textContent).toMatch(/Retrying in (1 h|59 min [\d]+ s) \([^)]*\d\d:\d\d:\d\d\)\.$/);
+    expect(document.body.textContent).not.toMatch(/385476|It is due at/);
+  });
+
+  it('shows its attempts, and the output of the last that wrote one', async () => {
+    await open();
+    const attempts = await screen.findByRole('table');
+    expect(within(attempts).getByRole('link', { name: 'Attempt 1' }).getAttribute('aria-current')).toBe(
+      'true',
+    );
+    expect(within(attempts).getByText('Pending')).toBeTruthy();
+    expect(screen.getByRole('heading', { name: /Output.*Attempt 1/ })).toBeTruthy();
+    await waitFor(() => expect(logs).toEqual(['1']));
+  });
+
+  it('can be retried now', async () => {
+    await open();
+    fireEvent.click(await screen.findByRole('button', { name: 'Retry now' }));
+    await waitFor(() => expect(retried).toBe(1));
+  });
+
+  it('that became due meanwhile is looked at again, without an error', async () => {
+    let asked = 0;
+    server.use(
+      http.post(at('runs/r1/retry'), () => problem(409, 'conflict', 'retry: run r1 is PENDING')),
+      http.get(at('runs/r1'), () => {
+        ++asked;
+        return HttpResponse.json(now);
+      }),
+    );
+    await open();
+    fireEvent.click(await screen.findByRole('button', { name: 'Retry now' }));
+    await waitFor(() => expect(asked).toBeGreaterThan(1));
+    expect(screen.queryByRole('dialog')).toBeNull();
+  });
+
+  it('of a job that is paused waits for it to be resumed', async () => {
+    now = waiting({ due_at: null, waiting: { code: 'paused', detail: 'Its job is paused.' } });
+    await open();
+    await screen.findByText(/exit code 7\. The next attempt starts when the job is resumed\.$/);
+  });
+
+  it('that has no exit code says its reason', async () => {
+    now = waiting({
+      attempts: [attempt(1, { state: 'TIMED_OUT', reason: 'timeout', exit_code: null })],
+    });
+    await open();
+    await screen.findByText(/^Attempt 1 of 3 failed: Ran too long\. Retrying in /);
+  });
+});
+
+it('a first attempt that is not due yet is no retry', () => {
+  expect(waitsForRetry(waiting({ attempt: 1, attempts: [] }))).toBe(false);
+});
+
+describe('whose output is shown', () => {
+  it('is the last attempt once it has begun', () => {
+    const second = attempt(2, { ended_at: null, state: 'RUNNING', output: null });
+    const run = waiting({ state: 'RUNNING', claimed_at: 'x', attempts: [attempt(1), second] });
+    expect(attemptToShow(run)).toBe(2);
+  });
+  it('is before that the last one that wrote something', () => {
+    expect(attemptToShow(waiting())).toBe(1);
+    expect(attemptToShow(waiting({ attempt: 3, attempts: [attempt(1), attempt(2, { output: '' })] }))).toBe(
+      1,
+    );
+    expect(
+      attemptToShow(
+        waiting({ attempt: 3, attempts: [attempt(1, { output: '' }), attempt(2, { output: '' })] }),
+      ),
+    ).toBe(2);
+    expect(attemptToShow(waiting({ attempt: 1, attempts: [] }))).toBe(1);
+  });
+  it('stays that of the attempt before one that was cancelled while it waited', () => {
+    expect(attemptToShow(waiting({ state: 'CANCELLED' }))).toBe(1);
+  });
+});
+
+it('the attempt that waits is one of the attempts', () => {
+  expect(attemptsOf(waiting()).map((one) => [one.attempt, one.state])).toEqual([
+    [1, 'FAILED'],
+    [2, 'PENDING'],
+  ]);
+  expect(attemptsOf(waiting({ state: 'CANCELLED' })).map((one) => one.attempt)).toEqual([1]);
+});
+
+it('the time of day is without its date today, and never finer than a second', () => {
+  const day = Date.parse('2026-11-24T21:00:36.385Z');
+  expect(clockTime(day, day - 4000, 'UTC')).toBe('21:00:36');
+  expect(clockTime(day, day - 86_400_000, 'UTC')).toBe('2026-11-24 21:00:36');
+});
