@@ -11,7 +11,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../src/api/queries';
 import type { Attempt, Run } from '../src/api/types';
 import { parseSearch, stringifySearch } from '../src/app/search_params';
-import { attemptToShow, attemptsOf, waitsForRetry } from '../src/features/runs/run_text';
+import { attemptToShow, attemptsOf, timeline, waitsForRetry } from '../src/features/runs/run_text';
 import { RunPage } from '../src/features/runs/run_page';
 import { clockTime } from '../src/shared/format';
 import { HttpResponse, at, http, problem, server } from './server';
@@ -198,4 +198,34 @@ it('the time of day is without its date today, and never finer than a second', (
   const day = Date.parse('2026-11-24T21:00:36.385Z');
   expect(clockTime(day, day - 4000, 'UTC')).toBe('21:00:36');
   expect(clockTime(day, day - 86_400_000, 'UTC')).toBe('2026-11-24 21:00:36');
+});
+
+describe('the timeline', () => {
+  const second = attempt(2, { claimed_at: '2026-03-01T02:00:13Z', started_at: null, ended_at: null });
+  const times = (run: Run, n?: number) => timeline(run, n).map((step) => [step.key, step.after]);
+  it('is of the attempt that is shown, after the end of the one before', () => {
+    const run = waiting({ state: 'FAILED', claimed_at: '2026-03-01T02:00:13Z' });
+    run.attempts = [
+      attempt(1),
+      { ...second, started_at: '2026-03-01T02:00:14Z', ended_at: '2026-03-01T02:00:16Z' },
+    ];
+    expect(times(run, 2)).toEqual([
+      ['planned', null],
+      ['fire', null],
+      ['previous_ended', 3000],
+      ['claimed', 10_000],
+      ['started', 1000],
+      ['ended', 2000],
+    ]);
+    expect(times(run, 1).slice(2)).toEqual([
+      ['claimed', 0],
+      ['started', 0],
+      ['ended', 3000],
+    ]);
+  });
+  it('does not say of a running attempt that it has not started', () => {
+    const run = waiting({ state: 'RUNNING', claimed_at: '2026-03-01T02:00:13Z' });
+    run.attempts = [attempt(1), { ...second, state: 'RUNNING' }];
+    expect(times(run).map(([key]) => key)).toEqual(['planned', 'fire', 'previous_ended', 'claimed', 'ended']);
+  });
 });

@@ -266,5 +266,6 @@ export const zhCN: Catalogue = {
   'run.retrying_in': '将在 {{span}} 后重试（{{at}}）。',
   'run.retry_resumes': '作业恢复后开始下一次尝试。',
   'run.starts_in': '将在 {{span}} 后开始（{{at}}）。',
+  'step.previous_ended': '第 {{n}} 次尝试结束',
   'run.retry_now': '立即重试',
 };

@@ -7,7 +7,7 @@ import { Suspense, lazy, useEffect, useRef, useState } from 'react';
 import { FAST_MS, useEvery } from '../../api/queries';
 import { ApiError, call, get } from '../../api/client';
 import { newKey } from '../../api/keys';
-import { FINAL_STATES, type Run } from '../../api/types';
+import { FINAL_STATES, type Attempt, type Run } from '../../api/types';
 import { useDenied } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
@@ -20,7 +20,7 @@ import { Modal } from '../../shared/modal';
 import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../shared/ui';
 import { ExecutorLink } from './executor_link';
 import { Output } from './output';
-import { attemptToShow, duration, failedBefore, timeline, waitsForRetry } from './run_text';
+import { attemptOf, attemptToShow, duration, failedBefore, timeline, waitsForRetry } from './run_text';
 import { RetryBanner, StartsIn } from './waiting_text';
 
 const Attempts = lazy(() => import('./attempts_card'));
@@ -47,7 +47,9 @@ export function RunPage() {
 function Known({ run }: { run: Run }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
+  const search = route.useSearch();
   const name = run.job_name || run.job_id;
+  const shown = attemptOf(run, search.attempt ? Number(search.attempt) : attemptToShow(run));
   return (
     <>
       <PageHeader
@@ -85,15 +87,15 @@ function Known({ run }: { run: Run }) {
           )}
         </div>
         <div className="grid content-start gap-4">
-          <Timeline run={run} />
+          <Timeline run={run} shown={shown} />
           <Card title={t('run.facts')}>
             <Facts
               items={[
                 [t('runs.kind'), textOr('kind.', run.kind)],
-                [t('runs.executor'), <ExecutorLink key="e" id={run.executor_id} />],
-                [t('run.attempt'), run.attempt],
-                [t('run.exit_code'), run.exit_code ?? '–'],
-                [t('run.reason'), run.reason ? textOr('reason.', run.reason) : '–'],
+                [t('runs.executor'), <ExecutorLink key="e" id={shown.executor_id} />],
+                [t('run.attempt'), shown.attempt],
+                [t('run.exit_code'), shown.exit_code ?? '–'],
+                [t('run.reason'), shown.reason ? textOr('reason.', shown.reason) : '–'],
                 [t('run.priority'), run.priority],
                 [t('run.definition'), 'v' + run.job_version],
                 [
@@ -313,12 +315,21 @@ function Again({ run }: { run: Run }) {
   );
 }
 
-function Timeline({ run }: { run: Run }) {
+function Timeline({ run, shown }: { run: Run; shown: Attempt }) {
   const { t } = useTranslation();
   return (
-    <Card title={t('run.timeline')}>
+    <Card
+      title={
+        <>
+          {t('run.timeline')}
+          {run.attempt > 1 && (
+            <span className="text-muted"> · {t('runs.attempt_n', { n: shown.attempt })}</span>
+          )}
+        </>
+      }
+    >
       <ol className="grid gap-0">
-        {timeline(run).map((step) => (
+        {timeline(run, shown.attempt).map((step) => (
           <li
             key={step.key}
             className="relative grid grid-cols-[14px_1fr_auto] items-baseline gap-x-3 pb-3 last:pb-0"
@@ -331,7 +342,9 @@ function Timeline({ run }: { run: Run }) {
               }
             />
             <span>
-              <span className={step.at ? '' : 'text-muted'}>{t(`step.${step.key}`)}</span>
+              <span className={step.at ? '' : 'text-muted'}>
+                {t(`step.${step.key}`, { n: shown.attempt - 1 })}
+              </span>
               <span className="block text-xs text-muted">
                 {step.at ? <Time at={step.at} absolute /> : t('step.not_yet')}
               </span>
@@ -342,7 +355,7 @@ function Timeline({ run }: { run: Run }) {
           </li>
         ))}
       </ol>
-      {run.state === 'RUNNING' && <Elapsed run={run} />}
+      {shown.state === 'RUNNING' && <Elapsed run={run} />}
     </Card>
   );
 }

@@ -3,21 +3,32 @@ import { FINAL_STATES, type Attempt, type Run } from '../../api/types';
 import { difference } from '../../shared/format';
 
 export interface Step {
-  key: 'fire' | 'planned' | 'claimed' | 'started' | 'ended';
+  key: 'fire' | 'planned' | 'previous_ended' | 'claimed' | 'started' | 'ended';
   at: string | null;
   // Since the step before that is known, in ms; negative for what was planned ahead.
   after: number | null;
 }
 
-// Fire time first: planning ahead of it is a negative delay, and shown as such.
-export function timeline(run: Run): Step[] {
-  const times = [
+// One attempt of a run as it is shown: the run's own words where they are of that attempt.
+export function attemptOf(run: Run, n: number): Attempt {
+  const found = run.attempts?.find((one) => one.attempt === n);
+  const { attempt, state, executor_id, reason, claimed_at, started_at, ended_at, exit_code, error } = run;
+  return found ?? { attempt, state, executor_id, reason, claimed_at, started_at, ended_at, exit_code, error };
+}
+
+// The life of one attempt, and what came before it. Fire time first: planning ahead of it is a negative delay, and
+// shown as such. When a process started is known with its end: until then its claim is all there is to say.
+export function timeline(run: Run, n = run.attempt): Step[] {
+  const shown = attemptOf(run, n);
+  const previous = run.attempts?.findLast((one) => one.attempt < n);
+  const times: (readonly [Step['key'], string | null])[] = [
     ['planned', run.planned_at],
     ['fire', run.fire_time],
-    ['claimed', run.claimed_at],
-    ['started', run.started_at],
-    ['ended', run.ended_at],
-  ] as const;
+    ...(previous ? [['previous_ended', previous.ended_at] as const] : []),
+    ['claimed', shown.claimed_at],
+    ...(shown.state === 'RUNNING' && !shown.started_at ? [] : [['started', shown.started_at] as const]),
+    ['ended', shown.ended_at],
+  ];
   const steps: Step[] = [];
   let before: string | null = null;
   for (const [key, at] of times) {
