@@ -12,6 +12,7 @@ import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } fr
 import { useBulkTitle } from './bulk_text';
 import { Progress } from './progress';
 import { useBulkActions } from './reads';
+import { useOwnerText } from '../jobs/owners';
 
 const route = getRouteApi('/bulk');
 
@@ -62,6 +63,7 @@ type Search = ReturnType<typeof route.useSearch>;
 function Filters({ search, onChange }: { search: Search; onChange: (change: Partial<Search>) => void }) {
   const { t } = useTranslation();
   const session = useSession();
+  const ownerOf = useOwnerText();
   const own = session.state === 'signed_in' ? session.person?.user_id : undefined;
   return (
     <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
@@ -87,7 +89,7 @@ function Filters({ search, onChange }: { search: Search; onChange: (change: Part
             onChange={(event) => onChange({ user_id: event.target.checked ? (own ?? undefined) : undefined })}
           />
           {search.user_id && search.user_id !== own
-            ? t('bulk.of_user', { id: search.user_id })
+            ? t('bulk.of_user', { id: ownerOf(search.user_id) })
             : t('bulk.mine')}
         </label>
       )}

@@ -5,6 +5,7 @@ import { useTextOr } from '../../i18n/text_or';
 import { problemText } from '../../i18n/problems';
 import { useTranslation } from '../../i18n/use_translation';
 import { Card, Problem, TableFrame } from '../../shared/ui';
+import { useOwnerText } from './owners';
 import type { Applied, AppliedItem } from './import_values';
 
 const RESULTS = ['created', 'updated', 'unchanged', 'pruned', 'error'] as const;
@@ -15,6 +16,7 @@ const TONES: Record<string, string> = {
   error: 'text-bad',
 };
 const show = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
+const OWNER = '/user_id';
 
 export function ImportResult({ applied }: { applied: Applied }) {
   const { t } = useTranslation();
@@ -99,6 +101,9 @@ function Refused({ item }: { item: AppliedItem }) {
 
 function Changes({ item }: { item: AppliedItem }) {
   const { t } = useTranslation();
+  const ownerOf = useOwnerText();
+  const shown = (path: string, value: unknown) =>
+    path === OWNER && typeof value === 'string' ? ownerOf(value) : show(value);
   if (item.changes === null) return <span className="text-muted">{t('import.changes_many')}</span>;
   return (
     <ul className="grid gap-1">
@@ -107,10 +112,12 @@ function Changes({ item }: { item: AppliedItem }) {
           <span className="mono text-muted">{one.path}</span>{' '}
           {one.from !== null && (
             <>
-              <del className="mono bg-bad-soft text-bad">{show(one.from)}</del>{' '}
+              <del className="mono bg-bad-soft text-bad">{shown(one.path, one.from)}</del>{' '}
             </>
           )}
-          {one.to !== null && <ins className="mono bg-ok-soft text-ok no-underline">{show(one.to)}</ins>}
+          {one.to !== null && (
+            <ins className="mono bg-ok-soft text-ok no-underline">{shown(one.path, one.to)}</ins>
+          )}
         </li>
       ))}
     </ul>

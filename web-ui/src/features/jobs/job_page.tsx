@@ -36,6 +36,7 @@ import { scheduleText, zoneOf } from './schedule_text';
 import { definitionOf } from './form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
 import { LabelLinks } from './label_links';
+import { useOwnerText } from './owners';
 import { FireList, Skipped } from './preview';
 import { TellFact } from './tell_fact';
 
@@ -388,6 +389,7 @@ function Runs({ job }: { job: Job }) {
 
 function Configuration({ job }: { job: Job }) {
   const { t } = useTranslation();
+  const ownerOf = useOwnerText();
   const textOr = useTextOr();
   const seconds = (value: number) => (value === 0 ? t('none') : span(value * 1000));
   return (
@@ -407,7 +409,7 @@ function Configuration({ job }: { job: Job }) {
                   ] as const,
                 ]),
             ...(job.namespace ? [[t('jobs.namespace'), <NamespaceLink key="ns" job={job} />] as const] : []),
-            [t('jobs.owner'), job.user_id],
+            [t('jobs.owner'), ownerOf(job.user_id)],
             [t('jobs.version'), 'v' + job.version],
             [t('jobs.changed'), <Time key="u" at={job.update_time} zone={zoneOf(job)} />],
             [t('jobs.created'), <Time key="n" at={job.create_time} zone={zoneOf(job)} />],

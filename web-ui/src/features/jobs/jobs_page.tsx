@@ -44,7 +44,7 @@ import { ExportButton } from './export_button';
 import { FilterChips, LabelField } from './filter_chips';
 import { LabelLinks } from './label_links';
 import { NamespaceFilter } from './namespace_filter';
-import { useOwners } from './owners';
+import { useOwnerText, useOwners } from './owners';
 import { PageSize } from './page_size';
 import { scheduleText, zoneOf } from './schedule_text';
 import { useDeleteJob, useRunNow, useSetEnabled } from './job_actions';
@@ -61,6 +61,7 @@ export function JobsPage() {
   const navigate = route.useNavigate();
   const may = useMay('jobs:write');
   const { users } = useOwners();
+  const ownerOf = useOwnerText();
   const { page_size, sort, ...filter } = search;
   const jobs = useJobs({
     ...filter,
@@ -143,7 +144,7 @@ export function JobsPage() {
       </div>
       <FilterChips
         selector={search.selector}
-        owner={users.find((one) => one.user_id === search.user_id)?.name ?? search.user_id}
+        owner={search.user_id && ownerOf(search.user_id)}
         onSelector={(selector) => set({ selector })}
         onOwner={() => set({ user_id: undefined })}
       />
@@ -195,6 +196,7 @@ function JobsTable({
   sorting: Sorting;
 }) {
   const { t } = useTranslation();
+  const ownerOf = useOwnerText();
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob();
@@ -243,7 +245,7 @@ function JobsTable({
     {
       id: 'owner',
       header: t('jobs.owner'),
-      cell: (job) => <span className="text-muted">{job.user_id}</span>,
+      cell: (job) => <span className="text-muted">{ownerOf(job.user_id)}</span>,
     },
     {
       id: 'changed',

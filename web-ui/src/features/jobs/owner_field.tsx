@@ -6,12 +6,13 @@ import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
 import { useError } from './form_fields';
 import type { FormValues } from './form_values';
-import { useOwners } from './owners';
+import { useOwnerText, useOwners } from './owners';
 
 export function OwnerField() {
   const { t } = useTranslation();
   const { register } = useFormContext<FormValues>();
   const { known, users } = useOwners();
+  const ownerOf = useOwnerText();
   const owner = useWatch<FormValues, 'user_id'>({ name: 'user_id' });
   const error = useError();
   if (!known) return null;
@@ -20,7 +21,7 @@ export function OwnerField() {
       <select className="input" {...register('user_id')} value={owner}>
         {owner === '' && <option value="">{t('form.owner_me')}</option>}
         {owner !== '' && !users.some((one) => one.user_id === owner) && (
-          <option value={owner}>{owner}</option>
+          <option value={owner}>{ownerOf(owner)}</option>
         )}
         {users.map((one) => (
           <option key={one.user_id} value={one.user_id}>

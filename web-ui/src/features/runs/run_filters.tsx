@@ -3,6 +3,7 @@ import '../../i18n/more';
 import type { User } from '../../api/types';
 import { useSession } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
+import { useOwnerText } from '../jobs/owners';
 
 export const RUN_KINDS = ['cron', 'rate', 'once', 'manual'] as const;
 
@@ -40,6 +41,7 @@ export function OwnerFilter(props: {
   onChange: (user_id: string | undefined) => void;
 }) {
   const { t } = useTranslation();
+  const ownerOf = useOwnerText();
   const session = useSession();
   const mine = session.state === 'signed_in' ? session.person?.user_id : null;
   const others = (props.users ?? []).filter((one) => one.user_id !== mine);
@@ -59,7 +61,7 @@ export function OwnerFilter(props: {
         </option>
       ))}
       {props.chosen && props.chosen !== mine && !others.some((one) => one.user_id === props.chosen) && (
-        <option value={props.chosen}>{props.chosen}</option>
+        <option value={props.chosen}>{ownerOf(props.chosen)}</option>
       )}
     </select>
   );

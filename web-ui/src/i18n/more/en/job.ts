@@ -55,6 +55,7 @@ export const job = {
   'jobs.schedule': 'Schedule',
   'jobs.next': 'Next fire',
   'jobs.owner': 'Owner',
+  'jobs.another_user': 'another user',
   'jobs.search': 'Search by name or ID',
   'jobs.none': 'No jobs yet',
   'jobs.none_hint':

@@ -58,6 +58,7 @@ export const job: TwinOf<typeof en> = {
   'jobs.schedule': '调度计划',
   'jobs.next': '下次触发',
   'jobs.owner': '所有者',
+  'jobs.another_user': '其他用户',
   'jobs.search': '按名称或 ID 搜索',
   'jobs.none': '还没有任务',
   'jobs.none_hint': '任务是带有调度计划的命令。可在此处或通过命令行创建第一个任务。',
