@@ -1,4 +1,4 @@
-// What a run that is not started yet waits for, counted down; and that it has failed before, where it has.
+// Text about a run that waits for its retry: the attempt that failed, why, and when the next one starts.
 import type { ReactNode } from 'react';
 import { useJob } from '../../api/queries';
 import type { Attempt, Run } from '../../api/types';
