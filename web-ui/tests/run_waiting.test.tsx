@@ -155,7 +155,7 @@ describe('a run that waits for its retry', () => {
       attempts: [attempt(1, { state: 'TIMED_OUT', reason: 'timeout', exit_code: null })],
     });
     await open();
-    await screen.findByText(/^Attempt 1 of 3 failed: Ran too long\. Retrying in /);
+    await screen.findByText(/^Attempt 1 of 3 failed: Timeout exceeded\. Retrying in /);
   });
 });
 
