@@ -6,15 +6,15 @@ import {
   createRoute,
   createRouter,
 } from '@tanstack/react-router';
-import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../src/api/queries';
 import type { Attempt, Run } from '../src/api/types';
 import { parseSearch, stringifySearch } from '../src/app/search_params';
-import { attemptToShow, attemptsOf, timeline, waitsForRetry } from '../src/features/runs/run_text';
+import { attemptToShow, attemptsOf, timeline } from '../src/features/runs/run_text';
 import { RunPage } from '../src/features/runs/run_page';
 import { clockTime } from '../src/shared/format';
-import { HttpResponse, at, http, problem, server } from './server';
+import { HttpResponse, at, http, server } from './server';
 import '../src/shared/modal_dialog';
 
 const SLOW_MS = 5000; // the first page of a file brings its parts
@@ -63,12 +63,10 @@ const waiting = (more: Partial<Run> = {}) =>
 describe('a run that waits for its retry', () => {
   let now: Run;
   let logs: (string | null)[];
-  let retried: number;
   beforeEach(() => {
     queryClient.clear();
     now = waiting();
     logs = [];
-    retried = 0;
     server.use(
       http.get(at('runs/r1'), () => HttpResponse.json(now)),
       http.get(at('jobs/backup'), () => HttpResponse.json({ job_id: 'backup', retry_count: 2 })),
@@ -77,10 +75,6 @@ describe('a run that waits for its retry', () => {
         return new HttpResponse('event: end\ndata: {"complete": true}\n\n', {
           headers: { 'Content-Type': 'text/event-stream' },
         });
-      }),
-      http.post(at('runs/r1/retry'), () => {
-        ++retried;
-        return HttpResponse.json({ ...now, due_at: null }, { status: 202 });
       }),
     );
   });
@@ -123,27 +117,6 @@ describe('a run that waits for its retry', () => {
     await waitFor(() => expect(logs).toEqual(['1']));
   });
 
-  it('can be retried now', async () => {
-    await open();
-    fireEvent.click(await screen.findByRole('button', { name: 'Retry now' }));
-    await waitFor(() => expect(retried).toBe(1));
-  });
-
-  it('that became due meanwhile is looked at again, without an error', async () => {
-    let asked = 0;
-    server.use(
-      http.post(at('runs/r1/retry'), () => problem(409, 'conflict', 'retry: run r1 is PENDING')),
-      http.get(at('runs/r1'), () => {
-        ++asked;
-        return HttpResponse.json(now);
-      }),
-    );
-    await open();
-    fireEvent.click(await screen.findByRole('button', { name: 'Retry now' }));
-    await waitFor(() => expect(asked).toBeGreaterThan(1));
-    expect(screen.queryByRole('dialog')).toBeNull();
-  });
-
   it('of a job that is paused waits for it to be resumed', async () => {
     now = waiting({ due_at: null, waiting: { code: 'paused', detail: 'Its job is paused.' } });
     await open();
@@ -157,10 +130,6 @@ describe('a run that waits for its retry', () => {
     await open();
     await screen.findByText(/^Attempt 1 of 3 failed: Timeout exceeded\. Retrying in /);
   });
-});
-
-it('a first attempt that is not due yet is no retry', () => {
-  expect(waitsForRetry(waiting({ attempt: 1, attempts: [] }))).toBe(false);
 });
 
 describe('whose output is shown', () => {

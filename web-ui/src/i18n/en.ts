@@ -271,5 +271,4 @@ export const en = {
   'run.retry_resumes': 'The next attempt starts when the job is resumed.',
   'run.starts_in': 'Starts in {{span}} ({{at}}).',
   'step.previous_ended': 'Attempt {{n}} ended',
-  'run.retry_now': 'Retry now',
 } as const;

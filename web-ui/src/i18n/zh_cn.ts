@@ -267,5 +267,4 @@ export const zhCN: Catalogue = {
   'run.retry_resumes': '作业恢复后开始下一次尝试。',
   'run.starts_in': '将在 {{span}} 后开始（{{at}}）。',
   'step.previous_ended': '第 {{n}} 次尝试结束',
-  'run.retry_now': '立即重试',
 };

@@ -20,7 +20,7 @@ import { Modal } from '../../shared/modal';
 import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../shared/ui';
 import { ExecutorLink } from './executor_link';
 import { Output } from './output';
-import { attemptOf, attemptToShow, duration, failedBefore, timeline, waitsForRetry } from './run_text';
+import { attemptOf, attemptToShow, duration, failedBefore, timeline } from './run_text';
 import { RetryBanner, StartsIn } from './waiting_text';
 
 const Attempts = lazy(() => import('./attempts_card'));
@@ -187,12 +187,11 @@ function Actions({ run }: { run: Run }) {
   const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
   const kills = run.state === 'RUNNING' && run.cancel_requested; // the grace is being given, or not even that
-  const waits = waitsForRetry(run);
   const key = useRef(newKey());
   // A retry is of what is seen: one more click before that has moved on asks for the same attempt.
   useEffect(() => {
     key.current = newKey();
-  }, [run.run_id, run.attempt, waits]);
+  }, [run.run_id, run.attempt]);
   const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
   const cancel = useMutation({
     mutationFn: (body: object) =>
@@ -219,8 +218,6 @@ function Actions({ run }: { run: Run }) {
       if (error instanceof ApiError && error.status >= 400 && error.status < 500) key.current = newKey();
       if (!anyway && error instanceof ApiError && error.code === 'conflict' && RETRIABLE.has(run.state))
         setConfirm('retry');
-      // The attempt that waited has become due by itself meanwhile.
-      else if (waits && error instanceof ApiError && error.code === 'conflict') done();
       else toastError(t('error.action'), explain(error, t));
     },
   });
@@ -243,7 +240,7 @@ function Actions({ run }: { run: Run }) {
           {t(kills ? 'run.kill' : 'run.cancel')}
         </button>
       )}
-      {(RETRIABLE.has(run.state) || waits) && (
+      {RETRIABLE.has(run.state) && (
         <button
           type="button"
           className="button"
@@ -252,7 +249,7 @@ function Actions({ run }: { run: Run }) {
           onClick={() => retry.mutate(false)}
         >
           <RotateCcw aria-hidden size={15} />
-          {t(waits ? 'run.retry_now' : 'run.retry')}
+          {t('run.retry')}
         </button>
       )}
       <Modal

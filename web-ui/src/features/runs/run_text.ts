@@ -44,10 +44,6 @@ export function failedBefore(run: Run): Attempt | undefined {
   return run.attempts?.findLast((one) => one.attempt < run.attempt);
 }
 
-// Whether its next attempt waits for a time, or for its job to be resumed.
-export const waitsForRetry = (run: Run) =>
-  failedBefore(run) !== undefined && (run.waiting?.code === 'not_due' || run.waiting?.code === 'paused');
-
 const mayHaveWritten = (one: Attempt) => Boolean(one.output) || one.state === 'LOST';
 
 // Whose output is shown when none is chosen: the last attempt, or while that has not been started (or never was), the
