@@ -69,7 +69,7 @@ test('a job leads to its own audit, also on a phone, in Chinese', async () => {
     await page.getByText('/timeout').first().waitFor();
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     assert.ok(wide <= 0, `${wide} px too wide`);
-    await page.getByRole('link', { name: '在全部审计中查看' }).click();
+    await page.getByRole('link', { name: '在完整审计日志中查看' }).click();
     await page.waitForURL('**/admin/audit?object_id=backup');
   });
 });

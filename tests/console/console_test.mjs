@@ -50,7 +50,7 @@ describe('a job', () => {
       await page.getByText(/61 is out of range/).waitFor();
       assert.equal(await cron.getAttribute('aria-invalid'), 'true');
       await cron.fill('30 2 * * *');
-      await page.getByLabel('Time zone').fill('Europe/Paris');
+      await page.getByLabel('Time zone', { exact: true }).fill('Europe/Paris');
       const want = await server.api('POST', 'schedules/preview',
         { cron_expression: '30 2 * * *', time_zone: 'Europe/Paris', n: 5 });
       const fires = want.items.map((fire) => fire.fire_time);

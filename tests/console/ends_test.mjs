@@ -19,7 +19,7 @@ test('the last runs say their share of success; a day of the calendar leads to i
     await page.getByTestId('success').getByText('75% of the last 4 finished runs succeeded.').waitFor();
     await page.getByTestId('ends-sum').getByText('75% of 4 runs succeeded.', { exact: false }).waitFor();
     assert.deepEqual(await look(page, 'a job'), []);
-    await page.getByText('As a table').click();
+    await page.getByText('As a table').last().click();
     const day = page.getByRole('link', { name: /: 4 runs, 1 failed$/ });
     const date = (await day.getAttribute('aria-label')).slice(0, 10);
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: date }) });

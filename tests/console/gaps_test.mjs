@@ -23,7 +23,7 @@ test('where there is none it says what comes here; the palette leads there', asy
     await page.goto(server.url + '/');
     await heading(page, 'Overview');
     await page.keyboard.press('Control+k');
-    await page.getByRole('dialog').getByRole('combobox').fill('never planned');
+    await page.getByRole('dialog').getByRole('combobox').fill('missed');
     await page.getByRole('option', { name: 'Missed fires' }).waitFor();
     await page.keyboard.press('Enter');
     await heading(page, 'Missed fires');

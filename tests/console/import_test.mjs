@@ -57,7 +57,7 @@ describe('an export', () => {
       const text = await exported(page);
       await page.getByRole('link', { name: 'Import' }).click();
       await heading(page, 'Import jobs');
-      await page.getByLabel('Files').setInputFiles({ name: 'jobs.yaml', mimeType: 'application/yaml', buffer: Buffer.from(text) });
+      await page.getByLabel('Files', { exact: true }).setInputFiles({ name: 'jobs.yaml', mimeType: 'application/yaml', buffer: Buffer.from(text) });
       await until(async () => (await page.getByLabel('Jobs', { exact: true }).inputValue()) === text, 'the text');
       await page.getByRole('button', { name: 'Preview changes' }).click();
       await page.getByText('3 unchanged').waitFor();

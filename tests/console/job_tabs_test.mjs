@@ -111,7 +111,7 @@ describe('charts', () => {
     await at('/jobs/breaks', {}, async (page) => {
       await page.getByTestId('durations').waitFor();
       assert.equal(await page.getByTestId('durations').locator('rect').count(), 3);
-      await page.getByText('As a table').click();
+      await page.getByText('As a table').first().click();
       await page.getByRole('region', { name: 'As a table' }).getByRole('link').first().waitFor();
     });
   });

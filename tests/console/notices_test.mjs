@@ -62,7 +62,7 @@ describe('deliveries', () => {
       const { id, run_id: run } = await fail('backup');
       const row = page.locator(`[data-row="${id}"]`);
       await row.locator('[data-state=DELIVERED]').waitFor();
-      assert.match(await row.innerText(), /Failed[\s\S]*backup[\s\S]*Webhook/);
+      assert.match(await row.innerText(), /Run failed[\s\S]*backup[\s\S]*Webhook/);
       const told = received.filter((one) => one.data.run_id === run);
       assert.deepEqual(told.map((one) => one.type), ['run.failed']);
 

@@ -52,7 +52,7 @@ describe('the schedule page', () => {
       await page.waitForURL('**date=2099-03-09**');
       await page.getByRole('link', { name: '2099-03-12 02:00: 12 fires' }).click();
       await page.getByRole('heading', { name: 'Hour from 2099-03-12 02:00' }).waitFor();
-      const zone = page.getByLabel('Time zone');
+      const zone = page.getByLabel('Time zone', { exact: true });
       await zone.fill('Atlantis');
       assert.equal(await zone.getAttribute('aria-invalid'), 'true');
       await zone.fill('Asia/Tokyo');
@@ -89,7 +89,7 @@ describe('hints of the form', () => {
       await cron.fill('0 1 * * *');
       await until(async () => (await hints()) === '', 'no hint');
       await cron.fill('0 2 * * *');
-      await page.getByLabel('Time zone').fill('Europe/Paris');
+      await page.getByLabel('Time zone', { exact: true }).fill('Europe/Paris');
       await until(async () => (await hints()) === 'hour_in_gap', 'the hour that is skipped');
       const answered = page.waitForResponse((one) => one.url().endsWith('/schedules/preview') && one.request().postData()?.includes('30 2 * 3 SUN'));
       await cron.fill('30 2 * 3 SUN'); // the clock is moved on the last one of each March

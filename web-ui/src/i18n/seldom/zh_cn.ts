@@ -104,7 +104,7 @@ export const zhCNSeldom: SeldomCatalogue = {
   // What an API token is good for.
   'scopes.title': '权限',
   'scopes.some': '限制为所选权限',
-  'scopes.some_hint': '例如，仅有 jobs:run 可以启动任务，但不能列出任务。',
+  'scopes.some_hint': '例如，只有启动权限的令牌可以启动任务，但不能列出任务。',
   'scopes.none': '请至少选择一项权限，或取消限制。',
   'scopes.all': '角色的全部权限',
   'scopes.column': '权限',
