@@ -32,11 +32,11 @@ test('one is made, used by a job, given another value and deleted; its value is 
     await page.getByRole('button', { name: 'New secret' }).first().click();
     const dialog = page.locator('.dialog');
     await dialog.getByLabel('Name').fill('shop_db');
-    await dialog.getByLabel('Value').fill('short');
+    await dialog.getByLabel('Value', { exact: true }).fill('short');
     await dialog.getByRole('button', { name: 'Create secret' }).click();
-    await until(async () => (await dialog.getByLabel('Value').getAttribute('aria-invalid')) === 'true', 'the refusal at its field');
-    await dialog.getByLabel('Value').fill(VALUE);
-    const seen = () => dialog.getByLabel('Value').evaluate((field) => getComputedStyle(field).webkitTextSecurity);
+    await until(async () => (await dialog.getByLabel('Value', { exact: true }).getAttribute('aria-invalid')) === 'true', 'the refusal at its field');
+    await dialog.getByLabel('Value', { exact: true }).fill(VALUE);
+    const seen = () => dialog.getByLabel('Value', { exact: true }).evaluate((field) => getComputedStyle(field).webkitTextSecurity);
     assert.equal(await seen(), 'disc');
     await dialog.getByLabel('Show the value while typing').check();
     assert.equal(await seen(), 'none');
@@ -98,7 +98,7 @@ test('a user has their own, sees others’ and may not touch them; who may only 
     const dialog = page.locator('.dialog');
     assert.ok(await dialog.getByLabel('Available to all jobs').isDisabled());
     await dialog.getByLabel('Name').fill('own_one');
-    await dialog.getByLabel('Value').fill(VALUE);
+    await dialog.getByLabel('Value', { exact: true }).fill(VALUE);
     await dialog.getByRole('button', { name: 'Create secret' }).click();
     await page.locator('tr', { hasText: 'own_one' }).getByText('You').waitFor();
     assert.ok(await page.getByRole('button', { name: 'Delete own_one' }).isEnabled());
