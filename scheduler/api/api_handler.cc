@@ -30,7 +30,7 @@ constexpr const char* kStrictTransport = "max-age=31536000";  // a year
 Problem Unauthenticated(bool token_sent) {
   Problem problem{.status = 401,
                   .code = "unauthenticated",
-                  .detail = token_sent ? "This token is not known here, or not valid any more."
+                  .detail = token_sent ? "This token is unknown or no longer valid."
                                        : "Send a token: Authorization: Bearer <token>."};
   problem.headers.emplace_back("WWW-Authenticate",
                                token_sent ? "Bearer realm=\"carillon\", error=\"invalid_token\""
