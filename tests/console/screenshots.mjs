@@ -25,7 +25,7 @@ try {
   const { page, close } = await openPerson(browser, { token: server.token });
   for (const [name, path] of PICTURES) {
     await page.goto(server.url + path);
-    await page.waitForLoadState('networkidle');
+    await page.locator('h1').waitFor(); // not an idle network: the stream of changes stays open
     await until(async () => (await page.getByText('Loading…').count()) === 0, 'the page');
     await page.screenshot({ path: `${IMAGES}${name}.png` });
   }
