@@ -74,7 +74,7 @@ describe('deliveries', () => {
       await refused.locator('[data-column=next] time').waitFor();
       answer = 204;
       const before = received.length;
-      await row.getByRole('button', { name: `Send ${id} of backup again` }).click();
+      await row.getByRole('button', { name: `Resend notification ${id} of backup` }).click();
       await until(() => received.slice(before).some((one) => one.data.run_id === run), 'the same message again');
       assert.equal(received.slice(before).find((one) => one.data.run_id === run).id, told[0].id, 'with the same id');
       await refused.getByRole('button').click();
