@@ -1,5 +1,7 @@
 #include "scheduler/api/route.h"
 
+#include "common/base/check.h"
+
 namespace carillon::scheduler {
 namespace {
 
@@ -44,7 +46,9 @@ Routes::Routes(std::vector<Route> routes) : routes_(std::move(routes)) {
 const Routes::Actions& Routes::ActionsOn(Owned kind) const { return of_kinds_.at(kind); }
 
 const Routes::Actions& Routes::ActionsOn(std::string_view thing) const {
-  return of_things_.find(thing)->second;
+  const auto found = of_things_.find(thing);
+  CARILLON_CHECK(found != of_things_.end(), std::string(thing));
+  return found->second;
 }
 
 RouteMatch Routes::Match(std::string_view method, const std::vector<std::string>& segments) const {
