@@ -2,6 +2,7 @@
 
 #include "cli/commands/commands.h"
 #include "common/adapters/http/http_message.h"
+#include "common/base/lower_case.h"
 
 namespace carillon::cli {
 namespace {

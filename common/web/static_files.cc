@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "common/base/lower_case.h"
+
 namespace carillon {
 namespace {
 

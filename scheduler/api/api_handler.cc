@@ -7,6 +7,7 @@
 #include "common/wire/json_text.h"
 #include "scheduler/api/audit.h"
 #include "scheduler/api/auth_routes.h"
+#include "scheduler/api/bearer_token.h"
 #include "scheduler/api/client_address.h"
 #include "scheduler/api/keyed_request.h"
 #include "scheduler/api/ownership.h"
@@ -175,8 +176,18 @@ ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
       account_rate_(context.account_rate),
       address_rate_(context.address_rate),
       lookup_rate_(context.account_rate),
-      store_(context_),
-      changes_(context_, identifiers_.TraceId({}).substr(0, 12)),
+      store_({.segments = context.segments,
+              .executors = context.executors,
+              .runs = context.runs,
+              .clock = context.clock},
+             context.store_patience),
+      changes_({.audit = context.admin,
+                .runs = context.runs,
+                .executors = context.executors,
+                .notices = context.notices,
+                .bulk = context.bulk,
+                .cluster_now = context.cluster_now},
+               identifiers_.TraceId({}).substr(0, 12)),
       streams_(context.clock),
       log_reads_(std::max<size_t>(workers / 2, 1)),
       stream_loop_("api.streams", context.clock, streams_),
@@ -326,10 +337,11 @@ Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::s
 Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
   // At the rate of an account, not of those without one: who comes with a good token for the first
   // time is not held up by each of the few that somebody of the same address makes up.
-  if (authenticator_.MayBeAGuess(request)) {
+  const std::string bearer = BearerToken(request);
+  if (authenticator_.MayBeAGuess(bearer)) {
     if (auto refused = AdmitAddress(lookup_rate_, request)) return std::move(*refused);
   }
-  auto caller = authenticator_.Authenticate(request);
+  auto caller = authenticator_.Authenticate(bearer);
   if (!caller.ok()) return caller.error();
   if (caller->has_value()) return std::move(**caller);
   if (auto refused = AdmitAddress(address_rate_, request)) return std::move(*refused);

@@ -14,6 +14,7 @@
 #include "common/base/mutex.h"
 #include "scheduler/api/bulk_doer.h"
 #include "scheduler/api/console_pages.h"
+#include "scheduler/api/log_reads.h"
 #include "scheduler/api/route.h"
 #include "scheduler/auth/rate_limit.h"
 
@@ -58,7 +59,7 @@ class ApiHandler : public HttpHandler {
 
   const ApiContext context_;
   Identifiers identifiers_;
-  Aside aside_;  // of tokens
+  BoundedCall aside_;  // of tokens
   Authenticator authenticator_;
   SignIn sign_in_;
   Mutex rates_mu_;

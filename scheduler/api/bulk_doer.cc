@@ -87,6 +87,19 @@ ItemOutcome DoOne(const Call& call, const BulkDeed& deed, const BulkOrder& order
   return {.run_id = run_id.is_string() ? run_id.get<std::string>() : ""};
 }
 
+Problem UndoneProblem(Undone undone) {
+  if (undone == Undone::kNotBegun) {
+    return {.status = 403,
+            .code = "forbidden",
+            .detail = "This was not done: the action was stopped before."};
+  }
+  return {.status = 504,
+          .code = "outcome_unknown",
+          .detail =
+              "Whether this was done is not known: it had been begun when the action was "
+              "stopped."};
+}
+
 Problem NotKnownHere() {
   return {.status = 500, .code = "internal", .detail = "This member does not know the action."};
 }
@@ -137,6 +150,11 @@ std::optional<ItemOutcome> RouteDoer::Foresee(const BulkOrder& order, const Call
     log::Error("bulk", "{} {}: {} (trace {})", order.action, item.id, error.what(), order.trace_id);
     return std::nullopt;
   }
+}
+
+std::string RouteDoer::ErrorOf(const BulkOrder& order, Undone undone) {
+  const std::string instance = "/api/bulk/" + order.bulk_id;
+  return JsonToText(ProblemBody(UndoneProblem(undone), instance, order.trace_id));
 }
 
 }  // namespace carillon::scheduler

@@ -30,6 +30,7 @@ class RouteDoer final : public BulkDoer {
   // A job that is not there cannot be deleted; once its deletion has begun that looks the same.
   std::optional<ItemOutcome> Foresee(const BulkOrder& order, const Caller& caller,
                                      const BulkItem& item) override;
+  std::string ErrorOf(const BulkOrder& order, Undone undone) override;
 
  private:
   const CallMaker make_call_;

@@ -3,31 +3,11 @@
 #include <algorithm>
 
 #include "common/base/log.h"
-#include "common/wire/json_text.h"
-#include "scheduler/api/problem.h"
 
 namespace carillon::scheduler {
 namespace {
 
 constexpr const char* kRoom = "bulk";
-
-std::string ErrorOf(const BulkOrder& order, const Problem& problem) {
-  return JsonToText(ProblemBody(problem, "/api/bulk/" + order.bulk_id, order.trace_id));
-}
-
-// Of an item that a member has begun, of an action that nobody may go on with.
-std::string PerhapsDone(const BulkOrder& order) {
-  return ErrorOf(order, {.status = 504,
-                         .code = "outcome_unknown",
-                         .detail = "Whether this was done is not known: it had been begun when the "
-                                   "action was stopped."});
-}
-// The same, while the member knows better.
-std::string NotDone(const BulkOrder& order) {
-  return ErrorOf(order, {.status = 403,
-                         .code = "forbidden",
-                         .detail = "This was not done: the action was stopped before."});
-}
 
 Duration Backoff(int tries) {
   Duration wait = BulkWorker::kRetry;
@@ -196,7 +176,8 @@ bool BulkWorker::Resume(WallTime cluster_now) {
   const bool untouched = !work.piece.empty() && work.tries == 0 &&
                          std::none_of(work.piece.begin(), work.piece.end(), tried);
   const auto stopped = ports_.store.StopBulk(
-      work.lease, resumed->ended, untouched ? NotDone(order) : PerhapsDone(order), cluster_now);
+      work.lease, resumed->ended,
+      ports_.doer.ErrorOf(order, untouched ? Undone::kNotBegun : Undone::kUnknown), cluster_now);
   if (!stopped.ok()) {
     Failed(stopped.error());
   } else {

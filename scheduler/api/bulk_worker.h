@@ -39,6 +39,12 @@ struct ItemOutcome {
   std::string error_json = {};  // not of kDone
 };
 
+// Why an item has no result of its own: its action was stopped.
+enum class Undone {
+  kNotBegun,
+  kUnknown,  // a member had begun it, and did not record how it ended
+};
+
 // Does one item. Blocks as a request does.
 class BulkDoer {
  public:
@@ -48,6 +54,8 @@ class BulkDoer {
   // What an item comes to without being begun; nullopt: it is to be done.
   virtual std::optional<ItemOutcome> Foresee(const BulkOrder& order, const Caller& caller,
                                              const BulkItem& item) = 0;
+  // The error of an item that was left undone, as JSON.
+  virtual std::string ErrorOf(const BulkOrder& order, Undone undone) = 0;
 };
 
 class BulkWorker final : public Stepper {

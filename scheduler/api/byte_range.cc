@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/adapters/http/http_target.h"
+#include "common/base/lower_case.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -10,7 +10,6 @@
 #include "scheduler/api/api_context.h"
 #include "scheduler/api/change_watch.h"
 #include "scheduler/api/identifiers.h"
-#include "scheduler/api/log_reads.h"
 #include "scheduler/api/problem.h"
 #include "scheduler/api/sign_in.h"
 #include "scheduler/api/store_watch.h"
@@ -19,6 +18,7 @@
 
 namespace carillon::scheduler {
 
+class LogReads;
 class Routes;
 
 // What a handler adds to the audit's record of what it did.

@@ -91,7 +91,7 @@ void ChangeWatch::Forget() {
 void ChangeWatch::LookAtAudit() {
   AuditFilter filter{.limit = audited_ ? kReadMax : kCommitLag};
   if (audited_) filter.after_id = *audited_ - std::min(*audited_, kCommitLag);
-  const auto records = context_.admin.ListAudit(filter);
+  const auto records = ports_.audit.ListAudit(filter);
   if (!records.ok()) return;
   const uint64_t newest = records->empty() ? 0 : records->front().id;
   if (!audited_) {
@@ -116,16 +116,16 @@ void ChangeWatch::LookAtAudit() {
 }
 
 void ChangeWatch::LookAtRuns() {
-  const auto now = context_.cluster_now();
+  const auto now = ports_.cluster_now();
   if (!now.ok()) return;
-  const auto mark = context_.runs.MarkOfRuns(*now);
+  const auto mark = ports_.runs.MarkOfRuns(*now);
   if (!mark.ok()) return;
   if (runs_mark_ && *runs_mark_ != *mark) Tell({.topic = "runs"});
   runs_mark_ = *mark;
 }
 
 void ChangeWatch::LookAtExecutors() {
-  const auto executors = context_.executors.ListExecutors();
+  const auto executors = ports_.executors.ListExecutors();
   if (!executors.ok()) return;
   const uint64_t mark = MarkOf(*executors);
   if (executors_mark_ && *executors_mark_ != mark) Tell({.topic = "executors"});
@@ -133,7 +133,7 @@ void ChangeWatch::LookAtExecutors() {
 }
 
 void ChangeWatch::LookAtDeliveries() {
-  const auto deliveries = context_.notices.ListDeliveries({.limit = kDeliveriesSeen});
+  const auto deliveries = ports_.notices.ListDeliveries({.limit = kDeliveriesSeen});
   if (!deliveries.ok()) return;
   const uint64_t mark = MarkOf(*deliveries);
   if (deliveries_mark_ && *deliveries_mark_ != mark) Tell({.topic = "deliveries"});
@@ -142,7 +142,7 @@ void ChangeWatch::LookAtDeliveries() {
 
 // Those that are made and cancelled are in the audit; these move on by themselves, and end.
 void ChangeWatch::LookAtBulk() {
-  const auto open = context_.bulk.ListBulk({.open = true, .limit = kBulkLookedAt});
+  const auto open = ports_.bulk.ListBulk({.open = true, .limit = kBulkLookedAt});
   if (!open.ok()) return;
   std::map<std::string, WallTime> now;
   for (const BulkAction& action : *open) now.emplace(action.order.bulk_id, action.updated);

@@ -13,13 +13,19 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "scheduler/api/api_context.h"
+#include "common/base/clock.h"
+#include "common/ports/admin_store.h"
+#include "common/ports/bulk_store.h"
+#include "common/ports/executor_store.h"
+#include "common/ports/notice_store.h"
+#include "common/ports/run_store.h"
 
 namespace carillon::scheduler {
 
@@ -40,9 +46,18 @@ class ChangeWatch {
   static constexpr size_t kBulkLookedAt = 200;
   static constexpr uint64_t kCommitLag = 100;  // records that may become visible after later ones
 
+  struct Ports {
+    AdminStore& audit;
+    RunStore& runs;
+    ExecutorStore& executors;
+    NoticeStore& notices;
+    BulkStore& bulk;
+    // The database's time; kUnavailable while it is not known.
+    std::function<Result<WallTime>()> cluster_now;
+  };
   // `epoch` names this watch's life: its numbers mean nothing to another one.
-  ChangeWatch(const ApiContext& context, std::string epoch)
-      : context_(context), epoch_(std::move(epoch)) {}
+  ChangeWatch(Ports ports, std::string epoch)
+      : ports_(std::move(ports)), epoch_(std::move(epoch)) {}
 
   const std::string& epoch() const { return epoch_; }
   void Look(SteadyTime now);
@@ -60,7 +75,7 @@ class ChangeWatch {
   void Tell(Change change);
   void Forget();  // everybody has to read everything anew
 
-  const ApiContext& context_;
+  const Ports ports_;
   const std::string epoch_;
   SteadyTime next_look_{};
   std::deque<Change> kept_;

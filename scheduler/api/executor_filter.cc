@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/adapters/http/http_message.h"
+#include "common/base/lower_case.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "common/base/lower_case.h"
 #include "common/domain/trace.h"
 #include "scheduler/api/short_hash.h"
 

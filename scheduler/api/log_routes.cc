@@ -9,6 +9,7 @@
 #include "scheduler/api/byte_range.h"
 #include "scheduler/api/event_stream.h"
 #include "scheduler/api/log_follower.h"
+#include "scheduler/api/log_reads.h"
 #include "scheduler/api/log_text.h"
 #include "scheduler/api/page.h"
 #include "scheduler/api/path_ids.h"

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/http/http_target.h"
+#include "common/base/lower_case.h"
 #include "common/domain/job.h"
 #include "common/wire/json_text.h"
 

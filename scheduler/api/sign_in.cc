@@ -3,7 +3,7 @@
 #include <future>
 #include <memory>
 
-#include "common/adapters/http/http_message.h"
+#include "common/base/lower_case.h"
 #include "scheduler/auth/passwords.h"
 
 namespace carillon::scheduler {

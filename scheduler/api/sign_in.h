@@ -10,10 +10,10 @@
 #include <optional>
 #include <string>
 
-#include "common/adapters/http/worker_pool.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
+#include "common/base/worker_pool.h"
 #include "scheduler/auth/lock_out.h"
 
 namespace carillon::scheduler {

@@ -7,9 +7,11 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/bounded_call.h"
 #include "common/base/mutex.h"
-#include "scheduler/api/api_context.h"
-#include "scheduler/api/aside.h"
+#include "common/ports/executor_store.h"
+#include "common/ports/run_store.h"
+#include "common/ports/segment_store.h"
 
 namespace carillon::scheduler {
 
@@ -27,14 +29,22 @@ struct StoreSight {
 
 class StoreWatch {
  public:
-  explicit StoreWatch(const ApiContext& context);
+  struct Ports {
+    SegmentStore& segments;
+    ExecutorStore& executors;
+    RunStore& runs;
+    const Clock& clock;
+  };
+  // A caller of Look waits at most `patience`.
+  StoreWatch(const Ports& ports, Duration patience);
 
   StoreSight Look();
   void Stop() { aside_.Stop(); }
 
  private:
-  const ApiContext& context_;
-  Aside aside_;
+  const Ports ports_;
+  const Duration patience_;
+  BoundedCall aside_;
   Mutex mu_;
   WallTime known_at_ GUARDED_BY(mu_);
 };

@@ -12,17 +12,8 @@ constexpr std::string_view kBase64Url =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr size_t kRandomOfToken = (kSecretBytes * 8 + 5) / 6;  // characters of base64url
 constexpr size_t kShownOfToken = kPrefix.size() + 6;           // characters; 36 bits of 256
-constexpr std::string_view kScheme = "bearer ";
 
-std::optional<std::string> BearerToken(const HttpRequest& request) {
-  if (request.CountHeader("authorization") != 1) return std::nullopt;
-  std::string_view value = *request.Header("authorization");
-  if (LowerCase(value.substr(0, kScheme.size())) != kScheme) return std::nullopt;
-  value.remove_prefix(kScheme.size());
-  while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-  if (value.empty() || value.size() > kTokenLengthMax) return std::nullopt;
-  return std::string(value);
-}
+bool IsTooLong(const std::string& bearer) { return bearer.size() > kTokenLengthMax; }
 
 Caller CallerOf(const FoundToken& found) {
   const TokenRecord& token = found.token;
@@ -97,15 +88,14 @@ std::string Caller::Subject() const {
 
 WallTime Authenticator::Wall() const { return now_().value_or(clock_.Wall()); }
 
-Result<std::optional<Caller>> Authenticator::Authenticate(const HttpRequest& request) {
-  const auto token = BearerToken(request);
-  if (!token) return std::optional<Caller>();
-  return LooksLikeAccessToken(*token) ? AuthenticateSession(*token) : AuthenticateToken(*token);
+Result<std::optional<Caller>> Authenticator::Authenticate(const std::string& bearer) {
+  if (bearer.empty() || IsTooLong(bearer)) return std::optional<Caller>();
+  return LooksLikeAccessToken(bearer) ? AuthenticateSession(bearer) : AuthenticateToken(bearer);
 }
 
-bool Authenticator::MayBeAGuess(const HttpRequest& request) {
-  const auto token = BearerToken(request);
-  return token && !LooksLikeAccessToken(*token) && !Recall(HashToken(*token));
+bool Authenticator::MayBeAGuess(const std::string& bearer) {
+  if (bearer.empty() || IsTooLong(bearer)) return false;
+  return !LooksLikeAccessToken(bearer) && !Recall(HashToken(bearer));
 }
 
 Authenticator::Answer Authenticator::AuthenticateToken(const std::string& token) {

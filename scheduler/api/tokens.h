@@ -11,13 +11,12 @@
 #include <string>
 #include <string_view>
 
-#include "common/adapters/http/http_message.h"
-#include "common/adapters/http/worker_pool.h"
+#include "common/base/bounded_call.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/base/worker_pool.h"
 #include "common/domain/share.h"
 #include "common/ports/auth_store.h"
-#include "scheduler/api/aside.h"
 #include "scheduler/auth/roles.h"
 
 namespace carillon::scheduler {
@@ -83,16 +82,18 @@ struct Resumed {
 class Authenticator {
  public:
   using Now = std::function<Result<WallTime>()>;  // the cluster's time, if it is known
-  Authenticator(AuthStore& store, const Clock& clock, Aside& aside, Duration patience, Now now)
+  Authenticator(AuthStore& store, const Clock& clock, BoundedCall& aside, Duration patience,
+                Now now)
       : store_(store), clock_(clock), aside_(aside), patience_(patience), now_(std::move(now)) {}
 
-  // nullopt: no token, several, or none that is known. An error: the store could not say within
-  // `patience`. What the store confirmed within kFresh is not looked up again; within kStale it is
-  // believed when the store cannot say, so that status can be read then.
-  Result<std::optional<Caller>> Authenticate(const HttpRequest& request);
-  // Whether anybody could have made up what it shows, and only the store can tell: an API token
-  // that is not remembered. A session's access token is signed.
-  bool MayBeAGuess(const HttpRequest& request);
+  // `bearer` is the token as the caller sent it. nullopt: it is empty or not known. An error: the
+  // store could not answer within `patience`. What the store confirmed within kFresh is not looked
+  // up again; within kStale it is believed while the store cannot answer, so that status can be
+  // read then.
+  Result<std::optional<Caller>> Authenticate(const std::string& bearer);
+  // True for an API token that is not cached, so that only the store can tell it from a guess. The
+  // access token of a session is signed.
+  bool MayBeAGuess(const std::string& bearer);
   // As the store has him at this moment, with no more rights than he had. An error: the store could
   // not say.
   Result<Resumed> Resume(const Grant& grant);
@@ -133,7 +134,7 @@ class Authenticator {
 
   AuthStore& store_;
   const Clock& clock_;
-  Aside& aside_;
+  BoundedCall& aside_;
   const Duration patience_;
   const Now now_;
   Mutex mu_;

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/http/curl_stop.h"
+#include "common/base/lower_case.h"
 
 namespace carillon {
 namespace {

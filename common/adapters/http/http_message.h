@@ -61,7 +61,4 @@ std::string_view ReasonPhrase(int status);
 // A token of RFC 9110, 5.6.2.
 bool IsHeaderName(std::string_view name);
 
-// ASCII only.
-std::string LowerCase(std::string_view text);
-
 }  // namespace carillon

@@ -15,6 +15,8 @@
 #include "common/adapters/memory/memory_store.h"
 #include "common/adapters/system/system_clock.h"
 #include "scheduler/api/api_server.h"
+#include "scheduler/api/change_watch.h"
+#include "scheduler/api/store_watch.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/parse_json.h"
 #include "tests/unit/scheduler/api/exchange_record.h"
@@ -49,6 +51,22 @@ class FixedStatus : public scheduler::StatusSource {
             .session = session};
   }
 };
+
+inline scheduler::StoreWatch::Ports WatchPorts(const scheduler::ApiContext& context) {
+  return {.segments = context.segments,
+          .executors = context.executors,
+          .runs = context.runs,
+          .clock = context.clock};
+}
+
+inline scheduler::ChangeWatch::Ports ChangePorts(const scheduler::ApiContext& context) {
+  return {.audit = context.admin,
+          .runs = context.runs,
+          .executors = context.executors,
+          .notices = context.notices,
+          .bulk = context.bulk,
+          .cluster_now = context.cluster_now};
+}
 
 class ApiEnv : public ::testing::Test {
  protected:

@@ -93,28 +93,24 @@ TEST_F(AuthTest, AKnownTokenOutlivesAShortOutageOfTheStoreAnUnknownOneDoesNot) {
 
 class CacheTest : public ::testing::Test {
  protected:
-  CacheTest() {
-    token_ = *scheduler::CreateAdminToken(store_, clock_.Wall());
-    request_.headers = {{"authorization", "Bearer " + token_}};
-  }
+  CacheTest() { token_ = *scheduler::CreateAdminToken(store_, clock_.Wall()); }
   ~CacheTest() override { aside_.Stop(); }
   ManualClock clock_;
   memory::MemoryStore store_{clock_, {}};
   FaultyStores faults_{store_};
-  scheduler::Aside aside_{clock_};
+  BoundedCall aside_{clock_};
   const scheduler::Authenticator::Now now_ = [this] { return store_.Now(); };
   scheduler::Authenticator authenticator_{faults_.auth, clock_, aside_, 1min, now_};
   std::string token_;
-  HttpRequest request_;
 };
 
 TEST_F(CacheTest, BelievesAKnownTokenForKStaleWhileTheStoreIsAway) {
-  ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  ASSERT_TRUE(authenticator_.Authenticate(token_)->has_value());
   faults_.plan.Arm("FindToken", Fault::kUnavailable, 1000);
   clock_.Advance(scheduler::Authenticator::kStale);
-  EXPECT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  EXPECT_TRUE(authenticator_.Authenticate(token_)->has_value());
   clock_.Advance(1us);
-  const auto late = authenticator_.Authenticate(request_);
+  const auto late = authenticator_.Authenticate(token_);
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.code(), ErrorCode::kUnavailable);
 }
@@ -122,18 +118,18 @@ TEST_F(CacheTest, BelievesAKnownTokenForKStaleWhileTheStoreIsAway) {
 TEST_F(CacheTest, AKnownTokenDoesNotWaitForAStoreThatHangs) {
   scheduler::Authenticator hasty(faults_.auth, clock_, aside_, 20ms, now_);
   // On a busy machine even a sound store may be late.
-  auto known = hasty.Authenticate(request_);
-  for (int i = 0; i < 500 && !known.ok(); ++i) known = hasty.Authenticate(request_);
+  auto known = hasty.Authenticate(token_);
+  for (int i = 0; i < 500 && !known.ok(); ++i) known = hasty.Authenticate(token_);
   ASSERT_TRUE(known.ok());
   Hang hang(faults_.plan, "FindToken");
   clock_.Advance(scheduler::Authenticator::kFresh + 1us);
-  EXPECT_TRUE(hasty.Authenticate(request_)->has_value());
+  EXPECT_TRUE(hasty.Authenticate(token_)->has_value());
   hang.Release();
   aside_.Stop();
 }
 
 TEST_F(CacheTest, WhoseTokenIsGoneStandsNoLonger) {
-  const scheduler::Caller caller = **authenticator_.Authenticate(request_);
+  const scheduler::Caller caller = **authenticator_.Authenticate(token_);
   EXPECT_EQ(authenticator_.Stands(caller), true);
   faults_.plan.Arm("GetToken", Fault::kUnavailable, 1);
   EXPECT_EQ(authenticator_.Stands(caller), std::nullopt);
@@ -144,10 +140,10 @@ TEST_F(CacheTest, WhoseTokenIsGoneStandsNoLonger) {
 TEST_F(CacheTest, AsksTheStoreAgainAfterKFresh) {
   int asked = 0;
   faults_.plan.OnCall([&](const std::string& name) { asked += name == "FindToken" ? 1 : 0; });
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(authenticator_.Authenticate(token_)->has_value());
   EXPECT_EQ(asked, 1);
   clock_.Advance(scheduler::Authenticator::kFresh + 1us);
-  ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  ASSERT_TRUE(authenticator_.Authenticate(token_)->has_value());
   EXPECT_EQ(asked, 2);
 }
 
@@ -159,8 +155,9 @@ TEST_F(CacheTest, SharesAreAsFreshAsARole) {
   token.role = "user";
   token.user_id = bert.user_id;
   ASSERT_TRUE(store_.CreateToken(token).ok());
-  request_.headers = {{"authorization", "Bearer carillon_berts"}};
-  const auto shares = [&] { return (*authenticator_.Authenticate(request_))->shared.shares(); };
+  const auto shares = [&] {
+    return (*authenticator_.Authenticate("carillon_berts"))->shared.shares();
+  };
   EXPECT_EQ(shares(), bert.shares);
   UserRecord without = *store_.GetUser(bert.user_id);
   without.shares.clear();
@@ -180,13 +177,13 @@ TEST_F(CacheTest, TheLastUseOfATokenIsNotedOnceAMinute) {
     while (store_.GetToken(id)->last_used != std::optional(used)) std::this_thread::yield();
   };
   const WallTime first = clock_.Wall();
-  ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  ASSERT_TRUE(authenticator_.Authenticate(token_)->has_value());
   await_use(first);
   clock_.Advance(scheduler::Authenticator::kUseNoted - 1us);
-  ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  ASSERT_TRUE(authenticator_.Authenticate(token_)->has_value());
   clock_.Advance(scheduler::Authenticator::kFresh + 1us);
   const WallTime later = clock_.Wall();
-  ASSERT_TRUE(authenticator_.Authenticate(request_)->has_value());
+  ASSERT_TRUE(authenticator_.Authenticate(token_)->has_value());
   await_use(later);
   EXPECT_EQ(noted, 2);
 }

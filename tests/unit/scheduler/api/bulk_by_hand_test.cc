@@ -90,12 +90,12 @@ class BulkByHandTest : public BulkEnv {
 
   const scheduler::ApiContext context_ = Context("");
   scheduler::Identifiers identifiers_{7};
-  scheduler::Aside aside_{server_clock_};
+  BoundedCall aside_{server_clock_};
   scheduler::Authenticator authenticator_{store_, server_clock_, aside_, 1min,
                                           [this] { return store_.Now(); }};
   scheduler::SignIn sign_in_{server_clock_};
-  scheduler::StoreWatch watch_{context_};
-  scheduler::ChangeWatch changes_{context_, "e"};
+  scheduler::StoreWatch watch_{WatchPorts(context_), context_.store_patience};
+  scheduler::ChangeWatch changes_{ChangePorts(context_), "e"};
   scheduler::StreamHub streams_{server_clock_};
   scheduler::LogReads log_reads_{1};
   const std::function<void()> nudge_ = [] {};

@@ -39,6 +39,10 @@ class FakeDoer final : public BulkDoer {
     if (foreseen.contains(item.id)) return ItemOutcome{Verdict::kFailed, "", "{}"};
     return std::nullopt;
   }
+  std::string ErrorOf(const BulkOrder& /*order*/, scheduler::Undone undone) override {
+    return undone == scheduler::Undone::kNotBegun ? R"({"code":"forbidden"})"
+                                                  : R"({"code":"outcome_unknown"})";
+  }
   size_t total() const { return order_of_acts.size(); }
 
   std::map<std::string, int> acts;

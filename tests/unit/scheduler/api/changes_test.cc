@@ -1,3 +1,4 @@
+#include "common/base/lower_case.h"
 #include "scheduler/api/change_feed.h"
 #include "tests/unit/scheduler/api/api_env.h"
 #include "tests/unit/scheduler/api/raw_socket.h"
@@ -95,7 +96,7 @@ class ChangeWatchTest : public ApiEnv {
     return told;
   }
   const scheduler::ApiContext context_ = Context("");
-  ChangeWatch watch_{context_, "life"};
+  ChangeWatch watch_{ChangePorts(context_), "life"};
 };
 
 TEST_F(ChangeWatchTest, TellsTopicsAndNamesOnlyWhatEverybodyMayRead) {

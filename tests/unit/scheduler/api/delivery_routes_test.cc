@@ -121,7 +121,7 @@ TEST_F(DeliveryRoutesTest, ATestSaysWhatEachChannelAnswered) {
 
 TEST_F(DeliveryRoutesTest, WhoListensIsToldOfThem) {
   const scheduler::ApiContext context = Context("");
-  scheduler::ChangeWatch watch(context, "life");
+  scheduler::ChangeWatch watch(ChangePorts(context), "life");
   const auto topics = [&] {
     const uint64_t from = watch.end();
     clock_.Advance(scheduler::ChangeWatch::kLookEvery);

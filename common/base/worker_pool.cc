@@ -1,4 +1,4 @@
-#include "common/adapters/http/worker_pool.h"
+#include "common/base/worker_pool.h"
 
 #include <utility>
 

@@ -13,15 +13,15 @@
 #include <optional>
 #include <utility>
 
-#include "common/adapters/http/worker_pool.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/base/worker_pool.h"
 
-namespace carillon::scheduler {
+namespace carillon {
 
-class Aside {
+class BoundedCall {
  public:
-  explicit Aside(const Clock& clock) : clock_(clock) {}
+  explicit BoundedCall(const Clock& clock) : clock_(clock) {}
 
   // nullopt: no answer within `patience`, or one that was asked longer ago has none yet.
   template <typename Answer>
@@ -66,4 +66,4 @@ class Aside {
   WorkerPool thread_{{.threads = 1, .queue_max = kWaitingMax}};
 };
 
-}  // namespace carillon::scheduler
+}  // namespace carillon
