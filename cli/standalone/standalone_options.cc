@@ -1,7 +1,7 @@
 #include "cli/standalone/standalone_options.h"
 
 #include "common/adapters/mysql/server_sizes.h"
-#include "scheduler/daemon/scheduler_settings.h"
+#include "scheduler/server/scheduler_settings.h"
 
 namespace carillon::cli {
 

@@ -14,13 +14,13 @@
 #include "common/base/version.h"
 #include "common/process/data_directory.h"
 #include "common/process/process.h"
-#include "executor/daemon/executor_server.h"
-#include "executor/daemon/executor_settings.h"
-#include "scheduler/daemon/admin_token.h"
-#include "scheduler/daemon/scheduler_server.h"
-#include "scheduler/daemon/scheduler_settings.h"
-#include "scheduler/daemon/secret_keys.h"
-#include "scheduler/daemon/setup_link.h"
+#include "executor/server/executor_server.h"
+#include "executor/server/executor_settings.h"
+#include "scheduler/server/admin_token.h"
+#include "scheduler/server/scheduler_server.h"
+#include "scheduler/server/scheduler_settings.h"
+#include "scheduler/server/secret_keys.h"
+#include "scheduler/server/setup_link.h"
 
 namespace carillon::cli {
 namespace {

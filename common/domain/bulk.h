@@ -1,6 +1,6 @@
 // States of a bulk action and of its items, and the transitions between them. Pure.
 //
-// Place    docs/api.md, POST /api/bulk; done by scheduler/api/bulk_worker.
+// Place    docs/api.md, POST /api/bulk; done by scheduler/bulk/bulk_worker.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // Serves a table of files: type, encoding, entity tag. Nothing outside the table is ever read.
 //
-// Place    The console's files (scheduler/api/console_pages.h).
+// Place    The console's files (scheduler/api/server/console_pages.h).
 // Threads  Immutable after construction.
 // Owns     An index; the bytes are the program's (embedded_file.h) and outlive it.
 // Always   A file "x.js" may have the encoded forms "x.js.br" and "x.js.gz" beside it: they are

@@ -21,7 +21,7 @@
 #include "common/ports/segment_store.h"
 #include "scheduler/assign/assignment_follower.h"
 #include "scheduler/assign/fence_watch.h"
-#include "scheduler/wheel/cluster_clock.h"
+#include "scheduler/handover/cluster_clock.h"
 
 namespace carillon::scheduler {
 

@@ -19,10 +19,10 @@
 #include "common/ports/firing_store.h"
 #include "scheduler/assign/fence_watch.h"
 #include "scheduler/fire/definition_cache.h"
+#include "scheduler/handover/run_queues.h"
 #include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/link_service.h"
 #include "scheduler/secrets/secret_desk.h"
-#include "scheduler/wheel/pending_run.h"
 
 namespace carillon::scheduler {
 

@@ -17,7 +17,7 @@
 #include <compare>
 #include <vector>
 
-#include "scheduler/wheel/pending_run.h"
+#include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "scheduler/fire/definition_cache.h"
-#include "scheduler/wheel/pending_run.h"
+#include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {
 

@@ -7,7 +7,7 @@
 
 #include "common/wire/task_codec.h"
 #include "scheduler/fire/definition_cache.h"
-#include "scheduler/wheel/pending_run.h"
+#include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {
 

@@ -13,10 +13,10 @@
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/executor_link.h"
+#include "scheduler/handover/cluster_clock.h"
 #include "scheduler/liveness/applied_memory.h"
 #include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/lease_book.h"
-#include "scheduler/wheel/cluster_clock.h"
 
 namespace carillon::scheduler {
 

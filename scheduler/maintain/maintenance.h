@@ -13,8 +13,8 @@
 #include "common/base/metrics.h"
 #include "common/ports/admin_store.h"
 #include "common/ports/firing_store.h"
+#include "scheduler/handover/cluster_clock.h"
 #include "scheduler/maintain/overdue_watch.h"
-#include "scheduler/wheel/cluster_clock.h"
 
 namespace carillon::scheduler {
 

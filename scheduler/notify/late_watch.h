@@ -17,7 +17,7 @@
 #include "common/ports/notice_store.h"
 #include "scheduler/assign/fence_watch.h"
 #include "scheduler/assign/segment_table.h"
-#include "scheduler/wheel/cluster_clock.h"
+#include "scheduler/handover/cluster_clock.h"
 
 namespace carillon::scheduler {
 

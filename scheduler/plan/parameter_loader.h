@@ -10,7 +10,7 @@
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/firing_store.h"
-#include "scheduler/wheel/pending_run.h"
+#include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {
 

@@ -20,10 +20,10 @@
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "scheduler/assign/fence_watch.h"
+#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/handover/run_queues.h"
 #include "scheduler/plan/plan_builder.h"
 #include "scheduler/plan/plan_pace.h"
-#include "scheduler/wheel/cluster_clock.h"
-#include "scheduler/wheel/pending_run.h"
 
 namespace carillon::scheduler {
 

@@ -15,8 +15,8 @@
 #include "common/base/metrics.h"
 #include "common/ports/firing_store.h"
 #include "scheduler/assign/fence_watch.h"
-#include "scheduler/wheel/cluster_clock.h"
-#include "scheduler/wheel/pending_run.h"
+#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {
 

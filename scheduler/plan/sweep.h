@@ -25,9 +25,9 @@
 #include "common/base/metrics.h"
 #include "common/ports/firing_store.h"
 #include "scheduler/assign/segment_table.h"
+#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/handover/run_queues.h"
 #include "scheduler/plan/due_look.h"
-#include "scheduler/wheel/cluster_clock.h"
-#include "scheduler/wheel/pending_run.h"
 
 namespace carillon::scheduler {
 

@@ -12,9 +12,9 @@
 #include "common/base/loop.h"
 #include "common/ports/firing_store.h"
 #include "scheduler/assign/fence_watch.h"
+#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/handover/run_queues.h"
 #include "scheduler/liveness/lease_book.h"
-#include "scheduler/wheel/cluster_clock.h"
-#include "scheduler/wheel/pending_run.h"
 
 namespace carillon::scheduler {
 

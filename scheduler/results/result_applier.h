@@ -26,11 +26,11 @@
 #include "common/ports/message_bus.h"
 #include "common/wire/task_codec.h"
 #include "scheduler/assign/fence_watch.h"
+#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/handover/run_queues.h"
 #include "scheduler/liveness/applied_memory.h"
 #include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/lease_book.h"
-#include "scheduler/wheel/cluster_clock.h"
-#include "scheduler/wheel/pending_run.h"
 
 namespace carillon::scheduler {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/wheel/cluster_clock.h"
+#include "scheduler/handover/cluster_clock.h"
 #include "scheduler/wheel/timing_wheel.h"
 
 namespace carillon::scheduler {

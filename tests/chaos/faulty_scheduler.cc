@@ -6,7 +6,7 @@
 
 #include "common/process/command_line.h"
 #include "common/process/daemon.h"
-#include "scheduler/cluster/cluster_scheduler.h"
+#include "scheduler/main/cluster_scheduler.h"
 #include "tests/support/failpoint_on.h"
 
 int main(int argc, char** argv) {

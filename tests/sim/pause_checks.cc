@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "scheduler/app/member_options.h"
+#include "scheduler/member/member_options.h"
 
 namespace carillon::sim {
 namespace {

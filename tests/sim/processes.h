@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/base/metrics.h"
-#include "executor/app/executor_daemon.h"
-#include "scheduler/app/member.h"
+#include "executor/agent/executor_daemon.h"
+#include "scheduler/member/member.h"
 #include "tests/sim/sim_process.h"
 #include "tests/sim/sim_warden.h"
 #include "tests/sim/world.h"

@@ -3,8 +3,8 @@
 
 #include "common/base/log.h"
 #include "common/process/process.h"
-#include "executor/daemon/executor_settings.h"
-#include "scheduler/daemon/scheduler_settings.h"
+#include "executor/server/executor_settings.h"
+#include "scheduler/server/scheduler_settings.h"
 
 namespace carillon::process {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "common/base/metrics.h"
 #include "scheduler/assign/fence_watch.h"
+#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/handover/run_queues.h"
 #include "scheduler/liveness/applied_memory.h"
 #include "scheduler/liveness/lease_book.h"
-#include "scheduler/wheel/cluster_clock.h"
-#include "scheduler/wheel/pending_run.h"
 #include "tests/support/failpoint_on.h"
 #include "tests/support/manual_clock.h"
 #include "tests/unit/scheduler/faulty_firing_store.h"

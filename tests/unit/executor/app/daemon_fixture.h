@@ -9,7 +9,7 @@
 
 #include "common/wire/log_codec.h"
 #include "common/wire/signature.h"
-#include "executor/app/executor_daemon.h"
+#include "executor/agent/executor_daemon.h"
 #include "executor/report/result_sender.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/seeded_tokens.h"

@@ -1,5 +1,5 @@
 // An executor's certificate: joined for, kept, renewed; over gRPC on loopback.
-#include "executor/cluster/link_identity.h"
+#include "executor/main/link_identity.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "executor/daemon/member_follower.h"
+#include "executor/server/member_follower.h"
 
 #include <gtest/gtest.h>
 

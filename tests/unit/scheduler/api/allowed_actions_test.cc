@@ -1,7 +1,7 @@
 // allowed_actions says exactly what the routes then answer: every caller, every resource.
 #include <fmt/core.h>
 
-#include "scheduler/api/route_table.h"
+#include "scheduler/api/server/route_table.h"
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {

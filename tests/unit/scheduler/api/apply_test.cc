@@ -2,7 +2,7 @@
 #include <map>
 #include <utility>
 
-#include "scheduler/api/job_applier.h"
+#include "scheduler/api/jobs/job_applier.h"
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "scheduler/api/route_table.h"
+#include "scheduler/api/server/route_table.h"
 #include "tests/unit/scheduler/api/api_env.h"
 #include "tests/unit/scheduler/api/raw_socket.h"
 

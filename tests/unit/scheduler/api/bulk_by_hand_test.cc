@@ -1,6 +1,6 @@
 // Bulk actions that outlive their request, by the routes' own handlers.
-#include "scheduler/api/bulk_doer.h"
-#include "scheduler/api/route_table.h"
+#include "scheduler/api/bulk/route_item_runner.h"
+#include "scheduler/api/server/route_table.h"
 #include "tests/unit/scheduler/api/bulk_env.h"
 
 namespace carillon::test {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/adapters/memory/memory_store.h"
-#include "scheduler/api/bulk_worker.h"
+#include "scheduler/bulk/bulk_worker.h"
 #include "tests/support/manual_clock.h"
 #include "tests/unit/scheduler/api/faulty_stores.h"
 

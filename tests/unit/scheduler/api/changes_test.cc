@@ -1,5 +1,5 @@
 #include "common/base/lower_case.h"
-#include "scheduler/api/change_feed.h"
+#include "scheduler/api/system/change_feed.h"
 #include "tests/unit/scheduler/api/api_env.h"
 #include "tests/unit/scheduler/api/raw_socket.h"
 

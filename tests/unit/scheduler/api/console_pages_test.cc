@@ -1,4 +1,4 @@
-#include "scheduler/api/console_pages.h"
+#include "scheduler/api/server/console_pages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "scheduler/api/change_watch.h"
+#include "scheduler/streams/change_watch.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "common/adapters/memory/memory_store.h"
-#include "scheduler/api/log_reads.h"
+#include "scheduler/api/logs/log_reads.h"
 
 namespace carillon::test {
 

@@ -1,5 +1,5 @@
 // Join tokens of executors: made over the API, good for one certificate.
-#include "scheduler/api/join_desk.h"
+#include "scheduler/auth/enrollment.h"
 
 #include "common/tls/join_token.h"
 #include "tests/unit/scheduler/api/people.h"

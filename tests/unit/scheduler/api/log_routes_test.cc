@@ -1,7 +1,7 @@
 // Logs of runs: whole, in parts, and followed.
 #include <gtest/gtest.h>
 
-#include "scheduler/api/log_follower.h"
+#include "scheduler/api/logs/log_follower.h"
 #include "tests/support/process_wait.h"
 #include "tests/unit/scheduler/api/api_env.h"
 #include "tests/unit/scheduler/api/raw_socket.h"

@@ -2,7 +2,7 @@
 #include <set>
 #include <string>
 
-#include "scheduler/api/route_table.h"
+#include "scheduler/api/server/route_table.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::scheduler {

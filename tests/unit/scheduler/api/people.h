@@ -4,7 +4,7 @@
 #include <string>
 
 #include "scheduler/auth/passwords.h"
-#include "scheduler/auth/secrets.h"
+#include "scheduler/auth/random_token.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {

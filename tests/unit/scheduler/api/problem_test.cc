@@ -1,4 +1,4 @@
-#include "scheduler/api/problem.h"
+#include "scheduler/api/http/problem.h"
 
 #include <gtest/gtest.h>
 

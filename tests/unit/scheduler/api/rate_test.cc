@@ -1,5 +1,5 @@
 #include "common/base/ip_address.h"
-#include "scheduler/api/client_address.h"
+#include "scheduler/api/http/client_address.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "common/base/rng.h"
-#include "scheduler/api/api_handler.h"
+#include "scheduler/api/server/request_pipeline.h"
 #include "tests/unit/scheduler/api/api_env.h"
 #include "tests/unit/scheduler/api/raw_socket.h"
 

@@ -1,8 +1,8 @@
 // Every route, asked by everybody who might ask.
 #include <fmt/core.h>
 
-#include "scheduler/api/auth_routes.h"
-#include "scheduler/api/route_table.h"
+#include "scheduler/api/accounts/auth_routes.h"
+#include "scheduler/api/server/route_table.h"
 #include "scheduler/auth/access_token.h"
 #include "tests/support/forged_token.h"
 #include "tests/unit/scheduler/api/people.h"

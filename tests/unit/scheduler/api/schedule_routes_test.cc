@@ -1,6 +1,6 @@
 // Distribution of fires over time, and the warnings of a preview: through the routes, and the
 // counting by itself.
-#include "scheduler/api/fire_load.h"
+#include "scheduler/explain/fire_load.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {

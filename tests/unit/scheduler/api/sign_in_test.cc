@@ -1,5 +1,5 @@
 // Setup, sign-in, sessions, passwords, users and tokens over the routes.
-#include "scheduler/api/auth_routes.h"
+#include "scheduler/api/accounts/auth_routes.h"
 #include "scheduler/auth/access_token.h"
 #include "scheduler/auth/lock_out.h"
 #include "tests/unit/scheduler/api/people.h"

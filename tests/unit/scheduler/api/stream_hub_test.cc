@@ -1,4 +1,4 @@
-#include "scheduler/api/stream_hub.h"
+#include "scheduler/streams/stream_hub.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The installation as a member sees it, and the report it makes of it.
-#include "scheduler/api/topology.h"
+#include "scheduler/explain/topology.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Why a PENDING run has not been started: the decision, and where it is shown.
-#include "scheduler/api/waiting.h"
+#include "scheduler/explain/waiting.h"
 
 #include "tests/unit/scheduler/api/api_env.h"
 

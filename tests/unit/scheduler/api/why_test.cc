@@ -1,5 +1,5 @@
 // Why a job did or did not fire: the decision, and the route that finds the evidence.
-#include "scheduler/api/why.h"
+#include "scheduler/explain/why.h"
 
 #include "tests/unit/scheduler/api/api_env.h"
 

@@ -13,7 +13,7 @@
 #include "common/adapters/memory/memory_coordinator.h"
 #include "common/adapters/memory/memory_link.h"
 #include "common/adapters/memory/memory_store.h"
-#include "scheduler/app/member.h"
+#include "scheduler/member/member.h"
 #include "tests/support/failpoint_on.h"
 #include "tests/support/manual_clock.h"
 

@@ -13,7 +13,7 @@
 #include "common/adapters/memory/memory_link.h"
 #include "common/adapters/memory/memory_store.h"
 #include "common/adapters/system/system_clock.h"
-#include "scheduler/app/member.h"
+#include "scheduler/member/member.h"
 
 namespace carillon::scheduler {
 namespace {

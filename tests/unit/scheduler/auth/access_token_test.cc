@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "scheduler/auth/secrets.h"
+#include "scheduler/auth/random_token.h"
 #include "tests/support/forged_token.h"
 
 namespace carillon::scheduler {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "scheduler/auth/secrets.h"
+#include "scheduler/auth/random_token.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -1,11 +1,11 @@
-#include "scheduler/daemon/admin_token.h"
+#include "scheduler/server/admin_token.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "common/adapters/memory/memory_store.h"
-#include "scheduler/api/tokens.h"
+#include "scheduler/auth/authenticator.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/process_wait.h"
 

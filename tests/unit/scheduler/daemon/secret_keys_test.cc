@@ -1,4 +1,4 @@
-#include "scheduler/daemon/secret_keys.h"
+#include "scheduler/server/secret_keys.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,9 +1,9 @@
-#include "scheduler/daemon/setup_link.h"
+#include "scheduler/server/setup_link.h"
 
 #include <gtest/gtest.h>
 
 #include "common/adapters/memory/memory_store.h"
-#include "scheduler/auth/secrets.h"
+#include "scheduler/auth/random_token.h"
 #include "tests/support/manual_clock.h"
 
 namespace carillon::scheduler {

@@ -1,4 +1,4 @@
-#include "scheduler/wheel/cluster_clock.h"
+#include "scheduler/handover/cluster_clock.h"
 
 #include <gtest/gtest.h>
 

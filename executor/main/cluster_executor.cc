@@ -1,0 +1,240 @@
+#include "executor/main/cluster_executor.h"
+
+#include <atomic>
+#include <utility>
+
+#include "common/adapters/grpc/grpc_link.h"
+#include "common/adapters/system/system_clock.h"
+#include "common/adapters/zookeeper/zookeeper_directory.h"
+#include "common/base/log.h"
+#include "common/base/version.h"
+#include "common/cluster/cluster_options.h"
+#include "common/cluster/late_bus.h"
+#include "common/ops/ops_server.h"
+#include "common/process/data_directory.h"
+#include "common/process/process.h"
+#include "executor/main/link_identity.h"
+#include "executor/server/executor_server.h"
+#include "executor/server/executor_settings.h"
+#include "executor/server/member_follower.h"
+
+namespace carillon::executor {
+namespace {
+
+// A new executor has no use for older tasks: they expired long ago, whatever the clocks differ by.
+constexpr Duration kTasksOfInterest = 10min;
+
+}  // namespace
+
+struct ClusterExecutor::Parts {
+  SystemClock clock;
+  Metrics metrics;
+  std::unique_ptr<process::DataDirectory> directory;
+  LiveSettings settings;
+  std::unique_ptr<cluster::LateBus> bus;
+  BusConsumer* tasks = nullptr;            // the bus's
+  std::unique_ptr<LinkIdentity> identity;  // null: no TLS on the control link
+  std::unique_ptr<rpc::GrpcLink> link;
+  std::unique_ptr<MemberDirectory> members;
+  std::unique_ptr<MemberFollower> follower;
+  std::unique_ptr<ExecutorServer> executor;
+  std::unique_ptr<ops::OpsServer> ops;
+  std::atomic<bool> built = false;  // the ops port answers before that
+  std::atomic<bool> draining = false;
+  Loops loops;
+  process::Runtime runtime;
+
+  Status Build(const config::Config& config, const process::Interrupted& interrupted);
+  Status OpenBus(const config::Config& config, const ExecutorOptions& options);
+  Status OpenMembers(const config::Config& config, const ExecutorOptions& options,
+                     const process::Interrupted& interrupted);
+  Status ListenOps(const config::Config& config);
+  void StartLoops();
+};
+
+namespace {
+
+Error NotReady(const std::string& why) { return {ErrorCode::kUnavailable, why}; }
+
+}  // namespace
+
+Status ClusterExecutor::Parts::Build(const config::Config& config,
+                                     const process::Interrupted& interrupted) {
+  CARILLON_ASSIGN_OR_RETURN(directory, process::DataDirectory::Open(config));
+  metrics.gauge("carillon_build_info", kVersion).Set(1);
+  ExecutorOptions options = ExecutorOptionsOf(config, RandomSeed());
+  CARILLON_TRY(OpenMembers(config, options, interrupted));
+  CARILLON_TRY(ListenOps(config));
+  options.ops_port = ops->port();
+  CARILLON_TRY(OpenBus(config, options));
+  CARILLON_ASSIGN_OR_RETURN(
+      executor, ExecutorServer::Make({.clock = clock,
+                                      .tasks = *tasks,
+                                      .results = bus->producer(),
+                                      .link = *link,
+                                      .metrics = metrics,
+                                      .public_keys = [this] { return link->public_keys(); },
+                                      .settings = settings},
+                                     options, directory->Sub("executor")));
+  process::FollowSettings(settings, config, [this](const config::Config& now) {
+    executor->Tune(ExecutorTuningOf(now));
+  });
+  StartLoops();
+  built = true;
+  runtime = {.ops_url = ops->url(), .executor_id = options.executor_id.value()};
+  return directory->Publish(runtime);
+}
+
+// The one partition that this executor's tasks are on, whose position is kept under its name.
+Status ClusterExecutor::Parts::OpenBus(const config::Config& config,
+                                       const ExecutorOptions& options) {
+  const std::string name = "carillon-" + options.executor_id.value();
+  CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions producer,
+                            cluster::ProducerOptionsOf(config, name));
+  bus = std::make_unique<cluster::LateBus>(cluster::LateBus::Ports{
+      .check_topics = [config](Duration limit) { return cluster::CheckTopics(config, limit); },
+      .open_producer = [this, producer] { return kafka::NewProducer(producer, metrics); }});
+  const auto partitions = static_cast<uint64_t>(producer.partitions);
+  const int partition = static_cast<int>(TaskPartitionKey(options.executor_id) % partitions);
+  tasks = &bus->AddConsumer(
+      [wanted = kafka::ConsumerOptions{.kafka = producer.kafka,
+                                       .topic = std::string(kTasksTopic),
+                                       .group = name,
+                                       .partitions = {partition},
+                                       .begin = BusBegin{.at = clock.Wall() - kTasksOfInterest}}] {
+        return kafka::NewConsumer(wanted);
+      });
+  return bus->Open();
+}
+
+Status ClusterExecutor::Parts::OpenMembers(const config::Config& config,
+                                           const ExecutorOptions& options,
+                                           const process::Interrupted& interrupted) {
+  CARILLON_ASSIGN_OR_RETURN(const std::string secret, cluster::JoinSecretOf(config));
+  CARILLON_ASSIGN_OR_RETURN(const auto ensemble, cluster::CoordinatorOptionsOf(config));
+  CARILLON_ASSIGN_OR_RETURN(members, zookeeper::ZookeeperDirectory::Make(ensemble));
+  std::function<tls::Identity()> shown;
+  if (cluster::LinkHasTls(config)) {
+    identity = std::make_unique<LinkIdentity>(
+        LinkIdentity::Options{.executor = options.executor_id,
+                              .token_file = config.Text("link.join_token_file"),
+                              .refused_after = 2 * ensemble.session_timeout},
+        *directory, clock,
+        [this, id = options.executor_id,
+         incarnation = options.incarnation]() -> Result<std::vector<MemberInfo>> {
+          // The directory tells who is there to whom it was shown.
+          CARILLON_TRY(members->Announce(id, incarnation));
+          return members->Members();
+        });
+    CARILLON_TRY(identity->Open(interrupted));
+    shown = [this] { return identity->current(); };
+  }
+  link = rpc::GrpcLink::Make({.executor = options.executor_id,
+                              .incarnation = options.incarnation,
+                              .join_secret = secret,
+                              .identity = shown,
+                              .seed = RandomSeed()},
+                             clock);
+  follower = std::make_unique<MemberFollower>(
+      *members, [this](const std::vector<MemberInfo>& seen) { link->SetMembers(seen); },
+      MemberFollower::Options{.executor = options.executor_id,
+                              .incarnation = options.incarnation,
+                              .refused_after = 2 * ensemble.session_timeout,
+                              .seed = RandomSeed()});
+  return {};
+}
+
+Status ClusterExecutor::Parts::ListenOps(const config::Config& config) {
+  ops::OpsContext context{.metrics = metrics, .clock = clock};
+  context.ready = {
+      {.name = "warden",
+       .check = [this]() -> Status {
+         if (!built || executor->warden_pid() == 0) return NotReady("the warden is not up yet");
+         if (!executor->warden_answers()) return NotReady("the warden does not answer");
+         return {};
+       }},
+      {.name = "members",
+       .check = [this]() -> Status {
+         if (!link->Members().empty()) return {};
+         return NotReady("no member of the scheduler can be reached");
+       }},
+      {.name = "draining",
+       .check = [this]() -> Status {
+         if (!draining) return {};
+         return NotReady("stopping: waits for running processes");
+       }},
+  };
+  CARILLON_ASSIGN_OR_RETURN(
+      ops,
+      ops::OpsServer::Start({.address = config.Text("ops.listen"),
+                             .port = static_cast<uint16_t>(config.Integer("ops.port")),
+                             .allow_beyond_loopback = config.Flag("ops.allow_beyond_loopback")},
+                            std::move(context)));
+  return {};
+}
+
+void ClusterExecutor::Parts::StartLoops() {
+  executor->StartLoops(loops);
+  loops.Add("bus", clock, *bus);
+  LoopRunner& following = loops.Add("members", clock, *follower);
+  members->OnChange([&following] { following.Wake(); });
+  if (identity) loops.Add("link-identity", clock, *identity);
+}
+
+ClusterExecutor::ClusterExecutor(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Result<std::unique_ptr<process::Daemon>> ClusterExecutor::Start(
+    const config::Config& config, const process::Interrupted& interrupted) {
+  // From here on the destructor stops what was started.
+  std::unique_ptr<ClusterExecutor> executor(new ClusterExecutor(std::make_unique<Parts>()));
+  CARILLON_TRY(executor->parts_->Build(config, interrupted));
+  return std::unique_ptr<process::Daemon>(std::move(executor));
+}
+
+ClusterExecutor::~ClusterExecutor() { Stop(); }
+
+std::string ClusterExecutor::ReadyText() const {
+  return "carillon-executor " + parts_->runtime.executor_id + " is up";
+}
+
+Status ClusterExecutor::Supervise() {
+  CARILLON_TRY(parts_->bus->failure());
+  for (const std::string& refusal : {parts_->follower->refusal(), parts_->executor->refusal()}) {
+    if (!refusal.empty()) return {ErrorCode::kConflict, refusal};
+  }
+  const int warden = static_cast<int>(parts_->executor->warden_pid());
+  // 0 is a warden that is being started again: the old one stays published until then.
+  if (warden == 0 || warden == parts_->runtime.warden_pid) return {};
+  process::Runtime current = parts_->runtime;
+  current.warden_pid = warden;
+  // A full disk: tried again with the next call.
+  if (parts_->directory->Publish(current).ok()) parts_->runtime = std::move(current);
+  return {};
+}
+
+void ClusterExecutor::BeginDrain() {
+  parts_->draining = true;
+  parts_->executor->Drain();
+}
+
+bool ClusterExecutor::drained() const { return parts_->executor->drained(); }
+
+void ClusterExecutor::Stop() {
+  Parts& parts = *parts_;
+  if (!parts.directory) return;
+  if (parts.ops) parts.ops->Stop();
+  // Each thread's wake-ups end with its loop, so all loops stop before anything is destroyed.
+  parts.loops.Stop();
+  if (parts.members) parts.members->Withdraw();
+  if (parts.executor) parts.executor->Leave();
+  parts.executor.reset();
+  parts.follower.reset();
+  parts.members.reset();
+  parts.link.reset();
+  parts.identity.reset();
+  parts.bus.reset();
+  parts.directory->Unpublish();
+  parts.directory.reset();
+}
+
+}  // namespace carillon::executor

@@ -1,0 +1,48 @@
+#include "executor/server/executor_server.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <map>
+
+#include "executor/report/file_result_spool.h"
+
+namespace carillon::executor {
+
+Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
+                                                             const ExecutorOptions& options,
+                                                             const std::string& home) {
+  if (mkdir(home.c_str(), 0700) != 0 && errno != EEXIST) {
+    return Error{ErrorCode::kUnavailable, "cannot make " + home};
+  }
+  std::unique_ptr<ExecutorServer> server(new ExecutorServer(ports.clock));
+  server->warden_ = std::make_unique<WardenClient>(
+      WardenClient::Options{.directory = home + "/warden", .log_bytes_max = options.log_bytes_max},
+      ports.clock, ports.metrics);
+  CARILLON_ASSIGN_OR_RETURN(server->spool_, FileResultSpool::Open({.directory = home + "/spool"}));
+  server->load_ = std::make_unique<ProcLoad>(home);
+  server->daemon_ =
+      std::make_unique<ExecutorDaemon>(ExecutorDaemon::Ports{.clock = ports.clock,
+                                                             .tokens = server->tokens_,
+                                                             .tasks = ports.tasks,
+                                                             .results = ports.results,
+                                                             .link = ports.link,
+                                                             .warden = *server->warden_,
+                                                             .spool = *server->spool_,
+                                                             .load = *server->load_,
+                                                             .metrics = ports.metrics,
+                                                             .public_keys = ports.public_keys,
+                                                             .settings = ports.settings},
+                                       options);
+  return server;
+}
+
+void ExecutorServer::StartLoops(Loops& loops) {
+  std::map<Stepper*, LoopRunner*> runners;
+  for (const NamedStepper& named : daemon_->steppers()) {
+    runners[named.stepper] = &loops.Add(named.name, clock_, *named.stepper);
+  }
+  daemon_->OnWake([runners](Stepper* stepper) { runners.at(stepper)->Wake(); });
+}
+
+}  // namespace carillon::executor

@@ -1,0 +1,66 @@
+// The executor daemon on one host: the rooms of ExecutorDaemon over a warden, a spool and the
+// host's own load.
+//
+// Place    The executor's half of `carillon standalone`, and all of `carillon-executor`.
+// Threads  Called by one thread. Its loops run on the Loops it is given.
+// Owns     Warden client, spool, load. The ports outlive it; the loops stop before it is destroyed.
+// Errors   Make: kUnavailable when the directory cannot be used.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/live_settings.h"
+#include "common/base/loops.h"
+#include "common/wire/random_tokens.h"
+#include "executor/agent/executor_daemon.h"
+#include "executor/link/proc_load.h"
+#include "executor/warden/warden_client.h"
+
+namespace carillon::executor {
+
+class ExecutorServer {
+ public:
+  struct Ports {
+    const Clock& clock;
+    BusConsumer& tasks;
+    BusProducer& results;
+    ExecutorLink& link;
+    Metrics& metrics;
+    std::function<std::vector<std::string>()> public_keys;
+    LiveSettings& settings;
+  };
+  // `home` is the directory of everything it keeps; made if it is missing.
+  static Result<std::unique_ptr<ExecutorServer>> Make(const Ports& ports,
+                                                      const ExecutorOptions& options,
+                                                      const std::string& home);
+
+  void StartLoops(Loops& loops);
+  pid_t warden_pid() const { return static_cast<pid_t>(warden_->warden_pid()); }
+  bool warden_answers() const { return warden_->answers(); }
+  void Tune(const ExecutorTuning& tuning) { daemon_->Tune(tuning); }
+  void Drain() { daemon_->Drain(); }
+  bool drained() const { return daemon_->drained(); }
+  std::string refusal() const { return daemon_->refusal(); }
+  // Says goodbye; the warden goes on alone with what runs. After the loops stopped.
+  void Leave() {
+    daemon_->Leave(clock_.Steady());
+    warden_->Leave();
+  }
+
+ private:
+  explicit ExecutorServer(const Clock& clock) : clock_(clock) {}
+
+  const Clock& clock_;
+  RandomTokens tokens_;
+  std::unique_ptr<WardenClient> warden_;
+  std::unique_ptr<ResultSpool> spool_;
+  std::unique_ptr<ProcLoad> load_;
+  std::unique_ptr<ExecutorDaemon> daemon_;
+};
+
+}  // namespace carillon::executor

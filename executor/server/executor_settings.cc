@@ -1,0 +1,41 @@
+#include "executor/server/executor_settings.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "common/base/version.h"
+#include "common/process/process.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr int kSlotsPerCore = 4;
+
+}  // namespace
+
+ExecutorTuning ExecutorTuningOf(const config::Config& config) {
+  ExecutorTuning tuning{
+      .slots = static_cast<int>(config.Integer("executor.slots")),
+      .output_bytes_max = static_cast<size_t>(config.Integer("executor.output_bytes_max")),
+      .bus_format = BusFormatOf(config.Text("bus.format"))};
+  if (tuning.slots == 0) {
+    tuning.slots =
+        kSlotsPerCore * std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+  return tuning;
+}
+
+ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
+  ExecutorOptions options;
+  options.executor_id = ExecutorId(config.Text("executor.id"));
+  options.incarnation = process::NewIncarnation(seed);
+  options.host = process::HostName();
+  options.version = kVersion;
+  options.labels = config.Pairs("executor.labels");
+  options.tuning = ExecutorTuningOf(config);
+  options.log_bytes_max = static_cast<size_t>(config.Integer("executor.log_bytes_max"));
+  options.light_slots = static_cast<int>(config.Integer("executor.light_slots"));
+  return options;
+}
+
+}  // namespace carillon::executor

@@ -1,0 +1,23 @@
+// Signing in: setup, login, refresh, logout, who one is, one's password.
+#pragma once
+
+#include "scheduler/api/call/call.h"
+
+namespace carillon::scheduler {
+
+Reply AuthState(const Call& call);
+Reply SetUp(const Call& call);
+Reply Login(const Call& call);
+Reply RefreshSession(const Call& call);
+Reply Logout(const Call& call);
+Reply WhoAmI(const Call& call);
+Reply ChangeMe(const Call& call);
+Reply ChangePassword(const Call& call);
+Reply CreateSetupLink(const Call& call);
+
+// How long a setup link is valid.
+inline constexpr Duration kSetupLinkLife = 24h;
+// The path, below a server's URL, of a link with this token. The fragment stays out of every log.
+std::string SetupPath(const std::string& token);
+
+}  // namespace carillon::scheduler

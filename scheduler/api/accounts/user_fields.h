@@ -1,0 +1,37 @@
+// The fields of users and tokens in bodies and answers.
+//
+// Errors   400 with the pointer of what is wrong.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "scheduler/api/call/call.h"
+
+namespace carillon::scheduler {
+
+inline constexpr size_t kDisplayNameCharactersMax = 200;
+
+Outcome<std::string> RequiredText(const nlohmann::json& body, std::string_view member,
+                                  size_t characters_max);
+Outcome<std::string> ReadUserName(const nlohmann::json& body);
+// A password that may be taken by the user of this name.
+Outcome<std::string> ReadNewPassword(const nlohmann::json& body, std::string_view member,
+                                     std::string_view user_name);
+// The role in `body`, or `otherwise` when there is none.
+Outcome<std::string> ReadRole(const nlohmann::json& body, const std::string& otherwise);
+// The shares in `body`; none when there are none.
+Outcome<std::vector<Share>> ReadShares(const nlohmann::json& body);
+
+struct UserFields {
+  std::string name;
+  std::string display_name = {};
+  std::string role;
+  std::vector<Share> shares = {};
+  std::string password;
+};
+// With an id of its own and the password hashed; not stored yet.
+Outcome<UserRecord> NewUser(const Call& call, const UserFields& fields);
+
+}  // namespace carillon::scheduler

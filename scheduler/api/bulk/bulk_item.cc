@@ -1,0 +1,123 @@
+#include "scheduler/api/bulk/bulk_item.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/wire/json_text.h"
+#include "scheduler/api/call/audit.h"
+#include "scheduler/api/call/idempotency.h"
+#include "scheduler/api/call/ownership.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+enum class Asking { kDo, kOnlyMay };
+
+// A request of its own for the same caller. `request` and `note` outlive it.
+Call Single(const Call& call, const HttpRequest& request, const RouteMatch& match, AuditNote& note,
+            const std::optional<ItemKey>& key) {
+  const ItemKey none;
+  return {.routes = call.routes,
+          .api = call.api,
+          .identifiers = call.identifiers,
+          .store = call.store,
+          .streams = call.streams,
+          .log_reads = call.log_reads,
+          .changes = call.changes,
+          .authenticator = call.authenticator,
+          .sign_in = call.sign_in,
+          .nudge_bulk = call.nudge_bulk,
+          .request = request,
+          .caller = call.caller,
+          .arguments = match.arguments,
+          .trace_id = call.trace_id,
+          .note = note,
+          .owns_all = call.caller.ReachFor(match.route->permission) == Reach::kAll,
+          .idempotency_key = key.value_or(none).key,
+          .idempotency_scope = key.value_or(none).scope};
+}
+
+Reply Ask(const Call& call, const HttpRequest& request, AuditNote& note, Asking asking,
+          const std::optional<ItemKey>& key) {
+  const RouteMatch match = call.routes.Match(request.method, request.segments);
+  if (match.route == nullptr) return NotFound("There is no such id.");
+  const Permission permission = match.route->permission;
+  if (call.caller.ReachFor(permission) == Reach::kNone) return Forbidden(permission);
+  const bool keyed = key && match.route->keyed != Keyed::kNo;
+  const Call single = Single(call, request, match, note, keyed ? key : std::nullopt);
+  if (!single.owns_all) CARILLON_TRY(CheckOwned(*match.route, single));
+  if (asking == Asking::kOnlyMay) return HttpResponse{};
+  return keyed ? AskOnce(*match.route, single, "") : match.route->handler(single);
+}
+
+std::vector<std::string> Path(const BulkVerb& verb, const std::string& id) {
+  return {"api", std::string(verb.path()), id};
+}
+std::vector<std::string> ActedPath(const BulkVerb& verb, const std::string& id) {
+  std::vector<std::string> segments = Path(verb, id);
+  if (!verb.verb.empty()) segments.emplace_back(verb.verb);
+  return segments;
+}
+
+}  // namespace
+
+HttpRequest AskedRequest(const Call& call, std::string_view method,
+                         std::vector<std::string> segments) {
+  HttpRequest request{.method = std::string(method), .target = {}, .segments = std::move(segments)};
+  request.peer = call.request.peer;
+  return request;
+}
+
+Reply AskAlone(const Call& call, const HttpRequest& request, AuditNote& note) {
+  return Ask(call, request, note, Asking::kDo, {});
+}
+
+Reply DoItem(const Call& call, const BulkDeed& deed, const std::string& id, AuditNote& note,
+             const std::optional<ItemKey>& key) {
+  const BulkVerb& verb = *deed.verb;
+  HttpRequest request = AskedRequest(call, verb.method, ActedPath(verb, id));
+  json body = json::object();
+  if (verb.takes_reason && !deed.reason.empty()) body["reason"] = deed.reason;
+  if (deed.confirm) body["confirm_overlap"] = true;
+  if (deed.mode != CancelMode::kGraceful) body["mode"] = Name(deed.mode);
+  if (verb.method == "POST") {
+    request.body = JsonToText(body);
+  } else {
+    request.headers.emplace_back("if-match", "*");  // whatever it is now
+  }
+  return Ask(call, request, note, Asking::kDo, key);
+}
+
+Reply LookAtItem(const Call& call, const BulkDeed& deed, const std::string& id) {
+  const BulkVerb& verb = *deed.verb;
+  AuditNote unused;
+  CARILLON_TRY(AskAlone(call, AskedRequest(call, "GET", Path(verb, id)), unused));
+  return Ask(call, AskedRequest(call, verb.method, ActedPath(verb, id)), unused, Asking::kOnlyMay,
+             {});
+}
+
+Status RecordItem(const Call& call, const BulkDeed& deed, const std::string& id,
+                  const AuditNote& note) {
+  return TryRecordAudit(call, {.at = {},
+                               .actor = call.caller.Actor(),
+                               .action = deed.verb->AuditAction(),
+                               .object_id = id,
+                               .reason = AuditReason(note, deed.reason),
+                               .trace_id = {},
+                               .changes_json = note.changes_json});
+}
+
+json ItemProblem(const BulkVerb& verb, const std::string& id, Problem problem,
+                 std::string_view trace_id) {
+  problem.members = json::object();
+  return ProblemBody(problem, fmt::format("/api/{}/{}", verb.path(), id), trace_id);
+}
+
+json RunIdOf(const BulkVerb& verb, const HttpResponse& done) {
+  return verb.action == "run" ? json::parse(done.body)["run_id"] : json(nullptr);
+}
+
+}  // namespace carillon::scheduler

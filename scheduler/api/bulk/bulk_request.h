@@ -1,0 +1,57 @@
+// Parses the body of POST /api/bulk and selects the jobs or runs it concerns.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/ports/bulk_store.h"
+#include "scheduler/api/call/call.h"
+
+namespace carillon::scheduler {
+
+inline constexpr size_t kBulkItemsMax = 1000;  // done while their request waits
+
+// One of the things that can be done to many.
+struct BulkVerb {
+  std::string_view action;
+  std::string_view kind;  // job or run
+  std::string_view method;
+  std::string_view verb;  // last segment of the path; empty = none
+  bool takes_reason = false;
+  bool takes_confirm = false;
+  bool takes_mode = false;
+
+  std::string_view path() const { return kind == "job" ? "jobs" : "runs"; }
+  // Of the audit, as that of its route.
+  std::string AuditAction() const;
+};
+// Null: there is no such action of that kind.
+const BulkVerb* FindBulkVerb(std::string_view action, std::string_view kind);
+
+struct BulkRequest {
+  const BulkVerb* verb = nullptr;
+  std::vector<std::string> ids = {};
+  std::optional<nlohmann::json> filter = {};
+  bool dry_run = false;
+  bool background = false;
+  bool confirm = false;
+  CancelMode mode = CancelMode::kGraceful;
+  std::string reason = {};
+
+  size_t items_max() const { return background ? kBulkStoredItemsMax : kBulkItemsMax; }
+};
+Outcome<BulkRequest> ReadBulkRequest(const Call& call);
+
+struct SelectedItems {
+  std::vector<std::string> ids;
+  bool more = false;  // than may be acted on at once
+};
+// A filter is looked up by the list's own route, so that it means the same here.
+Outcome<SelectedItems> SelectItems(const Call& call, const BulkRequest& bulk);
+// The refusal of too many.
+Problem TooManyItems(const BulkRequest& bulk);
+
+}  // namespace carillon::scheduler

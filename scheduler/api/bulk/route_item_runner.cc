@@ -1,0 +1,160 @@
+#include "scheduler/api/bulk/route_item_runner.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/wire/json_text.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using Verdict = ItemOutcome::Verdict;
+
+constexpr size_t kAuditLookedAt = 20;  // records of one object
+
+BulkDeed DeedOf(const BulkOrder& order, const BulkVerb& verb) {
+  return {.verb = &verb,
+          .reason = order.reason,
+          .confirm = order.confirm_overlap,
+          .mode = order.cancel_mode};
+}
+
+ItemOutcome Unsuccessful(const BulkVerb& verb, Verdict verdict, const BulkItem& item,
+                         const Problem& problem, std::string_view trace_id) {
+  return {.verdict = verdict,
+          .error_json = JsonToText(ItemProblem(verb, item.id, problem, trace_id))};
+}
+
+// By an earlier try of this very action. The trace id is the client's, who may have done the same
+// before under it.
+Result<bool> IsRecorded(const Call& call, const BulkVerb& verb, const BulkOrder& order,
+                        const BulkItem& item) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const auto records,
+      call.api.admin.ListAudit({.object_id = item.id, .limit = kAuditLookedAt}));
+  return std::any_of(records.begin(), records.end(), [&](const AuditRecord& record) {
+    return record.at >= order.created && record.trace_id == call.trace_id &&
+           record.action == verb.AuditAction();
+  });
+}
+
+Status RecordOnce(const Call& call, const BulkDeed& deed, const BulkOrder& order,
+                  const BulkItem& item, Tried tried, const AuditNote& note) {
+  if (tried == Tried::kPerhaps) {
+    CARILLON_ASSIGN_OR_RETURN(const bool recorded, IsRecorded(call, *deed.verb, order, item));
+    if (recorded) return {};
+  }
+  return RecordItem(call, deed, item.id, note);
+}
+
+Problem NotRecorded(const Error& error) {
+  Problem problem = ToProblem(error);
+  problem.detail = "This was done, but the audit could not be written.";
+  return problem;
+}
+
+// A key that is in flight is of an earlier try of this item: what it did is kept with its key in
+// one transaction, so it may be taken from it at once. Who held it may only have been slow: when he
+// settles or drops the key in between, this try is the one that conflicts, and changes nothing. The
+// key tells then what he did; a conflict of the item's own is the same once more.
+Reply DoAnew(const Call& call, const BulkDeed& deed, const BulkItem& item, AuditNote& note,
+             const ItemKey& key) {
+  CARILLON_TRY(call.api.admin.AbandonRequest(key.scope, key.key));
+  Reply reply = DoItem(call, deed, item.id, note, key);
+  if (reply.ok() || reply.error().code != "conflict") return reply;
+  return DoItem(call, deed, item.id, note, key);
+}
+
+ItemOutcome DoOne(const Call& call, const BulkDeed& deed, const BulkOrder& order,
+                  const BulkItem& item, Tried tried) {
+  const ItemKey key{.scope = "bulk " + order.bulk_id, .key = std::to_string(item.position)};
+  AuditNote note;
+  const Reply reply = tried == Tried::kPerhaps ? DoAnew(call, deed, item, note, key)
+                                               : DoItem(call, deed, item.id, note, key);
+  const Verdict verdict = JudgeItem(*deed.verb, reply, tried);
+  if (verdict != Verdict::kDone) {
+    return Unsuccessful(*deed.verb, verdict, item, reply.error(), call.trace_id);
+  }
+  const Status recorded = RecordOnce(call, deed, order, item, tried, note);
+  if (!recorded.ok()) {
+    return Unsuccessful(*deed.verb, Verdict::kAgain, item, NotRecorded(recorded.error()),
+                        call.trace_id);
+  }
+  if (!reply.ok()) return {};
+  const nlohmann::json run_id = RunIdOf(*deed.verb, *reply);
+  return {.run_id = run_id.is_string() ? run_id.get<std::string>() : ""};
+}
+
+Problem UndoneProblem(Undone undone) {
+  if (undone == Undone::kNotBegun) {
+    return {.status = 403,
+            .code = "forbidden",
+            .detail = "This was not done: the action was stopped before."};
+  }
+  return {.status = 504,
+          .code = "outcome_unknown",
+          .detail =
+              "Whether this was done is not known: it had been begun when the action was "
+              "stopped."};
+}
+
+Problem NotKnownHere() {
+  return {.status = 500, .code = "internal", .detail = "This member does not know the action."};
+}
+
+}  // namespace
+
+Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, Tried tried) {
+  if (reply.ok()) return Verdict::kDone;
+  const Problem& problem = reply.error();
+  if (problem.status >= 503 || problem.code == "request_in_flight") return Verdict::kAgain;
+  const bool gone = problem.status == 404 && verb.action == "delete";
+  return gone && tried == Tried::kPerhaps ? Verdict::kDone : Verdict::kFailed;
+}
+
+ItemOutcome RouteDoer::Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
+                          Tried tried) {
+  const HttpRequest none;
+  AuditNote unused;
+  const Call call = make_call_(none, caller, order.trace_id, unused);
+  const BulkVerb* verb = FindBulkVerb(order.action, order.kind);
+  if (verb == nullptr) {
+    return Unsuccessful({}, Verdict::kFailed, item, NotKnownHere(), order.trace_id);
+  }
+  try {
+    return DoOne(call, DeedOf(order, *verb), order, item, tried);
+  } catch (const std::exception& error) {
+    log::Error("bulk", "{} {}: {} (trace {})", order.action, item.id, error.what(), order.trace_id);
+    return Unsuccessful(*verb, Verdict::kFailed, item,
+                        {.detail = "This should not have happened; the server's log says more "
+                                   "under the trace_id."},
+                        order.trace_id);
+  }
+}
+
+std::optional<ItemOutcome> RouteDoer::Foresee(const BulkOrder& order, const Caller& caller,
+                                              const BulkItem& item) {
+  const BulkVerb* verb = FindBulkVerb(order.action, order.kind);
+  if (verb == nullptr || verb->action != "delete") return std::nullopt;
+  const HttpRequest none;
+  AuditNote unused;
+  const Call call = make_call_(none, caller, order.trace_id, unused);
+  try {
+    const Reply reply = LookAtItem(call, DeedOf(order, *verb), item.id);
+    if (reply.ok() || reply.error().code == "corrupt") return std::nullopt;
+    const Verdict verdict = JudgeItem(*verb, reply, Tried::kNever);
+    return Unsuccessful(*verb, verdict, item, reply.error(), order.trace_id);
+  } catch (const std::exception& error) {  // the item's own error once it is done
+    log::Error("bulk", "{} {}: {} (trace {})", order.action, item.id, error.what(), order.trace_id);
+    return std::nullopt;
+  }
+}
+
+std::string RouteDoer::ErrorOf(const BulkOrder& order, Undone undone) {
+  const std::string instance = "/api/bulk/" + order.bulk_id;
+  return JsonToText(ProblemBody(UndoneProblem(undone), instance, order.trace_id));
+}
+
+}  // namespace carillon::scheduler

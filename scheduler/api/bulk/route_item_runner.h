@@ -1,0 +1,39 @@
+// Does items of bulk actions by the handlers of their routes.
+//
+// Always   Doing an item again, after a try of which nobody knows the end, is harmless: `run` and
+//          `retry` are keyed by action and position, a job that is gone after a `delete` of it
+//          counts as deleted, the rest is idempotent. What the audit does not have yet is not done
+//          but to be tried again. It has each once; that it is told again takes a second crash
+//          between the record and the item's result.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "scheduler/api/bulk/bulk_item.h"
+#include "scheduler/bulk/bulk_worker.h"
+
+namespace carillon::scheduler {
+
+// What a reply means for its item. Pure.
+ItemOutcome::Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, Tried tried);
+
+class RouteDoer final : public BulkDoer {
+ public:
+  // A call of this caller's; the references outlive it.
+  using CallMaker = std::function<Call(const HttpRequest& request, const Caller& caller,
+                                       std::string_view trace_id, AuditNote& note)>;
+  explicit RouteDoer(CallMaker make_call) : make_call_(std::move(make_call)) {}
+
+  ItemOutcome Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
+                 Tried tried) override;
+  // A job that is not there cannot be deleted; once its deletion has begun that looks the same.
+  std::optional<ItemOutcome> Foresee(const BulkOrder& order, const Caller& caller,
+                                     const BulkItem& item) override;
+  std::string ErrorOf(const BulkOrder& order, Undone undone) override;
+
+ private:
+  const CallMaker make_call_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,66 @@
+#include "scheduler/api/call/audit.h"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/log.h"
+#include "common/wire/job_changes.h"
+#include "common/wire/json_text.h"
+
+namespace carillon::scheduler {
+namespace {
+
+void WarnNotKept(const AuditRecord& record, const Error& error) {
+  log::Warn("api", "not in the audit: {} {} by {}, reason '{}' (trace {}): {}", record.action,
+            record.object_id, record.actor, record.reason, record.trace_id, error.message);
+}
+
+}  // namespace
+
+void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann::json& after) {
+  const nlohmann::json changes = Changes(before, after);
+  call.note.changes_json = changes.empty() ? "" : JsonToText(ToldChanges(changes));
+}
+
+void RecordAudit(const Call& call, AuditRecord record) {
+  static_cast<void>(TryRecordAudit(call, std::move(record)));
+}
+
+void RecordAudits(const Call& call, std::vector<AuditRecord> records) {
+  const WallTime at = call.api.cluster_now().value_or(call.api.clock.Wall());
+  for (AuditRecord& record : records) {
+    record.at = at;
+    record.trace_id = call.trace_id;
+  }
+  const Status kept = call.api.admin.RecordAudits(records);
+  if (kept.ok()) return;
+  for (AuditRecord& record : records) {
+    // Some may be there already when the outcome is unknown, and must not be there twice.
+    if (kept.code() != ErrorCode::kTimeout) {
+      RecordAudit(call, std::move(record));
+      continue;
+    }
+    WarnNotKept(record, kept.error());
+  }
+}
+
+std::string AuditReason(const AuditNote& note, const std::string& said) {
+  const std::string between = note.reason.empty() || said.empty() ? "" : ": ";
+  return note.reason + between + said;
+}
+
+void NoteCancelMode(const Call& call, CancelMode mode) {
+  if (mode == CancelMode::kKill) call.note.reason = Name(mode);
+}
+
+Status TryRecordAudit(const Call& call, AuditRecord record) {
+  record.at = call.api.cluster_now().value_or(call.api.clock.Wall());
+  record.trace_id = call.trace_id;
+  const Status kept = call.api.admin.RecordAudit(record);
+  if (kept.ok()) return kept;
+  WarnNotKept(record, kept.error());
+  return kept;
+}
+
+}  // namespace carillon::scheduler

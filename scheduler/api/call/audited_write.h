@@ -1,0 +1,43 @@
+// One write in a caller's name: who, when and why; what it ended is counted.
+#pragma once
+
+#include <string>
+
+#include "scheduler/api/call/call.h"
+
+namespace carillon::scheduler {
+
+class PersonWrite {
+ public:
+  PersonWrite(const Call& call, WallTime now, std::string reason = {}, bool confirm_overlap = false,
+              CancelMode cancel_mode = CancelMode::kGraceful)
+      : metrics_(call.api.metrics),
+        context_{.now = now,
+                 .actor = call.caller.Actor(),
+                 .reason = std::move(reason),
+                 .confirm_overlap = confirm_overlap,
+                 .cancel_mode = cancel_mode,
+                 .ended = &ended_} {}
+  PersonWrite(const PersonWrite&) = delete;
+  PersonWrite& operator=(const PersonWrite&) = delete;
+
+  const WriteContext& context() const { return context_; }
+
+  // `written`, and when it was done its ends are counted.
+  template <typename Written>
+  Written Count(Written written) {
+    if (!written.ok()) return written;
+    for (const auto& [state, count] : ended_) {
+      metrics_.counter("carillon_runs_total", Name(state)).Add(static_cast<uint64_t>(count));
+    }
+    ended_.clear();
+    return written;
+  }
+
+ private:
+  Metrics& metrics_;
+  EndedRuns ended_;
+  const WriteContext context_;
+};
+
+}  // namespace carillon::scheduler

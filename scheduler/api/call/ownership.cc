@@ -1,0 +1,187 @@
+#include "scheduler/api/call/ownership.h"
+
+#include <fmt/core.h>
+
+#include "common/domain/run_id.h"
+#include "scheduler/api/call/path_ids.h"
+
+namespace carillon::scheduler {
+namespace {
+
+const Error kUnknown{ErrorCode::kNotFound, "no such id"};
+
+// The job that the path is about, by itself or by one of its runs.
+Result<JobId> JobOf(Owned owned, const Call& call) {
+  const std::string& id = call.arguments.at(0);
+  switch (owned) {
+    case Owned::kJob:
+      if (!ValidateJobId(id).ok()) return kUnknown;
+      return JobId(id);
+    case Owned::kRun: {
+      const auto key = DecodeRunId(id);
+      if (!key.ok()) return kUnknown;
+      CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(*key));
+      return run.job_id;
+    }
+    default: {
+      const auto letter_id = DeadLetterId(id);
+      if (!letter_id) return kUnknown;
+      CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.api.runs.GetDeadLetter(*letter_id));
+      return letter.job_id;
+    }
+  }
+}
+
+Result<std::string> OwnerOf(Owned owned, const Call& call) {
+  const std::string& id = call.arguments.at(0);
+  if (owned == Owned::kToken) {
+    CARILLON_ASSIGN_OR_RETURN(const TokenRecord token, call.api.auth.GetToken(id));
+    return token.user_id;
+  }
+  if (owned == Owned::kBulk) {
+    CARILLON_ASSIGN_OR_RETURN(const BulkAction action, call.api.bulk.GetBulk(id));
+    return action.order.user_id;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, call.api.secrets.GetSecret(id));
+  return secret.record.user_id;
+}
+
+// Labels are read only where they could make a difference.
+Result<JobPlace> ReadPlace(const Call& call, const JobId& id) {
+  CARILLON_ASSIGN_OR_RETURN(JobHead head, call.api.jobs.GetJobHead(id));
+  // A run of a deleted job is still somebody's; of the job itself the handler says that it is gone.
+  JobPlace place{.user_id = std::move(head.user_id),
+                 .name_space = std::move(head.name_space),
+                 .deleted = head.deleted};
+  const bool settled = IsOwn(call.caller, place) ||
+                       call.caller.shared.Cover(place.name_space, nullptr) ||
+                       !call.caller.shared.CoverSomeOf(place.name_space);
+  if (settled) return place;
+  const auto job = call.api.jobs.GetJob(id);
+  if (job.ok()) return PlaceOf(job->definition);
+  const bool unreadable = job.code() == ErrorCode::kCorrupt || job.code() == ErrorCode::kNotFound;
+  if (!unreadable) return job.error();
+  return place;
+}
+
+Result<bool> IsWithinReach(const Route& route, const Call& call) {
+  const bool of_no_job =
+      route.owned == Owned::kToken || route.owned == Owned::kSecret || route.owned == Owned::kBulk;
+  if (of_no_job) {
+    CARILLON_ASSIGN_OR_RETURN(const std::string owner, OwnerOf(route.owned, call));
+    return !owner.empty() && owner == call.caller.user_id;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, JobOf(route.owned, call));
+  CARILLON_ASSIGN_OR_RETURN(const JobPlace job, ReadPlace(call, id));
+  if (job.deleted && route.owned == Owned::kJob) return kUnknown;
+  return MayAct(call.caller, job);
+}
+
+Problem NotYours() {
+  Problem problem{
+      .status = 403,
+      .code = "not_owner",
+      .detail = "Only an administrator gives a job to somebody else; leave user_id out.",
+      .errors = {{"/user_id", "not_owner", "This is not your user_id."}}};
+  problem.members["permission"] = Name(Permission::kWriteJobs);
+  return problem;
+}
+
+Problem OwnerStays() {
+  Problem problem{.status = 403,
+                  .code = "not_owner",
+                  .detail = "A job that is shared with you stays its owner's; leave user_id out.",
+                  .errors = {{"/user_id", "not_owner", "This is not the job's owner."}}};
+  problem.members["permission"] = Name(Permission::kWriteJobs);
+  return problem;
+}
+
+Problem OutOfReach(const Caller& caller, const JobDefinition& definition) {
+  const bool by_labels = caller.shared.CoverSomeOf(definition.name_space);
+  const std::string pointer = by_labels ? "/labels" : "/namespace";
+  std::string what = by_labels ? fmt::format(
+                                     "Of namespace {}, jobs with these labels are not shared with "
+                                     "you; GET /api/auth/me shows what is.",
+                                     definition.name_space)
+                               : fmt::format(
+                                     "Namespace {} is not shared with you; GET /api/auth/me shows "
+                                     "what is.",
+                                     definition.name_space);
+  Problem problem{.status = 403,
+                  .code = "out_of_reach",
+                  .detail = what,
+                  .errors = {{pointer, "out_of_reach", std::move(what)}}};
+  problem.members["permission"] = Name(Permission::kWriteJobs);
+  return problem;
+}
+
+// An own job may be in `default`, in what is shared, and stay where somebody else has put it.
+bool MayStand(const Caller& caller, const JobPlace* before, const JobPlace& after) {
+  if (caller.shared.Cover(after.name_space, &*after.labels)) return true;
+  if (before != nullptr && !IsOwn(caller, *before)) return false;
+  if (after.name_space == kDefaultNamespace) return true;
+  if (before == nullptr || before->name_space != after.name_space) return false;
+  return !before->labels || !caller.shared.Cover(before->name_space, &*before->labels);
+}
+
+}  // namespace
+
+JobPlace PlaceOf(const JobDefinition& definition) {
+  return {.user_id = definition.user_id,
+          .name_space = definition.name_space,
+          .labels = definition.labels};
+}
+
+Outcome<JobPlace> FindPlace(const Call& call, const JobId& id) {
+  CARILLON_ASSIGN_OR_RETURN(JobPlace place, ReadPlace(call, id));
+  return place;
+}
+
+bool IsOwn(const Caller& caller, const JobPlace& job) {
+  return !job.user_id.empty() && job.user_id == caller.user_id;
+}
+
+bool MayAct(const Caller& caller, const JobPlace& job) {
+  return IsOwn(caller, job) ||
+         caller.shared.Cover(job.name_space, job.labels ? &*job.labels : nullptr);
+}
+
+Problem NotOwner(Permission permission) {
+  Problem problem{.status = 403,
+                  .code = "not_owner",
+                  .detail = fmt::format("This belongs to somebody else; your permission '{}' "
+                                        "reaches only to what is yours or shared with you.",
+                                        Name(permission))};
+  problem.members["permission"] = Name(permission);
+  return problem;
+}
+
+Problem Forbidden(Permission permission) {
+  Problem problem{.status = 403,
+                  .code = "forbidden",
+                  .detail = fmt::format("This needs the permission '{}'.", Name(permission))};
+  problem.members["permission"] = Name(permission);
+  return problem;
+}
+
+Outcome<bool> CheckOwned(const Route& route, const Call& call) {
+  if (route.owned == Owned::kNothing) return true;
+  const auto within = IsWithinReach(route, call);
+  if (!within.ok() && within.code() == ErrorCode::kNotFound) return true;
+  if (!within.ok()) return within.error();
+  if (*within) return true;
+  return NotOwner(route.permission);
+}
+
+Outcome<bool> CheckWrite(const Call& call, const JobPlace* before,
+                         const JobDefinition& definition) {
+  if (call.owns_all) return true;
+  if (before != nullptr && !MayAct(call.caller, *before)) return NotOwner(Permission::kWriteJobs);
+  const bool own = before == nullptr || IsOwn(call.caller, *before);
+  if (own && definition.user_id != call.caller.user_id) return NotYours();
+  if (!own && definition.user_id != before->user_id) return OwnerStays();
+  if (MayStand(call.caller, before, PlaceOf(definition))) return true;
+  return OutOfReach(call.caller, definition);
+}
+
+}  // namespace carillon::scheduler

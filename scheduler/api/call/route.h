@@ -1,0 +1,69 @@
+// Routes: method, path, permission, handler; what they say that may be done.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scheduler/api/call/call.h"
+#include "scheduler/auth/roles.h"
+
+namespace carillon::scheduler {
+
+// Whether Idempotency-Key is honoured.
+enum class Keyed {
+  kNo,
+  kYes,
+  kInWrite,  // a handler that succeeds has kept the answer in the transaction of its write
+};
+
+// What the first {} of the path names: somebody's, when
+// the caller's permission reaches only to his own.
+enum class Owned { kNothing, kJob, kRun, kDeadLetter, kToken, kSecret, kBulk };
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  // "/api/jobs/{}/history"
+  Permission permission;
+  Keyed keyed;
+  Reply (*handler)(const Call& call);
+  std::string_view action = {};  // of the audit; empty: nothing is changed, or the handler tells it
+  Owned owned = Owned::kNothing;
+  // Served though the store is not trusted; every other write is refused then.
+  bool on_any_store = false;
+  // The handler reads the query of a write; of others it has to be empty.
+  bool with_query = false;
+};
+
+struct RouteMatch {
+  const Route* route = nullptr;  // null: no route for this method (or at all)
+  std::vector<std::string> arguments;
+  std::string allow;  // methods of the path, empty when the path is unknown
+};
+
+// Immutable.
+class Routes {
+ public:
+  explicit Routes(std::vector<Route> routes);
+
+  auto begin() const { return routes_.begin(); }
+  auto end() const { return routes_.end(); }
+  // HEAD is served as GET.
+  RouteMatch Match(std::string_view method, const std::vector<std::string>& segments) const;
+
+  // The actions on things of a kind, with the permission that each needs. Every way of writing what
+  // is there is "edit"; of the others "job.pause" is "pause".
+  using Actions = std::map<std::string, Permission>;
+  const Actions& ActionsOn(Owned kind) const;
+  // On one thing that the audit calls so: "executor", "user", "secret", "token".
+  const Actions& ActionsOn(std::string_view thing) const;
+
+ private:
+  const std::vector<Route> routes_;
+  std::map<Owned, Actions> of_kinds_;
+  std::map<std::string, Actions, std::less<>> of_things_;
+};
+
+}  // namespace carillon::scheduler

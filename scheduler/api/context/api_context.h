@@ -1,0 +1,78 @@
+// Everything the REST API needs of the member it runs in. The composition root fills it.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/embedded_file.h"
+#include "common/base/live_settings.h"
+#include "common/base/metrics.h"
+#include "common/config/load.h"
+#include "common/domain/store_trust.h"
+#include "common/ports/admin_store.h"
+#include "common/ports/auth_store.h"
+#include "common/ports/bulk_store.h"
+#include "common/ports/executor_store.h"
+#include "common/ports/firing_store.h"
+#include "common/ports/job_store.h"
+#include "common/ports/list_counts.h"
+#include "common/ports/log_store.h"
+#include "common/ports/notice_store.h"
+#include "common/ports/run_store.h"
+#include "common/ports/secret_store.h"
+#include "common/ports/segment_store.h"
+#include "scheduler/explain/status_source.h"
+#include "scheduler/notify/notice_sender.h"
+#include "scheduler/secrets/keyring.h"
+
+namespace carillon::scheduler {
+
+// References outlive the server. The functions are called on several threads at once.
+struct ApiContext {
+  JobStore& jobs;
+  RunStore& runs;
+  LogStore& logs;
+  NoticeStore& notices;
+  ExecutorStore& executors;
+  AdminStore& admin;
+  AuthStore& auth;
+  SecretStore& secrets;
+  BulkStore& bulk;
+  ListCounts& counts;
+  const KeySource& secret_keys;
+  SegmentStore& segments;
+  StatusSource& status;
+  // Whether the store that answers is the trusted one; must not block.
+  std::function<StoreStanding()> store_standing;
+  // An operator accepts the store that was shown; blocks as a write does.
+  std::function<Status(const StoreIdentity&)> accept_store;
+  // After a write that can make work due; must not block.
+  std::function<void(const ChangedWork&)> nudge;
+  // After an executor was enabled, disabled, drained or labelled; must not block.
+  std::function<void()> nudge_executors;
+  // The database's time; kUnavailable while it is not known.
+  std::function<Result<WallTime>()> cluster_now;
+  // A test through every channel that is set up; blocks for as long as they take.
+  std::function<std::vector<TestOutcome>()> test_notices;
+  // The channels that are set up, and how they were seen last; must not block.
+  std::function<std::vector<ChannelSight>()> channels;
+  const Clock& clock;
+  uint64_t seed;  // of trace ids and generated job ids; never of anything secret
+  Metrics& metrics;
+  std::string version;
+  config::Config config;       // that this member was started with
+  LiveSettings& settings;      // adopting newer ones spreads them
+  EmbeddedFiles console = {};  // web-ui/dist; empty: the start page tells how to build it
+  bool one_process = false;    // bus and coordinator are part of this process
+  bool serves_tls = false;     // cookies are Secure then, and browsers told to stay with https
+  // PEM, who signs the certificates of executors; empty: the control link has no TLS.
+  std::string link_authority = {};
+  // Requests a second, 0 = no limit: of each account, and of each address that shows none.
+  int64_t account_rate = 0;
+  int64_t address_rate = 0;
+  // How long status and tokens wait for a store that hangs.
+  Duration store_patience = 1s;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,24 @@
+// Filter of a list of executors: `state`, `q`, `label`. Pure.
+//
+// Errors   400 with ?state (unknown_value), ?q (too_long), ?label (bad_value).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/domain/executor_state.h"
+#include "common/ports/executor_store.h"
+#include "scheduler/api/http/request_parts.h"
+
+namespace carillon::scheduler {
+
+struct ExecutorFilter {
+  std::vector<ExecutorState> states = {};  // one of these; empty = any
+  std::string text = {};                   // in its id or host, whatever the case
+  LabelFilter labels = {};
+
+  static Outcome<ExecutorFilter> Read(const Query& query);
+  bool Matches(const ExecutorRecord& executor) const;
+};
+
+}  // namespace carillon::scheduler

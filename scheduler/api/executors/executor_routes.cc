@@ -1,0 +1,219 @@
+#include "scheduler/api/executors/executor_routes.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include <fmt/core.h>
+
+#include "common/wire/job_json.h"
+#include "scheduler/api/call/allowed_actions.h"
+#include "scheduler/api/call/audit.h"
+#include "scheduler/api/executors/executor_filter.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/http/short_hash.h"
+#include "scheduler/api/http/sort.h"
+#include "scheduler/explain/live_executors.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+Outcome<ExecutorId> PathExecutorId(const Call& call) {
+  const std::string& text = call.arguments.at(0);
+  if (!IsExecutorId(text))
+    return NotFound("There is no such executor; GET /api/executors lists them.");
+  return ExecutorId(text);
+}
+
+// Only what people change is part of the tag: load and heartbeats move all the time.
+std::string ExecutorTag(const ExecutorRecord& executor) {
+  const json part = {
+      {"enabled", executor.enabled}, {"draining", executor.draining}, {"labels", executor.labels}};
+  return "\"" + ShortHash(part.dump()) + "\"";
+}
+
+json ShowExecutor(const Call& call, const ExecutorRecord& executor) {
+  json shown = ExecutorToJson(executor);
+  shown["allowed_actions"] = AllowedActions(call, "executor");
+  return shown;
+}
+
+HttpResponse ExecutorResponse(const Call& call, const ExecutorRecord& stored) {
+  const ExecutorRecord executor = HeardExecutors(call.api.status.Read()).Latest(stored);
+  HttpResponse response = JsonResponse(200, ShowExecutor(call, executor));
+  response.headers.emplace_back("ETag", ExecutorTag(executor));
+  return response;
+}
+
+Problem StaleExecutor(const Call& call, const ExecutorRecord& now) {
+  Problem problem{.status = 412,
+                  .code = "stale_version",
+                  .detail = "The executor was changed since it was read; `current` shows it."};
+  problem.members["current"] = ShowExecutor(call, now);
+  problem.headers.emplace_back("ETag", ExecutorTag(now));
+  return problem;
+}
+
+json ForTheAudit(const ExecutorRecord& executor) {
+  return {{"enabled", executor.enabled}, {"draining", executor.draining}};
+}
+
+// Setting a flag is idempotent: an unknown outcome is simply tried once more.
+using SetFlag = Result<ExecutorRecord> (ExecutorStore::*)(const ExecutorId&, bool);
+Outcome<ExecutorRecord> Set(const Call& call, const ExecutorRecord& before, SetFlag set,
+                            bool value) {
+  auto changed = (call.api.executors.*set)(before.id, value);
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    changed = (call.api.executors.*set)(before.id, value);
+  }
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown(
+        "Whether the executor was changed is not known; trying again is "
+        "harmless.",
+        changed.error());
+  }
+  if (!changed.ok()) return changed.error();
+  NoteChanges(call, ForTheAudit(before), ForTheAudit(*changed));
+  call.api.nudge_executors();
+  return std::move(changed).value();
+}
+
+// The executor that is acted on, as it is before.
+Outcome<ExecutorRecord> ReadAction(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(ExecutorId id, PathExecutorId(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why,
+                            TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(ExecutorRecord before, call.api.executors.GetExecutor(id));
+  return before;
+}
+
+// Labels follow the rules of a job's labels.
+Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
+  CARILLON_ASSIGN_OR_RETURN(
+      ParsedJob parsed,
+      carillon::ParseJob({{"name", "labels"}, {"type", "noop"}, {"labels", labels}}));
+  return std::move(parsed.definition.labels);
+}
+
+// Those that are heard move all the time: they stand beside each other, so that none is passed by
+// while the pages are turned.
+constexpr Duration kHeardLately = 10s;
+
+// Where an executor stands in a list, as text: also the cursor behind it. `begun`: when the first
+// page was asked for.
+std::string PlaceOf(const ExecutorRecord& executor, WallTime begun, bool by_heartbeat) {
+  if (!by_heartbeat) return executor.id.value();
+  const WallTime heard = std::min(executor.last_heartbeat, begun - kHeardLately);
+  return fmt::format("{:020} {:020} {}", ToUnixMicros(begun), ToUnixMicros(heard),
+                     executor.id.value());
+}
+
+// nullopt: the cursor is not one of PlaceOf.
+std::optional<WallTime> BegunOf(const std::string& cursor) {
+  const auto micros = ParseCursor(cursor.substr(0, cursor.find(' ')));
+  return micros && *micros <= INT64_MAX
+             ? std::optional(FromUnixMicros(static_cast<int64_t>(*micros)))
+             : std::nullopt;
+}
+
+}  // namespace
+
+Reply ListExecutors(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query,
+      Query::Read(call.request, {"q", "sort", "page_size", "page_token"}, {"state", "label"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "executors"));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorFilter filter, ExecutorFilter::Read(query));
+  CARILLON_ASSIGN_OR_RETURN(const auto sort,
+                            ReadSort(query, {"executor_id", "last_heartbeat_time"}));
+  CARILLON_ASSIGN_OR_RETURN(auto executors, call.api.executors.ListExecutors());
+  const HeardExecutors heard(call.api.status.Read());
+  for (ExecutorRecord& executor : executors) executor = heard.Latest(std::move(executor));
+  std::erase_if(executors, [&](const auto& executor) { return !filter.Matches(executor); });
+  const bool by_heartbeat = sort && sort->by == "last_heartbeat_time";
+  const bool descending = sort && sort->descending;
+  WallTime begun = call.api.clock.Wall();
+  if (by_heartbeat && !page.cursor().empty()) {
+    const auto kept = BegunOf(page.cursor());
+    if (!kept) return BadPageToken();
+    begun = *kept;
+  }
+  std::map<std::string, const ExecutorRecord*> places;
+  for (const ExecutorRecord& executor : executors) {
+    places[PlaceOf(executor, begun, by_heartbeat)] = &executor;
+  }
+  const auto add = [&](const auto& place) {
+    return page.Add(ShowExecutor(call, *place.second), place.first);
+  };
+  if (descending) {
+    auto it = page.cursor().empty() ? places.end() : places.lower_bound(page.cursor());
+    while (it != places.begin() && add(*--it)) {
+    }
+  } else {
+    auto it = places.upper_bound(page.cursor());
+    while (it != places.end() && add(*it)) ++it;
+  }
+  return page.Finish(false, [&] { return CountOf(executors.size()); });
+}
+
+Reply GetExecutor(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, PathExecutorId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor, call.api.executors.GetExecutor(id));
+  return ExecutorResponse(call, executor);
+}
+
+Reply PatchExecutor(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, PathExecutorId(call));
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired, {"labels"}));
+  if (!body.contains("labels")) return InvalidField("/labels", "missing", "Labels are needed.");
+  CARILLON_ASSIGN_OR_RETURN(const auto labels, ReadLabels(body["labels"]));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.api.executors.GetExecutor(id));
+  if (!wanted.MatchesStrongly(ExecutorTag(before))) return StaleExecutor(call, before);
+  const LabelEdit edit{.id = id, .labels = labels, .expected = before.labels};
+  auto changed = call.api.executors.SetExecutorLabels(edit);
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    changed = call.api.executors.SetExecutorLabels(edit);  // idempotent
+  }
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether the labels were stored is not known; GET the executor.",
+                          changed.error());
+  }
+  if (!changed.ok() && changed.code() == ErrorCode::kConflict) {
+    CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord now, call.api.executors.GetExecutor(id));
+    return StaleExecutor(call, now);
+  }
+  if (!changed.ok()) return changed.error();
+  NoteChanges(call, {{"labels", before.labels}}, {{"labels", labels}});
+  call.api.nudge_executors();
+  return ExecutorResponse(call, *changed);
+}
+
+Reply EnableExecutor(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, ReadAction(call));
+  CARILLON_TRY(Set(call, before, &ExecutorStore::SetExecutorDraining, false));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
+                            Set(call, before, &ExecutorStore::SetExecutorEnabled, true));
+  return ExecutorResponse(call, executor);
+}
+
+Reply DisableExecutor(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, ReadAction(call));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
+                            Set(call, before, &ExecutorStore::SetExecutorEnabled, false));
+  return ExecutorResponse(call, executor);
+}
+
+Reply DrainExecutor(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, ReadAction(call));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor,
+                            Set(call, before, &ExecutorStore::SetExecutorDraining, true));
+  return ExecutorResponse(call, executor);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,15 @@
+// Handlers of /api/executors. docs/api.md describes each.
+#pragma once
+
+#include "scheduler/api/call/call.h"
+
+namespace carillon::scheduler {
+
+Reply ListExecutors(const Call& call);
+Reply GetExecutor(const Call& call);
+Reply PatchExecutor(const Call& call);
+Reply EnableExecutor(const Call& call);
+Reply DisableExecutor(const Call& call);
+Reply DrainExecutor(const Call& call);
+
+}  // namespace carillon::scheduler

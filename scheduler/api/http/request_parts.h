@@ -1,0 +1,102 @@
+// The parts of a request that handlers ask for: body, query, preconditions.
+//
+// Errors   400 with the pointer of what is wrong, 415 for a body that is not JSON, 428 without an
+//          If-Match.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/domain/run.h"
+#include "common/domain/selector.h"
+#include "scheduler/api/http/problem.h"
+
+namespace carillon::scheduler {
+
+// The JSON document of the body; an empty body is `{}` when `optional`. Members with a NUL in their
+// name or text are refused.
+enum class Body { kRequired, kOptional };
+Outcome<nlohmann::json> ReadJson(const HttpRequest& request, Body body);
+
+// The same, and it is an object with no other members than `known`.
+Outcome<nlohmann::json> ReadObject(const HttpRequest& request, Body body,
+                                   std::initializer_list<std::string_view> known);
+
+inline constexpr size_t kReasonCharactersMax = 1000;
+// A text member of at most `characters_max`, empty when absent or null.
+Outcome<std::string> TextMember(const nlohmann::json& object, std::string_view name,
+                                size_t characters_max);
+// A true or false member, false when absent or null.
+Outcome<bool> FlagMember(const nlohmann::json& object, std::string_view name);
+// `mode` of a cancel, graceful when absent or null.
+Outcome<CancelMode> CancelModeMember(const nlohmann::json& object);
+// A whole number member in [low, high]; nullopt when absent.
+struct Bounds {
+  int64_t low;
+  int64_t high;
+};
+Outcome<std::optional<int64_t>> NumberMember(const nlohmann::json& object, std::string_view name,
+                                             Bounds bounds);
+
+inline constexpr size_t kRepeatedMax = 50;  // times one query parameter may appear
+
+// The query; parameters nobody asks for are refused, so that a misspelt filter is not ignored.
+class Query {
+ public:
+  // `single` appear at most once, `repeated` each at most `repeated_max` times.
+  static Outcome<Query> Read(const HttpRequest& request,
+                             std::initializer_list<std::string_view> single,
+                             std::initializer_list<std::string_view> repeated = {},
+                             size_t repeated_max = kRepeatedMax);
+
+  std::optional<std::string> Text(std::string_view name) const;
+  std::vector<std::string> All(std::string_view name) const;
+  Outcome<std::optional<WallTime>> Time(std::string_view name) const;
+  Outcome<std::optional<int64_t>> Number(std::string_view name, Bounds bounds) const;
+  Outcome<bool> Flag(std::string_view name) const;  // true or false; false when absent
+  // Everything but page_size and page_token, whatever the order: what a page token belongs to.
+  std::string Filter() const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> values_;
+};
+
+// Of a list that `job_id` filters.
+Outcome<JobId> FilterJobId(const std::string& text);
+
+// 400: what is at `pointer` is no namespace.
+Problem BadNamespace(const std::string& pointer);
+
+// `selector`, by labels; nullopt when absent. An empty
+// one, which would select everything, is refused.
+Outcome<std::optional<Selector>> ReadSelector(const Query& query);
+
+// `label=name:value`: of one name any of the values, of several names each.
+using LabelFilter = std::map<std::string, std::vector<std::string>>;
+Outcome<LabelFilter> ReadLabelFilter(const Query& query);
+
+// The tags of an If-Match or If-None-Match header (RFC 9110).
+struct EntityTags {
+  bool any = false;                      // "*"
+  std::vector<std::string> strong = {};  // with their quotes
+  std::vector<std::string> weak = {};    // likewise, without W/
+
+  // If-Match: a weak tag matches nothing.
+  bool MatchesStrongly(std::string_view tag) const;
+  // If-None-Match: weak tags count.
+  bool MatchesWeakly(std::string_view tag) const;
+};
+// Of all headers of that (lower-case) name together; nullopt: they are not a list of tags.
+std::optional<EntityTags> ReadTags(const HttpRequest& request, std::string_view header);
+
+// If-Match, which has to be there: 428 without it, 400 bad_if_match when it is none.
+Outcome<EntityTags> RequireIfMatch(const HttpRequest& request);
+std::string VersionTag(int64_t version);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,26 @@
+#include "scheduler/api/http/sort.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+namespace carillon::scheduler {
+
+Outcome<std::optional<Sort>> ReadSort(const Query& query,
+                                      std::initializer_list<std::string_view> names) {
+  const auto text = query.Text("sort");
+  if (!text) return std::optional<Sort>();
+  Sort sort{.by = *text};
+  if (sort.by.starts_with('-')) {
+    sort.by.erase(0, 1);
+    sort.descending = true;
+  }
+  if (std::find(names.begin(), names.end(), sort.by) != names.end()) return std::optional(sort);
+  return InvalidField("?sort", "unknown_value",
+                      fmt::format("This list can be sorted by {}; with a - before it the other way "
+                                  "around.",
+                                  fmt::join(names, ", ")));
+}
+
+}  // namespace carillon::scheduler

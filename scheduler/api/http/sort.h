@@ -1,0 +1,23 @@
+// The order that a list is asked for: sort=name, or sort=-create_time for the other way around.
+//
+// Errors   400 with what the list can be sorted by.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "scheduler/api/http/request_parts.h"
+
+namespace carillon::scheduler {
+
+struct Sort {
+  std::string by;
+  bool descending = false;
+};
+// By one of `names`; nullopt: the list's own order.
+Outcome<std::optional<Sort>> ReadSort(const Query& query,
+                                      std::initializer_list<std::string_view> names);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,439 @@
+#include "scheduler/api/jobs/job_applier.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/wire/job_changes.h"
+#include "common/wire/job_json.h"
+#include "common/wire/json_text.h"
+#include "scheduler/api/call/audit.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kPruneBatch = 500;
+constexpr int kUnnamedAttempts = 5;  // generated ids tried before giving up
+
+Problem Item(int status, std::string code, std::string pointer, std::string detail) {
+  Problem problem{.status = status, .code = code, .detail = detail};
+  problem.errors.push_back({std::move(pointer), std::move(code), std::move(detail)});
+  return problem;
+}
+
+std::string TextOf(const json& document, const char* name) {
+  if (!document.is_object()) return {};
+  const auto found = document.find(name);
+  return found != document.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// The text that a document has there; null when it has none.
+json Said(const json& document, const char* name) {
+  const std::string text = TextOf(document, name);
+  return text.empty() ? json(nullptr) : json(text);
+}
+
+// The version that a document names as an If-Match; nullopt: none.
+Outcome<std::optional<int64_t>> VersionOf(const json& document) {
+  const auto found = document.find("version");
+  if (found == document.end() || found->is_null()) return std::optional<int64_t>();
+  return NumberMember(document, "version", {.low = 1, .high = INT64_MAX - 1});
+}
+
+bool IsStoreAway(const Problem& problem) { return problem.status >= 503; }
+
+// The first id that is tried follows from the name, so that two who apply the same list at the
+// same time do not make two jobs.
+JobId FirstIdOf(const std::string& name_space, const std::string& name) {
+  const bool elsewhere = name_space != kDefaultNamespace;
+  return Identifiers::JobIdForKey(name, "apply " + (elsewhere ? name_space + "/" : "") + name);
+}
+
+Problem NotTried() {
+  return {.status = 503,
+          .code = "not_tried",
+          .detail = "The store was away at an item before; apply again, that is harmless."};
+}
+
+}  // namespace
+
+Outcome<json> JobApplier::Apply(const json& documents) {
+  FindTwins(documents);
+  for (size_t first = 0; first < documents.size(); first += kJobsCreatedMax) {
+    const size_t end = std::min(first + kJobsCreatedMax, documents.size());
+    LookUp(documents, first, end);
+    for (size_t i = first; i < end; ++i) {
+      call_.note.changes_json.clear();
+      Settle(i, store_away_ ? Outcome<Fate>(NotTried()) : ApplyOne(i, documents[i]));
+    }
+    StoreQueued();
+    for (const auto& [i, fate] : std::exchange(fates_, {})) {
+      Add(i, Said(documents[i], "job_id"), Said(documents[i], "name"), fate);
+    }
+  }
+  if (options_.prune) Prune();
+  const bool nothing_done = counts_["error"] == items_.size();
+  if (store_away_ && nothing_done) return *store_away_;
+  return json{{"dry_run", options_.dry_run},
+              {"items", std::move(items_)},
+              {"counts", std::move(counts_)},
+              {"prune_complete", prune_complete_}};
+}
+
+// Two documents of one name and namespace, one of them without a job_id: which job is which would
+// depend on what is there already.
+void JobApplier::FindTwins(const json& documents) {
+  std::map<std::pair<std::string, std::string>, std::vector<size_t>> by_name;
+  for (size_t i = 0; i < documents.size(); ++i) {
+    const std::string name = TextOf(documents[i], "name");
+    if (!name.empty()) by_name[{NamespaceOf(documents[i]), name}].push_back(i);
+  }
+  for (const auto& [name, indices] : by_name) {
+    if (indices.size() < 2) continue;
+    for (const size_t i : indices) {
+      if (!documents[i].contains("job_id")) twins_.insert(i);
+    }
+  }
+}
+
+void JobApplier::Settle(size_t index, Outcome<Fate> fate) {
+  if (!fate.ok() && !store_away_ && IsStoreAway(fate.error())) store_away_ = fate.error();
+  fates_.insert_or_assign(index, std::move(fate));
+}
+
+// One document alone asks for itself.
+void JobApplier::LookUp(const json& documents, size_t first, size_t end) {
+  known_ = {};
+  if (end - first < 2 || store_away_) return;
+  JobKeys keys;
+  for (size_t i = first; i < end; ++i) {
+    const json& document = documents[i];
+    if (!document.is_object() || twins_.contains(i)) continue;
+    if (document.contains("job_id")) {
+      const std::string id = TextOf(document, "job_id");
+      if (ValidateJobId(id).ok()) keys.ids.emplace_back(id);
+      continue;
+    }
+    const std::string name = TextOf(document, "name");
+    const std::string name_space = NamespaceOf(document);
+    if (name.empty() || !IsNamespace(name_space)) continue;
+    keys.names.emplace_back(name_space, name);
+    keys.ids.push_back(FirstIdOf(name_space, name));
+  }
+  known_.LookUp(call_.api.jobs, keys);
+}
+
+Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& document) {
+  if (!document.is_object()) {
+    return Item(400, "invalid", "", "A job has to be an object of names and values.");
+  }
+  if (twins_.contains(index)) {
+    return Item(400, "duplicate", "/name",
+                "Another job of this list has the same name; give each its job_id.");
+  }
+  CARILLON_TRY(VersionOf(document));
+  CARILLON_ASSIGN_OR_RETURN(const auto base, FindBase(document));
+  if (base && !MayChange(*base)) return NotOwner(Permission::kWriteJobs);
+  if (base && !meant_.insert(base->job.job_id.value()).second) {
+    return Item(400, "duplicate", "/job_id", "This job is in the list already.");
+  }
+  Outcome<Fate> fate = ApplyTo(base, index, document);
+  const bool stale = !fate.ok() && fate.error().code == "stale_version";
+  if (!stale || !base || known_.Find(base->job.job_id) == nullptr) return fate;
+  // Somebody changed it since the piece was looked up: what counts is how it is now.
+  known_.Forget(base->job.job_id, base->job.definition);
+  CARILLON_ASSIGN_OR_RETURN(const JobBase now, ReadBase(call_, base->job.job_id));
+  if (!MayChange(now)) return NotOwner(Permission::kWriteJobs);
+  return ApplyTo(now, index, document);
+}
+
+Outcome<JobApplier::Fate> JobApplier::ApplyTo(const std::optional<JobBase>& base, size_t index,
+                                              const json& document) {
+  CARILLON_ASSIGN_OR_RETURN(const auto version, VersionOf(document));
+  CARILLON_ASSIGN_OR_RETURN(const JobDefinition definition,
+                            Read(document, base ? &*base : nullptr));
+  if (version && (!base || base->job.version != *version)) {
+    return Item(412, "stale_version", "/version",
+                base ? fmt::format("The job is at version {} now, not {}; leave version out to "
+                                   "apply whatever it is.",
+                                   base->job.version, *version)
+                     : "There is no such job; leave version out to make it.");
+  }
+  return base ? Change(*base, definition) : Create(index, document, definition);
+}
+
+Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
+  const std::string id = TextOf(document, "job_id");
+  if (!document.contains("job_id")) return FindByName(document);
+  if (!ValidateJobId(id).ok()) return std::optional<JobBase>();  // refused when it is read
+  if (const StoredJob* job = known_.Find(JobId(id))) return std::optional(JobBase{.job = *job});
+  if (!known_.IsFree(JobId(id))) {
+    auto base = ReadBase(call_, JobId(id));
+    if (base.ok()) return std::optional(std::move(base).value());
+    if (base.error().status != 404) return base.error();
+  }
+  // Two documents with one id, of which the first is still to be made.
+  if (meant_.contains(id)) return Item(400, "duplicate", "/job_id", "This job is in the list.");
+  meant_.insert(id);
+  return std::optional<JobBase>();
+}
+
+Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
+  const std::string name = TextOf(document, "name");
+  const std::string name_space = NamespaceOf(document);
+  // Refused when it is read.
+  if (name.empty() || !IsNamespace(name_space)) return std::optional<JobBase>();
+  std::vector<StoredJob> found;
+  if (auto known = known_.OfName({name_space, name})) {
+    found = std::move(*known);
+  } else {
+    CARILLON_ASSIGN_OR_RETURN(
+        JobPage named,
+        call_.api.jobs.ListJobs({.namespaces = {name_space}, .name = name, .limit = 2}));
+    found = std::move(named.jobs);
+  }
+  if (found.empty()) return std::optional<JobBase>();
+  if (found.size() == 1) return std::optional(JobBase{.job = std::move(found[0])});
+  return Item(409, "ambiguous_name", "/name",
+              fmt::format("Several jobs of namespace {} have this name, {} and {} among them; give "
+                          "the job_id.",
+                          name_space, found[0].job_id.value(), found[1].job_id.value()));
+}
+
+// Whether a job is paused, whose it is and where it belongs stays where nothing says it.
+Outcome<JobDefinition> JobApplier::Read(const json& document, const JobBase* base) const {
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed([&](Mistakes* further) {
+                              return base == nullptr
+                                         ? ParseJob(document, further)
+                                         : ParseReplacement(base->job, document, further);
+                            }));
+  JobDefinition& definition = parsed.definition;
+  if (base != nullptr && !document.contains("enabled")) {
+    definition.enabled = base->job.definition.enabled;
+  }
+  if (definition.user_id.empty()) {
+    definition.user_id = base == nullptr ? call_.caller.OwnerId() : base->job.definition.user_id;
+  }
+  if (!document.contains("namespace")) {
+    const bool stays = base != nullptr && !options_.name_space;
+    definition.name_space = stays ? base->job.definition.name_space : NamespaceOf(document);
+  }
+  return std::move(definition);
+}
+
+Outcome<JobApplier::Fate> JobApplier::Create(size_t index, const json& document,
+                                             const JobDefinition& definition) {
+  const std::string given = TextOf(document, "job_id");
+  Fate fate{.result = "created", .changes = JobChanges(definition)};
+  if (!given.empty()) fate.id = JobId(given);
+  if (given.empty()) CARILLON_TRY(CheckNotMoved(definition));
+  if (options_.dry_run) {
+    CARILLON_TRY(CheckEdit(call_, nullptr, definition));
+    return fate;
+  }
+  const JobId id = given.empty() ? FirstIdOf(definition.name_space, definition.name) : JobId(given);
+  CARILLON_TRY(CheckNew(call_, id, definition));
+  meant_.insert(id.value());
+  queued_.push_back({.index = index, .unnamed = given.empty(), .job = {id, definition}});
+  return fate;
+}
+
+void JobApplier::StoreQueued() {
+  const std::vector<Queued> queued = std::exchange(queued_, {});
+  Status together = Error{ErrorCode::kConflict, "alone"};
+  if (queued.size() > 1) together = StoreTogether(queued);
+  if (together.ok()) return;
+  for (const Queued& one : queued) {
+    call_.note.changes_json.clear();
+    if (together.code() == ErrorCode::kTimeout) {
+      Settle(one.index, OutcomeUnknown("Whether the job was created is not known; apply again, "
+                                       "that is harmless.",
+                                       together.error()));
+    } else {
+      Settle(one.index, store_away_ ? Outcome<Fate>(NotTried()) : StoreAlone(one));
+    }
+  }
+}
+
+Status JobApplier::StoreTogether(const std::vector<Queued>& queued) {
+  std::vector<NewJob> jobs;
+  for (const Queued& one : queued) jobs.push_back(one.job);
+  const auto made = StoreAllNew(call_, jobs, now_);
+  if (!made.ok()) return made.error();
+  std::vector<AuditRecord> records;
+  for (size_t i = 0; i < queued.size(); ++i) {
+    Fate& fate = fates_.at(queued[i].index).value();
+    fate.id = made->at(i).job_id;
+    fate.version = made->at(i).version;
+    records.push_back(RecordOf("job.apply", *fate.id, JsonToText(ToldChanges(fate.changes))));
+  }
+  RecordAudits(call_, std::move(records));
+  return {};
+}
+
+Outcome<JobApplier::Fate> JobApplier::StoreAlone(const Queued& queued) {
+  const auto& [id, definition] = queued.job;
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob made, queued.unnamed
+                                                      ? StoreUnnamed(definition)
+                                                      : StoreNew(call_, id, definition, now_));
+  RecordAudit(call_, RecordOf("job.apply", made.job_id, call_.note.changes_json));
+  meant_.insert(made.job_id.value());
+  Fate fate = fates_.at(queued.index).value();
+  fate.id = made.job_id;
+  fate.version = made.version;
+  return fate;
+}
+
+// A job that this document has made and somebody has
+// moved since: a second one would fire beside it.
+Outcome<bool> JobApplier::CheckNotMoved(const JobDefinition& definition) const {
+  const JobId id = FirstIdOf(definition.name_space, definition.name);
+  if (known_.IsFree(id)) return true;
+  const auto made = call_.api.jobs.GetJob(id);
+  if (!made.ok()) {
+    const bool none = made.code() == ErrorCode::kNotFound || made.code() == ErrorCode::kCorrupt;
+    if (none) return true;
+    return made.error();
+  }
+  const JobDefinition& now = made->definition;
+  if (now.name != definition.name || now.name_space == definition.name_space) return true;
+  return Item(409, "conflict", "/name",
+              fmt::format("Job {} of this name is in namespace {} now; give that namespace, or the "
+                          "job_id.",
+                          id.value(), now.name_space));
+}
+
+Outcome<StoredJob> JobApplier::StoreUnnamed(const JobDefinition& definition) {
+  JobId id = FirstIdOf(definition.name_space, definition.name);
+  for (int attempt = 0;; ++attempt) {
+    auto made = StoreNew(call_, id, definition, now_);
+    if (made.ok() || made.error().code != "exists") return made;
+    const auto found = call_.api.jobs.ListJobs(
+        {.namespaces = {definition.name_space}, .name = definition.name, .limit = 1});
+    if (found.ok() && !found->jobs.empty()) {
+      return Item(409, "conflict", "/name",
+                  "Somebody else made a job of this name just now; "
+                  "apply again.");
+    }
+    if (attempt + 1 == kUnnamedAttempts) return made;
+    id = call_.identifiers.NewJobId(definition.name);
+  }
+}
+
+Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefinition& definition) {
+  const StoredJob& job = base.job;
+  Fate fate{.result = "updated", .id = job.job_id, .version = job.version};
+  if (base.readable && definition == job.definition) {
+    fate.result = "unchanged";
+    return fate;
+  }
+  fate.changes = base.readable ? JobChanges(job.definition, definition) : JobChanges(definition);
+  if (options_.dry_run) {
+    CARILLON_TRY(CheckEdit(call_, &base, definition));
+    return fate;
+  }
+  // In the list's order: what comes before it is stored before it.
+  StoreQueued();
+  if (store_away_) return NotTried();
+  call_.note.changes_json.clear();
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob written,
+                            StoreDefinition(call_, base, definition, now_));
+  known_.Forget(job.job_id, job.definition);
+  known_.Forget(job.job_id, definition);
+  RecordAudit(call_, RecordOf("job.apply", job.job_id, call_.note.changes_json));
+  fate.version = written.version;
+  return fate;
+}
+
+// Nothing is deleted while a document is in error: it might stand for what would be deleted.
+void JobApplier::Prune() {
+  prune_complete_ = false;
+  if (counts_["error"] != 0) return;
+  JobFilter filter{.limit = kPruneBatch};
+  if (options_.name_space) filter.namespaces = {*options_.name_space};
+  // What is shared is deleted only where somebody says that he means that place: a share that is
+  // given to a person must not widen what his pipelines clear away.
+  if (!call_.owns_all && !options_.name_space) filter.user_id = call_.caller.user_id;
+  for (size_t seen = 0; seen < kPruneScanMax;) {
+    const auto page = call_.api.jobs.ListJobs(filter);
+    if (!page.ok()) {
+      if (!store_away_) store_away_ = ToProblem(page.error());
+      return Add(nullptr, nullptr, nullptr, ToProblem(page.error()));
+    }
+    for (const StoredJob& job : page->jobs) {
+      const bool listed = meant_.contains(job.job_id.value());
+      if (listed || !options_.prune->Matches(job.definition.labels)) continue;
+      if (!MayChange({.job = job})) continue;
+      if (counts_["pruned"] == kPrunedMax) return;
+      const Outcome<Fate> fate = PruneOne(job);
+      Add(nullptr, job.job_id.value(), job.definition.name, fate);
+      if (!fate.ok() && IsStoreAway(fate.error())) return;
+    }
+    filter.after = PlaceAfter(*page, filter);
+    prune_complete_ = !filter.after && counts_["error"] == 0;
+    if (!filter.after) return;
+    seen += page->jobs.size();
+  }
+}
+
+Outcome<JobApplier::Fate> JobApplier::PruneOne(const StoredJob& job) {
+  if (!options_.dry_run) {
+    call_.note.changes_json.clear();
+    CARILLON_TRY(Remove(call_, {.job = job}, now_));
+    RecordAudit(call_, RecordOf("job.prune", job.job_id, call_.note.changes_json));
+  }
+  return Fate{.result = "pruned", .id = job.job_id, .version = job.version};
+}
+
+bool JobApplier::MayChange(const JobBase& base) const {
+  return call_.owns_all || MayAct(call_.caller, PlaceOf(base));
+}
+
+// Where a document belongs that is not of a job which is there already.
+std::string JobApplier::NamespaceOf(const json& document) const {
+  if (document.is_object() && document.contains("namespace")) return TextOf(document, "namespace");
+  return options_.name_space.value_or(std::string(kDefaultNamespace));
+}
+
+void JobApplier::Add(const json& index, const json& id, const json& name,
+                     const Outcome<Fate>& fate) {
+  json item = {{"index", index},    {"job_id", id},       {"name", name},
+               {"result", "error"}, {"version", nullptr}, {"changes", json::array()},
+               {"error", nullptr}};
+  if (fate.ok()) {
+    item["result"] = fate->result;
+    if (fate->id) item["job_id"] = fate->id->value();
+    if (fate->version > 0) item["version"] = fate->version;
+    item["changes"] = Bounded(fate->changes);
+  } else {
+    Problem problem = fate.error();
+    const std::string place = index.is_null() ? "" : "/" + JsonToText(index);
+    for (FieldError& error : problem.errors) error.pointer = place + error.pointer;
+    problem.members = json::object();  // the whole job as it is, which the item does not repeat
+    item["error"] = ProblemBody(problem, "/api/apply#" + place, call_.trace_id);
+  }
+  const std::string result = item["result"];
+  counts_[result] = counts_[result].get<int64_t>() + 1;
+  items_.push_back(std::move(item));
+}
+
+json JobApplier::Bounded(json changes) {
+  changes_bytes_ += JsonToText(changes).size();
+  return changes_bytes_ <= kChangesBytesMax ? changes : json(nullptr);
+}
+
+AuditRecord JobApplier::RecordOf(const std::string& action, const JobId& id,
+                                 std::string changes_json) const {
+  return {.at = {},
+          .actor = call_.caller.Actor(),
+          .action = action,
+          .object_id = id.value(),
+          .reason = {},
+          .trace_id = {},
+          .changes_json = std::move(changes_json)};
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,250 @@
+#include "scheduler/api/jobs/job_edit.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "common/domain/template.h"
+#include "common/wire/job_changes.h"
+#include "common/wire/job_json.h"
+#include "common/wire/json_text.h"
+#include "scheduler/api/call/allowed_actions.h"
+#include "scheduler/api/call/audited_write.h"
+#include "scheduler/api/call/path_ids.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/secrets/secret_check.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr std::string_view kReservedJobId = "new";
+
+// After an unknown outcome: the jobs, when they are there as they were to be made.
+Result<std::vector<StoredJob>> FindMade(const Call& call, const std::vector<NewJob>& jobs) {
+  JobKeys keys;
+  for (const NewJob& job : jobs) keys.ids.push_back(job.job_id);
+  auto found = call.api.jobs.FindJobs(keys);
+  if (!found.ok()) return {ErrorCode::kTimeout, found.error().message};
+  std::map<JobId, StoredJob> by_id;
+  for (StoredJob& job : found->jobs) by_id.emplace(job.job_id, std::move(job));
+  std::vector<StoredJob> made;
+  for (const NewJob& job : jobs) {
+    const auto at = by_id.find(job.job_id);
+    const bool ours =
+        at != by_id.end() && at->second.version == 1 && at->second.definition == job.definition;
+    if (!ours) return {ErrorCode::kConflict, "job " + job.job_id.value() + " is not there"};
+    made.push_back(std::move(at->second));
+  }
+  return made;
+}
+
+}  // namespace
+
+using nlohmann::json;
+
+JobPlace PlaceOf(const JobBase& base) {
+  JobPlace place = PlaceOf(base.job.definition);
+  if (!base.readable) place.labels.reset();
+  return place;
+}
+
+json ShowJob(const Call& call, const StoredJob& job, WallTime now) {
+  json shown = JobToJson(job, now);
+  shown["allowed_actions"] = AllowedActions(call, Owned::kJob, PlaceOf(job.definition));
+  return shown;
+}
+
+HttpResponse JobResponse(const Call& call, int status, const StoredJob& job, WallTime now) {
+  HttpResponse response = JsonResponse(status, ShowJob(call, job, now));
+  response.headers.emplace_back("ETag", VersionTag(job.version));
+  return response;
+}
+
+Outcome<JobBase> ReadBase(const Call& call, const JobId& id) {
+  auto job = call.api.jobs.GetJob(id);
+  if (job.ok()) return JobBase{.job = std::move(job).value()};
+  if (job.code() != ErrorCode::kCorrupt) return job.error();
+  CARILLON_ASSIGN_OR_RETURN(const JobHead head, LiveHead(call, id));
+  JobBase base{.job = {.job_no = head.job_no,
+                       .job_id = id,
+                       .segment = head.segment,
+                       .version = head.version,
+                       .definition = {},
+                       .schedules = {},
+                       .pause_reason = {},
+                       .created = {},
+                       .updated = {}},
+               .readable = false};
+  base.job.definition.user_id = head.user_id;
+  base.job.definition.name_space = head.name_space;
+  base.job.definition.enabled = head.enabled;
+  return base;
+}
+
+Problem StaleVersion(const Call& call, const JobBase& base, WallTime now) {
+  const StoredJob& job = base.job;
+  Problem problem{.status = 412,
+                  .code = "stale_version",
+                  .detail = fmt::format("The job is at version {} now; look at `current` and send "
+                                        "If-Match with its ETag.",
+                                        job.version)};
+  problem.members["current_version"] = job.version;
+  problem.members["current"] = base.readable ? ShowJob(call, job, now) : json(nullptr);
+  problem.headers.emplace_back("ETag", VersionTag(job.version));
+  return problem;
+}
+
+Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
+                               WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(JobBase base, ReadBase(call, id));
+  if (!wanted.MatchesStrongly(VersionTag(base.job.version))) return StaleVersion(call, base, now);
+  return base;
+}
+
+Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>& parse) {
+  Mistakes further;
+  auto parsed = parse(&further);
+  if (parsed.ok()) return std::move(parsed).value();
+  const Error& error = parsed.error();
+  if (error.code != ErrorCode::kConflict) {
+    Problem problem = ToProblem(error);
+    for (const Error& one : further) {
+      problem.errors.push_back({one.pointer, problem.code, one.message});
+    }
+    return problem;
+  }
+  return Problem{.status = 422,
+                 .code = "contradiction",
+                 .detail = error.message,
+                 .errors = {{error.pointer, "contradiction", error.message}}};
+}
+
+Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition) {
+  if (before == nullptr) {
+    CARILLON_TRY(CheckWrite(call, nullptr, definition));
+    return CheckSecrets(call, definition);
+  }
+  const JobPlace place = PlaceOf(*before);
+  CARILLON_TRY(CheckWrite(call, &place, definition));
+  if (call.owns_all || IsOwn(call.caller, place)) return CheckSecrets(call, definition);
+  std::set<std::string> named;
+  if (before->readable) {
+    for (const auto& [name, variable] : SecretsOf(before->job.definition)) named.insert(name);
+  }
+  return CheckSecrets(call, definition, named);
+}
+
+Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition) {
+  if (id.value() == kReservedJobId) {
+    return InvalidField("/job_id", "bad_value",
+                        "The console has its form for new jobs at /jobs/new; take another job_id.");
+  }
+  return CheckEdit(call, nullptr, definition);
+}
+
+Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<NewJob>& jobs,
+                                           WallTime now) {
+  PersonWrite write(call, now);
+  auto created = call.api.jobs.CreateJobs(jobs, write.context());
+  if (!created.ok() && created.code() == ErrorCode::kTimeout) created = FindMade(call, jobs);
+  if (!created.ok()) return created;
+  for (const StoredJob& job : *created) call.api.nudge({job.job_no, job.segment});
+  return created;
+}
+
+Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
+                            WallTime now) {
+  CARILLON_TRY(CheckNew(call, id, definition));
+  PersonWrite write(call, now);
+  auto created = call.api.jobs.CreateJob(id, definition, write.context());
+  if (!created.ok() && created.code() == ErrorCode::kTimeout) {
+    auto found = call.api.jobs.GetJob(id);
+    if (!found.ok() || found->version != 1 || !(found->definition == definition)) {
+      return OutcomeUnknown(
+          fmt::format("Whether job {} was created is not known; GET it before trying again.",
+                      id.value()),
+          created.error());
+    }
+    created = std::move(found);
+  }
+  if (!created.ok() && created.code() == ErrorCode::kExists) {
+    return Problem{.status = 409,
+                   .code = "exists",
+                   .detail =
+                       "The job_id is taken, perhaps by a job that was deleted; choose "
+                       "another one.",
+                   .errors = {{"/job_id", "exists", "The job_id is taken."}}};
+  }
+  if (!created.ok()) return created.error();
+  call.note.changes_json = JsonToText(ToldChanges(JobChanges(definition)));
+  call.api.nudge({created->job_no, created->segment});
+  return std::move(created).value();
+}
+
+Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
+                                   const JobDefinition& definition, WallTime now) {
+  const StoredJob& job = base.job;
+  if (base.readable && definition == job.definition) return job;
+  CARILLON_TRY(CheckEdit(call, &base, definition));
+  PersonWrite write(call, now);
+  auto written =
+      write.Count(call.api.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));
+  if (!written.ok() && written.code() == ErrorCode::kTimeout) {
+    auto found = call.api.jobs.GetJob(job.job_id);
+    const bool ours =
+        found.ok() && found->version == job.version + 1 && found->definition == definition;
+    if (!ours) {
+      return OutcomeUnknown(
+          "Whether the change was stored is not known; GET the job before "
+          "trying again.",
+          written.error());
+    }
+    written = std::move(found);
+  }
+  if (!written.ok() && written.code() == ErrorCode::kConflict) {
+    CARILLON_ASSIGN_OR_RETURN(const JobBase current, ReadBase(call, job.job_id));
+    return StaleVersion(call, current, now);
+  }
+  if (!written.ok()) return written.error();
+  if (base.readable) {
+    call.note.changes_json = JsonToText(ToldChanges(JobChanges(job.definition, definition)));
+  }
+  call.api.nudge({written->job_no, written->segment});
+  return std::move(written).value();
+}
+
+Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition& definition,
+                      WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob written, StoreDefinition(call, base, definition, now));
+  return JobResponse(call, 200, written, now);
+}
+
+Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now) {
+  const StoredJob& job = base.job;
+  if (!call.owns_all && !MayAct(call.caller, PlaceOf(base))) {
+    return NotOwner(Permission::kWriteJobs);
+  }
+  PersonWrite write(call, now);
+  const Status deleted =
+      write.Count(call.api.jobs.DeleteJob(job.job_id, job.version, write.context()));
+  if (!deleted.ok() && deleted.code() == ErrorCode::kTimeout) {
+    const auto found = call.api.jobs.GetJob(job.job_id);
+    if (found.ok() || found.code() != ErrorCode::kNotFound) {
+      return OutcomeUnknown(
+          "Whether the job was deleted is not known; GET it before trying "
+          "again.",
+          deleted.error());
+    }
+  } else if (!deleted.ok() && deleted.code() == ErrorCode::kConflict) {
+    CARILLON_ASSIGN_OR_RETURN(const JobBase current, ReadBase(call, job.job_id));
+    return StaleVersion(call, current, now);
+  } else if (!deleted.ok()) {
+    return deleted.error();
+  }
+  call.api.nudge({job.job_no, job.segment});
+  return true;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,342 @@
+#include "scheduler/api/jobs/job_routes.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fmt/core.h>
+
+#include "common/domain/executor_state.h"
+#include "common/domain/run_id.h"
+#include "common/wire/job_json.h"
+#include "common/wire/json_text.h"
+#include "scheduler/api/call/audit.h"
+#include "scheduler/api/call/audited_write.h"
+#include "scheduler/api/call/path_ids.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/jobs/job_edit.h"
+#include "scheduler/api/jobs/job_order.h"
+#include "scheduler/explain/upcoming_fires.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kFilterBytesMax = 1000;
+constexpr int kIdAttempts = 5;  // generated ids tried before giving up
+
+// A body names the job in its path, or none.
+Outcome<ParsedJob> KeepId(Outcome<ParsedJob> parsed, const JobId& id) {
+  if (!parsed.ok() || parsed->job_id.empty() || parsed->job_id == id.value()) return parsed;
+  return InvalidField("/job_id", "immutable",
+                      "A job keeps its job_id; to have it under another one, POST a new job.");
+}
+
+HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime now) {
+  HttpResponse response = JobResponse(call, 201, job, now);
+  response.headers.emplace_back("Location", "/api/jobs/" + job.job_id.value());
+  return response;
+}
+
+// After a taken id: the job under this id if it is the one that was to be made.
+std::optional<StoredJob> FindSame(const Call& call, const JobId& id,
+                                  const JobDefinition& definition) {
+  auto found = call.api.jobs.GetJob(id);
+  if (!found.ok() || !(found->definition == definition)) return std::nullopt;
+  return std::move(found).value();
+}
+
+Reply CreateNamed(const Call& call, const JobId& id, const JobDefinition& definition,
+                  WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(const StoredJob created, StoreNew(call, id, definition, now));
+  return CreatedResponse(call, created, now);
+}
+
+Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime now) {
+  if (!call.idempotency_key.empty()) {
+    const JobId id = Identifiers::JobIdForKey(definition.name,
+                                              call.caller.Subject() + " " + call.idempotency_key);
+    auto reply = CreateNamed(call, id, definition, now);
+    if (reply.ok() || reply.error().code != "exists") return reply;
+    // The first request with this key did make it, but its answer was lost.
+    if (const auto same = FindSame(call, id, definition)) {
+      call.api.nudge({same->job_no, same->segment});
+      return CreatedResponse(call, *same, now);
+    }
+  }
+  for (int attempt = 0; attempt < kIdAttempts; ++attempt) {
+    auto reply = CreateNamed(call, call.identifiers.NewJobId(definition.name), definition, now);
+    if (reply.ok() || reply.error().code != "exists") return reply;
+  }
+  return Problem{
+      .status = 503, .code = "exhausted", .detail = "No free job_id was found; give one."};
+}
+
+// The store does not know labels: so many jobs are looked through for one page, then it goes on
+// with the next one, even when nothing was found. Counted are those among them. What else is
+// searched for costs no more than without a selector.
+Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector, Page page) {
+  constexpr size_t kBatch = 500;
+  constexpr size_t kLookedThroughMax = 2000;
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  filter.limit = kBatch;
+  filter.search_max = kJobSearchMax / (kLookedThroughMax / kBatch);
+  size_t matching = 0;
+  bool all = false;
+  const auto count = [&] {
+    BoundedCount found = CountOf(matching);
+    found.all = found.all && all;
+    return found;
+  };
+  for (size_t seen = 0; seen < kLookedThroughMax; seen += kBatch) {
+    CARILLON_ASSIGN_OR_RETURN(const JobPage found, call.api.jobs.ListJobs(filter));
+    bool full = false;
+    for (const StoredJob& job : found.jobs) {
+      if (!selector.Matches(job.definition.labels)) {
+        page.Skip(JobCursor(filter, job));
+        continue;
+      }
+      ++matching;
+      if (!full) full = !page.Add(ShowJob(call, job, now), JobCursor(filter, job));
+    }
+    filter.after = PlaceAfter(found, filter);
+    all = !filter.after;
+    if (full || all) return page.Finish(full, count);
+    if (found.searched_to) page.Skip(JobCursor(filter, *found.searched_to));
+  }
+  return page.Finish(true, count);
+}
+
+using StateChange = Result<StoredJob> (JobStore::*)(const JobId&, const std::string&,
+                                                    const WriteContext&);
+
+// Pause and resume: idempotent, so an unknown outcome is simply tried once more.
+Reply ChangeState(const Call& call, StateChange change) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why,
+                            TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  PersonWrite write(call, now, why);
+  auto changed = write.Count((call.api.jobs.*change)(id, why, write.context()));
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    changed = write.Count((call.api.jobs.*change)(id, why, write.context()));
+  }
+  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether the job's state was changed is not known; try again.",
+                          changed.error());
+  }
+  if (!changed.ok()) return Explain(call, id, changed.error());
+  call.api.nudge({changed->job_no, changed->segment});
+  return JobResponse(call, 200, *changed, now);
+}
+
+// The overrides of a manual run, checked by the rules of a job's own fields.
+Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional,
+                                                        {"parameters", "executor_id", "priority"}));
+  json probe = {{"name", "run"}, {"type", "noop"}};
+  for (const char* name : {"parameters", "priority"}) {
+    if (body.contains(name) && !body[name].is_null()) probe[name] = body[name];
+  }
+  CARILLON_ASSIGN_OR_RETURN(const ParsedJob checked, carillon::ParseJob(probe));
+  ExecuteRequest request{.job_id = id, .trace_id = std::string(call.trace_id)};
+  if (probe.contains("parameters")) request.parameters_json = JsonToText(probe["parameters"]);
+  if (probe.contains("priority")) request.priority = checked.definition.priority;
+  if (!body.contains("executor_id") || body["executor_id"].is_null()) return request;
+  CARILLON_ASSIGN_OR_RETURN(const std::string executor,
+                            TextMember(body, "executor_id", kReasonCharactersMax));
+  if (IsExecutorId(executor)) {
+    request.executor = ExecutorId(executor);
+    const auto known = call.api.executors.GetExecutor(request.executor);
+    if (known.ok()) return request;
+    if (known.code() != ErrorCode::kNotFound) return known.error();
+  }
+  return InvalidField("/executor_id", "unknown_executor",
+                      "There is no such executor; leave it out for any, or pick one of "
+                      "GET /api/executors.");
+}
+
+// The answer to an execute, as it is also kept for its Idempotency-Key.
+StoredAnswer ExecutedAnswer(const CreatedRun& created) {
+  const std::string run_id = EncodeRunId(created.key);
+  return {.status = 202,
+          .body = JsonToText({{"run_id", run_id}}),
+          .location = "/api/runs/" + run_id,
+          .etag = {}};
+}
+
+}  // namespace
+
+Reply ListJobs(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request,
+                                                           {"status", "user_id", "q", "selector",
+                                                            "sort", "page_size", "page_token"},
+                                                           {"namespace"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "jobs"));
+  CARILLON_ASSIGN_OR_RETURN(JobFilter filter,
+                            WithOrder({.user_id = query.Text("user_id"),
+                                       .name_contains = query.Text("q").value_or(""),
+                                       .limit = page.size() + 1},
+                                      query, page));
+  if (filter.user_id.value_or("").size() > kFilterBytesMax ||
+      filter.name_contains.size() > kFilterBytesMax) {
+    return InvalidField("?q", "too_long", "A filter may have at most 1,000 bytes.");
+  }
+  filter.namespaces = query.All("namespace");
+  for (const std::string& name_space : filter.namespaces) {
+    if (!IsNamespace(name_space)) return BadNamespace("?namespace");
+  }
+  if (const auto status = query.Text("status")) {
+    if (*status != "ENABLED" && *status != "PAUSED") {
+      return InvalidField("?status", "unknown_value", "This has to be ENABLED or PAUSED.");
+    }
+    filter.enabled = *status == "ENABLED";
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto selector, ReadSelector(query));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  if (selector) return ListSelected(call, filter, *selector, std::move(page));
+  CARILLON_ASSIGN_OR_RETURN(const JobPage found, call.api.jobs.ListJobs(filter));
+  for (const StoredJob& job : found.jobs) {
+    if (!page.Add(ShowJob(call, job, now), JobCursor(filter, job))) break;
+  }
+  if (found.searched_to) page.SearchEnded(JobCursor(filter, *found.searched_to));
+  return page.Finish(found.searched_to.has_value(),
+                     [&] { return call.api.counts.CountJobs(filter); });
+}
+
+Reply CreateJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed([&](Mistakes* further) {
+                              return carillon::ParseJob(body, further);
+                            }));
+  if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  if (parsed.job_id.empty()) return CreateUnnamed(call, parsed.definition, now);
+  return CreateNamed(call, JobId(parsed.job_id), parsed.definition, now);
+}
+
+Reply GetJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const auto job = call.api.jobs.GetJob(id);
+  if (!job.ok()) return Explain(call, id, job.error());
+  return JobResponse(call, 200, *job, now);
+}
+
+Reply ReplaceJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed([&](Mistakes* further) {
+                                                       return carillon::ParseReplacement(
+                                                           base.job, body, further);
+                                                     }),
+                                                     id));
+  JobDefinition& definition = parsed.definition;
+  if (definition.user_id.empty()) definition.user_id = base.job.definition.user_id;
+  if (!body.contains("namespace")) definition.name_space = base.job.definition.name_space;
+  return WriteDefinition(call, base, definition, now);
+}
+
+Reply PatchJobFields(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(const json patch, ReadJson(call.request, Body::kRequired));
+  if (!patch.is_object()) return InvalidField("", "wrong_type", "A patch has to be an object.");
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
+  if (!base.readable) return Unreadable(id, base.job.version);
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed([&](Mistakes* further) {
+                                                       return carillon::PatchJob(base.job, patch,
+                                                                                 further);
+                                                     }),
+                                                     id));
+  if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
+  return WriteDefinition(call, base, parsed.definition, now);
+}
+
+Reply DeleteJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
+  CARILLON_TRY(Remove(call, base, now));
+  return HttpResponse{.status = 204};
+}
+
+Reply PauseJob(const Call& call) { return ChangeState(call, &JobStore::PauseJob); }
+Reply ResumeJob(const Call& call) { return ChangeState(call, &JobStore::ResumeJob); }
+
+Reply ExecuteJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(ExecuteRequest request, ReadExecute(call, id));
+  if (!call.idempotency_key.empty()) {
+    request.keyed = KeyedAnswer<CreatedRun>{
+        .scope = call.idempotency_scope, .key = call.idempotency_key, .answer = &ExecutedAnswer};
+  }
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  PersonWrite write(call, now);
+  const auto created = call.api.runs.ExecuteJob(request, write.context());
+  if (!created.ok() && created.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown(fmt::format("Whether a run was made is not known; look at "
+                                      "/api/jobs/{}/history before trying again.",
+                                      id.value()),
+                          created.error());
+  }
+  if (!created.ok()) return Explain(call, id, created.error());
+  call.api.nudge({created->job_no, created->segment, created->key});
+  call.api.metrics.counter("carillon_fires_total", Name(RunKind::kManual)).Add();
+  return FromStored(ExecutedAnswer(*created));
+}
+
+Reply CancelJobRuns(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional,
+                                                        {"reason", "confirm_overlap", "mode"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why,
+                            TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
+  CARILLON_ASSIGN_OR_RETURN(const CancelMode mode, CancelModeMember(body));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  NoteCancelMode(call, mode);
+  PersonWrite write(call, now, why, confirm, mode);
+  const auto cancelled = write.Count(call.api.runs.CancelJobRuns(id, write.context()));
+  if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("How many runs were cancelled is not known; trying again is harmless.",
+                          cancelled.error());
+  }
+  if (!cancelled.ok()) return cancelled.error();
+  // Only quickens the order to the executors; their owner's sweep finds it anyway.
+  const auto job = call.api.jobs.GetJobHead(id);
+  if (job.ok()) call.api.nudge({job->job_no, job->segment});
+  return JsonResponse(202, {{"cancelled", *cancelled}});
+}
+
+Reply NextFires(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {"n"}));
+  CARILLON_ASSIGN_OR_RETURN(const auto count, query.Number("n", {.low = 1, .high = kFiresMax}));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const auto read = call.api.jobs.GetJob(id);
+  if (!read.ok()) return Explain(call, id, read.error());
+  const StoredJob& job = *read;
+  json body = {{"job_id", id.value()},
+               {"state", job.definition.enabled ? "ENABLED" : "PAUSED"},
+               {"items", json::array()},
+               {"skipped", json::array()}};
+  if (!job.definition.enabled) {
+    body["pause_reason"] = job.pause_reason;
+    return JsonResponse(200, body);
+  }
+  CARILLON_ASSIGN_OR_RETURN(
+      body["items"],
+      UpcomingFires(job.definition, now, static_cast<size_t>(count.value_or(kFiresDefault))));
+  CARILLON_ASSIGN_OR_RETURN(body["skipped"], SkippedByDst(job.definition, now, body["items"]));
+  return JsonResponse(200, body);
+}
+
+}  // namespace carillon::scheduler

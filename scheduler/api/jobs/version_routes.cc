@@ -1,0 +1,142 @@
+#include "scheduler/api/jobs/version_routes.h"
+
+#include <fmt/core.h>
+
+#include "common/wire/job_fields.h"
+#include "common/wire/job_json.h"
+#include "scheduler/api/call/path_ids.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/jobs/job_edit.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+// Field by field; null when one of the two cannot be read, or is not kept any more.
+json Changes(const std::optional<JobDefinition>& from, const std::optional<JobDefinition>& to) {
+  if (!from || !to) return nullptr;
+  const json before = DefinitionToJson(*from);
+  const json after = DefinitionToJson(*to);
+  json changes = json::array();
+  for (const auto& [field, value] : after.items()) {
+    if (before[field] == value) continue;
+    changes.push_back({{"field", field}, {"before", before[field]}, {"after", value}});
+  }
+  return changes;
+}
+
+json VersionToJson(const JobVersion& version) {
+  return {{"version", version.version},
+          {"actor", version.actor},
+          {"create_time", FormatRfc3339(version.created)},
+          {"readable", version.definition.has_value()}};
+}
+
+Problem NoSuchVersion(int64_t version) {
+  return NotFound(fmt::format(
+      "There is no version {} of this job, or it is not kept any more; GET .../versions lists "
+      "them.",
+      version));
+}
+
+Outcome<JobVersion> ReadVersion(const Call& call, const JobId& id, int64_t version) {
+  CARILLON_ASSIGN_OR_RETURN(auto found, call.api.jobs.ListVersions(id, version + 1, 1));
+  if (found.empty() || found[0].version != version) return NoSuchVersion(version);
+  return std::move(found[0]);
+}
+
+Problem UnreadableVersion(int64_t version) {
+  return {.status = 409,
+          .code = "conflict",
+          .detail = fmt::format("What is stored of version {} cannot be read.", version)};
+}
+
+// Whether the job runs, whose it is and where it belongs are no part of what a version brings back.
+Outcome<JobDefinition> DefinitionToRevertTo(const JobVersion& version, const JobBase& base) {
+  if (!version.definition) return UnreadableVersion(version.version);
+  JobDefinition definition = *version.definition;
+  definition.enabled = base.job.definition.enabled;
+  definition.user_id = base.job.definition.user_id;
+  definition.name_space = base.job.definition.name_space;
+  const Status valid = ValidateJob(definition);
+  if (valid.ok()) return definition;
+  return Problem{
+      .status = 409,
+      .code = "conflict",
+      .detail = fmt::format("Version {} was made under other rules: {} {}.", version.version,
+                            valid.error().pointer, valid.error().message)};
+}
+
+}  // namespace
+
+Reply ListJobVersions(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "versions/" + id.value()));
+  int64_t before = INT64_MAX;
+  if (!page.cursor().empty()) {
+    const auto cursor = ParseCursor(page.cursor());
+    if (!cursor || *cursor > static_cast<uint64_t>(INT64_MAX)) return BadPageToken();
+    before = static_cast<int64_t>(*cursor);
+  }
+  // One more than is shown: the last one shown is compared with it.
+  CARILLON_ASSIGN_OR_RETURN(const auto versions,
+                            call.api.jobs.ListVersions(id, before, page.size() + 1));
+  for (size_t i = 0; i < versions.size() && i < page.size(); ++i) {
+    json item = VersionToJson(versions[i]);
+    const bool follows =
+        i + 1 < versions.size() && versions[i + 1].version + 1 == versions[i].version;
+    item["changes"] =
+        follows ? Changes(versions[i + 1].definition, versions[i].definition) : json(nullptr);
+    if (!page.Add(item, std::to_string(versions[i].version))) break;
+  }
+  return page.Finish(versions.size() > page.size(),
+                     [&] { return call.api.counts.CountVersions(id); });
+}
+
+Reply GetJobVersion(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {"against"}));
+  CARILLON_ASSIGN_OR_RETURN(const auto against,
+                            query.Number("against", {.low = 1, .high = INT64_MAX - 1}));
+  const auto wanted = ParseCursor(call.arguments.at(1));
+  if (!wanted || *wanted == 0 || *wanted >= static_cast<uint64_t>(INT64_MAX)) {
+    return NotFound("A version is a number from 1 on; GET .../versions lists them.");
+  }
+  const auto number = static_cast<int64_t>(*wanted);
+  CARILLON_ASSIGN_OR_RETURN(const JobVersion version, ReadVersion(call, id, number));
+  std::optional<JobDefinition> other;
+  if (against) {
+    CARILLON_ASSIGN_OR_RETURN(JobVersion compared, ReadVersion(call, id, *against));
+    other = std::move(compared.definition);
+  } else if (number > 1) {
+    CARILLON_ASSIGN_OR_RETURN(auto previous, call.api.jobs.ListVersions(id, number, 1));
+    const bool kept = !previous.empty() && previous[0].version + 1 == number;
+    if (kept) other = std::move(previous[0].definition);
+  }
+  json body = VersionToJson(version);
+  body["job_id"] = id.value();
+  body["definition"] = version.definition ? DefinitionToJson(*version.definition) : json(nullptr);
+  body["changes"] = Changes(other, version.definition);
+  return JsonResponse(200, body);
+}
+
+Reply RevertJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kRequired, {"version", "reason"}));
+  CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));  // for the audit
+  CARILLON_ASSIGN_OR_RETURN(const auto number,
+                            NumberMember(body, "version", {.low = 1, .high = INT64_MAX - 1}));
+  if (!number) return InvalidField("/version", "missing", "The version to go back to is needed.");
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
+  CARILLON_ASSIGN_OR_RETURN(const JobVersion version, ReadVersion(call, id, *number));
+  CARILLON_ASSIGN_OR_RETURN(const JobDefinition definition, DefinitionToRevertTo(version, base));
+  return WriteDefinition(call, base, definition, now);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,279 @@
+#include "scheduler/api/runs/run_routes.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/domain/executor_state.h"
+#include "common/wire/job_json.h"
+#include "common/wire/json_text.h"
+#include "scheduler/api/call/allowed_actions.h"
+#include "scheduler/api/call/audit.h"
+#include "scheduler/api/call/audited_write.h"
+#include "scheduler/api/call/path_ids.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/http/short_hash.h"
+#include "scheduler/api/http/sort.h"
+#include "scheduler/explain/waiting.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kUserIdBytesMax = 64;
+constexpr size_t kNamePartBytesMax = 1000;
+
+Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
+                              const std::optional<JobId>& job_id) {
+  RunFilter filter{.job_id = job_id, .limit = page.size() + 1};
+  if (const auto text = query.Text("job_id")) {
+    CARILLON_ASSIGN_OR_RETURN(filter.job_id, FilterJobId(*text));
+  }
+  if (const auto text = query.Text("executor_id")) {
+    if (!IsExecutorId(*text)) {
+      return InvalidField("?executor_id", "bad_value",
+                          "This is not an executor_id: [a-z0-9][a-z0-9-]{0,62}.");
+    }
+    filter.executor = ExecutorId(*text);
+  }
+  for (const std::string& text : query.All("state")) {
+    const auto state = ParseRunState(text);
+    if (!state.ok())
+      return InvalidField("?state", "unknown_value",
+                          "There is no such state; there are PENDING, RUNNING, HELD, COMPLETED, "
+                          "FAILED, TIMED_OUT, CANCELLED, LOST and SKIPPED.");
+    filter.states.push_back(*state);
+  }
+  for (const std::string& text : query.All("kind")) {
+    const auto kind = ParseRunKind(text);
+    if (!kind.ok()) {
+      return InvalidField("?kind", "unknown_value",
+                          "There is no such kind; there are cron, rate, once and manual.");
+    }
+    filter.kinds.push_back(*kind);
+  }
+  filter.namespaces = query.All("namespace");
+  for (const std::string& name_space : filter.namespaces) {
+    if (!IsNamespace(name_space)) return BadNamespace("?namespace");
+  }
+  filter.user_id = query.Text("user_id");
+  if (filter.user_id.value_or("").size() > kUserIdBytesMax) {
+    return InvalidField("?user_id", "out_of_range", "A user_id has at most 64 characters.");
+  }
+  filter.name_contains = query.Text("q").value_or("");
+  if (filter.name_contains.size() > kNamePartBytesMax) {
+    return InvalidField("?q", "too_long", "This may have at most 1,000 bytes.");
+  }
+  CARILLON_ASSIGN_OR_RETURN(filter.labels, ReadLabelFilter(query));
+  CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));
+  CARILLON_ASSIGN_OR_RETURN(filter.until, query.Time("until"));
+  CARILLON_ASSIGN_OR_RETURN(const auto sort, ReadSort(query, {"fire_time"}));
+  filter.oldest_first = sort && !sort->descending;
+  if (!page.cursor().empty()) {
+    const auto before = DecodeRunId(page.cursor());
+    if (!before.ok()) return BadPageToken();
+    filter.before = *before;
+  }
+  return filter;
+}
+
+Outcome<GapFilter> ReadGapFilter(const Query& query, const Page& page) {
+  GapFilter filter{.limit = page.size()};
+  if (const auto text = query.Text("job_id")) {
+    CARILLON_ASSIGN_OR_RETURN(filter.job_id, FilterJobId(*text));
+  }
+  CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));
+  CARILLON_ASSIGN_OR_RETURN(filter.until, query.Time("until"));
+  for (const std::string& text : query.All("reason")) {
+    const auto reason = ParseGapReason(text);
+    if (!reason.ok()) {
+      return InvalidField("?reason", "unknown_value",
+                          "There is no such reason; there are misfire, paused, catch_up_limit, "
+                          "edited and deleted.");
+    }
+    filter.reasons.push_back(*reason);
+  }
+  if (!page.cursor().empty()) {
+    const auto before = ParseCursor(page.cursor());
+    if (!before) return BadPageToken();
+    filter.before_id = *before;
+  }
+  return filter;
+}
+
+// Only quickens what the owner's sweep finds anyway.
+void NudgeOwner(const Call& call, const RunKey& key) {
+  const auto run = call.api.runs.GetRun(key);
+  if (run.ok()) call.api.nudge({run->row.job_no, run->row.segment, key});
+}
+
+// One run, with what this caller may do to it.
+Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
+  json shown = RunToJson(run, true);
+  CARILLON_ASSIGN_OR_RETURN(shown["allowed_actions"],
+                            AllowedActions(call, Owned::kRun, run.job_id));
+  return shown;
+}
+
+// Why it has not been started; null when that is no question.
+Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
+  if (run.row.state != RunState::kPending) return json(nullptr);
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(
+      const auto waiting,
+      WhyItWaits({.jobs = call.api.jobs, .executors = call.api.executors},
+                 {.now = now, .row = run.row, .cluster_paused = call.api.settings.paused()},
+                 run.job_id));
+  if (!waiting) return json(nullptr);
+  return json{{"code", waiting->code}, {"detail", waiting->detail}};
+}
+
+StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed_actions) {
+  shown["allowed_actions"] = allowed_actions;
+  return {.status = 202,
+          .body = JsonToText(shown),
+          .location = "/api/runs/" + EncodeRunId(run.row.key),
+          .etag = {}};
+}
+
+// Kept with its Idempotency-Key inside the write, where nothing else can be asked any more. Without
+// what the attempts have printed: a day's keys would hold gigabytes of it.
+StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
+  json shown = RunToJson(run, false);
+  shown["output"] = "";
+  shown["attempts"] = json::array();
+  return RetriedAnswer(run, std::move(shown), allowed_actions);
+}
+
+HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json& allowed_actions) {
+  call.api.nudge({run.row.job_no, run.row.segment, run.row.key});
+  // Who may not read does not learn what earlier attempts have printed.
+  if (call.caller.ReachFor(Permission::kRead) == Reach::kNone) {
+    return FromStored(KeptAnswer(run, allowed_actions));
+  }
+  return FromStored(RetriedAnswer(run, RunToJson(run, true), allowed_actions));
+}
+
+// As both /api/runs?job_id= and the history of a job show them.
+Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query,
+      job_id ? Query::Read(call.request,
+                           {"executor_id", "since", "until", "sort", "page_size", "page_token"},
+                           {"state", "kind"})
+             : Query::Read(call.request,
+                           {"job_id", "executor_id", "user_id", "q", "since", "until", "sort",
+                            "page_size", "page_token"},
+                           {"state", "kind", "namespace", "label"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page,
+                            Page::Read(query, job_id ? "runs/" + job_id->value() : "runs"));
+  CARILLON_ASSIGN_OR_RETURN(const RunFilter filter, ReadFilter(query, page, job_id));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const auto found = call.api.runs.ListRuns(filter, now);
+  if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
+  const bool none = !found.ok() || (found->runs.empty() && !found->searched_to);
+  if (job_id && page.cursor().empty() && none) {
+    // A deleted job keeps its history; one that never was has none.
+    CARILLON_TRY(LiveHead(call, *job_id));
+  }
+  const auto count = [&] { return call.api.counts.CountRuns(filter, now); };
+  if (!found.ok()) return page.Finish(false, count);
+  for (const RunDetail& run : found->runs) {
+    if (!page.Add(RunToJson(run, false), EncodeRunId(run.row.key))) break;
+  }
+  if (found->searched_to)
+    page.SearchedTo(EncodeRunId(*found->searched_to), found->searched_to->fire);
+  return page.Finish(found->searched_to.has_value(), count);
+}
+
+}  // namespace
+
+Reply ListRuns(const Call& call) { return ListRunsOf(call, std::nullopt); }
+
+Reply JobHistory(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  return ListRunsOf(call, id);
+}
+
+Reply GetRun(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
+  CARILLON_ASSIGN_OR_RETURN(json shown, ShowRun(call, run));
+  CARILLON_ASSIGN_OR_RETURN(shown["waiting"], ShowWaiting(call, run));
+  HttpResponse response = JsonResponse(200, shown);
+  response.headers.emplace_back("ETag", "\"" + ShortHash(response.body) + "\"");
+  return response;
+}
+
+Reply CancelRun(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional,
+                                                        {"reason", "confirm_overlap", "mode"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why,
+                            TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
+  CARILLON_ASSIGN_OR_RETURN(const CancelMode mode, CancelModeMember(body));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  NoteCancelMode(call, mode);
+  PersonWrite write(call, now, why, confirm, mode);
+  auto cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));
+  if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
+    cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));  // idempotent
+  }
+  if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether the run was cancelled is not known; trying again is harmless.",
+                          cancelled.error());
+  }
+  if (!cancelled.ok()) return cancelled.error();
+  if (*cancelled) NudgeOwner(call, key);
+  return JsonResponse(202, {{"cancelled", *cancelled ? 1 : 0}});
+}
+
+Reply RetryRun(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kOptional, {"confirm_overlap"}));
+  CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.api.runs.GetRun(key));
+  CARILLON_ASSIGN_OR_RETURN(const json allowed, AllowedActions(call, Owned::kRun, before.job_id));
+  const PersonWrite write(call, now, "", confirm);
+  RetryRequest request{.key = key};
+  if (!call.idempotency_key.empty()) {
+    request.keyed = KeyedAnswer<RunDetail>{
+        .scope = call.idempotency_scope,
+        .key = call.idempotency_key,
+        .answer = [&allowed](const RunDetail& run) { return KeptAnswer(run, allowed); }};
+  }
+  const auto retried = call.api.runs.RetryRun(request, write.context());
+  if (retried.ok()) return RetriedResponse(call, *retried, allowed);
+  if (retried.code() != ErrorCode::kTimeout) return retried.error();
+  // A key tells by its next use whether it was this request; what the run says may be another's.
+  if (call.idempotency_key.empty()) {
+    const auto after = call.api.runs.GetRun(key);
+    if (after.ok() && after->row.attempt > before.row.attempt)
+      return RetriedResponse(call, *after, allowed);
+  }
+  return OutcomeUnknown("Whether the run will be tried again is not known; GET it first.",
+                        retried.error());
+}
+
+Reply ListGaps(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query,
+      Query::Read(call.request, {"job_id", "since", "until", "page_size", "page_token"},
+                  {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "gaps"));
+  CARILLON_ASSIGN_OR_RETURN(const GapFilter filter, ReadGapFilter(query, page));
+  const auto gaps = call.api.runs.ListGaps(filter);
+  if (!gaps.ok() && gaps.code() != ErrorCode::kNotFound) return gaps.error();
+  const auto count = [&] { return call.api.counts.CountGaps(filter); };
+  if (!gaps.ok()) return page.Finish(false, count);
+  const std::string next = gaps->next ? std::to_string(*gaps->next) : "";
+  // Gaps are small: a whole page always fits, so the token after its last item is the store's.
+  for (const GapRecord& gap : gaps->gaps) page.Add(GapToJson(gap), next);
+  return page.Finish(gaps->next.has_value(), count);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,16 @@
+// Handlers of /api/runs, /api/gaps and /api/dead-letters. docs/api.md describes each.
+#pragma once
+
+#include "scheduler/api/call/call.h"
+
+namespace carillon::scheduler {
+
+Reply ListRuns(const Call& call);
+// The same of one job: /api/jobs/{}/history.
+Reply JobHistory(const Call& call);
+Reply GetRun(const Call& call);
+Reply CancelRun(const Call& call);
+Reply RetryRun(const Call& call);
+Reply ListGaps(const Call& call);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,228 @@
+#include "scheduler/api/schedules/schedule_routes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/domain/cron.h"
+#include "common/domain/schedule_lint.h"
+#include "common/wire/job_json.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/http/request_parts.h"
+#include "scheduler/explain/fire_load.h"
+#include "scheduler/explain/upcoming_fires.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kBucketsMax = 4'320;     // three days of minutes
+constexpr size_t kBucketsByJobMax = 200;  // a week of hours
+constexpr size_t kJobsShown = 100;
+constexpr size_t kNeighboursReadMax = 2'000;
+constexpr size_t kNeighboursTold = 5;
+
+json ErrorsOf(const Error& error) {
+  return json::array(
+      {{{"pointer", error.pointer}, {"code", "invalid"}, {"detail", error.message}}});
+}
+
+// The schedules of a preview, as a job would hold them.
+Outcome<Result<ParsedJob>> ReadPreview(const json& body) {
+  json probe = {{"name", "preview"}, {"type", "noop"}};
+  for (const char* name : {"cron_expression", "schedules", "time_zone", "dst_gap", "dst_repeat"}) {
+    if (body.contains(name) && !body[name].is_null()) probe[name] = body[name];
+  }
+  if (!probe.contains("cron_expression") && !probe.contains("schedules")) {
+    return InvalidField("/cron_expression", "missing",
+                        "A cron_expression or schedules are needed.");
+  }
+  return carillon::ParseJob(probe);
+}
+
+// Other jobs in the minute of the first fire. A hint: where the store cannot say, there is none.
+void AddNeighbours(const Call& call, const json& fires, const std::string& own, json* warnings) {
+  if (fires.empty()) return;
+  const auto first = ParseRfc3339(fires[0]["fire_time"].get<std::string>());
+  if (!first.ok()) return;
+  const WallTime minute{std::chrono::floor<std::chrono::minutes>(*first)};
+  const auto load =
+      CountFires(call.api.jobs, {.from = minute, .until = minute + 60s, .bucket = 60s},
+                 {.jobs = kNeighboursReadMax});
+  if (!load.ok()) return;
+  const auto others = static_cast<size_t>(
+      std::count_if(load->jobs.begin(), load->jobs.end(),
+                    [&own](const JobLoad& job) { return job.job_id.value() != own; }));
+  if (others < kNeighboursTold) return;
+  warnings->push_back(
+      {{"schedule", fires[0]["schedule"]},
+       {"code", "crowded_minute"},
+       {"detail", fmt::format("{}{} other jobs fire in the minute of the first fire, {}.",
+                              load->truncated ? "At least " : "", others, FormatRfc3339(minute))}});
+}
+
+json Warnings(const Call& call, const JobDefinition& job, const json& fires, WallTime after,
+              const std::string& own) {
+  json warnings = json::array();
+  for (size_t i = 0; i < job.schedules.size(); ++i) {
+    for (const ScheduleWarning& one :
+         LintSchedule(job.schedules[i], job.dst_gap, job.dst_repeat, after)) {
+      warnings.push_back({{"schedule", i}, {"code", one.code}, {"detail", one.detail}});
+    }
+  }
+  AddNeighbours(call, fires, own, &warnings);
+  return warnings;
+}
+
+// Of each schedule its cron expression in the one spelling; null of what is none.
+Outcome<json> CronExpressions(const JobDefinition& job) {
+  json expressions = json::array();
+  for (const ScheduleSpec& spec : job.schedules) {
+    if (spec.kind != ScheduleKind::kCron) {
+      expressions.push_back(nullptr);
+      continue;
+    }
+    CARILLON_ASSIGN_OR_RETURN(const CronExpression expression, ParseCron(spec.cron_expression));
+    expressions.push_back(FormatCron(expression));
+  }
+  return expressions;
+}
+
+Outcome<WallTime> ReadAfter(const Call& call, const json& body) {
+  CARILLON_ASSIGN_OR_RETURN(const std::string text,
+                            TextMember(body, "after", kReasonCharactersMax));
+  if (text.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+    return now;
+  }
+  const auto time = ParseRfc3339(text);
+  if (!time.ok())
+    return InvalidField("/after", "bad_time", "This has to be an RFC 3339 time from 1970 to 4253.");
+  return *time;
+}
+
+struct LoadQuestion {
+  LoadSpan span;
+  bool by_job = false;
+};
+
+Outcome<Duration> ReadBucket(const Query& query) {
+  const std::string bucket = query.Text("bucket").value_or("minute");
+  if (bucket == "minute") return Duration(60s);
+  if (bucket == "hour") return Duration(3600s);
+  return InvalidField("?bucket", "unknown_value", "This has to be minute or hour.");
+}
+
+Outcome<bool> ReadByJob(const Query& query) {
+  const std::string by_job = query.Text("by_job").value_or("false");
+  if (by_job == "true" || by_job == "false") return by_job == "true";
+  return InvalidField("?by_job", "unknown_value", "This has to be true or false.");
+}
+
+Outcome<LoadQuestion> ReadLoadQuestion(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"from", "until", "bucket", "by_job"}));
+  CARILLON_ASSIGN_OR_RETURN(const auto from, query.Time("from"));
+  CARILLON_ASSIGN_OR_RETURN(const auto until, query.Time("until"));
+  LoadQuestion asked;
+  CARILLON_ASSIGN_OR_RETURN(asked.span.bucket, ReadBucket(query));
+  CARILLON_ASSIGN_OR_RETURN(asked.by_job, ReadByJob(query));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  asked.span.from = from.value_or(WallTime{std::chrono::floor<std::chrono::minutes>(now)});
+  asked.span.until = until.value_or(asked.span.from + 24h);
+  if (asked.span.until <= asked.span.from) {
+    return InvalidField("?until", "out_of_range", "This has to be after the beginning.");
+  }
+  const size_t most = asked.by_job ? kBucketsByJobMax : kBucketsMax;
+  const Duration longest = asked.span.bucket * static_cast<int64_t>(most);
+  if (asked.span.until - asked.span.from > longest) {
+    return InvalidField("?until", "out_of_range",
+                        fmt::format("At most {} parts of a {} fit into one answer{}.", most,
+                                    asked.span.bucket == Duration(60s) ? "minute" : "hour",
+                                    asked.by_job ? " by job" : ""));
+  }
+  return asked;
+}
+
+std::string StartOf(const LoadSpan& span, size_t bucket) {
+  return FormatRfc3339(span.from + static_cast<int64_t>(bucket) * span.bucket);
+}
+
+json JobLoadToJson(const JobLoad& job, const LoadSpan& span) {
+  json buckets = json::array();
+  for (const auto& [bucket, fires] : job.buckets) {
+    buckets.push_back({{"start", StartOf(span, bucket)}, {"fires", fires}});
+  }
+  return {{"job_id", job.job_id.value()},
+          {"name", job.name},
+          {"fires", job.fires},
+          {"first_fire_time", FormatRfc3339(job.first)},
+          {"buckets", std::move(buckets)}};
+}
+
+}  // namespace
+
+Reply PreviewSchedule(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kRequired,
+                                       {"cron_expression", "schedules", "time_zone", "dst_gap",
+                                        "dst_repeat", "n", "after", "job_id"}));
+  CARILLON_ASSIGN_OR_RETURN(const auto count,
+                            NumberMember(body, "n", {.low = 1, .high = kFiresMax}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string own,
+                            TextMember(body, "job_id", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime after, ReadAfter(call, body));
+  CARILLON_ASSIGN_OR_RETURN(const auto parsed, ReadPreview(body));
+  json answer = {{"valid", false},
+                 {"errors", json::array()},
+                 {"cron_expressions", json::array()},
+                 {"explanations", json::array()},
+                 {"items", json::array()},
+                 {"skipped", json::array()},
+                 {"warnings", json::array()}};
+  const auto fires = parsed.ok() ? UpcomingFires(parsed->definition, after,
+                                                 static_cast<size_t>(count.value_or(kFiresDefault)))
+                                 : Result<json>(parsed.error());
+  if (!fires.ok()) {
+    answer["errors"] = ErrorsOf(fires.error());
+    return JsonResponse(200, answer);
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto explanations, Explain(parsed->definition));
+  answer["valid"] = true;
+  answer["explanations"] = explanations;
+  CARILLON_ASSIGN_OR_RETURN(answer["cron_expressions"], CronExpressions(parsed->definition));
+  answer["items"] = *fires;
+  CARILLON_ASSIGN_OR_RETURN(answer["skipped"], SkippedByDst(parsed->definition, after, *fires));
+  answer["warnings"] = Warnings(call, parsed->definition, *fires, after, own);
+  return JsonResponse(200, answer);
+}
+
+Reply ScheduleLoad(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const LoadQuestion asked, ReadLoadQuestion(call));
+  CARILLON_ASSIGN_OR_RETURN(const FireLoad load, CountFires(call.api.jobs, asked.span));
+  json body = {{"from", FormatRfc3339(asked.span.from)},
+               {"until", FormatRfc3339(asked.span.until)},
+               {"buckets", json::array()},
+               {"busiest", nullptr},
+               {"jobs", load.jobs.size()},
+               {"jobs_read", load.jobs_read},
+               {"truncated", load.truncated}};
+  for (size_t i = 0; i < load.buckets.size(); ++i) {
+    body["buckets"].push_back({{"start", StartOf(asked.span, i)}, {"fires", load.buckets[i]}});
+  }
+  const auto busiest = std::max_element(load.buckets.begin(), load.buckets.end());
+  if (busiest != load.buckets.end() && *busiest > 0) {
+    body["busiest"] = body["buckets"][static_cast<size_t>(busiest - load.buckets.begin())];
+  }
+  if (asked.by_job) {
+    body["items"] = json::array();
+    for (size_t i = 0; i < std::min(kJobsShown, load.jobs.size()); ++i) {
+      body["items"].push_back(JobLoadToJson(load.jobs[i], asked.span));
+    }
+  }
+  return JsonResponse(200, body);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,185 @@
+#include "scheduler/api/schedules/why_routes.h"
+
+#include <algorithm>
+
+#include "common/domain/run_id.h"
+#include "common/wire/job_json.h"
+#include "scheduler/api/call/path_ids.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/http/request_parts.h"
+#include "scheduler/explain/upcoming_fires.h"
+#include "scheduler/explain/waiting.h"
+#include "scheduler/explain/why.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kRunsLookedAt = 100;
+constexpr size_t kGapsLookedAt = 10;  // the first of them that can be read is the answer
+constexpr size_t kPausesLookedAt = 200;
+
+// The version in force at `at`: the newest of `newest` and those before it that is not younger.
+// Versions and their times ascend together, so a few reads find it among any number.
+Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, int64_t newest,
+                                             WallTime at) {
+  std::optional<JobVersion> best;
+  int64_t low = 1;
+  while (low <= newest) {
+    const int64_t middle = low + (newest - low) / 2;
+    CARILLON_ASSIGN_OR_RETURN(auto found, call.api.jobs.ListVersions(id, middle + 1, 1));
+    if (found.empty() || found[0].version < low) {  // not kept that far back
+      low = middle + 1;
+    } else if (found[0].created <= at) {
+      best = std::move(found[0]);
+      low = middle + 1;
+    } else {
+      newest = found[0].version - 1;
+    }
+  }
+  return best;
+}
+
+// Of the window; a run that was started before one that was skipped.
+Outcome<std::optional<RunDetail>> RunAt(const Call& call, const JobId& id, WallTime at,
+                                        WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(
+      RunPage page,
+      call.api.runs.ListRuns(
+          {.job_id = id, .since = at, .until = at + kWhyWindow, .limit = kRunsLookedAt}, now));
+  std::optional<RunDetail> best;
+  for (RunDetail& run : page.runs) {
+    const bool better = !best || best->row.state == RunState::kSkipped;
+    if (run.row.kind != RunKind::kManual && better) best = std::move(run);
+  }
+  return best;
+}
+
+Outcome<std::optional<GapRecord>> GapAt(const Call& call, const JobId& id, WallTime at) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const GapPage gaps,
+      call.api.runs.ListGaps(
+          {.job_id = id, .since = at, .until = at + kWhyWindow, .limit = kGapsLookedAt}));
+  return gaps.gaps.empty() ? std::nullopt : std::optional(gaps.gaps.front());
+}
+
+// The first fire of `job` in the window, were it enabled.
+Outcome<std::optional<WallTime>> DueAt(const JobDefinition& job, WallTime at) {
+  const auto fires = UpcomingFires(job, at - Duration(1), 1);
+  if (!fires.ok() || fires->empty()) return std::optional<WallTime>();
+  CARILLON_ASSIGN_OR_RETURN(const WallTime fire,
+                            ParseRfc3339((*fires)[0]["fire_time"].get<std::string>()));
+  return fire < at + kWhyWindow ? std::optional(fire) : std::nullopt;
+}
+
+// The newest of those actions, oldest first.
+Outcome<std::vector<AuditRecord>> PausesAndResumes(const Call& call) {
+  std::vector<AuditRecord> records;
+  for (const char* object : {"pause", "resume"}) {  // as the audit names them
+    CARILLON_ASSIGN_OR_RETURN(
+        const auto found,
+        call.api.admin.ListAudit({.object_id = object, .limit = kPausesLookedAt}));
+    for (const AuditRecord& record : found) {
+      const bool changed = !record.changes_json.empty();  // who paused once more did not
+      if (changed && record.action.starts_with("system.")) records.push_back(record);
+    }
+  }
+  std::sort(records.begin(), records.end(),
+            [](const AuditRecord& a, const AuditRecord& b) { return a.id < b.id; });
+  return records;
+}
+
+// The pause of the whole cluster that `due` was in, when it is over.
+Outcome<std::optional<PastPause>> PauseAt(const Call& call, WallTime due) {
+  CARILLON_ASSIGN_OR_RETURN(const auto records, PausesAndResumes(call));
+  std::optional<PastPause> pause;
+  for (const AuditRecord& record : records) {
+    if (record.action == "system.pause" && !pause && record.at <= due) {
+      pause =
+          PastPause{.since = record.at, .until = {}, .by = record.actor, .reason = record.reason};
+    } else if (record.action == "system.resume" && pause) {
+      pause->until = record.at;
+      if (due < record.at) return pause;
+      pause.reset();
+    }
+  }
+  return std::optional<PastPause>();
+}
+
+bool MayBeOfAPause(const GapRecord& gap) {
+  return gap.range.reason == GapReason::kMisfire || gap.range.reason == GapReason::kCatchUpLimit;
+}
+
+json PauseToJson(const PastPause& pause) {
+  return {{"since", FormatRfc3339(pause.since)},
+          {"until", FormatRfc3339(pause.until)},
+          {"by", pause.by},
+          {"reason", pause.reason}};
+}
+
+}  // namespace
+
+Reply WhyJob(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {"at"}));
+  CARILLON_ASSIGN_OR_RETURN(const auto at, query.Time("at"));
+  if (!at)
+    return InvalidField("?at", "missing",
+                        "The time asked about is needed, such as at=2026-03-01T02:30:00Z.");
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const auto job = call.api.jobs.GetJob(id);
+  if (!job.ok()) return Explain(call, id, job.error());
+  FireEvidence evidence{.at = *at, .now = now, .created = job->created};
+  CARILLON_ASSIGN_OR_RETURN(auto version, VersionAt(call, id, job->version, *at));
+  if (version) evidence.definition = version->definition;
+  if (evidence.definition) {
+    CARILLON_ASSIGN_OR_RETURN(evidence.due, DueAt(*evidence.definition, *at));
+  }
+  if (evidence.due) {  // what counts is what the job was when the fire was due
+    CARILLON_ASSIGN_OR_RETURN(auto then, VersionAt(call, id, job->version, *evidence.due));
+    if (then && then->version != version->version) {
+      version = std::move(then);
+      evidence.definition = version->definition;
+    }
+  }
+  CARILLON_ASSIGN_OR_RETURN(evidence.run, RunAt(call, id, *at, now));
+  if (evidence.run) {
+    CARILLON_ASSIGN_OR_RETURN(const WallTime later, call.api.cluster_now());
+    CARILLON_ASSIGN_OR_RETURN(
+        const auto waiting,
+        WhyItWaits(
+            {.jobs = call.api.jobs, .executors = call.api.executors},
+            {.now = later, .row = evidence.run->row, .cluster_paused = call.api.settings.paused()},
+            evidence.run->job_id));
+    if (waiting) evidence.run_waits_for = waiting->detail;
+  }
+  CARILLON_ASSIGN_OR_RETURN(evidence.gap, GapAt(call, id, *at));
+  if (const auto pause = PauseOf(call.api.settings.Current())) {
+    const auto since = ParseRfc3339(pause->since);
+    if (since.ok()) evidence.paused_since = *since;
+  }
+  if (evidence.due && evidence.gap && MayBeOfAPause(*evidence.gap)) {
+    CARILLON_ASSIGN_OR_RETURN(evidence.past_pause, PauseAt(call, *evidence.due));
+  }
+  const FireAnswer answer = WhyDidItFire(evidence);
+  json body = {{"job_id", id.value()},
+               {"at", FormatRfc3339(*at)},
+               {"outcome", std::string(answer.outcome)},
+               {"explanation", answer.explanation},
+               {"fire_time", evidence.due ? json(FormatRfc3339(*evidence.due)) : json(nullptr)},
+               {"job_version", version ? json(version->version) : json(nullptr)},
+               {"run_id", nullptr},
+               {"gap", nullptr},
+               {"cluster_pause", nullptr}};
+  if (evidence.run) {
+    body["run_id"] = EncodeRunId(evidence.run->row.key);
+    body["fire_time"] = FormatRfc3339(evidence.run->row.key.fire);
+  } else if (evidence.gap) {
+    body["gap"] = GapToJson(*evidence.gap);
+    if (evidence.past_pause) body["cluster_pause"] = PauseToJson(*evidence.past_pause);
+  }
+  return JsonResponse(200, body);
+}
+
+}  // namespace carillon::scheduler

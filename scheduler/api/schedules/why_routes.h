@@ -1,0 +1,10 @@
+// Handler of /api/jobs/{id}/why. docs/api.md describes it.
+#pragma once
+
+#include "scheduler/api/call/call.h"
+
+namespace carillon::scheduler {
+
+Reply WhyJob(const Call& call);
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,48 @@
+#include "scheduler/api/secrets/secret_check.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "common/domain/template.h"
+
+namespace carillon::scheduler {
+
+Outcome<bool> CheckSecrets(const Call& call, const JobDefinition& definition,
+                           const std::optional<std::set<std::string>>& named) {
+  const std::map<std::string, std::string> used = SecretsOf(definition);
+  if (used.empty()) return true;
+  std::vector<std::string> names;
+  for (const auto& [name, variable] : used) names.push_back(name);
+  CARILLON_ASSIGN_OR_RETURN(const auto found, call.api.secrets.FindSecrets(names));
+  Problem problem{.status = 422, .code = "unknown_secret"};
+  for (const auto& [name, variable] : used) {
+    const auto at = std::find_if(
+        found.begin(), found.end(),
+        [&, &wanted = name](const auto& secret) { return secret.record.name == wanted; });
+    const std::string pointer = "/env/" + variable;
+    if (at == found.end()) {
+      problem.errors.push_back(
+          {pointer, "unknown_secret", fmt::format("There is no secret {}.", name)});
+    } else if (!MayUse(at->record, definition.user_id)) {
+      problem.errors.push_back({pointer, "secret_forbidden",
+                                fmt::format("Secret {} belongs to somebody else than the job, and "
+                                            "is not shared.",
+                                            name)});
+    } else if (named && !named->contains(name) && !MayUse(at->record, call.caller.user_id)) {
+      problem.errors.push_back({pointer, "secret_forbidden",
+                                fmt::format("Secret {} is not yours and not shared; a job that is "
+                                            "shared with you may name only those that it names "
+                                            "already.",
+                                            name)});
+    }
+  }
+  if (problem.errors.empty()) return true;
+  problem.code = problem.errors[0].code;
+  problem.detail = problem.errors[0].detail;
+  return problem;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,268 @@
+#include "scheduler/api/secrets/secret_routes.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include <fmt/core.h>
+
+#include "scheduler/api/call/allowed_actions.h"
+#include "scheduler/api/call/audit.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/http/request_parts.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kDescriptionCharactersMax = 1000;
+constexpr size_t kRewrappedMax = 500;  // of one call
+
+json SecretToJson(const Call& call, const SecretRecord& secret) {
+  return {{"name", secret.name},
+          {"description", secret.description},
+          {"shared", secret.shared},
+          {"user_id", secret.user_id},
+          {"version", secret.version},
+          {"key_id", secret.key_id},
+          {"create_time", FormatRfc3339(secret.created)},
+          {"update_time", FormatRfc3339(secret.updated)},
+          {"allowed_actions", AllowedActions(call, "secret", secret.user_id)}};
+}
+
+HttpResponse SecretResponse(const Call& call, int status, const SecretRecord& secret) {
+  HttpResponse response = JsonResponse(status, SecretToJson(call, secret));
+  response.headers.emplace_back("ETag", VersionTag(secret.version));
+  return response;
+}
+
+Problem NoSuchSecret() { return NotFound("There is no such secret; GET /api/secrets lists them."); }
+
+Outcome<StoredSecret> ReadSecret(const Call& call) {
+  const std::string& name = call.arguments.at(0);
+  if (!IsSecretName(name)) return NoSuchSecret();
+  auto secret = call.api.secrets.GetSecret(name);
+  if (!secret.ok() && secret.code() == ErrorCode::kNotFound) return NoSuchSecret();
+  if (!secret.ok()) return secret.error();
+  return std::move(secret).value();
+}
+
+Problem StaleVersion(const Call& call, const SecretRecord& secret) {
+  Problem problem{.status = 412,
+                  .code = "stale_version",
+                  .detail = fmt::format("The secret is at version {} now; look at `current` and "
+                                        "send If-Match with its ETag.",
+                                        secret.version)};
+  problem.members["current_version"] = secret.version;
+  problem.members["current"] = SecretToJson(call, secret);
+  problem.headers.emplace_back("ETag", VersionTag(secret.version));
+  return problem;
+}
+
+Outcome<StoredSecret> ReadAtVersion(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(StoredSecret secret, ReadSecret(call));
+  if (!wanted.MatchesStrongly(VersionTag(secret.record.version))) {
+    return StaleVersion(call, secret.record);
+  }
+  return secret;
+}
+
+// What a write that the store refused is to the caller.
+Problem Refused(const Call& call, const Error& error) {
+  if (error.code == ErrorCode::kNotFound) return NoSuchSecret();
+  if (error.code == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether this was done is not known; GET the secret before trying again.",
+                          error);
+  }
+  if (error.code != ErrorCode::kConflict) return ToProblem(error);
+  const auto current = ReadSecret(call);
+  return current.ok() ? StaleVersion(call, current->record) : current.error();
+}
+
+Outcome<std::shared_ptr<const Keyring>> ReadKeys(const Call& call) {
+  auto keys = call.api.secret_keys.Keys();
+  if (keys != nullptr) return keys;
+  return Problem{.status = 409,
+                 .code = "secrets_unavailable",
+                 .detail =
+                     "This member has no key to seal secrets with: set secrets.key_file, the "
+                     "same on every member."};
+}
+
+Outcome<std::string> ReadName(const json& body) {
+  CARILLON_ASSIGN_OR_RETURN(std::string name, TextMember(body, "name", 63));
+  if (IsSecretName(name)) return name;
+  return InvalidField("/name", "bad_name",
+                      "A secret's name is a letter or _, then letters, digits and _ (63).");
+}
+
+// Nothing of the value is ever part of an answer, an error included.
+Outcome<std::optional<std::string>> ReadValue(const json& body) {
+  const auto found = body.find("value");
+  if (found == body.end() || found->is_null()) return std::optional<std::string>();
+  if (!found->is_string()) return InvalidField("/value", "wrong_type", "This has to be text.");
+  const auto& value = found->get_ref<const std::string&>();
+  const std::string complaint = SecretValueComplaint(value);
+  if (complaint.empty()) return std::optional(value);
+  const std::string code = value.size() < kSecretBytesMin   ? "too_short"
+                           : value.size() > kSecretBytesMax ? "too_long"
+                                                            : "bad_text";
+  return InvalidField("/value", code, complaint);
+}
+
+// Everybody's jobs could use it then.
+Outcome<bool> ReadShared(const Call& call, const json& body, bool now) {
+  if (!body.contains("shared")) return now;
+  CARILLON_ASSIGN_OR_RETURN(const bool shared, FlagMember(body, "shared"));
+  if (shared == now || call.owns_all) return shared;
+  Problem problem{.status = 403,
+                  .code = "forbidden",
+                  .detail = "Only an administrator shares a secret, or ends that.",
+                  .errors = {{"/shared", "forbidden", "Leave this as it is."}}};
+  problem.members["permission"] = Name(Permission::kWriteSecrets);
+  return problem;
+}
+
+json ForTheAudit(const SecretRecord& secret) {
+  return {{"description", secret.description}, {"shared", secret.shared}};
+}
+
+struct Rewrapping {
+  const Call& call;
+  const Keyring& keys;
+  int64_t rewrapped = 0;
+  json unreadable = json::array();
+};
+
+// One that somebody writes at the same moment is sealed with the first key by that.
+Outcome<bool> RewrapOne(Rewrapping& work, const std::string& name) {
+  const auto secret = work.call.api.secrets.GetSecret(name);
+  if (!secret.ok() && secret.code() == ErrorCode::kNotFound) return true;
+  if (!secret.ok()) return secret.error();
+  const auto value = work.keys.Open(name, secret->value);
+  if (!value.ok()) {
+    work.unreadable.push_back(name);
+    return true;
+  }
+  const Status written =
+      work.call.api.secrets.RewrapSecret(name, secret->value, work.keys.Seal(name, *value));
+  if (written.ok()) {
+    ++work.rewrapped;
+    return true;
+  }
+  if (written.code() == ErrorCode::kConflict || written.code() == ErrorCode::kNotFound) return true;
+  return written.error();
+}
+
+}  // namespace
+
+Reply ListSecrets(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "secrets"));
+  CARILLON_ASSIGN_OR_RETURN(
+      const auto secrets,
+      call.api.secrets.ListSecrets({.after_name = page.cursor(), .limit = page.size() + 1}));
+  for (const SecretRecord& secret : secrets) {
+    if (!page.Add(SecretToJson(call, secret), secret.name)) break;
+  }
+  return page.Finish(false, [&] { return call.api.counts.CountSecrets(); });
+}
+
+// Without Idempotency-Key: its fingerprint would be a hash of the value.
+Reply CreateSecret(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kRequired,
+                                       {"name", "value", "description", "shared", "reason"}));
+  CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
+  SecretRecord record;
+  CARILLON_ASSIGN_OR_RETURN(record.name, ReadName(body));
+  CARILLON_ASSIGN_OR_RETURN(record.description,
+                            TextMember(body, "description", kDescriptionCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const auto value, ReadValue(body));
+  if (!value) return InvalidField("/value", "missing", "A secret needs its value.");
+  CARILLON_ASSIGN_OR_RETURN(record.shared, ReadShared(call, body, false));
+  CARILLON_ASSIGN_OR_RETURN(const auto keys, ReadKeys(call));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  record.user_id = call.caller.OwnerId();
+  record.created = now;
+  record.updated = now;
+  const SealedValue sealed = keys->Seal(record.name, *value);
+  record.key_id = sealed.key_id;
+  const Status made = call.api.secrets.CreateSecret({.record = record, .value = sealed});
+  if (!made.ok() && made.code() == ErrorCode::kExists) {
+    return Problem{.status = 409,
+                   .code = "exists",
+                   .detail = "The name is taken; PUT gives the secret another value.",
+                   .errors = {{"/name", "exists", "The name is taken."}}};
+  }
+  if (!made.ok()) return Refused(call, made.error());
+  NoteChanges(call, {}, ForTheAudit(record));
+  HttpResponse response = SecretResponse(call, 201, record);
+  response.headers.emplace_back("Location", "/api/secrets/" + record.name);
+  return response;
+}
+
+Reply GetSecret(const Call& call) {
+  CARILLON_TRY(Query::Read(call.request, {}));
+  CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, ReadSecret(call));
+  return SecretResponse(call, 200, secret.record);
+}
+
+// What is left out stays; an edit that changes nothing writes nothing.
+Reply UpdateSecret(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const json body,
+      ReadObject(call.request, Body::kRequired, {"value", "description", "shared", "reason"}));
+  CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const auto value, ReadValue(body));
+  CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, ReadAtVersion(call));
+  StoredSecret wanted = secret;
+  if (body.contains("description")) {
+    CARILLON_ASSIGN_OR_RETURN(wanted.record.description,
+                              TextMember(body, "description", kDescriptionCharactersMax));
+  }
+  CARILLON_ASSIGN_OR_RETURN(wanted.record.shared, ReadShared(call, body, secret.record.shared));
+  if (value) {
+    CARILLON_ASSIGN_OR_RETURN(const auto keys, ReadKeys(call));
+    wanted.value = keys->Seal(secret.record.name, *value);
+  }
+  json told = ForTheAudit(wanted.record);
+  if (value) told["value"] = "***";
+  if (told == ForTheAudit(secret.record)) return SecretResponse(call, 200, secret.record);
+  NoteChanges(call, ForTheAudit(secret.record), told);
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const auto updated = call.api.secrets.UpdateSecret(wanted, now);
+  if (!updated.ok()) return Refused(call, updated.error());
+  return SecretResponse(call, 200, *updated);
+}
+
+Reply DeleteSecret(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, ReadAtVersion(call));
+  const Status deleted = call.api.secrets.DeleteSecret(secret.record.name, secret.record.version);
+  if (!deleted.ok()) return Refused(call, deleted.error());
+  return HttpResponse{.status = 204};
+}
+
+Reply RewrapSecrets(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kOptional, {"after", "reason"}));
+  CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(const std::string after, TextMember(body, "after", 63));
+  CARILLON_ASSIGN_OR_RETURN(const auto keys, ReadKeys(call));
+  CARILLON_ASSIGN_OR_RETURN(
+      const auto secrets,
+      call.api.secrets.ListSecrets(
+          {.after_name = after, .not_under_key = keys->current(), .limit = kRewrappedMax}));
+  Rewrapping work{.call = call, .keys = *keys};
+  for (const SecretRecord& secret : secrets) CARILLON_TRY(RewrapOne(work, secret.name));
+  call.note.reason = fmt::format("{} under key {}", work.rewrapped, keys->current());
+  const bool more = secrets.size() == kRewrappedMax;
+  return JsonResponse(200, {{"key_id", keys->current()},
+                            {"rewrapped", work.rewrapped},
+                            {"unreadable", std::move(work.unreadable)},
+                            {"next_after", more ? json(secrets.back().name) : json(nullptr)}});
+}
+
+}  // namespace carillon::scheduler

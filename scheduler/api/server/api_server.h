@@ -1,0 +1,51 @@
+// The REST API of a member: ApiHandler on an HTTP server.
+//
+// Threads  Owns its IO threads and workers (http_server.h).
+// Errors   Start: as HttpServer::Start. Without TLS it refuses addresses beyond loopback unless
+//          `allow_beyond_loopback`.
+// Always   After Stop() nothing of the context is used any more.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "common/adapters/http/http_server.h"
+#include "scheduler/api/context/api_context.h"
+#include "scheduler/auth/authenticator.h"  // CreateAdminToken, for the composition root
+
+namespace carillon::scheduler {
+
+class ApiHandler;
+
+struct ApiOptions {
+  std::string address = "127.0.0.1";
+  uint16_t port = 8640;  // 0 = any
+  TlsFiles tls = {};
+  bool allow_beyond_loopback = false;
+  std::string advertise = {};          // host of url(); empty = the address
+  size_t workers = 8;                  // each may hold one store connection
+  size_t address_connections_max = 0;  // 0 = no limit
+  std::vector<IpNetwork> trusted_proxies = {};
+};
+
+class ApiServer {
+ public:
+  static Result<std::unique_ptr<ApiServer>> Start(const ApiOptions& options,
+                                                  const ApiContext& context);
+  ~ApiServer();
+
+  uint16_t port() const;
+  std::string url() const;  // "http://127.0.0.1:8640"
+  // As TlsCertificate::Reload.
+  Status ReloadCertificate() { return server_->ReloadCertificate(); }
+  std::optional<WallTime> CertificateUntil() const { return server_->CertificateUntil(); }
+  void Stop();
+
+ private:
+  ApiServer(const ApiContext& context, size_t workers);
+
+  const std::unique_ptr<ApiHandler> handler_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,434 @@
+#include "scheduler/api/server/request_pipeline.h"
+
+#include <algorithm>
+
+#include "common/base/ip_address.h"
+#include "common/base/log.h"
+#include "common/wire/json_text.h"
+#include "scheduler/api/accounts/auth_routes.h"
+#include "scheduler/api/call/audit.h"
+#include "scheduler/api/call/idempotency.h"
+#include "scheduler/api/call/ownership.h"
+#include "scheduler/api/http/bearer_token.h"
+#include "scheduler/api/http/client_address.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/http/short_hash.h"
+#include "scheduler/api/server/route_table.h"
+#include "scheduler/auth/random_token.h"
+#include "scheduler/openapi/openapi_pages.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// The limit of a body that is read before its sender
+// is known: the longest name and password, escaped.
+constexpr size_t kAnyonesBodyBytesMax = 4u << 10;
+constexpr size_t kKeyLengthMax = 255;  // characters of an Idempotency-Key
+constexpr const char* kRoom = "api";
+constexpr const char* kStrictTransport = "max-age=31536000";  // a year
+
+Problem Unauthenticated(bool token_sent) {
+  Problem problem{.status = 401,
+                  .code = "unauthenticated",
+                  .detail = token_sent ? "This token is unknown or no longer valid."
+                                       : "Send a token: Authorization: Bearer <token>."};
+  problem.headers.emplace_back("WWW-Authenticate",
+                               token_sent ? "Bearer realm=\"carillon\", error=\"invalid_token\""
+                                          : "Bearer realm=\"carillon\"");
+  return problem;
+}
+
+Problem MethodNotAllowed(const std::string& allow) {
+  Problem problem{
+      .status = 405, .code = "method_not_allowed", .detail = "This path answers to " + allow + "."};
+  problem.headers.emplace_back("Allow", allow);
+  return problem;
+}
+
+HttpResponse ContractResponse(const OpenApiPage& page) {
+  HttpResponse response{.status = 200};
+  response.headers = {{"Content-Type", std::string(page.content_type)},
+                      {"ETag", std::string(page.etag)},
+                      {"Referrer-Policy", "no-referrer"}};
+  if (!page.policy.empty()) response.headers.emplace_back("Content-Security-Policy", page.policy);
+  response.body = std::string(page.body);
+  return response;
+}
+
+Problem TooManyRequests(Duration wait) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
+  Problem problem{
+      .status = 429,
+      .code = "too_many_requests",
+      .detail = fmt::format("Too many requests; one more is answered in {} s.", seconds)};
+  problem.headers.emplace_back("Retry-After", std::to_string(seconds));
+  return problem;
+}
+
+std::optional<Problem> DefectProblem(HttpDefect defect) {
+  switch (defect) {
+    case HttpDefect::kTargetTooLong:
+      return Problem{.status = 414, .code = "uri_too_long", .detail = "The URL is over 8 KiB."};
+    case HttpDefect::kBadTarget:
+      return Problem{.status = 400,
+                     .code = "bad_uri",
+                     .detail = "The URL has a bad escape, a control character or is not UTF-8."};
+    case HttpDefect::kBodyTooLarge:
+      return Problem{.status = 413, .code = "body_too_large", .detail = "The body is over 1 MiB."};
+    case HttpDefect::kBadHeader:
+      return Problem{.status = 400,
+                     .code = "bad_header",
+                     .detail = "A header's name has a character that names do not have."};
+    case HttpDefect::kBadHost:
+      return Problem{
+          .status = 400, .code = "bad_header", .detail = "A request has one Host, no more."};
+    case HttpDefect::kUnknownCoding:
+      return Problem{.status = 400,
+                     .code = "bad_header",
+                     .detail = "The only Transfer-Encoding that is read is chunked."};
+    case HttpDefect::kNone: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Parsing costs far more than a refusal, and an address may ask often.
+std::optional<Problem> TooLargeForAnyone(const HttpRequest& request) {
+  const bool fits =
+      request.defect != HttpDefect::kBodyTooLarge && request.body.size() <= kAnyonesBodyBytesMax;
+  if (fits) return std::nullopt;
+  return Problem{.status = 413,
+                 .code = "body_too_large",
+                 .detail = "The body is over 4 KiB, which is the most without a token."};
+}
+
+// Of a write while the store is not trusted: it might be gone again, or nobody would obey it.
+std::optional<Problem> HeldProblem(const StoreStanding& standing) {
+  if (standing.state == StoreState::kTrusted) return std::nullopt;
+  Problem problem{.status = 503, .code = "store_held"};
+  problem.detail =
+      standing.state == StoreState::kHeld
+          ? "The store is held: " + standing.reason +
+                ". Nothing is changed until the trusted store answers again or an operator accepts "
+                "this one; GET /api/system/status says more."
+          : "Which store is trusted has not been read from the coordinator yet; try again soon.";
+  problem.headers.emplace_back("Retry-After", "5");
+  return problem;
+}
+
+Outcome<std::string> ReadKey(const HttpRequest& request) {
+  const std::string* header = request.Header("idempotency-key");
+  if (header == nullptr) return std::string();
+  std::string key = *header;
+  if (key.size() >= 2 && key.front() == '"' && key.back() == '"') {
+    key = key.substr(1, key.size() - 2);
+  }
+  const bool visible =
+      std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (request.CountHeader("idempotency-key") > 1 || key.empty() || !visible ||
+      key.size() > kKeyLengthMax) {
+    return Problem{.status = 400,
+                   .code = "bad_idempotency_key",
+                   .detail = "Idempotency-Key has to be 1 to 255 visible ASCII characters."};
+  }
+  return key;
+}
+
+// Who asked for what, of bounded length.
+std::string ScopeOf(const Route& route, const Call& call) {
+  std::string arguments;
+  for (const std::string& argument : call.arguments) arguments += argument + "/";
+  return fmt::format("{} {} {} {}", call.caller.Subject(), route.method, route.path,
+                     ShortHash(arguments));
+}
+
+// Of all that makes two requests of one route the same; few have a query.
+std::string FingerprintOf(const HttpRequest& request) {
+  std::string text = request.body;
+  for (const auto& [name, value] : request.query) text += "\n?" + name + "=" + value;
+  return HashSecret(text);
+}
+
+// Of a body that its handler accepted.
+std::string ReasonOf(const HttpRequest& request) {
+  const auto body = ParseJsonText(request.body);
+  if (!body.ok() || !body->is_object()) return {};
+  const auto reason = body->find("reason");
+  return reason != body->end() && reason->is_string() ? reason->get<std::string>() : "";
+}
+
+double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+// The path without its query: what a problem is an instance of.
+std::string PathOf(const HttpRequest& request) {
+  return request.target.substr(0, request.target.find('?'));
+}
+
+}  // namespace
+
+ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
+    : context_(context),
+      identifiers_(context.seed),
+      aside_(context.clock),
+      authenticator_(context.auth, context.clock, aside_, context.store_patience,
+                     context.cluster_now),
+      sign_in_(context.clock),
+      account_rate_(context.account_rate),
+      address_rate_(context.address_rate),
+      lookup_rate_(context.account_rate),
+      store_({.segments = context.segments,
+              .executors = context.executors,
+              .runs = context.runs,
+              .clock = context.clock},
+             context.store_patience),
+      changes_({.audit = context.admin,
+                .runs = context.runs,
+                .executors = context.executors,
+                .notices = context.notices,
+                .bulk = context.bulk,
+                .cluster_now = context.cluster_now},
+               identifiers_.TraceId({}).substr(0, 12)),
+      streams_(context.clock),
+      log_reads_(std::max<size_t>(workers / 2, 1)),
+      stream_loop_("api.streams", context.clock, streams_),
+      bulk_doer_([this](const HttpRequest& request, const Caller& caller, std::string_view trace_id,
+                        AuditNote& note) { return CallOf(request, caller, trace_id, note); }),
+      bulk_({.clock = context_.clock,
+             .store = context_.bulk,
+             .cluster_now = context_.cluster_now,
+             .store_trusted =
+                 [this] { return context_.store_standing().state == StoreState::kTrusted; },
+             .resume = [this](const Grant& grant) { return authenticator_.Resume(grant); },
+             .doer = bulk_doer_,
+             .metrics = context_.metrics}),
+      nudge_bulk_([this] {
+        bulk_.Nudge();
+        bulk_loop_.Wake();
+      }),
+      console_(context.console, context.version),
+      bulk_loop_("api.bulk", context.clock, bulk_) {
+  streams_.OnAdd([this] { stream_loop_.Wake(); });
+}
+
+void ApiHandler::StopStreams() {
+  stream_loop_.Stop();
+  streams_.Stop();
+}
+
+void ApiHandler::Stop() {
+  bulk_loop_.Stop();
+  bulk_.Leave();
+  authenticator_.Stop();
+  sign_in_.Stop();
+  aside_.Stop();
+  store_.Stop();
+}
+
+bool ApiHandler::Urgent(const HttpRequest& request) const {
+  static const std::vector<std::string> kStatus = {"api", "system", "status"};
+  static const std::vector<std::string> kTopology = {"api", "system", "topology"};
+  return request.segments == kStatus || request.segments == kTopology ||
+         ConsolePages::Concerns(request);
+}
+
+HttpResponse ApiHandler::Handle(const HttpRequest& request) {
+  const SteadyTime start = context_.clock.Steady();
+  Trace trace{.id = identifiers_.TraceId(request)};
+  HttpResponse response;
+  try {
+    response = Finish(request, trace, Serve(request, trace));
+  } catch (const std::exception& error) {
+    log::Error(kRoom, "{} {}: {} (trace {})", request.method, PathOf(request), error.what(),
+               trace.id);
+    response =
+        Finish(request, trace,
+               Problem{.detail = "Internal error. Search the server log for this trace_id."});
+  }
+  const Duration took = context_.clock.Steady() - start;
+  const std::string code = std::to_string(response.status);
+  context_.metrics
+      .histogram("carillon_http_request_duration_seconds",
+                 LabelValues({trace.route, trace.method, code}))
+      .Observe(Seconds(took));
+  return response;
+}
+
+HttpResponse ApiHandler::Overloaded(const HttpRequest& request) {
+  Problem problem{.status = 503,
+                  .code = "overloaded",
+                  .detail = "Too many requests are waiting; try again soon."};
+  problem.headers.emplace_back("Retry-After", "1");
+  return Finish(request, {.id = identifiers_.TraceId(request)}, std::move(problem));
+}
+
+Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
+  // Nothing is known of who asks for what then.
+  if (EndsConnection(request.defect)) return *DefectProblem(request.defect);
+  if (auto page = console_.Answer(request)) {
+    trace.route = "/";
+    trace.method = "GET";
+    return std::move(*page);
+  }
+  if (const OpenApiPage* page = FindOpenApiPage(request.segments)) {
+    trace.route = page->path;
+    trace.method = "GET";
+    if (request.method != "GET" && request.method != "HEAD") return MethodNotAllowed("GET, HEAD");
+    return ContractResponse(*page);
+  }
+  RouteMatch match = RouteTable().Match(request.method, request.segments);
+  const bool for_anyone = match.route != nullptr && match.route->permission == Permission::kAnyone;
+  Caller caller;
+  // A session goes on whatever strangers of the same address do: only a refresh that fails counts
+  // as theirs. What it costs is bounded nevertheless.
+  const bool refresh = for_anyone && match.route->handler == &RefreshSession;
+  if (for_anyone) {
+    if (auto refused = AdmitAddress(refresh ? lookup_rate_ : address_rate_, request))
+      return std::move(*refused);
+  } else {
+    CARILLON_ASSIGN_OR_RETURN(caller, Identify(request));
+    if (auto refused = Admit(account_rate_, caller.Subject())) return std::move(*refused);
+  }
+  const auto defect = DefectProblem(request.defect);
+  if (defect && request.defect != HttpDefect::kBodyTooLarge) return *defect;
+  if (match.route == nullptr) {
+    if (match.allow.empty()) return NotFound("Unknown path. See /api/openapi.json.");
+    return MethodNotAllowed(match.allow);
+  }
+  trace.route = match.route->path;
+  trace.method = match.route->method;
+  const Permission permission = match.route->permission;
+  const Reach reach = for_anyone ? Reach::kAll : caller.ReachFor(permission);
+  if (reach == Reach::kNone) return Forbidden(permission);
+  if (for_anyone) {
+    if (auto large = TooLargeForAnyone(request)) return std::move(*large);
+  }
+  if (defect) return *defect;
+  AuditNote note;
+  Call call = CallOf(request, caller, trace.id, note);
+  call.arguments = std::move(match.arguments);
+  call.owns_all = reach == Reach::kAll;
+  if (!call.owns_all) CARILLON_TRY(CheckOwned(*match.route, call));
+  Reply reply = Dispatch(*match.route, call);
+  if (refresh && !reply.ok()) {
+    if (auto refused = AdmitAddress(address_rate_, request)) return std::move(*refused);
+  }
+  return reply;
+}
+
+Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::string_view trace_id,
+                        AuditNote& note) {
+  return {.routes = RouteTable(),
+          .api = context_,
+          .identifiers = identifiers_,
+          .store = store_,
+          .streams = streams_,
+          .log_reads = log_reads_,
+          .changes = changes_,
+          .authenticator = authenticator_,
+          .sign_in = sign_in_,
+          .nudge_bulk = nudge_bulk_,
+          .request = request,
+          .caller = caller,
+          .arguments = {},
+          .trace_id = trace_id,
+          .note = note};
+}
+
+Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
+  // At the rate of an account, not of those without one: who comes with a good token for the first
+  // time is not held up by each of the few that somebody of the same address makes up.
+  const std::string bearer = BearerToken(request);
+  if (authenticator_.MayBeAGuess(bearer)) {
+    if (auto refused = AdmitAddress(lookup_rate_, request)) return std::move(*refused);
+  }
+  auto caller = authenticator_.Authenticate(bearer);
+  if (!caller.ok()) return caller.error();
+  if (caller->has_value()) return std::move(**caller);
+  if (auto refused = AdmitAddress(address_rate_, request)) return std::move(*refused);
+  return Unauthenticated(request.Header("authorization") != nullptr);
+}
+
+std::optional<Problem> ApiHandler::Admit(RateLimit& limit, const std::string& who) {
+  std::optional<Duration> wait;
+  {
+    MutexLock lock(rates_mu_);
+    wait = limit.Admit(who, context_.clock.Steady());
+  }
+  if (!wait) return std::nullopt;
+  return TooManyRequests(*wait);
+}
+
+std::optional<Problem> ApiHandler::AdmitAddress(RateLimit& limit, const HttpRequest& request) {
+  return Admit(limit, NetworkOf(AddressOf(request)));
+}
+
+Reply ApiHandler::Dispatch(const Route& route, Call& call) {
+  // Only reads have parameters; on a write they would be ignored, which is worse than refused.
+  if (route.method != "GET" && !route.with_query) CARILLON_TRY(Query::Read(call.request, {}));
+  if (!route.action.empty() && !route.on_any_store) {
+    if (auto held = HeldProblem(context_.store_standing())) return std::move(*held);
+  }
+  if (route.keyed != Keyed::kNo) {
+    CARILLON_ASSIGN_OR_RETURN(call.idempotency_key, ReadKey(call.request));
+  }
+  if (!call.idempotency_key.empty()) call.idempotency_scope = ScopeOf(route, call);
+  Reply reply = call.idempotency_key.empty() ? route.handler(call)
+                                             : AskOnce(route, call, FingerprintOf(call.request));
+  const bool audited = reply.ok() && !route.action.empty() && !call.note.told && !IsReplay(*reply);
+  if (audited) Audit(route, call, *reply);
+  return reply;
+}
+
+void ApiHandler::Audit(const Route& route, const Call& call, const HttpResponse& done) {
+  // Of what the path names, of what was made, or the one thing at the path.
+  const std::string location = HeaderOf(done, "Location");
+  const std::string made =
+      location.empty() ? call.request.segments.back() : location.substr(location.rfind('/') + 1);
+  RecordAudit(call, {.at = {},
+                     .actor = call.caller.Actor(),
+                     .action = std::string(route.action),
+                     .object_id = !call.note.object_id.empty() ? call.note.object_id
+                                  : call.arguments.empty()     ? made
+                                                               : call.arguments[0],
+                     .reason = AuditReason(call.note, ReasonOf(call.request)),
+                     .trace_id = {},
+                     .changes_json = call.note.changes_json});
+}
+
+HttpResponse ApiHandler::Finish(const HttpRequest& request, const Trace& trace, Reply reply) {
+  if (reply.ok()) return Seal(request, trace, std::move(reply).value());
+  const Problem& problem = reply.error();
+  if (problem.status >= 500) {
+    log::Warn(kRoom, "{} {}: {} {}: {} (trace {})", request.method, PathOf(request), problem.status,
+              problem.code, problem.log_detail.empty() ? problem.detail : problem.log_detail,
+              trace.id);
+  }
+  return Seal(request, trace, ProblemResponse(problem, PathOf(request), trace.id));
+}
+
+HttpResponse ApiHandler::Seal(const HttpRequest& request, const Trace& trace,
+                              HttpResponse response) {
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const std::string etag = HeaderOf(response, "ETag");
+  if (reads && response.status == 200 && !etag.empty()) {
+    const auto known = ReadTags(request, "if-none-match");
+    if (known && known->MatchesWeakly(etag)) {
+      response.status = 304;
+      response.body.clear();
+    }
+  }
+  response.headers.emplace_back("X-Trace-Id", trace.id);
+  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  if (context_.serves_tls) {
+    response.headers.emplace_back("Strict-Transport-Security", kStrictTransport);
+  }
+  if (HeaderOf(response, "Cache-Control").empty()) {
+    response.headers.emplace_back("Cache-Control", "no-store");
+  }
+  context_.metrics.counter("carillon_http_requests_total", std::to_string(response.status)).Add();
+  log::Debug(kRoom, "{} {} {} (trace {})", request.method, PathOf(request), response.status,
+             trace.id);
+  return response;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,82 @@
+// The life of an API request: trace, route, caller,
+// permission, limits, idempotency, handler, answer.
+//
+// Threads  Handle is called on several workers at once.
+// Always   Without a known token the answer is 401, whatever else is wrong with the request, as far
+//          as it is HTTP; only
+//          the files and pages of the console, the contract and the routes with the permission
+//          kAnyone need none. What a caller may do is decided here, by the table of routes;
+//          handlers only look at what a body asks for.
+#pragma once
+
+#include "common/adapters/http/http_server.h"
+#include "common/base/loop.h"
+#include "common/base/mutex.h"
+#include "scheduler/api/bulk/route_item_runner.h"
+#include "scheduler/api/call/route.h"
+#include "scheduler/api/logs/log_reads.h"
+#include "scheduler/api/server/console_pages.h"
+#include "scheduler/auth/rate_limit.h"
+
+namespace carillon::scheduler {
+
+class ApiHandler : public HttpHandler {
+ public:
+  // `workers`: those of the server that calls it.
+  ApiHandler(const ApiContext& context, size_t workers);
+
+  HttpResponse Handle(const HttpRequest& request) override;
+  HttpResponse Overloaded(const HttpRequest& request) override;
+  // The status, and the console that shows it, tell what is wrong while requests that need the
+  // store hang.
+  bool Urgent(const HttpRequest& request) const override;
+  // Before the server stops: whoever listens is let go.
+  void StopStreams();
+  // After the server has stopped: nothing of the context is used when this has returned.
+  void Stop();
+
+ private:
+  // What the answer says about the request beside its content.
+  struct Trace {
+    std::string id;
+    // The labels of the metrics; a method is that of the route: others are without bound.
+    std::string_view route = "unmatched";
+    std::string_view method = "other";
+  };
+
+  Reply Serve(const HttpRequest& request, Trace& trace);
+  Outcome<Caller> Identify(const HttpRequest& request);
+  // The refusal of one request too many.
+  std::optional<Problem> Admit(RateLimit& limit, const std::string& who);
+  std::optional<Problem> AdmitAddress(RateLimit& limit, const HttpRequest& request);
+  Reply Dispatch(const Route& route, Call& call);
+  // After a write that was done.
+  void Audit(const Route& route, const Call& call, const HttpResponse& done);
+  HttpResponse Finish(const HttpRequest& request, const Trace& trace, Reply reply);
+  Call CallOf(const HttpRequest& request, const Caller& caller, std::string_view trace_id,
+              AuditNote& note);
+  HttpResponse Seal(const HttpRequest& request, const Trace& trace, HttpResponse response);
+
+  const ApiContext context_;
+  Identifiers identifiers_;
+  BoundedCall aside_;  // of tokens
+  Authenticator authenticator_;
+  SignIn sign_in_;
+  Mutex rates_mu_;
+  RateLimit account_rate_ GUARDED_BY(rates_mu_);
+  RateLimit address_rate_ GUARDED_BY(rates_mu_);
+  // Of what the store is asked by an address whose credentials are not known yet.
+  RateLimit lookup_rate_ GUARDED_BY(rates_mu_);
+  StoreWatch store_;
+  ChangeWatch changes_;  // before the streams that look at it
+  StreamHub streams_;
+  LogReads log_reads_;
+  LoopRunner stream_loop_;
+  RouteDoer bulk_doer_;
+  BulkWorker bulk_;
+  const std::function<void()> nudge_bulk_;
+  const ConsolePages console_;
+  LoopRunner bulk_loop_;  // last: it uses the rest
+};
+
+}  // namespace carillon::scheduler

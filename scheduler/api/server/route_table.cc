@@ -1,0 +1,129 @@
+#include "scheduler/api/server/route_table.h"
+
+#include "scheduler/api/accounts/auth_routes.h"
+#include "scheduler/api/accounts/role_routes.h"
+#include "scheduler/api/accounts/token_routes.h"
+#include "scheduler/api/accounts/user_routes.h"
+#include "scheduler/api/bulk/bulk_routes.h"
+#include "scheduler/api/executors/executor_routes.h"
+#include "scheduler/api/executors/join_routes.h"
+#include "scheduler/api/jobs/apply_routes.h"
+#include "scheduler/api/jobs/job_routes.h"
+#include "scheduler/api/jobs/namespace_routes.h"
+#include "scheduler/api/jobs/version_routes.h"
+#include "scheduler/api/logs/log_routes.h"
+#include "scheduler/api/notices/delivery_routes.h"
+#include "scheduler/api/runs/dead_letter_routes.h"
+#include "scheduler/api/runs/recent_run_routes.h"
+#include "scheduler/api/runs/run_routes.h"
+#include "scheduler/api/schedules/schedule_routes.h"
+#include "scheduler/api/schedules/why_routes.h"
+#include "scheduler/api/secrets/secret_routes.h"
+#include "scheduler/api/system/audit_routes.h"
+#include "scheduler/api/system/change_routes.h"
+#include "scheduler/api/system/config_routes.h"
+#include "scheduler/api/system/status_routes.h"
+#include "scheduler/api/system/topology_routes.h"
+
+namespace carillon::scheduler {
+
+const Routes& RouteTable() {
+  using enum Permission;
+  using enum Keyed;
+  using enum Owned;
+  static const Routes table({
+      {"GET", "/api/jobs", kRead, kNo, &ListJobs},
+      {"POST", "/api/jobs", kWriteJobs, kYes, &CreateJob, "job.create"},
+      {"GET", "/api/jobs/{}", kRead, kNo, &GetJob},
+      {"PUT", "/api/jobs/{}", kWriteJobs, kNo, &ReplaceJob, "job.replace", kJob},
+      {"PATCH", "/api/jobs/{}", kWriteJobs, kNo, &PatchJobFields, "job.patch", kJob},
+      {"DELETE", "/api/jobs/{}", kWriteJobs, kNo, &DeleteJob, "job.delete", kJob},
+      {"POST", "/api/jobs/{}/pause", kWriteJobs, kNo, &PauseJob, "job.pause", kJob},
+      {"POST", "/api/jobs/{}/resume", kWriteJobs, kNo, &ResumeJob, "job.resume", kJob},
+      {"POST", "/api/jobs/{}/execute", kRunJobs, kInWrite, &ExecuteJob, "job.execute", kJob},
+      {"POST", "/api/jobs/{}/cancel", kRunJobs, kNo, &CancelJobRuns, "job.cancel", kJob},
+      {"GET", "/api/jobs/{}/history", kRead, kNo, &JobHistory},
+      {"GET", "/api/jobs/{}/next", kRead, kNo, &NextFires},
+      {"GET", "/api/jobs/{}/why", kRead, kNo, &WhyJob},
+      {"GET", "/api/jobs/{}/versions", kRead, kNo, &ListJobVersions},
+      {"GET", "/api/jobs/{}/versions/{}", kRead, kNo, &GetJobVersion},
+      {"POST", "/api/jobs/{}/revert", kWriteJobs, kNo, &RevertJob, "job.revert", kJob},
+      {.method = "POST",
+       .path = "/api/apply",
+       .permission = kWriteJobs,
+       .keyed = kYes,
+       .handler = &ApplyJobs,
+       .action = "job.apply",
+       .with_query = true},
+      {"POST", "/api/bulk", kRunJobs, kYes, &StartBulk, "bulk"},
+      {"GET", "/api/bulk", kRead, kNo, &ListBulk},
+      {"GET", "/api/bulk/{}", kRead, kNo, &GetBulk},
+      {"GET", "/api/bulk/{}/items", kRead, kNo, &ListBulkItems},
+      {"POST", "/api/bulk/{}/cancel", kRunJobs, kNo, &CancelBulk, "bulk.cancel", kBulk},
+      {"GET", "/api/namespaces", kRead, kNo, &ListNamespaces},
+      {"GET", "/api/runs", kRead, kNo, &ListRuns},
+      {"GET", "/api/recent-runs", kRead, kNo, &ListRecentRuns},
+      {"GET", "/api/runs/{}", kRead, kNo, &GetRun},
+      {"POST", "/api/runs/{}/cancel", kRunJobs, kNo, &CancelRun, "run.cancel", kRun},
+      {"POST", "/api/runs/{}/retry", kRunJobs, kInWrite, &RetryRun, "run.retry", kRun},
+      {"GET", "/api/runs/{}/logs", kRead, kNo, &RunLogs},
+      {"GET", "/api/runs/{}/logs/stream", kRead, kNo, &StreamRunLogs},
+      {"GET", "/api/gaps", kRead, kNo, &ListGaps},
+      {"GET", "/api/dead-letters", kRead, kNo, &ListDeadLetters},
+      {"GET", "/api/dead-letters/{}", kRead, kNo, &GetDeadLetter},
+      {"DELETE", "/api/dead-letters/{}", kRunJobs, kNo, &DiscardDeadLetter, "dead_letter.discard",
+       kDeadLetter},
+      {"GET", "/api/deliveries", kRead, kNo, &ListDeliveries},
+      {"POST", "/api/deliveries/{}/resend", kWriteConfig, kNo, &ResendDelivery, "delivery.resend"},
+      {"POST", "/api/notify/test", kWriteConfig, kNo, &TestNotices, "notify.test"},
+      {"GET", "/api/executors", kRead, kNo, &ListExecutors},
+      {"POST", "/api/executors/join-tokens", kWriteExecutors, kNo, &CreateJoinToken,
+       "executor.join_token"},
+      {"GET", "/api/executors/{}", kRead, kNo, &GetExecutor},
+      {"PATCH", "/api/executors/{}", kWriteExecutors, kNo, &PatchExecutor, "executor.patch"},
+      {"POST", "/api/executors/{}/enable", kWriteExecutors, kNo, &EnableExecutor,
+       "executor.enable"},
+      {"POST", "/api/executors/{}/disable", kWriteExecutors, kNo, &DisableExecutor,
+       "executor.disable"},
+      {"POST", "/api/executors/{}/drain", kWriteExecutors, kNo, &DrainExecutor, "executor.drain"},
+      {"GET", "/api/secrets", kRead, kNo, &ListSecrets},
+      {"POST", "/api/secrets", kWriteSecrets, kNo, &CreateSecret, "secret.create"},
+      {"POST", "/api/secrets/rewrap", kWriteConfig, kNo, &RewrapSecrets, "secret.rewrap"},
+      {"GET", "/api/secrets/{}", kRead, kNo, &GetSecret},
+      {"PUT", "/api/secrets/{}", kWriteSecrets, kNo, &UpdateSecret, "secret.update", kSecret},
+      {"DELETE", "/api/secrets/{}", kWriteSecrets, kNo, &DeleteSecret, "secret.delete", kSecret},
+      {"GET", "/api/changes", kRead, kNo, &StreamChanges},
+      {"GET", "/api/audit", kReadAudit, kNo, &ListAudit},
+      {"GET", "/api/system/status", kRead, kNo, &SystemStatus},
+      {"GET", "/api/system/topology", kRead, kNo, &SystemTopology},
+      {"POST", "/api/system/store/accept", kAcceptStore, kNo, &AcceptStore, "store.accept",
+       kNothing, true},
+      {"GET", "/api/system/config", kRead, kNo, &GetConfig},
+      {"PUT", "/api/system/config", kWriteConfig, kNo, &ChangeConfig, "config.change"},
+      {"POST", "/api/system/pause", kWriteConfig, kNo, &PauseCluster, "system.pause"},
+      {"POST", "/api/system/resume", kWriteConfig, kNo, &ResumeCluster, "system.resume"},
+      {"POST", "/api/schedules/preview", kRead, kNo, &PreviewSchedule},
+      {"GET", "/api/schedules/load", kRead, kNo, &ScheduleLoad},
+      {"GET", "/api/auth/state", kAnyone, kNo, &AuthState},
+      {"POST", "/api/auth/setup", kAnyone, kNo, &SetUp},
+      {"POST", "/api/auth/login", kAnyone, kNo, &Login},
+      {"POST", "/api/auth/refresh", kAnyone, kNo, &RefreshSession},
+      {"POST", "/api/auth/logout", kAnyone, kNo, &Logout},
+      {"GET", "/api/auth/me", kRead, kNo, &WhoAmI},
+      {"PATCH", "/api/auth/me", kManageSelf, kNo, &ChangeMe},
+      {"POST", "/api/auth/password", kManageSelf, kNo, &ChangePassword},
+      {"POST", "/api/auth/setup-link", kManageUsers, kNo, &CreateSetupLink, "auth.setup_link"},
+      {"GET", "/api/roles", kRead, kNo, &ListRoles},
+      {"GET", "/api/users", kManageUsers, kNo, &ListUsers},
+      {"POST", "/api/users", kManageUsers, kNo, &CreateUser, "user.create"},
+      {"GET", "/api/users/{}", kManageUsers, kNo, &GetUser},
+      {"PATCH", "/api/users/{}", kManageUsers, kNo, &PatchUser, "user.patch"},
+      {"DELETE", "/api/users/{}", kManageUsers, kNo, &DeleteUser, "user.delete"},
+      {"GET", "/api/tokens", kManageSelf, kNo, &ListTokens},
+      {"POST", "/api/tokens", kManageSelf, kNo, &CreateToken, "token.create"},
+      {"DELETE", "/api/tokens/{}", kManageSelf, kNo, &DeleteToken, "token.delete", kToken},
+  });
+  return table;
+}
+
+}  // namespace carillon::scheduler

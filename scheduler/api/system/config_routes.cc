@@ -1,0 +1,227 @@
+#include "scheduler/api/system/config_routes.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include <fmt/core.h>
+
+#include "common/config/config_table.h"
+#include "common/wire/json_text.h"
+#include "scheduler/api/call/audit.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/http/request_parts.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+using Values = std::map<std::string, std::string>;
+
+constexpr size_t kPauseReasonMax = 500;  // characters: it is shown on every page
+constexpr int kPauseTries = 5;           // against others who change the settings
+
+// As GET shows it. `stored` was adopted, so that this is what is in force here.
+json ConfigToJson(const Call& call, const ClusterSettings& stored) {
+  // What another version wrote and this one does not take is logged where it is applied.
+  std::vector<std::string> left_out;
+  const config::Config config = call.api.config.With(stored.values, &left_out);
+  json document = {{"version", stored.version},
+                   {"settings", json::object()},
+                   {"sources", json::object()},
+                   {"live", json::array()}};
+  for (const config::Setting& setting : config::SettingTable()) {
+    const std::string name(setting.name);
+    const config::Value& value = config.Get(name);
+    document["settings"][name] = value.text;
+    document["sources"][name] = config::Name(value.origin);
+    if (setting.live) document["live"].push_back(name);
+  }
+  return document;
+}
+
+HttpResponse ConfigResponse(const Call& call, const ClusterSettings& stored) {
+  HttpResponse response = JsonResponse(200, ConfigToJson(call, stored));
+  response.headers.emplace_back("ETag", VersionTag(stored.version));
+  return response;
+}
+
+Problem StaleVersion(const Call& call, const ClusterSettings& stored) {
+  Problem problem{.status = 412,
+                  .code = "stale_version",
+                  .detail = fmt::format("The configuration is at version {} now; look at `current` "
+                                        "and send If-Match with its ETag.",
+                                        stored.version)};
+  problem.members["current_version"] = stored.version;
+  problem.members["current"] = ConfigToJson(call, stored);
+  problem.headers.emplace_back("ETag", VersionTag(stored.version));
+  return problem;
+}
+
+// A value as a file would say it; nullopt: it is no single value.
+std::optional<std::string> TextOf(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_integer() || value.is_boolean()) return value.dump();
+  return std::nullopt;
+}
+
+std::optional<FieldError> ReadValue(const std::string& name, const json& value, Values& wanted) {
+  const std::string pointer = JsonPointer("/settings", name);
+  const config::Setting* setting = config::FindSetting(name);
+  if (setting == nullptr) {
+    return FieldError{pointer, "unknown_field", "There is no setting " + name + "."};
+  }
+  if (!setting->live) {
+    return FieldError{pointer, "not_live",
+                      name +
+                          " is taken at the start of a process: set it in its file, its "
+                          "environment or its flags."};
+  }
+  if (value.is_null()) {
+    wanted.erase(name);
+    return std::nullopt;
+  }
+  const auto text = TextOf(value);
+  const std::string complaint = config::Complaint(*setting, text.value_or(""));
+  if (!text || !complaint.empty()) {
+    return FieldError{pointer, text ? "bad_value" : "wrong_type", name + " " + complaint + "."};
+  }
+  wanted[name] = *text;
+  return std::nullopt;
+}
+
+// All of it or nothing: every value that is wrong is told.
+Outcome<Values> ReadChange(const json& settings, Values wanted) {
+  std::vector<FieldError> errors;
+  for (const auto& [name, value] : settings.items()) {
+    if (auto error = ReadValue(name, value, wanted)) errors.push_back(*std::move(error));
+  }
+  if (errors.empty()) return wanted;
+  return Problem{
+      .status = 400, .code = "invalid", .detail = errors[0].detail, .errors = std::move(errors)};
+}
+
+Outcome<json> ReadSettingsMember(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(
+      json body, ReadObject(call.request, Body::kRequired, {"version", "settings", "reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why,
+                            TextMember(body, "reason", kReasonCharactersMax));
+  if (!body.contains("settings")) {
+    return InvalidField("/settings", "missing", "The settings to change are needed.");
+  }
+  if (!body["settings"].is_object()) {
+    return InvalidField("/settings", "wrong_type", "This has to be an object of names and values.");
+  }
+  return std::move(body["settings"]);
+}
+
+// The store answered no commit: what it says now decides.
+Outcome<ClusterSettings> LookAgain(const Call& call, const ClusterSettings& wanted,
+                                   const Error& unknown) {
+  const auto found = call.api.admin.ReadSettings();
+  if (found.ok() && *found == wanted) return *found;
+  return OutcomeUnknown(
+      "Whether the change was stored is not known; GET the configuration before trying again.",
+      unknown);
+}
+
+// A store that was put back to an older version says what is not in force any more.
+bool InForce(const Call& call, const ClusterSettings& stored) {
+  return stored.version >= call.api.settings.version();
+}
+
+// nullopt: others changed the settings meanwhile. In force here with
+// the answer; the others are told by the member's own loops.
+// Everybody adopts higher versions only, so it has to be the highest.
+Outcome<std::optional<ClusterSettings>> Store(const Call& call, const ClusterSettings& stored,
+                                              const Values& values) {
+  const ClusterSettings next{.version = std::max(stored.version, call.api.settings.version()) + 1,
+                             .values = values};
+  const auto written = call.api.admin.WriteSettings(stored.version, next);
+  if (!written.ok() && written.code() == ErrorCode::kConflict) {
+    return std::optional<ClusterSettings>();
+  }
+  ClusterSettings changed;
+  if (written.ok()) {
+    changed = *written;
+  } else if (written.code() == ErrorCode::kTimeout) {
+    CARILLON_ASSIGN_OR_RETURN(changed, LookAgain(call, next, written.error()));
+  } else {
+    return written.error();
+  }
+  call.api.settings.Adopt(changed);
+  return std::optional(std::move(changed));
+}
+
+HttpResponse PauseResponse(const ClusterSettings& settings) {
+  return JsonResponse(200,
+                      {{"paused", PauseToJson(PauseOf(settings))}, {"version", settings.version}});
+}
+
+// Asked again when it is so already: nothing is written, and who paused first stays on record.
+Reply SetPauseTo(const Call& call, const std::optional<ClusterPause>& pause) {
+  for (int i = 0; i < kPauseTries; ++i) {
+    CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.api.admin.ReadSettings());
+    call.api.settings.Adopt(stored);
+    const auto before = PauseOf(stored);
+    if (before.has_value() == pause.has_value() && InForce(call, stored)) {
+      NoteChanges(call, {}, {});  // also where another one was quicker
+      return PauseResponse(stored);
+    }
+    Values wanted = stored.values;
+    SetPause(wanted, pause);
+    const auto in_force = PauseOf(call.api.settings.Current());
+    NoteChanges(call, {{"paused", PauseToJson(in_force)}}, {{"paused", PauseToJson(pause)}});
+    CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted));
+    if (changed) return PauseResponse(*changed);
+  }
+  return Problem{
+      .status = 409, .code = "conflict", .detail = "Others keep changing the settings; try again."};
+}
+
+}  // namespace
+
+json PauseToJson(const std::optional<ClusterPause>& pause) {
+  if (!pause) return nullptr;
+  return {{"since", pause->since}, {"by", pause->by}, {"reason", pause->reason}};
+}
+
+Reply PauseCluster(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why, TextMember(body, "reason", kPauseReasonMax));
+  if (why.empty()) return InvalidField("/reason", "missing", "Say why: everybody is shown it.");
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  return SetPauseTo(
+      call, ClusterPause{.since = FormatRfc3339(now), .by = call.caller.Actor(), .reason = why});
+}
+
+Reply ResumeCluster(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
+  return SetPauseTo(call, std::nullopt);
+}
+
+Reply GetConfig(const Call& call) {
+  CARILLON_TRY(Query::Read(call.request, {}));
+  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.api.admin.ReadSettings());
+  call.api.settings.Adopt(stored);
+  return ConfigResponse(call, stored);
+}
+
+// A change that changes nothing writes nothing: the version stays.
+Reply ChangeConfig(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags tags, RequireIfMatch(call.request));
+  CARILLON_ASSIGN_OR_RETURN(const json settings, ReadSettingsMember(call));
+  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.api.admin.ReadSettings());
+  if (!tags.MatchesStrongly(VersionTag(stored.version))) return StaleVersion(call, stored);
+  CARILLON_ASSIGN_OR_RETURN(const Values wanted, ReadChange(settings, stored.values));
+  if (wanted == stored.values && InForce(call, stored)) return ConfigResponse(call, stored);
+  NoteChanges(call, stored.values, wanted);
+  CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted));
+  if (!changed) {
+    CARILLON_ASSIGN_OR_RETURN(const ClusterSettings current, call.api.admin.ReadSettings());
+    return StaleVersion(call, current);
+  }
+  return ConfigResponse(call, *changed);
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,183 @@
+#include "scheduler/api/system/status_routes.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "common/domain/executor_state.h"
+#include "common/wire/job_json.h"
+#include "scheduler/api/call/audit.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/system/config_routes.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kStoreIdMax = 128;  // characters
+
+double Milliseconds(Duration duration) { return static_cast<double>(duration.count()) / 1000.0; }
+
+struct OwnedSegments {
+  json list = json::array();
+  std::map<std::string, int64_t> counts;
+};
+
+OwnedSegments DescribeSegments(const std::vector<SegmentRecord>& segments) {
+  OwnedSegments owned;
+  for (const SegmentRecord& record : segments) {
+    const std::string& owner = record.owner.value();
+    owned.list.push_back({{"segment", record.segment.value()},
+                          {"owner", owner.empty() ? json(nullptr) : json(owner)},
+                          {"epoch", record.epoch.value()}});
+    if (!owner.empty()) ++owned.counts[owner];
+  }
+  return owned;
+}
+
+// `owned` is null while it is not known.
+json DescribeMembers(const ClusterView& view, const OwnedSegments* owned) {
+  json members = json::array();
+  for (const ClusterMember& member : view.members) {
+    json count = nullptr;
+    if (owned != nullptr) {
+      const auto found = owned->counts.find(member.id.value());
+      count = found == owned->counts.end() ? 0 : found->second;
+    }
+    members.push_back(
+        {{"id", member.id.value()},
+         {"address", member.address},
+         {"owned_segments", std::move(count)},
+         {"clock_offset_ms",
+          member.clock_offset ? json(Milliseconds(*member.clock_offset)) : json(nullptr)},
+         {"version", member.version.empty() ? json(nullptr) : json(member.version)},
+         {"ops_url", member.ops_url.empty() ? json(nullptr) : json(member.ops_url)},
+         {"paused", member.paused ? json(*member.paused) : json(nullptr)}});
+  }
+  return members;
+}
+
+json CountByState(const std::vector<ExecutorRecord>& executors) {
+  json counts = json::object();
+  for (const ExecutorState state : {ExecutorState::kOnline, ExecutorState::kUnhealthy,
+                                    ExecutorState::kLost, ExecutorState::kOffline}) {
+    counts[std::string(Name(state))] = std::count_if(
+        executors.begin(), executors.end(), [&](const auto& e) { return e.state == state; });
+  }
+  return counts;
+}
+
+json NumberOrNull(const std::optional<int64_t>& number) {
+  return number ? json(*number) : json(nullptr);
+}
+
+// Members read all results and logs, executors a partition of the tasks each: of those the one that
+// is furthest behind.
+json DescribeLag(const ClusterView& view) {
+  const auto of = [&view](std::string_view topic) {
+    const auto found = view.topics.find(std::string(topic));
+    return NumberOrNull(found == view.topics.end() ? std::nullopt : found->second.behind);
+  };
+  std::optional<int64_t> tasks;
+  for (const ExecutorRecord& executor : view.executors) {
+    if (executor.state == ExecutorState::kOnline) tasks = std::max(tasks, executor.tasks_behind);
+  }
+  return {{"tasks", NumberOrNull(tasks)}, {"results", of(kResultsTopic)}, {"logs", of(kLogsTopic)}};
+}
+
+json DescribeTrust(const StoreTrust& trust) {
+  const bool accepted = trust.accepted != WallTime{};
+  return {{"store_id", trust.store_id},
+          {"server_id", trust.server_id},
+          {"mark", trust.mark},
+          {"accepted_at", accepted ? json(FormatRfc3339(trust.accepted)) : json(nullptr)}};
+}
+
+json DescribeStanding(const StoreStanding& standing) {
+  json store = {{"state", std::string(Name(standing.state))},
+                {"since", nullptr},
+                {"reason", nullptr},
+                {"detail", nullptr},
+                {"trusted", nullptr},
+                {"seen", nullptr}};
+  if (standing.since != WallTime{}) store["since"] = FormatRfc3339(standing.since);
+  if (standing.trusted) store["trusted"] = DescribeTrust(*standing.trusted);
+  if (standing.seen) {
+    store["seen"] = {{"store_id", standing.seen->store_id},
+                     {"server_id", standing.seen->server_id},
+                     {"mark", standing.seen->mark}};
+  }
+  if (standing.state != StoreState::kHeld) return store;
+  store["reason"] = std::string(Name(*standing.doubt));
+  store["detail"] = standing.reason + ". Check the store, then: carillon system accept-store";
+  return store;
+}
+
+}  // namespace
+
+// What only the store knows is null while it does not answer, and `unknown_since` says from when.
+Reply SystemStatus(const Call& call) {
+  const ClusterView view = call.api.status.Read();
+  const StoreSight sight = call.store.Look();
+  json status = {
+      {"leader", view.leader ? json(view.leader->value()) : json(nullptr)},
+      {"members", DescribeMembers(view, nullptr)},
+      {"segments", nullptr},
+      // Those that report to this member are known to it.
+      {"executors", CountByState(view.executors)},
+      {"runs_pending", nullptr},
+      {"runs_running", nullptr},
+      {"oldest_overdue_ms", nullptr},
+      {"late_ms", {{"p50", Milliseconds(view.late_p50)}, {"p99", Milliseconds(view.late_p99)}}},
+      {"lag", DescribeLag(view)},
+      {"store_reachable", sight.view.has_value()},
+      {"store", DescribeStanding(call.api.store_standing())},
+      {"unknown_since", nullptr},
+      {"paused", PauseToJson(PauseOf(call.api.settings.Current()))},
+      {"version", call.api.version}};
+  if (!sight.view) {
+    status["unknown_since"] = FormatRfc3339(sight.known_at);
+    return JsonResponse(200, status);
+  }
+  OwnedSegments owned = DescribeSegments(sight.view->segments);
+  status["members"] = DescribeMembers(view, &owned);
+  status["segments"] = std::move(owned.list);
+  status["executors"] = CountByState(sight.view->executors);
+  status["runs_pending"] = sight.view->counts.pending;
+  status["runs_running"] = sight.view->counts.running;
+  status["oldest_overdue_ms"] = Milliseconds(view.oldest_overdue);
+  return JsonResponse(200, status);
+}
+
+// The body names what the caller was shown, so that nothing else is accepted than that.
+Reply AcceptStore(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const json body,
+      ReadObject(call.request, Body::kRequired, {"store_id", "server_id", "mark", "reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const std::string why,
+                            TextMember(body, "reason", kReasonCharactersMax));
+  StoreIdentity shown;
+  CARILLON_ASSIGN_OR_RETURN(shown.store_id, TextMember(body, "store_id", kStoreIdMax));
+  CARILLON_ASSIGN_OR_RETURN(shown.server_id, TextMember(body, "server_id", kStoreIdMax));
+  CARILLON_ASSIGN_OR_RETURN(const auto mark,
+                            NumberMember(body, "mark", {.low = 0, .high = INT64_MAX}));
+  if (shown.store_id.empty() || shown.server_id.empty() || !mark) {
+    return InvalidField(shown.store_id.empty()    ? "/store_id"
+                        : shown.server_id.empty() ? "/server_id"
+                                                  : "/mark",
+                        "missing",
+                        "store_id, server_id and mark are needed, as the status shows them.");
+  }
+  shown.mark = static_cast<uint64_t>(*mark);
+  const Status accepted = call.api.accept_store(shown);
+  if (!accepted.ok() && accepted.code() == ErrorCode::kTimeout) {
+    return OutcomeUnknown("Whether the store was accepted is not known; look at the status.",
+                          accepted.error());
+  }
+  if (!accepted.ok()) return accepted.error();
+  return JsonResponse(200, DescribeStanding(call.api.store_standing()));
+}
+
+}  // namespace carillon::scheduler

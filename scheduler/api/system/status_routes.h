@@ -1,0 +1,11 @@
+// Handlers of /api/system/status and of accepting another store.
+#pragma once
+
+#include "scheduler/api/call/call.h"
+
+namespace carillon::scheduler {
+
+Reply SystemStatus(const Call& call);
+Reply AcceptStore(const Call& call);
+
+}  // namespace carillon::scheduler

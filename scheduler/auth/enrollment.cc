@@ -1,0 +1,68 @@
+#include "scheduler/auth/enrollment.h"
+
+#include "common/base/log.h"
+#include "scheduler/auth/authenticator.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// The same for all that may be wrong: it helps nobody to guess.
+Error NotGood() {
+  return {ErrorCode::kDenied,
+          "the join token is not known, was used, has expired, or is for another executor"};
+}
+
+Result<std::string> FindJoinToken(AuthStore& store, const JoinRequest& request, WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(const auto found, store.FindToken(HashToken(request.token)));
+  const bool good = found && found->token.role == kJoinRole &&
+                    found->token.name == request.executor.value() && found->token.expires &&
+                    *found->token.expires > now;
+  if (!good) return NotGood();
+  return found->token.token_id;
+}
+
+// One that no store knows yet may go on: it was restored from before, or has only just joined.
+Status CheckMayRenew(ExecutorStore& store, const ExecutorId& id) {
+  const auto executor = store.GetExecutor(id);
+  if (!executor.ok()) {
+    return executor.code() == ErrorCode::kNotFound ? Status() : Status(executor.error());
+  }
+  if (executor->enabled) return {};
+  return {ErrorCode::kDenied,
+          "this executor is disabled: its certificate is not renewed; enable it, or join anew"};
+}
+
+}  // namespace
+
+Result<std::string> JoinDesk::Issue(const JoinRequest& request) const {
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, now_());
+  const bool renews = request.token.empty();
+  std::string token_id;
+  if (renews) {
+    CARILLON_TRY(CheckMayRenew(stores_.executors, request.executor));
+  } else {
+    CARILLON_ASSIGN_OR_RETURN(token_id, FindJoinToken(stores_.auth, request, now));
+  }
+  auto issued = authority_.Issue(request.request, {.common_name = request.executor.value(),
+                                                   .purpose = tls::Purpose::kClient,
+                                                   .from = now - kClockTolerance,
+                                                   .until = now + kExecutorCertificateLife});
+  if (!issued.ok()) return Error{ErrorCode::kDenied, issued.error().message};
+  if (renews) return issued;
+  // Whoever deletes it has used it; of two at once the store lets one.
+  const Status used = stores_.auth.DeleteToken(token_id);
+  if (!used.ok()) return used.code() == ErrorCode::kNotFound ? NotGood() : used.error();
+  const std::string& id = request.executor.value();
+  const Status told = stores_.admin.RecordAudit({.at = now,
+                                                 .actor = id,
+                                                 .action = "executor.join",
+                                                 .object_id = id,
+                                                 .reason = token_id,
+                                                 .trace_id = {},
+                                                 .changes_json = {}});
+  if (!told.ok())
+    log::Error("api", "the audit of executor={} joining: {}", id, told.error().message);
+  return issued;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,390 @@
+#include "scheduler/explain/topology.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "common/wire/job_json.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+enum class NodeState { kOk, kUnknown, kDegraded, kDown };  // ascending: the worst of several
+
+std::string_view Name(NodeState state) {
+  switch (state) {
+    case NodeState::kOk: return "ok";
+    case NodeState::kUnknown: return "unknown";
+    case NodeState::kDegraded: return "degraded";
+    case NodeState::kDown: return "down";
+  }
+  return "unknown";
+}
+
+struct Node {
+  std::string id;
+  std::string kind;
+  std::string name;
+  std::string address = {};  // empty: not known
+  NodeState state = NodeState::kUnknown;
+  std::string detail = {};            // empty: nothing to say
+  std::optional<Outage> away = {};    // what it costs when it is away; nullopt: several of one kind
+  std::optional<Outage> costs = {};   // what it costs now
+  std::optional<bool> leader = {};    // of members only
+  std::map<std::string, int> counts;  // of several executors, by state
+};
+
+struct Edge {
+  std::string from;
+  std::string to;
+  std::string_view purpose;
+  bool critical = false;  // `from` cannot do its work without
+  NodeState state = NodeState::kUnknown;
+};
+
+json TextOrNull(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+
+json SecondsOrNull(const OutageBounds& bounds, OutageBound bound) {
+  if (bound == OutageBound::kReturn) return nullptr;
+  return std::chrono::duration<double>(bounds.Of(bound)).count();
+}
+
+json RowToJson(const OutageRow& row, const OutageBounds& bounds) {
+  return {{"code", CodeOf(row)},
+          {"capability", Name(row.capability)},
+          {"effect", Name(row.effect)},
+          {"after_s", SecondsOrNull(bounds, row.after)},
+          {"until_s", SecondsOrNull(bounds, row.until)},
+          {"detail", row.sentence}};
+}
+
+json NodeToJson(const Node& node, const OutageBounds& bounds) {
+  json affects = json::array();
+  if (node.away) {
+    for (const OutageRow& row : RowsOf(*node.away)) affects.push_back(RowToJson(row, bounds));
+  }
+  json text = {{"id", node.id},
+               {"kind", node.kind},
+               {"name", node.name},
+               {"address", TextOrNull(node.address)},
+               {"state", Name(node.state)},
+               {"detail", TextOrNull(node.detail)},
+               {"affects", std::move(affects)}};
+  if (node.leader) text["leader"] = *node.leader;
+  if (!node.counts.empty()) text["counts"] = node.counts;
+  return text;
+}
+
+json EdgeToJson(const Edge& edge) {
+  return {{"from", edge.from},
+          {"to", edge.to},
+          {"purpose", edge.purpose},
+          {"critical", edge.critical},
+          {"state", Name(edge.state)}};
+}
+
+NodeState StateOf(ExecutorState state) {
+  switch (state) {
+    case ExecutorState::kOnline: return NodeState::kOk;
+    case ExecutorState::kUnhealthy: return NodeState::kDegraded;
+    case ExecutorState::kLost:
+    case ExecutorState::kOffline: return NodeState::kDown;
+  }
+  return NodeState::kUnknown;
+}
+
+bool Usable(const ExecutorRecord& executor) {
+  return executor.state == ExecutorState::kOnline && executor.enabled && !executor.draining;
+}
+
+// By then its runs have been given up and tried elsewhere, or wait for a person: one that is gone
+// for good is no outage for as long as it is remembered, unless nobody does its work.
+constexpr Duration kMissedFor = 10min;
+
+// One that was told to take nothing before it went is not missed.
+bool Missed(const ExecutorRecord& executor) { return executor.enabled && !executor.draining; }
+
+std::string DetailOf(const ExecutorRecord& executor) {
+  if (executor.draining) return "draining";
+  return executor.enabled ? "" : "disabled";
+}
+
+class Graph {
+ public:
+  explicit Graph(const TopologySight& sight) : sight_(sight), self_(sight.cluster.self) {
+    AddStore();
+    if (!sight.one_process) {
+      AddCoordinator();
+      AddBus();
+    }
+    AddMembers();
+    AddExecutors();
+    AddChannels();
+  }
+
+  json Describe() const {
+    json nodes = json::array();
+    json edges = json::array();
+    NodeState worst = NodeState::kOk;
+    for (const Node& node : nodes_) {
+      nodes.push_back(NodeToJson(node, sight_.bounds));
+      const bool left = node.state == NodeState::kDown && !node.costs;
+      if (node.state != NodeState::kUnknown && !left) worst = std::max(worst, node.state);
+    }
+    for (const Edge& edge : edges_) edges.push_back(EdgeToJson(edge));
+    return {{"seen_by", self_.value()},  {"time", FormatRfc3339(sight_.at)}, {"state", Name(worst)},
+            {"nodes", std::move(nodes)}, {"edges", std::move(edges)},        {"impact", Impact()}};
+  }
+
+ private:
+  void AddStore() {
+    Node node{.id = "store", .kind = "store", .name = "store", .address = sight_.places.store};
+    node.away = Outage::kStore;
+    if (!sight_.store_answers) {
+      node.state = NodeState::kDown;
+      node.detail = "It does not answer.";
+      node.costs = Outage::kStore;
+    } else if (sight_.store.state == StoreState::kTrusted) {
+      node.state = NodeState::kOk;
+    } else {
+      node.state = NodeState::kDown;
+      node.costs = Outage::kStoreHeld;
+      node.detail = sight_.store.state == StoreState::kHeld
+                        ? "It is held: " + sight_.store.reason
+                        : "Which store is trusted was not read from the coordinator yet.";
+    }
+    nodes_.push_back(std::move(node));
+  }
+
+  void AddCoordinator() {
+    Node node{.id = "coordinator",
+              .kind = "coordinator",
+              .name = "ZooKeeper",
+              .address = sight_.places.coordinator};
+    node.away = Outage::kCoordinator;
+    node.state = Connected() ? NodeState::kOk : NodeState::kDown;
+    if (!Connected()) {
+      node.costs = Outage::kCoordinator;
+      node.detail = sight_.cluster.session == SessionState::kExpired
+                        ? "The session of this member has expired."
+                        : "This member has no contact.";
+    }
+    nodes_.push_back(std::move(node));
+  }
+
+  void AddBus() {
+    Node node{.id = "bus", .kind = "bus", .name = "Kafka", .address = sight_.places.bus};
+    node.away = Outage::kBus;
+    node.state = BusState(&node.detail);
+    if (node.state == NodeState::kDown) node.costs = Outage::kBus;
+    nodes_.push_back(std::move(node));
+  }
+
+  NodeState BusState(std::string* detail) const {
+    size_t answer = 0;
+    std::string silent;
+    for (const auto& [topic, seen] : sight_.cluster.topics) {
+      if (seen.contact == BusSight::Contact::kAnswers) ++answer;
+      if (seen.contact == BusSight::Contact::kSilent) silent += " " + topic;
+    }
+    if (!silent.empty()) *detail = "No answer for:" + silent + ".";
+    if (!silent.empty()) return answer > 0 ? NodeState::kDegraded : NodeState::kDown;
+    return answer > 0 ? NodeState::kOk : NodeState::kUnknown;
+  }
+
+  void AddMembers() {
+    std::map<std::string, int> left;  // segments of owners that are no members
+    for (const SegmentRecord& segment : sight_.segments) {
+      if (!segment.owner.value().empty()) ++left[segment.owner.value()];
+    }
+    for (const ClusterMember& member : sight_.cluster.members) left.erase(member.id.value());
+    left.erase(self_.value());
+    const Outage away = sight_.cluster.members.size() > 1 ? Outage::kMember : Outage::kLastMember;
+    for (const ClusterMember& member : sight_.cluster.members) AddMember(member, away);
+    // While the coordinator is away, who is there is not known.
+    for (const auto& [id, segments] : left) {
+      Node node{.id = "member:" + id, .kind = "member", .name = id};
+      node.leader = false;
+      node.away = Outage::kMember;
+      node.detail = std::to_string(segments) + " segments are its own still.";
+      if (Connected()) {
+        node.state = NodeState::kDown;
+        node.costs = Outage::kMember;
+      }
+      AddMemberEdges(node);
+      nodes_.push_back(std::move(node));
+    }
+  }
+
+  void AddMember(const ClusterMember& member, Outage away) {
+    Node node{.id = "member:" + member.id.value(),
+              .kind = "member",
+              .name = member.id.value(),
+              .address = member.address};
+    node.leader = sight_.cluster.leader == member.id;
+    node.away = away;
+    if (member.id == self_) {
+      node.state = sight_.cluster.ready ? NodeState::kOk : NodeState::kDegraded;
+      if (!sight_.cluster.ready) {
+        node.detail = "Not ready: the store, its clock or the segments are not there yet.";
+      }
+    } else if (Connected()) {
+      node.state = NodeState::kOk;
+    }
+    AddMemberEdges(node);
+    nodes_.push_back(std::move(node));
+  }
+
+  // A member sees its own connections only.
+  void AddMemberEdges(const Node& member) {
+    const bool own = member.name == self_.value();
+    const auto add = [&](const char* to, std::string_view purpose, bool critical) {
+      edges_.push_back(
+          {member.id, to, purpose, critical, own ? StateOfNode(to) : NodeState::kUnknown});
+    };
+    add("store", "records", true);
+    if (sight_.one_process) return;
+    add("coordinator", "membership", false);
+    add("bus", "messages", true);
+  }
+
+  void AddExecutors() {
+    const bool named = sight_.executors.size() <= kExecutorsNamedMax;
+    const auto usable = std::count_if(sight_.executors.begin(), sight_.executors.end(), Usable);
+    if (!named) AddExecutorsTogether(usable);
+    size_t shown = 0;
+    for (const ExecutorRecord& executor : sight_.executors) {
+      if (!named && StateOf(executor.state) == NodeState::kOk) continue;
+      if (++shown > kExecutorsNamedMax) break;
+      AddExecutor(executor, usable);
+    }
+    // While the store is away, those that are linked may not be all.
+    nothing_can_start_ = usable == 0 && sight_.store_answers;
+  }
+
+  void AddExecutor(const ExecutorRecord& executor, int64_t usable) {
+    Node node{.id = "executor:" + executor.id.value(),
+              .kind = "executor",
+              .name = executor.id.value(),
+              .address = ToValidUtf8(executor.host)};
+    node.state = StateOf(executor.state);
+    node.detail = DetailOf(executor);
+    const int64_t others = usable - (Usable(executor) ? 1 : 0);
+    node.away = others > 0 ? Outage::kExecutor : Outage::kLastExecutor;
+    const bool counts = usable == 0 || sight_.at - executor.last_heartbeat < kMissedFor;
+    if (node.state == NodeState::kDown && Missed(executor) && counts) node.costs = node.away;
+    AddExecutorEdges(node, executor);
+    nodes_.push_back(std::move(node));
+  }
+
+  void AddExecutorEdges(const Node& node, const ExecutorRecord& executor) {
+    const bool linked =
+        std::any_of(sight_.cluster.executors.begin(), sight_.cluster.executors.end(),
+                    [&](const auto& heard) { return heard.id == executor.id; });
+    for (const ClusterMember& member : sight_.cluster.members) {
+      NodeState state = NodeState::kUnknown;
+      if (member.id == self_) state = linked ? node.state : NodeState::kDown;
+      edges_.push_back({node.id, "member:" + member.id.value(), "claims", true, state});
+    }
+    if (sight_.one_process) return;
+    // It says how far it is behind while the bus answers it.
+    const bool reads = node.state == NodeState::kOk && executor.tasks_behind.has_value();
+    edges_.push_back(
+        {node.id, "bus", "messages", true, reads ? NodeState::kOk : NodeState::kUnknown});
+    edges_.push_back({node.id, "coordinator", "members", false, NodeState::kUnknown});
+  }
+
+  void AddExecutorsTogether(int64_t usable) {
+    Node node{.id = "executors", .kind = "executors", .name = "executors", .state = NodeState::kOk};
+    for (const ExecutorRecord& executor : sight_.executors) {
+      ++node.counts[std::string(carillon::Name(executor.state))];
+      if (Missed(executor) && StateOf(executor.state) != NodeState::kOk) {
+        node.state = NodeState::kDegraded;
+      }
+    }
+    if (usable == 0) node.state = NodeState::kDown;
+    node.away = Outage::kLastExecutor;
+    if (usable == 0) node.costs = Outage::kLastExecutor;
+    edges_.push_back({node.id, "member:" + self_.value(), "claims", true, node.state});
+    if (!sight_.one_process) {
+      edges_.push_back({node.id, "bus", "messages", true});
+      edges_.push_back({node.id, "coordinator", "members", false});
+    }
+    nodes_.push_back(std::move(node));
+  }
+
+  void AddChannels() {
+    for (const ChannelSight& channel : sight_.channels) {
+      const bool mail = channel.channel == DeliveryChannel::kMail;
+      const std::string id = mail ? "mail" : "webhook";
+      Node node{.id = id, .kind = id, .name = id, .address = mail ? sight_.places.mail : ""};
+      node.away = mail ? Outage::kMail : Outage::kWebhook;
+      node.state = ChannelState(channel.last);
+      if (node.state == NodeState::kDown) node.costs = node.away;
+      node.detail = channel.last ? "As of the last notice, " + FormatRfc3339(channel.at) + "."
+                                 : "Nothing was sent yet.";
+      for (const ClusterMember& member : sight_.cluster.members) {
+        const NodeState state = member.id == self_ ? node.state : NodeState::kUnknown;
+        edges_.push_back({"member:" + member.id.value(), id, "notices", false, state});
+      }
+      nodes_.push_back(std::move(node));
+    }
+  }
+
+  static NodeState ChannelState(std::optional<SendVerdict> last) {
+    if (!last) return NodeState::kUnknown;
+    switch (*last) {
+      case SendVerdict::kDelivered: return NodeState::kOk;
+      case SendVerdict::kNoAnswer: return NodeState::kDown;
+      case SendVerdict::kTryAgain:
+      case SendVerdict::kRefused: return NodeState::kDegraded;
+    }
+    return NodeState::kUnknown;
+  }
+
+  json Impact() const {
+    std::map<Outage, std::set<std::string>> nodes;
+    for (const Node& node : nodes_) {
+      if (node.costs) nodes[*node.costs].insert(node.id);
+    }
+    if (nothing_can_start_) nodes.try_emplace(Outage::kLastExecutor);
+    std::set<Outage> outages;
+    for (const auto& [outage, ids] : nodes) outages.insert(outage);
+    json impact = json::array();
+    for (const OutageRow& row : ImpactOf(outages)) {
+      if (row.until == OutageBound::kExecutorLost) continue;  // it is known to be lost by now
+      json one = RowToJson(row, sight_.bounds);
+      one["nodes"] = row.outage == Outage::kStoreAndCoordinator
+                         ? std::set<std::string>{"coordinator", "store"}
+                         : nodes[row.outage];
+      impact.push_back(std::move(one));
+    }
+    return impact;
+  }
+
+  bool Connected() const {
+    return sight_.one_process || sight_.cluster.session == SessionState::kConnected;
+  }
+
+  NodeState StateOfNode(std::string_view id) const {
+    for (const Node& node : nodes_) {
+      if (node.id == id) return node.state;
+    }
+    return NodeState::kUnknown;
+  }
+
+  const TopologySight& sight_;
+  const MemberId self_;
+  std::vector<Node> nodes_;
+  std::vector<Edge> edges_;
+  bool nothing_can_start_ = false;
+};
+
+}  // namespace
+
+json DescribeTopology(const TopologySight& sight) { return Graph(sight).Describe(); }
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,123 @@
+#include "scheduler/explain/waiting.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "common/domain/selector.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kNamesShown = 3;
+
+// Why it takes no work; empty: it does.
+std::string_view AwayBecause(const ExecutorRecord& executor) {
+  switch (executor.state) {
+    case ExecutorState::kLost: return "lost";
+    case ExecutorState::kOffline: return "offline";
+    case ExecutorState::kUnhealthy: return "silent";
+    case ExecutorState::kOnline: break;
+  }
+  if (!executor.enabled) return "disabled";
+  if (executor.draining) return "draining";
+  return {};
+}
+
+std::string Away(const std::vector<const ExecutorRecord*>& matching) {
+  std::string list;
+  for (size_t i = 0; i < std::min(matching.size(), kNamesShown); ++i) {
+    if (i > 0) list += ", ";
+    list += fmt::format("{} is {}", matching[i]->id.value(), AwayBecause(*matching[i]));
+  }
+  if (matching.size() > kNamesShown) {
+    list += fmt::format(", and {} more", matching.size() - kNamesShown);
+  }
+  return fmt::format("Every executor that may run it takes no work: {}.", list);
+}
+
+Waiting OnlyOn(const ExecutorId& pinned, const std::vector<const ExecutorRecord*>& matching) {
+  if (matching.empty()) {
+    return {"pinned_unknown",
+            fmt::format("It may only run on the executor {}, which is not known.", pinned.value())};
+  }
+  return {"away", Away(matching)};
+}
+
+Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
+  const JobDefinition& job = *evidence.definition;
+  const ExecutorId pinned = evidence.row.pinned_executor.empty() ? ExecutorId(job.executor_id)
+                                                                 : evidence.row.pinned_executor;
+  // What cannot be parsed selects nobody, as when routing.
+  const Selector selector = Selector::Parse(job.executor_selector).value_or(Selector::Nothing());
+  if (evidence.executors.empty()) return {"no_executor", "No executor has registered."};
+  std::vector<const ExecutorRecord*> matching;
+  for (const ExecutorRecord& executor : evidence.executors) {
+    const bool may = pinned.empty() ? selector.Matches(executor.labels) : executor.id == pinned;
+    if (may) matching.push_back(&executor);
+  }
+  std::vector<const ExecutorRecord*> usable;
+  std::copy_if(matching.begin(), matching.end(), std::back_inserter(usable),
+               [](const ExecutorRecord* executor) { return AwayBecause(*executor).empty(); });
+  if (usable.empty() && !pinned.empty()) return OnlyOn(pinned, matching);
+  if (matching.empty()) {
+    return {"no_match", fmt::format("No executor has labels that match \"{}\"; {} registered.",
+                                    job.executor_selector,
+                                    evidence.executors.size() == 1
+                                        ? "one is"
+                                        : fmt::format("{} are", evidence.executors.size()))};
+  }
+  if (usable.empty()) return {"away", Away(matching)};
+  // What does nothing has room of its own.
+  const bool full = job.type != JobType::kNoop &&
+                    std::all_of(usable.begin(), usable.end(), [](const ExecutorRecord* executor) {
+                      return executor->running >= executor->slots;
+                    });
+  if (full) {
+    return {"no_room", usable.size() == 1
+                           ? fmt::format("All slots of {} are taken, which alone may run it now.",
+                                         usable[0]->id.value())
+                           : fmt::format("All slots of the {} executors that may run it are taken.",
+                                         usable.size())};
+  }
+  return {"queued", "It is due, and an executor has room: it is about to be handed out."};
+}
+
+}  // namespace
+
+bool IsDue(const WaitingEvidence& evidence) {
+  const RunRow& row = evidence.row;
+  return row.state == RunState::kPending && row.due <= evidence.now;
+}
+
+std::optional<Waiting> WhatItWaitsFor(const WaitingEvidence& evidence) {
+  if (evidence.row.state != RunState::kPending) return std::nullopt;
+  if (evidence.row.due == kNever) return Waiting{"paused", "Its job is paused."};
+  if (!IsDue(evidence)) {
+    return Waiting{"not_due", fmt::format("It is due at {}.", FormatRfc3339(evidence.row.due))};
+  }
+  if (evidence.cluster_paused) {
+    return Waiting{"cluster_paused",
+                   "The whole cluster is paused: nothing starts until it is resumed."};
+  }
+  if (!evidence.definition) {
+    return Waiting{"unreadable", "What it is to run cannot be read."};
+  }
+  return WaitsForAnExecutor(evidence);
+}
+
+Result<std::optional<Waiting>> WhyItWaits(const WaitingStores& stores, WaitingEvidence evidence,
+                                          const JobId& job_id) {
+  if (IsDue(evidence)) {
+    const int64_t version = evidence.row.def_version;
+    auto found = stores.jobs.ListVersions(job_id, version + 1, 1);
+    if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
+    if (found.ok() && !found->empty() && found->front().version == version) {
+      evidence.definition = std::move(found->front().definition);
+    }
+    CARILLON_ASSIGN_OR_RETURN(evidence.executors, stores.executors.ListExecutors());
+  }
+  return WhatItWaitsFor(evidence);
+}
+
+}  // namespace carillon::scheduler

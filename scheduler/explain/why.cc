@@ -1,0 +1,103 @@
+#include "scheduler/explain/why.h"
+
+#include <fmt/core.h>
+
+namespace carillon::scheduler {
+namespace {
+
+std::string SkipSentence(std::string_view why) {
+  if (why == reason::kOverlap) {
+    return "Skipped: an earlier run was still active, and overlap_policy is skip.";
+  }
+  if (why == reason::kPaused) return "Skipped: the job was paused before the run could start.";
+  if (why == reason::kQueueTimeout) {
+    return "Skipped: no executor took the run within its queue_timeout.";
+  }
+  if (why == reason::kEdited) {
+    return "Skipped: an edit removed the schedule before the run could start.";
+  }
+  return fmt::format("Skipped ({}).", why);
+}
+
+std::string RunSentence(const RunDetail& run, const std::string& waits_for) {
+  const std::string when = FormatRfc3339(run.row.key.fire);
+  switch (run.row.state) {
+    case RunState::kPending: return "The run is waiting. " + waits_for;
+    case RunState::kRunning: return "The run is active.";
+    case RunState::kHeld: return "The run is held: its executor was lost. Retry or cancel it.";
+    case RunState::kCompleted: return fmt::format("Ran at {} and completed.", when);
+    case RunState::kCancelled: return "The run was cancelled.";
+    case RunState::kSkipped: return SkipSentence(run.result.reason);
+    case RunState::kFailed:
+    case RunState::kTimedOut:
+    case RunState::kLost:
+      return fmt::format("Ran at {} and ended as {} ({}).", when, Name(run.row.state),
+                         run.result.reason);
+  }
+  return {};
+}
+
+std::string PauseSentence(const PastPause& pause) {
+  return fmt::format("The whole cluster was paused from {} to {} ({}: {}). ",
+                     FormatRfc3339(pause.since), FormatRfc3339(pause.until), pause.by,
+                     pause.reason);
+}
+
+std::string GapSentence(GapReason why, bool paused) {
+  switch (why) {
+    case GapReason::kMisfire:
+      if (paused) {
+        return "Did not run: misfire_policy does not catch up a fire that old.";
+      }
+      return "Did not run: no scheduler was running, and misfire_policy does not catch up a fire "
+             "that old.";
+    case GapReason::kPaused: return "Did not run: the job was paused.";
+    case GapReason::kCatchUpLimit:
+      return "Did not run: more fires were missed than catch_up_max or catch_up_window allow.";
+    case GapReason::kEdited: return "Did not run: an edit removed the schedule.";
+    case GapReason::kDeleted: return "Did not run: the job was deleted.";
+  }
+  return {};
+}
+
+}  // namespace
+
+FireAnswer WhyDidItFire(const FireEvidence& evidence) {
+  if (evidence.run) {
+    const bool skipped = evidence.run->row.state == RunState::kSkipped;
+    return {skipped ? "skipped" : "run", RunSentence(*evidence.run, evidence.run_waits_for)};
+  }
+  if (evidence.gap) {
+    const bool paused = evidence.past_pause.has_value();
+    return {"gap", (paused ? PauseSentence(*evidence.past_pause) : "") +
+                       GapSentence(evidence.gap->range.reason, paused)};
+  }
+  if (evidence.at + kWhyWindow <= evidence.created) {
+    return {"not_created", fmt::format("The job did not exist yet; it was created at {}.",
+                                       FormatRfc3339(evidence.created))};
+  }
+  if (!evidence.definition) {
+    return {"not_kept",
+            "The definition of the job at that time is no longer stored, or cannot be read."};
+  }
+  if (!evidence.definition->enabled) return {"paused", "Not scheduled: the job was paused."};
+  if (evidence.definition->schedules.empty()) {
+    return {"manual", "Not scheduled: the job had no schedule and was run by hand only."};
+  }
+  if (!evidence.due) return {"not_due", "Not scheduled for that minute."};
+  if (*evidence.due > evidence.now) {
+    return {"future", fmt::format("Scheduled for {}.", FormatRfc3339(*evidence.due))};
+  }
+  if (evidence.paused_since && *evidence.due >= *evidence.paused_since) {
+    return {"cluster_paused",
+            fmt::format(
+                "The cluster has been paused since {}. On resume, the misfire_policy of the job "
+                "applies.",
+                FormatRfc3339(*evidence.paused_since))};
+  }
+  return {"no_record",
+          "Due, but neither a run nor a gap is on record: the fire is older than retention_days, "
+          "or was due only just now. Anything else is a defect."};
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,22 @@
+#include "scheduler/handover/run_queues.h"
+
+namespace carillon::scheduler {
+
+PendingRun ToPendingRun(const RunRow& row, Epoch epoch) {
+  PendingRun run{.key = row.key,
+                 .job_no = row.job_no,
+                 .segment = row.segment,
+                 .epoch = epoch,
+                 .attempt = row.attempt,
+                 .def_version = row.def_version,
+                 .due = row.due,
+                 .priority = row.priority,
+                 .kind = row.kind};
+  if (!row.pinned_executor.empty()) {
+    run.extras =
+        std::make_shared<const RunExtras>(RunExtras{.pinned_executor = row.pinned_executor});
+  }
+  return run;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,317 @@
+#include "scheduler/main/cluster_scheduler.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <numeric>
+#include <optional>
+
+#include "common/adapters/grpc/grpc_hub.h"
+#include "common/adapters/http/curl_transport.h"
+#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/system/system_clock.h"
+#include "common/base/log.h"
+#include "common/base/version.h"
+#include "common/cluster/cluster_options.h"
+#include "common/cluster/late_bus.h"
+#include "common/process/data_directory.h"
+#include "common/process/process.h"
+#include "common/store/store_options.h"
+#include "common/tls/certificates.h"
+#include "scheduler/auth/enrollment.h"
+#include "scheduler/server/admin_token.h"
+#include "scheduler/server/scheduler_server.h"
+#include "scheduler/server/scheduler_settings.h"
+#include "scheduler/server/secret_keys.h"
+#include "scheduler/server/setup_link.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kAskStoreEvery = 1s;
+// Executors send a result again, after 20 s at most, until its owner has answered. Older ones are
+// skipped, although the group may not have read them: docs/adr/0018-a-member-starts-with-new-results.md.
+constexpr Duration kResultsOfInterest = 30s;
+// A new member leaves older pieces of logs to the others. One that returns continues at its
+// position, because a warden may have given up what it sent (the same ADR).
+constexpr Duration kLogsOfInterest = 10min;
+
+Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics& metrics) {
+  CARILLON_ASSIGN_OR_RETURN(mysql::SessionOptions session, store::SessionOptionsOf(config));
+  return mysql::MysqlOptions{
+      .session = std::move(session),
+      .pool_size = StoreConnectionsOf(config),
+      .create_database = true,
+      .segment_count = static_cast<uint32_t>(config.Integer("scheduler.segments")),
+      .metrics = &metrics};
+}
+
+// Who signs on the control link; nullopt without TLS.
+Result<std::optional<tls::Authority>> AuthorityOf(const config::Config& config) {
+  if (!cluster::LinkHasTls(config)) return std::optional<tls::Authority>();
+  CARILLON_ASSIGN_OR_RETURN(
+      const std::string certificate,
+      process::ReadPemFile(config.Text("link.tls_ca_file"), "link.tls_ca_file"));
+  CARILLON_ASSIGN_OR_RETURN(
+      const std::string key,
+      process::ReadPemFile(config.Text("link.tls_ca_key_file"), "link.tls_ca_key_file"));
+  auto authority = tls::Authority::Load(certificate, key);
+  if (!authority.ok()) {
+    return Error{authority.code(), "link.tls_ca_file: " + authority.error().message};
+  }
+  return std::optional(std::move(authority).value());
+}
+
+// Of this start: its key is nowhere else, so that its certificate may last as the authority's does.
+Result<tls::Identity> IdentityOf(const tls::Authority& authority, const MemberId& member,
+                                 WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(const auto info, tls::Describe(authority.certificate()));
+  if (info.until <= now) return Error{ErrorCode::kUnavailable, "link.tls_ca_file: it has expired"};
+  const std::string key = tls::NewKey();
+  CARILLON_ASSIGN_OR_RETURN(std::string certificate,
+                            authority.IssueFor(key, {.common_name = member.value(),
+                                                     .purpose = tls::Purpose::kServer,
+                                                     .from = now - kClockTolerance,
+                                                     .until = info.until}));
+  return tls::Identity{
+      .authority = authority.certificate(), .certificate = std::move(certificate), .key = key};
+}
+
+}  // namespace
+
+struct ClusterScheduler::Parts {
+  SystemClock clock;
+  Metrics metrics;
+  std::unique_ptr<process::DataDirectory> directory;
+  StoreGuard guard{clock};
+  std::unique_ptr<mysql::MysqlStore> store;    // whatever answers
+  std::unique_ptr<mysql::MysqlStore> trusted;  // behind the guard: the member's
+  std::unique_ptr<mysql::MysqlStore> for_api;  // reads whatever answers, writes if trusted
+  std::unique_ptr<CurlTransport> transport;
+  std::unique_ptr<NoticeSender> sender;
+  const Signer signer = Signer::Generate();
+  LiveSettings settings;
+  std::unique_ptr<SecretKeys> secret_keys;
+  std::unique_ptr<SecretDesk> secret_desk;
+  std::optional<tls::Authority> authority;  // nullopt: no TLS on the control link
+  std::unique_ptr<JoinDesk> join_desk;
+  std::atomic<JoinDesk*> joins = nullptr;  // once the store was opened
+  std::unique_ptr<cluster::LateBus> bus;
+  BusConsumer* results = nullptr;  // the bus's
+  BusConsumer* logs = nullptr;     // likewise
+  std::unique_ptr<Coordinator> coordinator;
+  std::unique_ptr<ExecutorHub> hub;
+  std::unique_ptr<SchedulerServer> server;
+  Loops loops;
+  process::Runtime runtime;
+  std::string setup_link;  // empty: an administrator is there, or this is not the first member
+
+  Status Build(const config::Config& config, const process::Interrupted& interrupted);
+  Status OpenStore(const config::Config& config, const process::Interrupted& interrupted);
+  Status OpenBus(const config::Config& config);
+  Status OpenLink(const config::Config& config, MemberInfo& self);
+  Result<std::string> Issue(const JoinRequest& request);
+};
+
+// Nothing fires before every port is bound.
+Status ClusterScheduler::Parts::Build(const config::Config& config,
+                                      const process::Interrupted& interrupted) {
+  CARILLON_ASSIGN_OR_RETURN(directory, process::DataDirectory::Open(config));
+  metrics.gauge("carillon_build_info", kVersion).Set(1);
+  CARILLON_ASSIGN_OR_RETURN(secret_keys,
+                            SecretKeys::Open({.file = config.Text("secrets.key_file"),
+                                              .environment = TakeSecretsEnvironment()}));
+  MemberOptions options = MemberOptionsOf(config, RandomSeed());
+  options.incarnation_wait = config.Time("zookeeper.session_timeout_ms");
+  CARILLON_TRY(OpenLink(config, options.self));
+  CARILLON_ASSIGN_OR_RETURN(const auto ensemble, cluster::CoordinatorOptionsOf(config));
+  CARILLON_ASSIGN_OR_RETURN(coordinator, zookeeper::ZookeeperCoordinator::Make(ensemble));
+  CARILLON_TRY(OpenStore(config, interrupted));
+  if (authority) {
+    join_desk = std::make_unique<JoinDesk>(JoinDesk::Stores{*for_api, *for_api, *for_api},
+                                           *authority, [this] { return for_api->Now(); });
+    joins = join_desk.get();
+  }
+  CARILLON_TRY(OpenBus(config));
+  secret_desk = std::make_unique<SecretDesk>(*trusted, *secret_keys);
+  CARILLON_ASSIGN_OR_RETURN(auto notify, NotifyOptionsOf(config));
+  transport = std::make_unique<CurlTransport>(config.Text("notify.tls_ca_file"));
+  sender = std::make_unique<NoticeSender>(clock, *transport, std::move(notify));
+  server = std::make_unique<SchedulerServer>(
+      SchedulerServer::Ports{.member = {.clock = clock,
+                                        .firing = *trusted,
+                                        .segments = *trusted,
+                                        .executors = *trusted,
+                                        .admin = *trusted,
+                                        .log_store = *trusted,
+                                        .identity = *store,
+                                        .guard = guard,
+                                        .producer = bus->producer(),
+                                        .results = *results,
+                                        .logs = *logs,
+                                        .hub = *hub,
+                                        .coordinator = *coordinator,
+                                        .signer = signer,
+                                        .metrics = metrics,
+                                        .settings = settings,
+                                        .secrets = secret_desk.get(),
+                                        .notices = trusted.get(),
+                                        .sender = sender.get()},
+                             .api = {.jobs = *for_api,
+                                     .runs = *for_api,
+                                     .logs = *for_api,
+                                     .notices = *for_api,
+                                     .executors = *for_api,
+                                     .admin = *for_api,
+                                     .auth = *for_api,
+                                     .secrets = *for_api,
+                                     .bulk = *for_api,
+                                     .counts = *for_api,
+                                     .segments = *for_api},
+                             .secret_keys = *secret_keys},
+      options);
+  process::FollowSettings(settings, config,
+                          [this](const config::Config& now) { server->Tune(MemberTuningOf(now)); });
+  CARILLON_TRY(server->Listen(ApiOptionsOf(config), OpsOptionsOf(config),
+                              {.version = kVersion,
+                               .config = config,
+                               .link_authority = authority ? authority->certificate() : ""}));
+  // Time has passed since the store was opened: nothing fires in a pause of that time.
+  if (const auto stored = store->ReadSettings(); stored.ok()) settings.Adopt(*stored);
+  server->StartLoops(loops);
+  loops.Add("bus", clock, *bus);
+  runtime = {.url = server->url(),
+             .ops_url = server->ops_url(),
+             .grpc = options.self.grpc_address,
+             .member_id = options.self.id.value()};
+  if (access(directory->token_file().c_str(), R_OK) == 0) {
+    runtime.token_file = directory->token_file();
+    setup_link = NewSetupLink(*store, runtime.url, store->Now());
+  }
+  return directory->Publish(runtime);
+}
+
+Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
+                                          const process::Interrupted& interrupted) {
+  CARILLON_ASSIGN_OR_RETURN(const mysql::MysqlOptions options, StoreOptionsOf(config, metrics));
+  while (!store) {
+    auto opened = mysql::MysqlStore::Open(options);
+    if (opened.ok()) {
+      store = std::move(opened).value();
+    } else if (opened.code() != ErrorCode::kUnavailable) {
+      return opened.error();
+    } else {
+      log::Warn("store", "{}; store.host is {}", opened.error().message, options.session.host);
+      process::Await(clock, kAskStoreEvery, interrupted);
+      if (interrupted()) return process::ToldToStop();
+    }
+  }
+  trusted = store->Behind(guard, mysql::Gated::kEverything);
+  for_api = store->Behind(guard, mysql::Gated::kWrites);
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
+  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, store->ReadSettings());
+  settings.Adopt(stored);
+  return EnsureAdminToken(*directory, *store, now, TokenOwner::kAnyMember);
+}
+
+// Every member reads all results and logs: whose segment a result is of may change while it is
+// under way.
+Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
+  const std::string name = "carillon-" + config.Text("scheduler.id");
+  CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions options,
+                            cluster::ProducerOptionsOf(config, name));
+  bus = std::make_unique<cluster::LateBus>(cluster::LateBus::Ports{
+      .check_topics = [config](Duration limit) { return cluster::CheckTopics(config, limit); },
+      .open_producer = [this, options] { return kafka::NewProducer(options, metrics); }});
+  std::vector<int> partitions(static_cast<size_t>(options.partitions));
+  std::iota(partitions.begin(), partitions.end(), 0);
+  kafka::ConsumerOptions reads{
+      .kafka = options.kafka, .group = name, .partitions = std::move(partitions)};
+  reads.topic = kResultsTopic;
+  reads.begin = {.at = clock.Wall() - kResultsOfInterest, .of = BusBegin::Of::kAnyGroup};
+  results = &bus->AddConsumer([reads] { return kafka::NewConsumer(reads); });
+  reads.topic = kLogsTopic;
+  reads.begin = {.at = clock.Wall() - kLogsOfInterest, .of = BusBegin::Of::kNewGroup};
+  logs = &bus->AddConsumer([reads] { return kafka::NewConsumer(reads); });
+  return bus->Open();
+}
+
+Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInfo& self) {
+  CARILLON_ASSIGN_OR_RETURN(const std::string secret, cluster::JoinSecretOf(config));
+  CARILLON_ASSIGN_OR_RETURN(authority, AuthorityOf(config));
+  tls::Identity identity;
+  if (authority) {
+    CARILLON_ASSIGN_OR_RETURN(identity, IdentityOf(*authority, self.id, clock.Wall()));
+  }
+  IssueCertificate join;
+  if (authority) join = [this](const JoinRequest& request) { return Issue(request); };
+  CARILLON_ASSIGN_OR_RETURN(
+      auto started,
+      rpc::GrpcHub::Start({.member = self.id,
+                           .public_key = signer.public_key(),
+                           .join_secret = secret,
+                           .identity = identity,
+                           .join = join,
+                           .address = config.Text("link.listen"),
+                           .port = static_cast<uint16_t>(config.Integer("link.port")),
+                           .allow_beyond_loopback = config.Flag("link.allow_beyond_loopback"),
+                           .metrics = &metrics},
+                          clock));
+  const std::string endpoint = started->endpoint();
+  const std::string& advertised = config.Text("link.advertise");
+  self.grpc_address =
+      advertised.empty() ? endpoint : advertised + endpoint.substr(endpoint.rfind(':'));
+  hub = std::move(started);
+  return {};
+}
+
+// The hub listens before the store is there.
+Result<std::string> ClusterScheduler::Parts::Issue(const JoinRequest& request) {
+  const JoinDesk* const desk = joins.load();
+  if (desk == nullptr) return Error{ErrorCode::kUnavailable, "this member starts: try again"};
+  return desk->Issue(request);
+}
+
+ClusterScheduler::ClusterScheduler(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Result<std::unique_ptr<process::Daemon>> ClusterScheduler::Start(
+    const config::Config& config, const process::Interrupted& interrupted) {
+  // From here on the destructor stops what was started.
+  std::unique_ptr<ClusterScheduler> scheduler(new ClusterScheduler(std::make_unique<Parts>()));
+  CARILLON_TRY(scheduler->parts_->Build(config, interrupted));
+  return std::unique_ptr<process::Daemon>(std::move(scheduler));
+}
+
+ClusterScheduler::~ClusterScheduler() { Stop(); }
+
+std::string ClusterScheduler::ReadyText() const {
+  return "carillon-scheduler " + parts_->runtime.member_id + " is up: " + parts_->runtime.url +
+         SetupText(parts_->setup_link);
+}
+
+bool ClusterScheduler::Reload() { return parts_->server->ReloadCertificate(); }
+
+Status ClusterScheduler::Supervise() { return parts_->bus->failure(); }
+
+void ClusterScheduler::BeginDrain() { parts_->server->BeginDrain(); }
+
+void ClusterScheduler::Stop() {
+  Parts& parts = *parts_;
+  if (!parts.directory) return;
+  if (parts.transport) parts.transport->Stop();
+  if (parts.server) parts.server->StopListening();
+  // Each thread's wake-ups end with its loop, so all loops stop before anything is destroyed.
+  parts.loops.Stop();
+  if (parts.server) parts.server->Leave();
+  parts.server.reset();
+  parts.hub.reset();
+  parts.coordinator.reset();
+  parts.bus.reset();
+  parts.for_api.reset();
+  parts.trusted.reset();
+  parts.store.reset();
+  parts.directory->Unpublish();
+  parts.directory.reset();
+}
+
+}  // namespace carillon::scheduler

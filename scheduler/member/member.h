@@ -1,0 +1,98 @@
+// One member of the scheduler: every room, wired over ports. The same object runs on threads in a
+// daemon and by turns in the simulator.
+//
+// Place    Composition of docs/life-of-a-run.md; the daemon gives each stepper a LoopRunner.
+// Threads  Each stepper is called by one thread at a time; different steppers concurrently. The
+//          MemberView half is thread-safe.
+// Owns     All rooms. The ports must outlive it; stop every loop before destroying it.
+// Always   Destroying it writes nothing: it is what a crash looks like. A clean stop calls Leave().
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/live_settings.h"
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "common/base/wake_slot.h"
+#include "common/ports/admin_store.h"
+#include "common/ports/coordinator.h"
+#include "common/ports/executor_link.h"
+#include "common/ports/executor_store.h"
+#include "common/ports/firing_store.h"
+#include "common/ports/identity_store.h"
+#include "common/ports/log_store.h"
+#include "common/ports/message_bus.h"
+#include "common/ports/notice_store.h"
+#include "common/ports/segment_store.h"
+#include "common/wire/signature.h"
+#include "scheduler/guard/store_guard.h"
+#include "scheduler/leader/member_urls.h"
+#include "scheduler/member/member_options.h"
+#include "scheduler/member/member_status.h"
+#include "scheduler/notify/notice_sender.h"
+#include "scheduler/secrets/secret_desk.h"
+
+namespace carillon::scheduler {
+
+// The stores are to be behind `guard`, except `identity`, which looks at what the guard holds.
+struct MemberPorts {
+  const Clock& clock;
+  FiringStore& firing;
+  SegmentStore& segments;
+  ExecutorStore& executors;
+  AdminStore& admin;
+  LogStore& log_store;
+  IdentityStore& identity;
+  StoreGuard& guard;
+  BusProducer& producer;  // tasks and dead letters
+  BusConsumer& results;   // kResultsTopic, this member's own position
+  BusConsumer& logs;      // kLogsTopic, likewise
+  ExecutorHub& hub;
+  Coordinator& coordinator;
+  const Signer& signer;
+  Metrics& metrics;
+  LiveSettings& settings;               // the member follows them; what they change is told by Tune
+  const SecretDesk* secrets = nullptr;  // null: runs that use secrets end as FAILED
+  // Both or neither: without them nobody is told anything.
+  NoticeStore* notices = nullptr;
+  const NoticeSender* sender = nullptr;
+};
+
+struct NamedStepper {
+  std::string name;  // "plan", "fire", "claims", "results", "link", "owner", "proof", …
+  Stepper* stepper;
+  WakeSlot* wake;  // Set() the runner's Wake here before the first Step
+};
+
+class Member final : public MemberView {
+ public:
+  Member(const MemberPorts& ports, const MemberOptions& options);
+  ~Member() override;
+
+  // In an order in which one turn each makes progress; valid as long as the member.
+  std::vector<NamedStepper> steppers();
+
+  // Where this member's API is, once that is known; before the first turn of any stepper.
+  void SetUrls(MemberUrls urls);
+  // Thread-safe, and does not wait.
+  void Tune(const MemberTuning& tuning);
+  // Leaves the membership, so that others take over at once. Stop the loops first.
+  void Leave();
+
+  MemberStatus GetStatus() const override;
+  void Nudge(const ChangedWork& work) override;
+  void NudgeExecutors() override;
+  bool ready() const override;
+  Result<WallTime> ClusterNow() const override;
+  StoreStanding GetStoreStanding() const override;
+  Status AcceptStore(const StoreIdentity& shown) override;
+
+ private:
+  struct Rooms;
+  std::unique_ptr<Rooms> rooms_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,156 @@
+#include "scheduler/member/member_rooms.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kAppliedRemembered = 200'000;
+constexpr size_t kEventBatchesMax = 16'384;
+constexpr size_t kLoadsMax = 10'000;
+constexpr size_t kSkipBatchesMax = 1'024;
+constexpr size_t kRegistersMax = 1'024;
+// Three looks that were missed: the store is away.
+constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
+
+std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
+  std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
+  for (const char* name : {"owner", "proof", "leader", "guard", "recover", "plan", "fire", "link",
+                           "claims", "results", "logs", "maintain", "notify"}) {
+    wakes.emplace(name, std::make_shared<WakeSlot>());
+  }
+  return wakes;
+}
+
+}  // namespace
+
+Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
+    : ports(p),
+      options(o),
+      seeds(o.seed),
+      wakes(MakeWakes()),
+      cluster(p.clock),
+      segments(o.proof_max_age),
+      assignment(p.coordinator, segments, o.self.id),
+      fences(p.clock, p.segments, segments, p.metrics),
+      leases({.lease = o.lease, .own_loss_margin = o.own_loss_margin, .leases_max = o.leases_max},
+             segments),
+      executors({.health = {.heartbeat = o.heartbeat, .lost_after = o.executor_lost},
+                 .incarnation_wait = o.incarnation_wait}),
+      applied(kAppliedRemembered),
+      definitions(
+          p.clock, p.firing,
+          {.entries_max = o.definition_cache_max, .bytes_max = o.definition_cache_bytes_max}),
+      feed("feed", o.feed_batches_max),
+      events("events", kEventBatchesMax),
+      loads("loads", kLoadsMax),
+      skips("skips", kSkipBatchesMax),
+      claims("claims", o.claim_queue_max),
+      registers("registers", kRegistersMax),
+      owner(MakeOwner()),
+      session_proof(p.clock, p.coordinator, segments, assignment),
+      leader(MakeLeader()),
+      settings(MakeSettings()),
+      guard_loop(MakeGuardLoop()),
+      takeover(MakeTakeover()),
+      reaper(MakeReaper()),
+      cancels(MakeCancels()),
+      registry(MakeRegistry()),
+      firing(MakeFiring()),
+      planner(MakePlanner()),
+      sweep(MakeSweep()),
+      parameters(p.firing, loads, feed, p.metrics),
+      skip_writer(MakeSkipWriter()),
+      link(MakeLink()),
+      claim_applier(MakeClaimApplier()),
+      result_applier(MakeResultApplier()),
+      log_keeper(MakeLogKeeper()),
+      overdue(p.clock, p.metrics, kOverdueStale),
+      maintenance({.clock = p.clock,
+                   .admin = p.admin,
+                   .firing = p.firing,
+                   .cluster = cluster,
+                   .overdue = overdue,
+                   .metrics = p.metrics},
+                  {.every = o.maintain_every,
+                   .retention = o.tuning.retention,
+                   .store_trusted = [this] { return ports.guard.trusted(); }}),
+      gauges(p.metrics),
+      leader_loop({&leader, &settings}),
+      link_loop({&link, &overdue}),
+      recover_loop({&takeover, &reaper, &registry, &cancels}),
+      plan_loop({&planner, &sweep, &parameters, &skip_writer}),
+      maintain_loop({&gauges, &maintenance}) {
+  MakeNotify();
+  ConnectWakes();
+}
+
+Member::Rooms::~Rooms() {
+  ports.guard.OnHold({});
+  for (auto& [name, wake] : wakes) wake->Clear();
+}
+
+std::function<void()> Member::Rooms::Waker(const std::string& loop) {
+  return [wake = wakes.at(loop)] { wake->Wake(); };
+}
+
+void Member::Rooms::ConnectWakes() {
+  feed.OnPush(Waker("fire"));
+  events.OnPush(Waker("fire"));
+  loads.OnPush(Waker("plan"));
+  skips.OnPush(Waker("plan"));
+  claims.OnPush(Waker("claims"));
+  registers.OnPush(Waker("recover"));
+  segments.OnChange(Wakers({"owner", "recover", "plan", "fire", "results"}));
+  ports.hub.OnReadable(Waker("link"));
+  ports.results.OnReadable(Waker("results"));
+  ports.logs.OnReadable(Waker("logs"));
+  ports.coordinator.OnChange(Wakers({"owner", "proof", "leader", "guard"}));
+  // The node of the coordinator, the executors, and what a pause holds back.
+  ports.settings.OnChange(
+      [wake = Wakers({"leader", "link", "plan", "fire"})](const ClusterSettings&) { wake(); });
+  ports.guard.OnHold([this] {
+    SuspendSegments();
+    ports.metrics.gauge("carillon_store_held").Set(1);
+  });
+  gauges.Watch(feed.queue());
+  gauges.Watch(events.queue());
+  gauges.Watch(loads);
+  gauges.Watch(skips);
+  gauges.Watch(claims);
+  gauges.Watch(registers);
+  gauges.Watch(kResultsTopic, ports.results);
+  gauges.Watch(kLogsTopic, ports.logs);
+}
+
+std::function<void()> Member::Rooms::Wakers(std::initializer_list<const char*> loops) {
+  std::vector<std::function<void()>> wakers;
+  for (const char* loop : loops) wakers.push_back(Waker(loop));
+  return [wakers] {
+    for (const auto& wake : wakers) wake();
+  };
+}
+
+void Member::Rooms::SuspendSegments() {
+  const auto view = segments.View();
+  segments.Drop(view->FenceFor(view->Segments()), DropCause::kStoreHeld);
+}
+
+void Member::Rooms::ForgetStore() {
+  SuspendSegments();
+  ports.identity.Forget();
+  definitions.Forget();
+  applied.Forget();
+  planner.Forget();
+}
+
+// Best effort: what is not read here is read by the firing loop when the run is due.
+void Member::Rooms::WarmDefinitions(const std::vector<PendingRun>& runs) {
+  std::vector<JobVersionKey> keys;
+  keys.reserve(runs.size());
+  for (const PendingRun& run : runs) keys.push_back({run.job_no, run.def_version});
+  const auto loaded = definitions.Load(keys);
+  if (!loaded.ok()) {
+    ports.metrics.counter("carillon_store_errors_total", ErrorCodeName(loaded.code())).Add();
+  }
+}
+
+}  // namespace carillon::scheduler

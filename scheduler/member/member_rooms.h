@@ -1,0 +1,130 @@
+// The rooms of a member and what connects them. Private to app/.
+//
+// Owns     Everything below, in an order in which later members may use earlier ones.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "scheduler/assign/assignment_follower.h"
+#include "scheduler/assign/segment_owner.h"
+#include "scheduler/assign/session_proof.h"
+#include "scheduler/claims/claim_applier.h"
+#include "scheduler/fire/firing_loop.h"
+#include "scheduler/guard/guard_loop.h"
+#include "scheduler/leader/leader.h"
+#include "scheduler/liveness/executor_registry.h"
+#include "scheduler/logs/log_keeper.h"
+#include "scheduler/maintain/maintenance.h"
+#include "scheduler/member/member.h"
+#include "scheduler/member/queue_gauges.h"
+#include "scheduler/member/sequence_stepper.h"
+#include "scheduler/notify/late_watch.h"
+#include "scheduler/notify/notifier.h"
+#include "scheduler/plan/parameter_loader.h"
+#include "scheduler/plan/segment_planner.h"
+#include "scheduler/plan/skip_writer.h"
+#include "scheduler/plan/sweep.h"
+#include "scheduler/recover/cancel_pusher.h"
+#include "scheduler/recover/lease_reaper.h"
+#include "scheduler/recover/takeover.h"
+#include "scheduler/results/result_applier.h"
+#include "scheduler/settings/settings_follower.h"
+
+namespace carillon::scheduler {
+
+struct Member::Rooms {
+  Rooms(const MemberPorts& p, const MemberOptions& o);
+  ~Rooms();
+
+  void ConnectWakes();
+  WakeSlot& WakeOf(const std::string& loop) { return *wakes.at(loop); }
+  std::function<void()> Waker(const std::string& loop);
+  std::function<void()> Wakers(std::initializer_list<const char*> loops);
+  // What is planned, fired and claimed ends here; leases are renewed by the session meanwhile.
+  void SuspendSegments();
+  // Whatever was read from a store whose history is another one now.
+  void ForgetStore();
+  void WarmDefinitions(const std::vector<PendingRun>& runs);
+  void MakeNotify();
+  // How late runs of these may start; zero: nobody is told.
+  std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
+  Duration LateLimit(const ClaimRequest& request);
+
+  // member_rooms_make.cc: each room with its ports and limits, built in place.
+  SegmentOwner MakeOwner();
+  LeaderLoop MakeLeader();
+  SettingsFollower MakeSettings();
+  GuardLoop MakeGuardLoop();
+  Takeover MakeTakeover();
+  LeaseReaper MakeReaper();
+  CancelPusher MakeCancels();
+  ExecutorRegistry MakeRegistry();
+  FiringLoop MakeFiring();
+  SegmentPlanner MakePlanner();
+  Sweep MakeSweep();
+  SkipWriter MakeSkipWriter();
+  LinkService MakeLink();
+  ClaimApplier MakeClaimApplier();
+  ResultApplier MakeResultApplier();
+  LogKeeper MakeLogKeeper();
+
+  const MemberPorts ports;
+  const MemberOptions options;
+  Rng seeds;
+  // shared: callbacks left with the ports may outlive the member.
+  std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
+
+  // Self-synchronised state.
+  ClusterClock cluster;
+  SegmentTable segments;
+  AssignmentFollower assignment;
+  FenceWatch fences;
+  LeaseBook leases;
+  ExecutorTable executors;
+  AppliedMemory applied;
+  DefinitionCache definitions;
+
+  // Queues between loops.
+  RunFeed feed;
+  RunEventQueue events;
+  LoadQueue loads;
+  SkipQueue skips;
+  ClaimQueue claims;
+  RegisterQueue registers;
+
+  // Rooms, by loop.
+  SegmentOwner owner;
+  SessionProof session_proof;
+  LeaderLoop leader;
+  SettingsFollower settings;
+  GuardLoop guard_loop;
+  Takeover takeover;
+  LeaseReaper reaper;
+  CancelPusher cancels;
+  ExecutorRegistry registry;
+  FiringLoop firing;
+  SegmentPlanner planner;
+  Sweep sweep;
+  ParameterLoader parameters;
+  SkipWriter skip_writer;
+  LinkService link;
+  ClaimApplier claim_applier;
+  ResultApplier result_applier;
+  LogKeeper log_keeper;
+  OverdueWatch overdue;
+  Maintenance maintenance;
+  QueueGauges gauges;
+
+  SequenceStepper leader_loop;
+  SequenceStepper link_loop;
+  SequenceStepper recover_loop;
+  SequenceStepper plan_loop;
+  SequenceStepper maintain_loop;
+  // Null without a sender.
+  std::unique_ptr<Notifier> notifier;
+  std::unique_ptr<LateWatch> late_watch;
+  std::unique_ptr<SequenceStepper> notify_loop;
+};
+
+}  // namespace carillon::scheduler

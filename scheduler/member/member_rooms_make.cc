@@ -1,0 +1,306 @@
+// One function a room: its ports and its limits.
+#include "scheduler/member/member_rooms.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// Planning stops at three quarters of what memory holds: the rest is for retries and takeovers.
+constexpr size_t BacklogMax(size_t capacity) { return capacity / 4 * 3; }
+
+}  // namespace
+
+SegmentOwner Member::Rooms::MakeOwner() {
+  return SegmentOwner({.clock = ports.clock,
+                       .segments = ports.segments,
+                       .coordinator = ports.coordinator,
+                       .cluster = cluster,
+                       .table = segments,
+                       .assignment = assignment,
+                       .fences = fences,
+                       .metrics = ports.metrics},
+                      {.self = options.self.id,
+                       .incarnation = options.self.incarnation,
+                       .store_trusted = [this] { return ports.guard.trusted(); },
+                       .lease = options.lease,
+                       .proof_every = options.proof_every,
+                       .clock_offset_max = options.clock_offset_max,
+                       .seed = seeds.Next()});
+}
+
+LeaderLoop Member::Rooms::MakeLeader() {
+  return LeaderLoop(ports.clock, ports.coordinator, ports.segments, ports.metrics,
+                    {.self = options.self,
+                     .seed = seeds.Next(),
+                     .fit = [this] { return owner.clock_trusted(); },
+                     .store_trusted = [this] { return ports.guard.trusted(); }});
+}
+
+GuardLoop Member::Rooms::MakeGuardLoop() {
+  return GuardLoop({.clock = ports.clock,
+                    .identity = ports.identity,
+                    .coordinator = ports.coordinator,
+                    .guard = ports.guard,
+                    .metrics = ports.metrics},
+                   {.suspend = [this] { SuspendSegments(); },
+                    .forget = [this] { ForgetStore(); },
+                    .trusted =
+                        [wake_owner = Waker("owner"), wake_leader = Waker("leader")] {
+                          wake_leader();
+                          wake_owner();
+                        }});
+}
+
+SettingsFollower Member::Rooms::MakeSettings() {
+  return SettingsFollower({.coordinator = ports.coordinator,
+                           .store = ports.admin,
+                           .settings = ports.settings,
+                           .metrics = ports.metrics},
+                          [this] { return leader.is_leader(); });
+}
+
+Takeover Member::Rooms::MakeTakeover() {
+  return Takeover(
+      {.clock = ports.clock,
+       .store = ports.firing,
+       .segments = segments,
+       .leases = leases,
+       .applied = applied,
+       .metrics = ports.metrics},
+      {.lease = options.lease, .margin = options.takeover_loss_margin, .seed = seeds.Next()});
+}
+
+LeaseReaper Member::Rooms::MakeReaper() {
+  return LeaseReaper({.clock = ports.clock,
+                      .store = ports.firing,
+                      .cluster = cluster,
+                      .segments = segments,
+                      .fences = fences,
+                      .leases = leases,
+                      .feed = feed,
+                      .events = events,
+                      .metrics = ports.metrics},
+                     seeds.Next());
+}
+
+CancelPusher Member::Rooms::MakeCancels() {
+  return CancelPusher({.store = ports.firing,
+                       .segments = segments,
+                       .leases = leases,
+                       .executors = executors,
+                       .hub = ports.hub,
+                       .metrics = ports.metrics});
+}
+
+ExecutorRegistry Member::Rooms::MakeRegistry() {
+  return ExecutorRegistry({.clock = ports.clock,
+                           .store = ports.executors,
+                           .hub = ports.hub,
+                           .cluster = cluster,
+                           .executors = executors,
+                           .registers = registers,
+                           .settings = ports.settings,
+                           .metrics = ports.metrics},
+                          {.heartbeat = options.heartbeat,
+                           .write_every = options.executor_write_every,
+                           .lost_after = options.executor_lost,
+                           .writes_health = [this] { return leader.is_leader(); },
+                           .executors_changed = Wakers({"fire", "link"})});
+}
+
+FiringLoop Member::Rooms::MakeFiring() {
+  return FiringLoop({.clock = ports.clock,
+                     .cluster = cluster,
+                     .segments = segments,
+                     .leases = leases,
+                     .executors = executors,
+                     .definitions = definitions,
+                     .feed = feed,
+                     .events = events,
+                     .loads = loads,
+                     .skips = skips,
+                     .producer = ports.producer,
+                     .signer = ports.signer,
+                     .metrics = ports.metrics},
+                    {.self = options.self.id,
+                     .capacity = options.wheel_capacity,
+                     .dispatch_timeout = options.tuning.dispatch_timeout,
+                     .dispatch_gap = options.dispatch_gap,
+                     .dispatch_per_step = options.dispatch_per_step,
+                     .ageing_per_priority = options.ageing_per_priority,
+                     .prefetch_max = options.prefetch_max,
+                     .seed = seeds.Next(),
+                     .bus_format = options.tuning.bus_format,
+                     .paused = [this] { return ports.settings.paused(); },
+                     .look_again =
+                         [this] {
+                           sweep.NudgeDue();
+                           WakeOf("plan").Wake();
+                         }});
+}
+
+SegmentPlanner Member::Rooms::MakePlanner() {
+  return SegmentPlanner(
+      {.clock = ports.clock,
+       .store = ports.firing,
+       .cluster = cluster,
+       .segments = segments,
+       .fences = fences,
+       .feed = feed,
+       .metrics = ports.metrics},
+      {.horizon = options.tuning.horizon,
+       .scan_every = options.scan_every,
+       .batches_per_step = options.plan_batches_per_step,
+       .schedules_cached = options.schedule_cache_max,
+       .backlog_max = BacklogMax(options.wheel_capacity),
+       .backlog = [this] { return firing.backlog(); },
+       .busy = [this] { return firing.due() > kBatchRowsMax; },
+       .paused = [this] { return ports.settings.paused(); },
+       .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); },
+       .seed = seeds.Next()});
+}
+
+Sweep Member::Rooms::MakeSweep() {
+  return Sweep({.clock = ports.clock,
+                .store = ports.firing,
+                .cluster = cluster,
+                .segments = segments,
+                .feed = feed,
+                .metrics = ports.metrics},
+               {.every = options.scan_every,
+                .horizon = options.tuning.horizon,
+                .overdue_after = options.tuning.dispatch_timeout,
+                .in_memory = [this] { return firing.due(); },
+                .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); },
+                .seed = seeds.Next()});
+}
+
+SkipWriter Member::Rooms::MakeSkipWriter() {
+  return SkipWriter({.clock = ports.clock,
+                     .store = ports.firing,
+                     .cluster = cluster,
+                     .segments = segments,
+                     .fences = fences,
+                     .queue = skips,
+                     .metrics = ports.metrics},
+                    seeds.Next());
+}
+
+LinkService Member::Rooms::MakeLink() {
+  return LinkService({.clock = ports.clock,
+                      .hub = ports.hub,
+                      .cluster = cluster,
+                      .leases = leases,
+                      .executors = executors,
+                      .applied = applied,
+                      .settings = ports.settings,
+                      .claims = claims,
+                      .registers = registers,
+                      .metrics = ports.metrics},
+                     {.lease = options.lease,
+                      .heartbeat = options.heartbeat,
+                      .executors_changed = Waker("fire"),
+                      .state_changed = Waker("recover")});
+}
+
+ClaimApplier Member::Rooms::MakeClaimApplier() {
+  return ClaimApplier(
+      {.clock = ports.clock,
+       .store = ports.firing,
+       .cluster = cluster,
+       .segments = segments,
+       .fences = fences,
+       .leases = leases,
+       .applied = applied,
+       .hub = ports.hub,
+       .claims = claims,
+       .events = events,
+       .metrics = ports.metrics,
+       .definitions = definitions,
+       .executors = executors,
+       .secrets = ports.secrets},
+      {.lease = options.lease,
+       .gap = options.claim_gap,
+       .paused = [this] { return ports.settings.paused(); },
+       .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
+       .late_after = [this](const ClaimRequest& request) { return LateLimit(request); }});
+}
+
+void Member::Rooms::MakeNotify() {
+  if (ports.sender == nullptr) return;
+  notifier = std::make_unique<Notifier>(Notifier::Ports{.clock = ports.clock,
+                                                        .store = *ports.notices,
+                                                        .cluster = cluster,
+                                                        .segments = segments,
+                                                        .fences = fences,
+                                                        .sender = *ports.sender,
+                                                        .metrics = ports.metrics});
+  std::vector<Stepper*> steppers = {notifier.get()};
+  if (ports.sender->options().enabled()) {
+    late_watch = std::make_unique<LateWatch>(
+        LateWatch::Ports{.firing = ports.firing,
+                         .notices = *ports.notices,
+                         .cluster = cluster,
+                         .segments = segments,
+                         .fences = fences,
+                         .metrics = ports.metrics},
+        [this](const std::vector<JobVersionKey>& keys) { return LateLimits(keys); });
+    steppers.push_back(late_watch.get());
+  }
+  notify_loop = std::make_unique<SequenceStepper>(steppers);
+}
+
+std::vector<Duration> Member::Rooms::LateLimits(const std::vector<JobVersionKey>& keys) {
+  const NotifyDefaults& defaults = ports.sender->options().defaults;
+  std::vector<Duration> limits(keys.size());
+  const auto found = definitions.Load(keys);
+  if (!found.ok()) return limits;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const auto place = found->definitions.find(keys[i]);
+    if (place == found->definitions.end()) continue;
+    limits[i] = TellsLateAfter(place->second->job().notify, defaults);
+  }
+  return limits;
+}
+
+// From memory: what was dispatched here is there. Another owner's is judged by the cluster's rules.
+Duration Member::Rooms::LateLimit(const ClaimRequest& request) {
+  if (ports.sender == nullptr || !ports.sender->options().enabled()) return {};
+  const auto definition = definitions.Get({request.job_no, request.def_version});
+  return TellsLateAfter(definition ? definition->job().notify : NotifyRules{},
+                        ports.sender->options().defaults);
+}
+
+ResultApplier Member::Rooms::MakeResultApplier() {
+  return ResultApplier({.clock = ports.clock,
+                        .store = ports.firing,
+                        .cluster = cluster,
+                        .segments = segments,
+                        .fences = fences,
+                        .leases = leases,
+                        .applied = applied,
+                        .executors = executors,
+                        .hub = ports.hub,
+                        .results = ports.results,
+                        .producer = ports.producer,
+                        .feed = feed,
+                        .events = events,
+                        .metrics = ports.metrics},
+                       {.gap = options.result_gap,
+                        .records_held_max = options.result_records_held_max,
+                        .bytes_held_max = options.result_bytes_held_max,
+                        .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
+                        .seed = seeds.Next()});
+}
+
+LogKeeper Member::Rooms::MakeLogKeeper() {
+  return LogKeeper({.clock = ports.clock,
+                    .store = ports.log_store,
+                    .logs = ports.logs,
+                    .executors = executors,
+                    .hub = ports.hub,
+                    .metrics = ports.metrics},
+                   {.wants = [this](SegmentId segment) { return assignment.Wants(segment); },
+                    .seed = seeds.Next()});
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,58 @@
+// Shows how full the queues between the rooms are, and how far the member is behind on the bus.
+//
+// Threads  One loop calls Step; Depths and Topics are thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/bounded_queue.h"
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "common/ports/message_bus.h"
+#include "scheduler/member/member_status.h"
+
+namespace carillon::scheduler {
+
+class QueueGauges final : public Stepper {
+ public:
+  explicit QueueGauges(Metrics& metrics) : metrics_(metrics) {}
+
+  template <typename T>
+  void Watch(const BoundedQueue<T>& queue) {
+    reads_.push_back([&queue] { return QueueDepth{queue.name(), queue.size(), queue.capacity()}; });
+  }
+  void Watch(std::string_view topic, BusConsumer& consumer) {
+    consumers_[std::string(topic)] = &consumer;
+  }
+  std::map<std::string, BusSight> Topics() const {
+    std::map<std::string, BusSight> topics;
+    for (const auto& [topic, consumer] : consumers_) topics[topic] = consumer->Look();
+    return topics;
+  }
+  std::vector<QueueDepth> Depths() const {
+    std::vector<QueueDepth> depths;
+    for (const auto& read : reads_) depths.push_back(read());
+    return depths;
+  }
+  SteadyTime Step(SteadyTime now) override {
+    for (const QueueDepth& depth : Depths()) {
+      metrics_.gauge("carillon_queue_depth", depth.name).Set(static_cast<double>(depth.depth));
+    }
+    for (const auto& [topic, sight] : Topics()) {
+      metrics_.gauge("carillon_consumer_lag", topic).Set(GaugeOf(sight.behind));
+    }
+    return now + 1s;
+  }
+
+ private:
+  Metrics& metrics_;
+  // Constant after set-up.
+  std::vector<std::function<QueueDepth()>> reads_;
+  std::map<std::string, BusConsumer*> consumers_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,31 @@
+// Looks every few seconds whether the files of the API's certificate were replaced.
+#pragma once
+
+#include "common/base/loop.h"
+#include "common/base/metrics.h"
+#include "scheduler/api/server/api_server.h"
+
+namespace carillon::scheduler {
+
+inline constexpr Duration kLookAtCertificateEvery = 5s;
+
+class CertificateWatch final : public Stepper {
+ public:
+  CertificateWatch(ApiServer& api, Metrics& metrics) : api_(api), metrics_(metrics) {}
+
+  SteadyTime Step(SteadyTime now) override {
+    // A bad pair was logged; it may be half replaced.
+    static_cast<void>(api_.ReloadCertificate().ok());
+    if (const auto until = api_.CertificateUntil()) {
+      metrics_.gauge("carillon_tls_certificate_expiry_timestamp_seconds", "rest")
+          .Set(std::chrono::duration<double>(until->time_since_epoch()).count());
+    }
+    return now + kLookAtCertificateEvery;
+  }
+
+ private:
+  ApiServer& api_;
+  Metrics& metrics_;
+};
+
+}  // namespace carillon::scheduler

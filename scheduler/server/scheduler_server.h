@@ -1,0 +1,90 @@
+// A member of the scheduler with its doors: the rooms of `Member`, the REST API and the ops port.
+//
+// Place    The scheduler's half of `carillon standalone`, and all of `carillon-scheduler`.
+// Threads  Called by one thread. Its loops run on the Loops it is given.
+// Owns     Member and servers. The ports outlive it; the loops stop before it is destroyed.
+// Errors   Listen: as ApiServer::Start and ops::OpsServer::Start.
+// Always   Nothing fires before StartLoops, so a port that is taken is found before.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "common/base/loops.h"
+#include "common/config/load.h"
+#include "common/ops/ops_server.h"
+#include "common/ports/job_store.h"
+#include "common/ports/list_counts.h"
+#include "common/ports/run_store.h"
+#include "scheduler/api/server/api_server.h"
+#include "scheduler/member/member.h"
+#include "scheduler/server/certificate_watch.h"
+#include "scheduler/server/member_status_source.h"
+
+namespace carillon::scheduler {
+
+class SchedulerServer {
+ public:
+  // What the API reads, also while the store is held; its writes are behind the guard.
+  struct ApiStores {
+    JobStore& jobs;
+    RunStore& runs;
+    LogStore& logs;
+    NoticeStore& notices;
+    ExecutorStore& executors;
+    AdminStore& admin;
+    AuthStore& auth;
+    SecretStore& secrets;
+    BulkStore& bulk;
+    ListCounts& counts;
+    SegmentStore& segments;
+  };
+  struct Ports {
+    MemberPorts member;
+    ApiStores api;
+    const KeySource& secret_keys;
+  };
+  // What the API tells of this build and its configuration.
+  struct About {
+    std::string version;
+    config::Config config;            // that it was started with; secrets are in files
+    std::string link_authority = {};  // as ApiContext
+    bool one_process = false;         // likewise
+  };
+  SchedulerServer(const Ports& ports, const MemberOptions& options);
+
+  // Binds both ports; what may be asked from then on is answered, though nothing fires yet.
+  Status Listen(const ApiOptions& api, const ops::OpsOptions& ops, About about);
+  void StartLoops(Loops& loops);
+  void Tune(const MemberTuning& tuning) { member_.Tune(tuning); }
+  bool ready() const { return member_.ready(); }
+  const MemberView& view() const { return member_; }
+  // Looks at the files of the certificate now; false: the API speaks no TLS.
+  bool ReloadCertificate();
+  // Not ready any more; everything else goes on.
+  void BeginDrain() { draining_ = true; }
+  // No requests any more. Then the loops are stopped, then Leave.
+  void StopListening();
+  void Leave() { member_.Leave(); }
+
+  std::string url() const { return api_->url(); }
+  std::string ops_url() const { return ops_->url(); }
+  uint16_t ops_port() const { return ops_->port(); }
+
+ private:
+  ApiContext MakeApiContext(About about, bool serves_tls);
+  std::vector<ops::ReadyCheck> ReadyChecks();
+
+  const Ports ports_;
+  const uint64_t seed_;
+  Member member_;
+  MemberStatusSource status_;
+  std::atomic<bool> draining_ = false;
+  std::unique_ptr<ApiServer> api_;
+  std::unique_ptr<CertificateWatch> certificate_watch_;  // null without TLS
+  LoopRunner* certificate_loop_ = nullptr;
+  std::unique_ptr<ops::OpsServer> ops_;
+};
+
+}  // namespace carillon::scheduler
