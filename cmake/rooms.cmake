@@ -53,15 +53,19 @@ endfunction()
 
 # carillon_test(unit_domain LABEL unit DIRS unit/domain DEPS carillon_domain [TIMEOUT seconds]
 #               [FAST] [JSON] [UNITY])
-# Every *_test.cc (and *_mysqltest.cc …) directly in DIRS; a test cannot fall out of the build.
+# Every *_test.cc (and *_mysqltest.cc …) in and below DIRS, but those whose path matches EXCLUDE; a test
+# cannot fall out of the build.
 # FAST: computes much, so it is optimised like the product. JSON: reads nlohmann/json precompiled.
 function(carillon_test name)
-  cmake_parse_arguments(ARG "FAST;JSON;UNITY" "LABEL;TIMEOUT" "DIRS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "FAST;JSON;UNITY" "LABEL;TIMEOUT;EXCLUDE" "DIRS;DEPS" ${ARGN})
   set(sources)
   foreach(dir IN LISTS ARG_DIRS)
-    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*test.cc)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*test.cc)
     list(APPEND sources ${found})
   endforeach()
+  if(ARG_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "/${ARG_EXCLUDE}/")
+  endif()
   if(NOT sources)
     return()
   endif()

@@ -1,0 +1,239 @@
+// Partitions by day: made ahead of time, dropped when nothing in them is open any more.
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "common/adapters/mysql/partitions.h"
+#include "tests/infra/mysql/schema_fixture.h"
+
+namespace carillon::test {
+namespace {
+
+class PartitionTest : public SchemaTest {
+ protected:
+  void SetUp() override {
+    today_ = StoreDriver::v(handle_.segments().Now());
+    today_ -= today_.time_since_epoch() % Duration(24h);
+  }
+  StoreDriver driver() { return StoreDriver(handle_); }
+  std::vector<std::string> Names(const std::string& table = "job_runs") {
+    auto rows = outside_->Query(
+        "SELECT PARTITION_NAME FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = "
+        "DATABASE() AND TABLE_NAME = ? ORDER BY PARTITION_ORDINAL_POSITION",
+        {table});
+    CARILLON_CHECK(rows.ok(), "partitions");
+    std::vector<std::string> names;
+    while (rows->Next()) names.push_back(rows->Text(1));
+    return names;
+  }
+  int64_t RowsIn(const std::string& partition) {
+    return Number(*outside_, "SELECT COUNT(*) FROM job_runs PARTITION (" + partition + ")");
+  }
+  // A manual run at `at`, completed.
+  RunKey Finished(StoreDriver& s, const StoredJob& job, const Fence& fence, WallTime at) {
+    const RunRow row = s.Start(s.Execute(job, at), ++tokens_, fence, at);
+    s.Apply(s.ReportOf(row, RunState::kCompleted, at), fence, at);
+    return row.key;
+  }
+
+  MysqlHandle handle_{database_.Open(kSegments)};
+  std::unique_ptr<mysql::Session> outside_ = database_.Connect();
+  WallTime today_;
+  uint64_t tokens_ = 0;
+};
+
+TEST_F(PartitionTest, EveryDayGetsItsPartitionAheadOfTime) {
+  StoreDriver s = driver();
+  const size_t before = Names().size();
+  ASSERT_OK(s.admin.Maintain(today_, 14 * 24h));
+  EXPECT_EQ(Names().size(), before);  // there already
+  ASSERT_OK(s.admin.Maintain(today_ + 24h, 14 * 24h));
+  ASSERT_OK(s.admin.Maintain(today_ + 48h, 14 * 24h));
+  EXPECT_EQ(Names().size(), before + 2);
+  EXPECT_EQ(Names("run_attempts"), Names());
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  for (int day = 0; day < 5; ++day) s.Execute(job, today_ + day * 24h + 1h);
+  EXPECT_EQ(RowsIn("p_past"), 0);
+  EXPECT_EQ(RowsIn("p_future"), 0);
+}
+
+// A report that somebody reads for seconds: whoever claims does not wait behind the drop of a day.
+TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const RunKey first = Finished(s, job, fence, today_ + 1h);
+  const auto reader = database_.Connect();
+  ASSERT_OK(reader->Run("SET SESSION idle_transaction_timeout = 0"));
+  ASSERT_OK(reader->Begin());
+  ASSERT_OK(reader->Ask("SELECT COUNT(*) FROM job_runs"));  // keeps the table until its end
+  std::atomic<bool> ended = false;
+  std::thread upkeep([&] {
+    EXPECT_CODE(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
+    ended = true;
+  });
+  int64_t queued = 0;
+  while (!ended) {
+    mysql::Rows rows = StoreDriver::v(
+        outside_->Ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE "
+                      "'Waiting for table metadata lock'"));
+    ASSERT_TRUE(rows.Next());
+    queued = std::max(queued, rows.Int(1));
+  }
+  upkeep.join();
+  EXPECT_EQ(queued, 0);
+  ASSERT_OK(reader->Commit());
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
+}
+
+// Without a queue a table that somebody uses at every moment would never be locked.
+TEST_F(PartitionTest, RetentionQueuesForATableThatIsAlwaysInUse) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const RunKey first = Finished(s, s.Create("a", s.Manual()), fence, today_ + 1h);
+  const auto reader = database_.Connect();
+  ASSERT_OK(reader->Run("SET SESSION idle_transaction_timeout = 0"));
+  ASSERT_OK(reader->Begin());
+  ASSERT_OK(reader->Ask("SELECT COUNT(*) FROM job_runs"));
+  const auto is_queued = [&] {
+    return Number(*outside_,
+                  "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting "
+                  "for table metadata lock'") > 0;
+  };
+  int refusals = 0;
+  bool queued = false;
+  for (; refusals < 20 && !queued; ++refusals) {
+    auto upkeep = std::async(std::launch::async,
+                             [&] { return handle_.admin().Maintain(today_ + 20 * 24h, 14 * 24h); });
+    while (!queued && upkeep.wait_for(0s) != std::future_status::ready) queued = is_queued();
+    if (queued) {
+      ASSERT_OK(reader->Commit());
+    } else {
+      EXPECT_CODE(upkeep.get(), ErrorCode::kUnavailable);
+    }
+  }
+  EXPECT_TRUE(queued);
+  EXPECT_GT(refusals, mysql::kRefusalsBeforeQueueing);
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
+  EXPECT_EQ(Names("run_attempts"), Names());
+}
+
+TEST(PartitionQueueTest, GrowsToATenthOfASecond) {
+  EXPECT_EQ(mysql::QueueFor(0), Duration{});
+  EXPECT_EQ(mysql::QueueFor(2), Duration{});
+  EXPECT_EQ(mysql::QueueFor(3), 10ms);
+  EXPECT_EQ(mysql::QueueFor(4), 20ms);
+  EXPECT_EQ(mysql::QueueFor(1'000'000), 100ms);
+}
+
+TEST_F(PartitionTest, LongStandstillIsBridgedByAFewPartitions) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  s.Execute(job, today_ + 100 * 24h);  // waits in p_future
+  ASSERT_OK(s.admin.Maintain(today_ + 400 * 24h, 1000 * 24h));
+  EXPECT_LE(Names().size(), 60u);
+  EXPECT_EQ(RowsIn("p_future"), 0);
+  EXPECT_EQ(s.Pending(today_ + 400 * 24h).size(), 1u);
+}
+
+TEST_F(PartitionTest, RetentionDropsOldDaysButNotOnesWithSomethingOpen) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const RunKey first = Finished(s, job, fence, today_ + 1h);
+  const RunKey second = Finished(s, job, fence, today_ + 25h);
+  const RunRow open = s.Execute(job, today_ + 26h);
+  const size_t before = Names().size();
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
+  EXPECT_EQ(s.Get(second).row.state, RunState::kCompleted);
+  EXPECT_EQ(s.Get(open.key).row, open);
+  EXPECT_TRUE(s.v(s.runs.CancelRun(open.key, {.now = today_ + 26h})));
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(second), ErrorCode::kNotFound);
+  EXPECT_LT(Names().size(), before + 20);
+  EXPECT_EQ(Names("run_attempts"), Names());
+}
+
+TEST_F(PartitionTest, IncarnationsGoWhenNoRunIsLeftOfThem) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Manual();
+  definition.on_lost = OnLost::kHold;
+  const StoredJob job = s.Create("a", definition);
+  const auto claim_as = [&](const std::string& incarnation) {
+    s.v(s.executors.RegisterExecutor({.id = ExecutorId("e1"),
+                                      .incarnation = Incarnation(incarnation),
+                                      .last_heartbeat = today_,
+                                      .registered = today_}));
+    ClaimRequest request = s.ClaimOf(s.Execute(job, today_), ++tokens_);
+    request.incarnation = Incarnation(incarnation);
+    EXPECT_EQ(s.Claim(request, fence, today_ + 1s).verdict, ClaimVerdict::kAccepted);
+    return s.Get(request.key).row;
+  };
+  const auto count = [&] {
+    auto rows = s.v(outside_->Ask("SELECT COUNT(*) FROM executor_incarnations"));
+    rows.Next();
+    return rows.Int(1);
+  };
+  const RunRow done = claim_as("x1");
+  const RunRow held = claim_as("x2");
+  const RunRow last = claim_as("x3");
+  for (const RunRow& row : {done, last}) {
+    s.Apply(s.ReportOf(row, RunState::kCompleted), fence, today_ + 2s);
+  }
+  s.Lose(held, fence, today_ + 1min);
+  ASSERT_OK(s.admin.Maintain(today_ + 1h, 14 * 24h));
+  EXPECT_EQ(count(), 3);
+  // x1 is gone; x2 has an open run; x3 is the executor's own.
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_EQ(count(), 2);
+  s.v(s.runs.CancelRun(held.key, {.now = today_ + 20 * 24h, .confirm_overlap = true}));
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(PartitionTest, OpenReaderDelaysTheDropButBlocksNobody) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const RunKey old = Finished(s, job, fence, today_ + 1h);
+  ASSERT_OK(outside_->Run("SET SESSION idle_transaction_timeout = 30"));
+  ASSERT_OK(outside_->Begin());
+  ASSERT_OK(outside_->Ask("SELECT COUNT(*) FROM job_runs"));
+  EXPECT_CODE(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
+  EXPECT_EQ(s.Get(old).row.state, RunState::kCompleted);
+  Finished(s, job, fence, today_ + 2h);  // writers go on
+  ASSERT_OK(outside_->Commit());
+  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(old), ErrorCode::kNotFound);
+}
+
+TEST_F(PartitionTest, RetryThatReopensAnOldRunWinsOrLosesWhole) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  for (int round = 0; round < 5; ++round) {
+    const WallTime day = today_ + round * 24h;
+    const RunRow row = s.Start(s.Execute(job, day + 1h), ++tokens_, fence, day + 1h);
+    s.Apply(s.ReportOf(row, RunState::kFailed, day + 1h), fence, day + 1h);
+    auto retried = std::async(std::launch::async, [&] {
+      return handle_.runs().RetryRun({.key = row.key}, {.now = day + 20 * 24h});
+    });
+    const Result<Upkeep> kept = s.admin.Maintain(day + 20 * 24h, 14 * 24h);
+    EXPECT_TRUE(kept.ok() || kept.code() == ErrorCode::kUnavailable);
+    const Result<RunDetail> retry = retried.get();
+    if (retry.ok()) {
+      EXPECT_EQ(s.Get(row.key).row.state, RunState::kPending);
+    } else {
+      EXPECT_EQ(retry.code(), ErrorCode::kNotFound) << retry.error().message;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace carillon::test
