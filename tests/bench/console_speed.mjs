@@ -8,9 +8,9 @@
 // fast is looked at again when all others were. Shifts are the worst: a page that moves under the hand of one in three moves.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { makeFleet, openSignedIn, pagesOf } from '../console/fleet.mjs';
-import { crowd, interactionsOf, measureLoad, median, percentile, rest, watchInteractions, watchRequests } from '../console/measure.mjs';
-import { startBrowser, startServer, withPerson } from '../console/server.mjs';
+import { makeFleet, openSignedIn, pagesOf } from '../console/support/fleet.mjs';
+import { crowd, interactionsOf, measureLoad, median, percentile, rest, watchInteractions, watchRequests } from '../console/support/measure.mjs';
+import { startBrowser, startServer, withPerson } from '../console/support/server.mjs';
 
 const PAINT_MS = 600;
 const LARGEST_MS = 1000;

@@ -19,7 +19,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support", "py"))
 from harness import BIN, Standalone  # noqa: E402
 
 PAGES = ["README.md", "README.zh-CN.md"] + sorted(
@@ -31,7 +31,7 @@ NOT_RUN = {
     "sh install": "installs on the machine",
     "sh systemd": "belongs to the service manager",
     "sh compose": "needs a container engine; tests/deploy checks what it starts",
-    "sh cluster": "starts a cluster; tests/chaos has one",
+    "sh cluster": "starts a cluster; tests/cluster has one",
     "sh inside": "what a job's own command may be",
     "sql": "belongs to the database's administrator",
     "nginx": "of another program's configuration",

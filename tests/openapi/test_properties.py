@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
+sys.path.insert(0, os.path.join(HERE, "..", "support", "py"))
 import harness  # noqa: E402
 
 TESTER = os.environ.get("CARILLON_TESTER", "schemathesis")

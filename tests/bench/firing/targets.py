@@ -4,8 +4,7 @@ import subprocess
 import sys
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
-for folder in ("e2e", "chaos"):
-    sys.path.insert(0, os.path.join(ROOT, "tests", folder))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support", "py"))
 import harness  # noqa: E402
 
 

@@ -1,0 +1,200 @@
+// Notices in the console: what a job tells, what was delivered, sent again, and a test; against a real receiver.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { heading, look, signIn, startBrowser, startServer, until, withPerson } from '../support/server.mjs';
+
+const password = 'correct horse battery';
+const scratch = mkdtempSync(join(tmpdir(), 'carillon-notices-'));
+let server;
+let silent; // without anything to send notices with
+let browser;
+let receiver;
+let answer = 204;
+const received = [];
+
+before(async () => {
+  receiver = http.createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => { body += chunk; });
+    request.on('end', () => {
+      received.push({ id: request.headers['webhook-id'], ...JSON.parse(body) });
+      response.writeHead(answer).end();
+    });
+  });
+  await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const secret = join(scratch, 'webhook.secret');
+  writeFileSync(secret, 'whsec_' + Buffer.alloc(32, 7).toString('base64') + '\n', { mode: 0o600 });
+  [server, silent, browser] = await Promise.all([
+    startServer({ CARILLON_NOTIFY_WEBHOOK_URL: `http://127.0.0.1:${receiver.address().port}/hook`, CARILLON_NOTIFY_WEBHOOK_SECRET_FILE: secret }),
+    startServer(), startBrowser(),
+  ]);
+  for (const [name, role] of [['anna', 'admin'], ['uma', 'user']]) await server.api('POST', 'users', { name, role, password });
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([server?.stop(), silent?.stop()]);
+  receiver?.closeAllConnections();
+  receiver?.close();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+const as = (name, path, body) => withPerson(browser, { asked: ['/api/auth/', '/api/deliveries', '/api/notify', '/api/jobs'] }, async (page) => {
+  await page.goto(server.url + path);
+  await signIn(page, name, password);
+  await body(page);
+});
+const deliveries = async (query = '') => (await server.api('GET', 'deliveries' + query)).items;
+async function fail(job, fields = {}) {
+  await server.api('POST', 'jobs', { job_id: job, name: job, command: 'exit 3', ...fields });
+  await server.api('POST', `jobs/${job}/execute`, {});
+  return until(async () => (await deliveries('?job_id=' + job)).find((one) => one.attempts > 0), 'a try to deliver');
+}
+
+describe('deliveries', () => {
+  test('nothing yet; then what was told of which run, by the filters of the address; sent again', async () => {
+    await as('anna', '/admin/deliveries', async (page) => {
+      await heading(page, 'Notifications');
+      await page.getByText('No notifications yet').waitFor();
+      const { id, run_id: run } = await fail('backup');
+      const row = page.locator(`[data-row="${id}"]`);
+      await row.locator('[data-state=DELIVERED]').waitFor();
+      assert.match(await row.innerText(), /Run failed[\s\S]*backup[\s\S]*Webhook/);
+      const told = received.filter((one) => one.data.run_id === run);
+      assert.deepEqual(told.map((one) => one.type), ['run.failed']);
+
+      answer = 503;
+      await fail('nightly');
+      const refused = page.locator('tr', { hasText: 'nightly' });
+      await refused.locator('[data-state=PENDING]').waitFor();
+      await refused.getByText(/503/).waitFor();
+      await refused.locator('[data-column=next] time').waitFor();
+      answer = 204;
+      const before = received.length;
+      await row.getByRole('button', { name: `Resend notification ${id} of backup` }).click();
+      await until(() => received.slice(before).some((one) => one.data.run_id === run), 'the same message again');
+      assert.equal(received.slice(before).find((one) => one.data.run_id === run).id, told[0].id, 'with the same id');
+      await refused.getByRole('button').click();
+      await refused.locator('[data-state=DELIVERED]').waitFor();
+
+      await page.getByLabel('Exact job ID').fill('backup');
+      await refused.waitFor({ state: 'detached' });
+      await page.getByLabel('Event', { exact: true }).selectOption('late');
+      await page.getByText('No matches').waitFor();
+      assert.equal(new URL(page.url()).search, '?job_id=backup&kind=late');
+      await page.goto(server.url + '/admin/deliveries?state=DELIVERED&job_id=nightly');
+      await refused.waitFor();
+      assert.equal(await page.getByLabel('State', { exact: true }).inputValue(), 'DELIVERED');
+      await refused.getByRole('link', { name: 'nightly' }).click();
+      await heading(page, 'nightly');
+    });
+  });
+
+  test('a test says what each channel answered, and where there is none that', async () => {
+    await as('anna', '/admin/deliveries', async (page) => {
+      for (const [status, state] of [[204, 'DELIVERED'], [500, 'FAILED']]) {
+        answer = status;
+        await page.getByRole('button', { name: 'Send a test notification' }).click();
+        const dialog = page.locator('.dialog');
+        await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+        await dialog.locator(`[data-channel=webhook] [data-state=${state}]`).waitFor();
+        assert.match(await dialog.innerText(), new RegExp(`${status}`));
+        assert.equal(received.at(-1).type, 'notify.test');
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'detached' });
+      }
+      answer = 204;
+    });
+    await withPerson(browser, { token: silent.token, asked: ['/api/notify'] }, async (page) => {
+      await page.goto(silent.url + '/admin/deliveries');
+      await page.getByRole('button', { name: 'Send a test notification' }).click();
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await page.getByRole('alert').getByText(/Nothing is set up/).waitFor();
+    });
+  });
+
+  test('who may not send sees them, and why', async () => {
+    await fail('seen');
+    await as('uma', '/admin/deliveries?job_id=seen', async (page) => {
+      const again = page.locator('tr', { hasText: 'seen' }).getByRole('button');
+      await again.waitFor();
+      assert.ok(await again.isDisabled());
+      assert.equal(await again.getAttribute('title'), 'Only administrators can send notifications.');
+      assert.ok(await page.getByRole('button', { name: 'Send a test notification' }).isDisabled());
+    });
+  });
+});
+
+describe('what a job tells', () => {
+  test('is chosen in the form, kept as it is in YAML, and said on its page', async () => {
+    await server.api('POST', 'jobs', { job_id: 'quiet', name: 'Quiet', command: 'true' });
+    const notify = async () => (await server.api('GET', 'jobs/quiet')).notify;
+    await as('anna', '/jobs/quiet/edit', async (page) => {
+      const what = page.getByLabel('Notify on');
+      assert.equal(await what.inputValue(), 'cluster');
+      await page.getByTestId('telling').getByText(/^Run failed, Missed fires, Run late \(after 5 min\),? and Job recovered\. Recipients: Webhook$/).waitFor();
+      await what.selectOption('own');
+      for (const kind of ['Run failed', 'Missed fires', 'Run late', 'Job recovered']) await page.getByRole('checkbox', { name: kind, exact: true }).uncheck();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Select at least one event.').waitFor();
+      await page.getByRole('checkbox', { name: 'Run late', exact: true }).check();
+      await page.getByLabel('Late after (seconds)').fill('60');
+      await page.getByLabel('Mail recipients').fill('team@example.org\nno address');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Line 2 is not a mail address (user@host).').waitFor();
+      await page.getByLabel('Mail recipients').fill('team@example.org');
+      await page.getByRole('button', { name: 'YAML' }).click();
+      assert.match(await page.getByLabel('YAML').inputValue(), /notify:\n {2}on:\n {4}- late\n {2}late_after_s: 60\n {2}mail_to:\n {4}- team@example.org\n/);
+      await page.getByRole('button', { name: 'Form', exact: true }).click();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.waitForURL(/\/jobs\/quiet$/);
+      assert.deepEqual(await notify(), { on: ['late'], late_after_s: 60, mail_to: ['team@example.org'] });
+      assert.deepEqual((await server.api('GET', 'jobs/quiet')).schedules, [], 'it stays one without a schedule');
+      await page.getByRole('button', { name: 'Configuration' }).click();
+      await page.getByText('Run late (after 1 min)').waitFor();
+      await page.getByRole('link', { name: 'View sent notifications' }).click();
+      await page.getByText('No matches').waitFor();
+
+      await page.goto(server.url + '/jobs/quiet/edit');
+      await what.selectOption('none');
+      await page.getByLabel('Mail recipients').fill('');
+      await page.getByLabel('Late after (seconds)').fill('');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.waitForURL(/\/jobs\/quiet$/);
+      assert.deepEqual(await notify(), { on: [] });
+    });
+  });
+});
+
+test('in both themes and languages, on a phone', async () => {
+  await fail('a_name_as_long_as_it_may_be_and_then_some_more_letters_after', { notify: { on: ['failed'], mail_to: ['a-very-long-address-of-somebody@a-very-long-name-of-a-host.example.org'] } });
+  for (const [theme, locale, label] of [['light', 'en-GB', 'Send a test notification'], ['dark', 'zh-CN', '发送测试通知']]) {
+    await withPerson(browser, { token: server.token, theme, locale, width: 360 }, async (page) => {
+      const wide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      await page.goto(server.url + '/admin/deliveries');
+      await page.locator('[data-row]').first().waitFor();
+      assert.ok((await wide()) <= 0, `${await wide()} px too wide`);
+      assert.doesNotMatch(await page.locator('main').innerText(), /\b(deliveries|notice|channel|tell|state)\.[A-Za-z_]+\b/);
+      assert.deepEqual(await look(page, locale), []);
+      const opener = page.getByRole('button', { name: label });
+      await opener.focus();
+      await page.keyboard.press('Enter');
+      await page.locator('.dialog').waitFor();
+      await page.locator('.dialog .button-primary').click();
+      await page.locator('[data-channel=webhook]').waitFor();
+      assert.deepEqual(await look(page, locale + ', the test'), []);
+      await page.keyboard.press('Escape');
+      await page.locator('.dialog').waitFor({ state: 'detached' });
+      await until(() => opener.evaluate((one) => one === document.activeElement), 'the focus back');
+
+      await page.goto(server.url + '/jobs/a_name_as_long_as_it_may_be_and_then_some_more_letters_after/edit');
+      await page.getByTestId('telling').waitFor();
+      assert.ok((await wide()) <= 0, `${await wide()} px too wide`);
+      assert.doesNotMatch(await page.locator('main').innerText(), /\b(form|option|tell|notice)\.[a-z_]+\b/);
+      assert.deepEqual(await look(page, locale + ', the form'), []);
+    });
+  }
+});

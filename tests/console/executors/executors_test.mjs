@@ -1,0 +1,115 @@
+// An executor's own page, why it is drained, and how another one joins, in a real browser against a real server.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { heading, look, until, withServer } from '../support/server.mjs';
+
+let id;
+const { server, person } = withServer(async () => {
+  await until(async () => (id = (await server.api('GET', 'executors')).items[0]?.executor_id), 'the executor');
+  await server.api('POST', 'jobs', { job_id: 'seen', name: 'Seen', command: 'true' });
+  await server.api('POST', 'jobs/seen/execute', {});
+  await until(async () => (await server.api('GET', 'runs?state=COMPLETED')).items.length === 1, 'its run');
+});
+
+for (const theme of ['light', 'dark']) {
+  test(`one has a page with its facts and its runs, ${theme}`, async () => {
+    await person({ theme }, async (page) => {
+      await page.goto(server.url + '/executors');
+      await page.getByRole('link', { name: id }).click();
+      await heading(page, new RegExp(id));
+      await page.getByRole('link', { name: 'Seen' }).waitFor();
+      const { version } = await server.api('GET', 'executors/' + id);
+      await page.locator('dd', { hasText: version }).waitFor();
+      assert.deepEqual(await look(page, 'executor'), []);
+      await page.getByRole('link', { name: 'Filter runs' }).click();
+      await page.waitForURL('**/runs?executor_id=' + id);
+      await page.locator('[data-column=executor]').getByRole('link', { name: id }).first().click();
+      await page.waitForURL('**/executors/' + id);
+      await page.getByRole('link', { name: 'Runs' }).first().waitFor();
+    });
+  });
+}
+
+test('they are found by state, by a part of the id or host, and by label, in the address', async () => {
+  await server.api('PATCH', 'executors/' + id, { labels: { zone: 'a' } }, { 'If-Match': '*' });
+  await person({}, async (page) => {
+    await page.goto(server.url + '/executors');
+    const row = page.getByRole('row').filter({ hasText: id });
+    await row.getByRole('link', { name: 'zone=a' }).click();
+    await page.waitForURL('**/executors?label=zone*');
+    await page.getByRole('button', { name: 'Remove the label filter zone:a' }).waitFor();
+    await row.waitFor();
+    await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Lost' }).click();
+    await page.getByText('No matches').waitFor();
+    assert.match(page.url(), /state=LOST/);
+    assert.deepEqual(await look(page, 'no such executor'), []);
+    await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Online' }).click();
+    await row.waitFor();
+    await page.getByLabel('ID or host').fill('nowhere');
+    await page.getByText('No matches').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).first().click();
+    await row.waitFor();
+    await page.goto(server.url + '/executors?q=' + id.slice(1) + '&label=zone:b');
+    await page.getByText('No matches').waitFor();
+    await page.getByRole('button', { name: 'Remove the label filter zone:b' }).click();
+    await row.waitFor();
+  });
+});
+
+test('it is drained with a reason, which the audit has, and enabled again; by the keyboard', async () => {
+  await person({}, async (page) => {
+    await page.goto(server.url + '/executors/' + id);
+    await page.getByRole('button', { name: 'Drain' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByLabel('Reason (optional)').fill('new disks');
+    await page.keyboard.press('Enter');
+    await page.locator('h1 [data-state=DRAINING]').waitFor();
+    const [entry] = (await server.api('GET', 'audit?object_id=' + id)).items;
+    assert.deepEqual([entry.action, entry.reason], ['executor.drain', 'new disks']);
+    await page.getByRole('button', { name: 'Enable' }).click();
+    await page.locator('h1 [data-state=DRAINING]').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await page.locator('h1 [data-state=DISABLED]').waitFor();
+    await page.getByRole('button', { name: 'Enable' }).click();
+    await page.locator('h1 [data-state=DISABLED]').waitFor({ state: 'detached' });
+  });
+});
+
+test('how another one joins is shown for a shell, systemd and a container; a wrong id is told at its field', async () => {
+  await person({ asked: ['/api/executors/join-tokens'] }, async (page) => {
+    await page.goto(server.url + '/executors');
+    await page.getByRole('button', { name: 'Add an executor' }).click();
+    const field = page.getByLabel('Executor ID');
+    await field.fill('Not One');
+    await page.getByRole('button', { name: 'Show the commands' }).click();
+    await until(async () => (await field.getAttribute('aria-invalid')) === 'true', 'the error at its field');
+    await field.fill('executor-7');
+    await page.getByRole('button', { name: 'Show the commands' }).click();
+    const typed = page.getByRole('region', { name: 'Commands to run on the host' });
+    await typed.getByText(/^carillon-executor .*executor\.id=executor-7/).waitFor();
+    assert.deepEqual(await look(page, 'commands'), []);
+    await page.getByRole('button', { name: 'systemd' }).click();
+    await typed.getByText(/systemctl enable --now carillon-executor/).waitFor();
+    await page.getByRole('button', { name: 'Container' }).click();
+    await typed.getByText(/docker run/).waitFor();
+  });
+});
+
+test('who may only read is told why, on a phone, in both languages', async () => {
+  const { token } = await server.api('POST', 'tokens', { name: 'reader', role: 'read_only' });
+  for (const [locale, name, why] of [['en-GB', 'Drain', 'Only administrators can do this.'], ['zh-CN', '排空', '只有管理员可以这样做。']]) {
+    await person({ token, locale, width: 360 }, async (page) => {
+      for (const path of ['/executors', '/executors/' + id]) {
+        await page.goto(server.url + path);
+        const drain = page.getByRole('button', { name });
+        await drain.waitFor();
+        assert.ok(await drain.isDisabled());
+        assert.equal(await drain.getAttribute('title'), why);
+        await page.locator('[data-column=name], [data-row]').first().waitFor();
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        assert.ok(wide <= 0, `${path} is ${wide} px too wide`);
+      }
+    });
+  }
+});

@@ -1,0 +1,144 @@
+// Jobs out to a file and in from one.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, test } from 'node:test';
+import { heading, look, until, withServer } from '../support/server.mjs';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const { parseAllDocuments } = createRequire(here('../../../web-ui/package.json'))('yaml');
+const BIN = process.env.CARILLON_BIN ?? here('../../../build/dev/bin');
+const { server, person } = withServer(async () => {
+  await server.api('POST', 'jobs', { job_id: 'plain', name: 'Plain', command: "printf 'a\\n: b'", labels: { team: 'etl' } });
+  await server.api('POST', 'jobs', {
+    job_id: 'rich', name: 'Rich: no', namespace: 'payroll', type: 'shell', command: 'true\necho "on"\n', time_zone: 'Asia/Tokyo', enabled: false, labels: { team: 'etl', old: '' },
+    schedules: [{ kind: 'cron', cron_expression: '0 3 * * *' }, { kind: 'cron', cron_expression: '*/7 * * * *', time_zone: 'UTC' }, { kind: 'rate', every_ms: 1500 },
+      { kind: 'rate', every_ms: 60000, start_time: '2026-03-01T00:00:10Z' }, { kind: 'once', at: '2099-01-01T00:00:00Z' }],
+    retry_intervals: [1, 20], misfire_grace: 7, catch_up_max: 3, parameters: { n: 1, x: 'yes', flag: true, share: 0.5 }, env: { HOME: '/x' }, notify: { on: ['failed'] }, priority: 9,
+  });
+  await server.api('POST', 'jobs', { job_id: 'short', name: 'Short', command: 'true', cron_expression: '*/5 * * * *', time_zone: 'Europe/Paris' });
+});
+
+const documentsOf = (text) => parseAllDocuments(text).map((document) => document.toJS());
+const cli = (...words) => execFileSync(join(BIN, 'carillon'), words, {
+  encoding: 'utf8', env: { ...process.env, CARILLON_ADDR: server.url, CARILLON_TOKEN: server.token },
+});
+async function exported(page) {
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export' }).click();
+  return readFileSync(await (await download).path(), 'utf8');
+}
+const outcome = (page, id) => page.locator(`tr[data-item=${id}]`).getAttribute('data-result');
+
+describe('an export', () => {
+  test('is what the command line writes: of all, of what matches, of what is ticked', async () => {
+    await person({}, async (page) => {
+      await page.goto(server.url + '/jobs');
+      await page.locator('[data-row=short]').waitFor();
+      const all = documentsOf(await exported(page));
+      await page.getByText('3 jobs exported').waitFor(); // it does not stay
+      assert.deepEqual(all, documentsOf(cli('export')));
+      assert.equal(all.length, 3);
+      await page.goto(server.url + '/jobs?selector=team%3Detl');
+      await page.locator('[data-row=rich]').waitFor();
+      assert.deepEqual(documentsOf(await exported(page)), documentsOf(cli('export', '--selector', 'team=etl')));
+      await page.getByRole('checkbox', { name: 'Select Plain', exact: true }).check();
+      assert.deepEqual(documentsOf(await exported(page)), documentsOf(cli('export', '--job', 'plain')));
+    });
+  });
+
+  test('comes in again and changes nothing', async () => {
+    await person({}, async (page) => {
+      await page.goto(server.url + '/jobs');
+      await page.locator('[data-row=short]').waitFor();
+      const text = await exported(page);
+      await page.getByRole('link', { name: 'Import' }).click();
+      await heading(page, 'Import jobs');
+      await page.getByLabel('Files', { exact: true }).setInputFiles({ name: 'jobs.yaml', mimeType: 'application/yaml', buffer: Buffer.from(text) });
+      await until(async () => (await page.getByLabel('Jobs', { exact: true }).inputValue()) === text, 'the text');
+      await page.getByRole('button', { name: 'Preview changes' }).click();
+      await page.getByText('3 unchanged').waitFor();
+      assert.ok(await page.getByRole('button', { name: 'Apply' }).isDisabled());
+    });
+  });
+});
+
+describe('an import', () => {
+  const list = 'jobs:\n- job_id: plain\n  name: Plain\n  command: date\n- name: Brand new\n  command: "true"\n- name: Wrong\n  command: "true"\n  timeout: 0\n';
+
+  test('shows what would change, applies it, and shows it item by item', async () => {
+    await person({}, async (page) => {
+      await page.goto(server.url + '/import');
+      assert.ok(await page.getByRole('button', { name: 'Apply' }).isDisabled());
+      await page.getByLabel('Jobs', { exact: true }).fill(list);
+      await page.getByRole('button', { name: 'Preview changes' }).click();
+      await page.getByText('1 created, 1 updated, 1 rejected').waitFor();
+      assert.equal(await outcome(page, 'plain'), 'updated');
+      await page.locator('tr[data-item=plain]').getByText('/command').waitFor();
+      await page.getByText('/2/timeout').waitFor();
+      assert.deepEqual(await look(page, 'the dry run'), []);
+      assert.equal((await server.api('GET', 'jobs/plain')).version, 1);
+      await page.getByRole('button', { name: 'Apply' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Applied changes' }).waitFor();
+      await page.getByText('1 created, 1 updated, 1 rejected').waitFor();
+      await page.getByRole('link', { name: 'Brand new' }).click();
+      await heading(page, /Brand new/);
+    });
+    const plain = await server.api('GET', 'jobs/plain');
+    assert.deepEqual([plain.command, plain.labels, plain.version], ['date', {}, 2]);
+  });
+
+  test('of what somebody changed since is refused, job by job', async () => {
+    await person({}, async (page) => {
+      await page.goto(server.url + '/import');
+      await page.getByLabel('Jobs', { exact: true }).fill('[{"job_id": "short", "name": "Short", "command": "false"}, {"job_id": "plain", "name": "Plain", "command": "false"}]');
+      await page.getByRole('button', { name: 'Preview changes' }).click();
+      await page.getByText('2 updated').waitFor();
+      await server.api('PATCH', 'jobs/short', { description: 'meanwhile' }, { 'If-Match': '*' });
+      await page.getByRole('button', { name: 'Apply' }).click();
+      await page.getByText('1 updated, 1 rejected').waitFor();
+      assert.equal(await outcome(page, 'short'), 'error');
+    });
+    assert.deepEqual([(await server.api('GET', 'jobs/short')).command, (await server.api('GET', 'jobs/plain')).command], ['true', 'false']);
+  });
+
+  test('deletes only by a tick, within a namespace and its labels', async () => {
+    await server.api('POST', 'jobs', { job_id: 'pay-1', name: 'Pay 1', namespace: 'payroll', command: 'true', labels: { app: 'pay' } });
+    await server.api('POST', 'jobs', { job_id: 'pay-2', name: 'Pay 2', namespace: 'payroll', command: 'true', labels: { app: 'pay' } });
+    await server.api('POST', 'jobs', { job_id: 'pay-3', name: 'Pay 3', command: 'true', labels: { app: 'pay' } });
+    await person({ asked: ['prune=true'] }, async (page) => {
+      await page.goto(server.url + '/import');
+      await page.getByLabel('Jobs', { exact: true }).fill('{"job_id": "pay-1", "name": "Pay 1", "command": "true", "labels": {"app": "pay"}}');
+      const prune = page.getByRole('checkbox', { name: /Delete jobs/ });
+      assert.ok(await prune.isDisabled());
+      await page.getByLabel('Namespace', { exact: true }).fill('payroll');
+      await prune.check();
+      await page.getByRole('button', { name: 'Preview changes' }).click();
+      await page.locator('input[aria-invalid=true]').waitFor();
+      await page.getByLabel('Delete only jobs with these labels').fill('app = pay');
+      await page.getByRole('button', { name: 'Preview changes' }).click();
+      await page.getByText('1 unchanged, 1 deleted').waitFor();
+      assert.equal(await outcome(page, 'pay-2'), 'pruned');
+      assert.equal((await server.api('GET', 'jobs/pay-2')).name, 'Pay 2');
+      await page.getByRole('button', { name: 'Apply' }).click();
+      await page.getByRole('heading', { name: 'Applied changes' }).waitFor();
+    });
+    const left = (await server.api('GET', 'jobs?q=pay-')).items.map((one) => one.job_id);
+    assert.deepEqual(left, ['pay-1', 'pay-3']);
+  });
+
+  test('what cannot be read says its line; on a phone, in Chinese, dark', async () => {
+    await person({ width: 360, locale: 'zh-CN', theme: 'dark' }, async (page) => {
+      await page.goto(server.url + '/import');
+      await page.getByLabel('任务', { exact: true }).fill('- name: a\n- {');
+      await page.getByRole('button', { name: '预览更改' }).click();
+      await page.getByText(/^第 \d+ 行/).waitFor();
+      assert.deepEqual(await look(page, 'unread'), []);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'no sideways scrolling');
+    });
+  });
+});

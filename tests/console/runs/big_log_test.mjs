@@ -1,0 +1,69 @@
+// Logs of very many lines: few of them are in the document, and they take little memory.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { framesOf, heapOf, median, percentile, watchFrames } from '../support/measure.mjs';
+import { LONG, until, withServer } from '../support/server.mjs';
+
+const LINES = LONG ? 100_000 : 20_000;
+const ROWS_MAX = 150;
+const FRAMES_MIN = LONG ? 200 : 40;
+const FRAME_MS = 100; // asserted in the long form: it runs with nothing beside it
+const HEAP_BYTES = 120_000_000;
+const WHEEL_PX = 6000; // at a time, of 18 for each line
+
+const { server, person } = withServer();
+
+// Lines as a program logs them; `between` is done after each piece of them.
+const linesCommand = (between = '') => `awk 'BEGIN { for (i = 1; i <= ${LINES}; i++) {
+  printf "2026-11-22 10:00:00.%03d INFO  shop.import row %d of ${LINES} written\\n", i % 1000, i
+  if (i % 2500 == 0) { fflush(); ${between} }
+} }'`;
+const start = async (id, command) => {
+  await server.api('POST', 'jobs', { job_id: id, name: id, command });
+  return (await server.api('POST', `jobs/${id}/execute`, {})).run_id;
+};
+const whole = (page) => page.getByText(`The log is complete: ${LINES} lines.`).waitFor({ timeout: 120_000 });
+
+test('all lines are reached by scrolling; few of them are in the document, and they take little memory', async (t) => {
+  const run = await start('long', linesCommand());
+  await person({}, async (page) => {
+    await page.goto(`${server.url}/runs/${run}`);
+    await whole(page);
+    const log = page.getByRole('log');
+    const lineAt = (n) => page.locator(`[data-line="${n - 1}"]`);
+    await log.press('End');
+    await lineAt(LINES).waitFor();
+    await log.hover();
+    await watchFrames(page);
+    for (const [by, last] of [[-WHEEL_PX, 1], [WHEEL_PX, LINES]]) {
+      await until(async () => {
+        for (let i = 0; i < 20; i += 1) await page.mouse.wheel(0, by);
+        return (await lineAt(last).count()) === 1;
+      }, `line ${last}`, 120_000);
+    }
+    const { ms, rows } = await framesOf(page);
+    const heap = await heapOf(page);
+    t.diagnostic(`${ms.length} frames: median ${median(ms).toFixed(1)} ms, p95 ${percentile(ms, 95).toFixed(1)} ms, longest ${Math.max(...ms).toFixed(0)} ms; at most ${rows} rows; ${(heap / 1e6).toFixed(1)} MB of scripts`);
+    assert.ok(ms.length > FRAMES_MIN, `${ms.length} frames`);
+    assert.ok(rows > 20 && rows <= ROWS_MAX, `${rows} rows`);
+    if (LONG) assert.ok(percentile(ms, 95) <= FRAME_MS, `p95 of a frame is ${percentile(ms, 95)} ms`);
+    assert.ok(heap <= HEAP_BYTES, `${heap} bytes`);
+  });
+});
+
+test('lines that come while they are followed: few of them are in the document', async (t) => {
+  const run = await start('flood', linesCommand('system("sleep 0.2")'));
+  await person({}, async (page) => {
+    await page.goto(`${server.url}/runs/${run}`);
+    await page.locator('[data-line]').first().waitFor();
+    await watchFrames(page);
+    await whole(page);
+    await page.locator(`[data-line="${LINES - 1}"]`).waitFor();
+    const { ms, rows } = await framesOf(page);
+    const heap = await heapOf(page);
+    t.diagnostic(`${ms.length} frames: median ${median(ms).toFixed(1)} ms, p95 ${percentile(ms, 95).toFixed(1)} ms; at most ${rows} rows; ${(heap / 1e6).toFixed(1)} MB of scripts`);
+    assert.ok(rows > 20 && rows <= ROWS_MAX, `${rows} rows`);
+    if (LONG) assert.ok(percentile(ms, 95) <= FRAME_MS, `p95 of a frame is ${percentile(ms, 95)} ms`);
+    assert.ok(heap <= HEAP_BYTES, `${heap} bytes`);
+  });
+});

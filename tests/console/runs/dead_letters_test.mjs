@@ -1,0 +1,83 @@
+// Dead letters as people deal with them, in a real browser against a real server.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { heading, look, until, withServer } from '../support/server.mjs';
+
+const letters = async () => (await server.api('GET', 'dead-letters')).items;
+const { server, person } = withServer();
+const fail = async (id) => {
+  await server.api('POST', 'jobs', { job_id: id, name: 'Job ' + id, command: 'exit 3' });
+  await server.api('POST', `jobs/${id}/execute`, {});
+  await until(async () => (await letters()).some((one) => one.job_id === id), 'its dead letter');
+};
+
+test('where there is none it says what comes here', async () => {
+  await person({}, async (page) => {
+    await page.goto(server.url + '/admin/deliveries');
+    await page.getByRole('link', { name: 'Dead letters' }).click();
+    await heading(page, 'Dead letters');
+    await page.getByText('No dead letters').waitFor();
+    await page.getByText('carillon dead-letter list').waitFor();
+  });
+});
+
+test('the overview leads to those of a job; one is tried once more, one is discarded', async () => {
+  await fail('first');
+  await fail('second');
+  await person({}, async (page) => {
+    await page.goto(server.url + '/');
+    await page.getByRole('listitem').filter({ hasText: 'first: 1 run failed after all retries' }).getByRole('link', { name: 'View' }).click();
+    await heading(page, 'Dead letters');
+    assert.equal(new URL(page.url()).search, '?job_id=first');
+    await page.getByRole('link', { name: 'first', exact: true }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'second', exact: true }).count(), 0);
+    await page.getByLabel('Exact job ID').fill('nobody');
+    await page.getByText('No matches').waitFor();
+    assert.deepEqual(await look(page, 'no match'), []);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('link', { name: 'second', exact: true }).waitFor();
+    assert.deepEqual(await look(page, 'dead letters'), []);
+
+    const [before] = (await letters()).filter((one) => one.job_id === 'first');
+    await page.getByRole('button', { name: /^Retry run .* of first$/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The run has used 1 attempt', { exact: false }).waitFor();
+    assert.deepEqual(await look(page, 'the question'), []);
+    await dialog.getByRole('button', { name: 'Retry' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    // It fails again, and comes back as another one.
+    await until(async () => (await letters()).some((one) => one.job_id === 'first' && one.id !== before.id), 'its return');
+    assert.equal((await server.api('GET', 'runs/' + before.run_id)).attempt, 2);
+    await page.getByRole('row', { name: /first/ }).locator('[data-column=tries]').filter({ hasText: '2' }).waitFor();
+
+    await page.getByRole('button', { name: /^Discard run .* of second$/ }).click();
+    await dialog.getByRole('button', { name: 'Discard' }).click();
+    // Its row may be away for a moment because the list is read again.
+    await until(async () => JSON.stringify((await letters()).map((one) => one.job_id)) === '["first"]', 'only the first is left');
+    await page.getByRole('link', { name: 'second', exact: true }).waitFor({ state: 'detached' });
+  });
+});
+
+test('somebody else’s stay, with the reason; on a phone, in Chinese', async () => {
+  const password = 'correct horse battery';
+  // Without an administrator the sign-in asks for a token.
+  await server.api('POST', 'users', { name: 'anna', role: 'admin', password });
+  await server.api('POST', 'users', { name: 'uma', role: 'user', password });
+  await person({ token: undefined, locale: 'zh-CN', width: 360, theme: 'dark', asked: ['/api/auth/'] }, async (page) => {
+    await page.goto(server.url + '/admin/dead-letters');
+    await page.locator('input[autocomplete=username]').fill('uma');
+    await page.locator('input[type=password]').fill(password);
+    await page.locator('form button[type=submit]').click();
+    await heading(page, '死信');
+    await page.getByRole('button', { name: /^丢弃 first 的运行/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('alert').waitFor();
+    assert.equal(await dialog.getByRole('button', { name: '丢弃' }).count(), 0);
+    assert.deepEqual(await look(page, 'not hers'), []);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(wide <= 0, `${wide} px too wide`);
+  });
+  assert.equal((await letters()).length, 1);
+});

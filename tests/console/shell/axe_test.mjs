@@ -1,0 +1,171 @@
+// Accessibility as axe sees it: every page in both themes, empty, filled and failed, and what opens over them;
+// and that the focus returns to where it came from.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { LONG, look, startBrowser, startServer, until, withPerson } from '../support/server.mjs';
+
+// The elements of a page are the same in both themes; their colours differ where a page has something on it.
+const THEMES = ['light', 'dark'];
+const some = (paths, theme) => (LONG || theme === 'light' ? paths : paths.slice(0, 5));
+let empty;
+let filled;
+let browser;
+let run;
+let bulk;
+let executor;
+before(async () => {
+  [empty, filled, browser] = await Promise.all([startServer(), startServer(), startBrowser()]);
+  for (const [name, role] of [['anna', 'admin'], ['uma', 'user']]) {
+    const shares = role === 'user' ? [{ namespace: 'payroll' }, { namespace: '*', selector: 'team = x' }] : [];
+    await filled.api('POST', 'users', { name, role, password: 'correct horse battery', shares });
+  }
+  await filled.api('POST', 'jobs', { job_id: 'green', name: 'Green', command: "printf '\\033[31mred\\033[0m\\n'", cron_expression: '*/10 * * * *', labels: { team: 'x' } });
+  await filled.api('PATCH', 'jobs/green', { description: 'second' }, { 'If-Match': '"v1"' });
+  await filled.api('POST', 'jobs', { job_id: 'red', name: 'Red', command: 'exit 3' });
+  await filled.api('POST', 'jobs', { job_id: 'idle', name: 'Idle', command: 'true', enabled: false });
+  await filled.api('POST', 'secrets', { name: 'shop_db', value: 'correct horse battery', description: 'the shop' });
+  ({ run_id: run } = await filled.api('POST', 'jobs/green/execute', {}));
+  await filled.api('POST', 'jobs/red/execute', {});
+  await filled.api('POST', 'jobs', { job_id: 'paid', name: 'Paid', command: 'true', namespace: 'payroll' });
+  ({ bulk_id: bulk } = await filled.api('POST', 'bulk', { action: 'resume', kind: 'job', ids: ['paid', 'no-such-job'], reason: 'back', background: true }));
+  await until(async () => (await filled.api('GET', 'runs?state=FAILED&state=COMPLETED')).items.length === 2, 'two runs');
+  [{ executor_id: executor }] = (await filled.api('GET', 'executors')).items;
+});
+after(async () => {
+  await browser?.close();
+  await empty?.stop();
+  await filled?.stop();
+});
+
+const LISTS = ['/', '/jobs', '/jobs/new', '/import', '/runs', '/gaps', '/bulk', '/bulk?state=STOPPED', '/schedule', '/schedule?view=week', '/executors', '/system', '/admin/users',
+  '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/no-such-page'];
+const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOST', '/jobs/green', '/jobs/green?tab=runs',
+  '/jobs/green?tab=configuration', '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z',
+  '/jobs/green?tab=audit', '/jobs/green/edit', '/executors/' + executor, '/runs/' + run, '/jobs?namespace=payroll', '/bulk/' + bulk, '/bulk/' + bulk + '?result=error', '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z',
+  '/schedule?zone=UTC&pause_from=2099-03-02T03:00:00Z&pause_until=2099-03-02T05:00:00Z'];
+
+// One that is added to the console is looked at, or this fails.
+test('no page is left out', () => {
+  const router = readFileSync(new URL('../../../web-ui/src/app/router.tsx', import.meta.url), 'utf8');
+  const routes = [...router.matchAll(/^ {2}path: '([^']*)'/gm)].map(([, path]) => path).filter((path) => path !== '/admin'); // it leads on
+  assert.ok(routes.length > 15);
+  const looked = filledPages().map((path) => path.split('?')[0]);
+  const left = routes.filter((route) => {
+    const shape = new RegExp('^' + route.replaceAll(/\$\w+/g, '[^/]+') + '$');
+    return !looked.some((path) => shape.test(path) && (path === route || !routes.includes(path)));
+  });
+  assert.deepEqual(left, []);
+});
+
+const settled = async (page) => {
+  await page.locator('h1, [role=alert]').first().waitFor();
+  await until(async () => (await page.getByText('Loading…').count()) === 0, 'the page');
+};
+
+async function lookAll(server, paths, theme, prepare = async () => {}) {
+  await withPerson(browser, { token: server.token, theme, asked: ['/api/'] }, async (page) => {
+    await prepare(page);
+    const told = [];
+    for (const path of paths) {
+      await page.goto(server.url + path);
+      await settled(page);
+      told.push(...(await look(page, path)));
+    }
+    assert.deepEqual(told, []);
+  });
+}
+
+for (const theme of THEMES) {
+  describe(`axe finds nothing, ${theme}`, () => {
+    test('where there is something', () => lookAll(filled, filledPages(), theme));
+    test('where nothing is yet', () => lookAll(empty, some(LISTS, theme), theme));
+    test('where nothing can be loaded', () => lookAll(filled, some(filledPages(), theme), theme, (page) =>
+      page.route('**/api/**', (route) => route.fulfill({
+        status: 422, contentType: 'application/problem+json',
+        body: JSON.stringify({ status: 422, code: 'contradiction', title: 'no', detail: 'Not now.', trace_id: 'abc', errors: [] }),
+      }))));
+    test('before anybody is in', async () => {
+      await withPerson(browser, { theme, asked: ['/api/'] }, async (page) => {
+        for (const path of ['/', '/setup#token=abc']) {
+          await page.goto(filled.url + path);
+          await page.locator('form').waitFor();
+          assert.deepEqual(await look(page, path), []);
+        }
+      });
+    });
+  });
+}
+
+// [page, the button that opens, what opens]
+const OVERLAYS = [
+  ['/jobs', { name: 'More actions for Green' }, '[role=menu]'],
+  ['/jobs/green', { name: 'Pause', exact: true }, '.dialog'],
+  ['/jobs/green', { name: 'Delete' }, '.dialog'],
+  ['/jobs/green?tab=versions', { name: 'Revert to version 1' }, '.dialog'],
+  ['/admin/users', { name: 'New user' }, '.dialog'],
+  ['/admin/users', { name: 'Edit uma' }, '.dialog'],
+  ['/admin/users', { name: 'Set a new password for uma' }, '.dialog'],
+  ['/admin/users', { name: 'Delete uma' }, '.dialog'],
+  ['/admin/tokens', { name: 'New token' }, '.dialog'],
+  ['/admin/tokens', { name: /^Revoke/ }, '.dialog'],
+  ['/admin/secrets', { name: 'New secret' }, '.dialog'],
+  ['/admin/secrets', { name: 'Edit shop_db' }, '.dialog'],
+  ['/admin/secrets', { name: 'Delete shop_db' }, '.dialog'],
+  ['/admin/deliveries', { name: 'Send a test notification' }, '.dialog'],
+  ['/admin/dead-letters', { name: /^Retry run .* of red$/ }, '.dialog'],
+  ['/admin/dead-letters', { name: /^Discard run .* of red$/ }, '.dialog'],
+  ['/system', { name: 'Change retention_days' }, '.dialog'],
+  ['/system', { name: 'Pause the cluster…' }, '.dialog'],
+  ['/executors', { name: 'Labels' }, '.dialog'],
+  ['/executors', { name: 'Drain' }, '.dialog'],
+  ['/executors', { name: 'Add an executor' }, '.dialog'],
+];
+
+for (const theme of THEMES) {
+  test(`what opens over a page: axe finds nothing, and closing it gives the focus back, ${theme}`, async () => {
+    await withPerson(browser, { token: filled.token, theme, asked: [] }, async (page) => {
+      const told = [];
+      for (const [path, button, opened] of some(OVERLAYS, theme)) {
+        await page.goto(filled.url + path);
+        const opener = page.getByRole('button', button).first();
+        await opener.focus();
+        await page.keyboard.press('Enter');
+        await page.locator(opened).waitFor();
+        const what = `${path} ${button.name}`;
+        told.push(...(await look(page, what)));
+        await until(() => page.evaluate((selector) => document.querySelector(selector)?.contains(document.activeElement), opened), what + ': the focus inside');
+        await page.keyboard.press('Escape');
+        await page.locator(opened).waitFor({ state: 'detached' });
+        await until(() => opener.evaluate((element) => element === document.activeElement), what + ': the focus back', 5_000)
+          .catch((error) => told.push(error.message));
+      }
+      assert.deepEqual(told, []);
+    });
+  });
+}
+
+test('the palette, the shortcuts and the settings: axe finds nothing', async () => {
+  for (const theme of THEMES) {
+    await withPerson(browser, { token: filled.token, theme }, async (page) => {
+      await page.goto(filled.url + '/jobs');
+      await page.getByRole('link', { name: 'Green' }).waitFor();
+      const opener = page.getByRole('link', { name: 'Green' });
+      await opener.focus();
+      const told = [];
+      for (const key of ['Control+k', '?']) {
+        await page.keyboard.press(key);
+        await page.locator('[role=dialog]').first().waitFor();
+        told.push(...(await look(page, key)));
+        await page.keyboard.press('Escape');
+        await page.locator('[role=dialog]').first().waitFor({ state: 'detached' });
+        await until(() => opener.evaluate((element) => element === document.activeElement), key + ': the focus back', 5_000)
+          .catch((error) => told.push(error.message));
+      }
+      await page.getByRole('button', { name: 'Settings' }).click();
+      await page.getByRole('group', { name: 'Settings' }).waitFor();
+      told.push(...(await look(page, 'settings')));
+      assert.deepEqual(told, []);
+    });
+  }
+});

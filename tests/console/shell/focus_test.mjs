@@ -1,0 +1,150 @@
+// The keyboard's way through every page is the one that was agreed on, and what has the focus, or opens, is not under
+// what sticks to the edges of a small screen.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { until, withServer } from '../support/server.mjs';
+
+// {page: [where Tab leads, one after the other]}; CARILLON_UPDATE_SNAPSHOTS=1 writes it anew.
+const KNOWN = new URL('focus_order.json', import.meta.url);
+const STOPS_MAX = 150;
+
+let run;
+const { server, person } = withServer(async () => {
+  await until(async () => (await server.api('GET', 'executors')).items.length > 0, 'the executor');
+  await server.api('POST', 'users', { name: 'uma', role: 'user', password: 'correct horse battery' });
+  await server.api('POST', 'secrets', { name: 'shop_db', value: 'correct horse battery' });
+  for (const id of ['backup', 'report']) {
+    await server.api('POST', 'jobs', { job_id: id, name: 'Job ' + id, command: 'echo one', labels: { team: 'x' } });
+  }
+  ({ run_id: run } = await server.api('POST', 'jobs/backup/execute', {}));
+  await until(async () => (await server.api('GET', 'runs/' + run)).state === 'COMPLETED', 'the run');
+});
+
+const PAGES = () => ['/', '/jobs', '/jobs/new', '/import', '/jobs/backup', '/jobs/backup?tab=runs', '/jobs/backup?tab=versions', '/jobs/backup?tab=why',
+  '/jobs/backup/edit', '/runs', '/runs/' + run, '/bulk', '/schedule', '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets',
+  '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/gaps'];
+
+const settled = async (page) => {
+  await page.locator('h1').first().waitFor();
+  await page.waitForLoadState('networkidle');
+  await until(async () => (await page.getByText('Loading…').count()) === 0, 'the page');
+};
+// As chosen: times that do not depend on when this is run, and nothing that comes while it is looked at.
+const steadily = (page) => page.addInitScript(() => localStorage.setItem('carillon.preferences', JSON.stringify({ time: 'utc', live: false })));
+
+// What the focus is on, in words: "button: Run now". Null: it has left the page.
+const focused = (page) => page.evaluate(() => {
+  const one = document.activeElement;
+  if (!one || one === document.body) return null;
+  const text = (element) => (element?.innerText ?? '').trim();
+  const labelled = one.getAttribute('aria-labelledby')?.split(' ').map((id) => text(document.getElementById(id))).join(' ');
+  const name = labelled || one.getAttribute('aria-label') || text(one.labels?.[0]) || text(one) || one.title || one.placeholder || '';
+  const kind = one.getAttribute('role') ?? (one.tagName === 'INPUT' ? one.type : one.tagName.toLowerCase());
+  const words = name.split(/\s+/).map((word) => (/\d/.test(word) ? '#' : word)).join(' ');
+  return `${kind}: ${words.replace(/# (ms|s|min|h)\b/g, '#').replace(/(# )+#/g, '#').slice(0, 60)}`;
+});
+
+async function stopsOf(page) {
+  const stops = [];
+  while (stops.length < STOPS_MAX) {
+    await page.keyboard.press('Tab');
+    const stop = await focused(page);
+    if (stop === null) break;
+    stops.push(stop);
+  }
+  return stops;
+}
+
+test('Tab leads through each page in the order that is known', async () => {
+  await person({}, async (page) => {
+    await steadily(page);
+    const seen = {};
+    for (const path of PAGES()) {
+      await page.goto(server.url + path);
+      await settled(page);
+      const stops = await stopsOf(page);
+      assert.ok(stops.length > 5 && stops.length < STOPS_MAX, `${path}: ${stops.length} stops`);
+      assert.deepEqual(stops.filter((stop) => stop.endsWith(': ')), [], path + ': nothing is without a name');
+      seen[path.replace(run, '#')] = stops;
+    }
+    if (process.env.CARILLON_UPDATE_SNAPSHOTS) writeFileSync(KNOWN, JSON.stringify(seen, null, 1) + '\n');
+    assert.deepEqual(seen, JSON.parse(readFileSync(KNOWN, 'utf8')));
+  });
+});
+
+// Where it can be seen at all: of nine points of it, those in the window that nothing else lies over.
+const inSight = (page) => page.evaluate(() => {
+  const one = document.activeElement;
+  const target = one.type === 'checkbox' || one.type === 'radio' ? one.closest('label') ?? one : one;
+  const box = target.getBoundingClientRect();
+  const parts = [0.1, 0.5, 0.9];
+  return parts.some((x) => parts.some((y) => {
+    const at = document.elementFromPoint(box.left + box.width * x, box.top + box.height * y);
+    return at !== null && (target.contains(at) || at.contains(target) && at !== document.body && at !== document.documentElement);
+  }));
+});
+
+test('what has the focus is never wholly under what sticks to the screen, on a phone', async () => {
+  await person({ width: 360 }, async (page) => {
+    await steadily(page);
+    await page.setViewportSize({ width: 360, height: 640 });
+    const hidden = [];
+    for (const path of ['/jobs/new', '/jobs', '/jobs/backup', '/schedule', '/system']) {
+      await page.goto(server.url + path);
+      await settled(page);
+      for (const key of ['Tab', 'Shift+Tab']) {
+        for (let i = 0; i < STOPS_MAX; ++i) {
+          await page.keyboard.press(key);
+          const stop = await focused(page);
+          if (stop === null) break;
+          if (!(await inSight(page))) hidden.push(`${path} ${key} ${stop}`);
+        }
+      }
+    }
+    assert.deepEqual(hidden, []);
+  });
+});
+
+// All of it that is in the window.
+const whole = (page, selector) => page.locator(selector).last().evaluate((one) => {
+  const box = one.getBoundingClientRect();
+  const wrong = [];
+  for (let x = 0.05; x < 1; x += 0.15) {
+    for (let y = 0.05; y < 1; y += 0.15) {
+      const [left, top] = [box.left + box.width * x, box.top + box.height * y];
+      if (left < 0 || top < 0 || left > innerWidth || top > innerHeight) continue;
+      const at = document.elementFromPoint(left, top);
+      if (!one.contains(at)) wrong.push(`${Math.round(left)},${Math.round(top)}: ${at?.outerHTML.slice(0, 80)}`);
+    }
+  }
+  return wrong;
+});
+
+test('what opens lies over everything, also over what sticks to the screen', async () => {
+  await person({ width: 360 }, async (page) => {
+    await steadily(page);
+    for (const size of [{ width: 360, height: 640 }, { width: 1280, height: 400 }]) {
+      await page.setViewportSize(size);
+      for (const [path, button, opened] of [
+        ['/jobs', { name: 'More actions for Job report' }, '[role=menu]'],
+        ['/jobs', { name: 'Columns' }, '[role=group][id]'],
+        ['/jobs/backup', { name: 'Delete' }, '.dialog'],
+        ['/system', { name: 'Pause the cluster…' }, '.dialog'],
+        ['/executors', { name: 'Add an executor' }, '.dialog'],
+      ]) {
+        await page.goto(server.url + path);
+        await settled(page);
+        const opener = page.getByRole('button', button).filter({ visible: true }).first();
+        await opener.scrollIntoViewIfNeeded();
+        await opener.click();
+        await page.locator(opened).last().waitFor();
+        assert.deepEqual(await whole(page, opened), [], `${path} ${button.name} ${size.width}`);
+      }
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Control+k');
+      await page.locator('.dialog').last().waitFor();
+      assert.deepEqual(await whole(page, '.dialog'), [], 'the palette ' + size.width);
+    }
+  });
+});

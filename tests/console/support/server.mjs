@@ -1,0 +1,217 @@
+// A real `carillon standalone` in a scratch directory, a client for its API, a proxy that serves it under a
+// path, and a browser with an empty profile.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const require = createRequire(here('../../../web-ui/package.json'));
+const { chromium } = require('playwright-core');
+const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+// The long form of the tests (`./dev test --all`): more pages and lines, the same assertions.
+export const LONG = process.env.CARILLON_TEST_LONG === '1';
+const BIN = process.env.CARILLON_BIN ?? here('../../../build/dev/bin');
+const START_MS = 60_000;
+const FLAGS = [
+  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync',
+];
+
+export async function until(condition, what, ms = 20_000) {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+// `env`: settings of its own, such as CARILLON_NOTIFY_WEBHOOK_URL.
+export async function startServer(env = {}) {
+  const data = mkdtempSync(join(tmpdir(), 'carillon-console-'));
+  const read = (file) => readFileSync(join(data, file), 'utf8');
+  let child;
+  const begin = async (port) => {
+    child = spawn(join(BIN, 'carillon'), ['standalone', '--port', port, '--data-dir', data], {
+      stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env },
+    });
+    let log = '';
+    child.stderr.on('data', (chunk) => { log = (log + chunk).slice(-4000); });
+    await until(() => {
+      if (child.exitCode !== null) throw new Error('the server ended: ' + log);
+      // One that was killed has left its file behind.
+      return existsSync(join(data, 'runtime.json')) && existsSync(join(data, 'admin.token')) && JSON.parse(read('runtime.json')).pid === child.pid;
+    }, 'the server', START_MS);
+    return JSON.parse(read('runtime.json')).url;
+  };
+  const end = async (signal) => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await ended;
+  };
+  const url = await begin('0');
+  const token = read('admin.token').trim();
+  const api = async (method, path, body, headers = {}) => {
+    const response = await fetch(url + '/api/' + path, {
+      method,
+      headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json', ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  };
+  // The same data and address in another process; `away` while there is none.
+  const restart = async (signal, away = () => {}) => {
+    await end(signal);
+    try {
+      await away();
+    } finally {
+      await begin(new URL(url).port);
+    }
+  };
+  const stop = async () => {
+    await end('SIGTERM');
+    rmSync(data, { recursive: true, force: true });
+  };
+  return { url, token, api, restart, stop };
+}
+
+// As a reverse proxy does it: the path is cut off and named in a header.
+export async function startProxy(target, prefix) {
+  let leads = new URL(target);
+  let isLost = () => false;
+  const proxy = http.createServer((request, response) => {
+    if (!request.url.startsWith(prefix)) {
+      response.writeHead(404).end();
+      return;
+    }
+    const onward = http.request({
+      hostname: leads.hostname, port: leads.port, method: request.method, path: request.url.slice(prefix.length) || '/',
+      headers: { ...request.headers, 'x-forwarded-prefix': prefix },
+    }, (answer) => {
+      if (isLost(request.url)) return;
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  });
+  await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${proxy.address().port}${prefix}`,
+    lead: (to) => { leads = new URL(to); },
+    // Keeps back the server's answers to the paths that `which` is true for; their clients wait.
+    lose: (which) => { isLost = which; },
+    // Every connection of now; new ones are taken.
+    cut: () => proxy.closeAllConnections(),
+    stop: () => { proxy.closeAllConnections(); proxy.close(); },
+  };
+}
+
+export const startBrowser = () =>
+  chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell', args: FLAGS });
+
+// A person of their own: nothing stored, everything that goes wrong in the page collected.
+// `token`: signed in already. `asked`: errors that the test provokes, by a part of their URL.
+export async function openPerson(browser, options = {}) {
+  const context = await browser.newContext({
+    viewport: { width: options.width ?? 1280, height: 860 },
+    colorScheme: options.theme ?? 'light',
+    locale: options.locale ?? 'en-GB',
+    timezoneId: options.zone ?? 'UTC',
+  });
+  context.setDefaultTimeout(15_000);
+  if (options.token) {
+    await context.addInitScript((token) => sessionStorage.setItem('carillon.token', token), options.token);
+  }
+  const page = await context.newPage();
+  const problems = [];
+  const expected = options.asked ?? [];
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    if (expected.some((part) => message.location().url.includes(part))) return;
+    problems.push(`${message.type()}: ${message.text()} (${message.location().url})`);
+  });
+  page.on('pageerror', (error) => problems.push('exception: ' + error.message));
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) =>
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+  });
+  return { page, problems, close: () => context.close() };
+}
+
+// `body` with a person of their own, whose pages must have logged nothing.
+export async function withPerson(browser, options, body) {
+  const person = await openPerson(browser, options);
+  try {
+    await body(person.page, person);
+    assert.deepEqual(person.problems, [], 'the page logged nothing');
+  } finally {
+    await person.close();
+  }
+}
+
+// A server, and a browser with people at it, for all tests of a file. `prepare`: what is there before the first.
+// `person`: signed in by the token of the server; `guest`: not signed in; `open`: one that the test closes.
+export function withServer(prepare = () => {}) {
+  const server = {};
+  let browser;
+  before(async () => {
+    await Promise.all([
+      startServer().then((started) => Object.assign(server, started)),
+      startBrowser().then((started) => { browser = started; }),
+    ]);
+    await prepare();
+  });
+  after(async () => {
+    await browser?.close();
+    await server.stop?.();
+  });
+  return {
+    server,
+    person: (options, body) => withPerson(browser, { token: server.token, ...options }, body),
+    guest: (options, body) => withPerson(browser, options, body),
+    open: (options) => openPerson(browser, options),
+  };
+}
+
+export const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+// What axe finds in the page as it is now.
+export async function look(page, what) {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
+  const found = await page.evaluate(() => globalThis.axe.run(document, {
+    runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'],
+  }));
+  return found.violations.map((one) =>
+    `${what}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary).join('\n  ')}`);
+}
+
+// With a name and password, at whatever page was asked for.
+export async function signIn(page, name, password) {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('navigation').first().waitFor();
+}
+
+// Each line of the log that the page holds, by scrolling through all of it.
+export const readLog = (page) => page.evaluate(async () => {
+  const box = document.querySelector('[role=log]');
+  const all = new Map();
+  for (let top = 0; top <= box.scrollHeight; top += box.clientHeight / 2) {
+    box.scrollTop = top;
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    for (const row of box.querySelectorAll('[data-line]')) all.set(Number(row.dataset.line), row.lastElementChild.textContent);
+  }
+  return [...all].sort((a, b) => a[0] - b[0]).map((one) => one[1]);
+});

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Secrets: a job has them, and nothing that a server wrote or answered does."""
+import base64
+import json
+import os
+import stat
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
+from harness import ApiError, Standalone, cli, wait_until  # noqa: E402
+from secret_search import forms, hiding_places  # noqa: E402
+
+VALUE = "zebra-quartz-7f3a9b"
+LINES = "-----BEGIN NONSENSE-----\nbGluZSBvbmUgb2YgaXQ\nbGluZSB0d28gb2YgaXQ\n-----END NONSENSE-----"
+FINAL = ("COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED")
+# Shows the value in every way that is to be hidden, and proves by its hash that it has it.
+COMMAND = ('printf %s "$PASSWORD" | sha256sum; echo "out $PASSWORD"; echo "err $URL" >&2; '
+           'printf zebra-quartz-; sleep 0.3; printf 7f3a9b; echo; echo "$KEY"; '
+           'test -z "$FAIL" || exit 3')
+
+
+class SecretsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # Whatever could be logged is.
+        cls.server = Standalone(extra=["--set", "log.level=debug"]).start()
+        cls.api = cls.server.api()
+        cls.answers = []  # everything that was answered
+        for name, value in (("db", VALUE), ("key", LINES)):
+            cls.answers += cli(cls.server, "secret", "set", name, stdin=value + "\n")[1:]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.api.close()
+        try:
+            cls.server.stop()
+        finally:
+            cls.server.destroy()
+        cls.server.remove()
+
+    def get(self, path):
+        status, _, data = self.api.raw("GET", path)
+        self.assertEqual(status, 200, data)
+        self.answers.append(data.decode())
+        return json.loads(data) if data.startswith(b"{") else data.decode()
+
+    def make_job(self, job_id, **more):
+        job = {"job_id": job_id, "name": job_id, "command": COMMAND,
+               "env": {"PASSWORD": "{{secrets.db}}", "URL": "mysql://u:{{secrets.db}}@h/{{job_id}}",
+                       "KEY": "{{secrets.key}}"}}
+        job.update(more)
+        self.answers.append(json.dumps(self.api.post("/api/jobs", job)))
+
+    def run_job(self, job_id, state="COMPLETED"):
+        run_id = self.api.post(f"/api/jobs/{job_id}/execute")["run_id"]
+
+        def ended():
+            run = self.get(f"/api/runs/{run_id}")
+            return run if run["state"] in FINAL else None
+        run = wait_until(ended, 30, f"the end of {run_id}")
+        self.assertEqual(run["state"], state, run)
+        return run
+
+    def log_of(self, run_id, text):
+        def whole():
+            self.get(f"/api/runs/{run_id}/logs")
+            return self.answers[-1] if text in self.answers[-1] else None
+        return wait_until(whole, 20, f"the log of {run_id}")
+
+    def assert_nowhere(self, values=(VALUE, LINES)):
+        needles = set().union(*(forms(value) for value in values))
+        # What may be there is found where it is looked for: in the database, and in the log.
+        for known in (b"mysql://u:{{secrets.db}}@h", b"out ***"):
+            self.assertTrue(any("mariadb" in path for path, _ in
+                                hiding_places(self.server.scratch, [known])), known)
+        self.assertEqual(hiding_places(self.server.scratch, needles), [])
+        for answer in self.answers:
+            for needle in needles:
+                self.assertNotIn(needle.decode(), answer)
+
+    def test_1_a_run_has_it_and_shows_stars(self):
+        self.make_job("with")
+        run = self.run_job("with")
+        digest = subprocess.run(["sha256sum"], input=VALUE.encode(), capture_output=True, check=True)
+        self.assertIn(digest.stdout.decode().split()[0], run["output"])
+        self.assertIn("out ***", run["output"])
+        self.assertIn("err mysql://u:***@h/with", run["output"])
+        self.assertEqual(run["output"].count("***"), 7, run["output"])
+        log = self.log_of(run["run_id"], "err mysql")
+        self.assertIn("out ***", log)
+        self.assertNotIn("zebra", log)
+
+    def test_2_a_failed_run_and_its_dead_letter_show_stars_too(self):
+        self.make_job("failing", env={"PASSWORD": "{{secrets.db}}", "URL": "{{secrets.db}}",
+                                      "KEY": "none", "FAIL": "1"})
+        self.run_job("failing", "FAILED")
+        self.get("/api/dead-letters")
+        for path in ("/api/jobs", "/api/runs", "/api/audit?page_size=100", "/api/secrets",
+                     "/api/secrets/db", "/api/jobs/failing/versions", "/api/system/config"):
+            self.get(path)
+
+    def test_3_nothing_that_was_written_holds_it(self):
+        # So that what the database has in memory is in its files.
+        self.api.close()
+        self.server.stop()
+        self.assert_nowhere()
+        self.server.start()
+        type(self).api = self.server.api()
+
+    def test_4_a_secret_that_is_gone_fails_the_run_and_starts_nothing(self):
+        cli(self.server, "secret", "set", "short_lived", stdin="gone-very-soon")
+        self.make_job("orphan", env={"PASSWORD": "{{secrets.short_lived}}", "KEY": "x", "URL": "y"})
+        cli(self.server, "secret", "delete", "short_lived", "--yes")
+        run = self.run_job("orphan", "FAILED")
+        self.assertEqual(run["reason"], "secret_missing")
+        self.assertIn("short_lived", run["error"])
+        self.assertFalse(run["output"])
+        with self.assertRaises(ApiError) as refused:
+            self.make_job("another", env={"PASSWORD": "{{secrets.short_lived}}"})
+        self.assertEqual(refused.exception.status, 422)
+        self.assertIn("unknown_secret", refused.exception.body)
+
+    def test_5_keys_are_changed_without_a_moment_in_which_something_cannot_be_read(self):
+        path = os.path.join(self.server.data_dir, "secrets.key")
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        with open(path) as f:
+            old = f.read()
+        new = base64.b64encode(os.urandom(32)).decode() + "\n"
+        self.write_keys(path, new + old)
+        self.run_job("with")
+        done = json.loads(cli(self.server, "secret", "rewrap", "-o", "json")[1])
+        self.assertEqual((done["rewrapped"], done["unreadable"]), (2, []))
+        self.write_keys(path, new)
+        self.run_job("with")
+        # The old key alone opens nothing any more: that run says so, and works again afterwards.
+        self.write_keys(path, old)
+        run = self.run_job("with", "FAILED")
+        self.assertEqual(run["reason"], "secret_unreadable")
+        self.write_keys(path, new)
+        self.run_job("with")
+
+    def test_6_a_key_file_that_others_can_read_is_not_read(self):
+        path = os.path.join(self.server.data_dir, "secrets.key")
+        with open(path) as f:
+            text = f.read()
+        self.write_keys(path, base64.b64encode(os.urandom(32)).decode() + "\n", 0o644)
+        self.run_job("with")  # the keys before stay
+        self.write_keys(path, text)
+        self.run_job("with")
+
+    def test_7_a_server_without_a_key_does_everything_else(self):
+        # A key for a store that another key sealed is as good as none.
+        self.api.close()
+        self.server.stop()
+        key = base64.b64encode(os.urandom(32)).decode()
+        other = Standalone(directory=self.server.scratch, env={"CARILLON_SECRETS_KEY": key})
+        other.start()
+        try:
+            type(self).api = other.api()
+            run = self.run_job("with", "FAILED")
+            self.assertEqual(run["reason"], "secret_unreadable")
+            self.api.post("/api/jobs", {"job_id": "plain", "name": "plain",
+                                        "command": "env | grep -c SECRETS_KEY; true"})
+            self.assertEqual(self.run_job("plain")["output"].strip(), "0")
+            # Nor in what the system shows of the processes' environments.
+            self.api.post("/api/jobs", {"job_id": "curious", "name": "curious",
+                                        "command": "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | "
+                                                   f"grep -c -F '{key}'; true"})
+            self.assertEqual(self.run_job("curious")["output"].strip(), "0")
+        finally:
+            self.api.close()
+            other.stop()
+            self.server.start()
+            type(self).api = self.server.api()
+        self.run_job("with")
+
+    def test_8_and_still_nothing_holds_it(self):
+        self.api.close()
+        self.server.stop()
+        self.assert_nowhere()
+        self.server.start()
+        type(self).api = self.server.api()
+
+    @staticmethod
+    def write_keys(path, text, mode=0o600):
+        fresh = path + ".new"
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as f:
+            os.fchmod(f.fileno(), mode)
+            f.write(text)
+        os.rename(fresh, path)
+
+
+if __name__ == "__main__":
+    unittest.main()

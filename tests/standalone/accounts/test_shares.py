@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Namespaces and shares on a real server: given, used, taken away; names; secrets; what is shown."""
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
+from harness import Api, Standalone, cli  # noqa: E402
+
+PASSWORD = "a long enough password"
+ALL = ["cancel", "delete", "edit", "execute", "pause", "resume", "revert"]
+
+
+class SharesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Standalone().start()
+        cls.admin = cls.server.api()
+        cls.open = Api(cls.server.runtime["url"], None)
+        cls.users, cls.tokens = {}, {}
+        for name in ("anna", "bert"):
+            user = cls.admin.post("/api/users", {"name": name, "role": "user", "password": PASSWORD})
+            cls.users[name] = user["user_id"]
+            status, _, data = cls.open.raw("POST", "/api/auth/login",
+                                           {"name": name, "password": PASSWORD})
+            assert status == 200, data
+            cls.tokens[name] = json.loads(data)["access_token"]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.admin.close()
+        cls.open.close()
+        try:
+            cls.server.stop()
+        finally:
+            cls.server.destroy()
+        cls.server.remove()
+
+    def ask(self, who, method, path, body=None):
+        headers = {"Authorization": "Bearer " + self.tokens[who]}
+        if method in ("PUT", "PATCH", "DELETE") or path.endswith("/revert"):
+            headers["If-Match"] = "*"
+        status, _, data = self.open.raw(method, path, body, headers)
+        return status, json.loads(data) if data else None
+
+    def share(self, who, shares):
+        return self.admin.call("PATCH", "/api/users/" + self.users[who], {"shares": shares},
+                               {"If-Match": "*"})
+
+    def make(self, **more):
+        """A job of anna's, wherever an administrator puts it."""
+        job = {"name": "job", "command": "true", "user_id": self.users["anna"]}
+        return self.admin.post("/api/jobs", dict(job, **more))["job_id"]
+
+    def refused(self, answer, code, status=403):
+        self.assertEqual((answer[0], answer[1]["code"]), (status, code), answer[1])
+
+    def test_a_share_is_given_used_and_taken_away(self):
+        job = "/api/jobs/" + self.make(namespace="payroll")
+        self.refused(self.ask("bert", "POST", job + "/execute", {}), "not_owner")
+        self.assertEqual(self.ask("bert", "GET", job)[1]["allowed_actions"], [])
+        self.share("bert", [{"namespace": "payroll"}])
+        self.assertEqual(self.ask("bert", "GET", "/api/auth/me")[1]["shares"],
+                         [{"namespace": "payroll"}])
+        self.assertEqual(self.ask("bert", "GET", job)[1]["allowed_actions"], ALL)
+        status, run = self.ask("bert", "POST", job + "/execute", {})
+        self.assertEqual(status, 202)
+        status, shown = self.ask("bert", "GET", "/api/runs/" + run["run_id"])
+        self.assertEqual(shown["allowed_actions"], ["cancel", "retry"])
+        status, edited = self.ask("bert", "PATCH", job, {"command": "echo hello"})
+        self.assertEqual((status, edited["user_id"]), (200, self.users["anna"]))
+        self.refused(self.ask("bert", "PATCH", job, {"namespace": "default"}), "out_of_reach")
+        self.refused(self.ask("bert", "PATCH", job, {"user_id": self.users["bert"]}), "not_owner")
+        # At the very next request of the member that was told.
+        self.share("bert", [])
+        self.refused(self.ask("bert", "POST", job + "/execute", {}), "not_owner")
+        self.refused(self.ask("bert", "POST", f"/api/runs/{run['run_id']}/cancel", {}), "not_owner")
+        self.assertEqual(self.ask("bert", "GET", job)[0], 200)
+        changes = self.admin.get("/api/audit?page_size=50")["items"]
+        told = [i["changes"] for i in changes
+                if i["action"] == "user.patch" and i["object_id"] == self.users["bert"]]
+        self.assertIn([{"path": "/shares", "from": [{"namespace": "payroll"}], "to": []}], told)
+
+    def test_a_share_by_labels(self):
+        self.share("bert", [{"namespace": "*", "selector": "team = etl"}])
+        job = "/api/jobs/" + self.make(namespace="web", labels={"team": "etl"})
+        other = "/api/jobs/" + self.make(namespace="web", labels={"team": "shop"})
+        self.assertEqual(self.ask("bert", "POST", job + "/pause", {})[0], 200)
+        self.refused(self.ask("bert", "POST", other + "/pause", {}), "not_owner")
+        self.refused(self.ask("bert", "PATCH", job, {"labels": {"team": "shop"}}), "out_of_reach")
+        status, done = self.ask("bert", "POST", "/api/bulk",
+                                {"action": "resume", "filter": {"namespace": "web"}})
+        self.assertEqual((status, done["done"], done["failed"]), (200, 1, 1), done)
+        self.share("bert", [])
+
+    def test_a_name_is_found_in_its_namespace(self):
+        documents = [{"name": "nightly", "command": "true"},
+                     {"name": "nightly", "command": "true", "namespace": "left"}]
+        first = self.admin.post("/api/apply", documents)
+        self.assertEqual(first["counts"]["created"], 2, first)
+        again = self.admin.post("/api/apply", documents)
+        self.assertEqual(again["counts"]["unchanged"], 2, again)
+        named = self.admin.post("/api/apply?namespace=left", documents[:1])
+        self.assertEqual([(i["result"], i["job_id"]) for i in named["items"]],
+                         [("unchanged", first["items"][1]["job_id"])])
+        listed = self.admin.get("/api/jobs?namespace=left")["items"]
+        self.assertEqual([job["job_id"] for job in listed], [first["items"][1]["job_id"]])
+        spaces = [item["namespace"] for item in self.admin.get("/api/namespaces")["items"]]
+        self.assertEqual(spaces, sorted(spaces))
+        self.assertTrue({"default", "left"} <= set(spaces), spaces)
+
+    def test_a_share_does_not_reach_the_owners_other_secrets(self):
+        for name in ("used", "other"):
+            status, _ = self.ask("anna", "POST", "/api/secrets",
+                                 {"name": name, "value": "a long enough value"})
+            self.assertEqual(status, 201)
+        job = "/api/jobs/" + self.make(namespace="safe", env={"KEY": "{{secrets.used}}"})
+        self.share("bert", [{"namespace": "safe"}])
+        self.refused(self.ask("bert", "PATCH", job, {"env": {"KEY": "{{secrets.other}}"}}),
+                     "secret_forbidden", 422)
+        self.assertEqual(self.ask("bert", "PATCH", job, {"env": {"K2": "{{secrets.used}}"}})[0], 200)
+        own = {"env": {"KEY": "{{secrets.other}}", "K2": None}}
+        self.assertEqual(self.ask("anna", "PATCH", job, own)[0], 200)
+        self.refused(self.ask("bert", "POST", job + "/revert", {"version": 1}),
+                     "secret_forbidden", 422)  # `used` is not named any more
+        self.share("bert", [])
+
+    def test_the_command_line(self):
+        cli(self.server, "user", "edit", "bert", "--share", "left-by-flag", "--share",
+            "*:team = etl", "--reason", "on call")
+        shares = json.loads(cli(self.server, "user", "get", "bert", "-o", "json")[1])["shares"]
+        self.assertEqual(shares, [{"namespace": "left-by-flag"},
+                                  {"namespace": "*", "selector": "team = etl"}])
+        cli(self.server, "job", "create", "--name", "by flag", "--type", "noop", "--namespace",
+            "left-by-flag")
+        rows = cli(self.server, "job", "list", "--namespace", "left-by-flag", "-o", "wide")[1]
+        self.assertIn("NAMESPACE", rows)
+        self.assertIn("by flag", rows)
+        self.assertIn("left-by-flag", cli(self.server, "namespace", "list")[1].split())
+        exported = cli(self.server, "export", "--namespace", "left-by-flag")[1]
+        self.assertIn("namespace: left-by-flag\n", exported)
+        self.assertNotIn("allowed_actions", exported)
+        applied = cli(self.server, "apply", "-f", "-", stdin=exported)[1]
+        self.assertIn("unchanged", applied)
+        cli(self.server, "user", "edit", "bert", "--no-shares")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

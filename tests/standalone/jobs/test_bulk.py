@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Bulk actions in the background, against a real server and its database."""
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
+from harness import LONG, ApiError, Standalone, cli, wait_until  # noqa: E402
+
+JOBS = 2000 if LONG else 400  # done in pieces of 50
+
+
+class BulkTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
+        cls.server = Standalone(directory=cls.scratch).start()
+        cls.api = cls.server.api(timeout=60)
+        for start in range(0, JOBS, 200):
+            jobs = [{"job_id": f"j{i}", "name": f"j{i}", "type": "noop", "labels": {"team": "bulk"}}
+                    for i in range(start, start + 200)]
+            applied = cls.api.post("/api/apply", jobs)
+            assert all(item["result"] == "created" for item in applied["items"])
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.api.close()
+        try:
+            cls.server.stop()
+        finally:
+            shutil.rmtree(cls.scratch, ignore_errors=True)
+
+    def setUp(self):
+        self.counts = set()
+
+    def start(self, **order):
+        return self.api.post("/api/bulk", {"background": True, **order})
+
+    def get(self, action):
+        now = self.api.get("/api/bulk/" + action["bulk_id"])
+        self.counts.add(now["done"])
+        return now
+
+    def ended(self, action, seconds=180):
+        return wait_until(lambda: (lambda now: now if now["end_time"] else None)(self.get(action)),
+                          seconds, "its end")
+
+    def states(self):
+        states = {}
+        for job in self.api.pages("/api/jobs"):
+            states.setdefault(job["state"], set()).add(job["job_id"])
+        return states
+
+    def test_1_all_are_paused(self):
+        action = self.start(action="pause", filter={"selector": "team = bulk"}, reason="moving")
+        self.assertEqual(action["total"], JOBS)
+        end = self.ended(action)
+        self.assertEqual((end["state"], end["done"], end["failed"]), ("DONE", JOBS, 0))
+        self.assertGreater(len(self.counts), 3, "its progress is seen")
+        self.assertEqual(len(self.states()["PAUSED"]), JOBS)
+        items = list(self.api.pages(f"/api/bulk/{action['bulk_id']}/items"))
+        self.assertEqual([item["position"] for item in items], list(range(JOBS)))
+        self.assertEqual({item["result"] for item in items}, {"done"})
+        metrics = self.server.metrics()
+        done = [value for series, value in metrics.items()
+                if "bulk_items_total" in str(series) and "done" in str(series)]
+        self.assertEqual(sum(done), JOBS)
+
+    def test_2_a_cancel_in_the_middle_adds_up(self):
+        action = self.start(action="resume", filter={"status": "PAUSED"})
+        wait_until(lambda: self.get(action)["done"] > 0, 60, "the first of them")
+        cancelled = self.api.post(f"/api/bulk/{action['bulk_id']}/cancel")
+        self.assertEqual(cancelled["state"], "CANCELLED")
+        end = self.ended(action)
+        self.assertEqual(end["state"], "CANCELLED")
+        self.assertEqual(end["done"] + end["failed"] + end["skipped"], JOBS)
+        self.assertGreater(end["done"], 0)
+        self.assertGreater(end["skipped"], 0)
+        states = self.states()
+        self.assertEqual(len(states["ENABLED"]), end["done"])
+        self.assertEqual(len(states["PAUSED"]), end["skipped"])
+        skipped = {item["id"] for item in
+                   self.api.pages(f"/api/bulk/{action['bulk_id']}/items?result=skipped")}
+        self.assertEqual(skipped, states["PAUSED"])
+
+    def test_3_the_command_line_follows_it(self):
+        code, out, err = cli(self.server, "bulk", "pause", "--filter", "selector=team=bulk",
+                             "--background", "--wait", "--yes", "-o", "json")
+        self.assertEqual(code, 0, err)
+        self.assertIn('"state": "DONE"', out)
+        code, out, err = cli(self.server, "bulk", "resume", "j0", "nobody", "--background",
+                             "--yes")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"^bulk-[0-9a-f]+\n$")
+        bulk_id = out.strip()
+        self.ended({"bulk_id": bulk_id})
+        code, out, err = cli(self.server, "bulk", "items", bulk_id, "--result", "error")
+        self.assertEqual(code, 0, err)
+        self.assertIn("nobody", out)
+        code, out, err = cli(self.server, "bulk", "cancel", bulk_id, "--yes")
+        self.assertEqual(code, 0, err)
+        self.assertIn("DONE", out)
+
+    def test_4_it_goes_on_after_a_restart(self):
+        action = self.start(action="pause", filter={"selector": "team = bulk"})
+        wait_until(lambda: self.get(action)["done"] > 0, 60, "the first of them")
+        self.api.close()
+        self.server.stop()
+        self.server.start()
+        type(self).api = self.server.api(timeout=60)
+        end = self.ended(action)
+        self.assertEqual((end["state"], end["done"]), ("DONE", JOBS))
+
+    def test_5_what_cannot_be_done(self):
+        for order in ({"action": "pause", "ids": ["j1"], "dry_run": True},
+                      {"action": "pause", "ids": [f"x{i}" for i in range(20_001)]}):
+            with self.assertRaises(ApiError) as refused:
+                self.start(**order)
+            self.assertEqual(refused.exception.status, 400)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

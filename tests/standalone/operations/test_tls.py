@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""The API over TLS: who is trusted, what the command line says, a certificate replaced while it runs."""
+import os
+import re
+import ssl
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
+from harness import BIN, Api, Standalone, cli, wait_until  # noqa: E402
+
+
+def make_pair(directory, stem):
+    """A certificate for 127.0.0.1 that is its own authority."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+         "-subj", f"/CN={stem}", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2",
+         "-keyout", os.path.join(directory, stem + ".key"),
+         "-out", os.path.join(directory, stem + ".crt")], check=True, capture_output=True)
+
+
+def replace(directory, stem, new):
+    for end in (".crt", ".key"):
+        os.replace(os.path.join(directory, new + end), os.path.join(directory, stem + end))
+
+
+class TlsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
+        make_pair(cls.scratch, "server")
+        make_pair(cls.scratch, "next")
+        cls.ca = os.path.join(cls.scratch, "ca.pem")
+        with open(cls.path("server.crt")) as f, open(cls.ca, "w") as out:
+            out.write(f.read())
+        cls.server = Standalone(directory=cls.scratch, extra=[
+            "--set", "rest.tls_certificate_file=" + cls.path("server.crt"),
+            "--set", "rest.tls_key_file=" + cls.path("server.key")]).start()
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.scratch, name)
+
+    @classmethod
+    def tearDownClass(cls):
+        try:
+            cls.server.stop()
+        finally:
+            cls.server.destroy()
+        cls.server.remove()
+
+    def api(self, token=True):
+        return Api(self.server.runtime["url"], self.server.token if token else None,
+                   tls=ssl.create_default_context(cafile=self.ca))
+
+    def test_1_every_address_that_is_told_says_https(self):
+        self.assertTrue(self.server.runtime["url"].startswith("https://127.0.0.1:"))
+        with open(self.server.log_path) as f:
+            self.assertIsNotNone(re.search(r"https://127\.0\.0\.1:\d+/setup#token=\S+", f.read()))
+
+    def test_2_cookies_are_secure_and_browsers_told_to_stay(self):
+        with open(self.server.log_path) as f:
+            token = re.search(r"/setup#token=(\S+)", f.read()).group(1)
+        api = self.api(token=False)
+        status, headers, _ = api.raw("POST", "/api/auth/setup", {
+            "setup_token": token, "name": "boss", "password": "a long enough password"})
+        api.close()
+        self.assertEqual(status, 201)
+        self.assertIn("; Secure", headers["Set-Cookie"])
+        self.assertIn("max-age=", headers["Strict-Transport-Security"])
+
+    def test_3_the_command_line_trusts_whom_it_was_told_to(self):
+        for where in ({"CARILLON_CA_FILE": self.ca}, {}):
+            flags = [] if where else ["--ca-file", self.ca]
+            code, out, err = cli(self.server, *flags, "job", "create", "--name", "t", "--command",
+                                 "true", "--cron", "0 3 1 1 *", env=where)
+            self.assertEqual(code, 0, err)
+
+    def test_4_without_it_the_command_line_refuses_and_sends_nothing(self):
+        code, out, err = cli(self.server, "job", "list", check=False)
+        self.assertEqual(code, 6)
+        self.assertEqual(out, "")
+        self.assertIn("certificate is not trusted", err)
+        code, _, err = cli(self.server, "--ca-file", self.path("next.crt"), "job", "list", check=False)
+        self.assertEqual(code, 6, err)
+        code, _, err = cli(self.server, "--ca-file", self.path("missing"), "job", "list", check=False)
+        self.assertEqual(code, 2, err)
+
+    def test_5_http_in_the_clear_is_not_answered(self):
+        plain = self.server.runtime["url"].replace("https://", "http://")
+        with self.assertRaises(OSError):
+            api = Api(plain, None)
+            try:
+                api.raw("GET", "/api/jobs")
+            finally:
+                api.close()
+
+    def test_6_a_new_certificate_is_shown_without_a_restart(self):
+        replace(self.scratch, "server", "next")
+
+        def shown():
+            code, _, _ = cli(self.server, "--ca-file", self.path("server.crt"), "job", "list",
+                             check=False)
+            return code == 0
+        wait_until(shown, 30, "the new certificate")
+        with open(self.path("server.crt"), "w") as f:
+            f.write("rubbish")
+
+        def logged():
+            with open(self.server.log_path) as log:
+                return "the certificate before stays in use" in log.read()
+        wait_until(logged, 30, "the log line of a bad certificate")
+        self.assertIsNone(self.server.process.poll())
+
+    def test_7_half_a_pair_does_not_start(self):
+        done = subprocess.run(
+            [os.path.join(BIN, "carillon"), "standalone", "--data-dir", self.path("other"),
+             "--set", "rest.tls_key_file=" + self.path("server.key")],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("rest.tls_certificate_file is not", done.stderr)
+
+
+class BehindTlsTest(unittest.TestCase):
+    """What ends TLS in front of the server is said in its settings."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Standalone(extra=["--set", "rest.behind_tls=true"]).start()
+
+    @classmethod
+    def tearDownClass(cls):
+        try:
+            cls.server.stop()
+        finally:
+            cls.server.destroy()
+        cls.server.remove()
+
+    def test_cookies_are_secure_there_too(self):
+        with open(self.server.log_path) as f:
+            token = re.search(r"/setup#token=(\S+)", f.read()).group(1)
+        api = Api(self.server.runtime["url"], None)
+        status, headers, _ = api.raw("POST", "/api/auth/setup", {
+            "setup_token": token, "name": "boss", "password": "a long enough password"})
+        api.close()
+        self.assertEqual(status, 201)
+        self.assertIn("; Secure", headers["Set-Cookie"])
+        self.assertIn("max-age=", headers["Strict-Transport-Security"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Cancels of what is deaf to SIGTERM: with a grace, killed after it was asked for, killed at once; over REST and
+the command line, one by one and many, and across a crash of the daemon."""
+import json
+import os
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
+from harness import ApiError, Standalone, alive, cli, wait_until  # noqa: E402
+
+# Seconds: far less than the grace of 60, with the scan of the owner and a busy machine in it.
+AT_ONCE = 5
+
+
+class CancelTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Standalone().start()
+        cls.api = cls.server.api()
+        cls.jobs = 0
+        cls.script = os.path.join(cls.server.scratch, "deaf.sh")
+        with open(cls.script, "w") as f:
+            f.write("trap 'echo 1 >> $1.term' TERM\necho $$ >> $1\nwhile :; do sleep 0.2; done\n")
+
+    @classmethod
+    def tearDownClass(cls):
+        try:
+            cls.server.stop()
+        finally:
+            cls.server.destroy()
+        cls.server.remove()
+
+    def note(self):
+        return os.path.join(self.server.scratch, f"pids-{self.jobs}")
+
+    def deaf(self, grace=60):
+        """A run that survives SIGTERM, and a child of it in a session of its own that does as well; their ids."""
+        type(self).jobs += 1
+        note = self.note()
+        job = self.api.post("/api/jobs", {"name": self.id()[-60:], "kill_grace": grace,
+                                          "command": f"setsid sh {self.script} {note} & exec sh {self.script} {note}"})
+        run_id = self.api.post(f"/api/jobs/{job['job_id']}/execute")["run_id"]
+
+        def noted():
+            if not os.path.exists(note):
+                return None
+            with open(note) as f:
+                pids = [int(line) for line in f.read().splitlines() if line]
+            return pids if len(pids) == 2 else None
+        return run_id, wait_until(noted, 30, "both processes")
+
+    def run_of(self, run_id):
+        return self.api.get(f"/api/runs/{run_id}")
+
+    def cancelled(self, run_id):
+        def final():
+            run = self.run_of(run_id)
+            return run if run["state"] == "CANCELLED" else None
+        return wait_until(final, 30, f"run {run_id} to be CANCELLED")
+
+    def in_the_grace(self, run_id, pids):
+        """Waits until SIGTERM has come, which they survive."""
+        wait_until(lambda: os.path.exists(self.note() + ".term"), 15, "SIGTERM")
+        self.assertTrue(all(alive(pid) for pid in pids))
+
+    def dies_at_once(self, run_id, pids, since):
+        run = self.cancelled(run_id)
+        self.assertLess(time.monotonic() - since, AT_ONCE)
+        self.assertEqual([pid for pid in pids if alive(pid)], [])
+        self.assertEqual(run["reason"], "cancelled")
+        return run
+
+    def test_kill_gives_no_grace(self):
+        run_id, pids = self.deaf()
+        since = time.monotonic()
+        answer = self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill"})
+        self.assertEqual(answer["cancelled"], 1)
+        self.assertEqual(self.dies_at_once(run_id, pids, since)["error"], "killed on request")
+
+    def test_kill_cuts_the_grace_short_and_is_not_taken_back(self):
+        run_id, pids = self.deaf()
+        self.api.post(f"/api/runs/{run_id}/cancel", {})
+        self.in_the_grace(run_id, pids)
+        run = self.run_of(run_id)
+        self.assertEqual((run["state"], run["cancel_requested"], run["cancel_mode"]), ("RUNNING", True, "graceful"))
+        self.assertTrue(all(alive(pid) for pid in pids))
+        since = time.monotonic()
+        self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill", "reason": "deaf"})
+        self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "graceful", "reason": "too late"})
+        run = self.dies_at_once(run_id, pids, since)
+        self.assertEqual(run["error"], "kill asked for by token/admin: deaf")
+        self.assertEqual((run["cancel_requested"], run["cancel_mode"]), (False, None))
+        told = [item["reason"] for item in self.api.get(f"/api/audit?object_id={run_id}")["items"]]
+        self.assertEqual(told[0:3], ["too late", "kill: deaf", None])
+
+    def test_without_it_the_grace_is_given(self):
+        run_id, pids = self.deaf(grace=2)
+        since = time.monotonic()
+        self.api.post(f"/api/runs/{run_id}/cancel", {})
+        run = self.cancelled(run_id)
+        self.assertGreaterEqual(time.monotonic() - since, 2)
+        self.assertEqual(run["error"], "cancelled on request")
+        self.assertEqual([pid for pid in pids if alive(pid)], [])
+
+    def test_kill_of_a_job_and_of_many(self):
+        for act in (lambda run: self.api.post(f"/api/jobs/{run['job_id']}/cancel", {"mode": "kill"}),
+                    lambda run: self.api.post("/api/bulk", {"action": "cancel", "ids": [run["run_id"]], "mode": "kill"}),
+                    lambda run: self.api.post("/api/bulk", {"action": "cancel", "ids": [run["run_id"]], "mode": "kill",
+                                                            "background": True})):
+            run_id, pids = self.deaf()
+            since = time.monotonic()
+            act(self.run_of(run_id))
+            self.dies_at_once(run_id, pids, since)
+
+    def test_command_line(self):
+        for verb in (["run", "cancel"], ["bulk", "cancel", "--yes"], ["bulk", "cancel", "--yes", "--background", "--wait"]):
+            run_id, pids = self.deaf()
+            cli(self.server, "run", "cancel", run_id)
+            self.assertEqual(self.run_of(run_id)["cancel_mode"], "graceful")
+            since = time.monotonic()
+            cli(self.server, *verb, "--kill", run_id)
+            self.dies_at_once(run_id, pids, since)
+        run_id, pids = self.deaf()
+        job_id = self.run_of(run_id)["job_id"]
+        since = time.monotonic()
+        _, out, _ = cli(self.server, "job", "cancel", "--yes", "--kill", job_id, "-o", "json")
+        self.assertEqual(json.loads(out)["cancelled"], 1)
+        self.dies_at_once(run_id, pids, since)
+
+    def test_what_is_no_mode(self):
+        run_id = "069FNJDGV00000000000020000"
+        for mode in ("KILL", "", 9):
+            with self.assertRaises(ApiError) as refused:
+                self.api.post(f"/api/runs/{run_id}/cancel", {"mode": mode})
+            self.assertEqual(refused.exception.status, 400)
+            self.assertEqual(json.loads(refused.exception.body)["errors"][0]["pointer"], "/mode")
+
+    def test_z_kill_after_a_crash_of_the_daemon_in_the_grace(self):
+        run_id, pids = self.deaf()
+        self.api.post(f"/api/runs/{run_id}/cancel", {})
+        self.in_the_grace(run_id, pids)
+        self.server.kill()
+        self.server.start()
+        self.api.close()
+        type(self).api = self.server.api()
+        run = self.run_of(run_id)
+        self.assertEqual((run["state"], run["cancel_mode"]), ("RUNNING", "graceful"))
+        self.assertTrue(all(alive(pid) for pid in pids))
+        self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill"})
+        run = self.cancelled(run_id)
+        self.assertEqual([pid for pid in pids if alive(pid)], [])
+        self.assertEqual(run["error"], "killed on request")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,100 @@
+"""A cluster of its own for a test, driven through `./dev cluster`'s own program."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+from harness import BIN, LONG, Api, run_cli, wait_until  # noqa: F401
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+JARS = os.environ.get("CARILLON_JARS", os.path.join(ROOT, "build", "jars"))
+
+
+class ClusterUnderTest:
+    def __init__(self, *options):
+        self.scratch = tempfile.mkdtemp(prefix="carillon-cluster-")
+        self.dir = os.path.join(self.scratch, "c")
+        try:
+            self.run("up", *options, seconds=180)
+        except AssertionError:
+            self.destroy(keep=True)
+            raise
+        self.refresh()
+
+    def run(self, verb, *arguments, seconds=150, check=True):
+        done = subprocess.run(
+            [sys.executable, os.path.join(ROOT, "deploy", "cluster", "cluster.py"), "--bin", BIN,
+             "--jars", JARS, verb, "--dir", self.dir, *arguments],
+            capture_output=True, text=True, timeout=seconds)
+        if check and done.returncode != 0:
+            raise AssertionError(f"cluster {verb} {' '.join(arguments)} ended with "
+                                 f"{done.returncode}: {done.stdout}{done.stderr}")
+        return done
+
+    def refresh(self):
+        started = time.monotonic()
+        self.status = json.loads(self.run("status", "--json").stdout)
+        assert time.monotonic() - started < 6, "status took longer than 5 s and a start of Python"
+        return self.status
+
+    def process(self, name):
+        return next(p for p in self.status["processes"] if p["name"] == name)
+
+    def token(self):
+        with open(self.status["token_file"], encoding="utf-8") as f:
+            return f.read().strip()
+
+    def api(self, member=None, **options):
+        """Of one member, or of the first that answers."""
+        names = [member] if member else [p["name"] for p in self.status["processes"]
+                                         if p["kind"] == "scheduler"]
+        for name in names:
+            api = Api(self.process(name)["url"], self.token(), **options)
+            try:
+                api.get("/api/system/status")
+                return api
+            except Exception as error:  # the next one may answer
+                failed = error
+        raise failed
+
+    def await_ready(self, seconds=90):
+        wait_until(lambda: self.refresh()["ready"], seconds, "the cluster to be ready", every=0.3)
+
+    def leader(self):
+        return wait_until(lambda: self.refresh()["leader"], 60, "a leader", every=0.2)
+
+    def metric(self, name, metric, **labels):
+        """The sum of a metric's series of one process whose labels are these."""
+        with urllib.request.urlopen(self.process(name)["ops_url"] + "/metrics", timeout=5) as answer:
+            text = answer.read().decode()
+        total = 0.0
+        for series, value in re.findall(rf"^{metric}(\{{[^}}]*\}})? (\S+)$", text, re.M):
+            if all(f'{label}="{wanted}"' in series for label, wanted in labels.items()):
+                total += float(value)
+        return total
+
+    def cli(self, *arguments, check=True):
+        """The command line, given every member; (exit code, stdout, stderr)."""
+        urls = [p["url"] for p in self.status["processes"] if p["kind"] == "scheduler"]
+        return run_cli(",".join(urls), self.status["token_file"], *arguments, check=check)
+
+    def log_tails(self):
+        tails = []
+        for process in self.status["processes"]:
+            if process["kind"] in ("scheduler", "executor"):
+                with open(process["log"], encoding="utf-8", errors="replace") as f:
+                    lines = [line for line in f if " kafka: " not in line]  # told in hundreds
+                    tails.append(f"---- {process['name']}\n" + "".join(lines[-15:]))
+        return "\n".join(tails)
+
+    def destroy(self, keep):
+        self.run("down", check=False)
+        if keep:
+            print(f"kept: {self.scratch}", flush=True)
+        else:
+            shutil.rmtree(self.scratch, ignore_errors=True)
