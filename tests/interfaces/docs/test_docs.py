@@ -18,7 +18,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support", "py"))
 from harness import BIN, Standalone  # noqa: E402
 
@@ -30,7 +30,7 @@ NOT_RUN = {
     "sh server": "starts what this test has started already",
     "sh install": "installs on the machine",
     "sh systemd": "belongs to the service manager",
-    "sh compose": "needs a container engine; tests/deploy checks what it starts",
+    "sh compose": "needs a container engine; tests/interfaces/deploy checks what it starts",
     "sh cluster": "starts a cluster; tests/cluster has one",
     "sh inside": "what a job's own command may be",
     "sql": "belongs to the database's administrator",

@@ -2,7 +2,7 @@
 """A property-based tester makes up requests from the contract and asks a live server: no answer may be a
 5xx, undocumented, of another shape than documented, or given without a token.
 
-test_properties.py: needs schemathesis (tests/openapi/requirements.txt); CARILLON_TESTER names it.
+test_properties.py: needs schemathesis (tests/interfaces/openapi/requirements.txt); CARILLON_TESTER names it.
 """
 import json
 import os
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "support", "py"))
+sys.path.insert(0, os.path.join(HERE, "../../support/py"))
 import harness  # noqa: E402
 
 TESTER = os.environ.get("CARILLON_TESTER", "schemathesis")

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 UNITS = os.path.join(ROOT, "deploy", "systemd")
 BIN = os.environ.get("CARILLON_BIN", os.path.join(ROOT, "build", "dev", "bin"))
 

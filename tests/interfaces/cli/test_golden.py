@@ -38,13 +38,13 @@ FORMS = ("json", "table", "name")
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 # What prints no answer of the API, and is shown by other tests.
 OTHERWISE = {
-    "standalone": "a server; tests/e2e",
+    "standalone": "a server; tests/standalone",
     "check-config": "files only; tests/unit/config",
-    "backup create": "asks the database, not the API; tests/e2e/test_backup.py",
-    "backup restore": "asks the database, not the API; tests/e2e/test_backup.py",
-    "completion bash": "tests/docs/test_completion.py", "completion zsh": "tests/docs/test_completion.py",
-    "completion fish": "tests/docs/test_completion.py",
-    "executor authority": "writes a key, another each time; tests/e2e/test_tls.py",
+    "backup create": "asks the database, not the API; tests/standalone/operations/test_backup.py",
+    "backup restore": "asks the database, not the API; tests/standalone/operations/test_backup.py",
+    "completion bash": "tests/interfaces/docs/test_completion.py", "completion zsh": "tests/interfaces/docs/test_completion.py",
+    "completion fish": "tests/interfaces/docs/test_completion.py",
+    "executor authority": "writes a key, another each time; tests/standalone/operations/test_tls.py",
     "version": "the version; tests/unit/cli", "help": "the flags of a verb; tests/unit/cli",
 }
 # Operations that no verb asks for.
@@ -202,7 +202,7 @@ class GoldenTest(unittest.TestCase):
 
     def test_the_guide_names_each_verb(self):
         """In a line of its synopsis, with the verb above it: `carillon job list get`, `carillon apply | diff`."""
-        guide = (HERE.parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
+        guide = (HERE.parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
         synopsis = re.search(r"^```sh synopsis\n(.*?)^```", guide, re.M | re.S).group(1)
         lines = [set(re.findall(r"[a-z-]+", line)) for line in synopsis.splitlines()]
         missing = [verb for verb in sorted(self.verbs) if not any(set(verb.split()[:2]) <= words for words in lines)]

@@ -15,7 +15,7 @@ import unittest
 
 import yaml
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 DOCKER = os.path.join(ROOT, "deploy", "docker")
 SERVERS = os.path.join(ROOT, "deploy", "servers")
 BIN = os.environ.get("CARILLON_BIN", os.path.join(ROOT, "build", "dev", "bin"))
