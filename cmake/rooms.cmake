@@ -91,3 +91,16 @@ function(carillon_test name)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
 endfunction()
+
+# carillon_program(e2e_api LABELS e2e COMMAND python3 operations/test_api.py [PROPERTIES TIMEOUT 900 COST 100])
+# A test that is a program of its own and drives from outside what was built. Its file is named from the folder of the
+# CMakeLists.txt; it finds the binaries by CARILLON_BIN, and the servers of a cluster by CARILLON_JARS.
+function(carillon_program name)
+  cmake_parse_arguments(ARG "" "" "LABELS;COMMAND;PROPERTIES" ${ARGN})
+  list(TRANSFORM ARG_COMMAND PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/].*\\.(py|mjs)$")
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND})
+  set_tests_properties(
+    ${name} PROPERTIES LABELS "${ARG_LABELS}"
+                       ENVIRONMENT "CARILLON_BIN=${CMAKE_BINARY_DIR}/bin;CARILLON_JARS=${CARILLON_JARS};PYTHONDONTWRITEBYTECODE=1"
+                       ${ARG_PROPERTIES})
+endfunction()
