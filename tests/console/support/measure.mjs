@@ -1,11 +1,7 @@
 // Measures a page in the browser: paints, shifts, interactions, frames.
-import { cpus } from 'node:os';
 import { until } from './server.mjs';
 
 const QUIET_MS = 500;
-const LOOK_MS = 250;
-const IDLE_SHARE = 0.7;
-const SPIN_MS = 60;
 // These never end: the log of a run that goes on, and what has changed.
 const STREAMS = /\/api\/(changes|runs\/[^/]+\/logs\/stream)/;
 
@@ -13,33 +9,6 @@ export const sorted = (values) => values.toSorted((a, b) => a - b);
 // The nearest rank: one of the values.
 export const percentile = (values, p) => sorted(values)[Math.max(0, Math.ceil((values.length * p) / 100) - 1)];
 export const median = (values) => percentile(values, 50);
-
-// Until most of the machine has nothing to do, or for `ms`: what is measured is the console, not a compiler beside it.
-// Answers how long that took.
-export async function rest(ms) {
-  const began = Date.now();
-  const times = () => cpus().map((one) => one.times).reduce((sum, { idle, user, nice, sys, irq }) =>
-    ({ idle: sum.idle + idle, all: sum.all + idle + user + nice + sys + irq }), { idle: 0, all: 0 });
-  for (let before = times(); Date.now() - began < ms;) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    const now = times();
-    if (now.idle - before.idle >= IDLE_SHARE * (now.all - before.all)) break;
-    before = now;
-  }
-  return Date.now() - began;
-}
-
-// How many times longer than its work a thread takes now that never waits for anything: 1 when it has a core for itself.
-export function crowd() {
-  const began = performance.now();
-  const before = process.cpuUsage();
-  const spent = () => {
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1000;
-  };
-  while (spent() < SPIN_MS);
-  return Math.max(1, (performance.now() - began) / spent());
-}
 
 // In the page, from its first byte on: `seen` collects what the browser tells.
 function observe() {
